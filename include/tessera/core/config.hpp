@@ -1,0 +1,34 @@
+// Version, the index type, and every macro of the project. Nothing here knows about matrices.
+// A CPU compiler and nvcc read the same headers; the macros below are the whole difference.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define TESSERA_VERSION_MAJOR 0
+#define TESSERA_VERSION_MINOR 1
+#define TESSERA_VERSION_PATCH 0
+#define TESSERA_VERSION "0.1.0"
+
+#if defined(__CUDACC__)
+/// A function that host code and kernels may both call.
+#define TESSERA_HD __host__ __device__
+#else
+#define TESSERA_HD
+#endif
+
+/// The body of a kernel and the verbs it calls: always inlined, so that each engine compiles one straight function.
+#define TESSERA_KERNEL TESSERA_HD inline
+
+#if defined(__GNUC__) && defined(_WIN32) == 0
+#define TESSERA_API __attribute__((visibility("default")))
+#else
+#define TESSERA_API
+#endif
+
+namespace tessera {
+
+/// Extents, strides, offsets: signed, 64 bits, counted in elements unless a name says bytes.
+using index_t = std::int64_t;
+
+}  // namespace tessera

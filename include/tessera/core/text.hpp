@@ -1,0 +1,39 @@
+// Building messages without a formatting library in public headers: cat(a, b, ...) joins numbers and strings.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace tessera {
+
+/// A value as text: strings as they are, integers in decimal, bool as true/false, floating point with %g.
+template <class T>
+std::string text_of(const T& value) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return std::string(std::string_view(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_same_v<T, char>) {
+    return std::string(1, value);
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    char buffer[40];
+    const int length = __builtin_snprintf(buffer, sizeof buffer, "%.9g", static_cast<double>(value));
+    return std::string(buffer, static_cast<std::size_t>(length));
+  } else {
+    return to_string(value);  // found by argument-dependent look-up
+  }
+}
+
+/// Joins the text of all arguments.
+template <class... Args>
+std::string cat(const Args&... args) {
+  std::string out;
+  (out.append(text_of(args)), ...);
+  return out;
+}
+
+}  // namespace tessera
