@@ -17,7 +17,8 @@
 #define TESSERA_HD
 #endif
 
-/// The body of a kernel and the verbs it calls: always inlined, so that each engine compiles one straight function.
+/// The body of a kernel and the verbs it calls: always inlined, so that each engine compiles one
+/// straight function.
 #define TESSERA_KERNEL TESSERA_HD inline
 
 #if defined(__GNUC__) && defined(_WIN32) == 0

@@ -1,4 +1,5 @@
-// Element types: the C++ types a tensor may hold, their run-time names, and the type each accumulates in.
+// Element types: the C++ types a tensor may hold, their run-time names, and the type each
+// accumulates in.
 #pragma once
 
 #include <array>
@@ -23,14 +24,29 @@ using i8 = std::int8_t;
 using u8 = std::uint8_t;
 using i32 = std::int32_t;
 
-/// Run-time name of an element type. Files may hold all of them; kernels take f64, f32, f16, bf16 and i32.
+/// Run-time name of an element type. Files may hold all of them; kernels take f64, f32, f16, bf16
+/// and i32.
 enum class DType : std::uint8_t {
-  f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, u8, i16, u16, i32, u32, i64, u64, boolean
+  f64,
+  f32,
+  f16,
+  bf16,
+  f8e4m3,
+  f8e5m2,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  boolean
 };
 
 inline constexpr std::array<std::string_view, 15> kDTypeNames = {
-    "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "u8",
-    "i16", "u16", "i32", "u32", "i64", "u64", "bool"};
+    "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "u8",
+    "i16", "u16", "i32", "u32",  "i64",    "u64",    "bool"};
 
 constexpr std::string_view name(DType type) { return kDTypeNames[static_cast<std::size_t>(type)]; }
 inline std::string to_string(DType type) { return std::string(name(type)); }
@@ -49,7 +65,7 @@ inline DType parse_dtype(std::string_view text) {
   }
   constexpr std::array<std::string_view, 15> numpy = {
       "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "uint8",
-      "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool_"};
+      "int16",   "uint16",  "int32",   "uint32",   "int64",         "uint64",      "bool_"};
   for (std::size_t i = 0; i < numpy.size(); ++i) {
     if (numpy[i] == text) return static_cast<DType>(i);
   }
@@ -70,8 +86,9 @@ constexpr DType dtype_of() {
   else if constexpr (std::is_same_v<U, f8e5m2>) return DType::f8e5m2;
   else if constexpr (std::is_same_v<U, bool>) return DType::boolean;
   else {
-    static_assert(std::is_integral_v<U>, "this C++ type is not an element type of Tessera: use one of double, float, "
-                                         "f16, bf16, f8e4m3, f8e5m2, bool or a fixed-width integer");
+    static_assert(std::is_integral_v<U>,
+                  "this C++ type is not an element type of Tessera: use one of double, float, "
+                  "f16, bf16, f8e4m3, f8e5m2, bool or a fixed-width integer");
     constexpr bool is_signed = std::is_signed_v<U>;
     if constexpr (sizeof(U) == 1) return is_signed ? DType::i8 : DType::u8;
     else if constexpr (sizeof(U) == 2) return is_signed ? DType::i16 : DType::u16;
@@ -116,8 +133,14 @@ template <int E, int M, class B, bool F>
 struct AccumulatorOf<SmallFloat<E, M, B, F>> {
   using type = float;
 };
-template <> struct AccumulatorOf<std::int8_t> { using type = std::int32_t; };
-template <> struct AccumulatorOf<std::uint8_t> { using type = std::int32_t; };
+template <>
+struct AccumulatorOf<std::int8_t> {
+  using type = std::int32_t;
+};
+template <>
+struct AccumulatorOf<std::uint8_t> {
+  using type = std::int32_t;
+};
 template <class T>
 using Accumulator = typename AccumulatorOf<std::remove_cv_t<T>>::type;
 
@@ -126,7 +149,8 @@ using Accumulator = typename AccumulatorOf<std::remove_cv_t<T>>::type;
 template <class A, class B, class C>
 TESSERA_HD constexpr C fma(A a, B b, C acc) {
   if constexpr (std::is_floating_point_v<C>) {
-    if constexpr (sizeof(C) == 4) return __builtin_fmaf(static_cast<float>(a), static_cast<float>(b), acc);
+    if constexpr (sizeof(C) == 4)
+      return __builtin_fmaf(static_cast<float>(a), static_cast<float>(b), acc);
     else return __builtin_fma(static_cast<double>(a), static_cast<double>(b), acc);
   } else {
     using U = std::make_unsigned_t<C>;
@@ -134,8 +158,8 @@ TESSERA_HD constexpr C fma(A a, B b, C acc) {
   }
 }
 
-/// Converts between element types: floating point rounds to nearest even; floating point to integer truncates as C++
-/// does, but saturates at the ends and gives 0 for NaN; integers wrap.
+/// Converts between element types: floating point rounds to nearest even; floating point to integer
+/// truncates as C++ does, but saturates at the ends and gives 0 for NaN; integers wrap.
 template <class To, class From>
 TESSERA_HD constexpr To convert(From value) {
   if constexpr (std::is_same_v<To, From>) return value;

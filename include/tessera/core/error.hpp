@@ -35,7 +35,8 @@ constexpr int exit_code(Category category) {
 /// Thrown by every public call, before any memory has been touched unless the call says otherwise.
 class Error : public std::exception {
  public:
-  /// `problem` is a whole sentence part ("multiply: A has 64 columns but B has 32 rows"); the others may be empty.
+  /// `problem` is a whole sentence part ("multiply: A has 64 columns but B has 32 rows"); the
+  /// others may be empty.
   explicit Error(Category category, std::string problem, std::string expected = {},
                  std::string got = {}, std::string advice = {})
       : category_(category),

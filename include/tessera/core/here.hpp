@@ -1,5 +1,5 @@
-// Where in the source an access or a barrier stands. Costs nothing where nobody asks: nvcc sees an empty struct.
-// Used as a defaulted last parameter: `void barrier(Here here = Here::current())`.
+// Where in the source an access or a barrier stands. Costs nothing where nobody asks: nvcc sees an
+// empty struct. Used as a defaulted last parameter: `void barrier(Here here = Here::current())`.
 #pragma once
 
 namespace tessera {

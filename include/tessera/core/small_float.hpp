@@ -1,11 +1,13 @@
-// Floating-point types narrower than 32 bits, as bit patterns with correctly rounded conversions (to nearest, ties to
-// even). Arithmetic happens in f32 after an exact, implicit widening; there are no narrow operators.
+// Floating-point types narrower than 32 bits, as bit patterns with correctly rounded conversions
+// (to nearest, ties to even). Arithmetic happens in f32 after an exact, implicit widening; there
+// are no narrow operators.
 //
 //   f16     IEEE 754 binary16: 5 exponent bits, 10 mantissa bits
 //   bf16    the upper half of an f32: 8 and 7
 //   f8e5m2  OCP 8-bit, IEEE-like: 5 and 2, with infinity
 //   f8e4m3  OCP 8-bit: 4 and 3, no infinity; 0x7f is NaN, the largest value is 448
-// Source of the 8-bit formats: Open Compute Project, "8-bit Floating Point Specification (OFP8)", section 5.
+// Source of the 8-bit formats: Open Compute Project, "8-bit Floating Point Specification (OFP8)",
+// section 5.
 #pragma once
 
 #include <bit>
@@ -24,7 +26,8 @@ TESSERA_HD constexpr float power_of_two(int e) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(e + 127) << 23);
 }
 
-/// f64 to f32 with the last bit "sticky" (round to odd), so that a second rounding to fewer bits is correct.
+/// f64 to f32 with the last bit "sticky" (round to odd), so that a second rounding to fewer bits is
+/// correct.
 TESSERA_HD constexpr float round_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
@@ -37,7 +40,8 @@ TESSERA_HD constexpr float round_to_odd(double value) {
 
 }  // namespace detail
 
-/// A float with E exponent and M mantissa bits stored in `Bits`. `Finite`: no infinity, all-ones is NaN.
+/// A float with E exponent and M mantissa bits stored in `Bits`. `Finite`: no infinity, all-ones is
+/// NaN.
 template <int E, int M, class Bits, bool Finite = false>
 struct SmallFloat {
   static constexpr int exponent_bits = E;
@@ -45,15 +49,14 @@ struct SmallFloat {
   static constexpr int bias = (1 << (E - 1)) - 1;
   static constexpr Bits magnitude_mask = static_cast<Bits>((1u << (E + M)) - 1);
   static constexpr Bits quiet_nan =
-      Finite ? magnitude_mask
-             : static_cast<Bits>((((1u << E) - 1) << M) | (1u << (M - 1)));
+      Finite ? magnitude_mask : static_cast<Bits>((((1u << E) - 1) << M) | (1u << (M - 1)));
 
   Bits bits = 0;
 
   constexpr SmallFloat() = default;
   template <class T>
-    requires std::is_arithmetic_v<T>
-  TESSERA_HD constexpr explicit SmallFloat(T value) : bits(encode(narrowable(value))) {}
+  requires std::is_arithmetic_v<T> TESSERA_HD constexpr explicit SmallFloat(T value)
+      : bits(encode(narrowable(value))) {}
 
   static TESSERA_HD constexpr SmallFloat from_bits(Bits bits) {
     SmallFloat out;
@@ -66,11 +69,12 @@ struct SmallFloat {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits >> (E + M)) << 31;
     const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & magnitude_mask) << (23 - M);
     if constexpr (E == 8) return std::bit_cast<float>(sign | magnitude);
-    // Shifted into place the exponent is too small by 127 - bias; the product corrects it, also for subnormals.
-    std::uint32_t wide = std::bit_cast<std::uint32_t>(
-        std::bit_cast<float>(magnitude) * detail::power_of_two(127 - bias));
-    const std::uint32_t special = Finite ? std::uint32_t{magnitude_mask} << (23 - M)
-                                         : std::uint32_t{(1u << E) - 1} << 23;
+    // Shifted into place the exponent is too small by 127 - bias; the product corrects it, also for
+    // subnormals.
+    std::uint32_t wide = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) *
+                                                      detail::power_of_two(127 - bias));
+    const std::uint32_t special =
+        Finite ? std::uint32_t{magnitude_mask} << (23 - M) : std::uint32_t{(1u << E) - 1} << 23;
     if (magnitude >= special) wide = magnitude | 0x7f800000u | (Finite ? 0x00400000u : 0u);
     return std::bit_cast<float>(sign | wide);
   }
@@ -79,7 +83,8 @@ struct SmallFloat {
   template <class T>
   static TESSERA_HD constexpr float narrowable(T value) {
     if constexpr (std::is_same_v<T, float>) return value;
-    else return detail::round_to_odd(static_cast<double>(value));  // 64-bit integers: exact up to 2^53
+    else
+      return detail::round_to_odd(static_cast<double>(value));  // 64-bit integers: exact up to 2^53
   }
 
   static TESSERA_HD constexpr Bits encode(float value) {
@@ -112,7 +117,8 @@ using bf16 = SmallFloat<8, 7, std::uint16_t>;
 using f8e5m2 = SmallFloat<5, 2, std::uint8_t>;
 using f8e4m3 = SmallFloat<4, 3, std::uint8_t, true>;
 
-/// f32 rounded to TF32 (10 mantissa bits, ties away from zero as `cvt.rna.tf32.f32` does: PTX ISA 9.7.9.22).
+/// f32 rounded to TF32 (10 mantissa bits, ties away from zero as `cvt.rna.tf32.f32` does: PTX
+/// ISA 9.7.9.22).
 TESSERA_HD constexpr float round_to_tf32(float value) {
   auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7f800000u) == 0x7f800000u) return value;

@@ -1,4 +1,5 @@
-// Building messages without a formatting library in public headers: cat(a, b, ...) joins numbers and strings.
+// Building messages without a formatting library in public headers: cat(a, b, ...) joins numbers
+// and strings.
 #pragma once
 
 #include <concepts>
@@ -8,7 +9,8 @@
 
 namespace tessera {
 
-/// A value as text: strings as they are, integers in decimal, bool as true/false, floating point with %g.
+/// A value as text: strings as they are, integers in decimal, bool as true/false, floating point
+/// with %g.
 template <class T>
 std::string text_of(const T& value) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {
@@ -21,7 +23,8 @@ std::string text_of(const T& value) {
     return std::to_string(value);
   } else if constexpr (std::is_floating_point_v<T>) {
     char buffer[40];
-    const int length = __builtin_snprintf(buffer, sizeof buffer, "%.9g", static_cast<double>(value));
+    const int length =
+        __builtin_snprintf(buffer, sizeof buffer, "%.9g", static_cast<double>(value));
     return std::string(buffer, static_cast<std::size_t>(length));
   } else {
     return to_string(value);  // found by argument-dependent look-up
