@@ -1,0 +1,24 @@
+// The product of two matrices: matmul(A, B, C) and its parts, problem -> plan -> run.
+// With TESSERA_VERBOSE=1 in the environment each call prints one line on stderr: shape, plan,
+// reason, time.
+#pragma once
+
+#include "tessera/matmul/plan.hpp"
+#include "tessera/matmul/problem.hpp"
+
+namespace tessera {
+
+/// Runs a plan. A, B, C must have the shapes, types and strides of `plan.problem`; `bias` has M or
+/// N elements of the accumulator's type where the epilogue asks for it. beta = 0: C is not read.
+/// alpha = 0: A and B are not read. Throws Error; if it throws after the checks (a kernel failed)
+/// the content of C is unspecified.
+void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+         const void* bias = nullptr);
+
+/// C = alpha * A * B + beta * C. A is (M,K), B is (K,N), C is (M,N), any strides; C must not
+/// overlap A or B. Types: f64, f32, f16, bf16, i32 with C of the same type; f16/bf16 also into f32.
+/// Returns the plan that ran.
+Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
+            double beta = 0, const Options& options = {});
+
+}  // namespace tessera

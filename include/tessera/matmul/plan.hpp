@@ -1,0 +1,84 @@
+// What is decided: which algorithm, with which tiles and threads, and why the others were not
+// taken. A value that prints, compares and reads back from text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/matmul/problem.hpp"
+#include "tessera/simt/order.hpp"
+
+namespace tessera {
+
+/// Extents of the tiles a kernel works in: block tile, then warp tile and thread tile where the
+/// kernel has them.
+struct TileShape {
+  int bm = 0, bn = 0, bk = 0;  ///< rows, columns and depth of what one block stages
+  int wm = 0, wn = 0;          ///< rows and columns of C that one warp owns (tensor_core)
+  int tm = 0, tn = 0;          ///< rows and columns of C that one thread owns
+  constexpr bool operator==(const TileShape&) const = default;
+};
+
+/// "128x128x8 thread 8x8", "64x64x32 warp 32x32", "32x32".
+std::string to_string(const TileShape& tile);
+/// "128,128,8" or "128x128x8", then optionally "/TMxTN" or "/WMxWN": matched against what an
+/// algorithm offers.
+TileShape parse_tile(std::string_view text);
+
+/// One entry of the ladder, as the command lists it.
+struct Algorithm {
+  std::string_view name;             ///< as users type it
+  std::string_view idea;             ///< one line: what this step adds
+  std::span<const TileShape> tiles;  ///< built-in tile shapes, the default first
+  bool same_bits;  ///< for f32/f64: one chain of fused multiply-adds in order of k
+  bool (*supports)(DType in, DType out);
+};
+
+/// All algorithms in the order of the ladder.
+std::span<const Algorithm> algorithms();
+/// By name; throws Error(argument) with the nearest known name.
+const Algorithm& find_algorithm(std::string_view name);
+
+/// What a caller may ask for; everything has a default.
+struct Options {
+  std::string algorithm = "auto";
+  TileShape tile = {};  ///< all zero: the algorithm's default
+  std::string device = "cpu";
+  int threads = 0;  ///< 0: TESSERA_NUM_THREADS, OMP_NUM_THREADS, else the cores of this process
+  ThreadOrder order =
+      ThreadOrder::forward;  ///< order in which a block's threads run between two barriers
+  std::uint64_t seed = 0;    ///< for ThreadOrder::shuffled
+  bool operator==(const Options&) const = default;
+};
+
+struct Plan {
+  struct Rejected {
+    std::string algorithm, reason;
+    bool operator==(const Rejected&) const = default;
+  };
+  Problem problem;
+  std::string algorithm;
+  TileShape tile;
+  int threads = 1;
+  index_t workspace_bytes = 0;
+  ThreadOrder order = ThreadOrder::forward;
+  std::uint64_t seed = 0;
+  std::string reason;              ///< why this algorithm
+  std::vector<Rejected> rejected;  ///< and why not the others
+  bool operator==(const Plan&) const = default;
+};
+
+/// Decides. Throws Error when the options name something unknown or impossible for this problem,
+/// with the reason.
+Plan make_plan(const Problem& problem, const Options& options = {});
+
+/// One line: the problem's text, then algorithm=, tile=, threads=, order=, seed=, workspace=,
+/// reason="...".
+std::string to_string(const Plan& plan);
+/// Inverse of to_string (rejected algorithms are not part of the text). Throws Error(argument).
+Plan parse_plan(std::string_view text);
+
+}  // namespace tessera

@@ -1,0 +1,60 @@
+// What is asked: C = epilogue(alpha * A * B + beta * C), as a value that prints, compares and reads
+// back from text. A is (M,K), B is (K,N), C is (M,N); any strides. Transposition has become a
+// stride before this point.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tessera/matmul/matrix.hpp"
+
+namespace tessera {
+
+/// Applied to alpha * A * B + beta * C + bias, once, in the accumulator's type, before the result
+/// is rounded.
+enum class Activation : std::uint8_t { none, relu, gelu, silu };
+/// Which vector is added: none, one value for each row (M values) or one for each column (N
+/// values).
+enum class Bias : std::uint8_t { none, per_row, per_column };
+
+struct Epilogue {
+  Activation activation = Activation::none;
+  Bias bias = Bias::none;
+  bool operator==(const Epilogue&) const = default;
+};
+
+struct Strides {
+  index_t row = 0, col = 1;
+  bool operator==(const Strides&) const = default;
+};
+
+struct Problem {
+  index_t M = 0, N = 0, K = 0;
+  DType in = DType::f32;   ///< element type of A and B
+  DType out = DType::f32;  ///< element type of C
+  Strides a, b, c;         ///< in elements
+  double alpha = 1, beta = 0;
+  Epilogue epilogue;
+
+  /// 2 * M * N * K.
+  double flops() const {
+    return 2.0 * static_cast<double>(M) * static_cast<double>(N) * static_cast<double>(K);
+  }
+  bool operator==(const Problem&) const = default;
+};
+
+/// "m=64 n=32 k=16 in=f32 out=f32 a=16:1 b=32:1 c=32:1 alpha=1 beta=0 bias=none activation=none";
+/// numbers round-trip.
+std::string to_string(const Problem& problem);
+/// Inverse of to_string; fields may be left out (defaults: compact row-major strides, f32). Throws
+/// Error(argument).
+Problem parse_problem(std::string_view text);
+
+/// Builds the problem of C = alpha * A * B + beta * C and checks everything that can be wrong with
+/// it: extents that do not fit ("multiply: A has 64 columns but B has 32 rows"), negative or
+/// overflowing extents and strides, element types without a product, null pointers, rows of C that
+/// overlap each other, C overlapping A or B. Reads no element.
+Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
+                     double beta = 0, Epilogue epilogue = {});
+
+}  // namespace tessera

@@ -1,0 +1,55 @@
+// Is a computed C right? Every element is compared with an independent, more precise product and
+// with the componentwise bound  |C - exact| <= gamma(K+2) (|alpha| |A| |B| + |beta| |C0|) +
+// rounding of inputs and result. Source of the bound: Higham, "Accuracy and Stability of Numerical
+// Algorithms", 2nd ed., section 3.5. The reference shares no code with the kernels.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "tessera/matmul/problem.hpp"
+
+namespace tessera {
+
+/// Which arithmetic produced the result: decides the bound.
+enum class Arithmetic : std::uint8_t {
+  native,  ///< multiply-adds in the accumulator's type
+  tf32     ///< f32 inputs rounded to TF32 first, as matrix units do
+};
+
+struct Verification {
+  double max_error_ratio =
+      0;  ///< largest |error| / bound over all elements; NaN or infinity where one is not allowed
+  bool within_bound =
+      true;  ///< max_error_ratio <= 1, and NaN and infinities exactly where they must be
+  bool same_bits = true;  ///< equal, bit for bit, to one chain of fused multiply-adds in order of k
+  index_t outside = 0;    ///< elements beyond the bound
+  index_t row = -1, col = -1;  ///< the first of them
+  double expected = 0, got = 0;
+};
+
+/// Keeps the exact product, its bound and the chain's bits of one problem, to check many results
+/// against. Memory: 24 bytes for each element of C. Time: about three plain products.
+class Verifier {
+ public:
+  /// `C0` is C before the product (read only when beta != 0). `progress(done, total)` is called now
+  /// and then.
+  Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
+           const ConstMatrix& C0, const void* bias = nullptr, int threads = 0,
+           const std::function<void(index_t, index_t)>& progress = {});
+  ~Verifier();
+  Verifier(Verifier&&) noexcept;
+  Verification check(const ConstMatrix& C, Arithmetic arithmetic = Arithmetic::native) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The plain triple loop: one chain of fused multiply-adds in order of k for each element, then the
+/// one epilogue expression. This is the definition of "the same bits".
+void reference_matmul(const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
+                      const Matrix& C, const void* bias = nullptr);
+
+}  // namespace tessera
