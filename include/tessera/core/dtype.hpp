@@ -18,12 +18,6 @@
 
 namespace tessera {
 
-using f64 = double;
-using f32 = float;
-using i8 = std::int8_t;
-using u8 = std::uint8_t;
-using i32 = std::int32_t;
-
 /// Run-time name of an element type. Files may hold all of them; kernels take f64, f32, f16, bf16
 /// and i32.
 enum class DType : std::uint8_t {
