@@ -1,0 +1,22 @@
+// Independent pieces of work over the cores of this process. The caller always works too.
+#pragma once
+
+#include <functional>
+
+#include "tessera/core/config.hpp"
+
+namespace tessera {
+
+/// Cores this process may use: the affinity mask, cut by the cgroup's CPU quota. At least 1.
+int available_cores();
+
+/// Threads to use when a caller says 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else
+/// available_cores(). A value that is no positive number is reported once on stderr and ignored.
+int default_threads();
+
+/// Calls body(i) once for each i in [0, count), on up to `threads` threads (0: default_threads()),
+/// in no particular order. The first exception stops the hand-out of further pieces and is thrown
+/// again here.
+void parallel_for(index_t count, int threads, const std::function<void(index_t)>& body);
+
+}  // namespace tessera

@@ -1,0 +1,77 @@
+// Runs the threads of one block on one core: every thread is a fiber, barrier() switches to the
+// next one. A thread that never waits runs as a plain function call. A barrier that not all threads
+// reach, an exception and a stack overflow end the block with an Error that names the lines;
+// nothing hangs and nothing crashes.
+//
+// Called by launch.hpp and by the CPU thread's context; kernels see neither.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "tessera/core/here.hpp"
+#include "tessera/simt/dim3.hpp"
+#include "tessera/simt/order.hpp"
+
+namespace tessera {
+
+/// What one block needs to run.
+struct BlockTask {
+  using Body = void (*)(void* closure, int thread);  ///< runs one thread from start to end
+
+  const char* kernel_name = "kernel";
+  Position block;
+  Dim3 block_dim;
+  ThreadOrder order = ThreadOrder::forward;
+  std::uint64_t seed = 0;
+  std::size_t shared_bytes = 0;
+  Body body = nullptr;
+  void* closure = nullptr;
+};
+
+class BlockScheduler {
+ public:
+  BlockScheduler();
+  ~BlockScheduler();
+  BlockScheduler(const BlockScheduler&) = delete;
+  BlockScheduler& operator=(const BlockScheduler&) = delete;
+
+  /// Runs all threads of the block. Throws Error(kernel).
+  void run(const BlockTask& task);
+
+  /// Returns when all threads of the block have called it at the same place. `name` is the
+  /// superstep's, or null.
+  void barrier(int thread, const char* name, Here here);
+  /// The same for the lanes of the calling thread's warp.
+  void warp_barrier(int thread, Here here);
+  /// Storage of the block's shared memory, 128-byte aligned, filled with all-ones bytes (NaN) when
+  /// a block starts.
+  void* shared_memory();
+  /// Scratch in which the lanes of a warp exchange values: 2 x 32 slots of 16 bytes, used in turn.
+  std::byte* exchange(int warp, int turn);
+  /// 4 KiB of scratch of a warp, for matrix units.
+  std::byte* warp_scratch(int warp);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+namespace detail {
+/// A scheduler out of a process-wide stock (its stacks are expensive), given back at the end of the
+/// scope.
+class BorrowedScheduler {
+ public:
+  BorrowedScheduler();
+  ~BorrowedScheduler();
+  BorrowedScheduler(const BorrowedScheduler&) = delete;
+  BorrowedScheduler& operator=(const BorrowedScheduler&) = delete;
+  BlockScheduler& operator*() const { return *scheduler_; }
+
+ private:
+  std::unique_ptr<BlockScheduler> scheduler_;
+};
+}  // namespace detail
+
+}  // namespace tessera

@@ -1,0 +1,148 @@
+// The thread's context `t` on the CPU engine: where the thread stands, and the verbs of its block
+// and warp. The CUDA engine has a context with the same members (cuda_thread.cuh); a kernel is
+// written against both.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "tessera/core/here.hpp"
+#include "tessera/simt/block_scheduler.hpp"
+#include "tessera/simt/dim3.hpp"
+
+namespace tessera {
+
+class CpuThread {
+ public:
+  Position thread;  ///< in the block; converts to the linear number
+  Position block;   ///< in the grid
+  Dim3 block_dim, grid_dim;
+  int lane, warp;  ///< linear thread number modulo and divided by 32
+
+  CpuThread(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim_,
+            Dim3 grid_dim_)
+      : thread(position_of(linear, block_dim_)),
+        block(block_),
+        block_dim(block_dim_),
+        grid_dim(grid_dim_),
+        lane(linear % kWarpSize),
+        warp(linear / kWarpSize),
+        scheduler_(&scheduler) {}
+
+  /// All threads of the block wait here for each other. Afterwards each sees what the others wrote
+  /// before.
+  void barrier(Here here = Here::current()) { scheduler_->barrier(thread.linear, nullptr, here); }
+  /// The lanes of this warp wait for each other.
+  void warp_barrier(Here here = Here::current()) { scheduler_->warp_barrier(thread.linear, here); }
+  /// Runs `body`, then a barrier with this name. Reports speak of supersteps by name.
+  template <class Body>
+  void superstep(const char* name, Body&& body, Here here = Here::current()) {
+    std::forward<Body>(body)();
+    scheduler_->barrier(thread.linear, name, here);
+  }
+
+  /// The block's shared storage; `shared<S>(t)` gives it a type.
+  void* shared_memory() { return scheduler_->shared_memory(); }
+  /// 4 KiB that the lanes of this warp share, for matrix units on the CPU.
+  std::byte* warp_scratch() { return scheduler_->warp_scratch(warp); }
+
+  /// Lanes of this warp: 32, fewer in the last warp of a block that is no multiple.
+  int lanes() const {
+    const int rest = static_cast<int>(volume(block_dim)) - warp * kWarpSize;
+    return rest < kWarpSize ? rest : kWarpSize;
+  }
+  /// The value that lane `source` passed. A source outside the warp gives this lane's own value.
+  template <class T>
+  T shuffle(T value, int source, Here here = Here::current()) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16,
+                  "a shuffle moves at most 16 plain bytes");
+    std::byte* slots = scheduler_->exchange(warp, turn_);
+    turn_ ^= 1;  // the other half may still be read by a slower lane
+    std::memcpy(slots + lane * 16, &value, sizeof(T));
+    scheduler_->warp_barrier(thread.linear, here);
+    if (source < 0 || source >= lanes()) return value;
+    T out;
+    std::memcpy(&out, slots + source * 16, sizeof(T));
+    return out;
+  }
+  template <class T>
+  T shuffle_down(T value, int delta, Here here = Here::current()) {
+    return shuffle(value, lane + delta, here);
+  }
+  template <class T>
+  T shuffle_up(T value, int delta, Here here = Here::current()) {
+    return shuffle(value, lane - delta, here);
+  }
+  template <class T>
+  T shuffle_xor(T value, int mask, Here here = Here::current()) {
+    return shuffle(value, lane ^ mask, here);
+  }
+  /// Bit i is set where lane i passed true.
+  unsigned ballot(bool vote, Here here = Here::current()) {
+    std::byte* slots = scheduler_->exchange(warp, turn_);
+    turn_ ^= 1;
+    slots[lane * 16] = static_cast<std::byte>(vote ? 1 : 0);
+    scheduler_->warp_barrier(thread.linear, here);
+    unsigned mask = 0;
+    for (int i = 0; i < lanes(); ++i) mask |= static_cast<unsigned>(slots[i * 16]) << i;
+    return mask;
+  }
+  bool any(bool vote, Here here = Here::current()) { return ballot(vote, here) != 0; }
+  bool all(bool vote, Here here = Here::current()) { return ballot(!vote, here) == 0; }
+
+  /// Atomic updates of one element in shared or global memory; each returns the value before.
+  /// Relaxed order.
+  template <class T>
+  T atomic_add(T& target, std::type_identity_t<T> value) {
+    return std::atomic_ref<T>(target).fetch_add(value, std::memory_order_relaxed);
+  }
+  template <class T>
+  T atomic_max(T& target, std::type_identity_t<T> value) {
+    return update(target, [&](T old) { return old < value ? value : old; });
+  }
+  template <class T>
+  T atomic_min(T& target, std::type_identity_t<T> value) {
+    return update(target, [&](T old) { return value < old ? value : old; });
+  }
+  template <class T>
+  T atomic_exchange(T& target, std::type_identity_t<T> value) {
+    return std::atomic_ref<T>(target).exchange(value, std::memory_order_relaxed);
+  }
+  /// Stores `desired` if the element equals `expected`; returns the value before.
+  template <class T>
+  T atomic_compare_exchange(T& target, std::type_identity_t<T> expected,
+                            std::type_identity_t<T> desired) {
+    std::atomic_ref<T>(target).compare_exchange_strong(expected, desired,
+                                                       std::memory_order_relaxed);
+    return expected;
+  }
+
+  /// Asynchronous copies are plain copies here: already done when they are issued.
+  void commit_async() {}
+  template <int Pending>
+  void wait_async() {}
+
+ private:
+  template <class T, class Change>
+  T update(T& target, Change change) {
+    const std::atomic_ref<T> element(target);
+    T old = element.load(std::memory_order_relaxed);
+    while (!element.compare_exchange_weak(old, change(old), std::memory_order_relaxed)) {
+    }
+    return old;
+  }
+
+  BlockScheduler* scheduler_;
+  int turn_ = 0;
+};
+
+/// The block's shared storage as an S. Not initialised: every element must be written before it is
+/// read.
+template <class S, class Thread>
+TESSERA_KERNEL S& shared(Thread& t) {
+  return *static_cast<S*>(t.shared_memory());
+}
+
+}  // namespace tessera

@@ -1,0 +1,138 @@
+// launch(config, kernel, args...): runs a kernel object on the CPU engine, blocks in parallel over
+// the cores. A kernel is `void operator()(auto t, auto... args) const`. It may declare
+//   static constexpr const char* name;          for reports
+//   static constexpr Dim3 block;                its block size
+//   template <class T> struct Shared { ... };   its shared storage, T = element type of the first
+//   argument; or struct Shared { ... };
+// so that the launcher knows every byte before it starts.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/simt/cpu_thread.hpp"
+
+namespace tessera {
+
+/// Largest block and shared storage of the GPUs whose kernels run here (sm_80 and later: 1024
+/// threads; sm_90: 227 KiB).
+inline constexpr int kMaxBlockThreads = 1024;
+inline constexpr std::size_t kMaxSharedBytes = 227 * 1024;
+
+struct LaunchConfig {
+  Dim3 grid, block;
+  int threads = 0;  ///< OS threads; 0: default_threads()
+  ThreadOrder order = ThreadOrder::forward;
+  std::uint64_t seed = 0;
+};
+
+namespace detail {
+
+template <class Kernel>
+constexpr const char* kernel_name() {
+  if constexpr (requires { Kernel::name; }) return Kernel::name;
+  else return "(unnamed)";
+}
+
+template <class T>
+struct ElementOf {
+  using type = T;
+};
+template <class T>
+requires requires { typename T::element; }
+struct ElementOf<T> {
+  using type = std::remove_cv_t<typename T::element>;
+};
+
+template <class Kernel, class... Args>
+struct SharedOf {
+  static constexpr std::size_t bytes = 0;
+};
+template <class Kernel, class... Args>
+requires requires { sizeof(typename Kernel::Shared); }
+struct SharedOf<Kernel, Args...> {
+  static constexpr std::size_t bytes = sizeof(typename Kernel::Shared);
+};
+template <class Kernel, class First, class... Rest>
+requires requires { sizeof(typename Kernel::template Shared<typename ElementOf<First>::type>); }
+struct SharedOf<Kernel, First, Rest...> {
+  static constexpr std::size_t bytes =
+      sizeof(typename Kernel::template Shared<typename ElementOf<First>::type>);
+};
+
+/// One thread of a block: everything is inlined into `run`, once for each instruction set. The
+/// choice is made at run time, so that no flag of the build decides how fast the kernels are.
+template <class Kernel, class... Args>
+struct CpuEntry {
+  const Kernel& kernel;
+  const LaunchConfig& config;
+  Position block;
+  BlockScheduler& scheduler;
+  std::tuple<const Args&...> args;
+
+  TESSERA_KERNEL void call(int thread) const {
+    CpuThread t(scheduler, thread, block, config.block, config.grid);
+    std::apply([&](const Args&... each) { kernel(t, each...); }, args);
+  }
+  static void run(void* self, int thread) { static_cast<const CpuEntry*>(self)->call(thread); }
+#if defined(__x86_64__)
+  [[gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,movbe"), gnu::flatten]] static void run_avx2(
+      void* self, int thread) {
+    static_cast<const CpuEntry*>(self)->call(thread);
+  }
+#endif
+  static BlockTask::Body body() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("f16c"))
+      return run_avx2;
+#endif
+    return run;
+  }
+};
+
+void check_launch(const char* kernel, const LaunchConfig& config, std::size_t shared_bytes,
+                  const Dim3* declared_block);
+
+}  // namespace detail
+
+/// Runs `kernel(t, args...)` for every thread of every block; returns when all have ended.
+/// Arguments are passed to the kernel by value: tensors are views. A grid with no block does
+/// nothing. Throws Error(argument) for impossible block sizes or too much shared storage,
+/// Error(kernel) for a kernel that threw, diverged at a barrier or overflowed a stack; what was
+/// written until then stays written.
+template <class Kernel, class... Args>
+void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... args) {
+  constexpr std::size_t shared_bytes = detail::SharedOf<Kernel, Args...>::bytes;
+  const Dim3* declared = nullptr;
+  if constexpr (requires { Kernel::block.x; }) declared = &Kernel::block;
+  detail::check_launch(detail::kernel_name<Kernel>(), config, shared_bytes, declared);
+  using Entry = detail::CpuEntry<Kernel, Args...>;
+  const auto body = Entry::body();
+  parallel_for(volume(config.grid), config.threads, [&](index_t linear) {
+    const detail::BorrowedScheduler scheduler;
+    const Position block = position_of(static_cast<int>(linear), config.grid);
+    const Entry entry{kernel, config, block, *scheduler, std::tie(args...)};
+    BlockTask task;
+    task.kernel_name = detail::kernel_name<Kernel>();
+    task.block = block;
+    task.block_dim = config.block;
+    task.order = config.order;
+    task.seed = config.seed;
+    task.shared_bytes = shared_bytes;
+    task.body = body;
+    task.closure = const_cast<Entry*>(&entry);
+    (*scheduler).run(task);
+  });
+}
+
+/// The same with the block size that the kernel declares.
+template <class Kernel, class... Args>
+void launch(Dim3 grid, const Kernel& kernel, const Args&... args) {
+  launch(LaunchConfig{.grid = grid, .block = Kernel::block}, kernel, args...);
+}
+
+}  // namespace tessera

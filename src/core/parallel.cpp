@@ -1,0 +1,107 @@
+#include "tessera/core/parallel.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tessera {
+
+namespace {
+
+/// Cores granted by a cgroup quota, or a large number where there is none. Reads cgroup v2, then
+/// v1.
+int cgroup_cores() {
+  constexpr int unlimited = 1 << 20;
+  const auto cores = [](double quota, double period) {
+    return quota > 0 && period > 0 ? std::max(1, static_cast<int>(quota / period + 0.5))
+                                   : unlimited;
+  };
+  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2) {
+    std::string quota;
+    double period = 0;
+    if (v2 >> quota >> period && quota != "max") return cores(std::atof(quota.c_str()), period);
+    return unlimited;
+  }
+  double quota = 0, period = 0;
+  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+  std::ifstream period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota_file >> quota && period_file >> period) return cores(quota, period);
+  return unlimited;
+}
+
+/// A positive thread count from the environment, or 0. Complains once for each variable.
+int threads_from(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return 0;
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, value);
+  // OMP_NUM_THREADS may be a list, one number for each nesting level: the first counts.
+  const bool whole = stop == end || *stop == ',';
+  if (error == std::errc{} && whole && value >= 1 && value <= 4096) return value;
+  std::fprintf(stderr, "tessera: ignoring %s='%s': expected a whole number from 1 to 4096\n",
+               variable, text);
+  return 0;
+}
+
+}  // namespace
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int cores = 0;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+  if (cores < 1) cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return std::min(cores, cgroup_cores());
+}
+
+int default_threads() {
+  static const int threads = [] {
+    if (const int own = threads_from("TESSERA_NUM_THREADS")) return own;
+    if (const int omp = threads_from("OMP_NUM_THREADS")) return omp;
+    return available_cores();
+  }();
+  return threads;
+}
+
+void parallel_for(index_t count, int threads, const std::function<void(index_t)>& body) {
+  if (threads <= 0) threads = default_threads();
+  threads = static_cast<int>(std::min<index_t>(threads, count));
+  std::atomic<index_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto work = [&] {
+    for (index_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+      try {
+        body(i);
+      } catch (...) {
+        const std::lock_guard lock(failure_mutex);
+        if (!failure) failure = std::current_exception();
+        next.store(count, std::memory_order_relaxed);
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  try {
+    for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: the ones that started, and the caller, do all the work.
+  }
+  work();
+  for (auto& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace tessera

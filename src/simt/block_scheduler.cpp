@@ -1,0 +1,417 @@
+#include "tessera/simt/block_scheduler.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiber.hpp"
+#include "stack_overflow.hpp"
+#include "tessera/core/error.hpp"
+
+namespace tessera {
+
+using detail::Fiber;
+
+namespace {
+
+/// Unwinds the fibers of a block that has already failed.
+struct Cancelled {};
+
+enum class Run : std::uint8_t { unstarted, ready, at_barrier, at_warp_barrier, finished };
+
+struct Wait {
+  Here where;
+  const char* name = nullptr;
+};
+
+bool same_place(const Here& a, const Here& b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+std::string describe(const char* kind, const Wait& wait) {
+  std::string text = kind;
+  if (wait.name != nullptr) text += cat(" '", wait.name, "'");
+  return cat(text, " at ", wait.where.file, ":", wait.where.line);
+}
+
+/// A small generator for shuffles: the same order on every machine (std::shuffle does not promise
+/// that).
+struct Random {
+  std::uint64_t state;
+  std::uint64_t operator()() {  // splitmix64
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+};
+
+constexpr std::size_t kExchangeBytes = std::size_t{2} * kWarpSize * 16;
+constexpr std::size_t kWarpScratchBytes = 4096;
+
+struct Aligned {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  ~Aligned() { std::free(data); }
+  void reserve(std::size_t wanted) {
+    if (wanted <= bytes) return;
+    std::free(data);
+    data = static_cast<std::byte*>(std::aligned_alloc(128, (wanted + 127) / 128 * 128));
+    bytes = data == nullptr ? 0 : wanted;
+    if (data == nullptr)
+      throw Error(Category::resource, cat("no memory for ", wanted, " bytes of shared storage"));
+  }
+};
+
+}  // namespace
+
+struct BlockScheduler::State {
+  BlockTask task;
+  int threads = 0;
+  std::vector<Run> run;
+  std::vector<Fiber*> fiber_of;
+  std::vector<Wait> wait;
+  std::vector<int> warp_arrived;
+  std::vector<int> order;  ///< thread numbers in the order of this phase
+  Random random{0};
+  int cursor = 0;  ///< position in `order` of the running thread
+  int arrived = 0, finished = 0;
+  int first_arrived = 0;
+  bool cancelled = false;
+  std::exception_ptr failure;
+
+  std::unique_ptr<detail::StackArena> arena;
+  std::vector<Fiber> fibers;
+  std::vector<Fiber*> idle;
+  Fiber main;
+  Fiber* current = nullptr;
+  Aligned shared, exchange, scratch;
+
+  ~State() {
+    for (auto& fiber : fibers) detail::release(fiber);
+  }
+
+  int lanes_of(int warp) const { return std::min(kWarpSize, threads - warp * kWarpSize); }
+
+  std::string kernel_and_block() const {
+    return cat("kernel ", task.kernel_name, ", block ", to_string(task.block));
+  }
+  std::string thread_text(int thread) const {
+    return to_string(position_of(thread, task.block_dim));
+  }
+
+  void reserve_stacks() {
+    if (arena != nullptr && arena->count() >= threads) return;
+    for (auto& fiber : fibers) detail::release(fiber);
+    fibers.clear();
+    arena = std::make_unique<detail::StackArena>(threads);
+    fibers.resize(static_cast<std::size_t>(threads));
+    for (int i = 0; i < threads; ++i) {
+      fibers[static_cast<std::size_t>(i)].stack_low = arena->low(i);
+      fibers[static_cast<std::size_t>(i)].stack_bytes = detail::StackArena::kStackBytes;
+    }
+  }
+
+  void begin(const BlockTask& next_task) {
+    task = next_task;
+    threads = static_cast<int>(volume(task.block_dim));
+    const auto count = static_cast<std::size_t>(threads);
+    const auto warps = (count + kWarpSize - 1) / kWarpSize;
+    reserve_stacks();
+    run.assign(count, Run::unstarted);
+    fiber_of.assign(count, nullptr);
+    wait.resize(count);
+    warp_arrived.assign(warps, 0);
+    if (order.size() != count || task.order == ThreadOrder::shuffled) order.resize(count);
+    std::iota(order.begin(), order.end(), 0);
+    if (task.order == ThreadOrder::backward) std::reverse(order.begin(), order.end());
+    random.state = task.seed ^ (static_cast<std::uint64_t>(task.block.linear) << 32);
+    if (task.order == ThreadOrder::shuffled) shuffle();
+    arrived = finished = 0;
+    cancelled = false;
+    failure = nullptr;
+    idle.clear();
+    for (int i = threads; i-- > 0;) idle.push_back(&fibers[static_cast<std::size_t>(i)]);
+    shared.reserve(std::max<std::size_t>(task.shared_bytes, 1));
+    std::memset(shared.data, 0xff, task.shared_bytes);
+    exchange.reserve(warps * kExchangeBytes);
+    scratch.reserve(warps * kWarpScratchBytes);
+  }
+
+  void shuffle() {
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+  }
+
+  void start_fiber(Fiber& fiber) {
+    // Different tops keep the frames of neighbouring threads out of each other's cache sets.
+    const auto index = static_cast<std::size_t>(&fiber - fibers.data());
+    detail::prepare(
+        fiber, index * 832 % 4096 / 64 * 64,
+        [](void* self) { static_cast<State*>(self)->fiber_main(); }, this);
+  }
+
+  Fiber* take_idle() {
+    Fiber* fiber = idle.back();
+    idle.pop_back();
+    start_fiber(*fiber);
+    return fiber;
+  }
+
+  /// The next thread to run, or -1 when the block is over. Releases a complete barrier; ends a
+  /// block that is stuck.
+  int pick() {
+    for (;;) {
+      if (arrived == threads) {
+        arrived = 0;
+        std::fill(run.begin(), run.end(), Run::ready);
+        if (task.order == ThreadOrder::shuffled) shuffle();
+        cursor = 0;
+        return order[0];
+      }
+      for (int step = 1; step <= threads; ++step) {
+        int position = cursor + step;
+        if (position >= threads) position -= threads;
+        const auto thread = static_cast<std::size_t>(order[static_cast<std::size_t>(position)]);
+        if (run[thread] == Run::unstarted || run[thread] == Run::ready) {
+          cursor = position;
+          return static_cast<int>(thread);
+        }
+      }
+      if (finished == threads) return -1;
+      if (!cancelled) fail(std::make_exception_ptr(stuck()));
+      cancel();
+    }
+  }
+
+  /// Why no thread can go on: who waits where, and who has already ended.
+  Error stuck() const {
+    std::vector<std::string> places;
+    std::vector<int> first, count;
+    const auto note = [&](const std::string& place, int thread) {
+      const auto found = std::find(places.begin(), places.end(), place);
+      const auto at = static_cast<std::size_t>(found - places.begin());
+      if (found == places.end()) {
+        places.push_back(place);
+        first.push_back(thread);
+        count.push_back(0);
+      }
+      ++count[at];
+    };
+    for (int thread = 0; thread < threads; ++thread) {
+      const auto i = static_cast<std::size_t>(thread);
+      if (run[i] == Run::at_barrier) note(describe("wait at the barrier", wait[i]), thread);
+      else if (run[i] == Run::at_warp_barrier)
+        note(describe("wait at the warp barrier", wait[i]), thread);
+      else note("have ended", thread);
+    }
+    std::string text;
+    for (std::size_t i = 0; i < places.size() && i < 4; ++i) {
+      text += cat(i == 0 ? "" : ", ", count[i], " of ", threads, " threads ", places[i],
+                  " (first: thread ", thread_text(first[i]), ")");
+    }
+    return Error(Category::kernel,
+                 cat(kernel_and_block(), ": a barrier that not all threads reach: ", text), {}, {},
+                 "move the barrier out of the branch or loop that some threads leave early");
+  }
+
+  void fail(std::exception_ptr reason) {
+    if (!failure) failure = std::move(reason);
+  }
+
+  /// Lets every waiting thread unwind, and forgets those that have not started.
+  void cancel() {
+    cancelled = true;
+    for (auto& state : run) {
+      if (state == Run::unstarted) {
+        state = Run::finished;
+        ++finished;
+      } else if (state == Run::at_barrier || state == Run::at_warp_barrier) {
+        state = Run::ready;
+      }
+    }
+    arrived = 0;
+  }
+
+  /// Runs threads until there is nothing left for this fiber to do. Never returns.
+  [[noreturn]] void fiber_main() {
+    for (;;) {
+      const int thread = order[static_cast<std::size_t>(cursor)];
+      run[static_cast<std::size_t>(thread)] = Run::ready;
+      fiber_of[static_cast<std::size_t>(thread)] = current;
+      current->thread = thread;
+      try {
+        task.body(task.closure, thread);
+      } catch (const Cancelled&) {
+      } catch (const Error& error) {
+        fail(std::make_exception_ptr(
+            Error(error.category() == Category::kernel ? Category::kernel : error.category(),
+                  cat(kernel_and_block(), ", thread ", thread_text(thread), ": ", error.what()))));
+        cancel();
+      } catch (const std::exception& error) {
+        fail(std::make_exception_ptr(Error(
+            Category::kernel,
+            cat(kernel_and_block(), ", thread ", thread_text(thread), " threw: ", error.what()))));
+        cancel();
+      } catch (...) {
+        fail(std::make_exception_ptr(
+            Error(Category::kernel, cat(kernel_and_block(), ", thread ", thread_text(thread),
+                                        " threw something that is no std::exception"))));
+        cancel();
+      }
+      finish_thread(thread);
+    }
+  }
+
+  /// Books the end of a thread; returns if this fiber shall run the next unstarted one.
+  void finish_thread(int thread) {
+    run[static_cast<std::size_t>(thread)] = Run::finished;
+    ++finished;
+    const int next = pick();
+    if (next >= 0 && run[static_cast<std::size_t>(next)] == Run::unstarted) return;
+    Fiber* self = current;
+    idle.push_back(self);
+    Fiber* to = next < 0 ? &main : fiber_of[static_cast<std::size_t>(next)];
+    current = to;
+    detail::leave_fiber(*self, *to);
+  }
+
+  /// The running thread cannot go on now.
+  void block() {
+    const int next = pick();
+    Fiber* self = current;
+    Fiber* to = nullptr;
+    if (run[static_cast<std::size_t>(next)] == Run::unstarted) {
+      to = take_idle();
+    } else {
+      to = fiber_of[static_cast<std::size_t>(next)];
+    }
+    if (to != self) {
+      current = to;
+      detail::switch_fiber(*self, *to);
+    }
+    if (cancelled) throw Cancelled{};
+  }
+
+  void overflowed() {
+    const int thread = current->thread;
+    fail(std::make_exception_ptr(
+        Error(Category::kernel,
+              cat(kernel_and_block(), ", thread ", thread_text(thread), ": the thread's stack of ",
+                  detail::StackArena::kStackBytes / 1024, " KiB overflowed"),
+              {}, {}, "use shared memory or a smaller local array, and no deep recursion")));
+    cancel();
+    finish_thread(thread);
+    fiber_main();  // only if another thread were unstarted; cancel() has forgotten those
+  }
+};
+
+BlockScheduler::BlockScheduler() : state_(std::make_unique<State>()) {}
+BlockScheduler::~BlockScheduler() = default;
+
+void BlockScheduler::run(const BlockTask& task) {
+  State& s = *state_;
+  s.begin(task);
+  const detail::FaultScope faults({
+      .owns =
+          [](void* context, const void* address) {
+            const State& state = *static_cast<State*>(context);
+            const int guard = state.arena->guard_of(address);
+            return guard >= 0 && state.current == &state.fibers[static_cast<std::size_t>(guard)];
+          },
+      .stack_top = [](void* context) -> void* {
+        const Fiber* fiber = static_cast<State*>(context)->current;
+        return fiber->stack_low + fiber->stack_bytes;
+      },
+      .landing = [](void* context) { static_cast<State*>(context)->overflowed(); },
+      .context = &s,
+  });
+  detail::adopt_current_stack(s.main);
+  s.cursor = 0;
+  Fiber* first = s.take_idle();
+  s.current = first;
+  detail::switch_fiber(s.main, *first);
+  if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
+}
+
+void BlockScheduler::barrier(int thread, const char* name, Here here) {
+  State& s = *state_;
+  const auto i = static_cast<std::size_t>(thread);
+  s.wait[i] = {here, name};
+  if (s.arrived == 0) {
+    s.first_arrived = thread;
+  } else if (const Wait& first = s.wait[static_cast<std::size_t>(s.first_arrived)];
+             !same_place(first.where, here)) [[unlikely]] {
+    throw Error(Category::kernel,
+                cat("threads of one block reached different barriers: thread ",
+                    s.thread_text(s.first_arrived), describe(" waits at the barrier", first),
+                    ", thread ", s.thread_text(thread), describe(" at the barrier", s.wait[i])),
+                {}, {}, "let all threads of the block pass the same barriers");
+  }
+  s.run[i] = Run::at_barrier;
+  ++s.arrived;
+  s.block();
+}
+
+void BlockScheduler::warp_barrier(int thread, Here here) {
+  State& s = *state_;
+  const int warp = thread / kWarpSize;
+  int& arrived = s.warp_arrived[static_cast<std::size_t>(warp)];
+  if (++arrived < s.lanes_of(warp)) {
+    const auto i = static_cast<std::size_t>(thread);
+    s.wait[i] = {here, nullptr};
+    s.run[i] = Run::at_warp_barrier;
+    s.block();
+    return;
+  }
+  arrived = 0;
+  const int first = warp * kWarpSize;
+  for (int lane = 0; lane < s.lanes_of(warp); ++lane)
+    s.run[static_cast<std::size_t>(first + lane)] = Run::ready;
+}
+
+void* BlockScheduler::shared_memory() { return state_->shared.data; }
+
+std::byte* BlockScheduler::exchange(int warp, int turn) {
+  return state_->exchange.data + static_cast<std::size_t>(warp * 2 + turn) * (kExchangeBytes / 2);
+}
+
+std::byte* BlockScheduler::warp_scratch(int warp) {
+  return state_->scratch.data + static_cast<std::size_t>(warp) * kWarpScratchBytes;
+}
+
+namespace detail {
+
+namespace {
+std::mutex stock_mutex;
+std::vector<std::unique_ptr<BlockScheduler>>& stock() {
+  static auto* schedulers =
+      new std::vector<std::unique_ptr<BlockScheduler>>();  // outlives every thread
+  return *schedulers;
+}
+}  // namespace
+
+BorrowedScheduler::BorrowedScheduler() {
+  {
+    const std::lock_guard lock(stock_mutex);
+    if (!stock().empty()) {
+      scheduler_ = std::move(stock().back());
+      stock().pop_back();
+    }
+  }
+  if (!scheduler_) scheduler_ = std::make_unique<BlockScheduler>();
+}
+
+BorrowedScheduler::~BorrowedScheduler() {
+  const std::lock_guard lock(stock_mutex);
+  stock().push_back(std::move(scheduler_));
+}
+
+}  // namespace detail
+
+}  // namespace tessera

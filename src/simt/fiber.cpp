@@ -1,0 +1,158 @@
+#include "fiber.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+#if defined(TESSERA_ASAN)
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(TESSERA_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace tessera::detail {
+
+namespace context = boost::context::detail;
+
+StackArena::StackArena(int count)
+    : count_(count),
+      page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+      stride_(kStackBytes + page_),
+      bytes_(stride_ * static_cast<std::size_t>(count)) {
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw Error(Category::resource,
+                cat("cannot reserve ", bytes_, " bytes of stacks for the threads of a block"), {},
+                {}, "raise the limit on address space (ulimit -v) or use fewer threads per block");
+  }
+  base_ = static_cast<std::byte*>(memory);
+  for (int i = 0; i < count; ++i) {
+    if (mprotect(base_ + static_cast<std::size_t>(i) * stride_, page_, PROT_NONE) != 0) {
+      munmap(base_, bytes_);
+      throw Error(Category::resource, "cannot protect the stacks of a block's threads", {}, {},
+                  "raise vm.max_map_count");
+    }
+  }
+}
+
+StackArena::~StackArena() { munmap(base_, bytes_); }
+
+int StackArena::guard_of(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  if (byte < base_ || byte >= base_ + bytes_) return -1;
+  const auto offset = static_cast<std::size_t>(byte - base_);
+  return offset % stride_ < page_ ? static_cast<int>(offset / stride_) : -1;
+}
+
+namespace {
+
+/// Handed through the switch: who left, and what a fresh fiber has to call.
+struct Passage {
+  Fiber* from;
+  Fiber* to;
+};
+
+struct Start {
+  void (*entry)(void*);
+  void* argument;
+};
+
+void before_switch([[maybe_unused]] Fiber& from, [[maybe_unused]] Fiber& to,
+                   [[maybe_unused]] bool for_good) {
+#if defined(TESSERA_ASAN)
+  __sanitizer_start_switch_fiber(for_good ? nullptr : &from.fake_stack, to.stack_low,
+                                 to.stack_bytes);
+#endif
+#if defined(TESSERA_TSAN)
+  __tsan_switch_to_fiber(to.tsan, 0);
+#endif
+}
+
+void after_switch([[maybe_unused]] Fiber& self) {
+#if defined(TESSERA_ASAN)
+  __sanitizer_finish_switch_fiber(self.fake_stack, nullptr, nullptr);
+#endif
+}
+
+void arrive(context::transfer_t transfer) {
+  const auto* passage = static_cast<const Passage*>(transfer.data);
+  passage->from->context = transfer.fctx;
+  after_switch(*passage->to);
+}
+
+void trampoline(context::transfer_t transfer) {
+  const Fiber* self = static_cast<const Passage*>(transfer.data)->to;
+  const Start start = *reinterpret_cast<const Start*>(self->stack_low);
+  arrive(transfer);
+  start.entry(start.argument);
+  std::abort();  // an entry ends with leave_fiber
+}
+
+}  // namespace
+
+void adopt_current_stack([[maybe_unused]] Fiber& fiber) {
+#if defined(TESSERA_ASAN)
+  struct Bounds {
+    void* low = nullptr;
+    std::size_t bytes = 0;
+    Bounds() {
+      pthread_attr_t attributes;
+      pthread_getattr_np(pthread_self(), &attributes);
+      pthread_attr_getstack(&attributes, &low, &bytes);
+      pthread_attr_destroy(&attributes);
+    }
+  };
+  thread_local const Bounds bounds;
+  fiber.stack_low = static_cast<std::byte*>(bounds.low);
+  fiber.stack_bytes = bounds.bytes;
+#endif
+#if defined(TESSERA_TSAN)
+  fiber.tsan = __tsan_get_current_fiber();
+#endif
+}
+
+void prepare(Fiber& fiber, std::size_t colour, void (*entry)(void*), void* argument) {
+  // The lowest bytes of the stack, the last a kernel would reach, carry what the trampoline needs.
+#if defined(TESSERA_ASAN)
+  __asan_unpoison_memory_region(fiber.stack_low,
+                                fiber.stack_bytes);  // left over from frames that never returned
+  fiber.fake_stack = nullptr;
+#endif
+  *reinterpret_cast<Start*>(fiber.stack_low) = {entry, argument};
+  std::byte* top = fiber.stack_low + fiber.stack_bytes - colour;
+  fiber.context = context::make_fcontext(top, fiber.stack_bytes - colour, trampoline);
+#if defined(TESSERA_TSAN)
+  if (fiber.tsan == nullptr) fiber.tsan = __tsan_create_fiber(0);
+#endif
+}
+
+void switch_fiber(Fiber& from, Fiber& to) {
+  Passage passage{&from, &to};
+  before_switch(from, to, false);
+  arrive(context::jump_fcontext(to.context, &passage));
+}
+
+void leave_fiber(Fiber& from, Fiber& to) {
+  Passage passage{&from, &to};
+  before_switch(from, to, true);
+  context::jump_fcontext(to.context, &passage);
+  std::abort();
+}
+
+void release([[maybe_unused]] Fiber& fiber) {
+#if defined(TESSERA_TSAN)
+  if (fiber.tsan != nullptr) __tsan_destroy_fiber(fiber.tsan);
+  fiber.tsan = nullptr;
+#endif
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,98 @@
+#include "stack_overflow.hpp"
+
+#include <ucontext.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr std::size_t kAlternateBytes = 64 * 1024;
+
+thread_local FaultHandler active;
+
+std::mutex install_mutex;
+int installed = 0;
+struct sigaction previous_segv;
+struct sigaction previous_bus;
+
+void pass_on(int signal, siginfo_t* info, void* where) {
+  const struct sigaction& previous = signal == SIGSEGV ? previous_segv : previous_bus;
+  if ((previous.sa_flags & SA_SIGINFO) != 0) {
+    previous.sa_sigaction(signal, info, where);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(signal);
+  } else {
+    sigaction(signal, &previous,
+              nullptr);  // the instruction faults again, now with the default answer
+  }
+}
+
+void on_fault(int signal, siginfo_t* info, void* where) {
+  if (active.owns == nullptr || !active.owns(active.context, info->si_addr))
+    return pass_on(signal, info, where);
+  auto* frame = static_cast<ucontext_t*>(where);
+  const auto top =
+      reinterpret_cast<std::uintptr_t>(active.stack_top(active.context)) & ~std::uintptr_t{15};
+  const auto landing = reinterpret_cast<std::uintptr_t>(active.landing);
+  const auto argument = reinterpret_cast<std::uintptr_t>(active.context);
+#if defined(__x86_64__)
+  frame->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(landing);
+  frame->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 8);  // as after a call
+  frame->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(argument);
+#elif defined(__aarch64__)
+  frame->uc_mcontext.pc = landing;
+  frame->uc_mcontext.sp = top;
+  frame->uc_mcontext.regs[0] = argument;
+#else
+#error \
+    "stack overflow reporting: name the program counter, stack pointer and first argument of this processor"
+#endif
+}
+
+}  // namespace
+
+FaultScope::FaultScope(const FaultHandler& handler) : outer_(active) {
+  active = handler;
+  stack_t now{};
+  sigaltstack(nullptr, &now);
+  if ((now.ss_flags & SS_DISABLE) != 0) {
+    alternate_stack_ = std::malloc(kAlternateBytes);
+    stack_t own{};
+    own.ss_sp = alternate_stack_;
+    own.ss_size = kAlternateBytes;
+    if (alternate_stack_ != nullptr) sigaltstack(&own, nullptr);
+  }
+  const std::lock_guard lock(install_mutex);
+  if (installed++ == 0) {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &previous_segv);
+    sigaction(SIGBUS, &action, &previous_bus);
+  }
+}
+
+FaultScope::~FaultScope() {
+  {
+    const std::lock_guard lock(install_mutex);
+    if (--installed == 0) {
+      sigaction(SIGSEGV, &previous_segv, nullptr);
+      sigaction(SIGBUS, &previous_bus, nullptr);
+    }
+  }
+  if (alternate_stack_ != nullptr) {
+    stack_t off{};
+    off.ss_flags = SS_DISABLE;
+    sigaltstack(&off, nullptr);
+    std::free(alternate_stack_);
+  }
+  active = outer_;
+}
+
+}  // namespace tessera::detail
