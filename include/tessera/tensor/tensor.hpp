@@ -1,0 +1,245 @@
+// Tensor: a pointer-like engine plus a layout. A view: copying it copies no element.
+//
+// The layout is a template argument whose unknown extents and strides (`dynamic`) are kept in the
+// object, so a tensor with a static layout is just a pointer. An edge says how much of the nominal
+// shape really exists: a tile cut at the border of a matrix is `Clipped`, everything else is
+// `Whole` and pays nothing. Element access gives numbers: t(i, j) of a float tensor is a float&.
+// Knows nothing about threads.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "tessera/core/config.hpp"
+#include "tessera/core/here.hpp"
+#include "tessera/layout/layout.hpp"
+
+namespace tessera {
+
+/// The whole nominal shape exists.
+struct Whole {};
+/// Only the first valid[i] positions of mode i exist; they may be none.
+template <int Rank>
+struct Clipped {
+  index_t valid[Rank];
+};
+
+namespace detail {
+
+/// The run-time values of a layout's `dynamic` leaves: shape leaves first, then stride leaves.
+template <int N>
+struct DynamicValues {
+  index_t v[N];
+};
+template <>
+struct DynamicValues<0> {};
+
+constexpr int count_dynamic(const IntTuple& tuple) {
+  int count = 0;
+  for (int i = 0; i < tuple.leaves(); ++i) count += tuple.leaf(i) == dynamic ? 1 : 0;
+  return count;
+}
+constexpr int count_dynamic_before(const IntTuple& tuple, int leaf) {
+  int count = 0;
+  for (int i = 0; i < leaf; ++i) count += tuple.leaf(i) == dynamic ? 1 : 0;
+  return count;
+}
+/// Leaves of the modes before `mode`.
+constexpr int leaves_before(const IntTuple& tuple, int mode) {
+  int count = 0;
+  for (int i = 0; i < mode; ++i) count += tuple.mode(i).leaves();
+  return count;
+}
+/// The leaves of `pattern` with the unknown ones taken from v[0], v[1], ...
+constexpr IntTuple fill_dynamic(const IntTuple& pattern, const index_t* v) {
+  IntTuple out = pattern;
+  int next = 0;
+  for (int i = 0; i < pattern.leaves(); ++i) {
+    if (pattern.leaf(i) == dynamic) out = out.with_leaf(i, v[next++]);
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// Any (M,N) matrix: everything known at run time only.
+inline constexpr Layout kAnyMatrix{tuple(dynamic, dynamic), tuple(dynamic, dynamic)};
+/// An (M,N) matrix whose rows are contiguous.
+inline constexpr Layout kRowMajorMatrix{tuple(dynamic, dynamic), tuple(dynamic, 1)};
+
+template <class Pointer, Layout L, class Edge = Whole>
+class Tensor {
+ public:
+  using pointer = Pointer;
+  using reference = decltype(std::declval<const Pointer&>()[index_t{}]);
+  using element = std::remove_reference_t<reference>;
+  using edge = Edge;
+  static constexpr Layout pattern = L;  ///< the layout with `dynamic` where unknown
+  static constexpr int rank = L.rank();
+  static constexpr bool is_clipped = !std::is_same_v<Edge, Whole>;
+  static constexpr int dynamic_shapes = detail::count_dynamic(L.shape);
+  static constexpr int dynamic_count = dynamic_shapes + detail::count_dynamic(L.stride);
+  using Values = detail::DynamicValues<dynamic_count>;
+
+  Tensor() = default;
+  /// `values`: the unknown extents, then the unknown strides, in the order of the layout's leaves.
+  template <class... V>
+  requires(sizeof...(V) == dynamic_count && (std::is_convertible_v<V, index_t> && ...) &&
+           !is_clipped) TESSERA_HD constexpr explicit Tensor(Pointer data, V... values)
+      : data_(data), values_{static_cast<index_t>(values)...} {}
+  TESSERA_HD constexpr Tensor(Pointer data, Values values, Edge edge_)
+      : data_(data), values_(values), edge_(edge_) {}
+  /// A view of mutable elements is also one of constant elements.
+  template <class P>
+  requires(!std::is_same_v<P, Pointer> && std::is_convertible_v<P, Pointer>) TESSERA_HD
+      constexpr Tensor(const Tensor<P, L, Edge>& other)  // NOLINT(google-explicit-constructor)
+      : data_(other.data()), values_(other.values()), edge_(other.edge_value()) {}
+
+  TESSERA_HD constexpr const Pointer& data() const { return data_; }
+  TESSERA_HD constexpr const Values& values() const { return values_; }
+  TESSERA_HD constexpr const Edge& edge_value() const { return edge_; }
+
+  template <int I>
+  TESSERA_HD constexpr index_t shape_leaf() const {
+    if constexpr (L.shape.leaf(I) != dynamic) return L.shape.leaf(I);
+    else return values_.v[detail::count_dynamic_before(L.shape, I)];
+  }
+  template <int I>
+  TESSERA_HD constexpr index_t stride_leaf() const {
+    if constexpr (L.stride.leaf(I) != dynamic) return L.stride.leaf(I);
+    else return values_.v[dynamic_shapes + detail::count_dynamic_before(L.stride, I)];
+  }
+
+  /// The layout with all values known.
+  constexpr Layout layout() const {
+    if constexpr (dynamic_count == 0) return L;
+    else {
+      return Layout{detail::fill_dynamic(L.shape, values_.v),
+                    detail::fill_dynamic(L.stride, values_.v + dynamic_shapes)};
+    }
+  }
+
+  /// Nominal extent of a mode (the product of its leaves).
+  template <int Mode>
+  TESSERA_HD constexpr index_t extent() const {
+    constexpr int first = detail::leaves_before(L.shape, Mode);
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return (index_t{1} * ... * shape_leaf<first + I>());
+    }
+    (std::make_integer_sequence<int, L.shape.mode(Mode).leaves()>{});
+  }
+  /// How much of the mode exists: at most its extent.
+  template <int Mode>
+  TESSERA_HD constexpr index_t valid() const {
+    if constexpr (is_clipped) return edge_.valid[Mode];
+    else return extent<Mode>();
+  }
+  /// Stride of a mode that is no nested tuple.
+  template <int Mode>
+  TESSERA_HD constexpr index_t stride() const {
+    static_assert(L.stride.mode(Mode).leaves() == 1,
+                  "a nested mode has several strides: use layout()");
+    return stride_leaf<detail::leaves_before(L.stride, Mode)>();
+  }
+  /// Number of positions of the nominal shape.
+  TESSERA_HD constexpr index_t size() const {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return (index_t{1} * ... * shape_leaf<I>());
+    }
+    (std::make_integer_sequence<int, L.shape.leaves()>{});
+  }
+  /// Does every position of the nominal shape exist?
+  TESSERA_HD constexpr bool is_full() const {
+    if constexpr (!is_clipped) return true;
+    else {
+      return [&]<int... I>(std::integer_sequence<int, I...>) {
+        return ((edge_.valid[I] == extent<I>()) && ...);
+      }
+      (std::make_integer_sequence<int, rank>{});
+    }
+  }
+  /// Does the element at these coordinates exist?
+  template <class... I>
+  TESSERA_HD constexpr bool contains(I... coordinates) const {
+    static_assert(sizeof...(I) == rank, "contains() takes one coordinate for each mode");
+    return [&]<int... M>(std::integer_sequence<int, M...>) {
+      return ((coordinates >= 0 && coordinates < valid<M>()) && ...);
+    }
+    (std::make_integer_sequence<int, rank>{});
+  }
+
+  /// Distance of an element from data(), in elements. One coordinate for each mode, or one for all
+  /// (first mode fastest).
+  template <class... I>
+  TESSERA_HD constexpr index_t offset(I... coordinates) const {
+    static_assert(sizeof...(I) == rank || sizeof...(I) == 1,
+                  "a tensor takes one coordinate for each mode, or a single one for all");
+    if constexpr (sizeof...(I) == rank)
+      return offset_by_mode(std::make_integer_sequence<int, rank>{}, coordinates...);
+    else return leaves_offset<0, L.shape.leaves()>(static_cast<index_t>(coordinates)...);
+  }
+
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, Here here = Here::current()) const {
+    return at(offset(i), here);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j,
+                                                 Here here = Here::current()) const {
+    return at(offset(i, j), here);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k,
+                                                 Here here = Here::current()) const {
+    return at(offset(i, j, k), here);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
+                                                 Here here = Here::current()) const {
+    return at(offset(i, j, k, l), here);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
+                                                 index_t m, Here here = Here::current()) const {
+    return at(offset(i, j, k, l, m), here);
+  }
+
+ private:
+  TESSERA_HD constexpr decltype(auto) at(index_t offset, [[maybe_unused]] Here here) const {
+    if constexpr (requires { data_.at(offset, here); })
+      return data_.at(offset, here);  // an engine that records
+    else return data_[offset];
+  }
+
+  template <int... M, class... I>
+  TESSERA_HD constexpr index_t offset_by_mode(std::integer_sequence<int, M...>,
+                                              I... coordinates) const {
+    return (leaves_offset<detail::leaves_before(L.shape, M), L.shape.mode(M).leaves()>(
+                static_cast<index_t>(coordinates)) +
+            ... + index_t{0});
+  }
+  /// A position within the leaves First .. First + Count, first leaf fastest.
+  template <int First, int Count>
+  TESSERA_HD constexpr index_t leaves_offset(index_t position) const {
+    if constexpr (Count == 1) return position * stride_leaf<First>();
+    else {
+      const index_t inner = shape_leaf<First>();
+      return position % inner * stride_leaf<First>() +
+             leaves_offset<First + 1, Count - 1>(position / inner);
+    }
+  }
+
+  Pointer data_{};
+  [[no_unique_address]] Values values_{};
+  [[no_unique_address]] Edge edge_{};
+};
+
+/// A view with layout pattern L: `tensor<kAnyMatrix>(data, M, N, row_stride, col_stride)`.
+template <Layout L, class Pointer, class... V>
+TESSERA_HD constexpr Tensor<Pointer, L> tensor(Pointer data, V... values) {
+  return Tensor<Pointer, L>(data, values...);
+}
+
+template <class T>
+struct IsTensor : std::false_type {};
+template <class P, Layout L, class E>
+struct IsTensor<Tensor<P, L, E>> : std::true_type {};
+template <class T>
+concept AnyTensor = IsTensor<std::remove_cvref_t<T>>::value;
+
+}  // namespace tessera
