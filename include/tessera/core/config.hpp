@@ -21,10 +21,13 @@
 /// straight function.
 #define TESSERA_KERNEL TESSERA_HD inline
 
-#if defined(__GNUC__) && defined(_WIN32) == 0
-#define TESSERA_API __attribute__((visibility("default")))
+/// Unrolls the following loop of a constant number of steps.
+#if defined(__CUDACC__)
+#define TESSERA_UNROLL _Pragma("unroll")
+#elif defined(__clang__)
+#define TESSERA_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define TESSERA_API
+#define TESSERA_UNROLL _Pragma("GCC unroll 64")
 #endif
 
 namespace tessera {

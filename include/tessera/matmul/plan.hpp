@@ -8,19 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/kernels/tile_shape.hpp"
 #include "tessera/matmul/problem.hpp"
 #include "tessera/simt/order.hpp"
 
 namespace tessera {
-
-/// Extents of the tiles a kernel works in: block tile, then warp tile and thread tile where the
-/// kernel has them.
-struct TileShape {
-  int bm = 0, bn = 0, bk = 0;  ///< rows, columns and depth of what one block stages
-  int wm = 0, wn = 0;          ///< rows and columns of C that one warp owns (tensor_core)
-  int tm = 0, tn = 0;          ///< rows and columns of C that one thread owns
-  constexpr bool operator==(const TileShape&) const = default;
-};
 
 /// "128x128x8 thread 8x8", "64x64x32 warp 32x32", "32x32".
 std::string to_string(const TileShape& tile);

@@ -7,15 +7,9 @@
 #include <string_view>
 
 #include "tessera/matmul/matrix.hpp"
+#include "tessera/ops/epilogue.hpp"
 
 namespace tessera {
-
-/// Applied to alpha * A * B + beta * C + bias, once, in the accumulator's type, before the result
-/// is rounded.
-enum class Activation : std::uint8_t { none, relu, gelu, silu };
-/// Which vector is added: none, one value for each row (M values) or one for each column (N
-/// values).
-enum class Bias : std::uint8_t { none, per_row, per_column };
 
 struct Epilogue {
   Activation activation = Activation::none;

@@ -239,6 +239,9 @@ template <class T>
 struct IsTensor : std::false_type {};
 template <class P, Layout L, class E>
 struct IsTensor<Tensor<P, L, E>> : std::true_type {};
+/// The type of a tensor's elements, without const.
+template <class T>
+using ElementOf = std::remove_cv_t<typename std::remove_cvref_t<T>::element>;
 template <class T>
 concept AnyTensor = IsTensor<std::remove_cvref_t<T>>::value;
 

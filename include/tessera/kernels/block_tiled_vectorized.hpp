@@ -1,0 +1,60 @@
+// Kernel 6: as block_tiled, with wide memory accesses: A and B are loaded four elements at a time,
+// and A is kept column-major in shared memory so that a thread's TM elements of one k lie side by
+// side. A is (M,K), B is (K,N), C is (M,N), any strides; where strides or alignment forbid wide
+// loads, a tile is copied element by element.
+#pragma once
+
+#include "tessera/kernels/tile_shape.hpp"
+#include "tessera/ops/copy.hpp"
+#include "tessera/ops/epilogue.hpp"
+#include "tessera/ops/multiply.hpp"
+#include "tessera/simt/dim3.hpp"
+
+namespace tessera {
+
+template <TileShape S>
+struct BlockTiledVectorized {
+  static_assert(S.bm > 0 && S.bn > 0 && S.bk > 0 && S.tm > 0 && S.tn > 0,
+                "block_tiled_vectorized: BM, BN, BK, TM and TN are positive");
+  static_assert(S.bm % S.tm == 0 && S.bn % S.tn == 0,
+                "block_tiled_vectorized: TM divides BM and TN divides BN");
+  static_assert(S.bk % 4 == 0 && S.bn % 4 == 0,
+                "block_tiled_vectorized: BK and BN are multiples of the width 4");
+  static constexpr int threads = (S.bm / S.tm) * (S.bn / S.tn);
+  static_assert(threads <= 1024,
+                "block_tiled_vectorized: a block has BM / TM * BN / TN threads, at most 1024");
+  static constexpr const char* name = "block_tiled_vectorized";
+  static constexpr Dim3 block{threads};
+  static constexpr Dim3 grid(index_t M, index_t N) {
+    return {static_cast<int>(ceil_div(N, S.bn)), static_cast<int>(ceil_div(M, S.bm))};
+  }
+  template <class T>
+  struct Shared {
+    Storage<T, col_major(S.bm, S.bk)> a;
+    Tile<T, S.bk, S.bn> b;
+  };
+
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
+    using T = ElementOf<decltype(A)>;
+    constexpr int width = sizeof(T) <= 4 ? 4 : 2;  // elements in one load, at most 16 bytes
+    auto& stage = shared<Shared<T>>(t);
+    auto sA = stage.a.view();                             // (BM,BK):(1,BM)
+    auto sB = stage.b.view();                             // (BK,BN):(BN,1)
+    auto gC = tile<S.bm, S.bn>(C, t.block.y, t.block.x);  // (BM,BN), clipped at the edge
+    const int i = t.thread / (S.bn / S.tn), j = t.thread % (S.bn / S.tn);
+    auto acc = zeros<AccumulatorFor<decltype(C)>, S.tm, S.tn>();  // (TM,TN)
+    for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
+      t.superstep("load", [&] {
+        copy_vectorized<width>(t, tile<S.bm, S.bk>(A, t.block.y, k),
+                               sA);  // along k, scattered into columns
+        copy_vectorized<width>(t, tile<S.bk, S.bn>(B, k, t.block.x), sB);
+      });  // sA and sB are complete
+      t.superstep("multiply", [&] {
+        multiply_accumulate(acc, tile<S.tm, S.bk>(sA, i, 0), tile<S.bk, S.tn>(sB, 0, j));
+      });  // sA and sB may be overwritten
+    }
+    store_tile(gC, i, j, acc);  // (TM,TN) at tile (i,j), skipped past the edge
+  }
+};
+
+}  // namespace tessera

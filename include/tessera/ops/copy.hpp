@@ -1,0 +1,128 @@
+// Copies of whole tiles by all threads of a block, each taking its share. What lies past the edge
+// of the source reads as zero; what lies past the edge of the destination is skipped. No barrier
+// inside.
+#pragma once
+
+#include <type_traits>
+
+#include "tessera/core/dtype.hpp"
+#include "tessera/tensor/tile.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+template <class Thread>
+TESSERA_KERNEL int block_threads(const Thread& t) {
+  return static_cast<int>(volume(t.block_dim));
+}
+
+template <class D, class S>
+constexpr bool same_static_shape() {
+  return D::pattern.shape == S::pattern.shape && D::pattern.shape.is_static() && D::rank == 2;
+}
+
+}  // namespace detail
+
+/// dst = src, (R,C) to (R,C), element (r, c) by thread (r * C + c) mod threads: neighbouring
+/// threads take neighbouring columns. Elements are converted where the types differ.
+template <class Thread, AnyTensor Src, AnyTensor Dst>
+TESSERA_KERNEL void copy(Thread& t, const Src& src, const Dst& dst) {
+  static_assert(
+      detail::same_static_shape<Dst, Src>(),
+      "copy(t, src, dst) copies a tile into a tile of the same static shape (rows, columns)");
+  constexpr index_t cols = Dst::pattern.shape.leaf(1);
+  constexpr index_t count = Dst::pattern.shape.product();
+  using To = std::remove_cv_t<typename Dst::element>;
+  const int threads = detail::block_threads(t);
+  if (src.is_full() && dst.is_full()) {  // decided once for each tile
+    for (index_t i = t.thread; i < count; i += threads)
+      dst(i / cols, i % cols) = convert<To>(src(i / cols, i % cols));
+  } else {
+    for (index_t i = t.thread; i < count; i += threads) {
+      const index_t row = i / cols, col = i % cols;
+      if (!dst.contains(row, col)) continue;
+      if (src.contains(row, col)) dst(row, col) = convert<To>(src(row, col));
+      else dst(row, col) = To{};
+    }
+  }
+}
+
+/// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
+/// barrier. On sm_80 and later `cp.async`; elsewhere a plain copy that is done at once.
+template <class Thread, AnyTensor Src, AnyTensor Dst>
+TESSERA_KERNEL void copy_async(Thread& t, const Src& src, const Dst& dst) {
+  if constexpr (requires { t.copy_async(src, dst); }) t.copy_async(src, dst);
+  else copy(t, src, dst);
+}
+
+/// Ends a group of asynchronous copies of this thread.
+template <class Thread>
+TESSERA_KERNEL void commit(Thread& t) {
+  t.commit_async();
+}
+
+/// Waits until at most `Pending` of this thread's newest groups are still under way.
+template <int Pending, class Thread>
+TESSERA_KERNEL void wait(Thread& t) {
+  t.template wait_async<Pending>();
+}
+
+namespace detail {
+
+template <class T, int N>
+struct alignas(sizeof(T) * N) Packet {
+  T lane[N];
+};
+
+/// May N neighbours along mode Mode be read with one load, for every row of this tile? Decided once
+/// for each tile.
+template <int Mode, int N, class T>
+TESSERA_KERNEL bool loads_as_packets(const T& tile) {
+  using E = typename T::element;
+  constexpr int other = 1 - Mode;
+  return tile.is_full() && tile.template stride<Mode>() == 1 &&
+         tile.template stride<other>() % N == 0 &&
+         reinterpret_cast<std::uintptr_t>(tile.data()) % (sizeof(E) * N) == 0;
+}
+
+}  // namespace detail
+
+/// dst = src as copy(), but N neighbours along a row move with one wide load where strides and
+/// alignment allow it; the destination may have any layout (a transposed one scatters the packet).
+template <int N, class Thread, AnyTensor Src, AnyTensor Dst>
+TESSERA_KERNEL void copy_vectorized(Thread& t, const Src& src, const Dst& dst) {
+  static_assert(detail::same_static_shape<Dst, Src>(),
+                "copy_vectorized(t, src, dst) copies a tile into a tile of the same static shape "
+                "(rows, columns)");
+  constexpr index_t cols = Dst::pattern.shape.leaf(1);
+  static_assert(
+      cols % N == 0,
+      "the columns of a tile that is copied in vectors are a multiple of the vector width");
+  using To = std::remove_cv_t<typename Dst::element>;
+  using From = std::remove_cv_t<typename Src::element>;
+  if constexpr (std::is_pointer_v<typename Src::pointer> && sizeof(From) * N <= 16) {
+    if (detail::loads_as_packets<1, N>(src)) {
+      constexpr index_t packets = Dst::pattern.shape.product() / N;
+      constexpr bool row_packets =
+          Dst::pattern.stride.leaf(1) == 1 && Dst::pattern.stride.leaf(0) % N == 0 &&
+          std::is_same_v<To, From> && std::is_pointer_v<typename Dst::pointer>;
+      using Packet = detail::Packet<From, N>;
+      for (index_t i = t.thread; i < packets; i += detail::block_threads(t)) {
+        const index_t row = i / (cols / N), col = i % (cols / N) * N;
+        const Packet packet = *reinterpret_cast<const Packet*>(&src(row, col));
+        if constexpr (row_packets) {
+          *reinterpret_cast<Packet*>(&dst(row, col)) = packet;
+        } else {
+          TESSERA_UNROLL
+          for (int lane = 0; lane < N; ++lane)
+            dst(row, col + lane) = convert<To>(packet.lane[lane]);
+        }
+      }
+      return;
+    }
+  }
+  copy(t, src, dst);
+}
+
+}  // namespace tessera

@@ -1,0 +1,48 @@
+// One thread's share of a tile product: a small tile of accumulators in registers. Each element of
+// acc stays one chain of fused multiply-adds in order of k.
+#pragma once
+
+#include "tessera/core/dtype.hpp"
+#include "tessera/tensor/storage.hpp"
+
+namespace tessera {
+
+/// acc (TM,TN) += a (TM,K) * b (K,TN), all static shapes.
+template <class Acc, Layout L, AnyTensor A, AnyTensor B>
+TESSERA_KERNEL void multiply_accumulate(Storage<Acc, L>& acc, const A& a, const B& b) {
+  constexpr index_t rows = L.shape.leaf(0), cols = L.shape.leaf(1),
+                    depth = A::pattern.shape.leaf(1);
+  static_assert(
+      A::pattern.shape.is_static() && B::pattern.shape.is_static() &&
+          A::pattern.shape.leaf(0) == rows && B::pattern.shape.leaf(1) == cols &&
+          B::pattern.shape.leaf(0) == depth,
+      "multiply_accumulate: acc is (TM,TN), a is (TM,K), b is (K,TN), all known at compile time");
+#if defined(__CUDA_ARCH__)
+  // Registers: one column of a and one row of b at a time, reused TM * TN times.
+  TESSERA_UNROLL
+  for (index_t k = 0; k < depth; ++k) {
+    Acc ra[rows], rb[cols];
+    TESSERA_UNROLL
+    for (index_t i = 0; i < rows; ++i) ra[i] = static_cast<Acc>(a(i, k));
+    TESSERA_UNROLL
+    for (index_t j = 0; j < cols; ++j) rb[j] = static_cast<Acc>(b(k, j));
+    TESSERA_UNROLL
+    for (index_t i = 0; i < rows; ++i) {
+      TESSERA_UNROLL
+      for (index_t j = 0; j < cols; ++j) acc(i, j) = fma(ra[i], rb[j], acc(i, j));
+    }
+  }
+#else
+  // Vector units: the lanes are the columns, and the accumulator stays in its register along k.
+  for (index_t i = 0; i < rows; ++i) {
+    for (index_t j = 0; j < cols; ++j) {
+      Acc sum = acc(i, j);
+      TESSERA_UNROLL
+      for (index_t k = 0; k < depth; ++k) sum = fma(a(i, k), b(k, j), sum);
+      acc(i, j) = sum;
+    }
+  }
+#endif
+}
+
+}  // namespace tessera
