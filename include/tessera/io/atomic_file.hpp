@@ -1,0 +1,80 @@
+// Writing a file so that a reader sees the complete old or the complete new one, never a part. The
+// bytes go to a temporary in the same folder; commit() writes them through to the disk and renames.
+// Everything else - an error, an exception, leaving the scope, a signal - removes the temporary and
+// leaves the old file as it was. Devices, pipes and "-" (stdout) are written directly.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tessera/io/array.hpp"
+
+namespace tessera {
+
+/// What to do when the output exists.
+enum class Overwrite { refuse, replace };
+
+/// A stream of bytes to a new file. Every failure is an Error: argument for a path that cannot be
+/// an output (a folder, an existing file under Overwrite::refuse, no permission), resource for a
+/// full disk or a file-size limit. SIGXFSZ and SIGPIPE raised by its writes are absorbed.
+class AtomicFile {
+ public:
+  AtomicFile(std::string path, Overwrite overwrite);
+  ~AtomicFile();  ///< removes the temporary unless committed
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* bytes, std::size_t size);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Reserves disk space for a file of `size` bytes, so that a full disk is known now.
+  void reserve(index_t size);
+  /// Flushes, renames, flushes the folder. Call once; no write may follow.
+  void commit();
+
+  const std::string& path() const;
+  int descriptor() const;
+  /// False for devices, pipes and stdout, which cannot be mapped or reserved.
+  bool is_regular() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A new .npy file whose elements are written in place through a mapping: no copy, and results
+/// larger than memory. Disk space is reserved first, so a full disk is an Error(resource) before
+/// any arithmetic.
+class MappedOutput {
+ public:
+  MappedOutput(std::string path, DType dtype, std::vector<index_t> shape, Overwrite overwrite,
+               Order order = Order::c);
+  ~MappedOutput();
+  MappedOutput(const MappedOutput&) = delete;
+  MappedOutput& operator=(const MappedOutput&) = delete;
+
+  /// Zeros at first. Valid until commit().
+  const Array& array() const { return array_; }
+  void commit();
+
+ private:
+  AtomicFile file_;
+  Array array_;
+  void* base_ = nullptr;
+  std::size_t length_ = 0;
+};
+
+/// Removes the temporaries of all unfinished outputs of this process. Async-signal-safe: for the
+/// handlers of SIGINT, SIGTERM and SIGHUP, which end the process afterwards.
+void remove_temporaries() noexcept;
+
+/// Installs a SIGBUS handler. A mapped file that shrinks under a reader (or a disk that fails under
+/// a mapped output) makes the processor fault; the handler then writes one line naming the file to
+/// stderr, removes temporaries and ends the process with exit code 3 (1 for an output). Other
+/// faults go to the handler installed before. `prefix` ("tessera multiply: ") is copied.
+void guard_mapped_files(std::string_view prefix = {});
+
+/// The path of the mapped file that contains `address`, or nullptr. Async-signal-safe, for a
+/// program with a SIGBUS handler of its own.
+const char* mapped_file_at(const void* address) noexcept;
+
+}  // namespace tessera

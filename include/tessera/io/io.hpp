@@ -1,0 +1,84 @@
+// Reading and writing arrays as files: .npy, .npz, Matrix Market (.mtx) and .safetensors. What each
+// format holds and refuses is in docs/files.md. Nothing in a file is believed before it is compared
+// with the file's size, and nothing is allocated that the memory cannot hold.
+//
+//     Array a = read_array("model.safetensors:layer0.weight");
+//     write_array("c.npy", c, {.overwrite = Overwrite::replace});
+//
+// Errors: file for what cannot be read or is not what it says, resource for memory and disk,
+// argument for an unknown extension, an output that exists, or a choice that is missing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/io/array.hpp"
+#include "tessera/io/atomic_file.hpp"
+
+namespace tessera {
+
+/// `automatic`: by extension (.npy, .npz, .mtx or .mm, .safetensors); when reading a file with
+/// another name, by its first bytes.
+enum class Format { automatic, npy, npz, matrix_market, safetensors };
+
+std::string to_string(Format format);
+/// "npy", "npz", "mtx", "safetensors" -> Format. Throws Error(argument) listing them.
+Format parse_format(std::string_view text);
+
+enum class Compression { stored, deflated };
+
+struct ReadOptions {
+  Format format = Format::automatic;
+  /// Which array of an .npz or .safetensors; empty: the path's ":name", else the only one.
+  std::string member = {};
+  /// What elements without a type are: bf16 and f8 have no NumPy code and come as <V2 and |V1.
+  /// A file that names its type is read as that type.
+  std::optional<DType> untyped = {};
+};
+
+struct WriteOptions {
+  Format format = Format::automatic;
+  std::string member =
+      {};  ///< empty: the path's ":name", else "arr_0" as NumPy, "c" in safetensors
+  Overwrite overwrite = Overwrite::refuse;
+  Compression compression = Compression::stored;  ///< .npz only
+};
+
+/// A path and the member asked for: "m.npz:weights" -> {"m.npz", "weights"}. Only .npz and
+/// .safetensors are split, and only when no file has the whole text as its name.
+struct Location {
+  std::string path;
+  std::string member;
+};
+Location parse_location(const std::string& text);
+
+/// Reads one array; "-" is stdin. Native .npy and safetensors files are mapped, not copied.
+Array read_array(const std::string& path, const ReadOptions& options = {});
+
+/// The names of the arrays in an .npz or .safetensors; empty for formats that hold one.
+std::vector<std::string> list_members(const std::string& path, Format format = Format::automatic);
+
+/// Writes one array atomically; "-" is stdout (.npy unless a format is named).
+void write_array(const std::string& path, const Array& array, const WriteOptions& options = {});
+
+/// The format a path would be written in. Throws Error(argument) for an unknown extension.
+Format output_format(const std::string& path, Format format = Format::automatic);
+
+/// An output to compute into. A .npy on a disk is mapped and filled in place; anything else is an
+/// array in memory that commit() writes. Either way the path and the space are checked now.
+class OutputArray {
+ public:
+  OutputArray(const std::string& path, DType dtype, std::vector<index_t> shape,
+              WriteOptions options = {});
+  const Array& array() const { return mapped_ ? mapped_->array() : array_; }
+  void commit();
+
+ private:
+  std::string path_;
+  WriteOptions options_;
+  std::unique_ptr<MappedOutput> mapped_;
+  Array array_;
+};
+
+}  // namespace tessera
