@@ -1,0 +1,244 @@
+// Multiply-add chains: see peak.hpp. Each chain is one loop of assembly, so that it is the same in
+// every build type and no compiler can fold, spill or reorder it. A round is two passes over all
+// accumulators; 24 of them (12 with 16 registers) hide the latency of two units with four or five
+// cycles each.
+#include "peak.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tessera::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+/// 128 bytes of each type: two of the widest vectors.
+struct Operands {
+  alignas(64) std::array<double, 16> f64{};
+  alignas(64) std::array<float, 32> f32{};
+  alignas(64) std::array<bf16, 64> bf{};
+  alignas(64) std::array<std::int32_t, 32> i32{};
+
+  Operands() {
+    std::uint32_t state = 1;
+    const auto next = [&state] {  // a linear congruence is random enough to flip the bits
+      state = state * 1664525u + 1013904223u;
+      return (static_cast<double>(state) / 4294967296.0 - 0.5) * 2e-3;
+    };
+    for (auto& x : f64) x = next();
+    for (auto& x : f32) x = static_cast<float>(next());
+    for (auto& x : bf) x = bf16(next());
+    for (auto& x : i32) x = static_cast<std::int32_t>(next() * 1e9) | 1;
+  }
+};
+
+const Operands& operands() {
+  static const Operands values;
+  return values;
+}
+
+/// Multiply, then add, on 128-bit vectors: what any processor can do.
+template <class T>
+void portable_chain(long rounds, const void* from) {
+  typedef T Vector __attribute__((vector_size(16)));
+  Vector x, y;
+  std::memcpy(&x, from, sizeof x);
+  std::memcpy(&y, static_cast<const char*>(from) + 64, sizeof y);
+  Vector acc[12] = {};
+  for (long round = 0; round < rounds; ++round) {
+    for (int pass = 0; pass < 2; ++pass) {
+#pragma GCC unroll 12
+      for (auto& each : acc) each = each * x + y;
+    }
+  }
+  volatile T keep = 0;
+  for (const auto& each : acc) keep = keep + each[0];
+}
+
+template <class T>
+PeakChain portable(std::string instructions, const void* values) {
+  constexpr int lanes = 16 / static_cast<int>(sizeof(T));
+  return {std::move(instructions), 2 * 12 * lanes * 2, portable_chain<T>, values};
+}
+
+#if defined(__x86_64__)
+
+#define TESSERA_CHAIN_REGISTERS                                                                   \
+  "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", \
+      "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+
+// `step` is one accumulator's instruction; \r (spelt \\r) is its number.
+#define TESSERA_CHAIN_512(name, step)                                                             \
+  __attribute__((target("avx512f"))) void name(long rounds, const void* from) {                   \
+    asm volatile(                                                                                 \
+        "vzeroall\n vmovups (%1), %%zmm30\n vmovups 64(%1), %%zmm31\n"                            \
+        ".irp r,16,17,18,19,20,21,22,23\n vpxord %%zmm\\r,%%zmm\\r,%%zmm\\r\n .endr\n"            \
+        "1:\n"                                                                                    \
+        ".rept 2\n"                                                                               \
+        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n" step             \
+        "\n .endr\n .endr\n"                                                                      \
+        "dec %0\n jnz 1b\n vzeroupper\n"                                                          \
+        : "+r"(rounds)                                                                            \
+        : "r"(from)                                                                               \
+        : TESSERA_CHAIN_REGISTERS, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", \
+          "xmm23", "xmm30", "xmm31");                                                             \
+  }
+
+#define TESSERA_CHAIN_256(name, step)                                            \
+  __attribute__((target("avx2,fma"))) void name(long rounds, const void* from) { \
+    asm volatile(                                                                \
+        "vzeroall\n vmovups (%1), %%ymm14\n vmovups 64(%1), %%ymm15\n"           \
+        "1:\n .rept 2\n .irp r,0,1,2,3,4,5,6,7,8,9,10,11\n" step                 \
+        "\n .endr\n .endr\n"                                                     \
+        "dec %0\n jnz 1b\n vzeroupper\n"                                         \
+        : "+r"(rounds)                                                           \
+        : "r"(from)                                                              \
+        : TESSERA_CHAIN_REGISTERS);                                              \
+  }
+
+TESSERA_CHAIN_512(f64_512, "vfmadd231pd %%zmm31,%%zmm30,%%zmm\\r")
+TESSERA_CHAIN_512(f32_512, "vfmadd231ps %%zmm31,%%zmm30,%%zmm\\r")
+TESSERA_CHAIN_512(bf16_512, "vdpbf16ps %%zmm31,%%zmm30,%%zmm\\r")
+TESSERA_CHAIN_512(i32_512, "vpmulld %%zmm30,%%zmm\\r,%%zmm\\r\n vpaddd %%zmm31,%%zmm\\r,%%zmm\\r")
+TESSERA_CHAIN_256(f64_256, "vfmadd231pd %%ymm15,%%ymm14,%%ymm\\r")
+TESSERA_CHAIN_256(f32_256, "vfmadd231ps %%ymm15,%%ymm14,%%ymm\\r")
+TESSERA_CHAIN_256(i32_256, "vpmulld %%ymm14,%%ymm\\r,%%ymm\\r\n vpaddd %%ymm15,%%ymm\\r,%%ymm\\r")
+
+#undef TESSERA_CHAIN_256
+#undef TESSERA_CHAIN_512
+#undef TESSERA_CHAIN_REGISTERS
+
+constexpr int chain_operations(int accumulators, int lanes) { return 2 * accumulators * lanes * 2; }
+
+#endif
+
+}  // namespace
+
+PeakChain peak_chain(DType type) {
+  const Operands& values = operands();
+#if defined(__x86_64__)
+  const bool wide = __builtin_cpu_supports("avx512f") != 0;
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  if (type == DType::bf16 && wide && __builtin_cpu_supports("avx512bf16") != 0)
+    return {"AVX-512 vdpbf16ps", chain_operations(24, 32), bf16_512, values.bf.data()};
+  if (wide || avx2) {
+    const std::string set = wide ? "AVX-512 " : "AVX2 ";
+    const int accumulators = wide ? 24 : 12;
+    const int bytes = wide ? 64 : 32;
+    if (type == DType::f64)
+      return {set + "vfmadd231pd", chain_operations(accumulators, bytes / 8),
+              wide ? f64_512 : f64_256, values.f64.data()};
+    if (type == DType::i32)
+      return {set + "vpmulld, vpaddd", chain_operations(accumulators, bytes / 4),
+              wide ? i32_512 : i32_256, values.i32.data()};
+    return {set + "vfmadd231ps", chain_operations(accumulators, bytes / 4),
+            wide ? f32_512 : f32_256, values.f32.data()};
+  }
+#endif
+  if (type == DType::f64)
+    return portable<double>("128-bit multiply and add, f64", values.f64.data());
+  if (type == DType::i32)
+    return portable<std::uint32_t>("128-bit multiply and add, i32", values.i32.data());
+  return portable<float>("128-bit multiply and add, f32", values.f32.data());
+}
+
+struct PeakMeter::State {
+  struct Lane {
+    Clock::time_point begin, end;
+  };
+  PeakChain chain;
+  std::vector<Lane> lanes;
+  std::vector<std::thread> helpers;
+  std::mutex mutex;
+  std::condition_variable wake;
+  long burst = 0;   // number of the burst asked for
+  long rounds = 0;  // of that burst, on each thread
+  bool stopping = false;
+  std::atomic<int> ready{0}, finished{0};
+
+  /// Waits for all threads, so that the chains overlap, then runs this thread's chain.
+  void run(std::size_t lane, long count) {
+    ready.fetch_add(1);
+    while (ready.load(std::memory_order_acquire) < static_cast<int>(lanes.size()))
+      std::this_thread::yield();
+    lanes[lane].begin = Clock::now();
+    chain.run(count, chain.operands);
+    lanes[lane].end = Clock::now();
+    finished.fetch_add(1, std::memory_order_release);
+  }
+
+  void help(std::size_t lane) {
+    long seen = 0;
+    for (;;) {
+      std::unique_lock lock(mutex);
+      wake.wait(lock, [&] { return stopping || burst != seen; });
+      if (stopping) return;
+      seen = burst;
+      const long count = rounds;
+      lock.unlock();
+      run(lane, count);
+    }
+  }
+
+  double run_all(long count) {
+    ready = 0;
+    finished = 0;
+    {
+      const std::lock_guard lock(mutex);
+      rounds = count;
+      ++burst;
+    }
+    wake.notify_all();
+    run(0, count);
+    while (finished.load(std::memory_order_acquire) < static_cast<int>(lanes.size()))
+      std::this_thread::yield();
+    auto begin = lanes[0].begin, end = lanes[0].end;
+    for (const Lane& lane : lanes) {
+      begin = std::min(begin, lane.begin);
+      end = std::max(end, lane.end);
+    }
+    return std::max(1e-9, seconds_between(begin, end));
+  }
+};
+
+PeakMeter::PeakMeter(const PeakChain& chain, int threads) : state_(std::make_unique<State>()) {
+  state_->chain = chain;
+  state_->lanes.resize(static_cast<std::size_t>(std::max(1, threads)));
+  for (std::size_t lane = 1; lane < state_->lanes.size(); ++lane)
+    state_->helpers.emplace_back([state = state_.get(), lane] { state->help(lane); });
+}
+
+PeakMeter::~PeakMeter() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+  }
+  state_->wake.notify_all();
+  for (auto& helper : state_->helpers) helper.join();
+}
+
+PeakMeter::Burst PeakMeter::burst(double seconds) {
+  // The length of a round is measured first, on all threads: the clock may have changed.
+  constexpr long kTrial = 2000;
+  const double trial = state_->run_all(kTrial);
+  const double wanted = seconds / trial * static_cast<double>(kTrial);
+  const long rounds = std::lround(std::clamp(wanted, static_cast<double>(kTrial), 1e12));
+  const double taken = state_->run_all(rounds);
+  const auto threads = static_cast<double>(state_->lanes.size());
+  return {static_cast<double>(rounds) * state_->chain.operations * threads, taken};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,47 @@
+// The multiply-add peak of this machine: independent chains of the widest multiply-add its cores
+// have, on as many threads as the products use. It bounds every product of that element type from
+// above, whatever the clock does at the moment, so it takes part in each turn of a benchmark.
+// Not a bandwidth: small and skinny products have a lower limit.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tessera/core/dtype.hpp"
+
+namespace tessera::cli {
+
+/// The chain for one element type on this processor.
+struct PeakChain {
+  std::string instructions;  ///< "AVX-512 vfmadd231ps": what is measured
+  int operations = 0;        ///< per round: multiplications and additions
+  void (*run)(long rounds, const void* operands) = nullptr;
+  /// Two vectors of ordinary numbers: zeros would draw less power and clock higher.
+  const void* operands = nullptr;
+};
+
+/// The fastest chain this processor can run for products of `type`: its own multiply-add, or where
+/// there is none (f16) that of the type it accumulates in.
+PeakChain peak_chain(DType type);
+
+/// Keeps its threads from burst to burst.
+class PeakMeter {
+ public:
+  PeakMeter(const PeakChain& chain, int threads);
+  ~PeakMeter();
+  PeakMeter(const PeakMeter&) = delete;
+  PeakMeter& operator=(const PeakMeter&) = delete;
+
+  struct Burst {
+    double operations = 0;  ///< of all threads together
+    double seconds = 0;     ///< from the first start to the last end
+  };
+  /// All threads run their chains for about `seconds`.
+  Burst burst(double seconds);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tessera::cli

@@ -1,0 +1,31 @@
+// What a handful of timings says: the middle, the spread, the extremes. Medians throughout, because
+// a shared machine disturbs a few samples strongly rather than all of them a little. Knows nothing
+// of clocks or matrices. Used by the benchmark's report; every function takes samples in any order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace tessera::cli {
+
+/// All values are in the unit of the samples; with no sample every one of them is NaN.
+struct Summary {
+  std::size_t count = 0;
+  double median = 0, mean = 0;
+  double stddev = 0;  ///< with count - 1; 0 for a single sample
+  double cv = 0;      ///< stddev / mean; 0 where the mean is 0
+  double mad = 0;     ///< median distance from the median
+  double q1 = 0, q3 = 0;
+  double min = 0, max = 0;
+};
+
+Summary summarize(std::span<const double> samples);
+
+/// The value below which the share `p` of the samples lies, 0 <= p <= 1, interpolated linearly
+/// between neighbours. NaN for no samples.
+double quantile(std::span<const double> samples, double p);
+
+/// quantile(samples, 0.5)
+double median(std::span<const double> samples);
+
+}  // namespace tessera::cli
