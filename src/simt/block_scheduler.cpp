@@ -76,13 +76,13 @@ struct BlockScheduler::State {
   int threads = 0;
   std::vector<Run> run;
   std::vector<Fiber*> fiber_of;
-  std::vector<Wait> wait;
+  std::vector<const Wait*> wait;  ///< on the stack of the thread that waits
   std::vector<int> warp_arrived;
   std::vector<int> order;  ///< thread numbers in the order of this phase
   Random random{0};
   int cursor = 0;  ///< position in `order` of the running thread
   int arrived = 0, finished = 0;
-  int first_arrived = 0;
+  int first_arrived = 0;  ///< the thread that came to the current barrier first
   bool cancelled = false;
   std::exception_ptr failure;
 
@@ -205,9 +205,9 @@ struct BlockScheduler::State {
     };
     for (int thread = 0; thread < threads; ++thread) {
       const auto i = static_cast<std::size_t>(thread);
-      if (run[i] == Run::at_barrier) note(describe("wait at the barrier", wait[i]), thread);
+      if (run[i] == Run::at_barrier) note(describe("wait at the barrier", *wait[i]), thread);
       else if (run[i] == Run::at_warp_barrier)
-        note(describe("wait at the warp barrier", wait[i]), thread);
+        note(describe("wait at the warp barrier", *wait[i]), thread);
       else note("have ended", thread);
     }
     std::string text;
@@ -218,6 +218,15 @@ struct BlockScheduler::State {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ": a barrier that not all threads reach: ", text), {}, {},
                  "move the barrier out of the branch or loop that some threads leave early");
+  }
+
+  [[noreturn, gnu::cold]] void different_barriers(int thread, const Wait& first,
+                                                  const Wait& mine) const {
+    throw Error(Category::kernel,
+                cat("threads of one block reached different barriers: thread ",
+                    thread_text(first_arrived), describe(" waits at the barrier", first),
+                    ", thread ", thread_text(thread), describe(" at the barrier", mine)),
+                {}, {}, "let all threads of the block pass the same barriers");
   }
 
   void fail(std::exception_ptr reason) {
@@ -283,19 +292,20 @@ struct BlockScheduler::State {
 
   /// The running thread cannot go on now.
   void block() {
-    const int next = pick();
+    // Nearly always the next thread in order is ready; pick() knows all the other cases.
+    const int position = cursor + 1;
+    int next = position < threads ? order[static_cast<std::size_t>(position)] : -1;
+    if (next >= 0 && run[static_cast<std::size_t>(next)] == Run::ready) cursor = position;
+    else next = pick();
     Fiber* self = current;
-    Fiber* to = nullptr;
-    if (run[static_cast<std::size_t>(next)] == Run::unstarted) {
-      to = take_idle();
-    } else {
-      to = fiber_of[static_cast<std::size_t>(next)];
-    }
+    Fiber* to = fiber_of[static_cast<std::size_t>(next)];
+    if (run[static_cast<std::size_t>(next)] == Run::unstarted) to = take_idle();
     if (to != self) {
       current = to;
       detail::switch_fiber(*self, *to);
     }
-    if (cancelled) throw Cancelled{};
+    if (cancelled) [[unlikely]]
+      throw Cancelled{};
   }
 
   void overflowed() {
@@ -342,16 +352,13 @@ void BlockScheduler::run(const BlockTask& task) {
 void BlockScheduler::barrier(int thread, const char* name, Here here) {
   State& s = *state_;
   const auto i = static_cast<std::size_t>(thread);
-  s.wait[i] = {here, name};
+  const Wait wait{here, name};
+  s.wait[i] = &wait;
   if (s.arrived == 0) {
     s.first_arrived = thread;
-  } else if (const Wait& first = s.wait[static_cast<std::size_t>(s.first_arrived)];
+  } else if (const Wait& first = *s.wait[static_cast<std::size_t>(s.first_arrived)];
              !same_place(first.where, here)) [[unlikely]] {
-    throw Error(Category::kernel,
-                cat("threads of one block reached different barriers: thread ",
-                    s.thread_text(s.first_arrived), describe(" waits at the barrier", first),
-                    ", thread ", s.thread_text(thread), describe(" at the barrier", s.wait[i])),
-                {}, {}, "let all threads of the block pass the same barriers");
+    s.different_barriers(thread, first, wait);
   }
   s.run[i] = Run::at_barrier;
   ++s.arrived;
@@ -364,7 +371,8 @@ void BlockScheduler::warp_barrier(int thread, Here here) {
   int& arrived = s.warp_arrived[static_cast<std::size_t>(warp)];
   if (++arrived < s.lanes_of(warp)) {
     const auto i = static_cast<std::size_t>(thread);
-    s.wait[i] = {here, nullptr};
+    const Wait wait{here, nullptr};
+    s.wait[i] = &wait;
     s.run[i] = Run::at_warp_barrier;
     s.block();
     return;

@@ -55,44 +55,17 @@ int StackArena::guard_of(const void* address) const {
 
 namespace {
 
-/// Handed through the switch: who left, and what a fresh fiber has to call.
-struct Passage {
-  Fiber* from;
-  Fiber* to;
-};
-
 struct Start {
   void (*entry)(void*);
   void* argument;
 };
 
-void before_switch([[maybe_unused]] Fiber& from, [[maybe_unused]] Fiber& to,
-                   [[maybe_unused]] bool for_good) {
-#if defined(TESSERA_ASAN)
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &from.fake_stack, to.stack_low,
-                                 to.stack_bytes);
-#endif
-#if defined(TESSERA_TSAN)
-  __tsan_switch_to_fiber(to.tsan, 0);
-#endif
-}
-
-void after_switch([[maybe_unused]] Fiber& self) {
-#if defined(TESSERA_ASAN)
-  __sanitizer_finish_switch_fiber(self.fake_stack, nullptr, nullptr);
-#endif
-}
-
-void arrive(context::transfer_t transfer) {
-  const auto* passage = static_cast<const Passage*>(transfer.data);
-  passage->from->context = transfer.fctx;
-  after_switch(*passage->to);
-}
-
 void trampoline(context::transfer_t transfer) {
-  const Fiber* self = static_cast<const Passage*>(transfer.data)->to;
+  auto* from = static_cast<Fiber*>(transfer.data);
+  Fiber* self = from->next;
   const Start start = *reinterpret_cast<const Start*>(self->stack_low);
-  arrive(transfer);
+  from->context = transfer.fctx;
+  after_switch(*self);
   start.entry(start.argument);
   std::abort();  // an entry ends with leave_fiber
 }
@@ -135,18 +108,23 @@ void prepare(Fiber& fiber, std::size_t colour, void (*entry)(void*), void* argum
 #endif
 }
 
-void switch_fiber(Fiber& from, Fiber& to) {
-  Passage passage{&from, &to};
-  before_switch(from, to, false);
-  arrive(context::jump_fcontext(to.context, &passage));
+#if defined(TESSERA_ASAN) || defined(TESSERA_TSAN)
+void before_switch([[maybe_unused]] Fiber& from, Fiber& to, [[maybe_unused]] bool for_good) {
+#if defined(TESSERA_ASAN)
+  __sanitizer_start_switch_fiber(for_good ? nullptr : &from.fake_stack, to.stack_low,
+                                 to.stack_bytes);
+#endif
+#if defined(TESSERA_TSAN)
+  __tsan_switch_to_fiber(to.tsan, 0);
+#endif
 }
 
-void leave_fiber(Fiber& from, Fiber& to) {
-  Passage passage{&from, &to};
-  before_switch(from, to, true);
-  context::jump_fcontext(to.context, &passage);
-  std::abort();
+void after_switch([[maybe_unused]] Fiber& self) {
+#if defined(TESSERA_ASAN)
+  __sanitizer_finish_switch_fiber(self.fake_stack, nullptr, nullptr);
+#endif
 }
+#endif
 
 void release([[maybe_unused]] Fiber& fiber) {
 #if defined(TESSERA_TSAN)

@@ -48,6 +48,7 @@ class StackArena {
 
 struct Fiber {
   boost::context::detail::fcontext_t context = nullptr;
+  Fiber* next = nullptr;  ///< who was switched to when this one stopped
   std::byte* stack_low = nullptr;
   std::size_t stack_bytes = 0;
   int thread = -1;  ///< the kernel thread that runs on it
@@ -63,10 +64,31 @@ struct Fiber {
 void adopt_current_stack(Fiber& fiber);
 /// Prepares `fiber` to call entry(argument) on its own stack, `colour` bytes below the top.
 void prepare(Fiber& fiber, std::size_t colour, void (*entry)(void*), void* argument);
+/// What the sanitizers must be told around a switch; nothing in other builds.
+#if defined(TESSERA_ASAN) || defined(TESSERA_TSAN)
+void before_switch(Fiber& from, Fiber& to, bool for_good);
+void after_switch(Fiber& self);
+#else
+inline void before_switch(Fiber&, Fiber&, bool) {}
+inline void after_switch(Fiber&) {}
+#endif
+
 /// Continues `to`; returns when somebody switches back to `from`.
-void switch_fiber(Fiber& from, Fiber& to);
+inline void switch_fiber(Fiber& from, Fiber& to) {
+  from.next = &to;
+  before_switch(from, to, false);
+  const auto transfer = boost::context::detail::jump_fcontext(to.context, &from);
+  static_cast<Fiber*>(transfer.data)->context = transfer.fctx;
+  after_switch(from);
+}
+
 /// Continues `to` and never returns to `from`, whose stack may be prepared again.
-[[noreturn]] void leave_fiber(Fiber& from, Fiber& to);
+[[noreturn]] inline void leave_fiber(Fiber& from, Fiber& to) {
+  from.next = &to;
+  before_switch(from, to, true);
+  boost::context::detail::jump_fcontext(to.context, &from);
+  __builtin_unreachable();
+}
 void release(Fiber& fiber);
 
 }  // namespace tessera::detail

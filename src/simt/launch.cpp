@@ -5,17 +5,17 @@
 namespace tessera::detail {
 
 void check_launch(const char* kernel, const LaunchConfig& config, std::size_t shared_bytes,
-                  const Dim3* declared) {
+                  Dim3 declared) {
   const Dim3 b = config.block, g = config.grid;
   if (b.x < 1 || b.y < 1 || b.z < 1 || volume(b) > kMaxBlockThreads) {
     throw Error(Category::argument,
                 cat("launch: kernel ", kernel, " cannot run with a block of ", to_string(b)),
                 cat("1 to ", kMaxBlockThreads, " threads"), cat(volume(b)), "use smaller tiles");
   }
-  if (declared != nullptr && !(*declared == b)) {
+  if (declared != Dim3{0, 0, 0} && declared != b) {
     throw Error(Category::argument,
                 cat("launch: kernel ", kernel, " is written for another block size"),
-                to_string(*declared), to_string(b), "launch it with its own block size");
+                to_string(declared), to_string(b), "launch it with its own block size");
   }
   if (g.x < 0 || g.y < 0 || g.z < 0) {
     throw Error(Category::argument, cat("launch: kernel ", kernel, " has a negative grid"),

@@ -30,6 +30,22 @@
 #define TESSERA_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/// Keeps the following loop a loop: unrolling it costs compile time and gains nothing.
+#if defined(__CUDACC__)
+#define TESSERA_NO_UNROLL _Pragma("unroll 1")
+#elif defined(__clang__)
+#define TESSERA_NO_UNROLL _Pragma("clang loop unroll(disable)")
+#else
+#define TESSERA_NO_UNROLL _Pragma("GCC unroll 1")
+#endif
+
+/// The same on a GPU, where only unrolled loops keep arrays in registers; a plain loop on a CPU.
+#if defined(__CUDACC__)
+#define TESSERA_UNROLL_REGISTERS _Pragma("unroll")
+#else
+#define TESSERA_UNROLL_REGISTERS TESSERA_NO_UNROLL
+#endif
+
 namespace tessera {
 
 /// Extents, strides, offsets: signed, 64 bits, counted in elements unless a name says bytes.

@@ -32,6 +32,8 @@ struct Tiled {
     auto sB = stage.b.view();                             // (BK,BN)
     auto gC = tile<S.bm, S.bn>(C, t.block.y, t.block.x);  // (BM,BN), clipped at the edge
     const int row = t.thread.y, col = t.thread.x;
+    auto a = tile<1, S.bk>(sA, row, 0);  // (1,BK), my row
+    auto b = tile<S.bk, 1>(sB, 0, col);  // (BK,1), my column
     auto acc = zero_of(C);
     for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
       t.superstep("load", [&] {
@@ -40,7 +42,7 @@ struct Tiled {
       });  // sA and sB are complete
       t.superstep("multiply", [&] {
         TESSERA_UNROLL
-        for (int i = 0; i < S.bk; ++i) acc = fma(sA(row, i), sB(i, col), acc);
+        for (int i = 0; i < S.bk; ++i) acc = fma(a(0, i), b(i, 0), acc);
       });  // sA and sB may be overwritten
     }
     store(gC, row, col, acc);  // skipped past the edge

@@ -116,9 +116,9 @@ TESSERA_KERNEL void store(const CTensor& c, index_t row, index_t col, Acc sum) {
 template <class Out, class Acc, Layout L>
 TESSERA_KERNEL void store_tile(const Out& out, index_t i, index_t j, const Storage<Acc, L>& acc) {
   constexpr index_t rows = L.shape.leaf(0), cols = L.shape.leaf(1);
-  TESSERA_UNROLL
+  TESSERA_UNROLL_REGISTERS
   for (index_t r = 0; r < rows; ++r) {
-    TESSERA_UNROLL
+    TESSERA_UNROLL_REGISTERS
     for (index_t c = 0; c < cols; ++c) store(out, i * rows + r, j * cols + c, acc(r, c));
   }
 }

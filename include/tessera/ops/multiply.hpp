@@ -34,6 +34,7 @@ TESSERA_KERNEL void multiply_accumulate(Storage<Acc, L>& acc, const A& a, const 
   }
 #else
   // Vector units: the lanes are the columns, and the accumulator stays in its register along k.
+  TESSERA_NO_UNROLL
   for (index_t i = 0; i < rows; ++i) {
     for (index_t j = 0; j < cols; ++j) {
       Acc sum = acc(i, j);

@@ -14,21 +14,22 @@
 
 namespace tessera {
 
-class CpuThread {
+/// Everything but the extents of the block, which a kernel may fix at compile time.
+class CpuThreadBase {
  public:
   Position thread;  ///< in the block; converts to the linear number
   Position block;   ///< in the grid
-  Dim3 block_dim, grid_dim;
+  Dim3 grid_dim;
   int lane, warp;  ///< linear thread number modulo and divided by 32
 
-  CpuThread(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim_,
-            Dim3 grid_dim_)
-      : thread(position_of(linear, block_dim_)),
+  CpuThreadBase(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim,
+                Dim3 grid_dim_)
+      : thread(position_of(linear, block_dim)),
         block(block_),
-        block_dim(block_dim_),
         grid_dim(grid_dim_),
         lane(linear % kWarpSize),
         warp(linear / kWarpSize),
+        block_threads_(static_cast<int>(volume(block_dim))),
         scheduler_(&scheduler) {}
 
   /// All threads of the block wait here for each other. Afterwards each sees what the others wrote
@@ -50,7 +51,7 @@ class CpuThread {
 
   /// Lanes of this warp: 32, fewer in the last warp of a block that is no multiple.
   int lanes() const {
-    const int rest = static_cast<int>(volume(block_dim)) - warp * kWarpSize;
+    const int rest = block_threads_ - warp * kWarpSize;
     return rest < kWarpSize ? rest : kWarpSize;
   }
   /// The value that lane `source` passed. A source outside the warp gives this lane's own value.
@@ -134,8 +135,28 @@ class CpuThread {
     return old;
   }
 
+  int block_threads_;
   BlockScheduler* scheduler_;
   int turn_ = 0;
+};
+
+/// The context of a kernel that declares its block size: `t.block_dim` is a constant.
+template <Dim3 Block>
+class CpuThread : public CpuThreadBase {
+ public:
+  static constexpr Dim3 block_dim = Block;
+  CpuThread(BlockScheduler& scheduler, int linear, const Position& block_, Dim3, Dim3 grid)
+      : CpuThreadBase(scheduler, linear, block_, Block, grid) {}
+};
+
+/// The context of a kernel that runs with any block size.
+template <>
+class CpuThread<Dim3{0, 0, 0}> : public CpuThreadBase {
+ public:
+  Dim3 block_dim;
+  CpuThread(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim_,
+            Dim3 grid)
+      : CpuThreadBase(scheduler, linear, block_, block_dim_, grid), block_dim(block_dim_) {}
 };
 
 /// The block's shared storage as an S. Not initialised: every element must be written before it is

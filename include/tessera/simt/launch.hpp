@@ -37,13 +37,20 @@ constexpr const char* kernel_name() {
   else return "(unnamed)";
 }
 
+/// The block size a kernel declares, or (0,0,0).
+template <class Kernel>
+constexpr Dim3 declared_block() {
+  if constexpr (requires { Kernel::block.x; }) return Kernel::block;
+  else return Dim3{0, 0, 0};
+}
+
 template <class T>
-struct ElementOf {
+struct SharedElement {
   using type = T;
 };
 template <class T>
 requires requires { typename T::element; }
-struct ElementOf<T> {
+struct SharedElement<T> {
   using type = std::remove_cv_t<typename T::element>;
 };
 
@@ -57,10 +64,10 @@ struct SharedOf<Kernel, Args...> {
   static constexpr std::size_t bytes = sizeof(typename Kernel::Shared);
 };
 template <class Kernel, class First, class... Rest>
-requires requires { sizeof(typename Kernel::template Shared<typename ElementOf<First>::type>); }
+requires requires { sizeof(typename Kernel::template Shared<typename SharedElement<First>::type>); }
 struct SharedOf<Kernel, First, Rest...> {
   static constexpr std::size_t bytes =
-      sizeof(typename Kernel::template Shared<typename ElementOf<First>::type>);
+      sizeof(typename Kernel::template Shared<typename SharedElement<First>::type>);
 };
 
 /// One thread of a block: everything is inlined into `run`, once for each instruction set. The
@@ -74,7 +81,7 @@ struct CpuEntry {
   std::tuple<const Args&...> args;
 
   TESSERA_KERNEL void call(int thread) const {
-    CpuThread t(scheduler, thread, block, config.block, config.grid);
+    CpuThread<declared_block<Kernel>()> t(scheduler, thread, block, config.block, config.grid);
     std::apply([&](const Args&... each) { kernel(t, each...); }, args);
   }
   static void run(void* self, int thread) { static_cast<const CpuEntry*>(self)->call(thread); }
@@ -95,7 +102,7 @@ struct CpuEntry {
 };
 
 void check_launch(const char* kernel, const LaunchConfig& config, std::size_t shared_bytes,
-                  const Dim3* declared_block);
+                  Dim3 declared);
 
 }  // namespace detail
 
@@ -107,8 +114,7 @@ void check_launch(const char* kernel, const LaunchConfig& config, std::size_t sh
 template <class Kernel, class... Args>
 void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... args) {
   constexpr std::size_t shared_bytes = detail::SharedOf<Kernel, Args...>::bytes;
-  const Dim3* declared = nullptr;
-  if constexpr (requires { Kernel::block.x; }) declared = &Kernel::block;
+  constexpr Dim3 declared = detail::declared_block<Kernel>();
   detail::check_launch(detail::kernel_name<Kernel>(), config, shared_bytes, declared);
   using Entry = detail::CpuEntry<Kernel, Args...>;
   const auto body = Entry::body();

@@ -26,6 +26,25 @@ struct Clipped {
 
 namespace detail {
 
+/// What an engine's reference refers to: the element of a plain reference, `value_type` of a proxy.
+template <class Reference>
+struct Referred {
+  using type = std::remove_reference_t<Reference>;
+};
+template <class Proxy>
+requires requires { typename Proxy::value_type; }
+struct Referred<Proxy> {
+  using type = typename Proxy::value_type;
+};
+
+/// The element at `offset` of an engine; one that records is told where the access stands.
+template <class Pointer>
+TESSERA_HD constexpr decltype(auto) access(const Pointer& data, index_t offset,
+                                           [[maybe_unused]] Here here) {
+  if constexpr (requires { data.at(offset, here); }) return data.at(offset, here);
+  else return data[offset];
+}
+
 /// The run-time values of a layout's `dynamic` leaves: shape leaves first, then stride leaves.
 template <int N>
 struct DynamicValues {
@@ -72,7 +91,8 @@ class Tensor {
  public:
   using pointer = Pointer;
   using reference = decltype(std::declval<const Pointer&>()[index_t{}]);
-  using element = std::remove_reference_t<reference>;
+  using element = typename detail::Referred<reference>::type;
+  using value = std::remove_cv_t<element>;  ///< an element by itself
   using edge = Edge;
   static constexpr Layout pattern = L;  ///< the layout with `dynamic` where unknown
   static constexpr int rank = L.rank();
@@ -200,10 +220,8 @@ class Tensor {
   }
 
  private:
-  TESSERA_HD constexpr decltype(auto) at(index_t offset, [[maybe_unused]] Here here) const {
-    if constexpr (requires { data_.at(offset, here); })
-      return data_.at(offset, here);  // an engine that records
-    else return data_[offset];
+  TESSERA_HD constexpr decltype(auto) at(index_t offset, Here here) const {
+    return detail::access(data_, offset, here);
   }
 
   template <int... M, class... I>

@@ -1,0 +1,104 @@
+// distribute<row_major(2, 4)>(t, thread): the elements of t that one of 8 threads owns. Thread p
+// stands at the coordinates where the thread layout gives p, and owns the elements at these
+// coordinates plus multiples of the thread extents: neighbouring threads own neighbouring elements.
+// A strided view; no element is copied. Clipped where t is, and where the threads do not divide t.
+#pragma once
+
+#include "tessera/tensor/assemble.hpp"
+#include "tessera/tensor/tile.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+/// Where thread number `thread` stands in mode Mode of the thread layout.
+template <Layout Threads, int Mode>
+TESSERA_HD constexpr index_t thread_coordinate(index_t thread) {
+  constexpr int first = leaves_before(Threads.shape, Mode);
+  index_t position = 0;
+  for_each_number<Threads.shape.mode(Mode).leaves()>([&](auto leaf) {
+    constexpr index_t extent = Threads.shape.leaf(first + leaf);
+    constexpr index_t stride = Threads.stride.leaf(first + leaf);
+    constexpr index_t step = [] {
+      index_t product = 1;
+      for (int i = first; i < first + leaf; ++i) product *= Threads.shape.leaf(i);
+      return product;
+    }();
+    if constexpr (stride != 0 && extent != 1) position += thread / stride % extent * step;
+  });
+  return position;
+}
+
+/// Do the threads divide the tensor, so that every thread owns the same number of elements?
+template <Layout L, Layout Threads>
+constexpr bool threads_divide() {
+  for (int m = 0; m < L.rank(); ++m) {
+    const index_t extent = L.shape.leaf(m);
+    if (extent == dynamic || extent % Threads.shape.mode(m).product() != 0) return false;
+  }
+  return true;
+}
+
+template <Layout L, Layout Threads>
+constexpr Layout fragment_of() {
+  Layout out = L;
+  for (int m = 0; m < L.rank(); ++m) {
+    const index_t extent = L.shape.leaf(m), threads = Threads.shape.mode(m).product();
+    out.shape = out.shape.with_leaf(m, extent == dynamic ? dynamic : ceil_div(extent, threads));
+    out.stride = out.stride.with_leaf(m, times(L.stride.leaf(m), threads));
+  }
+  return out;
+}
+
+/// Is every number 0 .. size - 1 a thread of this layout, and only these?
+constexpr bool numbers_all_threads(const Layout& threads) {
+  index_t next = 1;
+  for (int found = 0; found < threads.shape.leaves(); ++found) {
+    for (int i = 0; i < threads.shape.leaves(); ++i) {
+      if (threads.stride.leaf(i) == next && threads.shape.leaf(i) > 1) {
+        next *= threads.shape.leaf(i);
+        break;
+      }
+    }
+  }
+  return next == threads.size();
+}
+
+}  // namespace detail
+
+/// The share of thread number `thread` in t: (M,N) over threads (TM,TN) to (M/TM,N/TN), rounded up
+/// and clipped where that is no whole number.
+template <Layout Threads, class P, Layout L, class E>
+TESSERA_HD constexpr auto distribute(const Tensor<P, L, E>& t, index_t thread) {
+  using T = Tensor<P, L, E>;
+  static_assert(Threads.is_static(), "the thread layout of distribute<...> is known when compiled");
+  static_assert(Threads.rank() == T::rank,
+                "the thread layout of distribute<...> has one mode for each mode of the tensor");
+  static_assert(detail::numbers_all_threads(Threads),
+                "the thread layout of distribute<...> gives each thread number exactly once, such "
+                "as row_major(2, 4)");
+  static_assert(detail::is_flat(L),
+                "only a tensor without nested modes is distributed: coalesce it first");
+  constexpr Layout pattern = detail::fragment_of<L, Threads>();
+  constexpr auto threads = [](int m) { return Threads.shape.mode(m).product(); };
+
+  const index_t start = [&]<int... M>(std::integer_sequence<int, M...>) {
+    return t.offset(detail::thread_coordinate<Threads, M>(thread)...);
+  }
+  (std::make_integer_sequence<int, T::rank>{});
+  const auto edge = [&] {
+    if constexpr (!T::is_clipped && detail::threads_divide<L, Threads>()) return Whole{};
+    else {
+      return detail::clipped_by<T::rank>([&](auto m) {
+        const index_t rest = t.template valid<m>() - detail::thread_coordinate<Threads, m>(thread);
+        return rest <= 0 ? 0 : ceil_div(rest, threads(m));
+      });
+    }
+  }();
+  return detail::assemble<pattern>(
+      t.data() + start, edge,
+      [&](auto m) { return ceil_div(t.template extent<m>(), threads(m)); },
+      [&](auto m) { return t.template stride<m>() * threads(m); });
+}
+
+}  // namespace tessera

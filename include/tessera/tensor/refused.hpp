@@ -1,0 +1,34 @@
+// The refusals of the views: bounds and widths that are only known at run time are checked on the
+// CPU and throw Error(shape). On a GPU the checks vanish: run the kernel on the CPU first.
+#pragma once
+
+#include "tessera/core/config.hpp"
+
+namespace tessera::detail {
+
+[[noreturn]] void refuse_range(index_t begin, index_t end, index_t extent);
+[[noreturn]] void refuse_part(index_t index, index_t count);
+[[noreturn]] void refuse_vector(index_t extent, index_t width);
+[[noreturn]] void refuse_reshape(index_t from, index_t to);
+[[noreturn]] void refuse_reshape_of_strided();
+
+#if defined(__CUDA_ARCH__)
+TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}
+TESSERA_HD constexpr void require_part(index_t, index_t) {}
+TESSERA_HD constexpr void require_vectors(index_t, index_t) {}
+#else
+/// 0 <= begin <= end <= extent.
+TESSERA_HD constexpr void require_range(index_t begin, index_t end, index_t extent) {
+  if (begin < 0 || begin > end || end > extent) refuse_range(begin, end, extent);
+}
+/// 0 <= index < count.
+TESSERA_HD constexpr void require_part(index_t index, index_t count) {
+  if (index < 0 || index >= count) refuse_part(index, count);
+}
+/// `extent` positions make whole vectors.
+TESSERA_HD constexpr void require_vectors(index_t extent, index_t width) {
+  if (extent % width != 0) refuse_vector(extent, width);
+}
+#endif
+
+}  // namespace tessera::detail

@@ -1,0 +1,18 @@
+#include "ladder.hpp"
+#include "tessera/kernels/block_tiled.hpp"
+
+namespace tessera::detail {
+
+namespace {
+using Compiled = Ladder<BlockTiled, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
+                        TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8},
+                        TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
+                        TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
+}
+
+const LadderEntry kBlockTiled{
+    {"block_tiled", "a thread owns a TM x TN tile: outer products in registers", Compiled::tiles,
+     true, has_native_product},
+    Compiled::run};
+
+}  // namespace tessera::detail

@@ -1,0 +1,15 @@
+#include "ladder.hpp"
+#include "tessera/kernels/coalescing.hpp"
+
+namespace tessera::detail {
+
+namespace {
+using Compiled = Ladder<Coalescing, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
+}
+
+const LadderEntry kCoalescing{
+    {"coalescing", "neighbouring threads take neighbouring columns: loads share sectors",
+     Compiled::tiles, true, has_native_product},
+    Compiled::run};
+
+}  // namespace tessera::detail

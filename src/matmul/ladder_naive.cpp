@@ -1,0 +1,15 @@
+#include "ladder.hpp"
+#include "tessera/kernels/naive.hpp"
+
+namespace tessera::detail {
+
+namespace {
+using Compiled = Ladder<Naive, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
+}
+
+const LadderEntry kNaive{
+    {"naive", "one thread, one element of C, straight from global memory; neighbours take rows",
+     Compiled::tiles, true, has_native_product},
+    Compiled::run};
+
+}  // namespace tessera::detail
