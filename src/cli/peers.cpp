@@ -119,9 +119,13 @@ void describe_blis(void* library, Description& out) {
   if (query != nullptr && text != nullptr) {
     out.core = text(query());
     out.settings = "kernels for " + out.core;
-    const std::string better = has_avx512() ? "skx" : has_avx2() ? "haswell" : "";
+    // skx is the one configuration with 512-bit vectors in versions before 1.0.
+    const bool wide = out.core == "skx" || out.core == "zen4" || out.core == "zen5";
+    std::string better;
+    if (has_avx512() && !wide) better = "skx";
+    else if (has_avx2() && out.core == "generic") better = "haswell";
     // The numbers differ between versions; "generic" is the last one that has a name.
-    for (int id = 0; out.core == "generic" && !better.empty() && id < 64; ++id) {
+    for (int id = 0; !better.empty() && id < 64; ++id) {
       const std::string name = text(id);
       if (name == better) {
         out.variable = "BLIS_ARCH_TYPE";
@@ -176,6 +180,12 @@ std::string real_path(void* library, const std::string& asked) {
   return failed ? std::string(map->l_name) : path.string();
 }
 
+/// "libblas.so.3.11.0" as "3.11.0"; "version unknown" where the name has none.
+std::string version_in_name(const std::string& file) {
+  const auto at = file.rfind(".so.");
+  return at == std::string::npos ? "version unknown" : file.substr(at + 4);
+}
+
 struct Entry {
   PeerInterface interface;
   const char *sgemm, *dgemm;
@@ -192,11 +202,13 @@ std::string probe(const std::string& path) {
     const bool f32 = dlsym(library, kEntries[i].sgemm) != nullptr;
     const bool f64 = dlsym(library, kEntries[i].dgemm) != nullptr;
     if (!f32 && !f64) continue;
-    const Description said = describe(library);
-    return cat("path ", real_path(library, path), "\ninterface ", i, "\nf32 ", f32 ? 1 : 0,
-               "\nf64 ", f64 ? 1 : 0, "\nversion ", said.version, "\nsettings ", said.settings,
-               "\ncore ", said.core, "\nvariable ", said.variable, "\nvalue ", said.value,
-               "\nvariant ", said.variant, "\n");
+    const std::string file = real_path(library, path);
+    Description said = describe(library);
+    if (said.version.empty()) said.version = version_in_name(file);
+    return cat("path ", file, "\ninterface ", i, "\nf32 ", f32 ? 1 : 0, "\nf64 ", f64 ? 1 : 0,
+               "\nversion ", said.version, "\nsettings ", said.settings, "\ncore ", said.core,
+               "\nvariable ", said.variable, "\nvalue ", said.value, "\nvariant ", said.variant,
+               "\n");
   }
   throw Error(Category::unavailable, cat("'", path, "' multiplies no matrices"),
               "a library with cblas_sgemm, sgemm_ or dnnl_sgemm");
