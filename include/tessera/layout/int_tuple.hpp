@@ -13,6 +13,12 @@
 #include "tessera/core/config.hpp"
 #include "tessera/layout/refused.hpp"
 
+#if defined(__CUDACC__)
+// A refusal is a host function; a kernel that would reach one goes on with whatever it has.
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 20011, 20014
+#endif
+
 namespace tessera {
 
 /// An extent or stride that is only known at run time, written in a template argument. (Not the
@@ -255,3 +261,7 @@ constexpr IntTuple flatten(const IntTuple& t) {
 }
 
 }  // namespace tessera
+
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif

@@ -11,23 +11,38 @@ namespace tessera {
 
 namespace detail {
 
+/// Threads within one mode before leaf `leaf` of the layout: the step of that leaf.
+constexpr index_t threads_before(const IntTuple& shape, int first, int leaf) {
+  index_t product = 1;
+  for (int i = first; i < leaf; ++i) product *= shape.leaf(i);
+  return product;
+}
+
+/// What leaf number Leaf adds to a thread's coordinate in the mode that starts at leaf First.
+template <Layout Threads, int First, int Leaf>
+TESSERA_HD constexpr index_t leaf_coordinate(index_t thread) {
+  constexpr index_t extent = Threads.shape.leaf(Leaf), stride = Threads.stride.leaf(Leaf);
+  if constexpr (extent == 1 || stride == 0) return 0;
+  else {
+    constexpr index_t step = threads_before(Threads.shape, First, Leaf);
+    return thread / stride % extent * step;
+  }
+}
+
 /// Where thread number `thread` stands in mode Mode of the thread layout.
 template <Layout Threads, int Mode>
 TESSERA_HD constexpr index_t thread_coordinate(index_t thread) {
-  constexpr int first = leaves_before(Threads.shape, Mode);
-  index_t position = 0;
-  for_each_number<Threads.shape.mode(Mode).leaves()>([&](auto leaf) {
-    constexpr index_t extent = Threads.shape.leaf(first + leaf);
-    constexpr index_t stride = Threads.stride.leaf(first + leaf);
-    constexpr index_t step = [] {
-      index_t product = 1;
-      for (int i = first; i < first + leaf; ++i) product *= Threads.shape.leaf(i);
-      return product;
-    }();
-    if constexpr (stride != 0 && extent != 1) position += thread / stride % extent * step;
-  });
-  return position;
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return (leaf_coordinate<Threads, leaves_before(Threads.shape, Mode),
+                            leaves_before(Threads.shape, Mode) + I>(thread) +
+            ...);
+  }
+  (std::make_integer_sequence<int, Threads.shape.mode(Mode).leaves()>{});
 }
+
+/// The threads along a mode.
+template <Layout Threads, int Mode>
+inline constexpr index_t kThreadsAlong = Threads.shape.mode(Mode).product();
 
 /// Do the threads divide the tensor, so that every thread owns the same number of elements?
 template <Layout L, Layout Threads>
@@ -80,7 +95,6 @@ TESSERA_HD constexpr auto distribute(const Tensor<P, L, E>& t, index_t thread) {
   static_assert(detail::is_flat(L),
                 "only a tensor without nested modes is distributed: coalesce it first");
   constexpr Layout pattern = detail::fragment_of<L, Threads>();
-  constexpr auto threads = [](int m) { return Threads.shape.mode(m).product(); };
 
   const index_t start = [&]<int... M>(std::integer_sequence<int, M...>) {
     return t.offset(detail::thread_coordinate<Threads, M>(thread)...);
@@ -91,14 +105,14 @@ TESSERA_HD constexpr auto distribute(const Tensor<P, L, E>& t, index_t thread) {
     else {
       return detail::clipped_by<T::rank>([&](auto m) {
         const index_t rest = t.template valid<m>() - detail::thread_coordinate<Threads, m>(thread);
-        return rest <= 0 ? 0 : ceil_div(rest, threads(m));
+        return rest <= 0 ? 0 : ceil_div(rest, detail::kThreadsAlong<Threads, m>);
       });
     }
   }();
   return detail::assemble<pattern>(
       t.data() + start, edge,
-      [&](auto m) { return ceil_div(t.template extent<m>(), threads(m)); },
-      [&](auto m) { return t.template stride<m>() * threads(m); });
+      [&](auto m) { return ceil_div(t.template extent<m>(), detail::kThreadsAlong<Threads, m>); },
+      [&](auto m) { return t.template stride<m>() * detail::kThreadsAlong<Threads, m>; });
 }
 
 }  // namespace tessera

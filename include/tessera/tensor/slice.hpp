@@ -137,8 +137,9 @@ TESSERA_HD constexpr auto nth(First first, Rest... rest) {
 template <class P, Layout L, class E, class... A>
 TESSERA_HD constexpr auto slice(const Tensor<P, L, E>& t, A... arguments) {
   using T = Tensor<P, L, E>;
-  static_assert(sizeof...(A) == T::rank,
-                "slice takes one argument for each mode: a position, every, or between(begin, end)");
+  static_assert(
+      sizeof...(A) == T::rank,
+      "slice takes one argument for each mode: a position, every, or between(begin, end)");
   using Plan = detail::SlicePlan<L, A...>;
   static_assert(Plan::rank > 0,
                 "slice keeps at least one mode: read a single element with t(i, j)");

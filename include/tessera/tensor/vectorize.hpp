@@ -174,6 +174,11 @@ class VectorPointer {
 
 namespace detail {
 
+template <index_t... Widths>
+TESSERA_HD constexpr index_t width_of(int m) {
+  const index_t widths[] = {Widths...};
+  return widths[m];
+}
 template <Layout L, index_t... Widths>
 constexpr bool widths_fit() {
   const index_t widths[] = {Widths...};
@@ -213,18 +218,18 @@ template <index_t... Widths, class P, Layout L, class E>
 TESSERA_HD constexpr bool can_vectorize(const Tensor<P, L, E>& t) {
   static_assert(sizeof...(Widths) == L.rank() && detail::is_flat(L),
                 "can_vectorize<...> takes one width for each mode, and modes that do not nest");
-  constexpr Layout lanes = detail::lanes_of<L, Widths...>();
   constexpr index_t count = (index_t{1} * ... * Widths);
+  constexpr bool wide =
+      detail::is_contiguous(detail::lanes_of<L, Widths...>()) && detail::kRun<P> >= count;
   return [&]<int... M>(std::integer_sequence<int, M...>) {
     bool fits = ((t.template valid<M>() % Widths == 0) && ...);
-    if constexpr (detail::is_contiguous(lanes) && detail::kRun<P> >= count) {
+    if constexpr (wide) {
       using Scalar = std::remove_cvref_t<decltype(*detail::address_of(t.data(), 0))>;
-      constexpr index_t aligned = detail::vec_alignment(sizeof(Scalar), count);
+      constexpr auto aligned = static_cast<index_t>(detail::vec_alignment(sizeof(Scalar), count));
       constexpr index_t step = aligned / static_cast<index_t>(sizeof(Scalar));
       fits = fits &&
-             reinterpret_cast<std::uintptr_t>(detail::address_of(t.data(), 0)) % aligned == 0 &&
-             ((t.template extent<M>() <= Widths ||
-               t.template stride<M>() * Widths % step == 0) &&
+             reinterpret_cast<std::intptr_t>(detail::address_of(t.data(), 0)) % aligned == 0 &&
+             ((t.template extent<M>() <= Widths || t.template stride<M>() * Widths % step == 0) &&
               ...);
     }
     return fits;
@@ -244,32 +249,30 @@ TESSERA_HD constexpr auto vectorize(const Tensor<P, L, E>& t) {
                 "the widths of vectorize<...> divide the extents of the tensor");
   constexpr Layout pattern = detail::vectors_of<L, Widths...>();
   constexpr Layout lanes = detail::lanes_of<L, Widths...>();
-  constexpr auto width = [](int m) {
-    const index_t widths[] = {Widths...};
-    return widths[m];
-  };
-  detail::for_each_number<L.rank()>(
-      [&](auto m) { detail::require_vectors(t.template valid<m>(), width(m)); });
+  detail::for_each_number<L.rank()>([&](auto m) {
+    detail::require_vectors(t.template valid<m>(), detail::width_of<Widths...>(m));
+  });
 
   using Engine = VectorPointer<P, lanes>;
   typename Engine::Strides strides{};
   if constexpr (detail::count_dynamic(lanes.stride) > 0) {
     detail::for_each_number<L.rank()>([&](auto m) {
-      if constexpr (lanes.stride.leaf(m) == dynamic)
-        strides.v[detail::count_dynamic_before(lanes.stride, m)] = t.template stride<m>();
+      if constexpr (Engine::element_layout.stride.leaf(m) == dynamic)
+        strides.v[detail::count_dynamic_before(Engine::element_layout.stride, m)] =
+            t.template stride<m>();
     });
   }
   const auto edge = [&] {
     if constexpr (!Tensor<P, L, E>::is_clipped) return Whole{};
     else {
       return detail::clipped_by<L.rank()>(
-          [&](auto m) { return t.template valid<m>() / width(m); });
+          [&](auto m) { return t.template valid<m>() / detail::width_of<Widths...>(m); });
     }
   }();
   return detail::assemble<pattern>(
       Engine(t.data(), strides), edge,
-      [&](auto m) { return t.template extent<m>() / width(m); },
-      [&](auto m) { return t.template stride<m>() * width(m); });
+      [&](auto m) { return t.template extent<m>() / detail::width_of<Widths...>(m); },
+      [&](auto m) { return t.template stride<m>() * detail::width_of<Widths...>(m); });
 }
 
 }  // namespace tessera

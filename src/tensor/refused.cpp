@@ -1,0 +1,32 @@
+// The sentences of the views' run-time refusals.
+#include "tessera/tensor/refused.hpp"
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::detail {
+
+void refuse_range(index_t begin, index_t end, index_t extent) {
+  throw Error(Category::shape, "slice: a range does not lie within its mode",
+              cat("0 <= begin <= end <= ", extent), cat("between(", begin, ", ", end, ")"));
+}
+void refuse_part(index_t index, index_t count) {
+  throw Error(Category::shape, "split: there is no such part", cat("0 to ", count - 1),
+              cat(index));
+}
+void refuse_vector(index_t extent, index_t width) {
+  throw Error(Category::shape,
+              cat("vectorize: a mode of ", extent, " elements is no multiple of the width ", width),
+              {}, {}, "ask can_vectorize() first, and take the rest element by element");
+}
+void refuse_reshape(index_t from, index_t to) {
+  throw Error(Category::shape, "reshape: the number of elements must stay the same", cat(from),
+              cat(to));
+}
+void refuse_reshape_of_strided() {
+  throw Error(Category::shape,
+              "reshape: only elements without gaps, last mode fastest, take new run-time extents",
+              {}, {}, "copy them into a HostTensor first");
+}
+
+}  // namespace tessera::detail
