@@ -21,6 +21,7 @@ class CpuThreadBase {
   Position block;   ///< in the grid
   Dim3 grid_dim;
   int lane, warp;  ///< linear thread number modulo and divided by 32
+  int mma_turn = 0;  ///< which half of warp_scratch() the next matrix instruction uses
 
   CpuThreadBase(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim,
                 Dim3 grid_dim_)

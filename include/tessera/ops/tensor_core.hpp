@@ -1,0 +1,208 @@
+// Matrix units as warp-wide verbs: the 32 lanes of a warp hold fragments of A, B and C in registers
+// and multiply them together. load_a, load_b, mma and store_d are called by all lanes of a warp.
+//
+// A fragment layout maps (lane, value) to the linear position (column-major) in the fragment's
+// matrix; they are Layout values after PTX ISA 8.x, section 9.7.14.5 "mma". On a CPU the lanes
+// exchange fragments through the warp's scratch and round their inputs as the hardware does; sums
+// are one chain of fused multiply-adds in order of k, in the accumulator's type (the hardware's
+// order is not specified).
+#pragma once
+
+#include <type_traits>
+
+#include "tessera/core/dtype.hpp"
+#include "tessera/ops/epilogue.hpp"
+#include "tessera/tensor/storage.hpp"
+
+namespace tessera {
+
+/// Extents of one matrix instruction: D (m,n) = A (m,k) * B (k,n) + C.
+struct MmaShape {
+  int m = 16, n = 8, k = 8;
+  constexpr bool operator==(const MmaShape&) const = default;
+};
+
+namespace detail {
+
+/// (lane, value) -> row + m * column of A, by the bits of one element and the depth of the
+/// instruction.
+template <class In, MmaShape S>
+constexpr Layout fragment_a() {
+  if constexpr (sizeof(In) == 4 && S.k == 4) return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
+  else if constexpr (sizeof(In) == 4)
+    return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(16, 1), tuple(8, 64))};
+  else if constexpr (sizeof(In) == 2 && S.k == 8)
+    return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(32, 1), tuple(16, 8))};
+  else if constexpr (sizeof(In) == 2)
+    return {tuple(tuple(4, 8), tuple(2, 2, 2)), tuple(tuple(32, 1), tuple(16, 8, 128))};
+  else return {tuple(tuple(4, 8), tuple(4, 2, 2)), tuple(tuple(64, 1), tuple(16, 8, 256))};
+}
+
+/// (lane, value) -> n-index + n * k-index of B.
+template <class In, MmaShape S>
+constexpr Layout fragment_b() {
+  if constexpr (sizeof(In) == 4 && S.k == 4) return {tuple(tuple(4, 8), 1), tuple(tuple(8, 1), 0)};
+  else if constexpr (sizeof(In) == 4) return {tuple(tuple(4, 8), 2), tuple(tuple(8, 1), 32)};
+  else if constexpr (sizeof(In) == 2 && S.k == 8)
+    return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
+  else if constexpr (sizeof(In) == 2)
+    return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(16, 1), tuple(8, 64))};
+  else return {tuple(tuple(4, 8), tuple(4, 2)), tuple(tuple(32, 1), tuple(8, 128))};
+}
+
+/// (lane, value) -> row + m * column of C and D: the same for all shapes 16 x 8.
+inline constexpr Layout kFragmentC{tuple(tuple(4, 8), tuple(2, 2)),
+                                   tuple(tuple(32, 1), tuple(16, 8))};
+
+template <class Out, class In, MmaShape S>
+constexpr bool has_instruction() {
+  if (S.m != 16 || S.n != 8) return false;
+  if (std::is_same_v<In, float>) return std::is_same_v<Out, float> && (S.k == 8 || S.k == 4);
+  if (std::is_same_v<In, f16> || std::is_same_v<In, bf16>)
+    return std::is_same_v<Out, float> && (S.k == 16 || S.k == 8);
+  if (std::is_same_v<In, f8e4m3> || std::is_same_v<In, f8e5m2>)
+    return std::is_same_v<Out, float> && S.k == 32;
+  if (std::is_same_v<In, std::int8_t> || std::is_same_v<In, std::uint8_t>)
+    return std::is_same_v<Out, std::int32_t> && S.k == 32;
+  return false;
+}
+
+}  // namespace detail
+
+/// One matrix instruction. Out: type of the accumulators, In: type of A and B (float means TF32).
+template <class Out, class In, MmaShape S>
+struct TensorCore {
+  static_assert(detail::has_instruction<Out, In, S>(),
+                "there is no matrix instruction of this shape and type: f32 (as TF32) 16x8x4 and "
+                "16x8x8, f16 and bf16 "
+                "16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and u8 16x8x32 "
+                "with i32 sums");
+  static constexpr MmaShape shape = S;
+  static constexpr Layout layout_a =
+      detail::fragment_a<In, S>();  ///< (32, values) -> (m,k) column-major
+  static constexpr Layout layout_b =
+      detail::fragment_b<In, S>();                        ///< (32, values) -> (n,k) column-major
+  static constexpr Layout layout_c = detail::kFragmentC;  ///< (32, 4) -> (m,n) column-major
+  static constexpr int values_a = static_cast<int>(layout_a.mode(1).size());
+  static constexpr int values_b = static_cast<int>(layout_b.mode(1).size());
+  static constexpr int values_c = 4;
+
+  /// One lane's part of a fragment. TF32 inputs are kept rounded.
+  template <class T, int N>
+  struct alignas(4) Fragment {
+    T value[N];
+  };
+  using FragmentA = Fragment<In, values_a>;
+  using FragmentB = Fragment<In, values_b>;
+  using FragmentC = Fragment<Out, values_c>;
+
+  static TESSERA_HD constexpr FragmentC zero() { return {}; }
+
+  /// This lane's part of `a`, any tensor of shape (m,k).
+  template <class Thread, AnyTensor A>
+  static TESSERA_KERNEL FragmentA load_a(const Thread& t, const A& a) {
+    FragmentA out;
+    TESSERA_UNROLL
+    for (int v = 0; v < values_a; ++v) {
+      const int at = position<layout_a>(t.lane, v);
+      out.value[v] = rounded(a(at % S.m, at / S.m));
+    }
+    return out;
+  }
+  /// This lane's part of `b`, any tensor of shape (k,n).
+  template <class Thread, AnyTensor B>
+  static TESSERA_KERNEL FragmentB load_b(const Thread& t, const B& b) {
+    FragmentB out;
+    TESSERA_UNROLL
+    for (int v = 0; v < values_b; ++v) {
+      const int at = position<layout_b>(t.lane, v);
+      out.value[v] = rounded(b(at / S.n, at % S.n));
+    }
+    return out;
+  }
+  /// This lane's part of `c`, any tensor of shape (m,n).
+  template <class Thread, AnyTensor C>
+  static TESSERA_KERNEL FragmentC load_c(const Thread& t, const C& c) {
+    FragmentC out;
+    TESSERA_UNROLL
+    for (int v = 0; v < values_c; ++v) {
+      const int at = position<layout_c>(t.lane, v);
+      out.value[v] = static_cast<Out>(c(at % S.m, at / S.m));
+    }
+    return out;
+  }
+
+  /// d += a * b, by all lanes of the warp together.
+  template <class Thread>
+  static TESSERA_KERNEL void mma(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b) {
+    if constexpr (requires { t.mma(d, a, b, TensorCore{}); }) t.mma(d, a, b, TensorCore{});
+    else emulate(t, d, a, b);
+  }
+
+  /// Stores this lane's part of d to tile (m,n) of `out`, a tensor or an Output, by the one
+  /// epilogue; skipped past the edge.
+  template <class Thread, class Target>
+  static TESSERA_KERNEL void store_d(const Thread& t, const Target& out, const FragmentC& d) {
+    TESSERA_UNROLL_REGISTERS
+    for (int v = 0; v < values_c; ++v) {
+      const int at = position<layout_c>(t.lane, v);
+      store(out, at % S.m, at / S.m, d.value[v]);
+    }
+  }
+
+ private:
+  static TESSERA_HD constexpr In rounded(In x) {
+    if constexpr (std::is_same_v<In, float>) return round_to_tf32(x);
+    else return x;
+  }
+  template <Layout L>
+  static TESSERA_HD constexpr int position(int lane, int value) {
+    return static_cast<int>(L(lane, value));
+  }
+
+  /// The lanes lay their fragments of A and B into the warp's scratch, wait for each other, and
+  /// compute their own elements of D. Two halves of the scratch are used in turn, so that one wait
+  /// is enough.
+  template <class Thread>
+  static void emulate(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b) {
+    static_assert((S.m * S.k + S.k * S.n) * sizeof(In) <= 2048);
+    In* sA = reinterpret_cast<In*>(t.warp_scratch() + t.mma_turn * 2048);  // (m,k), row-major
+    In* sB = sA + S.m * S.k;                                               // (n,k), row-major
+    t.mma_turn ^= 1;
+    for (int v = 0; v < values_a; ++v) {
+      const int at = position<layout_a>(t.lane, v);
+      sA[at % S.m * S.k + at / S.m] = a.value[v];
+    }
+    for (int v = 0; v < values_b; ++v) {
+      const int at = position<layout_b>(t.lane, v);
+      sB[at % S.n * S.k + at / S.n] = b.value[v];
+    }
+    t.warp_barrier();
+    for (int v = 0; v < values_c; ++v) {
+      const int at = position<layout_c>(t.lane, v);
+      const In* row = sA + at % S.m * S.k;
+      const In* col = sB + at / S.m * S.k;
+      Out sum = d.value[v];
+      for (int k = 0; k < S.k; ++k) sum = fma(row[k], col[k], sum);
+      d.value[v] = sum;
+    }
+  }
+};
+
+/// The instruction that a kernel uses for inputs of type In: TF32 16x8x8, half 16x8x16.
+template <class In>
+struct DefaultMma;
+template <>
+struct DefaultMma<float> {
+  using type = TensorCore<float, float, MmaShape{16, 8, 8}>;
+};
+template <>
+struct DefaultMma<f16> {
+  using type = TensorCore<float, f16, MmaShape{16, 8, 16}>;
+};
+template <>
+struct DefaultMma<bf16> {
+  using type = TensorCore<float, bf16, MmaShape{16, 8, 16}>;
+};
+
+}  // namespace tessera

@@ -1,0 +1,15 @@
+#include "ladder.hpp"
+#include "tessera/kernels/sarek_naive.hpp"
+
+namespace tessera::detail {
+
+namespace {
+using Compiled = Ladder<SarekNaive, TileShape{.bm = 1, .bn = 256}>;
+}
+
+const LadderEntry kSarekNaive{
+    {"sarek_naive", "a one-dimensional grid, one thread for each element (Sarek)", Compiled::tiles,
+     true, has_native_product},
+    Compiled::run};
+
+}  // namespace tessera::detail

@@ -1,0 +1,15 @@
+#include "ladder.hpp"
+#include "tessera/kernels/sarek_tiled.hpp"
+
+namespace tessera::detail {
+
+namespace {
+using Compiled = Ladder<SarekTiled, TileShape{.bm = 16, .bn = 16, .bk = 16},
+                        TileShape{.bm = 32, .bn = 32, .bk = 32}>;
+}
+
+const LadderEntry kSarekTiled{{"sarek_tiled", "tiles of 16 x 16 in three named supersteps (Sarek)",
+                               Compiled::tiles, true, has_native_product},
+                              Compiled::run};
+
+}  // namespace tessera::detail

@@ -1,0 +1,16 @@
+#include "ladder.hpp"
+#include "tessera/kernels/single_block.hpp"
+
+namespace tessera::detail {
+
+namespace {
+using Compiled = Ladder<SingleBlock, TileShape{.bm = 16, .bn = 16, .bk = 16},
+                        TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+}
+
+const LadderEntry kSingleBlock{
+    {"single_block", "one block computes all of C through shared memory (puzzle)", Compiled::tiles,
+     true, has_native_product},
+    Compiled::run};
+
+}  // namespace tessera::detail

@@ -1,0 +1,75 @@
+#include "tessera/matmul/matmul.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "ladder.hpp"
+
+namespace tessera {
+
+namespace {
+
+bool verbose() {
+  static const bool on = [] {
+    const char* text = std::getenv("TESSERA_VERBOSE");
+    return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+  }();
+  return on;
+}
+
+template <class Void>
+void expect(std::string_view name, const MatrixView<Void>& m, index_t rows, index_t cols,
+            DType dtype, Strides strides) {
+  if (m.rows == rows && m.cols == cols && m.dtype == dtype && m.row_stride == strides.row &&
+      m.col_stride == strides.col)
+    return;
+  throw Error(
+      Category::shape, cat("run: ", name, " is not the matrix that was planned for"),
+      cat(tessera::name(dtype), " (", rows, ",", cols, "):(", strides.row, ",", strides.col, ")"),
+      to_string(m), "make a plan for this matrix");
+}
+
+}  // namespace
+
+void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+         const void* bias) {
+  const Problem& p = plan.problem;
+  expect("A", A, p.M, p.K, p.in, p.a);
+  expect("B", B, p.K, p.N, p.in, p.b);
+  expect("C", C, p.M, p.N, p.out, p.c);
+  (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
+  if (p.epilogue.bias != Bias::none && bias == nullptr && p.M > 0 && p.N > 0) {
+    throw Error(Category::argument, "run: the plan has a bias, but no vector was given");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  if (p.M > 0 && p.N > 0) {
+    const detail::LadderEntry* entry = nullptr;
+    for (const auto& each : detail::ladder()) {
+      if (each.algorithm.name == plan.algorithm) entry = &each;
+    }
+    if (entry == nullptr)
+      throw Error(Category::argument, cat("run: unknown algorithm '", plan.algorithm, "'"));
+    LaunchConfig config;
+    config.threads = plan.threads;
+    config.order = plan.order;
+    config.seed = plan.seed;
+    entry->run({p, plan.tile, config, A.data, B.data, C.data, bias});
+  }
+  if (verbose()) {
+    const std::chrono::duration<double, std::micro> spent =
+        std::chrono::steady_clock::now() - start;
+    std::fprintf(stderr, "tessera: matmul %s time_us=%.1f\n", to_string(plan).c_str(),
+                 spent.count());
+  }
+}
+
+Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha, double beta,
+            const Options& options) {
+  Plan plan = make_plan(make_problem(A, B, C, alpha, beta), options);
+  run(plan, A, B, C);
+  return plan;
+}
+
+}  // namespace tessera

@@ -1,0 +1,256 @@
+#include "tessera/matmul/plan.hpp"
+
+#include <algorithm>
+
+#include "fields.hpp"
+#include "ladder.hpp"
+#include "tessera/core/parallel.hpp"
+
+namespace tessera {
+
+namespace {
+
+/// Edit distance, for "did you mean".
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t up = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = up;
+    }
+  }
+  return row[b.size()];
+}
+
+const detail::LadderEntry& find_entry(std::string_view name) {
+  const detail::LadderEntry* nearest = nullptr;
+  std::size_t best = 4;
+  std::string known;
+  for (const auto& entry : detail::ladder()) {
+    if (entry.algorithm.name == name) return entry;
+    known += cat(known.empty() ? "" : ", ", entry.algorithm.name);
+    if (const auto d = distance(name, entry.algorithm.name); d < best) best = d, nearest = &entry;
+  }
+  throw Error(Category::argument, cat("unknown algorithm '", name, "'"), "auto or one of " + known,
+              {}, nearest == nullptr ? "" : cat("did you mean '", nearest->algorithm.name, "'?"));
+}
+
+std::string type_text(const Problem& p) {
+  return p.in == p.out ? std::string(name(p.in)) : cat(name(p.in), " into ", name(p.out));
+}
+
+/// Why an algorithm cannot run a problem with a tile; empty when it can.
+std::string refusal(const Algorithm& a, const Problem& p, const TileShape& tile) {
+  if (!a.supports(p.in, p.out)) return cat("no ", type_text(p), " product");
+  if (std::find(a.tiles.begin(), a.tiles.end(), tile) == a.tiles.end()) {
+    std::string built;
+    for (const auto& each : a.tiles) built += cat(built.empty() ? "" : ", ", to_string(each));
+    return cat("tile ", to_string(tile), " is not built in (built: ", built, ")");
+  }
+  if (tile != a.tiles[0] && (p.in != DType::f32 || p.out != DType::f32)) {
+    return cat("for ", type_text(p), " only tile ", to_string(a.tiles[0]), " is built in");
+  }
+  return {};
+}
+
+struct Choice {
+  std::string_view algorithm;
+  TileShape tile;
+  std::string_view reason;
+};
+
+/// The fastest kernel of the CPU engine for a shape. Measured on a 2-core Zen 4, f32: see
+/// docs/performance.
+Choice choose(const Problem& p) {
+  if (p.M < 16 || p.N < 16 || p.M * p.N * p.K <= 64 * 64 * 64) {
+    return {"coalescing", find_algorithm("coalescing").tiles[0],
+            "a small product: no tiles, no barriers"};
+  }
+  const auto& tiles = find_algorithm("block_tiled").tiles;
+  if (p.in == DType::f32 && p.out == DType::f32 && p.M >= 128 && p.N >= 128) {
+    return {"block_tiled", tiles[3], "large f32 product: the widest register tile"};
+  }
+  if (p.in == DType::f32 && p.out == DType::f32)
+    return {"block_tiled", tiles[1], "medium f32 product: small block tiles"};
+  return {"block_tiled", tiles[0], "register tiles do the most work for each load"};
+}
+
+}  // namespace
+
+std::string to_string(const TileShape& t) {
+  std::string out = t.bk > 0 ? cat(t.bm, "x", t.bn, "x", t.bk) : cat(t.bm, "x", t.bn);
+  if (t.wm > 0) out += cat("/", t.wm, "x", t.wn);
+  if (t.tm > 0) out += cat("/", t.tm, "x", std::max(t.tn, 1));
+  return out;
+}
+
+TileShape parse_tile(std::string_view text) {
+  const auto fail = [&] {
+    throw Error(Category::argument, "cannot read the tile", "BMxBN, BMxBNxBK or BMxBNxBK/TMxTN",
+                cat("'", text, "'"));
+  };
+  const auto numbers = [&](std::string_view part) {
+    std::vector<int> out;
+    while (true) {
+      int value = 0;
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+      if (error != std::errc{} || value < 1) fail();
+      out.push_back(value);
+      part.remove_prefix(static_cast<std::size_t>(end - part.data()));
+      if (part.empty()) return out;
+      if (part[0] != 'x' && part[0] != ',') fail();
+      part.remove_prefix(1);
+    }
+  };
+  const auto slash = text.find('/');
+  const auto block = numbers(text.substr(0, slash));
+  if (block.size() < 2 || block.size() > 3) fail();
+  TileShape tile{.bm = block[0], .bn = block[1], .bk = block.size() == 3 ? block[2] : 0};
+  if (slash != std::string_view::npos) {
+    const auto inner = numbers(text.substr(slash + 1));
+    if (inner.size() != 2) fail();
+    tile.tm = inner[0], tile.tn = inner[1];
+  }
+  return tile;
+}
+
+std::span<const Algorithm> algorithms() {
+  static const std::vector<Algorithm> all = [] {
+    std::vector<Algorithm> out;
+    for (const auto& entry : detail::ladder()) out.push_back(entry.algorithm);
+    return out;
+  }();
+  return all;
+}
+
+const Algorithm& find_algorithm(std::string_view name) { return find_entry(name).algorithm; }
+
+namespace {
+
+/// The built-in tile that `wanted` means: "64,64,32/32,32" fits a warp tile as well as a thread
+/// tile.
+TileShape resolve_tile(const Algorithm& a, const TileShape& wanted) {
+  if (wanted == TileShape{}) return a.tiles[0];
+  for (const auto& tile : a.tiles) {
+    if (to_string(tile) == to_string(wanted)) return tile;
+  }
+  for (const auto& tile : a.tiles) {  // the inner tile may be left out
+    if (wanted.tm == 0 && tile.bm == wanted.bm && tile.bn == wanted.bn &&
+        (wanted.bk == 0 || tile.bk == wanted.bk))
+      return tile;
+  }
+  return wanted;
+}
+
+}  // namespace
+
+Plan make_plan(const Problem& problem, const Options& options) {
+  if (problem.M < 0 || problem.N < 0 || problem.K < 0) {
+    throw Error(Category::shape, "plan: negative extent", "m, n, k of 0 or more",
+                to_string(problem));
+  }
+  constexpr index_t most = index_t{1} << 38;
+  if (problem.M > most || problem.N > most || (problem.N > 0 && problem.M > most / problem.N)) {
+    throw Error(Category::shape, "plan: C has too many elements", cat("at most ", most),
+                cat(problem.M, " x ", problem.N));
+  }
+  if (options.device != "cpu") {
+    throw Error(Category::unavailable, cat("device '", options.device, "' is not available"), "cpu",
+                {}, "use --device cpu; this build has no other device");
+  }
+  if (options.threads < 0 || options.threads > 4096) {
+    throw Error(Category::argument, "the number of threads is out of range",
+                "0 (automatic) to 4096", cat(options.threads));
+  }
+  if (!detail::has_native_product(problem.in, problem.out)) {
+    throw Error(Category::type, cat("multiply: there is no ", type_text(problem), " product"),
+                "f64, f32, f16, bf16 or i32 into the same type, or f16 or bf16 into f32", {},
+                "convert A and B first");
+  }
+  if (problem.in == DType::i32) {
+    for (const auto& [label, value] :
+         {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
+      if (!(value >= -2147483648.0 && value <= 2147483647.0 &&
+            value == static_cast<double>(static_cast<index_t>(value)))) {
+        throw Error(Category::argument,
+                    cat("multiply: ", label, " of an i32 product is a whole number"),
+                    "-2147483648 to 2147483647", detail::exact_text(value));
+      }
+    }
+  }
+  Plan plan;
+  plan.problem = problem;
+  plan.threads = options.threads > 0 ? options.threads : default_threads();
+  plan.order = options.order;
+  plan.seed = options.seed;
+  if (options.algorithm != "auto") {
+    const Algorithm& algorithm = find_algorithm(options.algorithm);
+    const TileShape tile = resolve_tile(algorithm, options.tile);
+    if (const auto why = refusal(algorithm, problem, tile); !why.empty()) {
+      throw Error(Category::argument, cat(algorithm.name, " cannot run this product: ", why), {},
+                  {}, "use --algorithm auto, or see 'tessera compare --list'");
+    }
+    plan.algorithm = algorithm.name;
+    plan.tile = tile;
+    plan.reason = "asked for";
+    return plan;
+  }
+  Choice choice = choose(problem);
+  if (options.tile != TileShape{}) {
+    const Algorithm& algorithm = find_algorithm(choice.algorithm);
+    choice.tile = resolve_tile(algorithm, options.tile);
+    if (const auto why = refusal(algorithm, problem, choice.tile); !why.empty()) {
+      throw Error(Category::argument, cat(algorithm.name, " cannot run this product: ", why));
+    }
+  }
+  plan.algorithm = choice.algorithm;
+  plan.tile = choice.tile;
+  plan.reason = choice.reason;
+  for (const auto& other : algorithms()) {
+    if (other.name == choice.algorithm) continue;
+    auto why = refusal(other, problem, other.tiles[0]);
+    if (why.empty() && !other.same_bits && problem.in == DType::f32)
+      why = "rounds f32 inputs to TF32: only when asked for";
+    if (why.empty()) why = cat("slower on a CPU than ", choice.algorithm, " for this shape");
+    plan.rejected.push_back({std::string(other.name), why});
+  }
+  return plan;
+}
+
+std::string to_string(const Plan& plan) {
+  return cat(to_string(plan.problem), " algorithm=", plan.algorithm, " tile=", to_string(plan.tile),
+             " threads=", plan.threads, " order=", name(plan.order), " seed=", plan.seed,
+             " workspace=", plan.workspace_bytes, " reason=", detail::quoted(plan.reason));
+}
+
+Plan parse_plan(std::string_view text) {
+  Plan plan;
+  std::string problem;
+  TileShape tile;
+  for (const auto& [key, value] : detail::parse_fields(text, "plan")) {
+    if (key == "algorithm") plan.algorithm = value;
+    else if (key == "tile") tile = parse_tile(value);
+    else if (key == "threads") plan.threads = detail::parse_number<int>(value, key);
+    else if (key == "order") plan.order = parse_order(value);
+    else if (key == "seed") plan.seed = detail::parse_number<std::uint64_t>(value, key);
+    else if (key == "workspace") plan.workspace_bytes = detail::parse_number<index_t>(value, key);
+    else if (key == "reason") plan.reason = value;
+    else problem += cat(key, "=", value, " ");
+  }
+  plan.problem = parse_problem(problem);
+  const Algorithm& algorithm = find_algorithm(plan.algorithm);
+  plan.tile = resolve_tile(algorithm, tile);
+  if (const auto why = refusal(algorithm, plan.problem, plan.tile); !why.empty()) {
+    throw Error(Category::argument,
+                cat("plan: ", algorithm.name, " cannot run this product: ", why));
+  }
+  if (plan.threads < 1)
+    throw Error(Category::argument, "plan: threads", "1 or more", cat(plan.threads));
+  return plan;
+}
+
+}  // namespace tessera

@@ -1,0 +1,196 @@
+#include "tessera/matmul/problem.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
+
+#include "fields.hpp"
+
+namespace tessera {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kActivationNames = {"none", "relu", "gelu", "silu"};
+constexpr std::array<std::string_view, 3> kBiasNames = {"none", "per_row", "per_column"};
+
+template <std::size_t N>
+std::size_t index_in(const std::array<std::string_view, N>& names, std::string_view text,
+                     std::string_view what) {
+  std::string known;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (names[i] == text) return i;
+    known += cat(i == 0 ? "" : ", ", names[i]);
+  }
+  throw Error(Category::argument, cat("problem: unknown ", what, " '", text, "'"),
+              "one of " + known);
+}
+
+std::string text_of_strides(Strides s) { return cat(s.row, ":", s.col); }
+
+Strides parse_strides(std::string_view text, std::string_view what) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    throw Error(Category::argument, cat("problem: strides of ", what), "row:col",
+                cat("'", text, "'"));
+  }
+  return {detail::parse_number<index_t>(text.substr(0, colon), what),
+          detail::parse_number<index_t>(text.substr(colon + 1), what)};
+}
+
+std::string shape_text(std::string_view name, index_t rows, index_t cols) {
+  return cat(name, " is (", rows, ",", cols, ")");
+}
+
+/// First and one-past-last byte that the elements of m occupy, as distances from m.data. Refuses
+/// what 64 bits cannot hold.
+struct Range {
+  std::int64_t low, high;
+};
+template <class Void>
+Range byte_range(std::string_view name, const MatrixView<Void>& m) {
+  if (m.rows == 0 || m.cols == 0) return {0, 0};
+  index_t low = 0, high = 0;
+  bool overflow = false;
+  for (const auto& [extent, stride] :
+       {std::pair{m.rows, m.row_stride}, std::pair{m.cols, m.col_stride}}) {
+    index_t reach = 0;
+    overflow |= __builtin_mul_overflow(extent - 1, stride, &reach);
+    overflow |= reach < 0 ? __builtin_add_overflow(low, reach, &low)
+                          : __builtin_add_overflow(high, reach, &high);
+  }
+  overflow |= __builtin_add_overflow(high, 1, &high);
+  const index_t bytes = size_of(m.dtype);
+  overflow |=
+      __builtin_mul_overflow(low, bytes, &low) || __builtin_mul_overflow(high, bytes, &high);
+  if (overflow) {
+    throw Error(Category::shape, cat("multiply: ", name, " reaches beyond 64-bit addresses"), {},
+                to_string(m));
+  }
+  return {low, high};
+}
+
+template <class Void>
+void check_matrix(std::string_view name, const MatrixView<Void>& m) {
+  if (m.rows < 0 || m.cols < 0) {
+    throw Error(Category::shape, cat("multiply: ", name, " has a negative extent"),
+                "0 or more rows and columns", cat("(", m.rows, ",", m.cols, ")"));
+  }
+  if (m.rows > 0 && m.cols > 0 && m.data == nullptr) {
+    throw Error(Category::argument,
+                cat("multiply: ", name, " of shape (", m.rows, ",", m.cols, ") has no data"),
+                "a pointer to its first element", "a null pointer");
+  }
+}
+
+/// Do two different elements of C share an address? Exact: it happens iff a step of cs/g rows
+/// undoes rs/g columns.
+bool overlaps_itself(const Matrix& c) {
+  if (c.rows == 0 || c.cols == 0 || (c.rows == 1 && c.cols == 1)) return false;
+  const index_t rs = std::abs(c.row_stride), cs = std::abs(c.col_stride);
+  const index_t g = std::gcd(rs, cs);
+  if (g == 0) return true;
+  return cs / g < c.rows && rs / g < c.cols;
+}
+
+/// May an element of `a` lie where an element of `c` lies? Address ranges, refined for two column
+/// windows of the same rows.
+bool may_overlap(const ConstMatrix& a, Range ra, const Matrix& c, Range rc) {
+  if (ra.high == ra.low || rc.high == rc.low) return false;
+  const auto pa = reinterpret_cast<std::intptr_t>(a.data),
+             pc = reinterpret_cast<std::intptr_t>(c.data);
+  if (pa + ra.high <= pc + rc.low || pc + rc.high <= pa + ra.low) return false;
+  const index_t ld = c.row_stride;
+  if (a.dtype == c.dtype && a.row_stride == ld && a.col_stride == 1 && c.col_stride == 1 &&
+      ld > 0 && a.cols <= ld && c.cols <= ld && (pc - pa) % size_of(c.dtype) == 0) {
+    const index_t shift =
+        (((pc - pa) / size_of(c.dtype)) % ld + ld) % ld;  // first column of c in a's rows
+    return shift < a.cols || shift + c.cols > ld;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string to_string(const Problem& p) {
+  return cat("m=", p.M, " n=", p.N, " k=", p.K, " in=", name(p.in), " out=", name(p.out),
+             " a=", text_of_strides(p.a), " b=", text_of_strides(p.b), " c=", text_of_strides(p.c),
+             " alpha=", detail::exact_text(p.alpha), " beta=", detail::exact_text(p.beta),
+             " bias=", kBiasNames[static_cast<std::size_t>(p.epilogue.bias)],
+             " activation=", kActivationNames[static_cast<std::size_t>(p.epilogue.activation)]);
+}
+
+Problem parse_problem(std::string_view text) {
+  Problem p;
+  bool has_a = false, has_b = false, has_c = false, has_out = false;
+  for (const auto& [key, value] : detail::parse_fields(text, "problem")) {
+    if (key == "m") p.M = detail::parse_number<index_t>(value, key);
+    else if (key == "n") p.N = detail::parse_number<index_t>(value, key);
+    else if (key == "k") p.K = detail::parse_number<index_t>(value, key);
+    else if (key == "in") p.in = parse_dtype(value);
+    else if (key == "out") p.out = parse_dtype(value), has_out = true;
+    else if (key == "a") p.a = parse_strides(value, key), has_a = true;
+    else if (key == "b") p.b = parse_strides(value, key), has_b = true;
+    else if (key == "c") p.c = parse_strides(value, key), has_c = true;
+    else if (key == "alpha") p.alpha = detail::parse_number<double>(value, key);
+    else if (key == "beta") p.beta = detail::parse_number<double>(value, key);
+    else if (key == "bias") p.epilogue.bias = static_cast<Bias>(index_in(kBiasNames, value, key));
+    else if (key == "activation")
+      p.epilogue.activation = static_cast<Activation>(index_in(kActivationNames, value, key));
+    else
+      throw Error(Category::argument, cat("problem: unknown field '", key, "'"),
+                  "m n k in out a b c alpha beta bias activation");
+  }
+  if (p.M < 0 || p.N < 0 || p.K < 0) {
+    throw Error(Category::shape, "problem: negative extent", "m, n, k of 0 or more",
+                cat("m=", p.M, " n=", p.N, " k=", p.K));
+  }
+  if (!has_out) p.out = p.in;
+  if (!has_a) p.a = {p.K, 1};
+  if (!has_b) p.b = {p.N, 1};
+  if (!has_c) p.c = {p.N, 1};
+  return p;
+}
+
+Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha,
+                     double beta, Epilogue epilogue) {
+  if (A.cols != B.rows) {
+    throw Error(Category::shape,
+                cat("multiply: A has ", A.cols, " columns but B has ", B.rows, " rows"), {},
+                cat(shape_text("A", A.rows, A.cols), ", ", shape_text("B", B.rows, B.cols)),
+                "transpose one of them, or check which file is which");
+  }
+  if (C.rows != A.rows || C.cols != B.cols) {
+    throw Error(Category::shape, "multiply: C does not have the shape of the product",
+                cat("(", A.rows, ",", B.cols, ")"), cat("(", C.rows, ",", C.cols, ")"));
+  }
+  check_matrix("A", A);
+  check_matrix("B", B);
+  check_matrix("C", C);
+  const Range ra = byte_range("A", A), rb = byte_range("B", B), rc = byte_range("C", C);
+  if (A.dtype != B.dtype) {
+    throw Error(Category::type, "multiply: A and B have different element types", {},
+                cat(name(A.dtype), " and ", name(B.dtype)), "convert one of them");
+  }
+  if (overlaps_itself(C)) {
+    throw Error(Category::shape, "multiply: elements of C overlap each other",
+                "strides that give every element its own place", to_string(C));
+  }
+  for (const auto& [label, m, range] : {std::tuple{"A", A, ra}, std::tuple{"B", B, rb}}) {
+    if (may_overlap(m, range, C, rc)) {
+      throw Error(Category::argument, cat("multiply: C overlaps ", label), {}, {},
+                  "give C memory of its own");
+    }
+  }
+  Problem p;
+  p.M = A.rows, p.N = B.cols, p.K = A.cols;
+  p.in = A.dtype, p.out = C.dtype;
+  p.a = {A.row_stride, A.col_stride}, p.b = {B.row_stride, B.col_stride},
+  p.c = {C.row_stride, C.col_stride};
+  p.alpha = alpha, p.beta = beta;
+  p.epilogue = epilogue;
+  return p;
+}
+
+}  // namespace tessera

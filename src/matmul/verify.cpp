@@ -1,0 +1,368 @@
+#include "tessera/matmul/verify.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "tessera/core/dtype.hpp"
+#include "tessera/core/parallel.hpp"
+
+namespace tessera {
+
+namespace {
+
+/// Element (i, j) of a matrix of type T.
+template <class T, class Void>
+T element(const MatrixView<Void>& m, index_t i, index_t j) {
+  return static_cast<const T*>(m.data)[i * m.row_stride + j * m.col_stride];
+}
+
+/// Dense row-major copy in another type.
+template <class To>
+std::vector<To> dense(const ConstMatrix& m) {
+  std::vector<To> out(static_cast<std::size_t>(m.rows * m.cols));
+  visit_dtype(m.dtype, [&]<class T>(TypeTag<T>) {
+    for (index_t i = 0; i < m.rows; ++i) {
+      for (index_t j = 0; j < m.cols; ++j)
+        out[static_cast<std::size_t>(i * m.cols + j)] = convert<To>(element<T>(m, i, j));
+    }
+  });
+  return out;
+}
+
+/// The epilogue once more, in the order alpha, beta, bias, activation; on purpose not the kernels'
+/// code.
+template <class Acc>
+Acc epilogue(const Problem& p, Acc sum, Acc old, Acc bias) {
+  const Acc alpha = static_cast<Acc>(p.alpha), beta = static_cast<Acc>(p.beta);
+  if constexpr (std::is_integral_v<Acc>) {
+    using U = std::make_unsigned_t<Acc>;
+    U value = static_cast<U>(alpha) * static_cast<U>(sum);
+    if (beta != 0) value += static_cast<U>(beta) * static_cast<U>(old);
+    if (p.epilogue.bias != Bias::none) value += static_cast<U>(bias);
+    const Acc out = static_cast<Acc>(value);
+    return p.epilogue.activation == Activation::relu ? std::max<Acc>(out, 0) : out;
+  } else {
+    Acc value = alpha == Acc{1} ? sum : alpha * sum;
+    if (beta != Acc{0}) value = std::fma(beta, old, value);
+    if (p.epilogue.bias != Bias::none) value = value + bias;
+    switch (p.epilogue.activation) {
+      case Activation::none: return value;
+      case Activation::relu: return value < 0 ? Acc{0} : value;
+      case Activation::gelu:
+        return value * Acc(0.5) * (Acc{1} + std::erf(value * Acc(0.70710678118654752440)));
+      case Activation::silu: return value / (Acc{1} + std::exp(-value));
+    }
+    return value;
+  }
+}
+
+/// Sums of one row of C over a run of columns: the chain in the accumulator's type, the precise sum
+/// as high + low, and the sum of magnitudes.
+constexpr int kColumns = 256;
+template <class Acc>
+struct RowSums {
+  Acc chain[kColumns];
+  double high[kColumns], low[kColumns], magnitude[kColumns];
+};
+
+template <class Acc>
+struct RowTask {
+  const Acc* a;  ///< row of A, K elements
+  const Acc* b;  ///< (K, N), row-major, first column of the run
+  index_t depth, stride;
+  int columns;
+  RowSums<Acc>& sums;
+};
+
+template <class Acc>
+inline __attribute__((always_inline)) void sum_row_body(const RowTask<Acc>& task) {
+  RowSums<Acc>& s = task.sums;
+  for (int j = 0; j < task.columns; ++j)
+    s.chain[j] = 0, s.high[j] = 0, s.low[j] = 0, s.magnitude[j] = 0;
+  for (index_t k = 0; k < task.depth; ++k) {
+    const Acc a = task.a[k];
+    const Acc* b = task.b + k * task.stride;
+    if constexpr (std::is_integral_v<Acc>) {
+      for (int j = 0; j < task.columns; ++j) {
+        s.chain[j] =
+            static_cast<Acc>(static_cast<std::uint32_t>(s.chain[j]) +
+                             static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b[j]));
+      }
+    } else if constexpr (sizeof(Acc) == 4) {
+      const double wide = a, size = std::fabs(wide);
+      for (int j = 0; j < task.columns; ++j) {
+        s.chain[j] = __builtin_fmaf(a, b[j], s.chain[j]);
+        s.high[j] += wide * static_cast<double>(b[j]);  // the product is exact
+        s.magnitude[j] += size * std::fabs(static_cast<double>(b[j]));
+      }
+    } else {
+      for (int j = 0; j < task.columns; ++j) {
+        s.chain[j] = __builtin_fma(a, b[j], s.chain[j]);
+        const double product = a * b[j];
+        const double product_low = __builtin_fma(a, b[j], -product);
+        const double sum = s.high[j] + product;  // two-sum, Knuth
+        const double back = sum - s.high[j];
+        const double sum_low = (s.high[j] - (sum - back)) + (product - back);
+        s.high[j] = sum;
+        s.low[j] += sum_low + product_low;
+        s.magnitude[j] += std::fabs(product);
+      }
+    }
+  }
+}
+
+template <class Acc>
+void sum_row_portable(const RowTask<Acc>& task) {
+  sum_row_body(task);
+}
+
+#if defined(__x86_64__)
+template <class Acc>
+[[gnu::target("avx2,fma")]] void sum_row_avx2(const RowTask<Acc>& task) {
+  sum_row_body(task);
+}
+#endif
+
+template <class Acc>
+void sum_row(const RowTask<Acc>& task) {
+#if defined(__x86_64__)
+  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2) return sum_row_avx2(task);
+#endif
+  sum_row_portable(task);
+}
+
+double unit_roundoff(DType type) {
+  switch (type) {
+    case DType::f64: return 0x1p-53;
+    case DType::f32: return 0x1p-24;
+    case DType::f16: return 0x1p-11;
+    case DType::bf16: return 0x1p-8;
+    default: return 0;
+  }
+}
+double smallest_subnormal(DType type) {
+  switch (type) {
+    case DType::f64: return 0x1p-1074;
+    case DType::f32: return 0x1p-149;
+    case DType::f16: return 0x1p-24;
+    case DType::bf16: return 0x1p-133;
+    default: return 0;
+  }
+}
+double largest(DType type) {
+  switch (type) {
+    case DType::f64: return std::numeric_limits<double>::max();
+    case DType::f16: return 65504.0;
+    case DType::bf16: return 0x1.fep127;
+    default: return std::numeric_limits<float>::max();
+  }
+}
+
+/// The bits of one element, so that -0 and 0, and nothing else, differ as they should. All NaN are
+/// alike.
+template <class T>
+std::uint64_t bits_of(T value) {
+  if constexpr (!std::is_integral_v<T>) {
+    if (static_cast<double>(value) != static_cast<double>(value)) return ~std::uint64_t{0};
+  }
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+}  // namespace
+
+struct Verifier::State {
+  Problem problem;
+  std::vector<double> exact, exact_low, bound, tf32;
+  std::vector<std::uint64_t> chain;  ///< bits of the result in the type of C
+};
+
+Verifier::~Verifier() = default;
+Verifier::Verifier(Verifier&&) noexcept = default;
+
+Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
+                   const ConstMatrix& C0, const void* bias, int threads,
+                   const std::function<void(index_t, index_t)>& progress)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  const Problem& p = s.problem = problem;
+  const auto count = static_cast<std::size_t>(p.M * p.N);
+  const index_t depth = p.alpha == 0 ? 0 : p.K;
+  s.chain.resize(count);
+  const bool exact_integers = p.in == DType::i32;
+  if (!exact_integers) s.exact.resize(count), s.bound.resize(count);
+  if (p.in == DType::f64) s.exact_low.resize(count);
+  if (p.in == DType::f32) s.tf32.resize(count);
+  if (count == 0) return;
+
+  const auto with_accumulator = [&]<class Acc>(TypeTag<Acc>) {
+    const auto a = depth == 0 ? std::vector<Acc>() : dense<Acc>(A);
+    const auto b = depth == 0 ? std::vector<Acc>() : dense<Acc>(B);
+    const double u = std::is_integral_v<Acc> ? 0 : sizeof(Acc) == 4 ? 0x1p-24 : 0x1p-53;
+    const DType acc_type = dtype_of<Acc>();
+    const double n = static_cast<double>(depth) + 2 + (p.epilogue.bias != Bias::none ? 1 : 0);
+    const double gamma = n * u / (1 - n * u);
+    std::atomic<index_t> done{0};
+    std::mutex progress_mutex;
+    parallel_for(p.M, threads, [&](index_t i) {
+      RowSums<Acc> sums;
+      for (index_t j0 = 0; j0 < p.N; j0 += kColumns) {
+        const int columns = static_cast<int>(std::min<index_t>(kColumns, p.N - j0));
+        sum_row<Acc>({a.data() + i * depth, b.data() + j0, depth, p.N, columns, sums});
+        for (int c = 0; c < columns; ++c) {
+          const index_t j = j0 + c;
+          const auto at = static_cast<std::size_t>(i * p.N + j);
+          visit_dtype(p.out, [&]<class Out>(TypeTag<Out>) {
+            const Acc old = p.beta == 0 ? Acc{0} : convert<Acc>(element<Out>(C0, i, j));
+            const Acc* vector = static_cast<const Acc*>(bias);
+            const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]
+                              : p.epilogue.bias == Bias::per_column ? vector[j]
+                                                                    : Acc{0};
+            s.chain[at] = bits_of(convert<Out>(epilogue<Acc>(p, sums.chain[c], old, added)));
+            if constexpr (!std::is_integral_v<Acc>) {
+              const double alpha = static_cast<Acc>(p.alpha), beta = static_cast<Acc>(p.beta);
+              double value = alpha * sums.high[c],
+                     low = std::fma(alpha, sums.high[c], -value) + alpha * sums.low[c];
+              if (beta != 0) {
+                const double product = beta * static_cast<double>(old);
+                low += std::fma(beta, static_cast<double>(old), -product);
+                const double total = value + product, back = total - value;
+                low += (value - (total - back)) + (product - back);
+                value = total;
+              }
+              if (p.epilogue.bias != Bias::none) {
+                const double total = value + static_cast<double>(added), back = total - value;
+                low += (value - (total - back)) + (static_cast<double>(added) - back);
+                value = total;
+              }
+              const double size = std::fabs(alpha) * sums.magnitude[c] +
+                                  (beta == 0 ? 0 : std::fabs(beta * static_cast<double>(old))) +
+                                  std::fabs(static_cast<double>(added));
+              double bound = gamma * size + (n + std::fabs(alpha)) * smallest_subnormal(acc_type) *
+                                                std::max(1.0, std::fabs(alpha));
+              // Sums that may overflow on the way in the accumulator's type have no bound.
+              if (size * (1 + gamma) > largest(acc_type) || sums.magnitude[c] > largest(acc_type)) {
+                if (std::isfinite(size)) bound = std::numeric_limits<double>::infinity();
+              }
+              double tf32 = std::fabs(alpha) * sums.magnitude[c] * (0x1p-10 + 0x1p-22);
+              if (p.epilogue.activation != Activation::none) {
+                // Slopes are at most 1.13; evaluating costs a few roundings more.
+                Problem activation_only;
+                activation_only.epilogue.activation = p.epilogue.activation;
+                value = epilogue<double>(activation_only, value + low, 0, 0);
+                low = 0;
+                bound = 1.13 * bound + 16 * u * (std::fabs(value) + std::fabs(size));
+                tf32 *= 1.13;
+              }
+              if (p.out != acc_type) {
+                bound += unit_roundoff(p.out) * (std::fabs(value) + bound) +
+                         smallest_subnormal(p.out) / 2;
+                if (std::fabs(value) + bound >= largest(p.out))
+                  bound = std::numeric_limits<double>::infinity();
+              }
+              s.exact[at] = value;
+              s.bound[at] = bound;
+              if (!s.exact_low.empty()) s.exact_low[at] = low;
+              else s.exact[at] = value + low;
+              if (!s.tf32.empty()) s.tf32[at] = tf32;
+            }
+          });
+        }
+      }
+      const index_t rows = done.fetch_add(1) + 1;
+      if (progress && (rows % 16 == 0 || rows == p.M)) {
+        const std::lock_guard lock(progress_mutex);
+        progress(rows, p.M);
+      }
+    });
+  };
+  if (p.in == DType::f64) with_accumulator(TypeTag<double>{});
+  else if (exact_integers) with_accumulator(TypeTag<std::int32_t>{});
+  else with_accumulator(TypeTag<float>{});
+}
+
+Verification Verifier::check(const ConstMatrix& C, Arithmetic arithmetic) const {
+  const State& s = *state_;
+  const Problem& p = s.problem;
+  if (C.rows != p.M || C.cols != p.N || C.dtype != p.out) {
+    throw Error(Category::shape, "verify: C is not the matrix of the problem",
+                cat(name(p.out), " (", p.M, ",", p.N, ")"), to_string(C));
+  }
+  Verification out;
+  visit_dtype(p.out, [&]<class T>(TypeTag<T>) {
+    for (index_t i = 0; i < p.M; ++i) {
+      for (index_t j = 0; j < p.N; ++j) {
+        const auto at = static_cast<std::size_t>(i * p.N + j);
+        const T got = element<T>(C, i, j);
+        const bool same = bits_of(got) == s.chain[at];
+        out.same_bits &= same;
+        double ratio = 0, expected = 0;
+        const double value = static_cast<double>(got);
+        if constexpr (std::is_integral_v<T>) {
+          ratio = same ? 0 : std::numeric_limits<double>::infinity();
+          expected = static_cast<double>(
+              static_cast<std::int32_t>(static_cast<std::uint32_t>(s.chain[at])));
+        } else {
+          expected = s.exact[at];
+          double bound = s.bound[at];
+          if (arithmetic == Arithmetic::tf32 && !s.tf32.empty()) bound += s.tf32[at];
+          if (!std::isfinite(expected) || !std::isfinite(bound)) {
+            // NaN and infinities of the inputs must come out; a finite sum that may overflow is
+            // free to.
+            const bool free = std::isfinite(expected) && bound > 0;
+            const bool alike = std::isnan(expected) ? std::isnan(value) : value == expected;
+            ratio = free || alike || same ? 0 : std::numeric_limits<double>::infinity();
+          } else {
+            const double low = s.exact_low.empty() ? 0 : s.exact_low[at];
+            const double error = std::fabs((value - expected) - low);
+            ratio = error == 0 ? 0 : error / bound;
+            if (!(ratio == ratio)) ratio = std::numeric_limits<double>::infinity();
+          }
+        }
+        out.max_error_ratio = std::max(out.max_error_ratio, ratio);
+        if (!(ratio <= 1)) {
+          if (out.outside++ == 0)
+            out.row = i, out.col = j, out.expected = expected, out.got = value;
+        }
+      }
+    }
+  });
+  out.within_bound = out.outside == 0;
+  return out;
+}
+
+void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+                      const void* bias) {
+  const index_t depth = p.alpha == 0 ? 0 : p.K;
+  visit_dtype(p.in, [&]<class In>(TypeTag<In>) {
+    visit_dtype(p.out, [&]<class Out>(TypeTag<Out>) {
+      if constexpr (std::is_same_v<In, Out> || (std::is_same_v<Out, float> && sizeof(In) == 2)) {
+        using Acc = Accumulator<Out>;
+        for (index_t i = 0; i < p.M; ++i) {
+          for (index_t j = 0; j < p.N; ++j) {
+            Acc sum{0};
+            for (index_t k = 0; k < depth; ++k)
+              sum = fma(element<In>(A, i, k), element<In>(B, k, j), sum);
+            Out& target = static_cast<Out*>(C.data)[i * C.row_stride + j * C.col_stride];
+            const Acc* vector = static_cast<const Acc*>(bias);
+            const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]
+                              : p.epilogue.bias == Bias::per_column ? vector[j]
+                                                                    : Acc{0};
+            target = convert<Out>(
+                epilogue<Acc>(p, sum, p.beta == 0 ? Acc{0} : convert<Acc>(target), added));
+          }
+        }
+      }
+    });
+  });
+}
+
+}  // namespace tessera
