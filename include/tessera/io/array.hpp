@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tessera/core/dtype.hpp"
@@ -51,6 +52,12 @@ class Array {
 
   /// True when the elements lie without gaps in this order. Extents of 1 fit every stride.
   bool is_contiguous(Order order) const;
+
+  /// Exchanges rows and columns of the view; the memory stays as it is.
+  void transpose() {
+    std::swap(shape_[check_rank_2()], shape_[1]);
+    std::swap(strides_[0], strides_[1]);
+  }
 
   /// Throws Error(shape) naming `what` (a path, "A") unless this array is a matrix.
   void require_matrix(std::string_view what) const;

@@ -11,8 +11,16 @@
 
 namespace tessera {
 
+namespace io {
+class RegisteredMapping;
+}
+
 /// What to do when the output exists.
 enum class Overwrite { refuse, replace };
+
+/// Throws what AtomicFile would throw for this path: an early look before long work. Writes nothing
+/// that stays.
+void check_output(const std::string& path, Overwrite overwrite);
 
 /// A stream of bytes to a new file. Every failure is an Error: argument for a path that cannot be
 /// an output (a folder, an existing file under Overwrite::refuse, no permission), resource for a
@@ -54,11 +62,15 @@ class MappedOutput {
 
   /// Zeros at first. Valid until commit().
   const Array& array() const { return array_; }
+  /// Flushes to the disk and renames; an Error(resource) when the disk says no.
   void commit();
 
  private:
+  void unmap() noexcept;
+
   AtomicFile file_;
   Array array_;
+  std::unique_ptr<io::RegisteredMapping> registered_;
   void* base_ = nullptr;
   std::size_t length_ = 0;
 };

@@ -39,8 +39,7 @@ struct ReadOptions {
 
 struct WriteOptions {
   Format format = Format::automatic;
-  std::string member =
-      {};  ///< empty: the path's ":name", else "arr_0" as NumPy, "c" in safetensors
+  std::string member = {};  ///< empty: the path's ":name", else "arr_0" as NumPy does
   Overwrite overwrite = Overwrite::refuse;
   Compression compression = Compression::stored;  ///< .npz only
 };

@@ -1,0 +1,317 @@
+#include "tessera/io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <random>
+
+#include "failure.hpp"
+#include "npy.hpp"
+#include "quiet_signals.hpp"
+#include "registry.hpp"
+
+namespace tessera {
+namespace {
+
+using io::errno_text;
+using io::printable;
+using io::QuietSignals;
+
+/// An output that cannot be: the user chose a wrong path.
+[[noreturn]] void refuse(const std::string& path, std::string_view problem,
+                         std::string advice = {}) {
+  throw Error(Category::argument, cat("cannot write ", printable(path, 1000), ": ", problem), {},
+              {}, std::move(advice));
+}
+
+/// A system call on an output failed with `code`.
+[[noreturn]] void fail(const std::string& path, std::string_view action, int code) {
+  const std::string problem =
+      cat("cannot write ", printable(path, 1000), ": ", action, " failed: ", errno_text(code));
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+      throw Error(Category::resource, problem, {}, {},
+                  "free some space or write to another disk; nothing was changed");
+    case EFBIG:
+      throw Error(Category::resource, problem, {}, {},
+                  "the file-size limit (ulimit -f) or the file system is too small for the result");
+    case EPIPE: throw Error(Category::resource, problem, {}, {}, "the reader of the pipe has gone");
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      throw Error(Category::argument, problem, {}, {}, "choose a folder you may write to");
+    case ENOENT:
+    case ENOTDIR: throw Error(Category::argument, problem, {}, {}, "create the folder first");
+    case ENAMETOOLONG:
+    case ELOOP: throw Error(Category::argument, problem, {}, {}, "choose another name");
+    default: throw Error(Category::resource, problem);
+  }
+}
+
+/// The file that a path leads to through symbolic links; the path itself when nothing is there.
+std::string resolved(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
+  char* real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) {
+    refuse(path, cat("it is a symbolic link that leads nowhere (", errno_text(errno), ")"),
+           "remove the link or create what it points to");
+  }
+  std::string out = real;
+  std::free(real);
+  return out;
+}
+
+/// The folder part, made absolute so that a later change of directory does no harm.
+std::string folder_of(const std::string& target, const std::string& path) {
+  const auto slash = target.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  char* real = realpath(folder.c_str(), nullptr);
+  if (real == nullptr) {
+    const int code = errno;
+    refuse(path, cat("folder ", printable(folder), ": ", errno_text(code)),
+           code == ENOENT ? "create the folder first" : "choose another folder");
+  }
+  std::string out = real;
+  std::free(real);
+  return out;
+}
+
+/// A hidden name beside the target that no other process uses.
+std::string temporary_name(const std::string& folder, const std::string& base) {
+  static thread_local std::random_device device;
+  char suffix[48];
+  std::snprintf(suffix, sizeof suffix, ".%d-%08x.tmp", static_cast<int>(getpid()), device());
+  // The name may take 255 bytes in all.
+  return cat(folder, "/.", base.substr(0, 200), suffix);
+}
+
+/// The same file under a number above stderr's: with stderr closed, messages would land in it.
+int above_stderr(int descriptor) {
+  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+  const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(descriptor);
+  return higher;
+}
+
+void write_all(int descriptor, const std::byte* bytes, std::size_t size, const std::string& path) {
+  const QuietSignals quiet;
+  while (size > 0) {
+    // The kernel takes at most 2 GiB in one call.
+    const ssize_t done = ::write(descriptor, bytes, std::min<std::size_t>(size, 1u << 30));
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      fail(path, "writing", errno);
+    }
+    bytes += done;
+    size -= static_cast<std::size_t>(done);
+  }
+}
+
+/// fsync, where the file system has it.
+void flush(int descriptor, const std::string& path, std::string_view action) {
+  while (fsync(descriptor) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EINVAL || errno == ENOTSUP) return;
+    fail(path, action, errno);
+  }
+}
+
+}  // namespace
+
+struct AtomicFile::State {
+  std::string path;       ///< as the caller wrote it
+  std::string target;     ///< where the link leads, absolute
+  std::string folder;     ///< absolute
+  std::string temporary;  ///< empty when written directly
+  std::optional<io::RegisteredTemporary> registered;
+  Overwrite overwrite = Overwrite::refuse;
+  int descriptor = -1;
+  pid_t process = getpid();
+
+  ~State() {
+    if (descriptor > STDERR_FILENO) close(descriptor);
+    // In a forked child the temporary still belongs to the parent.
+    if (!temporary.empty() && process == getpid()) unlink(temporary.c_str());
+  }
+
+  void open_direct() {
+    descriptor = above_stderr(open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (descriptor < 0) fail(path, "opening", errno);
+  }
+
+  void open_temporary(mode_t mode, bool keep_mode) {
+    const std::string base = target.substr(target.rfind('/') + 1);
+    for (int attempt = 0; descriptor < 0; ++attempt) {
+      temporary = temporary_name(folder, base);
+      registered.emplace(temporary);
+      descriptor =
+          above_stderr(open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      if (descriptor >= 0) break;
+      const int code = errno;
+      registered.reset();
+      temporary.clear();
+      if (code != EEXIST || attempt == 100) fail(path, "creating a temporary beside it", code);
+    }
+    if (keep_mode && fchmod(descriptor, mode) != 0) fail(path, "setting the file mode", errno);
+  }
+
+  void move_into_place() {
+    const unsigned no_replace = overwrite == Overwrite::refuse ? RENAME_NOREPLACE : 0;
+    int result = renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), no_replace);
+    if (result != 0 && errno == EINVAL && no_replace != 0) {
+      // The file system lacks the check; linking fails on an existing name just as well.
+      result = link(temporary.c_str(), target.c_str());
+      if (result == 0) unlink(temporary.c_str());
+      else if (errno != EEXIST) result = rename(temporary.c_str(), target.c_str());
+    }
+    if (result == 0) {
+      temporary.clear();
+      return;
+    }
+    if (errno == EEXIST) {
+      refuse(path, "a file of that name appeared meanwhile", "choose another name, or --force");
+    }
+    fail(path, "renaming the temporary", errno);
+  }
+};
+
+AtomicFile::AtomicFile(std::string path, Overwrite overwrite) : state_(new State) {
+  State& s = *state_;
+  s.path = std::move(path);
+  s.overwrite = overwrite;
+  if (s.path == "-") {
+    s.descriptor = STDOUT_FILENO;
+    return;
+  }
+  if (s.path.empty()) refuse("''", "the name is empty", "name a file");
+  s.target = resolved(s.path);
+  struct stat info {};
+  const bool exists = stat(s.target.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    refuse(s.path, "it is a folder", "name a file inside it");
+  }
+  if (exists && !S_ISREG(info.st_mode)) {
+    s.open_direct();
+    return;
+  }
+  if (exists && overwrite == Overwrite::refuse) {
+    refuse(s.path, "it exists already", "choose another name, or allow replacing it (--force)");
+  }
+  if (exists && access(s.target.c_str(), W_OK) != 0) {
+    refuse(s.path, cat("it may not be changed (", errno_text(errno), ")"), "choose another name");
+  }
+  s.folder = folder_of(s.target, s.path);
+  if (s.target.back() == '/') refuse(s.path, "the name ends in '/'", "name a file");
+  s.target = s.folder + (s.folder == "/" ? "" : "/") + s.target.substr(s.target.rfind('/') + 1);
+  s.open_temporary(exists ? info.st_mode & 07777u : 0666u, exists);
+}
+
+AtomicFile::~AtomicFile() = default;
+
+void check_output(const std::string& path, Overwrite overwrite) {
+  struct stat info {};
+  // Opening a pipe or device now would disturb its reader.
+  if (path != "-" && stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+      !S_ISDIR(info.st_mode)) {
+    return;
+  }
+  const AtomicFile probe(path, overwrite);
+}
+
+const std::string& AtomicFile::path() const { return state_->path; }
+int AtomicFile::descriptor() const { return state_->descriptor; }
+bool AtomicFile::is_regular() const { return !state_->temporary.empty(); }
+
+void AtomicFile::write(const void* bytes, std::size_t size) {
+  write_all(state_->descriptor, static_cast<const std::byte*>(bytes), size, state_->path);
+}
+
+void AtomicFile::reserve(index_t size) {
+  if (!is_regular() || size <= 0) return;
+  const QuietSignals quiet;
+  int code = 0;
+  do {
+    code = posix_fallocate(state_->descriptor, 0, size);
+  } while (code == EINTR);
+  if (code != 0) fail(state_->path, cat("reserving ", bytes_text(size)), code);
+}
+
+void AtomicFile::commit() {
+  State& s = *state_;
+  if (!is_regular()) {
+    if (s.descriptor > STDERR_FILENO) {
+      const int descriptor = std::exchange(s.descriptor, -1);
+      if (close(descriptor) != 0) fail(s.path, "closing", errno);
+    }
+    return;
+  }
+  flush(s.descriptor, s.path, "flushing to disk");
+  const int descriptor = std::exchange(s.descriptor, -1);
+  if (close(descriptor) != 0) fail(s.path, "closing", errno);
+  s.move_into_place();
+  s.registered.reset();
+  const int folder = open(s.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;  // readable is not needed to write; the rename itself is done
+  try {
+    flush(folder, s.path, "flushing its folder");
+  } catch (...) {
+    close(folder);
+    throw;
+  }
+  close(folder);
+}
+
+MappedOutput::MappedOutput(std::string path, DType dtype, std::vector<index_t> shape,
+                           Overwrite overwrite, Order order)
+    : file_(std::move(path), overwrite) {
+  if (!file_.is_regular()) {
+    refuse(file_.path(), "only a file on a disk can be mapped", "use write_array");
+  }
+  const std::string header = io::npy_header(dtype, shape, order);
+  const index_t bytes = checked_count(shape, size_of(dtype), file_.path()) * size_of(dtype);
+  index_t total = 0;
+  if (__builtin_add_overflow(bytes, static_cast<index_t>(header.size()), &total)) {
+    throw Error(Category::shape, cat(file_.path(), ": ", shape_text(shape), " is too large"));
+  }
+  file_.reserve(total);
+  file_.write(header);
+  length_ = static_cast<std::size_t>(total);
+  base_ = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.descriptor(), 0);
+  if (base_ == MAP_FAILED) {
+    base_ = nullptr;
+    fail(file_.path(), "mapping it into memory", errno);
+  }
+  registered_ =
+      std::make_unique<io::RegisteredMapping>(base_, length_, file_.path(), io::MappedFor::writing);
+  auto strides = contiguous_strides(shape, order);
+  array_ = Array(dtype, std::move(shape), std::move(strides),
+                 static_cast<std::byte*>(base_) + header.size(), nullptr);
+}
+
+void MappedOutput::unmap() noexcept {
+  registered_.reset();
+  array_ = Array();
+  if (base_ != nullptr) munmap(base_, length_);
+  base_ = nullptr;
+}
+
+MappedOutput::~MappedOutput() { unmap(); }
+
+void MappedOutput::commit() {
+  // Pages written through the mapping belong to the file as soon as it is unmapped; commit flushes
+  // them and reports what the disk says.
+  unmap();
+  file_.commit();
+}
+
+}  // namespace tessera

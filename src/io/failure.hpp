@@ -1,0 +1,41 @@
+// Sentences for files that are not what they should be. Every message starts with the path.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::io {
+
+/// Text from a file or a path, fit for a terminal: control bytes as \xNN, cut after `limit` bytes.
+inline std::string printable(std::string_view text, std::size_t limit = 200) {
+  constexpr char hex[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : text.substr(0, limit)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+    } else {
+      out += c;
+    }
+  }
+  return text.size() > limit ? out + "..." : out;
+}
+
+/// 'text', cut after 40 bytes.
+inline std::string in_quotes(std::string_view text) { return "'" + printable(text, 40) + "'"; }
+
+inline std::string errno_text(int code) { return std::strerror(code); }
+
+/// The input at `path` is unreadable or invalid.
+[[noreturn]] inline void bad_file(std::string_view path, std::string_view problem,
+                                  std::string expected = {}, std::string got = {},
+                                  std::string advice = {}) {
+  throw Error(Category::file, printable(path, 1000) + ": " + std::string(problem),
+              std::move(expected), std::move(got), std::move(advice));
+}
+
+}  // namespace tessera::io

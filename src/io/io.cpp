@@ -1,0 +1,217 @@
+#include "tessera/io/io.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "failure.hpp"
+#include "formats.hpp"
+#include "npy.hpp"
+
+namespace tessera {
+namespace {
+
+struct Extension {
+  std::string_view text;
+  Format format;
+};
+constexpr Extension kExtensions[] = {{".npy", Format::npy},
+                                     {".npz", Format::npz},
+                                     {".mtx", Format::matrix_market},
+                                     {".mm", Format::matrix_market},
+                                     {".safetensors", Format::safetensors}};
+constexpr std::string_view kKnown = ".npy, .npz, .mtx or .safetensors";
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() &&
+         std::equal(end.begin(), end.end(), text.end() - static_cast<std::ptrdiff_t>(end.size()),
+                    [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b + 32 : b); });
+}
+
+std::optional<Format> by_extension(std::string_view path) {
+  for (const auto& [text, format] : kExtensions) {
+    if (ends_with(path, text)) return format;
+  }
+  return std::nullopt;
+}
+
+bool holds_members(Format format) { return format == Format::npz || format == Format::safetensors; }
+
+/// What a file without a known extension is, by its first bytes.
+std::optional<Format> by_content(std::string_view text) {
+  if (text.substr(0, io::kNpyMagic.size()) == io::kNpyMagic) return Format::npy;
+  if (text.substr(0, 4) == "PK\x03\x04") return Format::npz;
+  constexpr std::string_view banner = "%%matrixmarket";
+  if (ends_with(text.substr(0, banner.size()), banner)) return Format::matrix_market;
+  if (text.size() > 9 && text[8] == '{') return Format::safetensors;
+  return std::nullopt;
+}
+
+Format input_format(const std::string& path, const io::Input& input, Format asked) {
+  if (asked != Format::automatic) return asked;
+  if (const auto known = by_extension(path)) return *known;
+  if (const auto seen = by_content(input.text())) return *seen;
+  throw Error(Category::argument, cat(io::printable(input.path), ": the kind of file is unknown"),
+              std::string(kKnown), {}, "rename it, or name the format");
+}
+
+void forbid_member(const std::string& path, const std::string& member) {
+  if (member.empty()) return;
+  throw Error(
+      Category::argument,
+      cat(io::printable(path), " holds one array, but ", io::in_quotes(member), " was asked for"),
+      {}, {}, "leave the name out");
+}
+
+std::string member_of(const Location& location, const std::string& option) {
+  return option.empty() ? location.member : option;
+}
+
+}  // namespace
+
+std::string to_string(Format format) {
+  constexpr std::array<const char*, 5> names = {"automatic", "npy", "npz", "mtx", "safetensors"};
+  return names[static_cast<std::size_t>(format)];
+}
+
+Format parse_format(std::string_view text) {
+  for (const Format format :
+       {Format::npy, Format::npz, Format::matrix_market, Format::safetensors}) {
+    if (to_string(format) == text) return format;
+  }
+  throw Error(Category::argument, cat("unknown file format ", io::in_quotes(text)),
+              "npy, npz, mtx or safetensors");
+}
+
+Location parse_location(const std::string& text) {
+  struct stat info {};
+  if (stat(text.c_str(), &info) == 0) return {text, {}};
+  for (const std::string_view end : {".npz:", ".safetensors:"}) {
+    // The first such place: names of members may hold colons themselves.
+    for (std::size_t at = text.find(':'); at != std::string::npos; at = text.find(':', at + 1)) {
+      const std::string_view head = std::string_view(text).substr(0, at + 1);
+      if (ends_with(head, end)) return {text.substr(0, at), text.substr(at + 1)};
+    }
+  }
+  return {text, {}};
+}
+
+std::string io::choose_member(const std::vector<std::string>& members, const std::string& asked,
+                              const std::string& path) {
+  constexpr std::size_t kListed = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(members.size(), kListed); ++i) {
+    list += (i == 0 ? "" : ", ") + printable(members[i], 60);
+  }
+  if (members.size() > kListed) list += cat(" and ", members.size() - kListed, " more");
+  if (members.empty()) bad_file(path, "holds no array");
+  if (!asked.empty()) {
+    if (std::find(members.begin(), members.end(), asked) != members.end()) return asked;
+    throw Error(Category::argument, cat(printable(path), " has no array ", in_quotes(asked)),
+                "one of " + list);
+  }
+  if (members.size() == 1) return members.front();
+  throw Error(Category::argument,
+              cat(printable(path), " holds ", members.size(), " arrays: ", list), {}, {},
+              cat("choose one: ", printable(path), ":", printable(members.front(), 60)));
+}
+
+Array read_array(const std::string& path, const ReadOptions& options) {
+  const Location location = parse_location(path);
+  const std::string member = member_of(location, options.member);
+  const io::Input input = io::open_input(location.path);
+  const Format format = input_format(location.path, input, options.format);
+  if (!holds_members(format)) forbid_member(location.path, member);
+  try {
+    switch (format) {
+      case Format::npz: return io::read_npz(input, member, options.untyped);
+      case Format::matrix_market: return io::read_matrix_market(input);
+      case Format::safetensors: return io::read_safetensors(input, member);
+      default: return io::read_npy(input, options.untyped);
+    }
+  } catch (const std::bad_alloc&) {
+    throw Error(Category::resource,
+                cat(io::printable(input.path), ": not enough memory to read it"), {}, {},
+                "raise the limit (ulimit -v) or use a machine with more memory");
+  }
+}
+
+std::vector<std::string> list_members(const std::string& path, Format asked) {
+  const io::Input input = io::open_input(path);
+  const Format format = input_format(path, input, asked);
+  if (format == Format::npz) return io::list_npz(input);
+  if (format == Format::safetensors) return io::list_safetensors(input);
+  return {};
+}
+
+Format output_format(const std::string& path, Format format) {
+  if (format != Format::automatic) return format;
+  if (path == "-") return Format::npy;
+  if (const auto known = by_extension(parse_location(path).path)) return *known;
+  struct stat info {};
+  // Devices and pipes have no extensions.
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    return Format::npy;
+  }
+  throw Error(Category::argument,
+              cat("cannot write ", io::printable(path), ": the extension is unknown"),
+              std::string(kKnown));
+}
+
+void io::write_npy(AtomicFile& file, const Array& source) {
+  const Order order = natural_order(source);
+  const Array array = contiguous(source, order);
+  const std::string header = npy_header(array.dtype(), array.shape(), order);
+  file.reserve(static_cast<index_t>(header.size()) + array.bytes());
+  file.write(header);
+  file.write(array.data(), static_cast<std::size_t>(array.bytes()));
+}
+
+void write_array(const std::string& path, const Array& array, const WriteOptions& options) {
+  const Format format = output_format(path, options.format);
+  const Location location = parse_location(path);
+  std::string member = member_of(location, options.member);
+  if (!holds_members(format)) forbid_member(location.path, member);
+  if (member.empty()) member = "arr_0";
+  AtomicFile file(location.path, options.overwrite);
+  switch (format) {
+    case Format::npz: io::write_npz(file, array, member, options.compression); break;
+    case Format::matrix_market: io::write_matrix_market(file, array); break;
+    case Format::safetensors: io::write_safetensors(file, array, member); break;
+    default: io::write_npy(file, array);
+  }
+  file.commit();
+}
+
+OutputArray::OutputArray(const std::string& path, DType dtype, std::vector<index_t> shape,
+                         WriteOptions options)
+    : path_(path), options_(std::move(options)) {
+  options_.format = output_format(path, options_.format);
+  const Location location = parse_location(path);
+  if (!holds_members(options_.format)) {
+    forbid_member(location.path, member_of(location, options_.member));
+  }
+  if (options_.format == Format::matrix_market && shape.size() != 2) {
+    throw Error(Category::shape, cat("cannot write ", path, ": Matrix Market holds matrices"),
+                "two dimensions", shape_text(shape));
+  }
+  if (options_.format == Format::npy && location.path != "-") {
+    struct stat info {};
+    if (stat(location.path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) {
+      mapped_ = std::make_unique<MappedOutput>(location.path, dtype, std::move(shape),
+                                               options_.overwrite);
+      return;
+    }
+  }
+  check_output(location.path, options_.overwrite);
+  array_ = make_array(dtype, std::move(shape));
+}
+
+void OutputArray::commit() {
+  if (mapped_) mapped_->commit();
+  else write_array(path_, array_, options_);
+}
+
+}  // namespace tessera

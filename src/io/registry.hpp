@@ -1,0 +1,37 @@
+// What a signal handler must know: the temporaries to remove and the files that are mapped. Fixed
+// tables of atomics and characters, so that reading them is async-signal-safe. Entries of a full
+// table are simply not known to the handlers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace tessera::io {
+
+/// Makes a temporary known to remove_temporaries() while it lives. Register before creating it.
+class RegisteredTemporary {
+ public:
+  explicit RegisteredTemporary(const std::string& path);
+  ~RegisteredTemporary();
+  RegisteredTemporary(const RegisteredTemporary&) = delete;
+  RegisteredTemporary& operator=(const RegisteredTemporary&) = delete;
+
+ private:
+  int slot_ = -1;
+};
+
+enum class MappedFor { reading, writing };
+
+/// Makes a mapping known to the SIGBUS handler while it lives.
+class RegisteredMapping {
+ public:
+  RegisteredMapping(const void* begin, std::size_t size, const std::string& path, MappedFor use);
+  ~RegisteredMapping();
+  RegisteredMapping(const RegisteredMapping&) = delete;
+  RegisteredMapping& operator=(const RegisteredMapping&) = delete;
+
+ private:
+  int slot_ = -1;
+};
+
+}  // namespace tessera::io

@@ -1,0 +1,213 @@
+// safetensors: eight bytes of header length, a JSON header, then the elements of all tensors, row
+// by row, without gaps. Every length and offset is compared with the file before it is used.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "failure.hpp"
+#include "formats.hpp"
+#include "npy.hpp"
+
+namespace tessera::io {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "safetensors files are little-endian and used as they lie: add a swap here");
+
+using nlohmann::json;
+
+/// The format's own limit.
+constexpr std::uint64_t kMaxHeader = 100'000'000;
+constexpr std::size_t kPrefix = 8;
+constexpr std::string_view kMetadata = "__metadata__";
+
+constexpr std::string_view kTypeNames[] = {"F64",     "F32", "F16", "BF16", "F8_E4M3",
+                                           "F8_E5M2", "I8",  "U8",  "I16",  "U16",
+                                           "I32",     "U32", "I64", "U64",  "BOOL"};
+
+struct TensorInfo {
+  std::string name, type;
+  std::vector<index_t> shape;
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct Contents {
+  std::vector<TensorInfo> tensors;  ///< in the order of their data
+  std::size_t data_offset = 0;
+};
+
+[[noreturn]] void damaged(const std::string& path, std::string_view problem,
+                          std::string expected = {}, std::string got = {}) {
+  bad_file(path, problem, std::move(expected), std::move(got),
+           "the file is damaged or no safetensors file");
+}
+
+/// The header as JSON; a name that appears twice is refused, since readers would disagree.
+json parse_json(std::string_view text, const std::string& path) {
+  std::set<std::string> names;
+  std::string twice;
+  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
+    if (depth == 1 && event == json::parse_event_t::key) {
+      const auto& name = value.get_ref<const std::string&>();
+      if (!names.insert(name).second) twice = name;
+    }
+    return depth <= 4;  // the format has three levels; deeper values are dropped and missed below
+  };
+  try {
+    json header = json::parse(text.begin(), text.end(), watch);
+    if (!twice.empty()) damaged(path, cat("tensor ", in_quotes(twice), " is named twice"));
+    if (!header.is_object()) damaged(path, "the header is not a JSON object");
+    return header;
+  } catch (const json::exception& error) {
+    damaged(path, cat("the JSON header is wrong: ", printable(error.what(), 160)));
+  }
+}
+
+std::uint64_t natural(const json& value, const std::string& path, std::string_view what) {
+  if (!value.is_number_unsigned()) {
+    damaged(path, what, "an integer of 0 or more", printable(value.dump(-1, ' ', true), 40));
+  }
+  return value.get<std::uint64_t>();
+}
+
+TensorInfo parse_tensor(const std::string& name, const json& entry, const std::string& path) {
+  const std::string where = "tensor " + in_quotes(name);
+  if (!entry.is_object()) damaged(path, where + " is not described by a JSON object");
+  for (const char* key : {"dtype", "shape", "data_offsets"}) {
+    if (!entry.contains(key)) damaged(path, cat(where, " lacks '", key, "'"));
+  }
+  if (!entry["dtype"].is_string()) damaged(path, where + ": dtype is not a text");
+  const json& offsets = entry["data_offsets"];
+  if (!offsets.is_array() || offsets.size() != 2) {
+    damaged(path, where + ": data_offsets", "two integers");
+  }
+  if (!entry["shape"].is_array()) damaged(path, where + ": shape is not a list");
+  TensorInfo info;
+  info.name = name;
+  info.type = entry["dtype"].get<std::string>();
+  for (const json& each : entry["shape"]) {
+    const std::uint64_t extent = natural(each, path, where + ": an extent of the shape");
+    if (extent > static_cast<std::uint64_t>(INT64_MAX)) {
+      damaged(path, where + ": an extent of the shape", "at most 2^63 - 1", std::to_string(extent));
+    }
+    info.shape.push_back(static_cast<index_t>(extent));
+  }
+  info.begin = natural(offsets[0], path, where + ": data_offsets");
+  info.end = natural(offsets[1], path, where + ": data_offsets");
+  return info;
+}
+
+Contents parse_header(const Input& input) {
+  const std::string& path = input.path;
+  if (input.size < kPrefix) damaged(path, "is truncated", "at least 8 bytes", cat(input.size));
+  std::uint64_t length = 0;
+  std::memcpy(&length, input.data, kPrefix);
+  const std::uint64_t room = input.size - kPrefix;
+  if (length > room) {
+    damaged(path, "the header is longer than the file", cat("at most ", room, " bytes"),
+            cat(length, " bytes"));
+  }
+  if (length > kMaxHeader) {
+    damaged(path, "the header is too long", cat("at most ", kMaxHeader, " bytes"),
+            cat(length, " bytes"));
+  }
+  const json header = parse_json(input.text().substr(kPrefix, length), path);
+  Contents contents;
+  contents.data_offset = kPrefix + length;
+  for (const auto& [name, entry] : header.items()) {
+    if (name != kMetadata) contents.tensors.push_back(parse_tensor(name, entry, path));
+  }
+  auto& tensors = contents.tensors;
+  std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  const std::uint64_t data_bytes = input.size - contents.data_offset;
+  std::uint64_t expected = 0;
+  for (const TensorInfo& each : tensors) {
+    if (each.begin != expected || each.end < each.begin || each.end > data_bytes) {
+      damaged(path,
+              cat("tensor ", in_quotes(each.name),
+                  ": data_offsets overlap, leave a gap or leave "
+                  "the file"),
+              cat("a begin of ", expected, " and an end of at most ", data_bytes),
+              cat("[", each.begin, ", ", each.end, "]"));
+    }
+    expected = each.end;
+  }
+  if (expected != data_bytes) {
+    damaged(path, "the tensors do not fill the file", cat(expected, " bytes of data"),
+            cat(data_bytes, " bytes"));
+  }
+  return contents;
+}
+
+DType parse_type(const TensorInfo& info, const std::string& path) {
+  std::string known;
+  for (std::size_t i = 0; i < std::size(kTypeNames); ++i) {
+    if (kTypeNames[i] == info.type) return static_cast<DType>(i);
+    known += (i == 0 ? "" : " ") + std::string(kTypeNames[i]);
+  }
+  bad_file(path, cat("elements of type ", in_quotes(info.type), " are not supported"), known, {},
+           "convert the tensor before saving it");
+}
+
+}  // namespace
+
+std::vector<std::string> list_safetensors(const Input& input) {
+  std::vector<std::string> names;
+  for (const TensorInfo& each : parse_header(input).tensors) names.push_back(each.name);
+  return names;
+}
+
+Array read_safetensors(const Input& input, const std::string& asked) {
+  const Contents contents = parse_header(input);
+  std::vector<std::string> names;
+  for (const TensorInfo& each : contents.tensors) names.push_back(each.name);
+  const std::string name = choose_member(names, asked, input.path);
+  const auto info = std::find_if(contents.tensors.begin(), contents.tensors.end(),
+                                 [&](const TensorInfo& each) { return each.name == name; });
+  const std::string path = cat(input.path, ":", name);
+  const DType dtype = parse_type(*info, path);
+  index_t bytes = 0;
+  try {
+    bytes = checked_count(info->shape, size_of(dtype), "the header") * size_of(dtype);
+  } catch (const Error& error) {
+    damaged(path, error.problem(), error.expected(), error.got());
+  }
+  if (static_cast<std::uint64_t>(bytes) != info->end - info->begin) {
+    damaged(path, cat("shape ", shape_text(info->shape), " of ", info->type, " and data_offsets"),
+            cat(bytes, " bytes"), cat(info->end - info->begin, " bytes"));
+  }
+  return adopt(dtype, info->shape, Order::c, input.data + contents.data_offset + info->begin,
+               input.owner);
+}
+
+void write_safetensors(AtomicFile& file, const Array& source, const std::string& member) {
+  if (member == kMetadata) {
+    throw Error(Category::argument,
+                cat("cannot write ", file.path(), ": a tensor may not be named ", kMetadata), {},
+                {}, "choose another name");
+  }
+  const Array array = contiguous(source);
+  const json entry = {{"dtype", kTypeNames[static_cast<std::size_t>(array.dtype())]},
+                      {"shape", array.shape()},
+                      {"data_offsets", {0, array.bytes()}}};
+  std::string header;
+  try {
+    header = json({{member, entry}}).dump();
+  } catch (const json::exception&) {
+    throw Error(Category::argument, cat("cannot write ", file.path(), ": the name ",
+                                        in_quotes(member), " is not UTF-8"));
+  }
+  // Blanks up to a boundary of 64 bytes, so that a mapping of the file is aligned for every kernel.
+  header.append((64 - (kPrefix + header.size()) % 64) % 64, ' ');
+  const std::uint64_t length = header.size();
+  file.reserve(static_cast<index_t>(kPrefix + length) + array.bytes());
+  file.write(&length, kPrefix);
+  file.write(header);
+  file.write(array.data(), static_cast<std::size_t>(array.bytes()));
+}
+
+}  // namespace tessera::io
