@@ -22,11 +22,24 @@ T element(const MatrixView<Void>& m, index_t i, index_t j) {
   return static_cast<const T*>(m.data)[i * m.row_stride + j * m.col_stride];
 }
 
+/// Calls body(TypeTag<T>{}) for a type that kernels multiply.
+template <class Body>
+void visit_operand(DType type, Body&& body) {
+  switch (type) {
+    case DType::f64: return body(TypeTag<double>{});
+    case DType::f32: return body(TypeTag<float>{});
+    case DType::f16: return body(TypeTag<f16>{});
+    case DType::bf16: return body(TypeTag<bf16>{});
+    case DType::i32: return body(TypeTag<std::int32_t>{});
+    default: throw Error(Category::type, cat("verify: there is no product of ", name(type)));
+  }
+}
+
 /// Dense row-major copy in another type.
 template <class To>
 std::vector<To> dense(const ConstMatrix& m) {
   std::vector<To> out(static_cast<std::size_t>(m.rows * m.cols));
-  visit_dtype(m.dtype, [&]<class T>(TypeTag<T>) {
+  visit_operand(m.dtype, [&]<class T>(TypeTag<T>) {
     for (index_t i = 0; i < m.rows; ++i) {
       for (index_t j = 0; j < m.cols; ++j)
         out[static_cast<std::size_t>(i * m.cols + j)] = convert<To>(element<T>(m, i, j));
@@ -220,7 +233,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
         for (int c = 0; c < columns; ++c) {
           const index_t j = j0 + c;
           const auto at = static_cast<std::size_t>(i * p.N + j);
-          visit_dtype(p.out, [&]<class Out>(TypeTag<Out>) {
+          visit_operand(p.out, [&]<class Out>(TypeTag<Out>) {
             const Acc old = p.beta == 0 ? Acc{0} : convert<Acc>(element<Out>(C0, i, j));
             const Acc* vector = static_cast<const Acc*>(bias);
             const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]
@@ -297,7 +310,7 @@ Verification Verifier::check(const ConstMatrix& C, Arithmetic arithmetic) const 
                 cat(name(p.out), " (", p.M, ",", p.N, ")"), to_string(C));
   }
   Verification out;
-  visit_dtype(p.out, [&]<class T>(TypeTag<T>) {
+  visit_operand(p.out, [&]<class T>(TypeTag<T>) {
     for (index_t i = 0; i < p.M; ++i) {
       for (index_t j = 0; j < p.N; ++j) {
         const auto at = static_cast<std::size_t>(i * p.N + j);
@@ -342,8 +355,8 @@ Verification Verifier::check(const ConstMatrix& C, Arithmetic arithmetic) const 
 void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
                       const void* bias) {
   const index_t depth = p.alpha == 0 ? 0 : p.K;
-  visit_dtype(p.in, [&]<class In>(TypeTag<In>) {
-    visit_dtype(p.out, [&]<class Out>(TypeTag<Out>) {
+  visit_operand(p.in, [&]<class In>(TypeTag<In>) {
+    visit_operand(p.out, [&]<class Out>(TypeTag<Out>) {
       if constexpr (std::is_same_v<In, Out> || (std::is_same_v<Out, float> && sizeof(In) == 2)) {
         using Acc = Accumulator<Out>;
         for (index_t i = 0; i < p.M; ++i) {
