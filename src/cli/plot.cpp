@@ -1,0 +1,350 @@
+// Drawing: see plot.hpp. All coordinates are pixels of a document kWidth wide; y grows downwards.
+#include "plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr double kWidth = 900;
+constexpr double kLeft = 74, kRight = 190, kTop = 46, kBottom = 58;  // around the field of lines
+constexpr double kFieldHeight = 400;
+constexpr double kLabelGap = 15;  // between the names at the lines' ends
+constexpr double kBarHeight = 19, kBarGap = 9, kBarLeft = 190, kBarRight = 200;
+constexpr double kCaption = 30;
+constexpr std::size_t kShades = 8;
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+/// At most one digit behind the point.
+std::string px(double value) {
+  std::string text = fmt::format("{:.1f}", value);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text == "-0" ? "0" : text;
+}
+
+/// A number on an axis: 0.5, 1, 20, 1000.
+std::string tick_text(double value) { return fmt::format("{:.6g}", value); }
+
+std::string text_at(double x, double y, const std::string& classes, const std::string& content) {
+  return fmt::format("<text x=\"{}\" y=\"{}\" class=\"{}\">{}</text>\n", px(x), px(y), classes,
+                     escaped(content));
+}
+
+std::string line_from(double x1, double y1, double x2, double y2, const std::string& classes) {
+  return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"/>\n", px(x1),
+                     px(y1), px(x2), px(y2), classes);
+}
+
+std::string hex_between(std::array<int, 3> from, std::array<int, 3> to, double share) {
+  std::string out = "#";
+  for (std::size_t i = 0; i < 3; ++i)
+    out +=
+        fmt::format("{:02x}", static_cast<int>(std::lround(from[i] + (to[i] - from[i]) * share)));
+  return out;
+}
+
+/// One rule for each shade: the steps of the ladder grow stronger, on either background.
+std::string shades(std::array<int, 3> from, std::array<int, 3> to, const char* prefix) {
+  std::string out;
+  for (std::size_t i = 0; i < kShades; ++i) {
+    const auto color = hex_between(from, to, static_cast<double>(i) / (kShades - 1));
+    out += fmt::format(".{0}{1}{{stroke:{2};fill:{2}}}\n", prefix, i, color);
+  }
+  return out;
+}
+
+std::string style() {
+  std::string out =
+      "<style>\n"
+      "text{font-family:system-ui,'DejaVu Sans',Arial,sans-serif;font-size:12px;fill:#24292f}\n"
+      ".page{fill:#ffffff}\n.title{font-size:15px;font-weight:600}\n.small{font-size:10.5px;"
+      "fill:#57606a}\n.tick{fill:#57606a}\n.right{text-anchor:end}\n.middle{text-anchor:middle}\n"
+      ".grid{stroke:#d8dee4;stroke-width:1}\n.axis{stroke:#8c959f;stroke-width:1}\n"
+      ".curve{fill:none !important;stroke-width:2;stroke-linejoin:round}\n"
+      ".dashed{stroke-dasharray:7 4}\n.dotted{stroke-dasharray:2 4}\n"
+      ".spread{stroke-width:1.2}\n.lead{stroke-width:.8;opacity:.6}\n"
+      ".name{stroke:none !important;font-size:12px}\n.bar{stroke:none !important}\n"
+      ".whisker{stroke:#24292f;stroke-width:1.4}\n"
+      ".limit{stroke:#6e7781;fill:#6e7781}\n";
+  out += shades({110, 168, 240}, {10, 48, 140}, "step") +
+         shades({232, 132, 40}, {168, 52, 20}, "peer");
+  out +=
+      "@media (prefers-color-scheme: dark){\n"
+      "text{fill:#e6edf3}\n.page{fill:#0d1117}\n.small,.tick{fill:#9da7b3}\n"
+      ".grid{stroke:#262c36}\n.axis{stroke:#6e7681}\n.whisker{stroke:#e6edf3}\n"
+      ".limit{stroke:#9da7b3;fill:#9da7b3}\n";
+  out += shades({56, 100, 170}, {165, 210, 255}, "step") +
+         shades({200, 110, 50}, {255, 190, 120}, "peer");
+  return out + "}\n</style>\n";
+}
+
+/// "step3", spread over all shades whatever the number of series.
+class Shade {
+ public:
+  template <class Items>
+  explicit Shade(const Items& items) {
+    for (const auto& item : items) ++counts_[item.role];
+  }
+  std::string next(PlotRole role) {
+    const std::size_t at = used_[role]++, count = counts_[role];
+    if (role == PlotRole::limit) return "limit";
+    const std::size_t shade = count < 2 ? kShades - 1 : at * (kShades - 1) / (count - 1);
+    return fmt::format("{}{}", role == PlotRole::step ? "step" : "peer", shade);
+  }
+
+ private:
+  std::map<PlotRole, std::size_t> counts_, used_;
+};
+
+struct Axis {
+  double low = 0, high = 1;  ///< values at the ends
+  bool logarithmic = false;
+  double from = 0, to = 1;  ///< pixels there
+  std::vector<double> ticks;
+
+  double at(double value) const {
+    const double share =
+        logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+    return from + (to - from) * std::clamp(share, 0.0, 1.0);
+  }
+};
+
+/// 1, 2 or 5 times a power of ten, at least `value`.
+double nice_step(double value) {
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  for (double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= value * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+Axis linear_axis(double high, double from, double to) {
+  Axis out{0, high, false, from, to, {}};
+  const double step = nice_step(high / 6);
+  for (int i = 0; i * step <= high * (1 + 1e-9); ++i) out.ticks.push_back(i * step);
+  return out;
+}
+
+Axis log_axis(double low, double high, double from, double to) {
+  Axis out{low, high, true, from, to, {}};
+  for (double power = std::pow(10.0, std::floor(std::log10(low))); power <= high; power *= 10) {
+    for (double factor : {1.0, 2.0, 5.0}) {
+      const double tick = factor * power;
+      if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) out.ticks.push_back(tick);
+    }
+  }
+  return out;
+}
+
+struct Range {
+  double low = HUGE_VAL, high = 0;
+  void add(double value) {
+    if (!(value > 0)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+/// The sizes that were measured are the ticks, as far as their texts have room.
+Axis size_axis(const LinePlot& plot, const Range& xs) {
+  const double room = xs.low < xs.high ? 1.04 : 2.0;
+  Axis out{xs.low / room, xs.high * room, true, kLeft, kWidth - kRight, {}};
+  std::vector<double> sizes;
+  for (const auto& series : plot.series) {
+    for (const auto& point : series.points) sizes.push_back(point.x);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  for (double size : sizes) {
+    if (out.ticks.empty() || out.at(size) - out.at(out.ticks.back()) >= 38)
+      out.ticks.push_back(size);
+  }
+  return out;
+}
+
+Axis speed_axis(const Range& ys, double top) {
+  const double from = top + kFieldHeight, to = top;
+  // A ladder spans orders of magnitude; contestants of one kind do not.
+  if (ys.high > 15 * ys.low) return log_axis(ys.low / 1.25, ys.high * 1.25, from, to);
+  return linear_axis(ys.high * 1.08, from, to);
+}
+
+/// Moves the wanted heights apart so that names do not cover each other; keeps their order.
+std::vector<double> spread_labels(std::vector<double> wanted, double top, double bottom) {
+  std::vector<std::size_t> order(wanted.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
+  const double gap = std::min(
+      kLabelGap, (bottom - top) / static_cast<double>(std::max<std::size_t>(1, wanted.size())));
+  for (int pass = 0; pass < 200; ++pass) {
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      double &above = wanted[order[i - 1]], &below = wanted[order[i]];
+      const double missing = gap - (below - above);
+      if (missing <= 0) continue;
+      above -= missing / 2;
+      below += missing / 2;
+    }
+    for (double& at : wanted) at = std::clamp(at, top, bottom);
+  }
+  for (std::size_t i = 1; i < order.size(); ++i)  // what clamping pushed together
+    wanted[order[i]] = std::max(wanted[order[i]], wanted[order[i - 1]] + gap);
+  const double over = order.empty() ? 0 : wanted[order.back()] - bottom;
+  for (double& at : wanted) at -= std::max(0.0, over);
+  return wanted;
+}
+
+std::string curve(const PlotSeries& series, const std::string& shade, const Axis& x,
+                  const Axis& y) {
+  std::string path, marks;
+  for (const auto& point : series.points) {
+    const double px_x = x.at(point.x), px_y = y.at(point.y);
+    path += fmt::format("{}{} {}", path.empty() ? "M" : " L", px(px_x), px(px_y));
+    if (point.high > point.low)
+      marks += line_from(px_x, y.at(point.low), px_x, y.at(point.high), "spread " + shade);
+    if (series.role != PlotRole::limit)
+      marks += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"2.8\" class=\"{}\"/>\n", px(px_x),
+                           px(px_y), shade);
+  }
+  const char* dash = series.role == PlotRole::peer    ? " dashed"
+                     : series.role == PlotRole::limit ? " dotted"
+                                                      : "";
+  return fmt::format("<path d=\"{}\" class=\"curve {}{}\"/>\n{}", path, shade, dash, marks);
+}
+
+/// Names at the right ends, each with a thin line to its curve.
+std::string end_labels(const LinePlot& plot, const std::vector<std::string>& shade, const Axis& x,
+                       const Axis& y) {
+  std::vector<double> wanted;
+  for (const auto& series : plot.series) wanted.push_back(y.at(series.points.back().y));
+  const auto at = spread_labels(wanted, y.to, y.from);
+  std::string out;
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const double end = x.at(plot.series[i].points.back().x);
+    const double label = kWidth - kRight + 22;
+    out += line_from(end + 5, wanted[i], label - 4, at[i], "lead " + shade[i]);
+    out += text_at(label, at[i] + 4, "name " + shade[i], plot.series[i].name);
+  }
+  return out;
+}
+
+std::string drawn(const LinePlot& plot, double top) {
+  Range xs, ys;
+  for (const auto& series : plot.series) {
+    for (const auto& point : series.points) {
+      xs.add(point.x);
+      for (double value : {point.low, point.y, point.high}) ys.add(value);
+    }
+  }
+  std::string out = text_at(20, top + 24, "title", plot.title);
+  const double field = top + kTop;
+  if (ys.high == 0) return out + text_at(kLeft, field + 20, "small", "no verified result");
+  const Axis x = size_axis(plot, xs), y = speed_axis(ys, field);
+  for (double tick : y.ticks) {
+    out += line_from(kLeft, y.at(tick), kWidth - kRight, y.at(tick), "grid");
+    out += text_at(kLeft - 8, y.at(tick) + 4, "tick right", tick_text(tick));
+  }
+  for (double tick : x.ticks) {
+    out += line_from(x.at(tick), field, x.at(tick), field + kFieldHeight, "grid");
+    out +=
+        text_at(x.at(tick), field + kFieldHeight + 18, "tick middle", tick_text(std::round(tick)));
+  }
+  out += line_from(kLeft, field + kFieldHeight, kWidth - kRight, field + kFieldHeight, "axis");
+  out += text_at((kLeft + kWidth - kRight) / 2, field + kFieldHeight + 40, "middle", plot.x_label);
+  out +=
+      fmt::format("<text transform=\"translate(22 {}) rotate(-90)\" class=\"middle\">{}</text>\n",
+                  px(field + kFieldHeight / 2), escaped(plot.y_label));
+  Shade shade(plot.series);
+  std::vector<std::string> shades_used;
+  for (const auto& series : plot.series) {
+    shades_used.push_back(shade.next(series.role));
+    out += curve(series, shades_used.back(), x, y);
+  }
+  return out + end_labels(plot, shades_used, x, y);
+}
+
+double height_of(const LinePlot&) { return kTop + kFieldHeight + kBottom; }
+double height_of(const BarPlot& plot) {
+  return kTop + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap) + kBottom;
+}
+
+std::string drawn(const BarPlot& plot, double top) {
+  std::string out = text_at(20, top + 24, "title", plot.title);
+  const double field = top + kTop;
+  const double bottom = field + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap);
+  double high = plot.limit;
+  for (const auto& bar : plot.bars) high = std::max(high, bar.high);
+  const Axis x = linear_axis(high, kBarLeft, kWidth - kBarRight);
+  for (double tick : x.ticks) {
+    out += line_from(x.at(tick), field - 4, x.at(tick), bottom, "grid");
+    out += text_at(x.at(tick), bottom + 16, "tick middle", tick_text(tick));
+  }
+  Shade shade(plot.bars);
+  double y = field + kBarGap / 2;
+  for (const auto& bar : plot.bars) {
+    const double end = x.at(bar.value), middle = y + kBarHeight / 2;
+    out += text_at(kBarLeft - 8, middle + 4, "right", bar.name);
+    out += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\" class=\"bar {}\"/>\n",
+        px(kBarLeft), px(y), px(std::max(1.0, end - kBarLeft)), px(kBarHeight),
+        shade.next(bar.role));
+    if (bar.high > bar.low)
+      out += line_from(x.at(bar.low), middle, x.at(bar.high), middle, "whisker");
+    out += text_at(std::max(end, x.at(bar.high)) + 7, middle + 4, "", bar.text);
+    y += kBarHeight + kBarGap;
+  }
+  out += line_from(kBarLeft, field - 4, kBarLeft, bottom, "axis");
+  out += line_from(x.at(plot.limit), field - 4, x.at(plot.limit), bottom, "limit dotted");
+  return out + text_at((kBarLeft + kWidth - kBarRight) / 2, bottom + 38, "middle", plot.x_label);
+}
+
+template <class Plot>
+std::string document(const std::vector<Plot>& plots, const std::string& caption) {
+  std::string body;
+  double top = 0;
+  for (const auto& plot : plots) {
+    body += drawn(plot, top);
+    top += height_of(plot);
+  }
+  const double height = top + kCaption;
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+             "height=\"{1}\" role=\"img\">\n",
+             px(kWidth), px(height)) +
+         (plots.empty() ? "" : "<title>" + escaped(plots.front().title) + "</title>\n") + style() +
+         fmt::format("<rect class=\"page\" width=\"{}\" height=\"{}\"/>\n", px(kWidth),
+                     px(height)) +
+         body + text_at(20, height - 12, "small", caption) + "</svg>\n";
+}
+
+}  // namespace
+
+std::string svg_of(const std::vector<LinePlot>& plots, const std::string& caption) {
+  std::vector<LinePlot> drawable = plots;
+  for (auto& plot : drawable)
+    std::erase_if(plot.series, [](const PlotSeries& series) { return series.points.empty(); });
+  return document(drawable, caption);
+}
+
+std::string svg_of(const std::vector<BarPlot>& plots, const std::string& caption) {
+  return document(plots, caption);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,46 @@
+// Plots as SVG documents that read well on white and on black: lines over a logarithmic size axis
+// with error bars and names at the lines' ends, and bars with their values. Knows nothing of what
+// is plotted. Text is escaped; every number that is drawn must be finite.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+
+/// How a curve or bar is drawn: steps of the ladder share one hue that darkens, peers are dashed in
+/// another, the limit is grey.
+enum class PlotRole { step, peer, limit };
+
+struct PlotPoint {
+  double x = 0, y = 0, low = 0, high = 0;  ///< low <= y <= high: the spread
+};
+
+struct PlotSeries {
+  std::string name;
+  PlotRole role = PlotRole::step;
+  std::vector<PlotPoint> points;  ///< x ascending
+};
+
+struct LinePlot {
+  std::string title, x_label, y_label;
+  std::vector<PlotSeries> series;
+};
+
+struct PlotBar {
+  std::string name, text;  ///< text stands behind the bar
+  PlotRole role = PlotRole::step;
+  double value = 0, low = 0, high = 0;
+};
+
+struct BarPlot {
+  std::string title, x_label;
+  double limit = 100;  ///< a rule is drawn there
+  std::vector<PlotBar> bars;
+};
+
+/// One document, the plots one below the other; `caption` is a line of small print at the bottom.
+std::string svg_of(const std::vector<LinePlot>& plots, const std::string& caption);
+std::string svg_of(const std::vector<BarPlot>& plots, const std::string& caption);
+
+}  // namespace tessera::cli
