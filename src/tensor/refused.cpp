@@ -11,8 +11,7 @@ void refuse_range(index_t begin, index_t end, index_t extent) {
               cat("0 <= begin <= end <= ", extent), cat("between(", begin, ", ", end, ")"));
 }
 void refuse_part(index_t index, index_t count) {
-  throw Error(Category::shape, "split: there is no such part", cat("0 to ", count - 1),
-              cat(index));
+  throw Error(Category::shape, "split: there is no such part", cat("0 to ", count - 1), cat(index));
 }
 void refuse_vector(index_t extent, index_t width) {
   throw Error(Category::shape,
