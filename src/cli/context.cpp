@@ -1,0 +1,77 @@
+// Output streams of the command: see context.hpp.
+#include "context.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+[[noreturn]] void cannot_write() {
+  throw Error(Category::resource, cat("cannot write the result to standard output: ", std::strerror(errno)));
+}
+
+void write_line(const std::string& command, std::string_view text) {
+  std::string line = command + ": ";
+  for (char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);  // nothing can be said if stderr itself is gone
+}
+
+bool set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+bool is_terminal(Stream stream) {
+  const char* term = std::getenv("TERM");
+  return isatty(stream == Stream::out ? 1 : 2) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+void Context::print(std::string_view text) const {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) cannot_write();
+}
+
+void Context::flush() const {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) cannot_write();
+}
+
+void Context::note(std::string_view text) const {
+  if (!quiet) write_line(command, text);
+}
+
+void Context::detail(std::string_view text) const {
+  if (verbosity > 0) note(text);
+}
+
+void Context::warn(std::string_view text) const {
+  if (!quiet) write_line(command, paint("warning", Ink::yellow, Stream::err) + ": " + std::string(text));
+}
+
+void Context::error(std::string_view text) const { write_line(command, text); }
+
+bool Context::colored(Stream stream) const {
+  if (color != ColorMode::automatic) return color == ColorMode::always;
+  if (set("NO_COLOR")) return false;
+  const char* force = std::getenv("CLICOLOR_FORCE");
+  if (force != nullptr && *force != '\0' && std::strcmp(force, "0") != 0) return true;
+  return is_terminal(stream);
+}
+
+std::string Context::paint(std::string_view text, Ink ink, Stream stream) const {
+  if (!colored(stream)) return std::string(text);
+  constexpr const char* codes[] = {"1", "2", "31", "32", "33"};
+  return cat("\033[", codes[static_cast<int>(ink)], "m", text, "\033[0m");
+}
+
+}  // namespace tessera::cli

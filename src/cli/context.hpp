@@ -1,0 +1,51 @@
+// What every sub-command shares: where results and talk go, colours, and how it ends.
+// Results go to stdout through print(), everything else to stderr through note() and warn(). A result that cannot be
+// written is an error, never silence. Exit codes: 0 done, 1 failed, 2 usage, 3 input file, 4 not available, 130 Ctrl-C.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::cli {
+
+enum class ColorMode { automatic, always, never };
+enum class Stream { out, err };
+enum class Ink { bold, dim, red, green, yellow };
+
+struct Context {
+  bool json = false;      ///< one JSON document on stdout and nothing else
+  bool quiet = false;     ///< no talk on stderr but errors
+  int verbosity = 0;      ///< how many -v
+  ColorMode color = ColorMode::automatic;
+  std::string command = "tessera";  ///< "tessera multiply": begins each message
+  const CLI::App* root = nullptr;
+  /// What to do once the whole command line is understood; returns the exit code. Each sub-command's callback sets it.
+  std::function<int()> action;
+
+  /// Adds to the result on stdout. Throws Error(resource) when it cannot be written.
+  void print(std::string_view text) const;
+  /// Writes out what print() has kept. Called once by main, and where results should appear early.
+  void flush() const;
+  /// One line on stderr, "tessera multiply: text"; not with --quiet.
+  void note(std::string_view text) const;
+  /// As note(), only with -v.
+  void detail(std::string_view text) const;
+  /// As note(), marked as a warning.
+  void warn(std::string_view text) const;
+  /// One line on stderr, always. Line breaks inside `text` become blanks.
+  void error(std::string_view text) const;
+
+  /// The flag wins, then NO_COLOR, then CLICOLOR_FORCE, then whether `stream` is a terminal.
+  bool colored(Stream stream) const;
+  std::string paint(std::string_view text, Ink ink, Stream stream = Stream::out) const;
+};
+
+/// True where `stream` is a terminal that can move its cursor.
+bool is_terminal(Stream stream);
+
+}  // namespace tessera::cli

@@ -1,0 +1,174 @@
+// `tessera help [TOPIC]`: the help of a command, or a page on something that concerns all of them.
+#include "commands.hpp"
+#include "options.hpp"
+#include "suggest.hpp"
+#include "tessera/matmul/plan.hpp"
+
+#include <fmt/format.h>
+
+namespace tessera::cli {
+
+namespace {
+
+std::string algorithms_page() {
+  std::string out = "Algorithms, in the order of the ladder:\n\n";
+  for (const auto& each : algorithms()) {
+    out += fmt::format("  {}\n      {}\n      tiles: ", each.name, each.idea);
+    std::vector<std::string> tiles;
+    for (const auto& tile : each.tiles) tiles.push_back(to_string(tile));
+    out += join(tiles, "; ");
+    std::vector<std::string> types;
+    for (auto type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32}) {
+      if (each.supports(type, type)) types.push_back(to_string(type));
+    }
+    out += fmt::format("\n      types: {}{}\n", join(types, " "),
+                       each.same_bits ? "; f32 and f64 give the same bits as every other such algorithm" : "");
+  }
+  return out + "\n'auto' takes the one that suits the problem; -v tells why, and why not the others.\n";
+}
+
+constexpr const char* kTypesPage =
+    R"(Element types: f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 u16 i32 u32 i64 u64 bool.
+NumPy's names (float32, int8, bfloat16, ...) are understood too.
+
+Files may hold all of them. Products are computed in f64, f32, f16, bf16 or i32. Without --dtype,
+'tessera multiply' takes
+
+  - the inputs' type, when both inputs have the same one of those five;
+  - else the smallest of them that holds every value of both inputs exactly:
+      i8 u8 i16 u16 bool           -> i32
+      f8e4m3 f8e5m2                -> f16
+      f16 with bf16                -> f32
+      i8 u8 bool with f16          -> f16
+      i8 u8 bool with bf16         -> bf16
+      i16 u16 with f16, bf16, f32  -> f32
+      i32 with any floating point  -> f64
+      u32 i64 u64                  -> f64, exact up to 2^53, with a note on stderr
+
+f16 and bf16 are summed in f32 and rounded once, to nearest even. i32 wraps modulo 2^32.
+)";
+
+constexpr const char* kFilesPage =
+    R"(Files are read and written by the ending of their name, or by --format:
+
+  .npy          NumPy, versions 1 to 3, C or Fortran order, both byte orders
+  .npz          NumPy archives; name one array as FILE.npz:NAME where there are several
+  .mtx          Matrix Market, dense or coordinate
+  .safetensors  tensors by name: FILE.safetensors:NAME
+
+A matrix has two dimensions. One dimension of n elements is read as a row, 1 x n, for A and as a column, n x 1, for B.
+Large .npy files are mapped into memory, not copied, so they may be larger than memory.
+
+A result is first written to a temporary file in the same folder and then renamed, so that there is the whole old file
+or the whole new one and nothing between, whatever happens. An existing file is replaced only with --force.
+)";
+
+constexpr const char* kExitCodesPage =
+    R"(Exit codes:
+
+    0  done
+    1  failed: a result out of its error bound, no memory, a full disk, a kernel that failed
+    2  wrong usage: an unknown name, a value that is not allowed, shapes that do not fit
+    3  an input file that cannot be read or is not what it says
+    4  a device, a feature or a package that is not there
+  130  interrupted by Ctrl-C (other signals: 128 + their number)
+
+Every failure writes one line on stderr that begins with the command's name.
+)";
+
+constexpr const char* kEnvironmentPage =
+    R"(Environment variables:
+
+  TESSERA_NUM_THREADS  threads to use; else OMP_NUM_THREADS; else the cores of this process
+  TESSERA_VERBOSE      1: each product writes one line on stderr with shape, plan, reason and time
+  NO_COLOR             any value: no colours
+  CLICOLOR_FORCE       not 0: colours even where the output is no terminal
+  --color wins over both.
+)";
+
+constexpr const char* kLayoutsPage =
+    R"(A layout maps coordinates to offsets. It is written shape:stride, nested as deep as needed:
+
+  (4,2):(2,1)               4 rows, 2 columns, row-major
+  ((2,2),(2,3)):((4,1),(2,8))
+  row_major(4,2)  col_major(4,2)
+
+'tessera layout eval EXPR' understands, nested freely:
+
+  composition(a,b)  complement(a,n)  coalesce(a)  right_inverse(a)  left_inverse(a)
+  logical_divide(a,b)  zipped_divide(a,b)  tiled_divide(a,b)
+  logical_product(a,b)  blocked_product(a,b)  raked_product(a,b)
+  row_major(...)  col_major(...)  size(a)  cosize(a)  a(i,j,...)
+
+A tiler that names a layout for each mode is written <3:3,(2,4):(1,8)>.
+Where CuTe and Mojo differ, CuTe's meaning is taken.
+)";
+
+std::string page(const std::string& topic) {
+  if (topic == "algorithms") return algorithms_page();
+  if (topic == "types") return kTypesPage;
+  if (topic == "files") return kFilesPage;
+  if (topic == "exit-codes") return kExitCodesPage;
+  if (topic == "environment") return kEnvironmentPage;
+  if (topic == "layouts") return kLayoutsPage;
+  return {};
+}
+
+int show_help(const Context& context, const std::vector<std::string>& words) {
+  if (words.empty()) {
+    std::string out = context.root->help() + "\nHelp topics ('tessera help TOPIC'):\n";
+    for (const auto& each : help_topics()) out += fmt::format("  {:<14}{}\n", each.name, each.summary);
+    context.print(out);
+    return 0;
+  }
+  if (const std::string text = page(words.front()); !text.empty() && words.size() == 1) {
+    context.print(text);
+    return 0;
+  }
+  const CLI::App* app = context.root;
+  for (const auto& word : words) {
+    std::vector<std::string> known;
+    const CLI::App* found = nullptr;
+    for (const auto* sub : visible_commands(*app)) {
+      known.push_back(sub->get_name());
+      if (sub->get_name() == word) found = sub;
+    }
+    if (found == nullptr) {
+      for (const auto& each : help_topics()) known.emplace_back(each.name);
+      throw Error(Category::argument, cat("no help on '", word, "'"), "one of " + join(known), {},
+                  nearest(word, known).empty() ? "" : "did you mean '" + nearest(word, known) + "'?");
+    }
+    app = found;
+  }
+  std::string prefix;
+  for (const auto* parent = app->get_parent(); parent != nullptr; parent = parent->get_parent())
+    prefix = prefix.empty() ? parent->get_name() : parent->get_name() + " " + prefix;
+  context.print(app->help(prefix));
+  return 0;
+}
+
+}  // namespace
+
+const std::vector<HelpTopic>& help_topics() {
+  static const std::vector<HelpTopic> topics = {
+      {"algorithms", "the ladder: every algorithm, its idea, its tiles and types"},
+      {"environment", "environment variables"},
+      {"exit-codes", "what each exit code means"},
+      {"files", "file formats, writing, overwriting"},
+      {"layouts", "how layouts and their expressions are written"},
+      {"types", "element types and how the type of a product is chosen"},
+  };
+  return topics;
+}
+
+void add_help(CLI::App& root, Context& context) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* app = add_command(root, context, "help", "Show the help of a command or a topic",
+                              "  tessera help\n"
+                              "  tessera help multiply\n"
+                              "  tessera help exit-codes");
+  app->add_option("TOPIC", *words, "A command or a topic; 'tessera help' lists them")->type_name("TOPIC");
+  app->callback([&context, words] { context.action = [&context, words] { return show_help(context, *words); }; });
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,196 @@
+// Facts from /proc and /sys: see machine.hpp.
+#include "machine.hpp"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "tessera/core/error.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr index_t kUnlimited = std::numeric_limits<index_t>::max();
+
+/// The whole number at the start of `text`, or -1.
+index_t leading_number(const std::string& text) {
+  index_t value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// The value of `key` in a file of "key: value" or "key value" lines; "" when missing.
+std::string value_of(const char* path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const auto start = line.find_first_not_of(" \t:", key.size());
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return {};
+}
+
+index_t meminfo_bytes(const std::string& key) {
+  return std::max<index_t>(0, leading_number(value_of("/proc/meminfo", key))) * 1024;
+}
+
+/// Folder of this process in the unified cgroup hierarchy, or the root of it.
+std::string cgroup_folder() {
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("0::")) return "/sys/fs/cgroup" + line.substr(3);
+  }
+  return "/sys/fs/cgroup";
+}
+
+/// The first line of `name` in this process's cgroup, also where the hierarchy is mounted at the root (containers), or of
+/// `legacy` below /sys/fs/cgroup (version 1).
+std::string cgroup_line(const std::string& name, const std::string& legacy) {
+  for (const auto& path : {cgroup_folder() + "/" + name, "/sys/fs/cgroup/" + name, "/sys/fs/cgroup/" + legacy}) {
+    if (const std::string line = first_line(path); !line.empty()) return line;
+  }
+  return {};
+}
+
+index_t cgroup_memory_limit() {
+  const index_t limit = leading_number(cgroup_line("memory.max", "memory/memory.limit_in_bytes"));
+  return limit <= 0 || limit > (index_t{1} << 56) ? 0 : limit;
+}
+
+double cgroup_cpu_quota() {
+  std::istringstream line(cgroup_line("cpu.max", ""));
+  std::string quota;
+  double period = 0;
+  if (line >> quota >> period && quota != "max" && period > 0) return std::strtod(quota.c_str(), nullptr) / period;
+  const index_t legacy_quota = leading_number(first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"));
+  const index_t legacy_period = leading_number(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
+  return legacy_quota > 0 && legacy_period > 0 ? static_cast<double>(legacy_quota) / static_cast<double>(legacy_period)
+                                               : 0;
+}
+
+std::vector<Cache> caches_of_first_cpu() {
+  std::vector<Cache> out;
+  for (int i = 0; i < 8; ++i) {
+    const std::string folder = cat("/sys/devices/system/cpu/cpu0/cache/index", i, "/");
+    const std::string size = first_line(folder + "size");
+    if (size.empty()) break;
+    Cache cache;
+    cache.level = static_cast<int>(std::max<index_t>(0, leading_number(first_line(folder + "level"))));
+    cache.type = first_line(folder + "type");
+    const index_t unit = size.back() == 'K' ? 1024 : size.back() == 'M' ? 1024 * 1024 : 1;
+    cache.bytes = std::max<index_t>(0, leading_number(size)) * unit;
+    const std::string map = first_line(folder + "shared_cpu_map");
+    cache.shared_by = 0;
+    for (char digit : map) {
+      if (digit == ',') continue;
+      const int value = digit <= '9' ? digit - '0' : digit - 'a' + 10;
+      cache.shared_by += __builtin_popcount(static_cast<unsigned>(value));
+    }
+    cache.shared_by = std::max(1, cache.shared_by);
+    out.push_back(cache);
+  }
+  return out;
+}
+
+std::vector<std::string> arithmetic_flags() {
+  constexpr std::array<std::string_view, 20> wanted = {
+      "sse4_2",     "avx",         "avx2",      "fma",       "f16c",          "avx512f",     "avx512dq",
+      "avx512bw",   "avx512vl",    "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile",
+      "amx_bf16",   "amx_int8",    "asimd",     "asimdhp",   "bf16",          "sve"};
+  std::string line = value_of("/proc/cpuinfo", "flags");
+  if (line.empty()) line = value_of("/proc/cpuinfo", "Features");
+  std::istringstream words(line);
+  std::vector<std::string> out;
+  for (std::string word; words >> word;) {
+    if (std::find(wanted.begin(), wanted.end(), word) != wanted.end()) out.push_back(word);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+Machine describe_machine() {
+  Machine out;
+  utsname names{};
+  if (uname(&names) == 0) {
+    out.host = names.nodename;
+    out.kernel = cat(names.sysname, " ", names.release, " ", names.machine);
+  }
+  out.cpu_model = value_of("/proc/cpuinfo", "model name");
+  out.cpu_flags = arithmetic_flags();
+  out.mhz = std::strtod(value_of("/proc/cpuinfo", "cpu MHz").c_str(), nullptr);
+  out.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  out.cpus_online = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  out.cpus_allowed = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : out.cpus_online;
+  out.cgroup_cpus = cgroup_cpu_quota();
+  out.caches = caches_of_first_cpu();
+  out.memory_bytes = meminfo_bytes("MemTotal");
+  out.available_bytes = std::max<index_t>(0, available_memory());
+  out.cgroup_memory_bytes = cgroup_memory_limit();
+  const std::string pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (const auto open = pages.find('['), close = pages.find(']'); open != std::string::npos && close > open)
+    out.transparent_huge_pages = pages.substr(open + 1, close - open - 1);
+  out.huge_pages_reserved = std::max<index_t>(0, leading_number(value_of("/proc/meminfo", "HugePages_Total")));
+  double load[3];
+  const int loads = getloadavg(load, 3);
+  out.load.assign(load, load + std::max(0, loads));
+  return out;
+}
+
+index_t available_memory() {
+  index_t least = kUnlimited;
+  if (const index_t bytes = meminfo_bytes("MemAvailable"); bytes > 0) least = bytes;
+  if (const index_t limit = cgroup_memory_limit(); limit > 0) {
+    const index_t used = leading_number(cgroup_line("memory.current", "memory/memory.usage_in_bytes"));
+    least = std::min(least, std::max<index_t>(0, limit - std::max<index_t>(0, used)));
+  }
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    const index_t pages = leading_number(first_line("/proc/self/statm"));
+    const auto used = std::max<index_t>(0, pages) * sysconf(_SC_PAGESIZE);
+    least = std::min(least, std::max<index_t>(0, static_cast<index_t>(limit.rlim_cur) - used));
+  }
+  return least == kUnlimited ? -1 : least;
+}
+
+void require_memory(double wanted, const std::string& purpose) {
+  const index_t available = available_memory();
+  if (available < 0 || wanted <= static_cast<double>(available)) return;
+  throw Error(Category::resource,
+              cat(purpose, " needs ", bytes_text(wanted), " of memory but ", bytes_text(static_cast<double>(available)),
+                  " are available"),
+              {}, {}, "use smaller sizes");
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array<const char*, 7> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+}  // namespace tessera::cli

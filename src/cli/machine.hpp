@@ -1,0 +1,50 @@
+// What this machine is and what of it this process may use: processor, caches, memory, limits. Reads /proc and /sys;
+// what cannot be found out stays empty or zero, never an error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tessera/core/config.hpp"
+
+namespace tessera::cli {
+
+struct Cache {
+  int level = 0;
+  std::string type;  ///< "Data", "Instruction", "Unified"
+  index_t bytes = 0;
+  int shared_by = 1;  ///< logical processors that share one
+};
+
+struct Machine {
+  std::string host, cpu_model, kernel;
+  std::vector<std::string> cpu_flags;  ///< of /proc/cpuinfo, those that matter for arithmetic
+  int cpus_online = 1;                 ///< logical processors of the machine
+  int cpus_allowed = 1;                ///< by this process's affinity mask
+  double cgroup_cpus = 0;              ///< CPU quota in processors; 0: none
+  double mhz = 0;
+  std::string governor;  ///< of CPU 0; empty where the kernel does not tell
+  std::vector<Cache> caches;
+  index_t memory_bytes = 0, available_bytes = 0;
+  index_t cgroup_memory_bytes = 0;   ///< memory limit of the cgroup; 0: none
+  std::string transparent_huge_pages;  ///< "always", "madvise", "never"
+  index_t huge_pages_reserved = 0;
+  std::vector<double> load;
+};
+
+Machine describe_machine();
+
+/// Bytes this process can still use: free memory, cut by the cgroup's and the shell's (ulimit -v) limits. -1: unknown.
+index_t available_memory();
+
+/// Throws Error(resource) with both numbers when `wanted` bytes (a double, since it may not fit into 64 bits) for
+/// `purpose` exceed what is available.
+void require_memory(double wanted, const std::string& purpose);
+
+/// "1.5 GiB", "512 MiB", "640 B".
+std::string bytes_text(double bytes);
+
+/// First line of a small file without its line break; "" when it cannot be read.
+std::string first_line(const std::string& path);
+
+}  // namespace tessera::cli

@@ -1,0 +1,176 @@
+// The command `tessera`: builds the option tree, understands the command line, runs one sub-command, and turns
+// everything that can go wrong into one line on stderr and an exit code. No exception and no signal leaves it.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "build_info.hpp"
+#include "commands.hpp"
+#include "options.hpp"
+#include "signals.hpp"
+#include "suggest.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr int kUsage = 2;
+
+const CLI::App& deepest(const CLI::App& app) {
+  for (const auto* sub : const_cast<CLI::App&>(app).get_subcommands()) return deepest(*sub);
+  return app;
+}
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const auto* sub : visible_commands(app)) out.push_back(sub->get_name());
+  return out;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) out.push_back("--" + name);
+    for (const auto& name : option->get_snames()) out.push_back("-" + name);
+  }
+  return out;
+}
+
+/// What to say about an argument that nothing took.
+std::string unexpected(const CLI::App& root, const CLI::App& app) {
+  for (const auto& word : root.remaining(true)) {
+    if (word == "--") continue;
+    if (word.size() > 1 && word[0] == '-') {
+      const std::string option = word.substr(0, word.find('='));
+      return cat("unknown option '", option, "'", did_you_mean(option, option_names(app)));
+    }
+    const auto commands = command_names(app);
+    if (!commands.empty())
+      return cat("unknown command '", word, "'", did_you_mean(word, commands), " Known: ", join(commands));
+    return cat("unexpected argument '", word, "'; '", full_name(app), " --help' shows what it takes");
+  }
+  return "unexpected arguments";
+}
+
+/// The messages of CLI11 in this command's words.
+std::string message_of(const CLI::Error& error, const CLI::App& root, const CLI::App& app) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return unexpected(root, app);
+  std::string text = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    text += cat("; '", full_name(app), " --help' shows examples");
+  return text;
+}
+
+std::string known_names(const CLI::App& root) {
+  std::string out = "commands:\n";
+  for (const auto* sub : visible_commands(root)) out += fmt::format("  {:<12} {}\n", sub->get_name(), sub->get_description());
+  out += "algorithms:\n";
+  for (const auto& each : algorithms()) out += fmt::format("  {:<24} {}\n", each.name, each.idea);
+  out += "element types:\n  " + join(dtype_names(), " ") + "\n";
+  out += "help topics:\n";
+  for (const auto& topic : help_topics()) out += fmt::format("  {:<12} {}\n", topic.name, topic.summary);
+  return out;
+}
+
+int command_line(int argc, char** argv, Context& context) {
+  CLI::App root{"Tiled matrix multiplication: multiply files, compare algorithms, look at layouts.", "tessera"};
+  context.root = &root;
+  root.formatter(std::make_shared<HelpFormatter>());
+  root.get_formatter()->label("Positionals", "Arguments");
+  root.require_subcommand(0, 1);
+  add_common_options(root, context);
+  bool version = false, list = false;
+  root.add_flag("--version", version, "Show version, compiler, instruction sets and CUDA, and end");
+  root.add_flag("--list", list, "List all commands, algorithms, element types and help topics, and end");
+  root.footer("Examples:\n"
+              "  tessera multiply a.npy b.npy -o c.npy\n"
+              "  tessera compare -m 256 -n 256 -k 256\n"
+              "  tessera layout '(4,2):(2,1)' --at 3,1\n"
+              "  tessera help files\n"
+              "\n"
+              "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 input file, 4 not available, 130 interrupted.");
+  add_multiply(root, context);
+  add_compare(root, context);
+  add_bench(root, context);
+  add_layout(root, context);
+  add_doctor(root, context);
+  add_completion(root, context);
+  add_help(root, context);
+  for (auto* sub : root.get_subcommands({})) sub->group("Commands");
+
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    context.print(root.help());
+    return 0;
+  } catch (const CLI::Error& error) {
+    const CLI::App& app = deepest(root);
+    context.command = full_name(app);
+    context.error(message_of(error, root, app));
+    return kUsage;
+  }
+  if (version) {
+    context.print(version_text());
+    return 0;
+  }
+  if (list) {
+    context.print(known_names(root));
+    return 0;
+  }
+  if (!context.action) {
+    context.error(cat("no command given: expected one of ", join(command_names(root)),
+                      "; 'tessera --help' shows examples"));
+    return kUsage;
+  }
+  context.command = full_name(deepest(root));
+  set_signal_name(context.command);
+  return context.action();
+}
+
+/// Files opened later must not become the standard streams of a caller who closed those.
+void occupy_standard_streams() {
+  for (int stream : {0, 1, 2}) {
+    // Opened the wrong way round, so that using the stream is an error as it was before.
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+}  // namespace
+
+int main_of_tessera(int argc, char** argv) {
+  Context context;
+  try {
+    const int code = command_line(argc, argv, context);
+    context.flush();
+    return code;
+  } catch (const Error& error) {
+    context.error(error.what());
+    return exit_code(error.category());
+  } catch (const std::bad_alloc&) {
+    context.error("not enough memory; use smaller matrices or fewer threads, or raise the limit (ulimit -v)");
+    return 1;
+  } catch (const std::exception& error) {
+    context.error(error.what());
+    return 1;
+  }
+}
+
+}  // namespace tessera::cli
+
+int main(int argc, char** argv) {
+  tessera::cli::occupy_standard_streams();
+  tessera::cli::install_signal_handlers();
+  const int code = tessera::cli::main_of_tessera(argc, argv);
+  // What stdout still holds after an error cannot be written either; exit() would only try again.
+  std::fflush(stdout);
+  return code;
+}

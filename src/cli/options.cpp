@@ -1,0 +1,288 @@
+// Options that check themselves: see options.hpp.
+#include "options.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "suggest.hpp"
+#include "tessera/matmul/plan.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr std::size_t kTextColumn = 32;
+constexpr std::size_t kTextWidth = 100;
+
+/// The longest of an option's names, as errors call it.
+std::string shown_name(const std::string& flags) {
+  const std::string last = flags.substr(flags.rfind(',') + 1);
+  return last.substr(last.find_first_not_of(' '));
+}
+
+/// An option whose value `accept` takes; what it throws becomes one line that begins with the option's name.
+CLI::Option* add_checked(CLI::App& app, const std::string& flags, std::function<void(const std::string&)> accept,
+                         std::string description, std::string type_name) {
+  const auto checked = [name = shown_name(flags), accept = std::move(accept)](const std::string& text) {
+    try {
+      accept(text);
+    } catch (const std::exception& error) {
+      throw CLI::ValidationError(name, error.what());
+    }
+  };
+  auto* option = app.add_option_function<std::string>(flags, checked, std::move(description));
+  option->type_name(std::move(type_name));
+  return option;
+}
+
+template <class Number>
+Number whole_number(const std::string& text, Number least, const char* expected) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range)
+    throw Error(Category::argument, "the number is too large", expected, "'" + text + "'");
+  if (error != std::errc{} || stop != end) throw Error(Category::argument, "not a number", expected, "'" + text + "'");
+  if (value < least) throw Error(Category::argument, "the number is too small", expected, text);
+  return value;
+}
+
+/// `text` broken into lines of at most `width`, later lines indented.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = indent;
+  for (const auto& word : split(text, ' ')) {
+    if (column > indent && column + 1 + word.size() > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+std::string two_columns(const std::string& left, const std::string& right) {
+  std::string out = "  " + left;
+  if (right.empty()) return out + '\n';
+  if (out.size() + 2 > kTextColumn) out += '\n' + std::string(kTextColumn, ' ');
+  else out.resize(kTextColumn, ' ');
+  return out + wrapped(right, kTextColumn, kTextWidth) + '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  if (text.empty()) return out;
+  for (;;) {
+    const auto end = text.find(separator);
+    out.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<std::string> dtype_names() { return {kDTypeNames.begin(), kDTypeNames.end()}; }
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> out;
+  for (const auto& each : algorithms()) out.emplace_back(each.name);
+  return out;
+}
+
+DType named_dtype(const std::string& text) {
+  try {
+    return parse_dtype(text);
+  } catch (const Error& error) {
+    const std::string near = nearest(text, dtype_names());
+    if (near.empty()) throw;
+    throw Error(Category::type, error.problem(), error.expected(), error.got(), "did you mean '" + near + "'?");
+  }
+}
+
+std::string named_algorithm(const std::string& text) {
+  const auto names = algorithm_names();
+  for (const auto& name : names) {
+    if (name == text) return name;
+  }
+  const std::string near = nearest(text, names);
+  throw Error(Category::argument, cat("unknown algorithm '", text, "'"), "one of " + join(names), {},
+              near.empty() ? "" : "did you mean '" + near + "'?");
+}
+
+void add_common_options(CLI::App& app, Context& context) {
+  app.set_help_flag("-h,--help", "Show this help and end");
+  app.add_flag("-q,--quiet", context.quiet, "No notes and no progress on stderr, only errors");
+  app.add_flag_function(
+      "-v,--verbose", [&context](std::int64_t count) { context.verbosity += static_cast<int>(count); },
+      "Say more on stderr about what is decided and why");
+  add_checked(
+      app, "--color",
+      [&context](const std::string& text) {
+        const std::vector<std::string> names = {"auto", "always", "never"};
+        for (std::size_t i = 0; i < names.size(); ++i) {
+          if (names[i] != text) continue;
+          context.color = static_cast<ColorMode>(i);
+          return;
+        }
+        throw Error(Category::argument, cat("unknown choice '", text, "'"), "one of " + join(names));
+      },
+      "Colours; without this option NO_COLOR and then CLICOLOR_FORCE decide, then whether the "
+      "output is a terminal",
+      "auto|always|never");
+}
+
+CLI::App* add_command(CLI::App& parent, Context& context, std::string name, std::string description,
+                      std::string examples) {
+  CLI::App* app = parent.add_subcommand(std::move(name), std::move(description));
+  app->formatter(parent.get_formatter());
+  app->footer(examples.empty() ? "" : "Examples:\n" + std::move(examples));
+  add_common_options(*app, context);
+  return app;
+}
+
+void add_json_option(CLI::App& app, Context& context, std::string description) {
+  app.add_flag("--json", context.json, std::move(description));
+}
+
+CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target, std::vector<std::string> names,
+                        std::string description) {
+  const std::string type_name = join(names, "|");
+  return add_checked(
+      app, flags,
+      [&target, names = std::move(names)](const std::string& text) {
+        for (const auto& each : names) {
+          if (each == text) {
+            target = text;
+            return;
+          }
+        }
+        const std::string near = nearest(text, names);
+        throw Error(Category::argument, cat("unknown choice '", text, "'"), "one of " + join(names), {},
+                    near.empty() ? "" : "did you mean '" + near + "'?");
+      },
+      std::move(description), type_name);
+}
+
+CLI::Option* add_extent(CLI::App& app, std::string flags, index_t& target, std::string description) {
+  return add_checked(
+      app, flags,
+      [&target](const std::string& text) {
+        target = whole_number<index_t>(text, 0, "a whole number from 0 to 9223372036854775807");
+      },
+      std::move(description), "N");
+}
+
+CLI::Option* add_count(CLI::App& app, std::string flags, int& target, std::string description) {
+  return add_checked(
+      app, flags,
+      [&target](const std::string& text) {
+        target = whole_number<int>(text, 1, "a whole number from 1 to 2147483647");
+      },
+      std::move(description), "N");
+}
+
+CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target, std::string description) {
+  return add_checked(
+      app, flags,
+      [&target](const std::string& text) {
+        target = whole_number<std::uint64_t>(text, 0, "a whole number from 0 to 18446744073709551615");
+      },
+      std::move(description), "N");
+}
+
+CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::string description) {
+  return add_checked(
+      app, flags,
+      [&target](const std::string& text) {
+        const char* const end = text.data() + text.size();
+        const char* const begin = text.starts_with('+') ? text.data() + 1 : text.data();
+        const auto [stop, error] = std::from_chars(begin, end, target);
+        if (error == std::errc::result_out_of_range)
+          throw Error(Category::argument, "the number does not fit into f64", {}, "'" + text + "'");
+        if (error != std::errc{} || stop != end)
+          throw Error(Category::argument, "not a number", "a number such as 1, -0.5 or 1e-3", "'" + text + "'");
+      },
+      std::move(description), "X");
+}
+
+CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target, std::string description) {
+  return add_checked(
+      app, flags, [&target](const std::string& text) { target = std::string(name(named_dtype(text))); },
+      std::move(description), "TYPE");
+}
+
+CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target, std::string description) {
+  return add_checked(
+      app, flags,
+      [&target](const std::string& text) { target = text == "auto" ? text : named_algorithm(text); },
+      std::move(description), "ALGORITHM");
+}
+
+CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
+                            std::string description) {
+  return add_checked(
+      app, flags,
+      [&target](const std::string& text) {
+        target.clear();
+        if (text == "all") return;
+        for (const auto& each : split(text, ',')) {
+          const std::string name = named_algorithm(each);
+          if (std::find(target.begin(), target.end(), name) == target.end()) target.push_back(name);
+        }
+        if (target.empty()) throw Error(Category::argument, "no algorithm named", "names joined by commas, or all");
+      },
+      std::move(description), "ALGORITHMS");
+}
+
+CLI::Option* add_threads(CLI::App& app, int& target) {
+  return add_count(app, "--threads", target,
+                   "Threads; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then the cores of this process");
+}
+
+std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
+  std::string left = is_positional ? option->get_name(true, false) : option->get_name(false, true);
+  if (!is_positional) {
+    std::string spaced;
+    for (const auto& each : split(left, ',')) spaced += (spaced.empty() ? "" : ", ") + each;
+    left = spaced;
+    if (option->get_type_size() != 0 && !option->get_type_name().empty()) left += " " + option->get_type_name();
+  }
+  std::string right = option->get_description();
+  if (option->get_required() && !is_positional) right += " (required)";
+  return two_columns(left, right);
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* sub) const {
+  return two_columns(sub->get_name(), sub->get_description());
+}
+
+std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
+  std::string out = "Usage: " + name;
+  for (const auto* option : app->get_options()) {
+    if (option->get_required() && !option->get_positional())
+      out += fmt::format(" {} {}", split(option->get_name(false, true), ',').front(), option->get_type_name());
+  }
+  for (const auto* option : app->get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+    const std::string shown = option->get_name(true, false);
+    out += option->get_required() ? " " + shown : " [" + shown + "]";
+  }
+  out += " [options]";
+  if (!visible_commands(*app).empty()) out += app->get_parent() == nullptr ? " COMMAND ..." : " | COMMAND ...";
+  return out + "\n";
+}
+
+std::string HelpFormatter::make_description(const CLI::App* app) const {
+  return wrapped(app->get_description(), 0, kTextWidth) + "\n";
+}
+
+std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty() && !sub->get_group().empty(); });
+}
+
+}  // namespace tessera::cli

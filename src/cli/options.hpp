@@ -1,0 +1,69 @@
+// Building blocks for the option tree: options that check their value when it is read and answer in one sentence, with
+// the nearest known name where a name is misspelt. The type name of an option says what completion offers for it:
+// FILE, ALGORITHM, ALGORITHMS, TYPE, TOPIC, or the choices themselves joined by '|'.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "context.hpp"
+#include "tessera/core/dtype.hpp"
+
+namespace tessera::cli {
+
+/// A sub-command with -h, --quiet, --verbose, --color, and its examples below the help.
+CLI::App* add_command(CLI::App& parent, Context& context, std::string name, std::string description,
+                      std::string examples);
+/// -q, -v, --color.
+void add_common_options(CLI::App& app, Context& context);
+/// --json.
+void add_json_option(CLI::App& app, Context& context, std::string description);
+
+/// One of `names`.
+CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target, std::vector<std::string> names,
+                        std::string description);
+/// An extent: a whole number >= 0.
+CLI::Option* add_extent(CLI::App& app, std::string flags, index_t& target, std::string description);
+/// A count: a whole number >= 1.
+CLI::Option* add_count(CLI::App& app, std::string flags, int& target, std::string description);
+/// A whole number from 0 to 2^64-1.
+CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target, std::string description);
+/// Any number, "nan" and "inf" included.
+CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::string description);
+/// An element type by name.
+CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target, std::string description);
+/// One algorithm, or "auto".
+CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target, std::string description);
+/// Algorithms joined by commas, or "all".
+CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
+                            std::string description);
+/// --threads
+CLI::Option* add_threads(CLI::App& app, int& target);
+
+/// "a,b,,c" as {"a","b","","c"}; nothing for an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
+/// The names of all element types.
+std::vector<std::string> dtype_names();
+/// The names of all algorithms in the order of the ladder.
+std::vector<std::string> algorithm_names();
+/// As parse_dtype, with the nearest name. Throws Error(type).
+DType named_dtype(const std::string& text);
+/// The algorithm's own name. Throws Error(argument) with the nearest name.
+std::string named_algorithm(const std::string& text);
+
+/// Help text: two columns, wrapped, at most 100 characters wide.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_subcommand(const CLI::App* sub) const override;
+  std::string make_usage(const CLI::App* app, std::string name) const override;
+  std::string make_description(const CLI::App* app) const override;
+};
+
+/// Every sub-command below `app`, `app` itself excluded, that the user can see.
+std::vector<const CLI::App*> visible_commands(const CLI::App& app);
+
+}  // namespace tessera::cli
