@@ -101,7 +101,7 @@ std::string short_number(double value) {
   const double size = std::abs(value);
   return size >= 100  ? fmt::format("{:.0f}", value)
          : size >= 10 ? fmt::format("{:.1f}", value)
-                      : fmt::format("{:.3g}", value);
+                      : fmt::format("{:#.3g}", value);
 }
 
 std::string time_text(double seconds) {
@@ -112,7 +112,9 @@ std::string time_text(double seconds) {
 }
 
 std::string ratio_text(double ratio) {
-  return std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "-";
+  return !std::isfinite(ratio) ? "-"
+         : ratio < 0.1         ? fmt::format("{:.2g}", ratio)
+                               : fmt::format("{:.2f}", ratio);
 }
 
 std::string spread_text(const Summary& seconds) {

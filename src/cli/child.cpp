@@ -82,7 +82,7 @@ bool receive_message(int socket, char& kind, std::string& text) {
   }
 }
 
-void become_quiet() {
+void become_quiet(Child::Talk talk) {
   // Ctrl-C reaches the whole group: the parent decides, and takes its children with it.
   std::signal(SIGINT, SIG_IGN);
   for (int number : {SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
@@ -90,14 +90,15 @@ void become_quiet() {
   const int null = open("/dev/null", O_RDWR);
   if (null >= 0) {
     dup2(null, 0);
-    dup2(null, 1);  // results on stdout are the parent's alone
+    dup2(null, 1);
+    if (talk == Child::Talk::silent) dup2(null, 2);
     if (null > 2) close(null);
   }
 }
 
 }  // namespace
 
-Child::Child(std::function<Answer()> start) {
+Child::Child(std::function<Answer()> start, Talk talk) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     throw Error(Category::resource, cat("cannot start a process: ", std::strerror(errno)));
@@ -113,7 +114,7 @@ Child::Child(std::function<Answer()> start) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);  // it ended before the line above
     close(pair[0]);
-    become_quiet();
+    become_quiet(talk);
     serve(pair[1], start);
   }
   close(pair[1]);

@@ -16,8 +16,11 @@ class Child {
   /// Turns a question into its answer; what it throws is thrown again by ask() in the parent.
   using Answer = std::function<std::string(const std::string&)>;
 
+  /// What becomes of the child's stderr. Its stdout goes nowhere: results are the parent's alone.
+  enum class Talk { silent, to_stderr };
+
   /// `start` runs in the child at its first question and gives what answers them.
-  explicit Child(std::function<Answer()> start);
+  explicit Child(std::function<Answer()> start, Talk talk = Talk::silent);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -83,7 +83,12 @@ class Contestant {
 
  private:
   Contestant(std::string name, Kind kind, int threads, std::function<Child::Answer()> start)
-      : name_(std::move(name)), kind_(kind), threads_(threads), child_(std::move(start)) {}
+      : name_(std::move(name)),
+        kind_(kind),
+        threads_(threads),
+        // Foreign libraries chatter; what this project's own code says in trouble is wanted.
+        child_(std::move(start),
+               kind == Kind::peer ? Child::Talk::silent : Child::Talk::to_stderr) {}
 
   std::string name_;
   Kind kind_;

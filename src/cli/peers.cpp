@@ -114,6 +114,8 @@ void describe_blis(void* library, Description& out) {
   auto* version = symbol<const char*()>(library, "bli_info_get_version_str");
   if (version == nullptr) return;
   out.version = cat("BLIS ", version());
+  // Asked before its tables are set up, BLIS 0.9 aborts where BLIS_ARCH_TYPE is set.
+  if (auto* init = symbol<void()>(library, "bli_init")) init();
   auto* query = symbol<int()>(library, "bli_arch_query_id");
   auto* text = symbol<const char*(int)>(library, "bli_arch_string");
   if (query != nullptr && text != nullptr) {
