@@ -18,6 +18,10 @@ void refuse_vector(index_t extent, index_t width) {
               cat("vectorize: a mode of ", extent, " elements is no multiple of the width ", width),
               {}, {}, "ask can_vectorize() first, and take the rest element by element");
 }
+void refuse_extent(index_t extent, index_t want, int mode) {
+  throw Error(Category::shape, cat("tensors do not broadcast: mode ", mode, " of the right side"),
+              cat("extent ", want, " or 1"), cat(extent));
+}
 void refuse_reshape(index_t from, index_t to) {
   throw Error(Category::shape, "reshape: the number of elements must stay the same", cat(from),
               cat(to));

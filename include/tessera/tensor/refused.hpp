@@ -9,6 +9,7 @@ namespace tessera::detail {
 [[noreturn]] void refuse_range(index_t begin, index_t end, index_t extent);
 [[noreturn]] void refuse_part(index_t index, index_t count);
 [[noreturn]] void refuse_vector(index_t extent, index_t width);
+[[noreturn]] void refuse_extent(index_t extent, index_t want, int mode);
 [[noreturn]] void refuse_reshape(index_t from, index_t to);
 [[noreturn]] void refuse_reshape_of_strided();
 
@@ -16,6 +17,7 @@ namespace tessera::detail {
 TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}
 TESSERA_HD constexpr void require_part(index_t, index_t) {}
 TESSERA_HD constexpr void require_vectors(index_t, index_t) {}
+TESSERA_HD constexpr void require_extent(index_t, index_t, int) {}
 #else
 /// 0 <= begin <= end <= extent.
 TESSERA_HD constexpr void require_range(index_t begin, index_t end, index_t extent) {
@@ -28,6 +30,10 @@ TESSERA_HD constexpr void require_part(index_t index, index_t count) {
 /// `extent` positions make whole vectors.
 TESSERA_HD constexpr void require_vectors(index_t extent, index_t width) {
   if (extent % width != 0) refuse_vector(extent, width);
+}
+/// An extent that broadcasts to `want`.
+TESSERA_HD constexpr void require_extent(index_t extent, index_t want, int mode) {
+  if (extent != want && extent != 1) refuse_extent(extent, want, mode);
 }
 #endif
 
