@@ -21,6 +21,7 @@
 #include "progress.hpp"
 #include "suggest.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/io/array.hpp"
 #include "tessera/io/atomic_file.hpp"
 #include "tessera/matmul/plan.hpp"
 #include "tessera/matmul/verify.hpp"

@@ -47,10 +47,10 @@ std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const Benc
   return out;
 }
 
-double median_ratio(const BenchRow& row, const BenchRow& other) {
+Summary ratio_summary(const BenchRow& row, const BenchRow& other, double factor) {
   std::vector<double> values;
-  for (const auto& [turn, ratio] : speed_ratios(row, other)) values.push_back(ratio);
-  return median(values);
+  for (const auto& [turn, ratio] : speed_ratios(row, other)) values.push_back(ratio * factor);
+  return summarize(values);
 }
 
 /// The verified rows of the same case and kind.
@@ -387,7 +387,7 @@ std::string speed_table(const BenchResults& results, const std::vector<BenchRow>
         const Figures found = figures(results, *row);
         cells.push_back(short_number(found.gflops));
         if (row->kind != Kind::peak)
-          cells.back() += cat(" (", short_number(found.percent_of_peak), " %)");
+          cells.back() += cat(" (", short_number(found.percent_of_peak.median), " %)");
       }
     }
     out += markdown_line(cells);
@@ -438,7 +438,7 @@ std::string detail_table(const BenchResults& results, const std::vector<BenchRow
       const bool peak = row.kind == Kind::peak;
       cells.insert(cells.end(), {time_text(found.seconds.median), spread_text(found.seconds),
                                  short_number(found.gflops),
-                                 peak ? "" : short_number(found.percent_of_peak) + " %"});
+                                 peak ? "" : short_number(found.percent_of_peak.median) + " %"});
       for (const auto& peer : peers)
         cells.push_back(peak || peer == row.name ? "" : ratio_text(ratio_to(found, peer)));
       cells.push_back(peak ? "" : short_number(row.max_error_ratio));
@@ -532,17 +532,16 @@ BarPlot ladder_plot(const BenchResults& results, const std::vector<BenchRow>& gr
   out.title =
       cat("The ladder at ", to_string(group.front().on.extents), ": ", group_title(group.front()));
   out.x_label = "% of the measured multiply-add peak";
+  out.limit_name = "peak";
   for (const auto& row : group) {
     if (!measured(row) || row.kind == Kind::peak) continue;
     const Figures found = figures(results, row);
-    const double percent = found.percent_of_peak;
-    if (!std::isfinite(percent)) continue;
-    // The spread of the time, as a share of the peak.
-    const double low = percent * found.seconds.median / found.seconds.q3;
-    const double high = percent * found.seconds.median / found.seconds.q1;
-    out.bars.push_back({row.name,
-                        cat(short_number(percent), " %, ", short_number(found.gflops), " GFLOP/s"),
-                        role_of(row.kind), percent, low, high});
+    const Summary& percent = found.percent_of_peak;
+    if (!std::isfinite(percent.median)) continue;
+    out.bars.push_back(
+        {row.name,
+         cat(short_number(percent.median), " %, ", short_number(found.gflops), " GFLOP/s"),
+         role_of(row.kind), percent.median, percent.q1, percent.q3});
   }
   return out;
 }
@@ -559,15 +558,16 @@ bool same_case(const BenchRow& a, const BenchRow& b) {
 
 Figures figures(const BenchResults& results, const BenchRow& row) {
   Figures out;
-  out.percent_of_peak = kNan;
+  out.percent_of_peak = summarize({});
   out.seconds = summarize(seconds_of(row));
   if (!measured(row)) return out;
   out.gflops = row.on.flops() / out.seconds.median * 1e-9;
   if (row.kind == Kind::peak) return out;
   for (const auto* peak : others(results, row, Kind::peak))
-    out.percent_of_peak = 100 * median_ratio(row, *peak);
+    out.percent_of_peak = ratio_summary(row, *peak, 100);
   for (const auto* peer : others(results, row, Kind::peer)) {
-    if (peer->name != row.name) out.ratios.emplace_back(peer->name, median_ratio(row, *peer));
+    if (peer->name != row.name)
+      out.ratios.emplace_back(peer->name, ratio_summary(row, *peer, 1).median);
   }
   return out;
 }
@@ -631,11 +631,12 @@ std::string to_csv(const BenchResults& results) {
     out += fmt::format("{},{},{},{},{},{},{},{},{}", quoted(row.name), name_of(row.kind),
                        name(row.on.type), row.on.extents.M, row.on.extents.N, row.on.extents.K,
                        row.on.threads, to_string(row.status), csv_number(row.max_error_ratio));
-    out += fmt::format(",{},{},{},{},{},{},{},{},{:.17g},{:.9g}", row.samples.size(), iterations,
-                       csv_number(found.seconds.median), csv_number(found.seconds.mad),
-                       csv_number(found.seconds.min), csv_number(found.seconds.mean),
-                       good ? csv_number(found.gflops) : "", csv_number(found.percent_of_peak),
-                       row.on.bytes(), row.on.flops() / row.on.bytes());
+    out +=
+        fmt::format(",{},{},{},{},{},{},{},{},{:.17g},{:.9g}", row.samples.size(), iterations,
+                    csv_number(found.seconds.median), csv_number(found.seconds.mad),
+                    csv_number(found.seconds.min), csv_number(found.seconds.mean),
+                    good ? csv_number(found.gflops) : "", csv_number(found.percent_of_peak.median),
+                    row.on.bytes(), row.on.flops() / row.on.bytes());
     for (const auto& peer : peers) out += "," + csv_number(ratio_to(found, peer));
     out += "," + quoted(row.message) + "\n";
   }
@@ -703,7 +704,7 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of) {
       cells[2] = spread_text(found.seconds);
       cells[3] = short_number(found.gflops);
       if (row.kind != Kind::peak) {
-        cells[4] = short_number(found.percent_of_peak);
+        cells[4] = short_number(found.percent_of_peak.median);
         for (std::size_t i = 0; i < peers.size(); ++i) {
           if (peers[i] != row.name) cells[5 + i] = ratio_text(ratio_to(found, peers[i]));
         }

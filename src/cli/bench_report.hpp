@@ -44,7 +44,7 @@ struct BenchResults {
 struct Figures {
   Summary seconds;                                     ///< of one product
   double gflops = 0;                                   ///< at the median
-  double percent_of_peak = 0;                          ///< NaN where the peak was not measured
+  Summary percent_of_peak;                             ///< NaN where the peak was not measured
   std::vector<std::pair<std::string, double>> ratios;  ///< speed as a multiple of each peer's
 };
 Figures figures(const BenchResults& results, const BenchRow& row);

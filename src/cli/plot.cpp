@@ -82,7 +82,8 @@ std::string style() {
       ".curve{fill:none !important;stroke-width:2;stroke-linejoin:round}\n"
       ".dashed{stroke-dasharray:7 4}\n.dotted{stroke-dasharray:2 4}\n"
       ".spread{stroke-width:1.2}\n.lead{stroke-width:.8;opacity:.6}\n"
-      ".name{stroke:none !important;font-size:12px}\n.bar{stroke:none !important}\n"
+      ".halo{paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}\n.bar{"
+      "stroke:none !important}\n"
       ".whisker{stroke:#24292f;stroke-width:1.4}\n"
       ".limit{stroke:#6e7781;fill:#6e7781}\n";
   out += shades({110, 168, 240}, {10, 48, 140}, "step") +
@@ -91,7 +92,7 @@ std::string style() {
       "@media (prefers-color-scheme: dark){\n"
       "text{fill:#e6edf3}\n.page{fill:#0d1117}\n.small,.tick{fill:#9da7b3}\n"
       ".grid{stroke:#262c36}\n.axis{stroke:#6e7681}\n.whisker{stroke:#e6edf3}\n"
-      ".limit{stroke:#9da7b3;fill:#9da7b3}\n";
+      ".limit{stroke:#9da7b3;fill:#9da7b3}\n.halo{stroke:#0d1117}\n";
   out += shades({56, 100, 170}, {165, 210, 255}, "step") +
          shades({200, 110, 50}, {255, 190, 120}, "peer");
   return out + "}\n</style>\n";
@@ -239,8 +240,10 @@ std::string end_labels(const LinePlot& plot, const std::vector<std::string>& sha
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const double end = x.at(plot.series[i].points.back().x);
     const double label = kWidth - kRight + 22;
-    out += line_from(end + 5, wanted[i], label - 4, at[i], "lead " + shade[i]);
-    out += text_at(label, at[i] + 4, "name " + shade[i], plot.series[i].name);
+    out += line_from(end + 5, wanted[i], label, at[i], "lead " + shade[i]);
+    out += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3.5\" class=\"{}\"/>\n", px(label),
+                       px(at[i]), shade[i]);
+    out += text_at(label + 9, at[i] + 4, "", plot.series[i].name);
   }
   return out;
 }
@@ -296,6 +299,8 @@ std::string drawn(const BarPlot& plot, double top) {
     out += line_from(x.at(tick), field - 4, x.at(tick), bottom, "grid");
     out += text_at(x.at(tick), bottom + 16, "tick middle", tick_text(tick));
   }
+  out += line_from(x.at(plot.limit), field - 4, x.at(plot.limit), bottom, "limit dotted");
+  out += text_at(x.at(plot.limit), field - 9, "small middle", plot.limit_name);
   Shade shade(plot.bars);
   double y = field + kBarGap / 2;
   for (const auto& bar : plot.bars) {
@@ -307,11 +312,10 @@ std::string drawn(const BarPlot& plot, double top) {
         shade.next(bar.role));
     if (bar.high > bar.low)
       out += line_from(x.at(bar.low), middle, x.at(bar.high), middle, "whisker");
-    out += text_at(std::max(end, x.at(bar.high)) + 7, middle + 4, "", bar.text);
+    out += text_at(std::max(end, x.at(bar.high)) + 7, middle + 4, "halo", bar.text);
     y += kBarHeight + kBarGap;
   }
   out += line_from(kBarLeft, field - 4, kBarLeft, bottom, "axis");
-  out += line_from(x.at(plot.limit), field - 4, x.at(plot.limit), bottom, "limit dotted");
   return out + text_at((kBarLeft + kWidth - kBarRight) / 2, bottom + 38, "middle", plot.x_label);
 }
 

@@ -35,7 +35,8 @@ struct PlotBar {
 
 struct BarPlot {
   std::string title, x_label;
-  double limit = 100;  ///< a rule is drawn there
+  double limit = 100;  ///< a rule with a name is drawn there
+  std::string limit_name;
   std::vector<PlotBar> bars;
 };
 
