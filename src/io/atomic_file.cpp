@@ -194,16 +194,17 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite) : state_(new State
     return;
   }
   if (s.path.empty()) refuse("''", "the name is empty", "name a file");
-  s.target = resolved(s.path);
   struct stat info {};
-  const bool exists = stat(s.target.c_str(), &info) == 0;
+  const bool exists = stat(s.path.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode)) {
     refuse(s.path, "it is a folder", "name a file inside it");
   }
   if (exists && !S_ISREG(info.st_mode)) {
+    s.target = s.path;
     s.open_direct();
     return;
   }
+  s.target = resolved(s.path);
   if (exists && overwrite == Overwrite::refuse) {
     refuse(s.path, "it exists already", "choose another name, or allow replacing it (--force)");
   }

@@ -116,9 +116,10 @@ class MemberReader {
       if (got < 0) bad(zip_file_strerror(file_.get()));
       if (got == 0) {
         bad_file(path_, "ends before its declared size", cat(size_, " bytes"),
-                 cat(count, " bytes fewer"), "the file is damaged");
+                 cat(done_, " bytes"), "the file is damaged");
       }
       bytes += got;
+      done_ += static_cast<std::uint64_t>(got);
       count -= static_cast<std::uint64_t>(got);
     }
   }
@@ -139,6 +140,7 @@ class MemberReader {
 
   std::string path_;
   std::uint64_t size_ = 0;
+  std::uint64_t done_ = 0;
   Member file_;
 };
 
@@ -183,6 +185,7 @@ namespace {
 struct Sink {
   int descriptor;
   std::uint64_t offset = 0;
+  std::uint64_t end = 0;  ///< bytes written so far
   zip_error_t error;
 };
 
@@ -200,6 +203,7 @@ zip_int64_t sink_write(Sink& sink, const void* data, zip_uint64_t length) {
     done += static_cast<zip_uint64_t>(got);
     sink.offset += static_cast<std::uint64_t>(got);
   }
+  sink.end = std::max(sink.end, sink.offset);
   return static_cast<zip_int64_t>(length);
 }
 
@@ -212,21 +216,20 @@ zip_int64_t sink_command(void* state, void* data, zip_uint64_t length, zip_sourc
           ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS, ZIP_SOURCE_REMOVE,
           ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_ROLLBACK_WRITE,
           ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_WRITE, -1);
-    case ZIP_SOURCE_STAT: zip_stat_init(static_cast<zip_stat_t*>(data)); return sizeof(zip_stat_t);
+    case ZIP_SOURCE_STAT:
+      // libzip's way of saying that there is no old archive to read.
+      zip_error_set(&sink.error, ZIP_ER_READ, ENOENT);
+      return -1;
     case ZIP_SOURCE_ERROR: return zip_error_to_data(&sink.error, data, length);
     case ZIP_SOURCE_WRITE: return sink_write(sink, data, length);
     case ZIP_SOURCE_TELL_WRITE: return static_cast<zip_int64_t>(sink.offset);
     case ZIP_SOURCE_SEEK_WRITE: {
       const zip_int64_t to =
-          zip_source_seek_compute_offset(sink.offset, sink.offset, data, length, &sink.error);
+          zip_source_seek_compute_offset(sink.offset, sink.end, data, length, &sink.error);
       if (to < 0) return -1;
       sink.offset = static_cast<std::uint64_t>(to);
       return 0;
     }
-    case ZIP_SOURCE_OPEN:
-      // Only asked when libzip believes there is an old archive to read.
-      zip_error_set(&sink.error, ZIP_ER_OPEN, ENOENT);
-      return -1;
     default: return 0;
   }
 }
@@ -270,7 +273,7 @@ void write_npz(AtomicFile& file, const Array& source, const std::string& member,
       if (descriptor >= 0) close(descriptor);
     }
   } memory{direct ? -1 : memfd_create("tessera.npz", MFD_CLOEXEC)};
-  Sink sink{direct ? file.descriptor() : memory.descriptor, 0, {}};
+  Sink sink{direct ? file.descriptor() : memory.descriptor, 0, 0, {}};
   zip_error_init(&sink.error);
 
   zip_error_t error;
