@@ -22,6 +22,10 @@ void refuse_extent(index_t extent, index_t want, int mode) {
   throw Error(Category::shape, cat("tensors do not broadcast: mode ", mode, " of the right side"),
               cat("extent ", want, " or 1"), cat(extent));
 }
+void refuse_copy(index_t from, index_t to, int mode) {
+  throw Error(Category::shape, cat("copy: mode ", mode, " of source and destination differ"),
+              cat("extent ", from), cat(to));
+}
 void refuse_reshape(index_t from, index_t to) {
   throw Error(Category::shape, "reshape: the number of elements must stay the same", cat(from),
               cat(to));

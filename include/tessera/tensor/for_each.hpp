@@ -11,10 +11,25 @@ namespace tessera {
 
 namespace detail {
 
+/// Register tiles must be unrolled on a GPU, or they land in local memory; everything else stays a
+/// loop.
+template <class T>
+constexpr bool is_unrolled() {
+#if defined(__CUDA_ARCH__)
+  return !T::is_clipped && T::pattern.shape.is_static() && T::pattern.size() <= 256;
+#else
+  return false;
+#endif
+}
+
 template <int Mode, class T, class Body, class... I>
 TESSERA_HD constexpr void for_each_in(const T& t, Body& body, I... outer) {
   if constexpr (Mode == T::rank) body(outer...);
-  else {
+  else if constexpr (is_unrolled<T>()) {
+    constexpr index_t end = T::pattern.shape.mode(Mode).product();
+    TESSERA_UNROLL
+    for (index_t i = 0; i < end; ++i) for_each_in<Mode + 1>(t, body, outer..., i);
+  } else {
     const index_t end = t.template valid<Mode>();
     for (index_t i = 0; i < end; ++i) for_each_in<Mode + 1>(t, body, outer..., i);
   }

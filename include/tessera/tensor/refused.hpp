@@ -10,6 +10,7 @@ namespace tessera::detail {
 [[noreturn]] void refuse_part(index_t index, index_t count);
 [[noreturn]] void refuse_vector(index_t extent, index_t width);
 [[noreturn]] void refuse_extent(index_t extent, index_t want, int mode);
+[[noreturn]] void refuse_copy(index_t from, index_t to, int mode);
 [[noreturn]] void refuse_reshape(index_t from, index_t to);
 [[noreturn]] void refuse_reshape_of_strided();
 
@@ -18,6 +19,7 @@ TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}
 TESSERA_HD constexpr void require_part(index_t, index_t) {}
 TESSERA_HD constexpr void require_vectors(index_t, index_t) {}
 TESSERA_HD constexpr void require_extent(index_t, index_t, int) {}
+TESSERA_HD constexpr void require_copy_extent(index_t, index_t, int) {}
 #else
 /// 0 <= begin <= end <= extent.
 TESSERA_HD constexpr void require_range(index_t begin, index_t end, index_t extent) {
@@ -34,6 +36,10 @@ TESSERA_HD constexpr void require_vectors(index_t extent, index_t width) {
 /// An extent that broadcasts to `want`.
 TESSERA_HD constexpr void require_extent(index_t extent, index_t want, int mode) {
   if (extent != want && extent != 1) refuse_extent(extent, want, mode);
+}
+/// The extents of source and destination.
+TESSERA_HD constexpr void require_copy_extent(index_t from, index_t to, int mode) {
+  if (from != to) refuse_copy(from, to, mode);
 }
 #endif
 

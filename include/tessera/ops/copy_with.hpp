@@ -1,0 +1,144 @@
+// Copies shared out over the threads of a block or warp by a thread layout that the kernel names:
+//
+//   copy_with<row_major(8, 32)>(t, gA, sA);               // by the block
+//   copy_with<row_major(4, 8)>(lane_of(t), gA, sA);       // by each warp
+//   copy_with<row_major(8, 32), 4>(t, gA, sA);            // four elements at a time where possible
+//
+// Thread p copies the positions where the layout gives p, repeated over the tile: neighbours of the
+// layout are neighbours in the tile. Threads beyond the layout's size do nothing. Options as in
+// copy_options.hpp. No barrier inside: put one before others read.
+#pragma once
+
+#include "tessera/ops/copy_options.hpp"
+#include "tessera/tensor/distribute.hpp"
+#include "tessera/tensor/vectorize.hpp"
+
+namespace tessera {
+
+/// The number of one thread among those that copy together.
+struct ThreadNumber {
+  index_t number;
+};
+/// This thread in its warp: each warp copies all of the tile.
+template <class Thread>
+TESSERA_KERNEL ThreadNumber lane_of(const Thread& t) {
+  return {static_cast<index_t>(t.lane)};
+}
+
+namespace detail {
+
+template <class Thread>
+TESSERA_KERNEL index_t number_among(const Thread& t) {
+  return static_cast<index_t>(static_cast<int>(t.thread));
+}
+TESSERA_HD constexpr index_t number_among(const ThreadNumber& t) { return t.number; }
+
+/// Visits the positions of `dst` that thread `p` owns.
+template <Layout Threads, int Mode, class Dst, class Body, class... I>
+TESSERA_HD constexpr void for_each_owned(const Dst& dst, index_t p, Body& body, I... outer) {
+  if constexpr (Mode == Dst::rank) body(outer...);
+  else {
+    const index_t end = dst.template valid<Mode>();
+    for (index_t i = thread_coordinate<Threads, Mode>(p); i < end;
+         i += kThreadsAlong<Threads, Mode>)
+      for_each_owned<Threads, Mode + 1>(dst, p, body, outer..., i);
+  }
+}
+
+template <Layout Threads, class Src, class Dst, class Answers>
+TESSERA_HD constexpr void copy_share(index_t p, const Src& src, const Dst& dst,
+                                     const Answers& answers) {
+  if (src.is_full() && dst.is_full()) {
+    auto body = [&](auto... at) { copy_element<true>(src, dst, answers, at...); };
+    for_each_owned<Threads, 0>(dst, p, body);
+  } else {
+    auto body = [&](auto... at) { copy_element<false>(src, dst, answers, at...); };
+    for_each_owned<Threads, 0>(dst, p, body);
+  }
+}
+
+/// A tensor whose last stride is written into its type as 1; the caller has looked.
+template <class P, Layout L, class E>
+TESSERA_HD constexpr auto with_unit_stride(const Tensor<P, L, E>& t) {
+  constexpr Layout pattern{L.shape, L.stride.with_leaf(L.rank() - 1, 1)};
+  return assemble<pattern>(
+      t.data(), t.edge_value(), [&](auto i) { return t.template shape_leaf<i>(); },
+      [&](auto i) { return t.template stride_leaf<i>(); });
+}
+
+template <class T>
+constexpr bool may_have_unit_stride() {
+  constexpr index_t stride = T::pattern.stride.leaf(T::pattern.stride.leaves() - 1);
+  constexpr index_t extent = T::pattern.shape.leaf(T::pattern.shape.leaves() - 1);
+  return is_flat(T::pattern) && (stride == 1 || stride == dynamic) && extent != 1;
+}
+
+/// vectorize<1, ..., 1, N>(t)
+template <int N, class T>
+TESSERA_HD constexpr auto vectorize_last(const T& t) {
+  return [&]<int... M>(std::integer_sequence<int, M...>) {
+    return vectorize<(M + 1 == T::rank ? index_t{N} : index_t{1})...>(t);
+  }
+  (std::make_integer_sequence<int, T::rank>{});
+}
+template <int N, class T>
+TESSERA_HD constexpr bool can_vectorize_last(const T& t) {
+  constexpr index_t extent = T::pattern.shape.leaf(T::rank - 1);
+  if constexpr (extent != dynamic && extent % N != 0) return false;
+  else {
+    return [&]<int... M>(std::integer_sequence<int, M...>) {
+      return t.template stride<T::rank - 1>() == 1 &&
+             can_vectorize<(M + 1 == T::rank ? index_t{N} : index_t{1})...>(with_unit_stride(t));
+    }
+    (std::make_integer_sequence<int, T::rank>{});
+  }
+}
+template <class T, int N>
+constexpr bool may_vectorize_last() {
+  if (!may_have_unit_stride<T>()) return false;
+  const index_t extent = T::pattern.shape.leaf(T::pattern.shape.leaves() - 1);
+  return extent == dynamic || extent % N == 0;
+}
+
+}  // namespace detail
+
+/// dst = src, the same static or dynamic extents, by the threads of the layout `Threads` (one mode
+/// for each mode of the tensors). Width > 1: that many neighbours along the last mode move
+/// together where extents, strides and alignment of both sides allow it; else one by one.
+template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst,
+          class... Options>
+TESSERA_HD constexpr void copy_with(const Thread& t, const Src& src, const Dst& dst,
+                                    const Options&... options) {
+  static_assert(detail::may_copy<Src, Dst>(),
+                "copy_with<threads>(t, src, dst): source and destination have the same rank and "
+                "the same extents");
+  static_assert(
+      Threads.is_static() && Threads.rank() == Dst::rank && detail::numbers_all_threads(Threads),
+      "copy_with<threads>: the thread layout has one mode for each mode of the tensors, "
+      "and gives each thread number exactly once, such as row_major(2, 4)");
+  static_assert(Width >= 1, "copy_with<threads, width>: the width is positive");
+  const index_t p = detail::number_among(t);
+  if (p >= Threads.size()) return;
+  const detail::Answers<Options...> answers(options...);
+  constexpr bool masked = detail::Answers<Options...>::masks;
+  if constexpr (Width > 1 && !masked && detail::may_vectorize_last<Src, Width>() &&
+                detail::may_vectorize_last<Dst, Width>()) {
+    if (detail::can_vectorize_last<Width>(src) && detail::can_vectorize_last<Width>(dst)) {
+      detail::copy_share<Threads>(p, detail::vectorize_last<Width>(detail::with_unit_stride(src)),
+                                  detail::vectorize_last<Width>(detail::with_unit_stride(dst)),
+                                  answers);
+      return;
+    }
+  }
+  detail::copy_share<Threads>(p, src, dst, answers);
+}
+
+/// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
+/// barrier. Where the thread has no asynchronous copies, or an element is converted or narrower
+/// than 4 bytes, a plain copy that is done at once.
+template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst>
+TESSERA_HD constexpr void copy_async_with(Thread& t, const Src& src, const Dst& dst) {
+  copy_with<Threads, Width>(t, src, dst);
+}
+
+}  // namespace tessera
