@@ -143,9 +143,12 @@ using Accumulator = typename AccumulatorOf<std::remove_cv_t<T>>::type;
 template <class A, class B, class C>
 TESSERA_HD constexpr C fma(A a, B b, C acc) {
   if constexpr (std::is_floating_point_v<C>) {
-    if constexpr (sizeof(C) == 4)
-      return __builtin_fmaf(static_cast<float>(a), static_cast<float>(b), acc);
-    else return __builtin_fma(static_cast<double>(a), static_cast<double>(b), acc);
+#if defined(__CUDA_ARCH__)
+    return ::fma(static_cast<C>(a), static_cast<C>(b), acc);
+#else
+    if constexpr (sizeof(C) == 4) return __builtin_fmaf(static_cast<C>(a), static_cast<C>(b), acc);
+    else return __builtin_fma(static_cast<C>(a), static_cast<C>(b), acc);
+#endif
   } else {
     using U = std::make_unsigned_t<C>;
     return static_cast<C>(static_cast<U>(acc) + static_cast<U>(a) * static_cast<U>(b));

@@ -9,6 +9,7 @@
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/ops/multiply.hpp"
 #include "tessera/simt/dim3.hpp"
+#include "tessera/simt/shared.hpp"
 
 namespace tessera {
 

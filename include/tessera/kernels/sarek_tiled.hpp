@@ -6,6 +6,7 @@
 #include "tessera/kernels/tile_shape.hpp"
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/simt/dim3.hpp"
+#include "tessera/simt/shared.hpp"
 #include "tessera/tensor/storage.hpp"
 
 namespace tessera {

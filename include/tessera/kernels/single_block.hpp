@@ -7,6 +7,7 @@
 #include "tessera/ops/copy.hpp"
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/simt/dim3.hpp"
+#include "tessera/simt/shared.hpp"
 
 namespace tessera {
 

@@ -8,6 +8,7 @@
 #include "tessera/ops/copy.hpp"
 #include "tessera/ops/tensor_core.hpp"
 #include "tessera/simt/dim3.hpp"
+#include "tessera/simt/shared.hpp"
 
 namespace tessera {
 

@@ -20,7 +20,7 @@ class CpuThreadBase {
   Position thread;  ///< in the block; converts to the linear number
   Position block;   ///< in the grid
   Dim3 grid_dim;
-  int lane, warp;  ///< linear thread number modulo and divided by 32
+  int lane, warp;    ///< linear thread number modulo and divided by 32
   int mma_turn = 0;  ///< which half of warp_scratch() the next matrix instruction uses
 
   CpuThreadBase(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim,
@@ -159,12 +159,5 @@ class CpuThread<Dim3{0, 0, 0}> : public CpuThreadBase {
             Dim3 grid)
       : CpuThreadBase(scheduler, linear, block_, block_dim_, grid), block_dim(block_dim_) {}
 };
-
-/// The block's shared storage as an S. Not initialised: every element must be written before it is
-/// read.
-template <class S, class Thread>
-TESSERA_KERNEL S& shared(Thread& t) {
-  return *static_cast<S*>(t.shared_memory());
-}
 
 }  // namespace tessera

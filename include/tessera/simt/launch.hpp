@@ -14,6 +14,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/simt/cpu_thread.hpp"
+#include "tessera/simt/shared.hpp"
 
 namespace tessera {
 

@@ -1,0 +1,156 @@
+// The thread's context `t` on a CUDA GPU: the same members as CpuThread, everything inlined to the
+// built-ins. And the one
+// __global__ function through which every kernel is launched.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "tessera/core/here.hpp"
+#include "tessera/ops/copy.hpp"
+#include "tessera/simt/cuda_mma.cuh"
+#include "tessera/simt/dim3.hpp"
+#include "tessera/tensor/tensor.hpp"
+
+namespace tessera {
+
+/// The context of a kernel that declares its block size.
+template <Dim3 Block>
+class CudaThread {
+ public:
+  static constexpr Dim3 block_dim = Block;
+  Position thread, block;
+  Dim3 grid_dim;
+  int lane, warp;
+
+  __device__ CudaThread() {
+    thread = {static_cast<int>(threadIdx.x), static_cast<int>(threadIdx.y),
+              static_cast<int>(threadIdx.z), 0};
+    thread.linear = thread.x + Block.x * (thread.y + Block.y * thread.z);
+    grid_dim = {static_cast<int>(gridDim.x), static_cast<int>(gridDim.y),
+                static_cast<int>(gridDim.z)};
+    block = {static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y),
+             static_cast<int>(blockIdx.z), 0};
+    block.linear = block.x + grid_dim.x * (block.y + grid_dim.y * block.z);
+    lane = thread.linear % kWarpSize;
+    warp = thread.linear / kWarpSize;
+  }
+
+  __device__ void barrier(Here = {}) { __syncthreads(); }
+  __device__ void warp_barrier(Here = {}) { __syncwarp(); }
+  template <class Body>
+  __device__ void superstep(const char*, Body&& body, Here = {}) {
+    body();
+    __syncthreads();
+  }
+
+  __device__ void* shared_memory() {
+    extern __shared__ __align__(128) unsigned char tessera_shared[];
+    return tessera_shared;
+  }
+
+  __device__ int lanes() const {
+    constexpr int threads = static_cast<int>(volume(Block));
+    return threads - warp * kWarpSize < kWarpSize ? threads - warp * kWarpSize : kWarpSize;
+  }
+  template <class T>
+  __device__ T shuffle(T value, int source, Here = {}) {
+    return source < 0 || source >= lanes() ? exchange(value, lane) : exchange(value, source);
+  }
+  template <class T>
+  __device__ T shuffle_down(T value, int delta, Here = {}) {
+    return shuffle(value, lane + delta);
+  }
+  template <class T>
+  __device__ T shuffle_up(T value, int delta, Here = {}) {
+    return shuffle(value, lane - delta);
+  }
+  template <class T>
+  __device__ T shuffle_xor(T value, int mask, Here = {}) {
+    return shuffle(value, lane ^ mask);
+  }
+  __device__ unsigned ballot(bool vote, Here = {}) { return __ballot_sync(all_lanes(), vote); }
+  __device__ bool any(bool vote, Here = {}) { return __any_sync(all_lanes(), vote) != 0; }
+  __device__ bool all(bool vote, Here = {}) { return __all_sync(all_lanes(), vote) != 0; }
+
+  template <class T>
+  __device__ T atomic_add(T& target, std::type_identity_t<T> value) {
+    return atomicAdd(&target, value);
+  }
+  template <class T>
+  __device__ T atomic_max(T& target, std::type_identity_t<T> value) {
+    return atomicMax(&target, value);
+  }
+  template <class T>
+  __device__ T atomic_min(T& target, std::type_identity_t<T> value) {
+    return atomicMin(&target, value);
+  }
+  template <class T>
+  __device__ T atomic_exchange(T& target, std::type_identity_t<T> value) {
+    return atomicExch(&target, value);
+  }
+  template <class T>
+  __device__ T atomic_compare_exchange(T& target, std::type_identity_t<T> expected,
+                                       std::type_identity_t<T> desired) {
+    return atomicCAS(&target, expected, desired);
+  }
+
+  /// cp.async of 4 bytes for each element (PTX ISA 9.7.9.25.3.1); past the edge it copies 0 bytes
+  /// and fills with zero.
+  template <class Src, class Dst>
+  __device__ void copy_async(const Src& src, const Dst& dst) {
+    if constexpr (sizeof(typename Src::element) == 4 &&
+                  std::is_same_v<ElementOf<Src>, ElementOf<Dst>>) {
+      constexpr index_t cols = Dst::pattern.shape.leaf(1), count = Dst::pattern.shape.product();
+      constexpr index_t threads = volume(Block);
+      for (index_t i = thread; i < count; i += threads) {
+        const index_t row = i / cols, col = i % cols;
+        const bool inside = src.contains(row, col);
+        const void* from = inside ? &src(row, col) : static_cast<const void*>(src.data());
+        const auto to = static_cast<unsigned>(__cvta_generic_to_shared(&dst(row, col)));
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
+                     "r"(inside ? 4 : 0)
+                     : "memory");
+      }
+    } else {
+      copy(*this, src, dst);
+    }
+  }
+  __device__ void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  template <int Pending>
+  __device__ void wait_async() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+  }
+
+  /// d += a * b by the warp's matrix unit (cuda_mma.cuh).
+  template <class D, class A, class B, class Mma>
+  __device__ void mma(D& d, const A& a, const B& b, Mma) {
+    using In = std::remove_cvref_t<decltype(a.value[0])>;
+    detail::mma_sync<In, Mma::shape.k>(d.value, reinterpret_cast<const unsigned*>(a.value),
+                                       reinterpret_cast<const unsigned*>(b.value));
+  }
+
+ private:
+  __device__ unsigned all_lanes() const {
+    return lanes() == kWarpSize ? 0xffffffffu : (1u << lanes()) - 1;
+  }
+  template <class T>
+  __device__ T exchange(T value, int source) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16,
+                  "a shuffle moves at most 16 plain bytes");
+    unsigned words[(sizeof(T) + 3) / 4] = {};
+    std::memcpy(words, &value, sizeof(T));
+    for (auto& word : words) word = __shfl_sync(all_lanes(), word, source);
+    std::memcpy(&value, words, sizeof(T));
+    return value;
+  }
+};
+
+/// Every kernel is launched through this function, with its own block size and `Shared` in dynamic
+/// shared memory.
+template <class Kernel, class... Args>
+__global__ void __launch_bounds__(volume(Kernel::block), 1) entry(Kernel kernel, Args... args) {
+  kernel(CudaThread<Kernel::block>{}, args...);
+}
+
+}  // namespace tessera
