@@ -1,0 +1,259 @@
+// Problem and plan: what is refused and how it is said; text both ways.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "support/products.hpp"
+
+namespace tessera {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+template <class Action>
+std::string refusal(Action action, Category category) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.category(), category) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return {};
+}
+
+struct Buffers {
+  std::vector<float> a = std::vector<float>(4096, 1), b = a, c = a;
+};
+
+TEST(Problem, ShapesThatDoNotFitNameBothShapes) {
+  Buffers x;
+  const auto text = refusal(
+      [&] {
+        make_problem(matrix(x.a.data(), 3, 64), matrix(x.b.data(), 32, 4),
+                     matrix(x.c.data(), 3, 4));
+      },
+      Category::shape);
+  EXPECT_THAT(text, AllOf(HasSubstr("A has 64 columns but B has 32 rows"), HasSubstr("(3,64)"),
+                          HasSubstr("(32,4)")));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_problem(matrix(x.a.data(), 3, 5), matrix(x.b.data(), 5, 4),
+                                 matrix(x.c.data(), 4, 3));
+                  },
+                  Category::shape),
+              AllOf(HasSubstr("expected (3,4)"), HasSubstr("got (4,3)")));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_problem(matrix(x.a.data(), -1, 5), matrix(x.b.data(), 5, 4),
+                                 matrix(x.c.data(), -1, 4));
+                  },
+                  Category::shape),
+              HasSubstr("negative extent"));
+}
+
+TEST(Problem, NullPointersAndTypesAreRefused) {
+  Buffers x;
+  const float* none = nullptr;
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_problem(matrix(none, 3, 5), matrix(x.b.data(), 5, 4),
+                                 matrix(x.c.data(), 3, 4));
+                  },
+                  Category::argument),
+              HasSubstr("null pointer"));
+  EXPECT_NO_THROW(make_problem(matrix(none, 3, 0), matrix(none, 0, 4), matrix(x.c.data(), 3, 4)));
+  std::vector<double> d(64);
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_problem(matrix(x.a.data(), 3, 5), matrix(d.data(), 5, 4),
+                                 matrix(x.c.data(), 3, 4));
+                  },
+                  Category::type),
+              HasSubstr("f32 and f64"));
+  std::vector<std::int8_t> i(64);
+  EXPECT_THAT(
+      refusal(
+          [&] { matmul(matrix(i.data(), 3, 5), matrix(i.data(), 5, 4), matrix(x.c.data(), 3, 4)); },
+          Category::type),
+      HasSubstr("no i8 into f32 product"));
+}
+
+TEST(Problem, StridesBeyondSixtyFourBitsAreRefused) {
+  Buffers x;
+  const ConstMatrix far(x.a.data(), DType::f32, 1 << 20, 1 << 20,
+                        std::numeric_limits<index_t>::max() / 4, 1);
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_problem(far, far,
+                                 Matrix(x.c.data(), DType::f32, 1 << 20, 1 << 20, 1 << 20));
+                  },
+                  Category::shape),
+              HasSubstr("64-bit"));
+}
+
+TEST(Problem, OverlapOfTheResultIsFoundExactly) {
+  std::vector<float> all(1000);
+  float* p = all.data();
+  const auto b = std::vector<float>(100);
+  const auto B = matrix(b.data(), 4, 4);
+  const auto with_c = [&](const ConstMatrix& A, const Matrix& C) { return make_problem(A, B, C); };
+  EXPECT_THAT(refusal([&] { with_c(matrix(p, 4, 4), matrix(p, 4, 4)); }, Category::argument),
+              HasSubstr("C overlaps A"));
+  EXPECT_THAT(refusal([&] { with_c(matrix(p, 4, 4), matrix(p + 15, 4, 4)); }, Category::argument),
+              HasSubstr("C overlaps A"));
+  EXPECT_NO_THROW(with_c(matrix(p, 4, 4), matrix(p + 16, 4, 4)));
+  EXPECT_NO_THROW(
+      with_c(matrix(p, 4, 4, 8), matrix(p + 4, 4, 4, 8)));  // two column windows of the same rows
+  refusal([&] { with_c(matrix(p, 4, 4, 8), matrix(p + 5, 4, 4, 8)); }, Category::argument);
+  // C's own elements: brute force against the rule.
+  rc::check("self-overlap is exact", [&] {
+    const auto rows = *rc::gen::inRange<index_t>(1, 6), cols = *rc::gen::inRange<index_t>(1, 6);
+    const auto rs = *rc::gen::inRange<index_t>(-8, 9), cs = *rc::gen::inRange<index_t>(-8, 9);
+    std::vector<index_t> seen;
+    for (index_t i = 0; i < rows; ++i) {
+      for (index_t j = 0; j < cols; ++j) seen.push_back(i * rs + j * cs);
+    }
+    std::sort(seen.begin(), seen.end());
+    const bool overlaps = std::adjacent_find(seen.begin(), seen.end()) != seen.end();
+    const float* none = nullptr;
+    bool refused = false;
+    try {
+      make_problem(matrix(none, rows, 0), matrix(none, 0, cols),
+                   Matrix(p + 500, DType::f32, rows, cols, rs, cs));
+    } catch (const Error&) {
+      refused = true;
+    }
+    RC_ASSERT(refused == overlaps);
+  });
+}
+
+TEST(Problem, TextRoundTrips) {
+  rc::check("parse(to_string(p)) == p", [] {
+    Problem p;
+    p.M = *rc::gen::inRange<index_t>(0, 1 << 30), p.N = *rc::gen::inRange<index_t>(0, 1 << 30),
+    p.K = *rc::gen::inRange<index_t>(0, 1 << 30);
+    p.in = static_cast<DType>(*rc::gen::inRange(0, 15)),
+    p.out = static_cast<DType>(*rc::gen::inRange(0, 15));
+    for (auto* s : {&p.a, &p.b, &p.c})
+      *s = {*rc::gen::arbitrary<index_t>(), *rc::gen::arbitrary<index_t>()};
+    p.alpha = static_cast<double>(*rc::gen::arbitrary<int>()) / 7;
+    p.beta = static_cast<double>(*rc::gen::arbitrary<int>()) * 1e-300;
+    p.epilogue = {static_cast<Activation>(*rc::gen::inRange(0, 4)),
+                  static_cast<Bias>(*rc::gen::inRange(0, 3))};
+    RC_ASSERT(parse_problem(to_string(p)) == p);
+  });
+  EXPECT_EQ(
+      to_string(parse_problem("m=2 n=3 k=4")),
+      "m=2 n=3 k=4 in=f32 out=f32 a=4:1 b=3:1 c=3:1 alpha=1 beta=0 bias=none activation=none");
+}
+
+TEST(Plan, TextRoundTrips) {
+  for (const auto& algorithm : algorithms()) {
+    for (const auto& tile : algorithm.tiles) {
+      Options options{.algorithm = std::string(algorithm.name),
+                      .tile = tile,
+                      .threads = 3,
+                      .order = ThreadOrder::shuffled,
+                      .seed = 77};
+      Plan plan = make_plan(parse_problem("m=10 n=20 k=30"), options);
+      plan.reason = "a \"quoted\" reason \\ with = signs";
+      Plan back = parse_plan(to_string(plan));
+      EXPECT_EQ(back, plan) << to_string(plan);
+    }
+  }
+}
+
+TEST(Plan, AutomaticChoiceSaysWhyTheOthersWereNotTaken) {
+  const Plan plan = make_plan(parse_problem("m=1024 n=1024 k=1024"));
+  EXPECT_FALSE(plan.reason.empty());
+  EXPECT_EQ(plan.rejected.size(), algorithms().size() - 1);
+  for (const auto& rejected : plan.rejected)
+    EXPECT_FALSE(rejected.reason.empty()) << rejected.algorithm;
+}
+
+TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
+  const Problem p = parse_problem("m=10 n=20 k=30");
+  EXPECT_THAT(refusal([&] { make_plan(p, {.algorithm = "tield"}); }, Category::argument),
+              HasSubstr("did you mean 'tiled'"));
+  EXPECT_THAT(
+      refusal([&] { make_plan(p, {.algorithm = "tiled", .tile = {.bm = 33, .bn = 7, .bk = 2}}); },
+              Category::argument),
+      AllOf(HasSubstr("33x7x2"), HasSubstr("built: 32x32x32")));
+  EXPECT_THAT(
+      refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=f64"), {.algorithm = "tensor_core"}); },
+              Category::argument),
+      HasSubstr("no f64 product"));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_plan(parse_problem("m=1 n=1 k=1 in=f16"),
+                              {.algorithm = "tiled", .tile = {.bm = 16, .bn = 16, .bk = 16}});
+                  },
+                  Category::argument),
+              HasSubstr("only tile 32x32x32"));
+  EXPECT_THAT(refusal([&] { make_plan(p, {.device = "cuda:0"}); }, Category::unavailable),
+              HasSubstr("cuda:0"));
+  EXPECT_THAT(refusal([&] { make_plan(p, {.threads = -1}); }, Category::argument), HasSubstr("-1"));
+  EXPECT_THAT(refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=i32 alpha=0.5")); },
+                      Category::argument),
+              HasSubstr("whole number"));
+  EXPECT_THAT(refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=u8")); }, Category::type),
+              HasSubstr("no u8 product"));
+  EXPECT_THAT(refusal([&] { parse_tile("12xx3"); }, Category::argument), HasSubstr("12xx3"));
+}
+
+TEST(Plan, RunRefusesOtherMatricesThanPlanned) {
+  Buffers x;
+  const Plan plan = make_plan(
+      make_problem(matrix(x.a.data(), 3, 5), matrix(x.b.data(), 5, 4), matrix(x.c.data(), 3, 4)));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    run(plan, matrix(x.a.data(), 3, 6), matrix(x.b.data(), 5, 4),
+                        matrix(x.c.data(), 3, 4));
+                  },
+                  Category::shape),
+              HasSubstr("run: A"));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    run(plan, matrix(x.a.data(), 3, 5), matrix(x.b.data(), 5, 4),
+                        matrix(x.a.data(), 3, 4));
+                  },
+                  Category::argument),
+              HasSubstr("overlaps"));
+}
+
+TEST(Parse, RandomTextIsAValueOrAnError) {
+  std::mt19937 random(1);
+  const std::string seed =
+      "m=10 n=20 k=30 in=f32 a=3:1 alpha=1e3 algorithm=tiled tile=32x32x32 reason=\"x y\" "
+      "threads=2";
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = seed;
+    for (int edits = 1 + static_cast<int>(random() % 6); edits > 0; --edits) {
+      const auto at = random() % text.size();
+      if (random() % 3 == 0) text.erase(at, 1 + random() % 5);
+      else text[at] = static_cast<char>(random() % 128);
+      if (text.empty()) text = " ";
+    }
+    try {
+      parse_problem(text);
+    } catch (const Error&) {
+    }
+    try {
+      parse_plan(text);
+    } catch (const Error&) {
+    }
+    try {
+      parse_tile(text.substr(0, 12));
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera
