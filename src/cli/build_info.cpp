@@ -51,7 +51,8 @@ bool cuda_built() {
 
 std::string version_text() {
   return cat("tessera ", TESSERA_VERSION, "\ncompiler: ", compiler_text(), " (", build_type(),
-             ")\ninstruction sets: ", join(instruction_sets(), " "), "\nCUDA: ", cuda_built() ? "yes" : "no", "\n");
+             ")\ninstruction sets: ", join(instruction_sets(), " "),
+             "\nCUDA: ", cuda_built() ? "yes" : "no", "\n");
 }
 
 }  // namespace tessera::cli

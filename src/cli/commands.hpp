@@ -1,7 +1,8 @@
-// The sub-commands, one file each. `add_x` puts the sub-command with its options into the tree; its callback sets
-// Context::action, which main runs once the whole command line is understood.
+// The sub-commands, one file each. `add_x` puts the sub-command with its options into the tree; its
+// callback sets Context::action, which main runs once the whole command line is understood.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,5 +27,7 @@ struct HelpTopic {
   std::string_view name, summary;
 };
 const std::vector<HelpTopic>& help_topics();
+/// Every algorithm with its idea, tiles and types.
+std::string algorithms_page();
 
 }  // namespace tessera::cli

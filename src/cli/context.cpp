@@ -16,7 +16,8 @@ namespace tessera::cli {
 namespace {
 
 [[noreturn]] void cannot_write() {
-  throw Error(Category::resource, cat("cannot write the result to standard output: ", std::strerror(errno)));
+  throw Error(Category::resource,
+              cat("cannot write the result to standard output: ", std::strerror(errno)));
 }
 
 void write_line(const std::string& command, std::string_view text) {
@@ -35,7 +36,8 @@ bool set(const char* variable) {
 
 bool is_terminal(Stream stream) {
   const char* term = std::getenv("TERM");
-  return isatty(stream == Stream::out ? 1 : 2) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+  return isatty(stream == Stream::out ? 1 : 2) == 1 &&
+         (term == nullptr || std::strcmp(term, "dumb") != 0);
 }
 
 void Context::print(std::string_view text) const {
@@ -55,7 +57,8 @@ void Context::detail(std::string_view text) const {
 }
 
 void Context::warn(std::string_view text) const {
-  if (!quiet) write_line(command, paint("warning", Ink::yellow, Stream::err) + ": " + std::string(text));
+  if (!quiet)
+    write_line(command, paint("warning", Ink::yellow, Stream::err) + ": " + std::string(text));
 }
 
 void Context::error(std::string_view text) const { write_line(command, text); }

@@ -1,6 +1,7 @@
 // What every sub-command shares: where results and talk go, colours, and how it ends.
-// Results go to stdout through print(), everything else to stderr through note() and warn(). A result that cannot be
-// written is an error, never silence. Exit codes: 0 done, 1 failed, 2 usage, 3 input file, 4 not available, 130 Ctrl-C.
+// Results go to stdout through print(), everything else to stderr through note() and warn(). A
+// result that cannot be written is an error, never silence. Exit codes: 0 done, 1 failed, 2 usage,
+// 3 input file, 4 not available, 130 Ctrl-C.
 #pragma once
 
 #include <functional>
@@ -18,13 +19,14 @@ enum class Stream { out, err };
 enum class Ink { bold, dim, red, green, yellow };
 
 struct Context {
-  bool json = false;      ///< one JSON document on stdout and nothing else
-  bool quiet = false;     ///< no talk on stderr but errors
-  int verbosity = 0;      ///< how many -v
+  bool json = false;   ///< one JSON document on stdout and nothing else
+  bool quiet = false;  ///< no talk on stderr but errors
+  int verbosity = 0;   ///< how many -v
   ColorMode color = ColorMode::automatic;
   std::string command = "tessera";  ///< "tessera multiply": begins each message
   const CLI::App* root = nullptr;
-  /// What to do once the whole command line is understood; returns the exit code. Each sub-command's callback sets it.
+  /// What to do once the whole command line is understood; returns the exit code. Each
+  /// sub-command's callback sets it.
   std::function<int()> action;
 
   /// Adds to the result on stdout. Throws Error(resource) when it cannot be written.

@@ -1,14 +1,12 @@
 // `tessera help [TOPIC]`: the help of a command, or a page on something that concerns all of them.
+#include <fmt/format.h>
+
 #include "commands.hpp"
 #include "options.hpp"
 #include "suggest.hpp"
 #include "tessera/matmul/plan.hpp"
 
-#include <fmt/format.h>
-
 namespace tessera::cli {
-
-namespace {
 
 std::string algorithms_page() {
   std::string out = "Algorithms, in the order of the ladder:\n\n";
@@ -21,11 +19,15 @@ std::string algorithms_page() {
     for (auto type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32}) {
       if (each.supports(type, type)) types.push_back(to_string(type));
     }
-    out += fmt::format("\n      types: {}{}\n", join(types, " "),
-                       each.same_bits ? "; f32 and f64 give the same bits as every other such algorithm" : "");
+    out += fmt::format(
+        "\n      types: {}{}\n", join(types, " "),
+        each.same_bits ? "; f32 and f64 give the same bits as every other such algorithm" : "");
   }
-  return out + "\n'auto' takes the one that suits the problem; -v tells why, and why not the others.\n";
+  return out +
+         "\n'auto' takes the one that suits the problem; -v tells why, and why not the others.\n";
 }
+
+namespace {
 
 constexpr const char* kTypesPage =
     R"(Element types: f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 u16 i32 u32 i64 u64 bool.
@@ -117,7 +119,8 @@ std::string page(const std::string& topic) {
 int show_help(const Context& context, const std::vector<std::string>& words) {
   if (words.empty()) {
     std::string out = context.root->help() + "\nHelp topics ('tessera help TOPIC'):\n";
-    for (const auto& each : help_topics()) out += fmt::format("  {:<14}{}\n", each.name, each.summary);
+    for (const auto& each : help_topics())
+      out += fmt::format("  {:<14}{}\n", each.name, each.summary);
     context.print(out);
     return 0;
   }
@@ -135,8 +138,9 @@ int show_help(const Context& context, const std::vector<std::string>& words) {
     }
     if (found == nullptr) {
       for (const auto& each : help_topics()) known.emplace_back(each.name);
-      throw Error(Category::argument, cat("no help on '", word, "'"), "one of " + join(known), {},
-                  nearest(word, known).empty() ? "" : "did you mean '" + nearest(word, known) + "'?");
+      throw Error(
+          Category::argument, cat("no help on '", word, "'"), "one of " + join(known), {},
+          nearest(word, known).empty() ? "" : "did you mean '" + nearest(word, known) + "'?");
     }
     app = found;
   }
@@ -167,8 +171,11 @@ void add_help(CLI::App& root, Context& context) {
                               "  tessera help\n"
                               "  tessera help multiply\n"
                               "  tessera help exit-codes");
-  app->add_option("TOPIC", *words, "A command or a topic; 'tessera help' lists them")->type_name("TOPIC");
-  app->callback([&context, words] { context.action = [&context, words] { return show_help(context, *words); }; });
+  app->add_option("TOPIC", *words, "A command or a topic; 'tessera help' lists them")
+      ->type_name("TOPIC");
+  app->callback([&context, words] {
+    context.action = [&context, words] { return show_help(context, *words); };
+  });
 }
 
 }  // namespace tessera::cli

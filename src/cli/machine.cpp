@@ -2,7 +2,6 @@
 #include "machine.hpp"
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -11,18 +10,15 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <sstream>
 
-#include <fmt/format.h>
-
 #include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/io/array.hpp"
 
 namespace tessera::cli {
 
 namespace {
-
-constexpr index_t kUnlimited = std::numeric_limits<index_t>::max();
 
 /// The whole number at the start of `text`, or -1.
 index_t leading_number(const std::string& text) {
@@ -55,10 +51,11 @@ std::string cgroup_folder() {
   return "/sys/fs/cgroup";
 }
 
-/// The first line of `name` in this process's cgroup, also where the hierarchy is mounted at the root (containers), or of
-/// `legacy` below /sys/fs/cgroup (version 1).
+/// The first line of `name` in this process's cgroup, also where the hierarchy is mounted at the
+/// root (containers), or of `legacy` below /sys/fs/cgroup (version 1).
 std::string cgroup_line(const std::string& name, const std::string& legacy) {
-  for (const auto& path : {cgroup_folder() + "/" + name, "/sys/fs/cgroup/" + name, "/sys/fs/cgroup/" + legacy}) {
+  for (const auto& path :
+       {cgroup_folder() + "/" + name, "/sys/fs/cgroup/" + name, "/sys/fs/cgroup/" + legacy}) {
     if (const std::string line = first_line(path); !line.empty()) return line;
   }
   return {};
@@ -73,11 +70,13 @@ double cgroup_cpu_quota() {
   std::istringstream line(cgroup_line("cpu.max", ""));
   std::string quota;
   double period = 0;
-  if (line >> quota >> period && quota != "max" && period > 0) return std::strtod(quota.c_str(), nullptr) / period;
+  if (line >> quota >> period && quota != "max" && period > 0)
+    return std::strtod(quota.c_str(), nullptr) / period;
   const index_t legacy_quota = leading_number(first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"));
   const index_t legacy_period = leading_number(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
-  return legacy_quota > 0 && legacy_period > 0 ? static_cast<double>(legacy_quota) / static_cast<double>(legacy_period)
-                                               : 0;
+  return legacy_quota > 0 && legacy_period > 0
+             ? static_cast<double>(legacy_quota) / static_cast<double>(legacy_period)
+             : 0;
 }
 
 std::vector<Cache> caches_of_first_cpu() {
@@ -87,7 +86,8 @@ std::vector<Cache> caches_of_first_cpu() {
     const std::string size = first_line(folder + "size");
     if (size.empty()) break;
     Cache cache;
-    cache.level = static_cast<int>(std::max<index_t>(0, leading_number(first_line(folder + "level"))));
+    cache.level =
+        static_cast<int>(std::max<index_t>(0, leading_number(first_line(folder + "level"))));
     cache.type = first_line(folder + "type");
     const index_t unit = size.back() == 'K' ? 1024 : size.back() == 'M' ? 1024 * 1024 : 1;
     cache.bytes = std::max<index_t>(0, leading_number(size)) * unit;
@@ -106,9 +106,9 @@ std::vector<Cache> caches_of_first_cpu() {
 
 std::vector<std::string> arithmetic_flags() {
   constexpr std::array<std::string_view, 20> wanted = {
-      "sse4_2",     "avx",         "avx2",      "fma",       "f16c",          "avx512f",     "avx512dq",
-      "avx512bw",   "avx512vl",    "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile",
-      "amx_bf16",   "amx_int8",    "asimd",     "asimdhp",   "bf16",          "sve"};
+      "sse4_2",   "avx",      "avx2",        "fma",         "f16c",        "avx512f",  "avx512dq",
+      "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile",
+      "amx_bf16", "amx_int8", "asimd",       "asimdhp",     "bf16",        "sve"};
   std::string line = value_of("/proc/cpuinfo", "flags");
   if (line.empty()) line = value_of("/proc/cpuinfo", "Features");
   std::istringstream words(line);
@@ -142,55 +142,34 @@ Machine describe_machine() {
   out.cpus_online = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  out.cpus_allowed = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : out.cpus_online;
+  out.cpus_allowed =
+      sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : out.cpus_online;
   out.cgroup_cpus = cgroup_cpu_quota();
   out.caches = caches_of_first_cpu();
   out.memory_bytes = meminfo_bytes("MemTotal");
   out.available_bytes = std::max<index_t>(0, available_memory());
   out.cgroup_memory_bytes = cgroup_memory_limit();
   const std::string pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (const auto open = pages.find('['), close = pages.find(']'); open != std::string::npos && close > open)
+  if (const auto open = pages.find('['), close = pages.find(']');
+      open != std::string::npos && close > open)
     out.transparent_huge_pages = pages.substr(open + 1, close - open - 1);
-  out.huge_pages_reserved = std::max<index_t>(0, leading_number(value_of("/proc/meminfo", "HugePages_Total")));
+  out.huge_pages_reserved =
+      std::max<index_t>(0, leading_number(value_of("/proc/meminfo", "HugePages_Total")));
   double load[3];
   const int loads = getloadavg(load, 3);
   out.load.assign(load, load + std::max(0, loads));
   return out;
 }
 
-index_t available_memory() {
-  index_t least = kUnlimited;
-  if (const index_t bytes = meminfo_bytes("MemAvailable"); bytes > 0) least = bytes;
-  if (const index_t limit = cgroup_memory_limit(); limit > 0) {
-    const index_t used = leading_number(cgroup_line("memory.current", "memory/memory.usage_in_bytes"));
-    least = std::min(least, std::max<index_t>(0, limit - std::max<index_t>(0, used)));
-  }
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    const index_t pages = leading_number(first_line("/proc/self/statm"));
-    const auto used = std::max<index_t>(0, pages) * sysconf(_SC_PAGESIZE);
-    least = std::min(least, std::max<index_t>(0, static_cast<index_t>(limit.rlim_cur) - used));
-  }
-  return least == kUnlimited ? -1 : least;
-}
-
 void require_memory(double wanted, const std::string& purpose) {
   const index_t available = available_memory();
-  if (available < 0 || wanted <= static_cast<double>(available)) return;
+  if (wanted <= static_cast<double>(available)) return;
+  const std::string wanted_text =
+      wanted < 0x1p62 ? bytes_text(static_cast<index_t>(wanted)) : "more than 4 EiB";
   throw Error(Category::resource,
-              cat(purpose, " needs ", bytes_text(wanted), " of memory but ", bytes_text(static_cast<double>(available)),
+              cat(purpose, " needs ", wanted_text, " of memory but ", bytes_text(available),
                   " are available"),
               {}, {}, "use smaller sizes");
-}
-
-std::string bytes_text(double bytes) {
-  constexpr std::array<const char*, 7> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
 }  // namespace tessera::cli

@@ -1,5 +1,5 @@
-// What this machine is and what of it this process may use: processor, caches, memory, limits. Reads /proc and /sys;
-// what cannot be found out stays empty or zero, never an error.
+// What this machine is and what of it this process may use: processor, caches, memory, limits.
+// Reads /proc and /sys; what cannot be found out stays empty or zero, never an error.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct Machine {
   std::string governor;  ///< of CPU 0; empty where the kernel does not tell
   std::vector<Cache> caches;
   index_t memory_bytes = 0, available_bytes = 0;
-  index_t cgroup_memory_bytes = 0;   ///< memory limit of the cgroup; 0: none
+  index_t cgroup_memory_bytes = 0;     ///< memory limit of the cgroup; 0: none
   std::string transparent_huge_pages;  ///< "always", "madvise", "never"
   index_t huge_pages_reserved = 0;
   std::vector<double> load;
@@ -34,15 +34,9 @@ struct Machine {
 
 Machine describe_machine();
 
-/// Bytes this process can still use: free memory, cut by the cgroup's and the shell's (ulimit -v) limits. -1: unknown.
-index_t available_memory();
-
-/// Throws Error(resource) with both numbers when `wanted` bytes (a double, since it may not fit into 64 bits) for
-/// `purpose` exceed what is available.
+/// Throws Error(resource) with both numbers when `wanted` bytes (a double, since it may not fit
+/// into 64 bits) for `purpose` exceed what is available.
 void require_memory(double wanted, const std::string& purpose);
-
-/// "1.5 GiB", "512 MiB", "640 B".
-std::string bytes_text(double bytes);
 
 /// First line of a small file without its line break; "" when it cannot be read.
 std::string first_line(const std::string& path);

@@ -1,6 +1,8 @@
-// The command `tessera`: builds the option tree, understands the command line, runs one sub-command, and turns
-// everything that can go wrong into one line on stderr and an exit code. No exception and no signal leaves it.
+// The command `tessera`: builds the option tree, understands the command line, runs one
+// sub-command, and turns everything that can go wrong into one line on stderr and an exit code. No
+// exception and no signal leaves it.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,6 +16,7 @@
 #include "options.hpp"
 #include "signals.hpp"
 #include "suggest.hpp"
+#include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {
 
@@ -27,7 +30,8 @@ const CLI::App& deepest(const CLI::App& app) {
 }
 
 std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -55,8 +59,10 @@ std::string unexpected(const CLI::App& root, const CLI::App& app) {
     }
     const auto commands = command_names(app);
     if (!commands.empty())
-      return cat("unknown command '", word, "'", did_you_mean(word, commands), " Known: ", join(commands));
-    return cat("unexpected argument '", word, "'; '", full_name(app), " --help' shows what it takes");
+      return cat("unknown command '", word, "'", did_you_mean(word, commands),
+                 " Known: ", join(commands));
+    return cat("unexpected argument '", word, "'; '", full_name(app),
+               " --help' shows what it takes");
   }
   return "unexpected arguments";
 }
@@ -72,17 +78,20 @@ std::string message_of(const CLI::Error& error, const CLI::App& root, const CLI:
 
 std::string known_names(const CLI::App& root) {
   std::string out = "commands:\n";
-  for (const auto* sub : visible_commands(root)) out += fmt::format("  {:<12} {}\n", sub->get_name(), sub->get_description());
+  for (const auto* sub : visible_commands(root))
+    out += fmt::format("  {:<12} {}\n", sub->get_name(), sub->get_description());
   out += "algorithms:\n";
   for (const auto& each : algorithms()) out += fmt::format("  {:<24} {}\n", each.name, each.idea);
   out += "element types:\n  " + join(dtype_names(), " ") + "\n";
   out += "help topics:\n";
-  for (const auto& topic : help_topics()) out += fmt::format("  {:<12} {}\n", topic.name, topic.summary);
+  for (const auto& topic : help_topics())
+    out += fmt::format("  {:<12} {}\n", topic.name, topic.summary);
   return out;
 }
 
 int command_line(int argc, char** argv, Context& context) {
-  CLI::App root{"Tiled matrix multiplication: multiply files, compare algorithms, look at layouts.", "tessera"};
+  CLI::App root{"Tiled matrix multiplication: multiply files, compare algorithms, look at layouts.",
+                "tessera"};
   context.root = &root;
   root.formatter(std::make_shared<HelpFormatter>());
   root.get_formatter()->label("Positionals", "Arguments");
@@ -90,18 +99,23 @@ int command_line(int argc, char** argv, Context& context) {
   add_common_options(root, context);
   bool version = false, list = false;
   root.add_flag("--version", version, "Show version, compiler, instruction sets and CUDA, and end");
-  root.add_flag("--list", list, "List all commands, algorithms, element types and help topics, and end");
-  root.footer("Examples:\n"
-              "  tessera multiply a.npy b.npy -o c.npy\n"
-              "  tessera compare -m 256 -n 256 -k 256\n"
-              "  tessera layout '(4,2):(2,1)' --at 3,1\n"
-              "  tessera help files\n"
-              "\n"
-              "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 input file, 4 not available, 130 interrupted.");
+  root.add_flag("--list", list,
+                "List all commands, algorithms, element types and help topics, and end");
+  root.footer(
+      "Examples:\n"
+      "  tessera multiply a.npy b.npy -o c.npy\n"
+      "  tessera compare -m 256 -n 256 -k 256\n"
+      "  tessera layout '(4,2):(2,1)' --at 3,1\n"
+      "  tessera help files\n"
+      "\n"
+      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 input file, 4 not available, 130 "
+      "interrupted.");
   add_multiply(root, context);
   add_compare(root, context);
   add_bench(root, context);
+#if __has_include("tessera/layout/expression.hpp")
   add_layout(root, context);
+#endif
   add_doctor(root, context);
   add_completion(root, context);
   add_help(root, context);
@@ -140,7 +154,8 @@ int command_line(int argc, char** argv, Context& context) {
 void occupy_standard_streams() {
   for (int stream : {0, 1, 2}) {
     // Opened the wrong way round, so that using the stream is an error as it was before.
-    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+      open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
   }
 }
 
@@ -156,7 +171,8 @@ int main_of_tessera(int argc, char** argv) {
     context.error(error.what());
     return exit_code(error.category());
   } catch (const std::bad_alloc&) {
-    context.error("not enough memory; use smaller matrices or fewer threads, or raise the limit (ulimit -v)");
+    context.error(
+        "not enough memory; use smaller matrices or fewer threads, or raise the limit (ulimit -v)");
     return 1;
   } catch (const std::exception& error) {
     context.error(error.what());

@@ -1,9 +1,9 @@
 // Options that check themselves: see options.hpp.
 #include "options.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
+
+#include <charconv>
 
 #include "suggest.hpp"
 #include "tessera/matmul/plan.hpp"
@@ -21,10 +21,13 @@ std::string shown_name(const std::string& flags) {
   return last.substr(last.find_first_not_of(' '));
 }
 
-/// An option whose value `accept` takes; what it throws becomes one line that begins with the option's name.
-CLI::Option* add_checked(CLI::App& app, const std::string& flags, std::function<void(const std::string&)> accept,
-                         std::string description, std::string type_name) {
-  const auto checked = [name = shown_name(flags), accept = std::move(accept)](const std::string& text) {
+/// An option whose value `accept` takes; what it throws becomes one line that begins with the
+/// option's name.
+CLI::Option* add_checked(CLI::App& app, const std::string& flags,
+                         std::function<void(const std::string&)> accept, std::string description,
+                         std::string type_name) {
+  const auto checked = [name = shown_name(flags),
+                        accept = std::move(accept)](const std::string& text) {
     try {
       accept(text);
     } catch (const std::exception& error) {
@@ -43,7 +46,8 @@ Number whole_number(const std::string& text, Number least, const char* expected)
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range)
     throw Error(Category::argument, "the number is too large", expected, "'" + text + "'");
-  if (error != std::errc{} || stop != end) throw Error(Category::argument, "not a number", expected, "'" + text + "'");
+  if (error != std::errc{} || stop != end)
+    throw Error(Category::argument, "not a number", expected, "'" + text + "'");
   if (value < least) throw Error(Category::argument, "the number is too small", expected, text);
   return value;
 }
@@ -101,7 +105,8 @@ DType named_dtype(const std::string& text) {
   } catch (const Error& error) {
     const std::string near = nearest(text, dtype_names());
     if (near.empty()) throw;
-    throw Error(Category::type, error.problem(), error.expected(), error.got(), "did you mean '" + near + "'?");
+    throw Error(Category::type, error.problem(), error.expected(), error.got(),
+                "did you mean '" + near + "'?");
   }
 }
 
@@ -111,15 +116,16 @@ std::string named_algorithm(const std::string& text) {
     if (name == text) return name;
   }
   const std::string near = nearest(text, names);
-  throw Error(Category::argument, cat("unknown algorithm '", text, "'"), "one of " + join(names), {},
-              near.empty() ? "" : "did you mean '" + near + "'?");
+  throw Error(Category::argument, cat("unknown algorithm '", text, "'"), "one of " + join(names),
+              {}, near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
 void add_common_options(CLI::App& app, Context& context) {
   app.set_help_flag("-h,--help", "Show this help and end");
   app.add_flag("-q,--quiet", context.quiet, "No notes and no progress on stderr, only errors");
   app.add_flag_function(
-      "-v,--verbose", [&context](std::int64_t count) { context.verbosity += static_cast<int>(count); },
+      "-v,--verbose",
+      [&context](std::int64_t count) { context.verbosity += static_cast<int>(count); },
       "Say more on stderr about what is decided and why");
   add_checked(
       app, "--color",
@@ -130,7 +136,8 @@ void add_common_options(CLI::App& app, Context& context) {
           context.color = static_cast<ColorMode>(i);
           return;
         }
-        throw Error(Category::argument, cat("unknown choice '", text, "'"), "one of " + join(names));
+        throw Error(Category::argument, cat("unknown choice '", text, "'"),
+                    "one of " + join(names));
       },
       "Colours; without this option NO_COLOR and then CLICOLOR_FORCE decide, then whether the "
       "output is a terminal",
@@ -150,8 +157,8 @@ void add_json_option(CLI::App& app, Context& context, std::string description) {
   app.add_flag("--json", context.json, std::move(description));
 }
 
-CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target, std::vector<std::string> names,
-                        std::string description) {
+CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
+                        std::vector<std::string> names, std::string description) {
   const std::string type_name = join(names, "|");
   return add_checked(
       app, flags,
@@ -163,13 +170,14 @@ CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target, s
           }
         }
         const std::string near = nearest(text, names);
-        throw Error(Category::argument, cat("unknown choice '", text, "'"), "one of " + join(names), {},
-                    near.empty() ? "" : "did you mean '" + near + "'?");
+        throw Error(Category::argument, cat("unknown choice '", text, "'"), "one of " + join(names),
+                    {}, near.empty() ? "" : "did you mean '" + near + "'?");
       },
       std::move(description), type_name);
 }
 
-CLI::Option* add_extent(CLI::App& app, std::string flags, index_t& target, std::string description) {
+CLI::Option* add_extent(CLI::App& app, std::string flags, index_t& target,
+                        std::string description) {
   return add_checked(
       app, flags,
       [&target](const std::string& text) {
@@ -187,11 +195,13 @@ CLI::Option* add_count(CLI::App& app, std::string flags, int& target, std::strin
       std::move(description), "N");
 }
 
-CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target, std::string description) {
+CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target,
+                      std::string description) {
   return add_checked(
       app, flags,
       [&target](const std::string& text) {
-        target = whole_number<std::uint64_t>(text, 0, "a whole number from 0 to 18446744073709551615");
+        target =
+            whole_number<std::uint64_t>(text, 0, "a whole number from 0 to 18446744073709551615");
       },
       std::move(description), "N");
 }
@@ -206,21 +216,27 @@ CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::s
         if (error == std::errc::result_out_of_range)
           throw Error(Category::argument, "the number does not fit into f64", {}, "'" + text + "'");
         if (error != std::errc{} || stop != end)
-          throw Error(Category::argument, "not a number", "a number such as 1, -0.5 or 1e-3", "'" + text + "'");
+          throw Error(Category::argument, "not a number", "a number such as 1, -0.5 or 1e-3",
+                      "'" + text + "'");
       },
       std::move(description), "X");
 }
 
-CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target, std::string description) {
+CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
+                       std::string description) {
   return add_checked(
-      app, flags, [&target](const std::string& text) { target = std::string(name(named_dtype(text))); },
+      app, flags,
+      [&target](const std::string& text) { target = std::string(name(named_dtype(text))); },
       std::move(description), "TYPE");
 }
 
-CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target, std::string description) {
+CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
+                           std::string description) {
   return add_checked(
       app, flags,
-      [&target](const std::string& text) { target = text == "auto" ? text : named_algorithm(text); },
+      [&target](const std::string& text) {
+        target = text == "auto" ? text : named_algorithm(text);
+      },
       std::move(description), "ALGORITHM");
 }
 
@@ -235,14 +251,16 @@ CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::s
           const std::string name = named_algorithm(each);
           if (std::find(target.begin(), target.end(), name) == target.end()) target.push_back(name);
         }
-        if (target.empty()) throw Error(Category::argument, "no algorithm named", "names joined by commas, or all");
+        if (target.empty())
+          throw Error(Category::argument, "no algorithm named", "names joined by commas, or all");
       },
       std::move(description), "ALGORITHMS");
 }
 
 CLI::Option* add_threads(CLI::App& app, int& target) {
   return add_count(app, "--threads", target,
-                   "Threads; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then the cores of this process");
+                   "Threads; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then the cores of "
+                   "this process");
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
@@ -251,7 +269,8 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
     std::string spaced;
     for (const auto& each : split(left, ',')) spaced += (spaced.empty() ? "" : ", ") + each;
     left = spaced;
-    if (option->get_type_size() != 0 && !option->get_type_name().empty()) left += " " + option->get_type_name();
+    if (option->get_type_size() != 0 && !option->get_type_name().empty())
+      left += " " + option->get_type_name();
   }
   std::string right = option->get_description();
   if (option->get_required() && !is_positional) right += " (required)";
@@ -266,14 +285,17 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
   std::string out = "Usage: " + name;
   for (const auto* option : app->get_options()) {
     if (option->get_required() && !option->get_positional())
-      out += fmt::format(" {} {}", split(option->get_name(false, true), ',').front(), option->get_type_name());
+      out += fmt::format(" {} {}", split(option->get_name(false, true), ',').front(),
+                         option->get_type_name());
   }
-  for (const auto* option : app->get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+  for (const auto* option :
+       app->get_options([](const CLI::Option* each) { return each->get_positional(); })) {
     const std::string shown = option->get_name(true, false);
     out += option->get_required() ? " " + shown : " [" + shown + "]";
   }
   out += " [options]";
-  if (!visible_commands(*app).empty()) out += app->get_parent() == nullptr ? " COMMAND ..." : " | COMMAND ...";
+  if (!visible_commands(*app).empty())
+    out += app->get_parent() == nullptr ? " COMMAND ..." : " | COMMAND ...";
   return out + "\n";
 }
 
@@ -282,7 +304,8 @@ std::string HelpFormatter::make_description(const CLI::App* app) const {
 }
 
 std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty() && !sub->get_group().empty(); });
+  return app.get_subcommands(
+      [](const CLI::App* sub) { return !sub->get_name().empty() && !sub->get_group().empty(); });
 }
 
 }  // namespace tessera::cli

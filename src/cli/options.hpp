@@ -1,13 +1,13 @@
-// Building blocks for the option tree: options that check their value when it is read and answer in one sentence, with
-// the nearest known name where a name is misspelt. The type name of an option says what completion offers for it:
-// FILE, ALGORITHM, ALGORITHMS, TYPE, TOPIC, or the choices themselves joined by '|'.
+// Building blocks for the option tree: options that check their value when it is read and answer in
+// one sentence, with the nearest known name where a name is misspelt. The type name of an option
+// says what completion offers for it: FILE, ALGORITHM, ALGORITHMS, TYPE, TOPIC, or the choices
+// themselves joined by '|'.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "context.hpp"
 #include "tessera/core/dtype.hpp"
@@ -23,20 +23,23 @@ void add_common_options(CLI::App& app, Context& context);
 void add_json_option(CLI::App& app, Context& context, std::string description);
 
 /// One of `names`.
-CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target, std::vector<std::string> names,
-                        std::string description);
+CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
+                        std::vector<std::string> names, std::string description);
 /// An extent: a whole number >= 0.
 CLI::Option* add_extent(CLI::App& app, std::string flags, index_t& target, std::string description);
 /// A count: a whole number >= 1.
 CLI::Option* add_count(CLI::App& app, std::string flags, int& target, std::string description);
 /// A whole number from 0 to 2^64-1.
-CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target, std::string description);
+CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target,
+                      std::string description);
 /// Any number, "nan" and "inf" included.
 CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::string description);
 /// An element type by name.
-CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target, std::string description);
+CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
+                       std::string description);
 /// One algorithm, or "auto".
-CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target, std::string description);
+CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
+                           std::string description);
 /// Algorithms joined by commas, or "all".
 CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
                             std::string description);

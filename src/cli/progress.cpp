@@ -1,6 +1,8 @@
-// The progress bar: a thread of its own redraws it, so that work which reports rarely still shows its time.
+// The progress bar: a thread of its own redraws it, so that work which reports rarely still shows
+// its time.
 #include "progress.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "context.hpp"
 
@@ -46,15 +46,16 @@ struct Progress::State {
   std::thread thread;
 
   static void put(const std::string& text) {
-    [[maybe_unused]] const auto written = write(2, text.data(), text.size());  // one write: no torn lines
+    [[maybe_unused]] const auto written =
+        write(2, text.data(), text.size());  // one write: no torn lines
   }
 
   void draw() {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     const double share = total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0.0;
-    const std::string left =
-        share > 0.01 ? "about " + duration_text(elapsed / share * (1 - share)) + " left"
-                     : duration_text(elapsed) + " so far";
+    const std::string left = share > 0.01
+                                 ? "about " + duration_text(elapsed / share * (1 - share)) + " left"
+                                 : duration_text(elapsed) + " so far";
     if (bar) {
       const int filled = static_cast<int>(share * kBarWidth);
       put(fmt::format("\r\033[K{} [{}{}] {:3.0f} %  {}", label, std::string(filled, '#'),

@@ -1,5 +1,6 @@
-// Progress of long work on stderr: a bar with the remaining time on a terminal, a plain line every few seconds
-// elsewhere, nothing with --quiet or --json, and nothing at all for work that is done at once.
+// Progress of long work on stderr: a bar with the remaining time on a terminal, a plain line every
+// few seconds elsewhere, nothing with --quiet or --json, and nothing at all for work that is done
+// at once.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,238 @@
+// `tessera doctor`: what this machine offers, what is missing, and which Debian package gives it.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "build_info.hpp"
+#include "commands.hpp"
+#include "machine.hpp"
+#include "options.hpp"
+#include "peers.hpp"
+#include "suggest.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/io/array.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Something a user may want and this machine may lack.
+struct Optional {
+  std::string name, purpose, package, found;  // found: where; empty: missing
+};
+
+bool runs(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
+
+/// The full path of a program in $PATH or in `extra`; "" when there is none.
+std::string find_program(const std::string& name, const std::vector<std::string>& extra = {}) {
+  const char* path = std::getenv("PATH");
+  auto folders = split(path == nullptr ? "" : path, ':');
+  folders.insert(folders.end(), extra.begin(), extra.end());
+  for (const auto& folder : folders) {
+    if (!folder.empty() && runs(folder + "/" + name)) return folder + "/" + name;
+  }
+  return {};
+}
+
+/// The version of the CUDA driver as "13.0", or "" without one. The driver is asked without
+/// initialising a device.
+std::string cuda_driver() {
+  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return {};
+  using GetVersion = int (*)(int*);
+  const auto get_version = reinterpret_cast<GetVersion>(dlsym(library, "cuDriverGetVersion"));
+  int version = 0;
+  if (get_version == nullptr || get_version(&version) != 0) return "unknown";
+  return cat(version / 1000, ".", version % 1000 / 10);
+}
+
+std::string nvcc_path() {
+  std::vector<std::string> folders = {"/usr/local/cuda/bin"};
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr)
+    folders.insert(folders.begin(), cat(home, "/bin"));
+  return find_program("nvcc", folders);
+}
+
+/// The instruction set in which the CPU engine runs kernels: see simt/launch.hpp.
+std::string engine_path() {
+#if defined(__x86_64__)
+  const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c");
+  return wide ? "avx2 with fma and f16c" : "baseline x86-64 (no avx2, fma and f16c here: slow)";
+#else
+  return "baseline of this processor";
+#endif
+}
+
+std::vector<Optional> optional_things(const PeerSearch& peers) {
+  std::vector<Optional> out = {
+      {"nvcc", "compiles the kernels for CUDA", "nvidia-cuda-toolkit", nvcc_path()},
+      {"rsvg-convert", "turns the SVG pictures into PNG or PDF", "librsvg2-bin",
+       find_program("rsvg-convert")},
+      {"scdoc", "builds the man pages", "scdoc", find_program("scdoc")},
+  };
+  for (const auto& peer : peers.missing) {
+    if (!peer.package.empty())
+      out.push_back({peer.name, "a peer for tessera bench", peer.package, ""});
+  }
+  return out;
+}
+
+ordered_json to_json(const Machine& machine, const PeerSearch& peers,
+                     const std::vector<Optional>& things) {
+  ordered_json out;
+  out["version"] = TESSERA_VERSION;
+  out["compiler"] = compiler_text();
+  out["build_type"] = build_type();
+  out["host"] = machine.host;
+  out["kernel"] = machine.kernel;
+  out["cpu"] = {{"model", machine.cpu_model},
+                {"features", machine.cpu_flags},
+                {"engine_path", engine_path()},
+                {"online", machine.cpus_online},
+                {"allowed", machine.cpus_allowed},
+                {"cgroup_quota",
+                 machine.cgroup_cpus > 0 ? ordered_json(machine.cgroup_cpus) : ordered_json()},
+                {"available", available_cores()},
+                {"default_threads", default_threads()},
+                {"mhz", machine.mhz},
+                {"governor", machine.governor}};
+  auto caches = ordered_json::array();
+  for (const auto& cache : machine.caches)
+    caches.push_back({{"level", cache.level},
+                      {"type", cache.type},
+                      {"size", cache.bytes},
+                      {"num_sharing", cache.shared_by}});
+  out["caches"] = caches;
+  out["memory"] = {
+      {"total", machine.memory_bytes},
+      {"available", machine.available_bytes},
+      {"cgroup_limit", machine.cgroup_memory_bytes > 0 ? ordered_json(machine.cgroup_memory_bytes)
+                                                       : ordered_json()},
+      {"transparent_huge_pages", machine.transparent_huge_pages},
+      {"huge_pages_reserved", machine.huge_pages_reserved}};
+  auto found = ordered_json::array();
+  for (const auto& peer : peers.found)
+    found.push_back({{"name", peer.name},
+                     {"path", peer.path},
+                     {"version", peer.version},
+                     {"settings", peer.settings}});
+  out["peers"] = found;
+  const std::string driver = cuda_driver(), nvcc = nvcc_path();
+  out["cuda"] = {{"engine", cuda_built()},
+                 {"driver", driver.empty() ? ordered_json() : ordered_json(driver)},
+                 {"nvcc", nvcc.empty() ? ordered_json() : ordered_json(nvcc)}};
+  auto missing = ordered_json::array();
+  for (const auto& thing : things) {
+    if (thing.found.empty())
+      missing.push_back(
+          {{"name", thing.name}, {"purpose", thing.purpose}, {"package", thing.package}});
+  }
+  out["missing"] = missing;
+  return out;
+}
+
+class Report {
+ public:
+  explicit Report(const Context& context) : context_(context) {}
+  void heading(std::string_view text) {
+    out_ += cat(out_.empty() ? "" : "\n", context_.paint(text, Ink::bold), "\n");
+  }
+  void line(std::string_view label, std::string_view value) {
+    out_ += fmt::format("  {:<18}{}\n", label, value.empty() ? "unknown" : value);
+  }
+  const std::string& text() const { return out_; }
+
+ private:
+  const Context& context_;
+  std::string out_;
+};
+
+std::string to_text(const Context& context, const Machine& machine, const PeerSearch& peers,
+                    const std::vector<Optional>& things) {
+  Report report(context);
+  report.heading("Program");
+  report.line("version", TESSERA_VERSION);
+  report.line("compiler", cat(compiler_text(), ", ", build_type()));
+  report.line("system", machine.kernel);
+
+  report.heading("Processor");
+  report.line("model", machine.cpu_model);
+  report.line("features", join(machine.cpu_flags, " "));
+  report.line("engine path", engine_path());
+  report.line("cores",
+              cat(machine.cpus_online, " online, ", machine.cpus_allowed, " allowed by affinity, ",
+                  machine.cgroup_cpus > 0 ? fmt::format("cgroup quota {:.3g}", machine.cgroup_cpus)
+                                          : std::string("no cgroup quota")));
+  report.line("threads",
+              cat(default_threads(),
+                  " by default (TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then cores)"));
+  if (!machine.governor.empty()) report.line("governor", machine.governor);
+  for (const auto& cache : machine.caches)
+    report.line(cat("L", cache.level, " ", cache.type),
+                cat(bytes_text(cache.bytes), ", shared by ", cache.shared_by));
+
+  report.heading("Memory");
+  report.line("total", bytes_text(machine.memory_bytes));
+  report.line("available", bytes_text(machine.available_bytes));
+  if (machine.cgroup_memory_bytes > 0)
+    report.line("cgroup limit", bytes_text(machine.cgroup_memory_bytes));
+  report.line(
+      "huge pages",
+      cat("transparent: ",
+          machine.transparent_huge_pages.empty() ? "not offered" : machine.transparent_huge_pages,
+          "; reserved: ", machine.huge_pages_reserved));
+
+  report.heading("CUDA");
+  const std::string driver = cuda_driver(), nvcc = nvcc_path();
+  report.line("engine", cuda_built() ? "built in" : "not built in; kernels run on the CPU");
+  report.line("driver", driver.empty() ? "not found (libcuda.so.1)" : driver);
+  report.line("toolkit", nvcc.empty() ? "nvcc not found" : nvcc);
+
+  report.heading("Peers for tessera bench");
+  if (peers.found.empty()) report.line("none found", "see the packages below");
+  for (const auto& peer : peers.found)
+    report.line(peer.name,
+                cat(peer.version.empty() ? "version unknown" : peer.version, "  ", peer.path));
+
+  report.heading("Optional, missing");
+  std::vector<std::string> packages;
+  for (const auto& thing : things) {
+    if (!thing.found.empty()) continue;
+    report.line(thing.name, cat(thing.purpose, "; package ", thing.package));
+    if (std::find(packages.begin(), packages.end(), thing.package) == packages.end())
+      packages.push_back(thing.package);
+  }
+  if (packages.empty()) report.line("nothing", "everything optional is there");
+  else report.line("to install", "apt-get install " + join(packages, " "));
+  return report.text();
+}
+
+int run_doctor(const Context& context) {
+  const Machine machine = describe_machine();
+  const PeerSearch peers = search_peers();
+  const auto things = optional_things(peers);
+  if (context.json) context.print(to_json(machine, peers, things).dump(2) + "\n");
+  else context.print(to_text(context, machine, peers, things));
+  return 0;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& root, Context& context) {
+  CLI::App* app =
+      add_command(root, context, "doctor", "Show what this machine offers and what is missing",
+                  "  tessera doctor\n"
+                  "  tessera doctor --json | jq .missing");
+  add_json_option(*app, context, "One JSON document on stdout");
+  app->callback([&context] { context.action = [&context] { return run_doctor(context); }; });
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,390 @@
+// `tessera multiply A B -o C`: reads two matrices from files, multiplies, writes the result. A .npy
+// result is computed in the file itself, so it costs no copy and may be larger than memory. The
+// product runs in bands of rows: that gives progress, and every element is the same chain of
+// multiply-adds whatever the bands are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "device.hpp"
+#include "operand.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "suggest.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/io/io.hpp"
+#include "tessera/matmul/matmul.hpp"
+#include "tessera/matmul/verify.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+/// Products with fewer operations than this run in one piece: no progress is needed.
+constexpr double kOnePieceFlops = 2e9;
+constexpr double kBandSeconds = 0.5;
+/// Memory for the verifier of one band, and what it keeps for each element.
+constexpr double kVerifierMemory = 512e6, kVerifierBytes = 32;
+
+struct Request {
+  std::string a, b, c, output;
+  bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false;
+  double alpha = 1, beta = 0;
+  std::string dtype, algorithm = "auto", tile, device = "cpu", format;
+  int threads = 0;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// ---- inputs -------------------------------------------------------------------------------------
+
+/// `array` with another shape and strides over the same memory.
+Array viewed(const Array& array, std::vector<index_t> shape, std::vector<index_t> strides) {
+  return Array::read_only(array.dtype(), std::move(shape), std::move(strides), array.data(),
+                          std::make_shared<Array>(array));
+}
+
+enum class Vector { row, column };
+
+/// A file as a matrix; one dimension is a row or a column.
+Array read_matrix(const std::string& path, const std::string& what, Vector vector,
+                  const Request& request) {
+  ReadOptions options;
+  if (!request.dtype.empty()) {
+    const DType type = parse_dtype(request.dtype);
+    if (type == DType::bf16 || type == DType::f8e4m3 || type == DType::f8e5m2)
+      options.untyped = type;
+  }
+  Array out = read_array(path, options);
+  if (out.rank() == 1) {
+    const index_t n = out.shape()[0], stride = out.strides()[0];
+    return vector == Vector::row ? viewed(out, {1, n}, {n * stride, stride})
+                                 : viewed(out, {n, 1}, {stride, stride});
+  }
+  out.require_matrix(cat(what, " (", path, ")"));
+  return out;
+}
+
+struct Operands {
+  Array a, b, c0;  // of the product's type; c0 is empty where beta is 0
+  DType type = DType::f32;
+  index_t M() const { return a.rows(); }
+  index_t N() const { return b.cols(); }
+  index_t K() const { return a.cols(); }
+};
+
+std::string shape_of(const Array& array) { return cat("(", array.rows(), ",", array.cols(), ")"); }
+
+void note_inexact(const Context& context, const std::string& what, DType from, DType to) {
+  if (to == DType::f64 && (from == DType::i64 || from == DType::u64 || from == DType::u32))
+    context.note(cat(what, " is ", name(from), ": computed in f64, exact for values up to 2^53"));
+}
+
+Operands read_operands(const Context& context, const Request& request) {
+  Operands out;
+  Array a = read_matrix(request.a, "A", Vector::row, request);
+  Array b = read_matrix(request.b, "B", Vector::column, request);
+  if (request.transpose_a) a = transposed(a);
+  if (request.transpose_b) b = transposed(b);
+  if (a.cols() != b.rows()) {
+    const auto shown = [](const std::string& path, bool turned) {
+      return turned ? path + " transposed" : path;
+    };
+    std::string advice = "check which file is which";
+    if (a.cols() == b.cols()) advice = "try --transpose-b";
+    else if (a.rows() == b.rows()) advice = "try --transpose-a";
+    throw Error(
+        Category::shape,
+        cat("A (", shown(request.a, request.transpose_a), ") has ", a.cols(), " columns but B (",
+            shown(request.b, request.transpose_b), ") has ", b.rows(), " rows"),
+        {}, cat("A ", shape_of(a), " and B ", shape_of(b)), advice);
+  }
+  out.type =
+      request.dtype.empty() ? product_type(a.dtype(), b.dtype()) : parse_dtype(request.dtype);
+  if (request.dtype.empty()) {
+    note_inexact(context, "A", a.dtype(), out.type);
+    note_inexact(context, "B", b.dtype(), out.type);
+  }
+  if (!request.c.empty()) {
+    const Array c0 =
+        read_matrix(request.c, "C0", a.rows() == 1 ? Vector::row : Vector::column, request);
+    if (c0.rows() != a.rows() || c0.cols() != b.cols()) {
+      throw Error(Category::shape,
+                  cat("C0 (", request.c, ") does not have the shape of the product"),
+                  cat("(", a.rows(), ",", b.cols(), ")"), shape_of(c0));
+    }
+    if (request.beta != 0) out.c0 = convert(c0, out.type);
+  }
+  out.a = convert(a, out.type);
+  out.b = convert(b, out.type);
+  return out;
+}
+
+// ---- the product --------------------------------------------------------------------------------
+
+Plan plan_of(const Request& request, const Operands& in) {
+  Problem problem;
+  problem.M = in.M(), problem.N = in.N(), problem.K = in.K();
+  problem.in = problem.out = in.type;
+  problem.a = {in.a.row_stride(), in.a.col_stride()};
+  problem.b = {in.b.row_stride(), in.b.col_stride()};
+  problem.c = {in.N(), 1};
+  problem.alpha = request.alpha, problem.beta = request.beta;
+  Options options;
+  options.algorithm = request.algorithm;
+  options.threads = request.threads;
+  if (!request.tile.empty()) options.tile = parse_tile(request.tile);
+  return make_plan(problem, options);
+}
+
+/// The same decisions for some rows of the product.
+Plan for_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C) {
+  Plan out = plan;
+  out.problem = make_problem(A, B, C, plan.problem.alpha, plan.problem.beta, plan.problem.epilogue);
+  return out;
+}
+
+/// Copies C0 into C, row by row in the order of C.
+void copy_into(const Array& from, const Array& to, int threads) {
+  const index_t rows = to.rows(), cols = to.cols();
+  visit_dtype(to.dtype(), [&]<class T>(TypeTag<T>) {
+    const T* const source = static_cast<const T*>(from.data());
+    T* const target = static_cast<T*>(to.writable());
+    parallel_for(rows, threads, [&](index_t i) {
+      for (index_t j = 0; j < cols; ++j)
+        target[i * to.row_stride() + j * to.col_stride()] =
+            source[i * from.row_stride() + j * from.col_stride()];
+    });
+  });
+}
+
+void multiply_in_bands(const Context& context, const Plan& plan, const Operands& in,
+                       const Array& result) {
+  const ConstMatrix A = const_matrix_of(in.a), B = const_matrix_of(in.b);
+  const Matrix C = matrix_of(result);
+  const double flops = plan.problem.flops();
+  if (flops <= kOnePieceFlops || C.rows <= 1) {
+    run(for_rows(plan, A, B, C), A, B, C);
+    return;
+  }
+  Progress progress(context, "multiplying", static_cast<double>(C.rows));
+  // Whole block tiles for every thread; the first band tells how many rows take half a second.
+  const index_t step = std::max<index_t>(1, plan.tile.bm) * plan.threads;
+  index_t band =
+      std::max(step, static_cast<index_t>(kOnePieceFlops / flops * static_cast<double>(C.rows)) /
+                         step * step);
+  for (index_t row = 0; row < C.rows;) {
+    const index_t rows = std::min(band, C.rows - row);
+    const auto start = Clock::now();
+    const ConstMatrix a = rows_of(A, row, rows);
+    const Matrix c = rows_of(C, row, rows);
+    run(for_rows(plan, a, B, c), a, B, c);
+    row += rows;
+    progress.update(static_cast<double>(row));
+    const double fitting =
+        static_cast<double>(rows) * kBandSeconds / std::max(1e-6, seconds_since(start));
+    band = std::max(
+        step, static_cast<index_t>(std::min(fitting, static_cast<double>(C.rows))) / step * step);
+  }
+}
+
+// ---- output -------------------------------------------------------------------------------------
+
+struct Verdict {
+  double max_error_ratio = 0;
+  bool same_bits = true;
+};
+
+/// Checks every element, band by band. Throws Error(failed) at the first that is out of its bound.
+Verdict verify(const Context& context, const Plan& plan, const Operands& in, const Array& result) {
+  const ConstMatrix A = const_matrix_of(in.a), B = const_matrix_of(in.b);
+  const Matrix C = matrix_of(result);
+  const ConstMatrix C0 = plan.problem.beta != 0 ? const_matrix_of(in.c0) : ConstMatrix(C);
+  const double row_bytes = kVerifierBytes * static_cast<double>(std::max<index_t>(1, C.cols));
+  const index_t band = std::clamp<index_t>(static_cast<index_t>(kVerifierMemory / row_bytes), 1,
+                                           std::max<index_t>(1, C.rows));
+  const bool units = plan.algorithm == "tensor_core" && plan.problem.in == DType::f32;
+  Progress progress(context, "verifying", static_cast<double>(C.rows));
+  Verdict out;
+  for (index_t row = 0; row < C.rows; row += band) {
+    const index_t rows = std::min(band, C.rows - row);
+    const ConstMatrix a = rows_of(A, row, rows), c0 = rows_of(C0, row, rows);
+    const Matrix c = rows_of(C, row, rows);
+    const Problem problem = make_problem(a, B, c, plan.problem.alpha, plan.problem.beta);
+    const Verifier verifier(
+        problem, a, B, c0, nullptr, plan.threads, [&](index_t done, index_t total) {
+          progress.update(static_cast<double>(row) +
+                          static_cast<double>(rows) * static_cast<double>(done) /
+                              static_cast<double>(std::max<index_t>(1, total)));
+        });
+    const Verification found = verifier.check(c, units ? Arithmetic::tf32 : Arithmetic::native);
+    out.max_error_ratio = std::max(out.max_error_ratio, found.max_error_ratio);
+    out.same_bits = out.same_bits && found.same_bits;
+    if (!found.within_bound) {
+      throw Error(Category::failed,
+                  fmt::format("the result is wrong at ({},{}) and {} other elements",
+                              row + found.row, found.col, found.outside - 1),
+                  fmt::format("{}", found.expected), fmt::format("{}", found.got),
+                  "nothing was written; please report it");
+    }
+  }
+  return out;
+}
+
+std::string summary(const Request& request, const Operands& in, const Plan& plan, double seconds) {
+  const double gflops = seconds > 0 ? plan.problem.flops() / seconds * 1e-9 : 0;
+  return fmt::format(
+      "{}: ({},{}) = ({},{}) * ({},{}) in {}; {} {} on {} core{} ({}); {}, {:.2f} GFLOP/s",
+      request.output, in.M(), in.N(), in.M(), in.K(), in.K(), in.N(), name(in.type), plan.algorithm,
+      to_string(plan.tile), plan.threads, plan.threads == 1 ? "" : "s", plan.reason,
+      duration_text(seconds), gflops);
+}
+
+ordered_json plan_json(const Plan& plan) {
+  ordered_json rejected = ordered_json::array();
+  for (const auto& each : plan.rejected)
+    rejected.push_back({{"algorithm", each.algorithm}, {"reason", each.reason}});
+  return {{"algorithm", plan.algorithm}, {"tile", to_string(plan.tile)}, {"threads", plan.threads},
+          {"reason", plan.reason},       {"rejected", rejected},         {"text", to_string(plan)}};
+}
+
+ordered_json problem_json(const Problem& problem) {
+  const auto number = [](double value) {
+    return std::isfinite(value) ? ordered_json(value) : ordered_json();
+  };
+  return {{"m", problem.M},
+          {"n", problem.N},
+          {"k", problem.K},
+          {"dtype", name(problem.in)},
+          {"alpha", number(problem.alpha)},
+          {"beta", number(problem.beta)}};
+}
+
+void check_request(const Context& context, const Request& request) {
+  named_device(request.device);
+  if (request.output.empty() && !request.dry_run)
+    throw Error(Category::argument, "no output named", "-o FILE (or --dry-run)");
+  if (request.beta != 0 && request.c.empty())
+    throw Error(Category::argument, "--beta adds to a matrix, but none is given",
+                "--c FILE beside --beta");
+  if (request.beta == 0 && !request.c.empty())
+    throw Error(Category::argument, "--c is given, but without --beta it is not read",
+                "--beta Y beside --c");
+  if (request.output == "-" && context.json)
+    throw Error(Category::argument, "the result and --json cannot both go to stdout",
+                "-o FILE beside --json");
+  if (request.output == "-" && is_terminal(Stream::out))
+    throw Error(Category::argument, "a matrix is not written to a terminal",
+                "-o FILE, or stdout redirected");
+  if (int{request.a == "-"} + int{request.b == "-"} + int{request.c == "-"} > 1)
+    throw Error(Category::argument, "stdin can be read once only",
+                "'-' for at most one of A, B and C0");
+}
+
+int run_multiply(const Context& context, const Request& request) {
+  check_request(context, request);
+  const WriteOptions write{
+      .format = request.format.empty() ? Format::automatic : parse_format(request.format),
+      .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
+  if (!request.dry_run) {  // refused now, not after an hour
+    output_format(request.output, write.format);
+    check_output(parse_location(request.output).path, write.overwrite);
+  }
+  const Operands in = read_operands(context, request);
+  const Plan plan = plan_of(request, in);
+  for (const auto& each : plan.rejected)
+    context.detail(cat("not ", each.algorithm, ": ", each.reason));
+  if (request.dry_run) {
+    if (context.json)
+      context.print(
+          ordered_json({{"problem", problem_json(plan.problem)}, {"plan", plan_json(plan)}})
+              .dump(2) +
+          "\n");
+    else context.print(to_string(plan) + "\n");
+    return 0;
+  }
+  OutputArray output(request.output, in.type, {in.M(), in.N()}, write);
+  const auto start = Clock::now();
+  if (request.beta != 0) copy_into(in.c0, output.array(), plan.threads);
+  multiply_in_bands(context, plan, in, output.array());
+  const double seconds = seconds_since(start);
+  ordered_json verified;
+  if (request.verify) {
+    const Verdict verdict = verify(context, plan, in, output.array());
+    verified = {{"max_error_ratio", verdict.max_error_ratio}, {"same_bits", verdict.same_bits}};
+    context.note(fmt::format("verified: every element within {:.3g} of its error bound{}",
+                             verdict.max_error_ratio,
+                             verdict.same_bits ? ", the same bits as the reference" : ""));
+  }
+  output.commit();
+  context.note(summary(request, in, plan, seconds));
+  if (context.json) {
+    const double flops = plan.problem.flops();
+    context.print(ordered_json({{"output", request.output},
+                                {"problem", problem_json(plan.problem)},
+                                {"plan", plan_json(plan)},
+                                {"seconds", seconds},
+                                {"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0.0},
+                                {"verified", verified}})
+                      .dump(2) +
+                  "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_multiply(CLI::App& root, Context& context) {
+  auto request = std::make_shared<Request>();
+  CLI::App* app = add_command(
+      root, context, "multiply", "Multiply two matrices from files: C = alpha * A * B + beta * C0",
+      "  tessera multiply a.npy b.npy -o c.npy\n"
+      "  tessera multiply digits.npy digits.npy --transpose-b -o similarity.npy --verify\n"
+      "  tessera multiply a.mtx model.safetensors:weight -o c.npz --dtype f64 --force\n"
+      "  tessera multiply a.npy b.npy --beta 1 --c c0.npy -o c.npy\n"
+      "  tessera multiply a.npy b.npy --dry-run");
+  app->add_option("A", request->a,
+                  "Left matrix: .npy, .npz[:NAME], .mtx, .safetensors[:NAME], - for stdin")
+      ->required()
+      ->type_name("FILE");
+  app->add_option("B", request->b, "Right matrix")->required()->type_name("FILE");
+  app->add_option("-o,--output", request->output, "Where the result goes; - for stdout")
+      ->type_name("FILE");
+  app->add_flag("--transpose-a", request->transpose_a, "Use A transposed");
+  app->add_flag("--transpose-b", request->transpose_b, "Use B transposed");
+  add_number(*app, "--alpha", request->alpha, "Factor of the product (default 1)");
+  add_number(*app, "--beta", request->beta, "Factor of C0 (default 0); needs --c");
+  app->add_option("--c", request->c, "C0, of the shape of the product")->type_name("FILE");
+  add_dtype(*app, "--dtype", request->dtype,
+            "Type of the product; default: by the inputs, see 'tessera help types'");
+  add_algorithm(*app, "--algorithm", request->algorithm,
+                "Algorithm (default auto), see 'tessera help algorithms'");
+  app->add_option("--tile", request->tile,
+                  "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own")
+      ->type_name("TILE");
+  app->add_option("--device", request->device, "Where to run: cpu")->type_name("cpu|cuda:0");
+  add_threads(*app, request->threads);
+  app->add_flag("--force", request->force, "Replace an output that exists");
+  add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
+             "Format of the output; default: by the ending of its name");
+  app->add_flag("--verify", request->verify,
+                "Check every element against its error bound before writing");
+  app->add_flag("--dry-run", request->dry_run,
+                "Read the inputs, say what would be done, write nothing");
+  add_json_option(*app, context, "One JSON document about what was done on stdout");
+  app->callback([&context, request] {
+    context.action = [&context, request] { return run_multiply(context, *request); };
+  });
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,44 @@
+// The rule of product types: see operand.hpp.
+#include "operand.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+bool multipliable(DType type) {
+  return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16 ||
+         type == DType::i32;
+}
+
+bool is_one_of(DType type, std::initializer_list<DType> types) {
+  for (auto each : types) {
+    if (each == type) return true;
+  }
+  return false;
+}
+
+/// Does `wide` hold every value of `type` exactly?
+bool holds(DType wide, DType type) {
+  using enum DType;
+  if (wide == type) return true;
+  const bool byte_sized = is_one_of(type, {i8, u8, boolean, f8e4m3, f8e5m2});
+  switch (wide) {
+    case i32: return is_one_of(type, {i8, u8, i16, u16, boolean});
+    case f16:
+    case bf16: return byte_sized;
+    case f32: return byte_sized || is_one_of(type, {f16, bf16, i16, u16});
+    default: return true;
+  }
+}
+
+}  // namespace
+
+DType product_type(DType a, DType b) {
+  if (a == b && multipliable(a)) return a;
+  for (auto type : {DType::i32, DType::f16, DType::bf16, DType::f32}) {
+    if (holds(type, a) && holds(type, b)) return type;
+  }
+  return DType::f64;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,66 @@
+// Handlers: see signals.hpp. Only async-signal-safe calls in here.
+#include "signals.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <exception>
+
+#include "tessera/io/atomic_file.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+char signal_name[64] = "tessera";
+
+void say(const char* text) {
+  char line[256];
+  std::size_t size = 0;
+  for (const char* part : {static_cast<const char*>(signal_name), ": ", text, "\n"}) {
+    for (; *part != '\0' && size < sizeof line; ++part) line[size++] = *part;
+  }
+  [[maybe_unused]] const auto written = write(2, line, size);
+}
+
+void end_by_signal(int number) {
+  remove_temporaries();
+  if (isatty(2) == 1) {
+    [[maybe_unused]] const auto written =
+        write(2, "\r\033[K", 4);  // a progress bar may stand there
+  }
+  say(number == SIGINT ? "interrupted" : "ended by a signal");
+  _exit(128 + number);
+}
+
+[[noreturn]] void end_by_terminate() {
+  remove_temporaries();
+  say("an error inside the program that nothing caught; please report it");
+  _exit(1);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  struct sigaction action {};
+  sigemptyset(&action.sa_mask);
+  action.sa_handler = end_by_signal;
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    // nohup, and shells for jobs in the background, have them ignored: that stays.
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(number, &action, nullptr);
+  }
+  // A write that hits these reports EPIPE or EFBIG instead.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  std::set_terminate(end_by_terminate);
+}
+
+void set_signal_name(const std::string& command) {
+  std::strncpy(signal_name, command.c_str(), sizeof signal_name - 1);
+  guard_mapped_files(command + ": ");
+}
+
+}  // namespace tessera::cli
