@@ -196,6 +196,8 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite) : state_(new State
   if (s.path.empty()) refuse("''", "the name is empty", "name a file");
   struct stat info {};
   const bool exists = stat(s.path.c_str(), &info) == 0;
+  // A name that cannot be should be known now, not when a temporary is renamed to it.
+  if (!exists && errno != ENOENT && errno != ELOOP) fail(s.path, "looking at it", errno);
   if (exists && S_ISDIR(info.st_mode)) {
     refuse(s.path, "it is a folder", "name a file inside it");
   }

@@ -22,10 +22,13 @@ TEST(MakeArray, IsZeroAlignedAndContiguous) {
 
 TEST(MakeArray, RefusesImpossibleShapes) {
   expect_error(Category::shape, {"negative", "(-1, 2)"}, [] { make_array(DType::f32, {-1, 2}); });
-  expect_error(Category::shape, {"too large"},
-               [] { make_array(DType::f64, {index_t{1} << 31, index_t{1} << 31}); });
+  expect_error(Category::shape, {"too large"}, [] {
+    make_array(DType::f64, {index_t{1} << 31, index_t{1} << 31});
+  });
   expect_error(Category::resource, {"not enough memory", "(1000000, 1000000) of f64", "7.28 TiB"},
-               [] { make_array(DType::f64, {1000000, 1000000}); });
+               [] {
+                 make_array(DType::f64, {1000000, 1000000});
+               });
 }
 
 /// Runs `body` in a child process and gives its exit status; a signal is a failure.
@@ -86,8 +89,8 @@ TEST(Convert, RoundsAsCoreDoesForEveryPairAndOrder) {
             using To = typename decltype(to_tag)::type;
             for (index_t i = 0; i < 5; ++i) {
               for (index_t j = 0; j < 9; ++j) {
-                const From x = static_cast<const From*>(
-                    a.data())[i * a.row_stride() + j * a.col_stride()];
+                const From x =
+                    static_cast<const From*>(a.data())[i * a.row_stride() + j * a.col_stride()];
                 const To y = convert<To>(x);
                 const double want = static_cast<double>(y);
                 const double got = element(b, i, j);

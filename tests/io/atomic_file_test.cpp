@@ -162,9 +162,8 @@ TEST_F(AtomicFileTest, ReadOnlyFolder) {
 
 TEST_F(AtomicFileTest, FullDevice) {
   for (const char* format : {"npy", "npz", "mtx", "safetensors"}) {
-    expect_error(Category::resource, {"/dev/full", "No space left"}, [&] {
-      write_array("/dev/full", new_, {.format = parse_format(format)});
-    });
+    expect_error(Category::resource, {"/dev/full", "No space left"},
+                 [&] { write_array("/dev/full", new_, {.format = parse_format(format)}); });
   }
   write_array("/dev/null", new_, {.format = Format::npy});
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null")) << "a device is never replaced";
@@ -216,9 +215,8 @@ TEST_F(AtomicFileTest, FullDiskIsKnownBeforeTheWork) {
   }
   write_array(disk + "/a.npy", old_);
   for (const char* name : {"a.npy", "b.npy", "b.npz", "b.mtx", "b.safetensors"}) {
-    expect_error(Category::resource, {"No space left", "free some space"}, [&] {
-      write_array(disk + "/" + name, counted(DType::f64, 600, 600), kReplace);
-    });
+    expect_error(Category::resource, {"No space left", "free some space"},
+                 [&] { write_array(disk + "/" + name, counted(DType::f64, 600, 600), kReplace); });
   }
   expect_error(Category::resource, {"reserving 2.75 MiB", "No space left"}, [&] {
     OutputArray(disk + "/c.npy", DType::f64, {600, 600});
@@ -249,7 +247,8 @@ TEST_F(AtomicFileTest, InterruptedAtAnyMomentLeavesOldOrNewAndNoTemporary) {
       OutputArray out(path, DType::f64, {400, 300}, kReplace);
       std::memcpy(out.array().writable(), new_.data(), static_cast<std::size_t>(new_.bytes()));
       out.commit();
-      write_array(npz, new_, {.overwrite = Overwrite::replace, .compression = Compression::deflated});
+      write_array(npz, new_,
+                  {.overwrite = Overwrite::replace, .compression = Compression::deflated});
       _exit(0);
     }
     usleep(static_cast<useconds_t>(random() % 12000));
@@ -330,7 +329,8 @@ TEST_F(AtomicFileTest, AFileThatShrinksWhileReadEndsWithOneLine) {
               if (truncate(path.c_str(), 4096) != 0) return 9;
               return element(a, 399, 299) == 0 ? 7 : 8;
             }));
-  EXPECT_THAT(bytes_of(log), testing::HasSubstr("tessera multiply: " + path + ": the file became "
+  EXPECT_THAT(bytes_of(log), testing::HasSubstr("tessera multiply: " + path +
+                                                ": the file became "
                                                 "shorter while it was read"));
   EXPECT_EQ(scratch.names(), (Names{"a.npy", "log"}));
 }

@@ -62,7 +62,8 @@ TEST_F(MatrixMarket, PatternsAreOnes) {
 
 TEST_F(MatrixMarket, IntegersAreExact) {
   const Array a = read(
-      "%%MatrixMarket matrix array integer general\n1 2\n9223372036854775807\n-9223372036854775808\n");
+      "%%MatrixMarket matrix array integer general\n1 "
+      "2\n9223372036854775807\n-9223372036854775808\n");
   EXPECT_EQ(a.dtype(), DType::i64);
   EXPECT_EQ(static_cast<const index_t*>(a.data())[0], INT64_MAX);
   EXPECT_EQ(static_cast<const index_t*>(a.data())[1], INT64_MIN);
@@ -117,7 +118,8 @@ TEST_F(MatrixMarket, TheLocaleDoesNotMatter) {
 
 TEST_F(MatrixMarket, Banners) {
   refused("2 2\n1\n2\n3\n4\n", {"line 1", "no Matrix Market banner", "'2'"});
-  refused("%MatrixMarket matrix array real general\n1 1\n1\n", {"line 1", "no Matrix Market banner"});
+  refused("%MatrixMarket matrix array real general\n1 1\n1\n",
+          {"line 1", "no Matrix Market banner"});
   refused("%%MatrixMarket\n", {"line 1", "not a matrix"});
   refused("%%MatrixMarket vector array real general\n", {"line 1", "'vector'"});
   refused("%%MatrixMarket matrix dense real general\n", {"line 1", "array, coordinate", "'dense'"});

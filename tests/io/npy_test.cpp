@@ -15,7 +15,8 @@ std::string npy(std::string_view text, std::string_view data, int major = 1) {
   return out + std::string(text) + std::string(data);
 }
 
-std::string header(std::string_view descr, std::string_view shape, std::string_view order = "False") {
+std::string header(std::string_view descr, std::string_view shape,
+                   std::string_view order = "False") {
   return cat("{'descr': '", descr, "', 'fortran_order': ", order, ", 'shape': ", shape, ", }\n");
 }
 
@@ -198,17 +199,23 @@ TEST_F(Npy, HostileShapes) {
 }
 
 TEST_F(Npy, ForeignElementTypesAreRefusedByName) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"|O", "Python objects"},  {"<c8", "complex"},         {"<c16", "complex"},
-      {"|S99999999999", "text"}, {"<U4", "text"},            {"<M8[ns]", "dates"},
-      {"<f16", "floating point of another width"},           {"|V16", "raw bytes"},
-      {"", "no type"},           {"<", "no type"},           {"zzz", "no type"}};
+  const std::pair<const char*, const char*> cases[] = {{"|O", "Python objects"},
+                                                       {"<c8", "complex"},
+                                                       {"<c16", "complex"},
+                                                       {"|S99999999999", "text"},
+                                                       {"<U4", "text"},
+                                                       {"<M8[ns]", "dates"},
+                                                       {"<f16", "floating point of another width"},
+                                                       {"|V16", "raw bytes"},
+                                                       {"", "no type"},
+                                                       {"<", "no type"},
+                                                       {"zzz", "no type"}};
   for (const auto& [descr, meaning] : cases) {
     refused(npy(header(descr, "(1, 1)"), kData), {"'" + std::string(descr) + "'", meaning});
   }
-  refused(npy("{'descr': [('a', '<f4'), ('b', '<f4')], 'fortran_order': False, 'shape': (3,)}",
-              kData),
-          {"structured"});
+  refused(
+      npy("{'descr': [('a', '<f4'), ('b', '<f4')], 'fortran_order': False, 'shape': (3,)}", kData),
+      {"structured"});
 }
 
 TEST_F(Npy, UntypedElementsNeedAType) {
@@ -221,8 +228,7 @@ TEST_F(Npy, UntypedElementsNeedAType) {
   const Array big = read(npy(header(">V2", "(1, 1)"), "\x3f\x80"), {.untyped = DType::bf16});
   EXPECT_EQ(element(big, 0, 0), 1);
   EXPECT_EQ(read(two, {.untyped = DType::f16}).dtype(), DType::f16);
-  expect_error(Category::file, {"2 bytes", "f32"},
-               [&] { read(two, {.untyped = DType::f32}); });
+  expect_error(Category::file, {"2 bytes", "f32"}, [&] { read(two, {.untyped = DType::f32}); });
   const Array e = read(npy(header("|V1", "(1, 1)"), "\x38"), {.untyped = DType::f8e4m3});
   EXPECT_EQ(element(e, 0, 0), 1);
   // A type that the file names wins.
@@ -233,8 +239,14 @@ TEST_F(Npy, UntypedElementsNeedAType) {
 TEST_F(Npy, WritesAndReadsEveryTypeShapeAndOrder) {
   for (const DType dtype : kAllTypes) {
     for (const Order order : {Order::c, Order::fortran}) {
-      for (const auto& [m, n] : {std::pair<index_t, index_t>{0, 0}, {0, 3}, {3, 0}, {1, 1},
-                                 {1, 7}, {7, 1}, {5, 3}, {129, 67}}) {
+      for (const auto& [m, n] : {std::pair<index_t, index_t>{0, 0},
+                                 {0, 3},
+                                 {3, 0},
+                                 {1, 1},
+                                 {1, 7},
+                                 {7, 1},
+                                 {5, 3},
+                                 {129, 67}}) {
         const Array a = counted(dtype, m, n, order);
         write_array(scratch / "x.npy", a, {.overwrite = Overwrite::replace});
         const Array b = read_array(scratch / "x.npy", {.untyped = dtype});
@@ -263,7 +275,8 @@ TEST_F(Npy, HeaderIsAMultipleOf64AndAnnouncesItsType) {
   write_array(scratch / "b.npy", counted(DType::bf16, 2, 2));
   const std::string bytes = bytes_of(scratch / "b.npy");
   EXPECT_EQ(bytes.size(), 128u + 8u);
-  EXPECT_THAT(bytes, testing::HasSubstr("{'descr': '<V2', 'fortran_order': False, 'shape': (2, 2), }"));
+  EXPECT_THAT(bytes,
+              testing::HasSubstr("{'descr': '<V2', 'fortran_order': False, 'shape': (2, 2), }"));
   EXPECT_EQ(bytes[127], '\n');
 }
 

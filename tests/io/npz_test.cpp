@@ -78,7 +78,8 @@ TEST_F(Npz, AChangedByteOfTheDataFailsTheChecksum) {
 }
 
 TEST_F(Npz, SizesThatCannotBeAreRefusedBeforeAllocation) {
-  const std::string bytes = written(counted(DType::f32, 50, 50), {.compression = Compression::deflated});
+  const std::string bytes =
+      written(counted(DType::f32, 50, 50), {.compression = Compression::deflated});
   const std::size_t central = bytes.rfind("PK\x01\x02");
   // 4 GB out of a few kilobytes: more than deflate can do.
   refused(patched(bytes, central + 24, std::uint32_t{0xfffffff0}), {"claims more bytes"});

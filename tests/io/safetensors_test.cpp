@@ -20,8 +20,7 @@ const std::string kData = raw<float>({1, 2, 3, 4, 5, 6});
 class Safetensors : public testing::Test {
  protected:
   void refused(std::string_view bytes, const std::vector<std::string>& words) {
-    expect_error(Category::file, words,
-                 [&] { read_array(scratch.write("x.safetensors", bytes)); });
+    expect_error(Category::file, words, [&] { read_array(scratch.write("x.safetensors", bytes)); });
   }
   Scratch scratch;
 };
@@ -48,9 +47,10 @@ TEST_F(Safetensors, DataStartsAtAMultipleOf64AndIsMapped) {
 TEST_F(Safetensors, SeveralTensorsAndMetadata) {
   const std::string path = scratch.write(
       "m.safetensors",
-      file(R"({"__metadata__":{"made":"by hand"},"b":{"dtype":"F32","shape":[2],"data_offsets":[16,24]},)"
-           R"("a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})",
-           kData));
+      file(
+          R"({"__metadata__":{"made":"by hand"},"b":{"dtype":"F32","shape":[2],"data_offsets":[16,24]},)"
+          R"("a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})",
+          kData));
   EXPECT_EQ(list_members(path), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(element(read_array(path + ":a"), 1, 1), 4);
   EXPECT_EQ(read_array(path + ":b").shape(), std::vector<index_t>{2});
@@ -71,8 +71,9 @@ TEST_F(Safetensors, HostileJson) {
   refused(file("{\"t\":1}", ""), {"'t'", "not described"});
   refused(file("{\"t\":{}}", ""), {"lacks 'dtype'"});
   refused(file("{\"t\":{\"dtype\":1,\"shape\":[],\"data_offsets\":[0,4]}}", "1234"), {"dtype"});
-  refused(file("{\"t\":{\"dtype\":\"F32\",\"shape\":4,\"data_offsets\":[0,4]}}", "1234"), {"shape"});
-  refused(file(std::string(100000, '[') , ""), {"JSON header is wrong"});
+  refused(file("{\"t\":{\"dtype\":\"F32\",\"shape\":4,\"data_offsets\":[0,4]}}", "1234"),
+          {"shape"});
+  refused(file(std::string(100000, '['), ""), {"JSON header is wrong"});
   refused(file("{\"\xff\":1}", ""), {"JSON header is wrong"});
   refused(file("{}", ""), {"holds no array"});
   const std::string twice =

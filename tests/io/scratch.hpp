@@ -100,9 +100,9 @@ inline void expect_same(const Array& a, const Array& b) {
               std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.bytes())) == 0);
 }
 
-inline constexpr DType kAllTypes[] = {
-    DType::f64, DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i8,
-    DType::u8,  DType::i16, DType::u16, DType::i32,  DType::u32,    DType::i64,    DType::u64,
-    DType::boolean};
+inline constexpr DType kAllTypes[] = {DType::f64,    DType::f32,    DType::f16,    DType::bf16,
+                                      DType::f8e4m3, DType::f8e5m2, DType::i8,     DType::u8,
+                                      DType::i16,    DType::u16,    DType::i32,    DType::u32,
+                                      DType::i64,    DType::u64,    DType::boolean};
 
 }  // namespace tessera::test

@@ -1,0 +1,227 @@
+"""Files between NumPy, SciPy and Tessera, both ways, compared bit for bit.
+
+Usage: roundtrip.py CONVERT_TOOL. Ends with 77 (skipped) when NumPy or SciPy is missing.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+import zipfile
+
+try:
+    import numpy as np
+    import scipy.io
+    import scipy.sparse
+except ImportError as error:
+    print(f"SKIPPED: files are NOT compared with NumPy and SciPy: {error}")
+    print("install python3-numpy and python3-scipy")
+    sys.exit(77)
+
+TYPES = ["f8", "f4", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "b1"]
+NAMES = dict(zip(TYPES, ["f64", "f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool"]))
+SHAPES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 9), (9, 1), (4, 7), (130, 65)]
+
+failures = 0
+checks = 0
+
+
+def check(condition, what):
+    global failures, checks
+    checks += 1
+    if not condition:
+        failures += 1
+        print("FAILED:", what)
+
+
+class Tool:
+    """The conversion program; one job at a time."""
+
+    def __init__(self, path):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __call__(self, source, target, *options):
+        self.process.stdin.write(f"{source}\t{target}\t{' '.join(options)}\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n")
+
+    def close(self):
+        self.process.stdin.close()
+        return self.process.wait()
+
+
+def sample(code, shape, rng):
+    """Random bits of this type: infinities, NaNs and subnormals included."""
+    dtype = np.dtype(code)
+    count = int(np.prod(shape))
+    if dtype.kind == "b":
+        return rng.integers(0, 2, count).astype(bool).reshape(shape)
+    return np.frombuffer(rng.bytes(count * dtype.itemsize), dtype=dtype).reshape(shape).copy()
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def npy_and_npz(tool, folder, rng):
+    source, target = folder + "/s.npy", folder + "/t.npy"
+    packed, unpacked = folder + "/s.npz", folder + "/t.npz"
+    for code in TYPES:
+        for shape in SHAPES + [(), (6,), (2, 3, 4)]:
+            for order in "CF":
+                array = np.asarray(sample(code, shape, rng), order=order)
+                where = f"{code} {shape} {order}"
+                np.save(source, array)
+                answer = tool(source, target)
+                check(answer == f"ok {NAMES[code]} {shape}", f"npy {where}: {answer}")
+                check(same(np.load(target), array), f"npy {where}: elements")
+                with open(source, "rb") as a, open(target, "rb") as b:
+                    check(a.read() == b.read(), f"npy {where}: not the bytes that NumPy writes")
+                for byte_order in "<>":
+                    np.save(source, array.astype(np.dtype(code).newbyteorder(byte_order)))
+                    answer = tool(source, target)
+                    check(answer.startswith("ok ") and same(np.load(target), array),
+                          f"npy {where} {byte_order}: {answer}")
+                for save, option in ((np.savez, ""), (np.savez_compressed, "deflate")):
+                    save(packed, other=np.zeros(3), x=array)
+                    answer = tool(packed + ":x", unpacked + ":y", option)
+                    check(answer == f"ok {NAMES[code]} {shape}", f"npz {where}: {answer}")
+                    with np.load(unpacked) as members:
+                        check(members.files == ["y"] and same(members["y"], array), f"npz {where}: elements")
+                    with zipfile.ZipFile(unpacked) as archive:
+                        check(archive.testzip() is None, f"npz {where}: checksum")
+    array = sample("f4", (5, 6), rng)
+    for version in ((1, 0), (2, 0), (3, 0)):
+        with open(source, "wb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.lib.format.write_array(file, array, version=version)
+        answer = tool(source, target)
+        check(answer == "ok f32 (5, 6)" and same(np.load(target), array), f"npy version {version}: {answer}")
+    # What the C++ side turns into Fortran order is the same array to NumPy.
+    np.save(source, array)
+    tool(source, target, "fortran")
+    back = np.load(target)
+    check(same(np.ascontiguousarray(back), array) and back.flags.f_contiguous, "fortran order")
+
+
+def refusals(tool, folder):
+    source, target = folder + "/r.npy", folder + "/r2.npy"
+    for array, word in ((np.zeros((2, 2), complex), "complex"), (np.array([["a"]]), "text"),
+                        (np.array([[b"a"]]), "text"), (np.zeros((2, 2), "f4,i4"), "structured"),
+                        (np.array([[None]]), "Python objects"), (np.zeros((2, 2), np.longdouble), "width"),
+                        (np.zeros((2, 2), "M8[s]"), "dates"), (np.zeros((2, 2), "V3"), "raw bytes")):
+        np.save(source, array, allow_pickle=True)
+        answer = tool(source, target)
+        check(answer.startswith("error 3 ") and word in answer, f"{array.dtype} refused: {answer}")
+
+
+def bfloat16(tool, folder, rng):
+    """NumPy has no bf16: its bits travel as V2, and their values are the upper halves of f32."""
+    source, raw, wide = folder + "/f.npy", folder + "/b.npy", folder + "/w.npy"
+    values = rng.standard_normal((33, 21)).astype(np.float32)
+    np.save(source, values)
+    check(tool(source, raw, "dtype=bf16").startswith("ok bf16"), "f32 -> bf16")
+    bits = np.load(raw)
+    check(bits.dtype == np.dtype("V2"), f"bf16 is stored as {bits.dtype}")
+    as_integers = values.view(np.uint32)
+    nearest_even = ((as_integers + 0x7FFF + ((as_integers >> 16) & 1)) >> 16).astype(np.uint16)
+    check((bits.view(np.uint16) == nearest_even).all(), "bf16 is not rounded to nearest even")
+    check(tool(raw, wide, "untyped=bf16", "dtype=f32").startswith("ok f32"), "bf16 -> f32")
+    check((np.load(wide).view(np.uint32) == nearest_even.astype(np.uint32) << 16).all(), "bf16 values")
+    check("--dtype bf16" in tool(raw, wide), "bf16 without a type is refused with advice")
+    with np.errstate(over="ignore"):
+        np.save(source, rng.standard_normal((50, 50)) * 10.0 ** rng.integers(-9, 6, (50, 50)))
+        tool(source, wide, "dtype=f16")
+        check(same(np.load(wide), np.load(source).astype(np.float16)), "f64 -> f16 differs from NumPy")
+
+
+def matrix_market(tool, folder, rng):
+    source, target, back = folder + "/m.mtx", folder + "/m.npy", folder + "/m2.mtx"
+    for shape in [(1, 1), (1, 9), (9, 1), (4, 7), (40, 25)]:
+        for code in ("f8", "i8", "u8", "i4"):
+            array = sample(code, shape, rng)
+            if code == "f8":
+                array[~np.isfinite(array)] = -0.0
+            scipy.io.mmwrite(source, array, precision=17)
+            answer = tool(source, target)
+            wanted = scipy.io.mmread(source)
+            check(answer.startswith("ok ") and same(np.ascontiguousarray(np.load(target)), np.ascontiguousarray(wanted)),
+                  f"mtx array {code} {shape}: {answer}")
+            check((np.load(target) == array).all(), f"mtx array {code} {shape}: elements")
+            np.save(target, array)
+            answer = tool(target, back)
+            check(answer.startswith("ok ") and (scipy.io.mmread(back) == array).all(),
+                  f"mtx written {code} {shape}: {answer}")
+            sparse = scipy.sparse.random(*shape, density=0.4, random_state=7, format="coo")
+            sparse.data = (sparse.data * 1000).astype(np.int64 if code != "f8" else np.float64)
+            doubled = scipy.sparse.coo_matrix((np.r_[sparse.data, sparse.data],
+                                               (np.r_[sparse.row, sparse.row], np.r_[sparse.col, sparse.col])), shape)
+            for field in (None, "pattern"):
+                scipy.io.mmwrite(source, doubled, field=field, precision=17)
+                answer = tool(source, target)
+                check(answer.startswith("ok ") and same(np.load(target), scipy.io.mmread(source).toarray()),
+                      f"mtx coordinate {code} {field} {shape}: {answer}")
+    square = rng.standard_normal((12, 12))
+    for array, symmetry in ((square + square.T, "symmetric"), (square - square.T, "skew-symmetric")):
+        for dense in (True, False):
+            scipy.io.mmwrite(source, array if dense else scipy.sparse.coo_matrix(array), symmetry=symmetry, precision=17)
+            answer = tool(source, target)
+            wanted = scipy.io.mmread(source)
+            wanted = wanted if dense else wanted.toarray()
+            check(answer.startswith("ok ") and (np.load(target) == wanted).all(), f"mtx {symmetry} {dense}: {answer}")
+    scipy.io.mmwrite(source, np.ones((2, 2), complex))
+    check("complex" in tool(source, target), "mtx complex refused")
+    special = np.array([[np.nan, np.inf], [-np.inf, 5e-324]])
+    np.save(target, special)
+    tool(target, back)
+    check(np.array_equal(scipy.io.mmread(back), special, equal_nan=True), "mtx special values")
+
+
+def safetensors(tool, folder, rng):
+    """Against the reference package where it is installed; otherwise only through our own reader."""
+    source, target, back = folder + "/s.npy", folder + "/s.safetensors", folder + "/s2.npy"
+    for code in TYPES:
+        array = sample(code, (6, 11), rng)
+        np.save(source, array)
+        tool(source, target + ":t")
+        answer = tool(target + ":t", back)
+        check(answer == f"ok {NAMES[code]} (6, 11)" and same(np.load(back), array), f"safetensors {code}: {answer}")
+        with open(target, "rb") as file:
+            head = int.from_bytes(file.read(8), "little")
+            check((8 + head) % 64 == 0, "safetensors data is not aligned")
+            file.seek(8 + head)
+            check(file.read() == array.tobytes(), f"safetensors {code}: data")
+    try:
+        import safetensors.numpy as reference
+    except ImportError:
+        print("note: the Python package safetensors is missing; its reader was not compared")
+        return
+    for code in TYPES:
+        array = sample(code, (6, 11), rng)
+        np.save(source, array)
+        tool(source, target + ":t")
+        check(same(reference.load_file(target)["t"], array), f"safetensors {code}: read by the reference")
+        reference.save_file({"a": array, "b": array}, target)
+        check(tool(target + ":b", back).startswith("ok ") and same(np.load(back), array), f"safetensors {code}")
+
+
+def main():
+    tool = Tool(sys.argv[1])
+    rng = np.random.default_rng(20260101)
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of flushes: not on a disk
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        npy_and_npz(tool, folder, rng)
+        refusals(tool, folder)
+        bfloat16(tool, folder, rng)
+        matrix_market(tool, folder, rng)
+        safetensors(tool, folder, rng)
+        leftovers = [name for name in os.listdir(folder) if name.startswith(".")]
+        check(not leftovers, f"temporaries left: {leftovers}")
+    check(tool.close() == 0, "the tool ended with an error")
+    print(f"{checks} checks with NumPy {np.__version__} and SciPy {scipy.__version__}, {failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
