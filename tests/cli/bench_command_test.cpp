@@ -1,0 +1,254 @@
+// The command itself, on sizes that take milliseconds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "bench_support.hpp"
+#include "options.hpp"
+#include "tessera/core/error.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AnyOf;
+using testing::content_of;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Ran;
+using testing::run_bench;
+using testing::Scratch;
+using ::testing::StartsWith;
+
+/// Short turns: figures do not matter here.
+std::vector<std::string> quick(std::vector<std::string> more) {
+  std::vector<std::string> out = {"--repetitions", "2", "--min-time", "0.001", "--quiet"};
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+std::vector<json> entries_of(const json& document, const std::string& contestant) {
+  std::vector<json> out;
+  for (const auto& entry : document.at("benchmarks")) {
+    if (entry.at("contestant") == contestant && entry.at("run_type") == "iteration")
+      out.push_back(entry);
+  }
+  return out;
+}
+
+TEST(Bench, MeasuresEveryAlgorithmAndThePeakOnTinySizes) {
+  const auto start = std::chrono::steady_clock::now();
+  const Ran ran = run_bench(
+      quick({"--sizes", "8:16:x2,5x7x3", "--threads", "1,2", "--peers", "none", "--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.err, "");
+  const json document = json::parse(ran.out);
+  for (const auto& name : algorithm_names()) {
+    const auto entries = entries_of(document, name);
+    ASSERT_EQ(entries.size(), 3 * 2 * 2u) << name;  // sizes, threads, repetitions
+    for (const auto& entry : entries) {
+      EXPECT_EQ(entry.at("status"), "verified") << name;
+      EXPECT_LE(entry.at("max_error_ratio").get<double>(), 1.0);
+      EXPECT_GT(entry.at("percent_of_peak").get<double>(), 0.0);
+    }
+  }
+  EXPECT_EQ(entries_of(document, "peak").size(), 12u);
+  // Not a measure of speed: a run that hangs or ignores --min-time is a defect.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(120));
+}
+
+TEST(Bench, ContextTellsMachineCompilerMethodAndTime) {
+  const Ran ran = run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--peers", "none",
+                                   "--json", "--context", "commit=abc", "--no-host"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json context = json::parse(ran.out).at("context");
+  for (const char* key : {"date", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "caches",
+                          "load_avg", "library_build_type", "version", "compiler", "flags",
+                          "cpu_model", "method", "peers", "peak"})
+    EXPECT_TRUE(context.contains(key)) << key;
+  EXPECT_FALSE(context.contains("host_name"));
+  EXPECT_EQ(context.at("commit"), "abc");
+}
+
+TEST(Bench, RefusesAWrongPeerAndFails) {
+  const Ran ran = run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--json"}),
+                            {{"TESSERA_PEERS", WRONG_PEER}});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("wrong_peer"));
+  EXPECT_THAT(ran.err, HasSubstr("wrong at (7,7)"));
+  const json document = json::parse(ran.out);
+  const auto wrong = entries_of(document, "wrong_peer");
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong[0].at("status"), "refused");
+  EXPECT_EQ(wrong[0].at("error_occurred"), true);
+  EXPECT_GT(wrong[0].at("max_error_ratio").get<double>(), 1.0);
+  for (const auto& entry : document.at("benchmarks"))
+    EXPECT_FALSE(entry.contains("ratio_wrong_peer"));
+  for (const auto& entry : entries_of(document, "naive")) EXPECT_EQ(entry.at("status"), "verified");
+}
+
+TEST(Bench, ARefusedPeerIsNeitherInThePlotNorInTheRatios) {
+  const Scratch scratch;
+  const Ran ran = run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--peers", WRONG_PEER,
+                                   "--csv", "--plot", scratch / "p.svg"}));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(testing::xml_fault(content_of(scratch / "p.svg")), "");
+  EXPECT_THAT(content_of(scratch / "p.svg"), Not(HasSubstr("wrong_peer")));
+  EXPECT_THAT(content_of(scratch / "p.svg"), HasSubstr("naive"));
+}
+
+TEST(Bench, APeerThatCrashesCostsOnlyItsOwnRow) {
+  const Ran ran = run_bench(
+      quick({"--sizes", "8,12", "--algorithms", "naive", "--peers", WRONG_PEER, "--json"}),
+      {{"WRONG_PEER", "crash"}});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("crashed"));
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(entries_of(document, "naive").size(), 4u);
+  for (const auto& entry : entries_of(document, "wrong_peer"))
+    EXPECT_EQ(entry.at("status"), "failed");
+}
+
+TEST(Bench, ARightPeerGivesRatios) {
+  for (const char* dtype : {"f32", "f64"}) {
+    const Ran ran = run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--peers", WRONG_PEER,
+                                     "--json", "--dtype", dtype}),
+                              {{"WRONG_PEER", "right"}});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    for (const auto& entry : entries_of(json::parse(ran.out), "naive"))
+      EXPECT_GT(entry.at("ratio_wrong_peer").get<double>(), 0.0);
+  }
+}
+
+TEST(Bench, WritesEveryFormAndReadsItsJsonBack) {
+  const Scratch scratch;
+  const Ran ran = run_bench(quick({"--sizes", "8,16", "--algorithms", "naive,tiled", "--peers",
+                                   "none", "-o", scratch / "r.json", "--plot", scratch / "p.svg"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("16x16x16"));
+  EXPECT_EQ(testing::xml_fault(content_of(scratch / "p.svg")), "");
+  EXPECT_NO_THROW(parse_bench_json(content_of(scratch / "r.json"), "r.json"));
+  const Ran csv = run_bench({"--from", scratch / "r.json", "--csv"});
+  EXPECT_EQ(csv.code, 0) << csv.err;
+  EXPECT_THAT(csv.out, StartsWith("name,kind,"));
+  const Ran markdown =
+      run_bench({"--from", scratch / "r.json", "--markdown", "-o", scratch / "t.md"});
+  EXPECT_EQ(markdown.code, 0) << markdown.err;
+  EXPECT_EQ(markdown.out, content_of(scratch / "t.md"));
+  EXPECT_EQ(run_bench({"--from", scratch / "r.json"}).out, ran.out);
+  EXPECT_EQ(run_bench({"--from", scratch / "r.json", "--json"}).code, 0);
+}
+
+TEST(Bench, KeepsFilesThatExistUnlessForced) {
+  const Scratch scratch;
+  std::ofstream(scratch / "r.json") << "precious";
+  const auto arguments =
+      quick({"--sizes", "8", "--algorithms", "naive", "--peers", "none", "-o", scratch / "r.json"});
+  const Ran refused = run_bench(arguments);
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_EQ(content_of(scratch / "r.json"), "precious");
+  auto forced = arguments;
+  forced.emplace_back("--force");
+  EXPECT_EQ(run_bench(forced).code, 0);
+  EXPECT_THAT(content_of(scratch / "r.json"), StartsWith("{"));
+}
+
+TEST(Bench, SlowContestantsGetFewerSamplesAndSayingSo) {
+  const Ran ran =
+      run_bench({"--sizes", "16", "--algorithms", "naive", "--peers", "none", "--repetitions", "5",
+                 "--min-time", "0.01", "--max-time", "0.025", "--json", "--quiet"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto entries = entries_of(json::parse(ran.out), "naive");
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_THAT(entries[0].at("remark").get<std::string>(), HasSubstr("2 of 5 repetitions"));
+}
+
+TEST(Bench, ProductsThatWouldTakeTooLongAreSkipped) {
+  const Ran ran =
+      run_bench({"--sizes", "16,160", "--algorithms", "naive", "--peers", "none", "--repetitions",
+                 "1", "--min-time", "1e-6", "--max-time", "1e-6", "--json", "--quiet"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto entries = entries_of(json::parse(ran.out), "naive");
+  ASSERT_FALSE(entries.empty());
+  EXPECT_EQ(entries.back().at("status"), "skipped");
+}
+
+TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--sizes", "64:32:x2"},
+      {"--sizes", ""},
+      {"--threads", "0"},
+      {"--threads", "5000"},
+      {"--repetitions", "0"},
+      {"--min-time", "-1"},
+      {"--min-time", "nan"},
+      {"--max-time", "x"},
+      {"--algorithms", "naiv"},
+      {"--dtype", "f31"},
+      {"--json", "--csv"},
+      {"-m", "8"},
+      {"--sizes", "8", "-m", "8", "-n", "8", "-k", "8"},
+      {"--sizes", "8", "-o", "results.txt"},
+      {"--sizes", "8", "--plot", "plot.png"},
+      {"--sizes", "8", "--context", "novalue"},
+      {"--sizes", "8", "--context", "date=never"},
+      {"--from"},
+      {"8"},
+  };
+  for (const auto& arguments : wrong) {
+    const Ran ran = run_bench(arguments);
+    EXPECT_EQ(ran.code, 2) << ::testing::PrintToString(arguments) << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    EXPECT_THAT(ran.err, StartsWith("tessera bench: "));
+  }
+}
+
+TEST(Bench, MisspeltNamesAreSuggested) {
+  EXPECT_THAT(run_bench({"--algorithms", "naiv"}).err, HasSubstr("did you mean 'naive'"));
+  EXPECT_THAT(run_bench({"--size", "8"}).err, HasSubstr("--sizes"));
+}
+
+TEST(Bench, MissingPeersAndFilesHaveTheirExitCodes) {
+  const Ran peer = run_bench(quick({"--sizes", "8", "--peers", "nosuchblas"}));
+  EXPECT_EQ(peer.code, 4);
+  EXPECT_THAT(peer.err, HasSubstr("nosuchblas"));
+  EXPECT_EQ(run_bench(quick({"--sizes", "8", "--peers", "/nowhere/lib.so"})).code, 4);
+  EXPECT_EQ(run_bench({"--from", "/nowhere/r.json"}).code, 3);
+  EXPECT_EQ(run_bench({"--from", "/dev/null"}).code, 3);
+}
+
+TEST(Bench, SizesBeyondMemoryAreRefusedAtOnce) {
+  const Ran ran = run_bench(quick({"--sizes", "1048576", "--peers", "none"}));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("of memory"));
+}
+
+TEST(Bench, AnnouncesHowLongItWillTake) {
+  const Ran ran = run_bench({"--sizes", "8", "--algorithms", "naive", "--peers", "none",
+                             "--repetitions", "1", "--min-time", "0.001"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.err, HasSubstr("1 size on "));
+  EXPECT_THAT(ran.err, HasSubstr("about "));
+}
+
+TEST(Bench, CompareOfGoogleBenchmarkReadsIt) {
+  const char* tool = "/usr/share/benchmark/compare.py";
+  const bool runs = std::filesystem::exists(tool) &&
+                    std::system("/usr/bin/python3 -c 'import scipy' >/dev/null 2>&1") == 0;
+  if (!runs) GTEST_SKIP() << "compare.py is not installed: apt-get install libbenchmark-tools";
+  const Scratch scratch;
+  const Ran ran =
+      run_bench(quick({"--sizes", "8", "--peers", WRONG_PEER, "-o", scratch / "r.json"}));
+  EXPECT_EQ(ran.code, 1) << "the wrong peer stays in the file as an error";
+  const std::string command =
+      cat("/usr/bin/python3 ", tool, " --no-color benchmarks ", scratch / "r.json", " ",
+          scratch / "r.json", " > ", scratch / "out", " 2>&1");
+  EXPECT_EQ(std::system(command.c_str()), 0) << content_of(scratch / "out");
+  EXPECT_THAT(content_of(scratch / "out"), HasSubstr("naive/f32/8x8x8"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "peak.hpp"
+
+namespace tessera::cli {
+namespace {
+
+class PeakOf : public ::testing::TestWithParam<DType> {};
+
+TEST_P(PeakOf, EveryTypeHasAChainThatRunsOnOneAndTwoThreads) {
+  const PeakChain chain = peak_chain(GetParam());
+  EXPECT_FALSE(chain.instructions.empty());
+  ASSERT_GT(chain.operations, 0);
+  chain.run(3, chain.operands);
+  for (int threads : {1, 2}) {
+    PeakMeter meter(chain, threads);
+    for (int again = 0; again < 2; ++again) {
+      const auto burst = meter.burst(1e-4);
+      EXPECT_GT(burst.seconds, 0);
+      // Whole rounds on all threads.
+      const double rounds = burst.operations / chain.operations / threads;
+      EXPECT_GE(rounds, 1);
+      EXPECT_EQ(rounds, std::round(rounds));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, PeakOf,
+                         ::testing::Values(DType::f64, DType::f32, DType::f16, DType::bf16,
+                                           DType::i32),
+                         [](const auto& info) { return to_string(info.param); });
+
+TEST(Peak, MeterEndsItsThreadsWithoutABurst) { PeakMeter meter(peak_chain(DType::f32), 3); }
+
+TEST(Peak, DoublesHaveHalfTheLanesOfFloats) {
+  EXPECT_EQ(peak_chain(DType::f32).operations, 2 * peak_chain(DType::f64).operations);
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,122 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <regex>
+
+#include "bench_support.hpp"
+#include "plot.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::xml_fault;
+
+LinePlot one_line(std::vector<PlotPoint> points) {
+  return {"Title", "x", "y", {{"curve", PlotRole::step, std::move(points)}}};
+}
+
+/// The number behind `attribute` of every element that has it, document-wide.
+std::vector<double> numbers(const std::string& svg, const std::string& attribute) {
+  std::vector<double> out;
+  const std::regex pattern("[ ]" + attribute + "=\"([-0-9.]+)\"");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), pattern), end; at != end; ++at)
+    out.push_back(std::stod((*at)[1]));
+  return out;
+}
+
+TEST(Plot, CheckerOfXmlSeesFaults) {
+  EXPECT_EQ(xml_fault("<a b=\"1>2\"><c/>x &amp; y</a>\n"), "");
+  for (const char* bad :
+       {"<a>", "</a>", "<a></b>", "<a>&</a>", "<a/>x", "<a b=\"1></a>", "", "<a></a><b></b>"})
+    EXPECT_NE(xml_fault(bad), "") << bad;
+}
+
+TEST(Plot, NamesAreEscaped) {
+  LinePlot plot = one_line({{1, 2, 1, 3}, {2, 3, 2, 4}});
+  plot.title = "a < b & \"c\"";
+  plot.series[0].name = "<script>";
+  const std::string svg = svg_of(std::vector{plot}, "caption & more");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+}
+
+TEST(Plot, HasColoursForBothBackgrounds) {
+  EXPECT_THAT(svg_of(std::vector{one_line({{1, 2, 1, 3}})}, ""),
+              HasSubstr("prefers-color-scheme: dark"));
+}
+
+TEST(Plot, LargerIsHigherAndFurtherRight) {
+  const std::string svg =
+      svg_of(std::vector{one_line({{64, 1, 1, 1}, {128, 2, 2, 2}, {256, 4, 4, 4}})}, "");
+  auto x = numbers(svg, "cx"), y = numbers(svg, "cy");
+  ASSERT_EQ(x.size(), 4u);  // three points and the one before the name
+  EXPECT_LT(x[0], x[1]);
+  EXPECT_LT(x[1], x[2]);
+  EXPECT_NEAR(x[1] - x[0], x[2] - x[1], 0.2) << "the size axis is logarithmic";
+  EXPECT_GT(y[0], y[1]);
+  EXPECT_GT(y[1], y[2]);
+}
+
+TEST(Plot, WithoutPointsItSaysSo) {
+  const LinePlot empty{"Empty", "x", "y", {{"nothing", PlotRole::peer, {}}}};
+  const std::string svg = svg_of(std::vector{empty}, "");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, HasSubstr("no verified result"));
+  EXPECT_EQ(xml_fault(svg_of(std::vector<BarPlot>{{"t", "x", 100, "peak", {}}}, "")), "");
+}
+
+TEST(Plot, NamesDoNotCoverEachOther) {
+  LinePlot plot = one_line({{64, 1, 1, 1}});
+  for (int i = 0; i < 20; ++i)
+    plot.series.push_back({cat("s", i), PlotRole::peer, {{64, 1 + i * 1e-3, 1, 1.1}}});
+  const std::string svg = svg_of(std::vector{plot}, "");
+  std::vector<double> heights;
+  const std::regex label("<text x=\"741\" y=\"([-0-9.]+)\"");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), label), end; at != end; ++at)
+    heights.push_back(std::stod((*at)[1]));
+  ASSERT_EQ(heights.size(), 21u);
+  std::sort(heights.begin(), heights.end());
+  for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 10);
+}
+
+TEST(Plot, BarsAreAsLongAsTheirValues) {
+  BarPlot plot{"Ladder", "%", 100, "peak", {}};
+  for (double value : {10.0, 20.0, 80.0})
+    plot.bars.push_back({"bar", "text", PlotRole::step, value, value, value});
+  const std::string svg = svg_of(std::vector{plot}, "");
+  EXPECT_EQ(xml_fault(svg), "");
+  const auto widths = numbers(svg, "width");  // of the document, of the page, of three bars
+  ASSERT_EQ(widths.size(), 5u);
+  EXPECT_NEAR(widths[3], 2 * widths[2], 0.3);
+  EXPECT_NEAR(widths[4], 8 * widths[2], 0.9);
+}
+
+RC_GTEST_PROP(Plot, AnyDataGivesAWellFormedDocumentInsideItsFrame, ()) {
+  LinePlot plot{*rc::gen::arbitrary<std::string>(), "x", "y", {}};
+  for (char& c : plot.title) c = static_cast<char>(c & 0x7f);
+  const int series = *rc::gen::inRange(0, 6);
+  for (int s = 0; s < series; ++s) {
+    PlotSeries each{cat("s", s), static_cast<PlotRole>(s % 3), {}};
+    const int points = *rc::gen::inRange(0, 5);
+    double x = 0;
+    for (int p = 0; p < points; ++p) {
+      x += *rc::gen::inRange(1, 1000);
+      const double y = std::ldexp(*rc::gen::inRange(1, 1000), *rc::gen::inRange(-20, 20));
+      each.points.push_back({x, y, y / 2, y * 2});
+    }
+    plot.series.push_back(each);
+  }
+  const std::string svg = svg_of(std::vector{plot}, "caption");
+  RC_ASSERT(xml_fault(svg) == "");
+  RC_ASSERT(svg.find("nan") == std::string::npos);
+  RC_ASSERT(svg.find("inf") == std::string::npos);
+  for (double x : numbers(svg, "cx")) RC_ASSERT(x >= 0 && x <= 900);
+  for (double y : numbers(svg, "cy")) RC_ASSERT(y >= 0 && y <= 600);
+}
+
+}  // namespace
+}  // namespace tessera::cli

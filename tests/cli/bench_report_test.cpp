@@ -1,0 +1,327 @@
+#include "bench_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "bench_support.hpp"
+#include "tessera/core/error.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::made_results;
+using testing::made_row;
+using ::testing::Not;
+using ::testing::Pair;
+using testing::xml_fault;
+
+TEST(BenchFigures, RatiosAreTakenTurnByTurn) {
+  const BenchResults results = made_results();
+  const Figures tiled = figures(results, results.rows[1]);
+  EXPECT_DOUBLE_EQ(tiled.seconds.median, 1e-4);
+  EXPECT_NEAR(tiled.gflops, 2.0 * 64 * 64 * 64 / 1e-4 * 1e-9, 1e-9);
+  // Peak and tiled slow down together in the third turn: the share stays.
+  EXPECT_NEAR(tiled.percent_of_peak.median, 10, 1e-9);
+  EXPECT_NEAR(tiled.percent_of_peak.min, 10, 1e-9);
+  EXPECT_NEAR(tiled.percent_of_peak.max, 10, 1e-9);
+  ASSERT_EQ(tiled.ratios.size(), 1u);
+  EXPECT_EQ(tiled.ratios[0].first, "blas");
+  EXPECT_NEAR(tiled.ratios[0].second, 0.2, 1e-12);
+}
+
+TEST(BenchFigures, TurnsThatOnlyOneTookDoNotCount) {
+  BenchResults results = made_results();
+  results.rows[1].samples.resize(1);
+  EXPECT_EQ(figures(results, results.rows[1]).percent_of_peak.count, 1u);
+}
+
+TEST(BenchFigures, RefusedRowsHaveNoneAndAreNoOnesMeasure) {
+  BenchResults results = made_results();
+  for (auto& row : results.rows) {
+    if (row.kind == Contestant::Kind::peer) row.status = RowStatus::refused;
+  }
+  EXPECT_TRUE(figures(results, results.rows[0]).ratios.empty());
+  const Figures refused = figures(results, results.rows[2]);
+  EXPECT_EQ(refused.gflops, 0);
+  EXPECT_TRUE(std::isnan(refused.percent_of_peak.median));
+}
+
+TEST(BenchFigures, APeerIsNotComparedWithItself) {
+  const BenchResults results = made_results();
+  EXPECT_TRUE(figures(results, results.rows[2]).ratios.empty());
+}
+
+TEST(BenchJson, HasTheShapeOfGoogleBenchmark) {
+  const json document = json::parse(to_json(made_results()));
+  ASSERT_TRUE(document.at("context").is_object());
+  ASSERT_TRUE(document.at("benchmarks").is_array());
+  std::size_t repetitions = 0, aggregates = 0;
+  for (const auto& entry : document["benchmarks"]) {
+    for (const char* key :
+         {"name", "run_name", "run_type", "time_unit", "contestant", "dtype", "status"})
+      EXPECT_TRUE(entry.at(key).is_string()) << key;
+    for (const char* key : {"real_time", "cpu_time"}) EXPECT_TRUE(entry.at(key).is_number()) << key;
+    for (const char* key : {"family_index", "per_family_instance_index", "repetitions", "threads",
+                            "iterations", "m", "n", "k"})
+      EXPECT_TRUE(entry.at(key).is_number_integer()) << key;
+    EXPECT_EQ(entry["time_unit"], "ns");
+    if (entry["run_type"] == "aggregate") {
+      ++aggregates;
+      EXPECT_EQ(entry["name"], entry["run_name"].get<std::string>() + "_" +
+                                   entry.at("aggregate_name").get<std::string>());
+      EXPECT_TRUE(entry.at("aggregate_unit") == "time" || entry["aggregate_unit"] == "percentage");
+    } else {
+      ++repetitions;
+      EXPECT_EQ(entry["name"], entry["run_name"]);
+      EXPECT_TRUE(entry.at("repetition_index").is_number_integer());
+    }
+  }
+  EXPECT_EQ(repetitions, 8 * 3 + 1u);
+  EXPECT_EQ(aggregates, 8 * 6u);
+}
+
+TEST(BenchJson, CountersStandInEachRepetitionAndInTheMedian) {
+  const json document = json::parse(to_json(made_results()));
+  bool seen = false;
+  for (const auto& entry : document["benchmarks"]) {
+    if (entry["run_name"] != "tiled/f32/64x64x64/threads:1") continue;
+    if (entry["run_type"] == "aggregate" && entry["aggregate_name"] != "median") continue;
+    seen = true;
+    EXPECT_NEAR(entry.at("percent_of_peak").get<double>(), 10, 1e-9);
+    EXPECT_NEAR(entry.at("ratio_blas").get<double>(), 0.2, 1e-12);
+    EXPECT_DOUBLE_EQ(entry.at("max_error_ratio").get<double>(), 0.25);
+    EXPECT_DOUBLE_EQ(entry.at("bytes").get<double>(), 3 * 4 * 64 * 64);
+    EXPECT_DOUBLE_EQ(entry.at("arithmetic_intensity").get<double>(), 64 / 6.0);
+    EXPECT_GT(entry.at("gflops").get<double>(), 0);
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(BenchJson, RefusedRowsAreErrorsWithoutTimes) {
+  const json document = json::parse(to_json(made_results()));
+  const json& last = document["benchmarks"].back();
+  EXPECT_EQ(last.at("status"), "refused");
+  EXPECT_EQ(last.at("error_occurred"), true);
+  EXPECT_THAT(last.at("error_message").get<std::string>(), HasSubstr("wrong at (0,0)"));
+  EXPECT_EQ(last.at("real_time"), 0.0);
+  for (const auto& entry : document["benchmarks"]) EXPECT_FALSE(entry.contains("ratio_broken"));
+}
+
+TEST(BenchJson, ReadsBack) {
+  const BenchResults before = made_results();
+  const BenchResults after = parse_bench_json(to_json(before), "text");
+  EXPECT_EQ(after.context, before.context);
+  ASSERT_EQ(after.rows.size(), before.rows.size());
+  for (std::size_t i = 0; i < after.rows.size(); ++i) {
+    const BenchRow &a = after.rows[i], &b = before.rows[i];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.status, b.status);
+    EXPECT_EQ(a.message, b.message);
+    EXPECT_EQ(a.on.extents, b.on.extents);
+    EXPECT_EQ(a.max_error_ratio, b.max_error_ratio);
+    ASSERT_EQ(a.samples.size(), b.samples.size());
+    for (std::size_t s = 0; s < a.samples.size(); ++s) {
+      EXPECT_EQ(a.samples[s].turn, b.samples[s].turn);
+      EXPECT_EQ(a.samples[s].iterations, b.samples[s].iterations);
+      EXPECT_NEAR(a.samples[s].seconds / b.samples[s].seconds, 1, 1e-12);
+    }
+  }
+  EXPECT_EQ(to_markdown(after), to_markdown(before));
+  EXPECT_EQ(to_csv(after), to_csv(before));
+}
+
+TEST(BenchJson, NumbersThatJsonLacksAreNull) {
+  BenchResults results = made_results();
+  results.rows.back().max_error_ratio = std::numeric_limits<double>::infinity();
+  const json document = json::parse(to_json(results));
+  EXPECT_TRUE(document["benchmarks"].back()["max_error_ratio"].is_null());
+  EXPECT_NO_THROW(parse_bench_json(to_json(results), "text"));
+}
+
+TEST(BenchJson, BytesThatAreNoUtf8DoNotStopTheReport) {
+  BenchResults results = made_results();
+  results.context["host_name"] = "caf\xe9";
+  EXPECT_NO_THROW(parse_bench_json(to_json(results), "text"));
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_bench_json(text, "f.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.category(), Category::file);
+    return error.what();
+  }
+  ADD_FAILURE() << "read: " << text.substr(0, 200);
+  return {};
+}
+
+TEST(BenchJson, RefusesWhatItDidNotWriteAndSaysWhere) {
+  EXPECT_THAT(refusal("no json"), HasSubstr("'f.json' is not JSON"));
+  EXPECT_THAT(refusal("[]"), HasSubstr("holds no benchmark results"));
+  EXPECT_THAT(refusal(R"({"context":{},"benchmarks":[{}]})"), HasSubstr("entry 0"));
+  EXPECT_THAT(refusal(R"({"context":{},"benchmarks":[5]})"), HasSubstr("run_type"));
+  const auto changed = [](const char* key, const json& value) {
+    json document = json::parse(to_json(made_results()));
+    document["benchmarks"][1][key] = value;
+    return document.dump();
+  };
+  EXPECT_THAT(refusal(changed("m", -1)), HasSubstr("below 1"));
+  EXPECT_THAT(refusal(changed("m", "x")), HasSubstr("'m'"));
+  EXPECT_THAT(refusal(changed("kind", "friend")), HasSubstr("friend"));
+  EXPECT_THAT(refusal(changed("status", "fine")), HasSubstr("fine"));
+  EXPECT_THAT(refusal(changed("dtype", "f99")), HasSubstr("f99"));
+  EXPECT_THAT(refusal(changed("real_time", 0)), HasSubstr("real_time"));
+  EXPECT_THAT(refusal(changed("time_unit", "ms")), HasSubstr("unit"));
+}
+
+RC_GTEST_PROP(BenchJson, DamagedFilesAreReadOrRefused, ()) {
+  static const std::string whole = to_json(made_results());
+  std::string text = whole.substr(0, *rc::gen::inRange<std::size_t>(0, whole.size() + 1));
+  const int damages = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < damages && !text.empty(); ++i)
+    text[*rc::gen::inRange<std::size_t>(0, text.size())] =
+        static_cast<char>(*rc::gen::inRange(0, 256));
+  try {
+    const BenchResults results = parse_bench_json(text, "damaged");
+    to_csv(results);
+    to_markdown(results);
+    RC_ASSERT(xml_fault(to_svg(results)) == "" || damages > 0);
+  } catch (const Error& error) {
+    RC_ASSERT(error.category() == Category::file);
+  }
+}
+
+RC_GTEST_PROP(BenchJson, ChangedFieldsAreReadOrRefused, ()) {
+  static const json whole = json::parse(to_json(made_results()));
+  json document = whole;
+  auto& entries = document["benchmarks"];
+  json& entry = entries[*rc::gen::inRange<std::size_t>(0, entries.size())];
+  auto at = entry.begin();
+  std::advance(at, *rc::gen::inRange<long>(0, static_cast<long>(entry.size())));
+  const std::vector<json> values = {nullptr,
+                                    -1,
+                                    0,
+                                    1e300,
+                                    "",
+                                    "x",
+                                    json::array(),
+                                    json::object(),
+                                    std::numeric_limits<std::uint64_t>::max(),
+                                    true,
+                                    0.5};
+  at.value() = values[*rc::gen::inRange<std::size_t>(0, values.size())];
+  try {
+    const BenchResults results = parse_bench_json(document.dump(), "changed");
+    to_csv(results);
+    to_markdown(results);
+    to_svg(results);
+    for (const auto& row : results.rows) case_table(results, row);
+  } catch (const Error& error) {
+    RC_ASSERT(error.category() == Category::file);
+  }
+}
+
+/// The fields of each line, quotes resolved.
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> out(1, {""});
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' && quoted && i + 1 < text.size() && text[i + 1] == '"')
+      out.back().back() += text[++i];
+    else if (c == '"') quoted = !quoted;
+    else if (c == ',' && !quoted) out.back().emplace_back();
+    else if (c == '\n' && !quoted) out.push_back({""});
+    else out.back().back() += c;
+  }
+  out.pop_back();
+  return out;
+}
+
+TEST(BenchCsv, HasOneHeaderLineAndAsManyFieldsInEachLine) {
+  const auto lines = read_csv(to_csv(made_results()));
+  ASSERT_EQ(lines.size(), 10u);
+  for (const auto& line : lines) EXPECT_EQ(line.size(), lines[0].size());
+  const auto column = [&](const std::string& name) {
+    const auto at = std::find(lines[0].begin(), lines[0].end(), name);
+    EXPECT_NE(at, lines[0].end()) << name;
+    return static_cast<std::size_t>(at - lines[0].begin());
+  };
+  EXPECT_EQ(lines[2][column("name")], "tiled");
+  EXPECT_EQ(lines[2][column("status")], "verified");
+  EXPECT_DOUBLE_EQ(std::stod(lines[2][column("seconds_median")]), 1e-4);
+  EXPECT_NEAR(std::stod(lines[2][column("percent_of_peak")]), 10, 1e-6);
+  EXPECT_NEAR(std::stod(lines[2][column("ratio_blas")]), 0.2, 1e-6);
+  EXPECT_EQ(lines[2][column("repetitions")], "3");
+  EXPECT_EQ(lines[9][column("status")], "refused");
+  EXPECT_EQ(lines[9][column("remark")], "wrong at (0,0), \"quoted\"");
+  EXPECT_EQ(lines[9][column("gflops")], "");
+  EXPECT_EQ(lines[9][column("seconds_median")], "");
+}
+
+TEST(BenchMarkdown, HasATableOfSizesAndTheBestAgainstEachPeer) {
+  const std::string text = to_markdown(made_results());
+  EXPECT_THAT(text, HasSubstr("### f32, 1 thread"));
+  EXPECT_THAT(text, HasSubstr("| GFLOP/s (share of peak) | 64 | 128 |"));
+  EXPECT_THAT(text, HasSubstr("| tiled | 5.24 (10.0 %) | 5.24 (10.0 %) |"));
+  EXPECT_THAT(text, HasSubstr("| broken |  | refused |"));
+  EXPECT_THAT(text, HasSubstr("| (algorithm) | tiled | tiled |"));
+  EXPECT_THAT(text, HasSubstr("| blas | 0.20 | 0.20 |"));
+  EXPECT_THAT(text, HasSubstr("blas: Blas 1.0"));
+}
+
+TEST(BenchMarkdown, EveryTableLineHasAsManyCellsAsItsHeader) {
+  BenchResults one = made_results();
+  std::erase_if(one.rows, [](const BenchRow& row) { return row.on.extents.M == 64; });
+  one.rows[0].name = "a|b";
+  for (const BenchResults& results : {made_results(), one}) {
+    std::istringstream lines(to_markdown(results));
+    std::size_t cells = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("|")) {
+        cells = 0;
+        continue;
+      }
+      std::size_t bars = 0;
+      for (std::size_t i = 0; i < line.size(); ++i)
+        bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
+      if (cells == 0) cells = bars;
+      EXPECT_EQ(bars, cells) << line;
+    }
+  }
+}
+
+TEST(BenchSvg, DrawsLinesForSizesAndTheLadderForOne) {
+  BenchResults results = made_results();
+  const std::string lines = to_svg(results);
+  EXPECT_EQ(xml_fault(lines), "");
+  EXPECT_THAT(lines, HasSubstr("Speed over size: f32, 1 thread"));
+  EXPECT_THAT(lines, HasSubstr(">measured peak<"));
+  EXPECT_THAT(lines, HasSubstr("Test &lt;CPU&gt; &amp;"));
+  EXPECT_THAT(lines, Not(HasSubstr(">broken<"))) << "unverified rows are not drawn";
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.extents.M == 64; });
+  const std::string bars = to_svg(results);
+  EXPECT_EQ(xml_fault(bars), "");
+  EXPECT_THAT(bars, HasSubstr("The ladder at 128"));
+  EXPECT_LT(bars.find(">naive<"), bars.find(">tiled<"));
+  EXPECT_THAT(bars, Not(HasSubstr(">broken<")));
+}
+
+TEST(BenchTable, ShowsEveryRowOfItsCase) {
+  const BenchResults results = made_results();
+  const CaseTable table = case_table(results, results.rows.back());
+  EXPECT_EQ(table.title, "f32, 1 thread, 128x128x128");
+  for (const char* word :
+       {"naive", "tiled", "blas", "measured peak", "refused: wrong at (0,0)", "x blas"})
+    EXPECT_THAT(table.text, HasSubstr(word));
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,108 @@
+#include "bench_sizes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Extents cube(index_t side) { return {side, side, side}; }
+
+/// The message with which parse_sizes refuses the text.
+std::string refusal(const std::string& text) {
+  try {
+    parse_sizes(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.category(), Category::argument) << text;
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted: " << text;
+  return {};
+}
+
+TEST(BenchSizes, FactorsStepsListsAndRectangles) {
+  EXPECT_THAT(parse_sizes("64:512:x2"), ElementsAre(cube(64), cube(128), cube(256), cube(512)));
+  EXPECT_THAT(parse_sizes("64:200:+64"), ElementsAre(cube(64), cube(128), cube(192)));
+  EXPECT_THAT(parse_sizes("64,100,128"), ElementsAre(cube(64), cube(100), cube(128)));
+  EXPECT_THAT(parse_sizes("16x4096x1"), ElementsAre(Extents{16, 4096, 1}));
+  EXPECT_THAT(parse_sizes("7,16x3x5,8:16:x2"),
+              ElementsAre(cube(7), Extents{16, 3, 5}, cube(8), cube(16)));
+}
+
+TEST(BenchSizes, TheLastBelongsToTheRangeOnlyIfAStepMeetsIt) {
+  EXPECT_THAT(parse_extents("3:12:x2"), ElementsAre(3, 6, 12));
+  EXPECT_THAT(parse_extents("3:13:x2"), ElementsAre(3, 6, 12));
+  EXPECT_THAT(parse_extents("5:5:+1"), ElementsAre(5));
+}
+
+TEST(BenchSizes, EachSizeOnce) { EXPECT_THAT(parse_extents("8,8,4:8:x2"), ElementsAre(8, 4)); }
+
+TEST(BenchSizes, RefusalsQuoteThePartAndSayWhatIsAllowed) {
+  EXPECT_THAT(refusal("64,abc"), HasSubstr("'abc'"));
+  EXPECT_THAT(refusal("64,abc"), HasSubstr("64:1024:x2"));
+  EXPECT_THAT(refusal(""), HasSubstr("nothing is there"));
+  EXPECT_THAT(refusal("64,"), HasSubstr("missing"));
+  EXPECT_THAT(refusal("0"), HasSubstr("at least 1"));
+  EXPECT_THAT(refusal("-3"), HasSubstr("at least 1"));
+  EXPECT_THAT(refusal("1:2"), HasSubstr("three fields"));
+  EXPECT_THAT(refusal("64:32:x2"), HasSubstr("before it begins"));
+  EXPECT_THAT(refusal("1:8:x1"), HasSubstr("at least 2"));
+  EXPECT_THAT(refusal("1:8:+0"), HasSubstr("at least 1"));
+  EXPECT_THAT(refusal("1:8:2"), HasSubstr("x2"));
+  EXPECT_THAT(refusal("2x3"), HasSubstr("MxNxK"));
+  EXPECT_THAT(refusal("99999999999999999999"), HasSubstr("larger than"));
+  EXPECT_THAT(refusal("1:1000000:+1"), HasSubstr("more than 1000"));
+  EXPECT_THAT(refusal("1 "), HasSubstr("not a whole number"));
+}
+
+TEST(BenchSizes, CombinationsChangeMSlowest) {
+  EXPECT_THAT(all_combinations({1, 2}, {3}, {4, 5}),
+              ElementsAre(Extents{1, 3, 4}, Extents{1, 3, 5}, Extents{2, 3, 4}, Extents{2, 3, 5}));
+  const std::vector<index_t> many = parse_extents("1:100:+1");
+  EXPECT_THROW(all_combinations(many, many, many), Error);
+}
+
+TEST(BenchSizes, TextReadsBack) {
+  for (const Extents& each : {cube(64), Extents{1, 2, 3}, Extents{4, 4, 5}})
+    EXPECT_THAT(parse_sizes(to_string(each)), ElementsAre(each));
+}
+
+RC_GTEST_PROP(BenchSizes, RangesAreWhatALoopGives, ()) {
+  const auto first = *rc::gen::inRange<index_t>(1, 2000);
+  const auto last = first + *rc::gen::inRange<index_t>(0, 5000);
+  const auto by = *rc::gen::inRange<index_t>(8, 100);
+  const bool times = *rc::gen::arbitrary<bool>();
+  std::vector<index_t> expected;
+  for (index_t at = first; at <= last; at = times ? at * by : at + by) expected.push_back(at);
+  RC_ASSERT(parse_extents(cat(first, ":", last, times ? ":x" : ":+", by)) == expected);
+}
+
+/// Any text gives sizes that are all possible, or one clear refusal.
+void survives(const std::string& text) {
+  try {
+    for (const Extents& each : parse_sizes(text))
+      RC_ASSERT(each.M >= 1 && each.N >= 1 && each.K >= 1 && each.M <= index_t{1} << 20);
+  } catch (const Error& error) {
+    RC_ASSERT(error.category() == Category::argument);
+    RC_ASSERT(std::string(error.what()).find("write ") != std::string::npos ||
+              std::string(error.what()).find("too many") != std::string::npos);
+  }
+}
+
+RC_GTEST_PROP(BenchSizes, AnyTextIsReadOrRefused, ()) {
+  survives(*rc::gen::arbitrary<std::string>());
+}
+
+RC_GTEST_PROP(BenchSizes, AnyTextOfItsOwnSignsIsReadOrRefused, ()) {
+  survives(*rc::gen::container<std::string>(rc::gen::elementOf(std::string("0123456789x:+,-"))));
+}
+
+}  // namespace
+}  // namespace tessera::cli

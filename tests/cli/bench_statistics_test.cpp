@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "statistics.hpp"
+
+namespace tessera::cli {
+namespace {
+
+TEST(Statistics, KnownAnswersForAnEvenNumberOfSamples) {
+  const std::vector<double> samples = {4, 1, 3, 10};
+  const Summary s = summarize(samples);
+  EXPECT_EQ(s.count, 4u);
+  EXPECT_DOUBLE_EQ(s.median, 3.5);
+  EXPECT_DOUBLE_EQ(s.mean, 4.5);
+  EXPECT_DOUBLE_EQ(s.stddev, std::sqrt((3.5 * 3.5 + 1.5 * 1.5 + 0.5 * 0.5 + 5.5 * 5.5) / 3));
+  EXPECT_DOUBLE_EQ(s.cv, s.stddev / 4.5);
+  EXPECT_DOUBLE_EQ(s.mad, 1.5);  // of 2.5, 0.5, 0.5, 6.5
+  EXPECT_DOUBLE_EQ(s.q1, 2.5);
+  EXPECT_DOUBLE_EQ(s.q3, 5.5);
+  EXPECT_DOUBLE_EQ(s.min, 1);
+  EXPECT_DOUBLE_EQ(s.max, 10);
+}
+
+TEST(Statistics, OneOutlierMovesNeitherMedianNorMad) {
+  const std::vector<double> calm = {10, 11, 12, 13, 14}, disturbed = {10, 11, 12, 13, 1e9};
+  EXPECT_EQ(summarize(calm).median, summarize(disturbed).median);
+  EXPECT_EQ(summarize(calm).mad, summarize(disturbed).mad);
+}
+
+TEST(Statistics, OneSampleHasNoSpread) {
+  const std::vector<double> one = {7};
+  const Summary s = summarize(one);
+  EXPECT_EQ(s.median, 7);
+  EXPECT_EQ(s.mean, 7);
+  EXPECT_EQ(s.stddev, 0);
+  EXPECT_EQ(s.mad, 0);
+  EXPECT_EQ(s.q1, 7);
+}
+
+TEST(Statistics, NoSampleIsNaNEverywhere) {
+  const Summary s = summarize({});
+  EXPECT_EQ(s.count, 0u);
+  for (double value : {s.median, s.mean, s.stddev, s.cv, s.mad, s.q1, s.q3, s.min, s.max})
+    EXPECT_TRUE(std::isnan(value));
+  EXPECT_TRUE(std::isnan(median({})));
+}
+
+std::vector<double> some_samples() {
+  const auto whole =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(-1000, 1000)));
+  std::vector<double> out;
+  for (int value : whole) out.push_back(value / 8.0);
+  return out;
+}
+
+RC_GTEST_PROP(Statistics, FiguresAreInOrder, ()) {
+  const auto samples = some_samples();
+  const Summary s = summarize(samples);
+  RC_ASSERT(s.min <= s.q1);
+  RC_ASSERT(s.q1 <= s.median);
+  RC_ASSERT(s.median <= s.q3);
+  RC_ASSERT(s.q3 <= s.max);
+  RC_ASSERT(s.min <= s.mean && s.mean <= s.max);
+  RC_ASSERT(s.mad >= 0 && s.mad <= s.max - s.min);
+}
+
+RC_GTEST_PROP(Statistics, HalfOfTheSamplesLieOnEachSideOfTheMedian, ()) {
+  const auto samples = some_samples();
+  const double middle = median(samples);
+  const auto below =
+      std::count_if(samples.begin(), samples.end(), [&](double x) { return x < middle; });
+  const auto above =
+      std::count_if(samples.begin(), samples.end(), [&](double x) { return x > middle; });
+  RC_ASSERT(2 * below <= static_cast<long>(samples.size()));
+  RC_ASSERT(2 * above <= static_cast<long>(samples.size()));
+}
+
+RC_GTEST_PROP(Statistics, OrderDoesNotMatter, ()) {
+  auto samples = some_samples();
+  const Summary before = summarize(samples);
+  std::sort(samples.begin(), samples.end(), std::greater<>());
+  const Summary after = summarize(samples);
+  RC_ASSERT(before.median == after.median);
+  RC_ASSERT(before.mad == after.mad);
+  RC_ASSERT(before.mean == after.mean);
+}
+
+RC_GTEST_PROP(Statistics, ScaleWithTheUnit, ()) {
+  auto samples = some_samples();
+  const Summary before = summarize(samples);
+  for (double& x : samples) x *= 4;  // exact
+  const Summary after = summarize(samples);
+  RC_ASSERT(after.median == 4 * before.median);
+  RC_ASSERT(after.mad == 4 * before.mad);
+  RC_ASSERT(after.q3 == 4 * before.q3);
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,158 @@
+// What the benchmark's tests share: running the command, results made by hand, a scratch folder,
+// and whether a text is well-formed XML.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench_report.hpp"
+
+namespace tessera::cli::testing {
+
+/// A folder that disappears with its owner.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "tessera-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    folder_ = name;
+  }
+  ~Scratch() { std::filesystem::remove_all(folder_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+inline std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+struct Ran {
+  int code = -1;  ///< exit code, or 128 + signal
+  std::string out, err;
+};
+
+/// `tessera bench` with these arguments; `environment` is added to this process's.
+inline Ran run_bench(const std::vector<std::string>& arguments,
+                     const std::vector<std::pair<std::string, std::string>>& environment = {}) {
+  const Scratch scratch;
+  const std::string out = scratch / "out", err = scratch / "err";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    unsetenv("TESSERA_PEERS");
+    for (const auto& [key, value] : environment) setenv(key.c_str(), value.c_str(), 1);
+    dup2(open(out.c_str(), O_CREAT | O_WRONLY, 0600), 1);
+    dup2(open(err.c_str(), O_CREAT | O_WRONLY, 0600), 2);
+    std::vector<std::string> words = {TESSERA_COMMAND, "bench"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(out),
+          content_of(err)};
+}
+
+inline BenchRow made_row(const std::string& name, Contestant::Kind kind, index_t side,
+                         const std::vector<double>& seconds) {
+  BenchRow row{name, kind, {DType::f32, {side, side, side}, 1}, RowStatus::verified, "", 0.25, {}};
+  if (kind == Contestant::Kind::peak) row.max_error_ratio = 0;
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    row.samples.push_back({static_cast<int>(i), 10, seconds[i], seconds[i] * 0.9});
+  return row;
+}
+
+/// Two algorithms, a peer and the peak on two sizes, and one wrong result.
+inline BenchResults made_results() {
+  using Kind = Contestant::Kind;
+  BenchResults out;
+  out.context = {
+      {"date", "2026-11-21T10:00:00+0000"},
+      {"num_cpus", 2},
+      {"cpu_model", "Test <CPU> & \"more\""},
+      {"compiler", "GCC 12.2.0"},
+      {"peers", {{{"name", "blas"}, {"version", "Blas 1.0"}, {"settings", "one | two"}}}}};
+  for (index_t side : {64, 128}) {
+    const double scale = side == 64 ? 1 : 8;
+    out.rows.push_back(
+        made_row("naive", Kind::algorithm, side, {4e-4 * scale, 4.4e-4 * scale, 3.6e-4 * scale}));
+    out.rows.push_back(
+        made_row("tiled", Kind::algorithm, side, {1e-4 * scale, 1e-4 * scale, 2e-4 * scale}));
+    out.rows.push_back(
+        made_row("blas", Kind::peer, side, {2e-5 * scale, 2e-5 * scale, 4e-5 * scale}));
+    out.rows.push_back(
+        made_row("peak", Kind::peak, side, {1e-5 * scale, 1e-5 * scale, 2e-5 * scale}));
+  }
+  BenchRow wrong = made_row("broken", Kind::peer, 128, {});
+  wrong.status = RowStatus::refused;
+  wrong.message = "wrong at (0,0), \"quoted\"";
+  wrong.max_error_ratio = 1e6;
+  out.rows.push_back(wrong);
+  return out;
+}
+
+/// "" for well-formed XML of the kind this project writes (elements, attributes, text, entities),
+/// otherwise what is wrong.
+inline std::string xml_fault(const std::string& text) {
+  std::vector<std::string> open;
+  std::size_t roots = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '<') {
+      const std::size_t end = std::min(text.find('<', at), text.size());
+      const std::string between = text.substr(at, end - at);
+      if (open.empty() && between.find_first_not_of(" \n") != std::string::npos)
+        return "text outside the root";
+      for (std::size_t i = between.find('&'); i != std::string::npos;
+           i = between.find('&', i + 1)) {
+        const std::string entity = between.substr(i, between.find(';', i) - i);
+        if (entity != "&amp" && entity != "&lt" && entity != "&gt" && entity != "&quot")
+          return "stray &: " + entity;
+      }
+      at = end;
+      continue;
+    }
+    bool quoted = false;
+    std::size_t end = at + 1;
+    while (end < text.size() && (quoted || text[end] != '>')) {
+      if (text[end] == '"') quoted = !quoted;
+      if (text[end] == '<') return "< inside a tag";
+      ++end;
+    }
+    if (end == text.size()) return "unfinished tag";
+    const std::string tag = text.substr(at + 1, end - at - 1);
+    at = end + 1;
+    const bool closes = tag.starts_with("/");
+    const std::string name =
+        tag.substr(closes ? 1 : 0, tag.find_first_of(" /\n", 1) - (closes ? 1 : 0));
+    if (closes) {
+      if (open.empty() || open.back() != name) return "unexpected </" + name + ">";
+      open.pop_back();
+    } else if (!tag.ends_with("/")) {
+      if (open.empty() && ++roots > 1) return "two roots";
+      open.push_back(name);
+    }
+  }
+  if (!open.empty()) return "open: " + open.back();
+  return roots == 1 ? "" : "no root";
+}
+
+}  // namespace tessera::cli::testing
