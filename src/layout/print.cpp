@@ -1,5 +1,7 @@
 #include "tessera/layout/print.hpp"
 
+#include "tessera/core/text.hpp"
+
 namespace tessera {
 
 std::string to_string(const IntTuple& tuple) {
@@ -15,6 +17,24 @@ std::string to_string(const IntTuple& tuple) {
 
 std::string to_string(const Layout& layout) {
   return to_string(layout.shape) + ':' + to_string(layout.stride);
+}
+
+std::string to_string(const Tiler& tiler) {
+  std::string out = "<";
+  for (int m = 0; m < tiler.rank(); ++m) {
+    if (m > 0) out += ',';
+    out += to_string(tiler.mode(m));
+  }
+  return out + '>';
+}
+
+std::string to_string(const Swizzle& swizzle) {
+  return cat("swizzle(", swizzle.bits, ',', swizzle.base, ',', swizzle.shift, ')');
+}
+
+std::string to_string(const ComposedLayout& layout) {
+  return cat(layout.swizzled ? to_string(layout.swizzle) : to_string(layout.outer), 'o',
+             layout.offset == 0 ? "" : cat(layout.offset, '+'), layout.inner);
 }
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/layout/print.hpp"
+#include "tessera/layout/tiler.hpp"
 
 namespace tessera::refused {
 
@@ -58,6 +59,69 @@ void this_needs_an_extent_that_is_only_known_at_run_time(const IntTuple& shape) 
 }
 void this_needs_a_stride_that_is_only_known_at_run_time(const Layout& layout) {
   refuse("layout: this needs a stride of ", layout, " that is only known at run time (written ?)");
+}
+void tuples_to_zip_must_have_as_many_modes(const IntTuple& a, const IntTuple& b) {
+  refuse("zip: ", a, " has ", a.rank(), " modes but ", b, " has ", b.rank());
+}
+void shapes_to_divide_must_have_as_many_modes(const IntTuple& a, const IntTuple& b) {
+  refuse("shape_div: ", a, " has ", a.rank(), " modes but ", b, " has ", b.rank());
+}
+void one_extent_must_divide_the_other(index_t a, index_t b) {
+  refuse("shape_div: neither of ", a, " and ", b, " divides the other");
+}
+void an_order_needs_one_number_per_mode(const IntTuple& shape, const IntTuple& order) {
+  refuse("order ", order, " does not fit shape ", shape, "; give one number for each mode");
+}
+void a_tiler_has_at_most_as_many_modes(const Layout& layout, const Tiler& tiler) {
+  refuse("tiler ", tiler, " has ", tiler.rank(), " modes but ", layout, " has ", layout.rank());
+}
+void a_tile_has_at_most_as_many_modes(const Layout& layout, const IntTuple& tile) {
+  refuse("tile ", tile, " has ", tile.rank(), " modes but ", layout, " has ", layout.rank());
+}
+void the_strides_must_divide_for_a_composition(const Layout& a, const Layout& b) {
+  refuse("composition: a stride of ", b, " cuts a mode of ", a,
+         " unevenly; strides of the second must divide, or be multiples of, extents of the first");
+}
+void the_extents_must_divide_for_a_composition(const Layout& a, const Layout& b) {
+  refuse("composition: an extent of ", b, " ends inside a mode of ", a,
+         "; extents of the second must be multiples of what they cover of the first");
+}
+void a_complement_needs_known_extents_and_strides(const Layout& layout) {
+  refuse("complement: the extents and strides of ", layout,
+         " must be known unless it has a single mode");
+}
+void a_complement_needs_strides_of_0_or_more(const Layout& layout) {
+  refuse("complement: ", layout, " has a negative stride");
+}
+void a_complement_needs_a_layout_without_overlap(const Layout& layout) {
+  refuse("complement: two coordinates of ", layout, " have one index");
+}
+void an_empty_layout_has_no_complement(const Layout& layout) {
+  refuse("complement: ", layout, " is empty");
+}
+void the_strides_must_divide_for_a_left_inverse(const Layout& layout) {
+  refuse("left_inverse: the inverse of ", layout,
+         " is no layout; each stride must be a multiple of the extent times stride before it");
+}
+void a_tile_must_divide_the_shape_it_fills(const Layout& tile, const IntTuple& shape) {
+  refuse("tile_to_shape: ", tile, " does not fill ", shape, " evenly");
+}
+void a_shape_must_refine_the_layouts_own(const Layout& layout, const IntTuple& shape) {
+  refuse("expand: ", shape, " does not refine the shape of ", layout);
+}
+void a_factor_must_be_positive(const Layout& layout, index_t factor) {
+  throw Error(Category::shape, cat("cast: the factor for ", layout, " is wrong"), "1 or more",
+              cat(factor));
+}
+void a_swizzle_needs_0_to_31_bits_and_a_shift_of_at_least_bits(int bits, int base, int shift) {
+  throw Error(Category::shape, cat("swizzle(", bits, ",", base, ",", shift, ") is impossible"),
+              "bits and base of 0 or more, together at most 31, and a shift of at least bits");
+}
+void a_swizzle_needs_powers_of_two(index_t n) {
+  throw Error(Category::shape, "swizzle: not a power of two", "1, 2, 4, ...", cat(n));
+}
+void a_swizzle_needs_elements_of_1_to_16_bytes(index_t bytes) {
+  throw Error(Category::shape, "swizzle: wrong element size", "1 to 16 bytes", cat(bytes));
 }
 
 }  // namespace tessera::refused

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tessera/layout/layout.hpp"
+#include "tessera/layout/composed.hpp"
 
 namespace tessera {
 
@@ -12,5 +12,11 @@ namespace tessera {
 std::string to_string(const IntTuple& tuple);
 /// "(2,(3,4)):(12,(4,1))"
 std::string to_string(const Layout& layout);
+/// "<3:3,(2,4):(1,8)>"
+std::string to_string(const Tiler& tiler);
+/// "swizzle(3,4,3)"
+std::string to_string(const Swizzle& swizzle);
+/// "swizzle(3,4,3)o(8,8):(8,1)", with "+offset" before the inner layout when there is one.
+std::string to_string(const ComposedLayout& layout);
 
 }  // namespace tessera

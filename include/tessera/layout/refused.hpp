@@ -10,6 +10,7 @@ namespace tessera {
 
 struct IntTuple;
 struct Layout;
+struct Tiler;
 
 namespace refused {
 
@@ -28,6 +29,26 @@ namespace refused {
                                                                     index_t coordinates);
 [[noreturn]] void this_needs_an_extent_that_is_only_known_at_run_time(const IntTuple& shape);
 [[noreturn]] void this_needs_a_stride_that_is_only_known_at_run_time(const Layout& layout);
+[[noreturn]] void tuples_to_zip_must_have_as_many_modes(const IntTuple& a, const IntTuple& b);
+[[noreturn]] void shapes_to_divide_must_have_as_many_modes(const IntTuple& a, const IntTuple& b);
+[[noreturn]] void one_extent_must_divide_the_other(index_t a, index_t b);
+[[noreturn]] void an_order_needs_one_number_per_mode(const IntTuple& shape, const IntTuple& order);
+[[noreturn]] void a_tiler_has_at_most_as_many_modes(const Layout& layout, const Tiler& tiler);
+[[noreturn]] void a_tile_has_at_most_as_many_modes(const Layout& layout, const IntTuple& tile);
+[[noreturn]] void the_strides_must_divide_for_a_composition(const Layout& a, const Layout& b);
+[[noreturn]] void the_extents_must_divide_for_a_composition(const Layout& a, const Layout& b);
+[[noreturn]] void a_complement_needs_known_extents_and_strides(const Layout& layout);
+[[noreturn]] void a_complement_needs_strides_of_0_or_more(const Layout& layout);
+[[noreturn]] void a_complement_needs_a_layout_without_overlap(const Layout& layout);
+[[noreturn]] void an_empty_layout_has_no_complement(const Layout& layout);
+[[noreturn]] void the_strides_must_divide_for_a_left_inverse(const Layout& layout);
+[[noreturn]] void a_tile_must_divide_the_shape_it_fills(const Layout& tile, const IntTuple& shape);
+[[noreturn]] void a_shape_must_refine_the_layouts_own(const Layout& layout, const IntTuple& shape);
+[[noreturn]] void a_factor_must_be_positive(const Layout& layout, index_t factor);
+[[noreturn]] void a_swizzle_needs_0_to_31_bits_and_a_shift_of_at_least_bits(int bits, int base,
+                                                                            int shift);
+[[noreturn]] void a_swizzle_needs_powers_of_two(index_t n);
+[[noreturn]] void a_swizzle_needs_elements_of_1_to_16_bytes(index_t bytes);
 
 }  // namespace refused
 

@@ -1,0 +1,100 @@
+// composition(a, b) is the layout of i -> a(b(i)), with the shape of b refined where a mode of b
+// runs across modes of a. complement(a, n) is the layout of what a leaves out of [0, n): every
+// index below n is an index of a plus one of the complement, when a divides n.
+#pragma once
+
+#include "tessera/layout/tiler.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+/// a (flat, coalesced) after the single mode extent:step.
+constexpr Layout compose_leaf(const Layout& a, index_t extent, index_t step, const Layout& whole_a,
+                              const Layout& whole_b) {
+  if (step == 0) return Layout(extent, 0);
+  const int last = a.shape.leaves() - 1;
+  if (last == 0) return Layout(extent, checked_mul(step, a.stride.leaf(0)));
+  if (step == dynamic) refused::this_needs_a_stride_that_is_only_known_at_run_time(whole_b);
+  if (extent == dynamic)
+    refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_b.shape);
+  // a(-i) is -a(i): a backward mode is a forward one with its strides turned.
+  const index_t sign = step < 0 ? -1 : 1;
+  step *= sign;
+  LayoutBuilder out;
+  for (int k = 0; k < last && extent > 1; ++k) {
+    const index_t s = a.shape.leaf(k), d = checked_mul(sign, a.stride.leaf(k));
+    if (s == dynamic) refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_a.shape);
+    if (s == 0) return Layout(extent, 0);  // there is nothing to index
+    if (step >= s) {                       // the mode is skipped as a whole
+      if (step % s != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
+      step /= s;
+      continue;
+    }
+    const index_t here = ceil_div(s, step);
+    if (extent <= here) {
+      out.push(Layout(extent, checked_mul(step, d)));
+      extent = 1;
+    } else {
+      if (s % step != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
+      if (extent % here != 0) refused::the_extents_must_divide_for_a_composition(whole_a, whole_b);
+      if (here > 1) out.push(Layout(here, checked_mul(step, d)));
+      extent /= here;
+      step = 1;
+    }
+  }
+  if (out.pushed() == 0 || extent != 1)
+    out.push(Layout(extent, checked_mul(sign, checked_mul(step, a.stride.leaf(last)))));
+  // A single piece stands for itself.
+  return out.done();
+}
+
+constexpr Layout compose_modes(const Layout& a, const Layout& b, const Layout& whole_a,
+                               const Layout& whole_b) {
+  if (b.shape.is_leaf())
+    return compose_leaf(a, b.shape.value(), b.stride.value(), whole_a, whole_b);
+  LayoutBuilder out;
+  for (int m = 0; m < b.rank(); ++m) out.push(compose_modes(a, b.mode(m), whole_a, whole_b));
+  return out.done();
+}
+
+}  // namespace detail
+
+/// i -> a(b(i)). Refused where a mode of b would cut a mode of a unevenly.
+constexpr Layout composition(const Layout& a, const Layout& b) {
+  return detail::compose_modes(detail::merge_neighbours(a, detail::LastMode::stays), b, a, b);
+}
+
+/// Mode by mode: composition(row_major(8,4), tiler(4:1, 2:1)) is (4,2):(4,1).
+constexpr Layout composition(const Layout& a, const Tiler& b) {
+  return transform_modes(a, b, [](const Layout& x, const Layout& y) { return composition(x, y); });
+}
+
+/// The layout of the rest: its indices ascend, none but 0 is an index of `layout`, and sums of the
+/// two fill [0, n) where strides and n divide. complement((2,2):(1,6), 24) is (3,2):(2,12).
+constexpr Layout complement(const Layout& layout, index_t n = 1) {
+  const Layout a = filter(layout);
+  const int count = a.shape.leaves();
+  if (count == 1 && a.stride.leaf(0) == 0) return coalesce(Layout(n, 1));
+  if (count > 1 && !a.is_static()) refused::a_complement_needs_known_extents_and_strides(layout);
+  LayoutBuilder out;
+  std::uint32_t done = 0;
+  index_t end = 1;  // where the modes so far and their gaps end
+  for (int placed = 0; placed < count; ++placed) {
+    int next = -1;
+    for (int k = 0; k < count; ++k)
+      if (!(done >> k & 1u) && (next < 0 || a.stride.leaf(k) < a.stride.leaf(next))) next = k;
+    done |= 1u << next;
+    const index_t s = a.shape.leaf(next), d = a.stride.leaf(next);
+    if (s == 0) refused::an_empty_layout_has_no_complement(layout);
+    if (d < 0 && d != dynamic) refused::a_complement_needs_strides_of_0_or_more(layout);
+    const index_t gap = d == dynamic ? dynamic : d / end;
+    if (gap == 0) refused::a_complement_needs_a_layout_without_overlap(layout);
+    out.push(Layout(gap, end));
+    end = checked_mul(s, d);
+  }
+  out.push(Layout(ceil_div(n, end), end));
+  return coalesce(out.done());
+}
+
+}  // namespace tessera
