@@ -47,6 +47,12 @@ TESSERA_HD constexpr index_t checked_add(index_t a, index_t b) {
   return a + b;
 }
 
+/// a / b rounded up, for a >= 0 and b > 0; dynamic when either is.
+TESSERA_HD constexpr index_t ceil_div(index_t a, index_t b) {
+  if (a == dynamic || b == dynamic) return dynamic;
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
 /// Sixteen integers, an array in all but name.
 struct Leaves {
   index_t v0 = 0, v1 = 0, v2 = 0, v3 = 0, v4 = 0, v5 = 0, v6 = 0, v7 = 0;

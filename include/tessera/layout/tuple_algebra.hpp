@@ -149,11 +149,6 @@ constexpr IntTuple sorted(const IntTuple& t) {
   return out;
 }
 
-constexpr index_t ceil_div(index_t a, index_t b) {
-  if (a == dynamic || b == dynamic) return dynamic;
-  return a / b + (a % b != 0);
-}
-
 /// a / b for extents of which one divides the other: 1 when b is the larger.
 constexpr index_t shape_div(index_t a, index_t b) {
   if (b == 1 || a == b) return b == 1 ? a : 1;

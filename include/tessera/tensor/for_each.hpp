@@ -16,7 +16,7 @@ namespace detail {
 template <class T>
 constexpr bool is_unrolled() {
 #if defined(__CUDA_ARCH__)
-  return !T::is_clipped && T::pattern.shape.is_static() && T::pattern.size() <= 256;
+  return T::pattern.shape.is_static() && T::pattern.size() <= 256;
 #else
   return false;
 #endif
@@ -28,7 +28,10 @@ TESSERA_HD constexpr void for_each_in(const T& t, Body& body, I... outer) {
   else if constexpr (is_unrolled<T>()) {
     constexpr index_t end = T::pattern.shape.mode(Mode).product();
     TESSERA_UNROLL
-    for (index_t i = 0; i < end; ++i) for_each_in<Mode + 1>(t, body, outer..., i);
+    for (index_t i = 0; i < end; ++i) {
+      if (!T::is_clipped || i < t.template valid<Mode>())
+        for_each_in<Mode + 1>(t, body, outer..., i);
+    }
   } else {
     const index_t end = t.template valid<Mode>();
     for (index_t i = 0; i < end; ++i) for_each_in<Mode + 1>(t, body, outer..., i);

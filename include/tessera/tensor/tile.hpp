@@ -7,9 +7,6 @@
 
 namespace tessera {
 
-/// a / b rounded up, for a >= 0 and b > 0.
-TESSERA_HD constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
-
 /// Tiles of `size` that cover mode Mode: 0 for an empty mode.
 template <int Mode, AnyTensor T>
 TESSERA_HD constexpr index_t tiles(const T& t, index_t size) {
