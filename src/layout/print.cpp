@@ -33,8 +33,10 @@ std::string to_string(const Swizzle& swizzle) {
 }
 
 std::string to_string(const ComposedLayout& layout) {
-  return cat(layout.swizzled ? to_string(layout.swizzle) : to_string(layout.outer), 'o',
-             layout.offset == 0 ? "" : cat(layout.offset, '+'), layout.inner);
+  if (layout.swizzled && layout.offset == 0)
+    return cat("composition(", layout.swizzle, ',', layout.inner, ')');
+  return cat("composed(", layout.swizzled ? to_string(layout.swizzle) : to_string(layout.outer),
+             ',', layout.offset, ',', layout.inner, ')');
 }
 
 }  // namespace tessera

@@ -16,7 +16,7 @@ std::string to_string(const Layout& layout);
 std::string to_string(const Tiler& tiler);
 /// "swizzle(3,4,3)"
 std::string to_string(const Swizzle& swizzle);
-/// "swizzle(3,4,3)o(8,8):(8,1)", with "+offset" before the inner layout when there is one.
+/// "composition(swizzle(3,4,3),(8,8):(8,1))"; "composed(outer,offset,inner)" in general.
 std::string to_string(const ComposedLayout& layout);
 
 }  // namespace tessera

@@ -14,8 +14,8 @@ struct Swizzle {
 
   constexpr Swizzle() = default;
   constexpr Swizzle(int bits_, int base_, int shift_) : bits(bits_), base(base_), shift(shift_) {
-    const int distance = shift < 0 ? -shift : shift;
-    if (bits < 0 || base < 0 || distance < bits || bits + base > 31 || distance > 31)
+    const int distance = shift < -31 || shift > 31 ? 32 : shift < 0 ? -shift : shift;
+    if (bits < 0 || base < 0 || bits > 31 || base > 31 - bits || distance < bits || distance > 31)
       refused::a_swizzle_needs_0_to_31_bits_and_a_shift_of_at_least_bits(bits, base, shift);
   }
 
