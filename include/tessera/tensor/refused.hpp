@@ -19,6 +19,7 @@ TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}
 TESSERA_HD constexpr void require_part(index_t, index_t) {}
 TESSERA_HD constexpr void require_vectors(index_t, index_t) {}
 TESSERA_HD constexpr void require_extent(index_t, index_t, int) {}
+TESSERA_HD constexpr void require_reshape(index_t, index_t, bool) {}
 TESSERA_HD constexpr void require_copy_extent(index_t, index_t, int) {}
 #else
 /// 0 <= begin <= end <= extent.
@@ -40,6 +41,11 @@ TESSERA_HD constexpr void require_extent(index_t extent, index_t want, int mode)
 /// The extents of source and destination.
 TESSERA_HD constexpr void require_copy_extent(index_t from, index_t to, int mode) {
   if (from != to) refuse_copy(from, to, mode);
+}
+/// As many elements as before, and compact.
+TESSERA_HD constexpr void require_reshape(index_t from, index_t to, bool compact) {
+  if (from != to) refuse_reshape(from, to);
+  if (!compact) refuse_reshape_of_strided();
 }
 #endif
 

@@ -253,6 +253,16 @@ TESSERA_HD constexpr Tensor<Pointer, L> tensor(Pointer data, V... values) {
   return Tensor<Pointer, L>(data, values...);
 }
 
+namespace detail {
+
+/// The same tensor over another engine. An engine is pointer-like: copyable, engine + n, engine[n].
+template <class Engine, class P, Layout L, class E>
+TESSERA_HD constexpr auto with_engine(const Tensor<P, L, E>& t, Engine engine) {
+  return Tensor<Engine, L, E>(engine, t.values(), t.edge_value());
+}
+
+}  // namespace detail
+
 template <class T>
 struct IsTensor : std::false_type {};
 template <class P, Layout L, class E>
