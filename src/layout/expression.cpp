@@ -66,7 +66,7 @@ class Arguments {
   }
   [[noreturn]] void wrong(std::size_t i, std::string_view wanted) const {
     const LayoutValue& value = list_[i].value;
-    std::string text = cat(wanted, " is needed here, not ", kind_of(value), " ", to_string(value));
+    std::string text = cat(wanted, " is needed here; ", to_string(value), " is ", kind_of(value));
     if (wanted == "a layout" && (get_if<index_t>(i) || get_if<IntTuple>(i)))
       text += "; write a stride, as in 4:1, or col_major(...)";
     throw ExpressionError(std::move(text), list_[i].column);
@@ -101,6 +101,8 @@ class Arguments {
     if (const auto* t = get_if<IntTuple>(i)) return tiler_of(*t, list_[i].column);
     wrong(i, "a layout or a tiler");
   }
+  /// The arguments as a shape; a single tuple is the shape itself.
+  IntTuple shape_of_all() const { return list_.size() == 1 ? tuple(0) : tuple_of_all(); }
   IntTuple tuple_of_all() const {
     TupleBuilder all;
     for (std::size_t i = 0; i < list_.size(); ++i) all.push(tuple(i));
@@ -159,9 +161,9 @@ constexpr std::size_t kMany = kMaxArguments;
 
 constexpr Entry kFunctions[] = {
     {"row_major(s0,s1,...)", "compact layout, last mode fastest", 1, kMany,
-     [](const Arguments& a) -> LayoutValue { return row_major(a.tuple_of_all()); }},
+     [](const Arguments& a) -> LayoutValue { return row_major(a.shape_of_all()); }},
     {"col_major(s0,s1,...)", "compact layout, first mode fastest", 1, kMany,
-     [](const Arguments& a) -> LayoutValue { return col_major(a.tuple_of_all()); }},
+     [](const Arguments& a) -> LayoutValue { return col_major(a.shape_of_all()); }},
     {"make_ordered_layout(shape,order)", "compact layout, smallest order fastest", 2, 2,
      [](const Arguments& a) -> LayoutValue { return make_ordered_layout(a.tuple(0), a.tuple(1)); }},
     {"make_layout(a,b,...)", "one layout with a mode for each", 1, kMany,
@@ -391,8 +393,7 @@ class Reader {
       fail_at(column, cat(kind_of(function.value), " cannot be called"));
     arguments.expect(1, kMaxArguments);
     return guarded(column, [&]() -> LayoutValue {
-      const IntTuple coordinate =
-          arguments.size() == 1 ? arguments.tuple(0) : arguments.tuple_of_all();
+      const IntTuple coordinate = arguments.shape_of_all();
       if (const auto* layout = std::get_if<Layout>(&function.value))
         return index(*layout, coordinate, arguments.size());
       if (const auto* c = std::get_if<ComposedLayout>(&function.value)) {

@@ -178,18 +178,29 @@ TESSERA_HD constexpr index_t Layout::operator()(const Coordinates&... coordinate
   }
 }
 
+namespace detail {
+
+/// The arguments as a shape; a single tuple is the shape itself.
+template <class... Extents>
+constexpr IntTuple shape_of(const Extents&... extents) {
+  if constexpr (sizeof...(Extents) == 1) return (IntTuple(extents), ...);
+  else return tuple(extents...);
+}
+
+}  // namespace detail
+
 /// row_major(4, 8) is (4,8):(8,1); extents may be nested tuples or `dynamic`, and strides that
 /// depend on a dynamic extent are dynamic.
 template <class... Extents>
 constexpr Layout row_major(const Extents&... extents) {
-  const IntTuple shape = tuple(extents...);
+  const IntTuple shape = detail::shape_of(extents...);
   return Layout(shape, row_major_stride(shape));
 }
 
 /// col_major(4, 8) is (4,8):(1,4).
 template <class... Extents>
 constexpr Layout col_major(const Extents&... extents) {
-  return Layout(tuple(extents...));
+  return Layout(detail::shape_of(extents...));
 }
 
 namespace detail {
