@@ -1,0 +1,37 @@
+# What `cmake --install` puts where: the library, its headers, the command, the CMake package and the pkg-config file.
+# Both packages find their prefix from their own place, so that an installed tree may be moved.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tessera_core EXPORT TesseraTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+if(TARGET tessera)
+  set_target_properties(tessera PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS tessera RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+install(EXPORT TesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TesseraConfig.cmake.in ${PROJECT_BINARY_DIR}/TesseraConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# From <prefix>/<libdir>/pkgconfig up to <prefix>: one step more where the libdir has two parts (lib/x86_64-linux-gnu).
+file(RELATIVE_PATH TESSERA_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" TESSERA_PC_UP "${TESSERA_PC_UP}")
+# What only the static library needs of its users; the shared one brings it along.
+if(BUILD_SHARED_LIBS)
+  set(TESSERA_PC_REQUIRES "Requires.private: libzip")
+  set(TESSERA_PC_LIBS "Libs.private: -lboost_context -pthread -ldl")
+  set(TESSERA_PC_PUBLIC_LIBS "")
+else()
+  set(TESSERA_PC_REQUIRES "Requires: libzip")
+  set(TESSERA_PC_LIBS "Libs.private:")
+  set(TESSERA_PC_PUBLIC_LIBS " -lboost_context -pthread -ldl")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/tessera.pc.in ${PROJECT_BINARY_DIR}/tessera.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
