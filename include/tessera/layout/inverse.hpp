@@ -23,24 +23,38 @@ constexpr Layout right_inverse(const Layout& layout) {
   return coalesce(out.done());
 }
 
-/// l with l(a(i)) = i: left_inverse((4,8):(1,5)) is (5,8):(1,4). Refused where strides do not
-/// divide each other.
+/// l with l(a(i)) = i: left_inverse((4,8):(1,5)) is (5,8):(1,4). Refused where two coordinates have
+/// one index, and where a stride is no multiple of the next smaller one. Needs known numbers unless
+/// there is a single mode.
 constexpr Layout left_inverse(const Layout& layout) {
-  const Layout a = filter(layout);
-  const Layout rest = complement(a);
-  const Layout inverse = right_inverse(make_layout(layout, rest));
-  // The gaps are bridged only when every stride is a multiple of the end of the mode before.
-  for (int k = 0; k < a.shape.leaves(); ++k) {
-    const index_t d = a.stride.leaf(k), s = a.shape.leaf(k);
-    if (s == dynamic || d == dynamic || s == 1) continue;
-    const index_t last = checked_mul(d, s - 1);
-    for (int j = 0; j < a.shape.leaves(); ++j) {
-      const index_t other = a.stride.leaf(j);
-      if (other != dynamic && other > d && other % checked_add(last, d) != 0)
-        refused::the_strides_must_divide_for_a_left_inverse(layout);
-    }
+  const Layout rest = complement(layout);  // refuses what overlaps
+  const Layout a = coalesce(layout);
+  const IntTuple step = prefix_product(a.shape);
+  // The modes that move, by rising stride; `end` is where the one before ends.
+  LayoutBuilder out;
+  std::uint32_t done = 0;
+  index_t before = 1, end = 1, step_before = 0, gaps_divide = 1;
+  for (;;) {
+    int next = -1;
+    for (int k = 0; k < a.shape.leaves(); ++k)
+      if (!(done >> k & 1u) && a.stride.leaf(k) != 0 &&
+          (next < 0 || a.stride.leaf(k) < a.stride.leaf(next)))
+        next = k;
+    if (next < 0) break;
+    done |= 1u << next;
+    const index_t s = a.shape.leaf(next), d = a.stride.leaf(next);
+    if (d != dynamic && d % before != 0)
+      refused::the_strides_must_divide_for_a_left_inverse(layout);
+    gaps_divide &= d == dynamic || d % end == 0;
+    out.push(Layout(d == dynamic ? dynamic : d / before, step_before));
+    before = d;
+    end = checked_mul(s, d);
+    step_before = step.leaf(next);
   }
-  return inverse;
+  // Where the gaps hold whole copies, the inverse counts through them as well.
+  if (gaps_divide != 0) return right_inverse(make_layout(layout, rest));
+  out.push(Layout(end / before, step_before));
+  return coalesce(out.done());
 }
 
 }  // namespace tessera

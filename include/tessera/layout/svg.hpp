@@ -1,0 +1,23 @@
+// Layouts as pictures: SVG text, the same for the same input, readable on light and dark ground.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tessera/layout/table.hpp"
+
+namespace tessera {
+
+/// Each cell shows its index, darker as it grows; a marked tile stands out.
+std::string svg(const Layout& layout, const std::optional<TileMark>& mark = {});
+std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark = {});
+
+/// A thread-value map: (thread, value) -> position in a tile of `shape`, first mode fastest. Each
+/// cell shows "T3" over "V1" and has the colour of its thread.
+std::string svg_thread_values(const Layout& thread_value, const IntTuple& shape);
+
+/// A swizzled layout: the indices before and after, coloured by bank: `banks` groups of
+/// `elements_per_bank` consecutive elements.
+std::string svg_swizzle(const ComposedLayout& layout, index_t elements_per_bank, index_t banks);
+
+}  // namespace tessera

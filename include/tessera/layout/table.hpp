@@ -1,0 +1,25 @@
+// A layout as a text table: one row and column for each coordinate of the first two modes, the
+// index in each cell; further modes as one table after another. A tile can be marked.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tessera/layout/composed.hpp"
+
+namespace tessera {
+
+/// The tile at tile coordinate `at`, sizes by mode: tile (2,2) at (0,1) is rows 0-1, columns 2-3.
+/// Past the edge it is clipped.
+struct TileMark {
+  IntTuple tile, at;
+};
+
+/// What a picture shows is refused beyond this many cells.
+inline constexpr index_t kMaxPictureCells = 16384;
+
+/// The table with a line "shape:stride" above it. Cells of a marked tile stand in brackets.
+std::string format_table(const Layout& layout, const std::optional<TileMark>& mark = {});
+std::string format_table(const ComposedLayout& layout, const std::optional<TileMark>& mark = {});
+
+}  // namespace tessera

@@ -1,0 +1,287 @@
+#include "tessera/layout/svg.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "picture.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/layout/print.hpp"
+
+namespace tessera {
+
+namespace {
+
+constexpr int kCellHeight = 34, kMargin = 20, kTitle = 34, kHeader = 22, kCharWidth = 8;
+
+/// What one cell shows: an upper and perhaps a lower line, on a colour.
+struct Cell {
+  std::string text, below, fill;
+  bool marked = false;
+};
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else if (c == '&') out += "&amp;";
+    else out += c;
+  }
+  return out;
+}
+
+std::string hex(int red, int green, int blue) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "#";
+  for (const int part : {red, green, blue}) {
+    out += kDigits[part / 16];
+    out += kDigits[part % 16];
+  }
+  return out;
+}
+
+/// From a pale to a strong blue as i runs from 0 to n - 1; dark text is readable on all of it.
+std::string shade(index_t i, index_t n) {
+  // Scaled down first, so that the product cannot overflow.
+  const index_t coarse = n / (index_t{1} << 40) + 1, last = std::max<index_t>(1, (n - 1) / coarse);
+  const index_t at = std::clamp<index_t>(i / coarse * 255 / last, 0, 255);
+  const auto between = [&](int from, int to) {
+    return from + static_cast<int>((to - from) * at / 255);
+  };
+  return hex(between(238, 112), between(244, 165), between(252, 224));
+}
+
+/// Light colours that differ between neighbours: sixteen hues, then the same a little darker.
+std::string hue(index_t i) {
+  constexpr int kHues[16][3] = {{255, 179, 167}, {167, 205, 255}, {190, 232, 158}, {255, 224, 138},
+                                {213, 186, 255}, {142, 226, 217}, {255, 190, 222}, {214, 214, 178},
+                                {255, 206, 160}, {184, 220, 236}, {226, 240, 130}, {203, 196, 238},
+                                {160, 225, 180}, {240, 190, 190}, {180, 230, 250}, {230, 205, 170}};
+  const int* c = kHues[i % 16];
+  const int less = static_cast<int>(i / 16 % 4) * 18;
+  return hex(c[0] - less, c[1] - less, c[2] - less);
+}
+
+/// A table of cells with row and column numbers, drawn with its top left corner at (x, y).
+class Panel {
+ public:
+  Panel(index_t rows, index_t columns, int cell_width, std::string title, bool titled)
+      : rows_(rows),
+        columns_(columns),
+        cell_width_(cell_width),
+        row_label_(kCharWidth *
+                       static_cast<int>(std::to_string(std::max<index_t>(rows - 1, 0)).size()) +
+                   10),
+        title_(std::move(title)),
+        top_((titled ? kTitle : 0) + kHeader) {}
+
+  index_t width() const {
+    return std::max<index_t>(row_label_ + columns_ * cell_width_,
+                             kCharWidth * static_cast<index_t>(title_.size()));
+  }
+  index_t height() const { return top_ + rows_ * kCellHeight; }
+
+  template <class CellOf>
+  void draw(std::string& out, index_t x, index_t y, CellOf&& cell_of) const {
+    out += cat("<g transform=\"translate(", x, ",", y, ")\">\n");
+    if (!title_.empty())
+      out += cat("<text class=\"title\" x=\"0\" y=\"18\">", escaped(title_), "</text>\n");
+    for (index_t j = 0; j < columns_; ++j)
+      out += cat("<text class=\"axis\" x=\"", row_label_ + j * cell_width_ + cell_width_ / 2,
+                 "\" y=\"", top_ - 7, "\">", j, "</text>\n");
+    std::string marks;
+    for (index_t i = 0; i < rows_; ++i) {
+      const index_t cy = top_ + i * kCellHeight;
+      out += cat("<text class=\"axis\" x=\"", row_label_ / 2 - 2, "\" y=\"", cy + 22, "\">", i,
+                 "</text>\n");
+      for (index_t j = 0; j < columns_; ++j) {
+        const Cell cell = cell_of(i, j);
+        const index_t cx = row_label_ + j * cell_width_;
+        const std::string box = cat("x=\"", cx, "\" y=\"", cy, "\" width=\"", cell_width_,
+                                    "\" height=\"", kCellHeight, "\"");
+        out += cat("<rect ", box, " fill=\"", cell.fill, "\"/>");
+        if (cell.marked) marks += cat("<rect class=\"mark\" ", box, "/>\n");
+        const index_t middle = cx + cell_width_ / 2;
+        out += cat("<text x=\"", middle, "\" y=\"", cy + (cell.below.empty() ? 22 : 15), "\">",
+                   cell.text, "</text>");
+        if (!cell.below.empty())
+          out += cat("<text class=\"below\" x=\"", middle, "\" y=\"", cy + 28, "\">", cell.below,
+                     "</text>");
+        out += '\n';
+      }
+    }
+    out += marks + "</g>\n";
+  }
+
+ private:
+  index_t rows_, columns_;
+  int cell_width_, row_label_;
+  std::string title_;
+  int top_;
+};
+
+/// The frame around panels of the given extent.
+std::string document(const std::string& title, index_t width, index_t height,
+                     const std::string& body) {
+  const index_t text_width = kCharWidth * static_cast<index_t>(title.size());
+  const index_t w = std::max(width, text_width) + 2 * kMargin;
+  const index_t h = height + kTitle + 2 * kMargin;
+  return cat(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", w, "\" height=\"", h,
+      "\" viewBox=\"0 0 ", w, " ", h, "\" role=\"img\">\n<title>", escaped(title),
+      "</title>\n<style>\n"
+      "text{font:13px ui-monospace,'DejaVu Sans Mono',monospace;text-anchor:middle;fill:#14202e}\n"
+      "rect{stroke:#5b6b7d;stroke-width:1}\n"
+      ".ground{fill:#ffffff;stroke:none}\n"
+      ".title{font-size:13px;font-weight:bold;text-anchor:start;fill:#14202e}\n"
+      ".axis{font-size:11px;fill:#5b6b7d}\n"
+      ".below{font-size:11px}\n"
+      ".mark{fill:none;stroke:#c2410c;stroke-width:2.5}\n"
+      "@media (prefers-color-scheme:dark){.ground{fill:#10161d}.title{fill:#e6edf3}"
+      ".axis{fill:#9aa8b6}}\n"
+      "</style>\n<rect class=\"ground\" width=\"",
+      w, "\" height=\"", h, "\"/>\n<text class=\"title\" x=\"", kMargin, "\" y=\"", kMargin + 14,
+      "\">", escaped(title), "</text>\n", body, "</svg>\n");
+}
+
+int width_for(std::size_t characters) {
+  return std::max(kCellHeight, 14 + kCharWidth * static_cast<int>(characters));
+}
+
+struct Range {
+  index_t least = 0, most = 0;
+  std::size_t digits = 1;
+};
+
+template <class AnyLayout>
+Range range_of(const AnyLayout& layout, const picture::Grid& grid) {
+  Range out;
+  bool first = true;
+  for (index_t p = 0; p < grid.planes; ++p)
+    for (index_t i = 0; i < grid.rows; ++i)
+      for (index_t j = 0; j < grid.columns; ++j) {
+        const index_t index = picture::index_at(layout, grid.coordinate(i, j, p));
+        out.least = first ? index : std::min(out.least, index);
+        out.most = first ? index : std::max(out.most, index);
+        out.digits = std::max(out.digits, std::to_string(index).size());
+        first = false;
+      }
+  return out;
+}
+
+/// Draws every plane of the grid, one below the other.
+template <class CellOf>
+std::string planes(const picture::Grid& grid, int cell_width, const std::string& title,
+                   CellOf&& cell_of) {
+  const bool several = grid.shape.rank() > 2;
+  std::string body;
+  index_t y = kTitle + kMargin, width = 0;
+  for (index_t p = 0; p < grid.planes; ++p) {
+    const Panel panel(grid.rows, grid.columns, cell_width, several ? grid.plane_name(p) : "",
+                      several);
+    panel.draw(body, kMargin, y, [&](index_t i, index_t j) { return cell_of(i, j, p); });
+    y += panel.height() + (several ? 12 : 0);
+    width = std::max(width, panel.width());
+  }
+  return document(title, width, y - kTitle - kMargin, body);
+}
+
+template <class AnyLayout>
+std::string picture_of(const AnyLayout& layout, const IntTuple& shape,
+                       const std::optional<TileMark>& mark) {
+  std::string title = to_string(layout);
+  const picture::Grid grid = picture::grid_of(shape, title);
+  picture::check(mark, grid);
+  if (mark) title += cat("  tile ", mark->tile, " at ", mark->at);
+  const Range range = range_of(layout, grid);
+  return planes(grid, width_for(range.digits), title, [&](index_t i, index_t j, index_t p) {
+    const IntTuple at = grid.coordinate(i, j, p);
+    const index_t index = picture::index_at(layout, at);
+    const bool marked = picture::is_marked(mark, at);
+    return Cell{cat(index), "",
+                marked ? "#ffd58a"
+                       : shade(checked_add(index, -range.least),
+                               checked_add(checked_add(range.most, -range.least), 1)),
+                marked};
+  });
+}
+
+}  // namespace
+
+std::string svg(const Layout& layout, const std::optional<TileMark>& mark) {
+  return picture_of(layout, layout.shape, mark);
+}
+
+std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark) {
+  return picture_of(layout, layout.inner.shape, mark);
+}
+
+std::string svg_thread_values(const Layout& thread_value, const IntTuple& shape) {
+  if (thread_value.rank() != 2)
+    throw Error(Category::argument, cat("picture: ", thread_value, " is no thread-value map"),
+                "two modes", cat(thread_value.rank()));
+  const picture::Grid grid = picture::grid_of(shape, to_string(shape));
+  const picture::Grid owners = picture::grid_of(thread_value.shape, to_string(thread_value));
+  const Layout position(shape);  // first mode fastest, as the map counts
+  std::vector<std::string> threads(static_cast<std::size_t>(shape.product())), values = threads;
+  std::vector<index_t> colour(threads.size(), -1);
+  std::size_t longest = 1;
+  for (index_t t = 0; t < owners.rows; ++t)
+    for (index_t v = 0; v < owners.columns; ++v) {
+      const index_t at = picture::index_at(thread_value, tuple(t, v));
+      if (at < 0 || at >= shape.product())
+        throw Error(Category::argument, cat("picture: ", thread_value, " leaves the tile ", shape),
+                    cat("positions below ", shape.product()), cat(at));
+      const auto cell = static_cast<std::size_t>(at);
+      if (colour[cell] < 0) {
+        threads[cell] = cat('T', t);
+        values[cell] = cat('V', v);
+        colour[cell] = t;
+      } else {  // several owners: a broadcast
+        values[cell] = cat('V', v);
+        if (threads[cell].back() != '+' && colour[cell] != t) threads[cell] += '+';
+      }
+      longest = std::max({longest, threads[cell].size(), values[cell].size()});
+    }
+  return planes(grid, width_for(longest), cat(thread_value, "  over ", shape),
+                [&](index_t i, index_t j, index_t p) {
+                  const auto cell =
+                      static_cast<std::size_t>(crd2idx(grid.coordinate(i, j, p), position));
+                  if (colour[cell] < 0) return Cell{"", "", "#d5dbe1", false};
+                  return Cell{threads[cell], values[cell], hue(colour[cell]), false};
+                });
+}
+
+std::string svg_swizzle(const ComposedLayout& layout, index_t elements_per_bank, index_t banks) {
+  if (!layout.swizzled)
+    throw Error(Category::argument, cat("picture: ", layout, " is not a swizzled layout"));
+  if (elements_per_bank < 1 || banks < 1)
+    throw Error(Category::argument, "picture: elements per bank and banks must be positive",
+                "1 or more", cat(elements_per_bank, " and ", banks));
+  const picture::Grid grid = picture::grid_of(layout.inner.shape, to_string(layout));
+  const ComposedLayout plain(Swizzle(), layout.offset, layout.inner);
+  const Range range = range_of(layout, grid), before = range_of(plain, grid);
+  const int cell_width = width_for(std::max(range.digits, before.digits));
+  std::string body;
+  index_t y = kTitle + kMargin, width = 0;
+  for (index_t p = 0; p < grid.planes; ++p) {
+    const std::string plane = grid.shape.rank() > 2 ? " " + grid.plane_name(p) : "";
+    index_t x = kMargin;
+    for (const auto& [shown, name] : {std::pair(&plain, "before"), std::pair(&layout, "after")}) {
+      const Panel panel(grid.rows, grid.columns, cell_width, name + plane, true);
+      panel.draw(body, x, y, [&, shown = shown](index_t i, index_t j) {
+        const index_t index = picture::index_at(*shown, grid.coordinate(i, j, p));
+        const index_t bank = index / elements_per_bank % banks;
+        return Cell{cat(index), "", hue(bank < 0 ? bank + banks : bank), false};
+      });
+      x += panel.width() + 28;
+      width = std::max(width, x - 28 - kMargin);
+      if (shown == &layout) y += panel.height() + 12;
+    }
+  }
+  return document(cat(layout, "  coloured by bank"), width, y - kTitle - kMargin - 12, body);
+}
+
+}  // namespace tessera
