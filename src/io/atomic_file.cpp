@@ -276,26 +276,32 @@ void AtomicFile::commit() {
 
 MappedOutput::MappedOutput(std::string path, DType dtype, std::vector<index_t> shape,
                            Overwrite overwrite, Order order)
-    : file_(std::move(path), overwrite) {
-  if (!file_.is_regular()) {
-    refuse(file_.path(), "only a file on a disk can be mapped", "use write_array");
+    : MappedOutput(std::make_unique<AtomicFile>(std::move(path), overwrite), dtype,
+                   std::move(shape), order) {}
+
+MappedOutput::MappedOutput(std::unique_ptr<AtomicFile> file, DType dtype,
+                           std::vector<index_t> shape, Order order)
+    : file_(std::move(file)) {
+  const std::string& path = file_->path();
+  if (!file_->is_regular()) {
+    refuse(path, "only a file on a disk can be mapped", "use write_array");
   }
   const std::string header = io::npy_header(dtype, shape, order);
-  const index_t bytes = checked_count(shape, size_of(dtype), file_.path()) * size_of(dtype);
+  const index_t bytes = checked_count(shape, size_of(dtype), path) * size_of(dtype);
   index_t total = 0;
   if (__builtin_add_overflow(bytes, static_cast<index_t>(header.size()), &total)) {
-    throw Error(Category::shape, cat(file_.path(), ": ", shape_text(shape), " is too large"));
+    throw Error(Category::shape, cat(path, ": ", shape_text(shape), " is too large"));
   }
-  file_.reserve(total);
-  file_.write(header);
+  file_->reserve(total);
+  file_->write(header);
   length_ = static_cast<std::size_t>(total);
-  base_ = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.descriptor(), 0);
+  base_ = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED, file_->descriptor(), 0);
   if (base_ == MAP_FAILED) {
     base_ = nullptr;
-    fail(file_.path(), "mapping it into memory", errno);
+    fail(path, "mapping it into memory", errno);
   }
   registered_ =
-      std::make_unique<io::RegisteredMapping>(base_, length_, file_.path(), io::MappedFor::writing);
+      std::make_unique<io::RegisteredMapping>(base_, length_, path, io::MappedFor::writing);
   auto strides = contiguous_strides(shape, order);
   array_ = Array(dtype, std::move(shape), std::move(strides),
                  static_cast<std::byte*>(base_) + header.size(), nullptr);
@@ -314,7 +320,7 @@ void MappedOutput::commit() {
   // Pages written through the mapping belong to the file as soon as it is unmapped; commit flushes
   // them and reports what the disk says.
   unmap();
-  file_.commit();
+  file_->commit();
 }
 
 }  // namespace tessera

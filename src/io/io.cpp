@@ -169,49 +169,75 @@ void io::write_npy(AtomicFile& file, const Array& source) {
   file.write(array.data(), static_cast<std::size_t>(array.bytes()));
 }
 
-void write_array(const std::string& path, const Array& array, const WriteOptions& options) {
+namespace {
+
+/// Where and how to write, with every choice made.
+struct Target {
+  std::string path;
+  Format format;
+  std::string member;
+};
+
+Target target_of(const std::string& path, const WriteOptions& options) {
   const Format format = output_format(path, options.format);
   const Location location = parse_location(path);
-  std::string member = member_of(location, options.member);
+  const std::string member = member_of(location, options.member);
   if (!holds_members(format)) forbid_member(location.path, member);
-  if (member.empty()) member = "arr_0";
-  AtomicFile file(location.path, options.overwrite);
-  switch (format) {
-    case Format::npz: io::write_npz(file, array, member, options.compression); break;
+  return {location.path, format, member.empty() ? "arr_0" : member};
+}
+
+void write_into(AtomicFile& file, const Array& array, const Target& target,
+                Compression compression) {
+  switch (target.format) {
+    case Format::npz: io::write_npz(file, array, target.member, compression); break;
     case Format::matrix_market: io::write_matrix_market(file, array); break;
-    case Format::safetensors: io::write_safetensors(file, array, member); break;
+    case Format::safetensors: io::write_safetensors(file, array, target.member); break;
     default: io::write_npy(file, array);
   }
   file.commit();
 }
 
+/// True when an array of `bytes` would crowd out the operands and the work space.
+bool too_large_for_memory(index_t bytes) {
+  constexpr index_t kSmall = index_t{64} << 20;
+  return bytes > kSmall && bytes > available_memory() / 2;
+}
+
+}  // namespace
+
+void write_array(const std::string& path, const Array& array, const WriteOptions& options) {
+  const Target target = target_of(path, options);
+  AtomicFile file(target.path, options.overwrite);
+  write_into(file, array, target, options.compression);
+}
+
 OutputArray::OutputArray(const std::string& path, DType dtype, std::vector<index_t> shape,
                          WriteOptions options)
-    : path_(path), options_(std::move(options)) {
-  options_.format = output_format(path, options_.format);
-  const Location location = parse_location(path);
-  if (!holds_members(options_.format)) {
-    forbid_member(location.path, member_of(location, options_.member));
-  }
-  if (options_.format == Format::matrix_market && shape.size() != 2) {
+    : options_(std::move(options)) {
+  const Target target = target_of(path, options_);
+  options_.format = target.format;
+  options_.member = target.member;
+  if (target.format == Format::matrix_market && shape.size() != 2) {
     throw Error(Category::shape, cat("cannot write ", path, ": Matrix Market holds matrices"),
                 "two dimensions", shape_text(shape));
   }
-  if (options_.format == Format::npy && location.path != "-") {
-    struct stat info {};
-    if (stat(location.path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) {
-      mapped_ = std::make_unique<MappedOutput>(location.path, dtype, std::move(shape),
-                                               options_.overwrite);
-      return;
-    }
+  const index_t bytes =
+      checked_count(shape, size_of(dtype), "cannot write " + path) * size_of(dtype);
+  file_ = std::make_unique<AtomicFile>(target.path, options_.overwrite);
+  if (target.format == Format::npy && file_->is_regular() && too_large_for_memory(bytes)) {
+    mapped_ = std::make_unique<MappedOutput>(std::move(file_), dtype, std::move(shape));
+    return;
   }
-  check_output(location.path, options_.overwrite);
+  if (target.format == Format::npy) file_->reserve(bytes);
   array_ = make_array(dtype, std::move(shape));
 }
 
 void OutputArray::commit() {
   if (mapped_) mapped_->commit();
-  else write_array(path_, array_, options_);
+  else {
+    write_into(*file_, array_, {file_->path(), options_.format, options_.member},
+               options_.compression);
+  }
 }
 
 }  // namespace tessera

@@ -115,8 +115,8 @@ class MemberReader {
           zip_fread(file_.get(), bytes, std::min<std::uint64_t>(count, 1 << 30));
       if (got < 0) bad(zip_file_strerror(file_.get()));
       if (got == 0) {
-        bad_file(path_, "ends before its declared size", cat(size_, " bytes"),
-                 cat(done_, " bytes"), "the file is damaged");
+        bad_file(path_, "ends before its declared size", cat(size_, " bytes"), cat(done_, " bytes"),
+                 "the file is damaged");
       }
       bytes += got;
       done_ += static_cast<std::uint64_t>(got);

@@ -44,7 +44,7 @@ int in_child(Body body) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(MakeArray, AddressSpaceLimitIsAnErrorNotACrash) {
-  Scratch scratch;
+  Scratch scratch(Where::disk);
   write_array(scratch / "a.npz", make_array(DType::f64, {4000, 4000}),
               {.compression = Compression::deflated});
   scratch.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n9000 9000 0\n");

@@ -54,7 +54,7 @@ class AtomicFileTest : public testing::Test {
  protected:
   const Array old_ = counted(DType::f32, 3, 3);
   const Array new_ = counted(DType::f64, 400, 300);
-  Scratch scratch;
+  Scratch scratch{Where::disk};
 };
 
 TEST_F(AtomicFileTest, NothingIsThereBeforeCommit) {
@@ -295,6 +295,12 @@ TEST_F(AtomicFileTest, AnExceptionRemovesTheTemporary) {
   EXPECT_TRUE(scratch.names().empty());
 }
 
+TEST_F(AtomicFileTest, OutputArrayMakesItsTemporaryAtOnce) {
+  const OutputArray out(scratch / "a.mtx", DType::f32, {4, 4});
+  EXPECT_EQ(scratch.names().size(), 1u);
+  EXPECT_FALSE(out.is_mapped());
+}
+
 TEST_F(AtomicFileTest, OutputArrayHoldsEveryFormat) {
   for (const char* name : {"o.npy", "o.npz", "o.mtx", "o.safetensors:w", "o2.npz:x"}) {
     OutputArray out(scratch / name, DType::f64, {400, 300});
@@ -316,6 +322,25 @@ TEST_F(AtomicFileTest, MappedOutputIsMadeOfZerosAndAligned) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(AtomicFileTest, AResultBeyondMemoryIsComputedInItsFile) {
+  EXPECT_EQ(0, in_child([&] {
+              const index_t room = index_t{180} << 20;
+              rlimit limit{};
+              getrlimit(RLIMIT_AS, &limit);
+              std::ifstream pages("/proc/self/statm");
+              rlim_t used = 0;
+              pages >> used;
+              limit.rlim_cur = used * static_cast<rlim_t>(getpagesize()) + room;
+              setrlimit(RLIMIT_AS, &limit);
+              OutputArray out(scratch / "big.npy", DType::f64, {4000, 4000});
+              if (!out.is_mapped()) return 1;
+              static_cast<double*>(out.array().writable())[15'999'999] = 7;
+              out.commit();
+              return 0;
+            }));
+  EXPECT_EQ(element(read_array(scratch / "big.npy"), 3999, 3999), 7);
+}
+
 TEST_F(AtomicFileTest, AFileThatShrinksWhileReadEndsWithOneLine) {
   const std::string path = scratch / "a.npy";
   const std::string log = scratch / "log";

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,10 +18,15 @@
 
 namespace tessera::test {
 
+/// Folders in memory spare the disk thousands of flushes; large files and faults want a disk.
+enum class Where { memory, disk };
+
 class Scratch {
  public:
-  Scratch() {
-    std::string name = std::filesystem::temp_directory_path() / "tessera_io_XXXXXX";
+  explicit Scratch(Where where = Where::memory) {
+    const bool memory = where == Where::memory && access("/dev/shm", W_OK) == 0;
+    std::string name =
+        (memory ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/tessera_XXXXXX";
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     folder_ = name;
   }

@@ -49,12 +49,15 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
-/// A new .npy file whose elements are written in place through a mapping: no copy, and results
-/// larger than memory. Disk space is reserved first, so a full disk is an Error(resource) before
+/// A new .npy file whose elements are written in place through a mapping: for results larger than
+/// memory. Disk space is reserved first, so a full disk is an Error(resource) before
 /// any arithmetic.
 class MappedOutput {
  public:
   MappedOutput(std::string path, DType dtype, std::vector<index_t> shape, Overwrite overwrite,
+               Order order = Order::c);
+  /// The same on a file that has been opened and not yet written.
+  MappedOutput(std::unique_ptr<AtomicFile> file, DType dtype, std::vector<index_t> shape,
                Order order = Order::c);
   ~MappedOutput();
   MappedOutput(const MappedOutput&) = delete;
@@ -68,7 +71,7 @@ class MappedOutput {
  private:
   void unmap() noexcept;
 
-  AtomicFile file_;
+  std::unique_ptr<AtomicFile> file_;
   Array array_;
   std::unique_ptr<io::RegisteredMapping> registered_;
   void* base_ = nullptr;

@@ -64,18 +64,22 @@ void write_array(const std::string& path, const Array& array, const WriteOptions
 /// The format a path would be written in. Throws Error(argument) for an unknown extension.
 Format output_format(const std::string& path, Format format = Format::automatic);
 
-/// An output to compute into. A .npy on a disk is mapped and filled in place; anything else is an
-/// array in memory that commit() writes. Either way the path and the space are checked now.
+/// An output to compute into. Its path is checked, its temporary made and, for .npy, its disk space
+/// reserved now, so that nothing fails after hours of arithmetic that could have failed before. The
+/// array lies in memory and commit() writes it; a .npy that memory cannot hold is a mapping of the
+/// file instead (slower to fill, since every page passes the file system on its first write).
 class OutputArray {
  public:
   OutputArray(const std::string& path, DType dtype, std::vector<index_t> shape,
               WriteOptions options = {});
+  /// Zeros at first. Valid until commit().
   const Array& array() const { return mapped_ ? mapped_->array() : array_; }
+  bool is_mapped() const { return mapped_ != nullptr; }
   void commit();
 
  private:
-  std::string path_;
   WriteOptions options_;
+  std::unique_ptr<AtomicFile> file_;
   std::unique_ptr<MappedOutput> mapped_;
   Array array_;
 };
