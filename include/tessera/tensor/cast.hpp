@@ -5,6 +5,8 @@
 //   cast<U>(t)       reads convert to U, writes convert back: t(i, j) is a proxy
 #pragma once
 
+#include <bit>
+
 #include "tessera/core/dtype.hpp"
 #include "tessera/tensor/tensor.hpp"
 #include "tessera/tensor/vec.hpp"
@@ -17,17 +19,26 @@ TESSERA_HD constexpr auto as_const(const Tensor<T*, L, E>& t) {
   return detail::with_engine(t, static_cast<const T*>(t.data()));
 }
 
-/// The bytes of t as elements U. The sizes must agree.
-template <class U, class T, Layout L, class E>
-TESSERA_HD auto bitcast(const Tensor<T*, L, E>& t) {
-  static_assert(sizeof(U) == sizeof(T),
-                "bitcast<U>: both element types have the same size; use cast<U> to convert values");
-  using To = std::conditional_t<std::is_const_v<T>, const U, U>;
-  return detail::with_engine(t, reinterpret_cast<To*>(t.data()));
-}
+namespace detail {
+
+/// How a kept element becomes one of type To: by value, or by its bits.
+struct ByValue {
+  template <class To, class From>
+  static TESSERA_HD constexpr To as(From value) {
+    return convert<To>(value);
+  }
+};
+struct ByBits {
+  template <class To, class From>
+  static TESSERA_HD constexpr To as(From value) {
+    return std::bit_cast<To>(value);
+  }
+};
+
+}  // namespace detail
 
 /// An element that is kept as another type: reads and writes convert.
-template <class To, class P>
+template <class To, class P, class How>
 class ConvertingReference {
  public:
   using value_type = To;
@@ -38,13 +49,13 @@ class ConvertingReference {
   TESSERA_HD constexpr operator To() const {
     using From = std::remove_cvref_t<
         typename detail::Referred<decltype(detail::access(data_, offset_, here_))>::type>;
-    return convert<To>(static_cast<From>(detail::access(data_, offset_, here_)));
+    return How::template as<To>(static_cast<From>(detail::access(data_, offset_, here_)));
   }
   TESSERA_HD constexpr const ConvertingReference& operator=(To value) const {
     auto&& target = detail::access(data_, offset_, here_);
     using Kept = std::remove_cv_t<
         typename detail::Referred<decltype(detail::access(data_, offset_, here_))>::type>;
-    target = convert<Kept>(value);
+    target = How::template as<Kept>(value);
     return *this;
   }
   TESSERA_HD constexpr const ConvertingReference& operator=(const ConvertingReference& o) const {
@@ -57,15 +68,16 @@ class ConvertingReference {
   [[no_unique_address]] Here here_;
 };
 
-template <class To, class P>
+/// The engine of cast and bitcast.
+template <class To, class P, class How>
 class ConvertingPointer {
  public:
   ConvertingPointer() = default;
   TESSERA_HD constexpr explicit ConvertingPointer(P data) : data_(data) {}
-  TESSERA_HD constexpr ConvertingReference<To, P> operator[](index_t offset) const {
+  TESSERA_HD constexpr ConvertingReference<To, P, How> operator[](index_t offset) const {
     return {data_, offset, Here{}};
   }
-  TESSERA_HD constexpr ConvertingReference<To, P> at(index_t offset, Here here) const {
+  TESSERA_HD constexpr ConvertingReference<To, P, How> at(index_t offset, Here here) const {
     return {data_, offset, here};
   }
   TESSERA_HD constexpr ConvertingPointer operator+(index_t offset) const {
@@ -81,7 +93,15 @@ template <class U, class P, Layout L, class E>
 TESSERA_HD constexpr auto cast(const Tensor<P, L, E>& t) {
   static_assert(!IsVec<typename Tensor<P, L, E>::value>::value,
                 "cast<U>: cast the tensor first, then vectorize it");
-  return detail::with_engine(t, ConvertingPointer<U, P>(t.data()));
+  return detail::with_engine(t, ConvertingPointer<U, P, detail::ByValue>(t.data()));
+}
+
+/// The bits of each element as a U of the same size.
+template <class U, class P, Layout L, class E>
+TESSERA_HD constexpr auto bitcast(const Tensor<P, L, E>& t) {
+  static_assert(sizeof(U) == sizeof(typename Tensor<P, L, E>::value),
+                "bitcast<U>: both element types have the same size; use cast<U> to convert values");
+  return detail::with_engine(t, ConvertingPointer<U, P, detail::ByBits>(t.data()));
 }
 
 }  // namespace tessera
