@@ -1,46 +1,64 @@
 #!/usr/bin/env python3
-"""Counts single test cases of a ctest run and prints 'N passed, N failed[, N skipped]' as the last line.
+"""Counts the single test cases of a ctest run and prints 'N passed, N failed' as the last line.
 
-Usage: count_tests.py JUNIT_FILE GTEST_XML_FOLDER
-GoogleTest programs report their cases in the folder; every other ctest entry counts as one case. Exit status: 0 when at
-least one case passed and none failed.
+Usage: count_tests.py RESULTS_FOLDER
+
+RESULTS_FOLDER/ctest.junit says how each test ended; RESULTS_FOLDER/NAME.xml, where the test NAME left one, has its single
+cases. A test without such a file is one case. A test that failed although none of its cases did (it crashed, or took too
+long) is one failure more. Exit status: 0 when at least one case passed and none failed.
 """
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
 
 
+def outcome(case):
+    """'passed', 'failed' or 'skipped' for one case as GoogleTest, unittest or bats write it."""
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    if case.find("skipped") is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
+        return "skipped"
+    return "passed"
+
+
+def cases_of(report):
+    """(name, outcome) of each case; none if the file is missing or was cut off."""
+    try:
+        root = ElementTree.parse(report).getroot()
+    except (OSError, ElementTree.ParseError):
+        return []
+    # A case that a filter left out was not asked for: it is neither run nor skipped.
+    return [(f"{case.get('classname')}.{case.get('name')}", outcome(case)) for case in root.iter("testcase")
+            if case.get("status") != "notrun" or case.get("result") != "suppressed"]
+
+
+def count(folder):
+    """The lists of names by outcome."""
+    found = {"passed": [], "failed": [], "skipped": []}
+    try:
+        root = ElementTree.parse(folder / "ctest.junit").getroot()
+    except (OSError, ElementTree.ParseError):
+        return found
+    for test in root.iter("testcase"):
+        name, status = test.get("name"), test.get("status")
+        cases = cases_of(folder / f"{name}.xml")
+        for case, how in cases:
+            found[how].append(f"{name}: {case}")
+        if status == "fail" and not any(how == "failed" for _, how in cases):
+            found["failed"].append(name)
+        elif not cases:
+            found["passed" if status == "run" else "skipped"].append(name)
+    return found
+
+
 def main():
-    junit, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    passed = failed = skipped = 0
-    for case in ElementTree.parse(junit).getroot().iter("testcase"):
-        name, status = case.get("name"), case.get("status")
-        report = folder / (name + "_test.xml")
-        if report.exists() and report.stat().st_size > 0:
-            bad = 0
-            for single in ElementTree.parse(report).getroot().iter("testcase"):
-                if single.find("failure") is not None:
-                    bad += 1
-                    print(f"FAILED  {single.get('classname')}.{single.get('name')}")
-                elif single.get("status") != "run" or single.get("result") == "skipped":
-                    skipped += 1
-                    print(f"SKIPPED {single.get('classname')}.{single.get('name')}")
-                else:
-                    passed += 1
-            failed += bad
-            if status == "fail" and bad == 0:  # the program crashed after, or exited badly
-                failed += 1
-                print(f"FAILED  {name}")
-        elif status == "run":
-            passed += 1
-        elif status == "fail":
-            failed += 1
-            print(f"FAILED  {name}")
-        else:
-            skipped += 1
-            print(f"SKIPPED {name}")
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 0 if passed > 0 and failed == 0 else 1
+    found = count(pathlib.Path(sys.argv[1]))
+    for how in ("skipped", "failed"):
+        for name in found[how]:
+            print(f"{how.upper()}: {name}")
+    print(f"{len(found['passed'])} passed, {len(found['failed'])} failed")
+    return 0 if found["passed"] and not found["failed"] else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "tessera/core/here.hpp"
-#include "tessera/ops/copy.hpp"
 #include "tessera/simt/cuda_mma.cuh"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/tensor/tensor.hpp"

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Includes point towards core, never away: reads every include line of include/ and src/ and names the one that offends.
+
+The order is the one of docs/design: core -> layout -> tensor -> simt -> ops -> kernels -> matmul -> cli. A room may include
+itself and what KNOWS says. Rooms that must not know one another (kernels, cpu, check) do not meet below matmul.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+KNOWS = {
+    "core": set(),
+    "layout": {"core"},
+    "tensor": {"core", "layout"},
+    "io": {"core", "layout", "tensor"},
+    "simt": {"core", "layout", "tensor"},
+    "ops": {"core", "layout", "tensor", "simt"},
+    "kernels": {"core", "layout", "tensor", "simt", "ops"},
+    "cpu": {"core", "layout", "tensor"},
+    "cuda": {"core", "layout", "tensor", "simt", "ops", "kernels"},
+    "check": {"core", "layout", "tensor", "simt", "ops"},
+    "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda"},
+    "blas": {"core", "matmul"},
+    "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "check", "matmul", "io"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def room_of(path):
+    """The room of a file below include/tessera or src, by its first folder; None for others."""
+    parts = path.parts
+    if parts[:2] == ("include", "tessera"):
+        return parts[2] if len(parts) > 3 else "public"
+    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+
+
+def offences(root):
+    """One sentence for each include line that points the wrong way."""
+    found = []
+    files = [f for top in ("include", "src") for f in (root / top).rglob("*") if f.suffix in (".hpp", ".cpp", ".cuh", ".cu")]
+    for file in sorted(files):
+        where = file.relative_to(root)
+        room = room_of(where)
+        public = where.parts[0] == "include"
+        if room == "public":
+            continue  # a header that gathers others
+        if room not in KNOWS:
+            found.append(f"{where}: the folder '{room}' is not in the order of the layers")
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            quote, name = match.groups()
+            said = f"{where}:{number}: {line.strip()}: "
+            if name.startswith("tessera/"):
+                other = name.split("/")[1]
+                if not (root / "include" / name).is_file():
+                    found.append(said + "there is no such header")
+                elif other != room and other not in KNOWS[room]:
+                    found.append(said + f"{room} may include {', '.join(sorted(KNOWS[room])) or 'nothing of the project'}, not {other}")
+            elif quote == '"':
+                if public:
+                    found.append(said + "a public header includes others as \"tessera/...\"")
+                elif not (file.parent / name).resolve().is_relative_to((root / "src" / room).resolve()):
+                    found.append(said + f"private headers of another room than {room}")
+            elif public and re.match(r"(fmt/|nlohmann/|iostream$|CLI/|boost/|zip\.h)", name):
+                found.append(said + "public headers do without this one: it makes everyone's build slow")
+    return found
+
+
+class Includes(unittest.TestCase):
+    def test_every_include_points_towards_core(self):
+        found = offences(cases.ROOT)
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_the_tree_is_read_at_all(self):
+        self.assertGreater(len(list((cases.ROOT / "include/tessera").rglob("*.hpp"))), 20)
+
+    def test_planted_violations_are_named_with_their_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+
+            def plant(name, text):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+
+            plant("include/tessera/core/config.hpp", "#pragma once\n")
+            plant("include/tessera/kernels/naive.hpp", '#include "tessera/core/config.hpp"\n')
+            plant("src/kernels/fine.cpp", '#include "own.hpp"\n#include <string>\n')
+            self.assertEqual(offences(root), [])
+            plant("include/tessera/layout/layout.hpp", '#pragma once\n\n  #  include "tessera/kernels/naive.hpp"\n')
+            plant("include/tessera/check/a.hpp", "#include <tessera/kernels/naive.hpp>\n")
+            plant("include/tessera/tensor/a.hpp", "#include <iostream>\n")
+            plant("src/io/a.cpp", '#include "../kernels/own.hpp"\n#include "tessera/core/missing.hpp"\n')
+            plant("src/unheard/a.cpp", "")
+            text = "\n".join(offences(root))
+            for wanted in ("include/tessera/layout/layout.hpp:3: ", "layout may include core, not kernels",
+                           "check/a.hpp:1: ", "not kernels", "tensor/a.hpp:1: ", "src/io/a.cpp:1: ",
+                           "private headers of another room", "src/io/a.cpp:2: ", "no such header", "'unheard'"):
+                self.assertIn(wanted, text)
+            self.assertEqual(len(text.splitlines()), 6)
+
+
+if __name__ == "__main__":
+    cases.main()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Formatting (clang-format 14), shell scripts (shellcheck), and what every header begins with.
+
+A tool that is not installed is a loud skip: ./test does not install tools that only the authors of a change need.
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+
+def sources(*suffixes):
+    return sorted(f for top in ("include", "src", "tests", "examples") for f in (cases.ROOT / top).rglob("*")
+                  if f.suffix in suffixes)
+
+
+def clang_format():
+    """clang-format 14: other versions lay out the same text differently."""
+    for name in ("clang-format-14", "clang-format"):
+        tool = shutil.which(name)
+        if tool and "version 14." in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout:
+            return tool
+    return None
+
+
+def badly_formatted(tool, files):
+    def ask(chunk):
+        run = subprocess.run([tool, "--dry-run", "-Werror", "--ferror-limit=1", *map(str, chunk)], capture_output=True, text=True,
+                             cwd=cases.ROOT)
+        return [line for line in run.stderr.splitlines() if "error:" in line]
+
+    chunks = [files[i:i + 20] for i in range(0, len(files), 20)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [line for lines in pool.map(ask, chunks) for line in lines]
+
+
+class Style(unittest.TestCase):
+    def test_files_are_formatted(self):
+        tool = clang_format()
+        if tool is None:
+            self.skipTest("formatting is NOT checked: install clang-format-14")
+        found = badly_formatted(tool, sources(".hpp", ".cpp"))
+        self.assertEqual(found, [], "\n" + "\n".join(found) + "\nrun clang-format-14 -i on these files")
+
+    def test_a_badly_formatted_file_is_named(self):
+        tool = clang_format()
+        if tool is None:
+            self.skipTest("formatting is NOT checked: install clang-format-14")
+        with tempfile.NamedTemporaryFile("w", suffix=".cpp", dir=cases.ROOT / "tests") as file:
+            file.write("int  x ;\n")
+            file.flush()
+            self.assertEqual(len(badly_formatted(tool, [pathlib.Path(file.name)])), 1)
+
+    def test_shell_scripts_pass_shellcheck(self):
+        tool = shutil.which("shellcheck")
+        if tool is None:
+            self.skipTest("shell scripts are NOT checked: install shellcheck")
+        candidates = [cases.ROOT / "test", cases.ROOT / "demo", cases.ROOT / ".ci/run", *(cases.ROOT / "scripts").iterdir()]
+        scripts = [f for f in candidates if f.is_file() and f.read_bytes().startswith(b"#!/usr/bin/env bash")]
+        self.assertGreaterEqual(len(scripts), 4)
+        run = subprocess.run([tool, *map(str, scripts)], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stdout)
+
+    def test_every_public_header_says_what_it_is_and_is_read_once(self):
+        headers = sources(".hpp", ".cuh")
+        self.assertGreater(len(headers), 20)
+        wrong = [str(f.relative_to(cases.ROOT)) for f in headers if "include" == f.relative_to(cases.ROOT).parts[0]
+                 if not f.read_text().startswith("//") or "\n#pragma once\n" not in f.read_text()]
+        self.assertEqual(wrong, [], "these headers lack an introducing comment or #pragma once")
+
+
+if __name__ == "__main__":
+    cases.main()
