@@ -184,7 +184,7 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(
       refusal([&] { make_plan(p, {.algorithm = "tiled", .tile = {.bm = 33, .bn = 7, .bk = 2}}); },
               Category::argument),
-      AllOf(HasSubstr("33x7x2"), HasSubstr("built: 32x32x32")));
+      AllOf(HasSubstr("33x7x2"), HasSubstr("built: 32x32x64, 32x32x32")));
   EXPECT_THAT(
       refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=f64"), {.algorithm = "tensor_core"}); },
               Category::argument),
@@ -195,7 +195,7 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
                               {.algorithm = "tiled", .tile = {.bm = 16, .bn = 16, .bk = 16}});
                   },
                   Category::argument),
-              HasSubstr("only tile 32x32x32"));
+              HasSubstr("only tile 32x32x64"));
   EXPECT_THAT(refusal([&] { make_plan(p, {.device = "cuda:0"}); }, Category::unavailable),
               HasSubstr("cuda:0"));
   EXPECT_THAT(refusal([&] { make_plan(p, {.threads = -1}); }, Category::argument), HasSubstr("-1"));

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "tessera/core/cpu.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/simt/cpu_thread.hpp"
@@ -94,9 +95,7 @@ struct CpuEntry {
 #endif
   static BlockTask::Body body() {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("f16c"))
-      return run_avx2;
+    if (vector_path() == VectorPath::avx2) return run_avx2;
 #endif
     return run;
   }
