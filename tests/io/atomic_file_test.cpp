@@ -21,7 +21,7 @@ namespace tessera::test {
 namespace {
 
 using Names = std::vector<std::string>;
-constexpr WriteOptions kReplace{.overwrite = Overwrite::replace};
+const WriteOptions kReplace{.overwrite = Overwrite::replace};
 
 /// Runs `body` in a child process and gives its exit status; a signal is a failure.
 int in_child(const std::function<int()>& body) {
@@ -136,7 +136,8 @@ TEST_F(AtomicFileTest, ImpossibleOutputsAreNamed) {
       {scratch / "a.txt", "extension is unknown"},
       {scratch / "a", ".npy, .npz, .mtx or .safetensors"},
       {"", "extension is unknown"}};
-  for (const auto& [path, words] : cases) {
+  for (const auto& each : cases) {
+    const std::string &path = each.first, &words = each.second;
     for (const Overwrite overwrite : {Overwrite::refuse, Overwrite::replace}) {
       expect_error(Category::argument, {"cannot write", path, words},
                    [&] { write_array(path, old_, {.overwrite = overwrite}); });
