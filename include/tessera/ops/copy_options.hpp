@@ -55,7 +55,8 @@ namespace detail {
 /// Does a mask hold at these coordinates?
 template <class Mask, class... I>
 TESSERA_HD constexpr bool holds(const Mask& mask, I... at) {
-  if constexpr (AnyTensor<Mask>) return broadcast_at(mask, at...) != typename Mask::value{};
+  if constexpr (AnyTensor<Mask>)
+    return broadcast_exists(mask, at...) && broadcast_at(mask, at...) != typename Mask::value{};
   else return mask(at...);
 }
 

@@ -1,11 +1,11 @@
-// Arithmetic on the elements of tensors. In place on any view: `t += 2`, `t *= other`, `exp_of(t)`.
-// As values, where all extents are known when compiled: `a + b`, `2.0f * a`, `exp(a)` give a
-// Storage. One thread does all of it.
+// Arithmetic on the elements of tensors. In place on any view: `t += 2`, `t *= other`,
+// `exp_in_place(t)`. As values, where all extents are known when compiled: `a + b`, `2 * a.view()`,
+// `exp(a)` give a Storage. One thread does all of it.
 //
 // Broadcast: the right side is a number, or a tensor whose last modes line up with those of the
 // left side (as in NumPy): each has the same extent, or extent 1, or is missing in front. Narrow
-// floats compute in f32 and round once. Of a clipped tensor only what exists takes part. A right
-// side that overlaps the left side has the same positions.
+// floats compute in f32 and round once. Positions that exist on both sides take part; the others
+// stay as they are. A right side that overlaps the left side has the same positions.
 #pragma once
 
 #include <cmath>
@@ -36,23 +36,37 @@ constexpr bool may_broadcast() {
   return true;
 }
 
-/// Checks the extents of B against those of A, both as far as they exist.
+/// Checks the extents of B against those of A.
 template <AnyTensor A, AnyTensor B>
 TESSERA_HD constexpr void require_broadcast(const A& a, const B& b) {
   for_each_number<B::rank>([&](auto m) {
-    require_extent(b.template valid<m>(), a.template valid<A::rank - B::rank + m>(), m);
+    require_extent(b.template extent<m>(), a.template extent<A::rank - B::rank + m>(), m);
   });
 }
 
-/// The element of b that belongs to the position `at` of a tensor of higher or equal rank.
-template <AnyTensor B, class... I>
-TESSERA_HD constexpr typename B::value broadcast_at(const B& b, I... at) {
+/// body(coordinates...) with the coordinates in b that belong to the position `at` of a tensor of
+/// higher or equal rank.
+template <AnyTensor B, class Body, class... I>
+TESSERA_HD constexpr auto with_broadcast(const B& b, Body body, I... at) {
   const index_t position[] = {at...};
   constexpr int skip = static_cast<int>(sizeof...(I)) - B::rank;
   return [&]<int... M>(std::integer_sequence<int, M...>) {
-    return value_at(b, (b.template valid<M>() == 1 ? index_t{0} : position[skip + M])...);
+    return body((b.template extent<M>() == 1 ? index_t{0} : position[skip + M])...);
   }
   (std::make_integer_sequence<int, B::rank>{});
+}
+/// The element of b that belongs to a position of a.
+template <AnyTensor B, class... I>
+TESSERA_HD constexpr typename B::value broadcast_at(const B& b, I... at) {
+  return with_broadcast(
+      b, [&](auto... own) { return value_at(b, own...); }, at...);
+}
+template <AnyTensor B, class... I>
+TESSERA_HD constexpr bool broadcast_exists(const B& b, I... at) {
+  if constexpr (!B::is_clipped) return true;
+  else
+    return with_broadcast(
+        b, [&](auto... own) { return b.contains(own...); }, at...);
 }
 
 /// The type in which two elements are combined: narrow floats in f32.
@@ -139,6 +153,7 @@ TESSERA_HD constexpr void combine(const A& a, const B& b, Op op) {
                   "the extent of the left side or extent 1");
     detail::require_broadcast(a, right);
     for_each_position(a, [&](auto... at) {
+      if (!detail::broadcast_exists(right, at...)) return;
       a(at...) =
           detail::combined(detail::value_at(a, at...), detail::broadcast_at(right, at...), op);
     });
