@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Tessera as others use it: installed and found by CMake or pkg-config, moved to another place, or as a sub-folder.
+
+The consumer in tests/consumer multiplies two matrices and prints the product.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+CONSUMER = cases.ROOT / "tests/consumer"
+PRODUCT = "19 22\n43 50\n"
+
+
+def flags():
+    """The build's own flags: a library built with a sanitizer needs them in the program too."""
+    cache = (cases.options.build / "CMakeCache.txt").read_text()
+    return next((line.split("=", 1)[1] for line in cache.splitlines() if line.startswith("CMAKE_CXX_FLAGS:")), "")
+
+
+def run(*command, env=None):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}\nended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def configure(source, build, *options):
+    return run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_CXX_COMPILER={cases.options.compiler}",
+               f"-DCMAKE_CXX_FLAGS={flags()}", *options)
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Installs the build into a folder and moves it: what is installed may not remember where it was."""
+        cls.scratch = tempfile.TemporaryDirectory()
+        first = pathlib.Path(cls.scratch.name) / "first place"
+        cls.prefix = pathlib.Path(cls.scratch.name) / "second"
+        run("cmake", "--install", cases.options.build, "--prefix", first)
+        shutil.move(first, cls.prefix)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def test_find_package_gives_the_library(self):
+        build = pathlib.Path(self.scratch.name) / "found"
+        configure(CONSUMER, build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        self.assertEqual(run(build / "consumer"), PRODUCT)
+
+    def test_find_package_refuses_another_major_version(self):
+        source = pathlib.Path(self.scratch.name) / "newer"
+        source.mkdir()
+        text = (CONSUMER / "CMakeLists.txt").read_text().replace("Tessera 0.1", "Tessera 7.0")
+        (source / "CMakeLists.txt").write_text(text)
+        with self.assertRaisesRegex(AssertionError, "7.0"):
+            configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
+    def test_pkg_config_gives_the_library(self):
+        if shutil.which("pkg-config") is None:
+            self.skipTest("pkg-config is not installed")
+        place = next(self.prefix.rglob("tessera.pc")).parent
+        env = {"PKG_CONFIG_PATH": str(place)}
+        said = run("pkg-config", "--cflags", "--libs", "tessera", env=env)
+        self.assertIn("-ffp-contract=off", said)
+        self.assertIn(str(self.prefix), str(pathlib.Path(next(w[2:] for w in said.split() if w.startswith("-L"))).resolve()))
+        program = pathlib.Path(self.scratch.name) / "by_pkg_config"
+        run(cases.options.compiler, *flags().split(), CONSUMER / "main.cpp", "-o", program, *said.split())
+        self.assertEqual(run(program, env={"LD_LIBRARY_PATH": str(place.parent)}), PRODUCT)
+
+    def test_the_installed_command_runs_from_its_new_place(self):
+        command = self.prefix / "bin/tessera"
+        if not (cases.options.build / "bin/tessera").exists():
+            self.skipTest("the command is not part of this build")
+        version = (cases.ROOT / "include/tessera/core/config.hpp").read_text().split('TESSERA_VERSION "')[1].split('"')[0]
+        self.assertIn(version, run(command, "--version"))
+
+    def test_nothing_installed_speaks_of_the_source_folder(self):
+        texts = [f for f in self.prefix.rglob("*") if f.suffix in (".cmake", ".pc", ".hpp")]
+        self.assertGreater(len(texts), 20)
+        self.assertEqual([str(f) for f in texts if str(cases.ROOT) in f.read_text()], [])
+
+    def test_as_a_sub_folder_it_is_shared_if_asked_and_changes_nothing_of_its_parent(self):
+        build = cases.options.build / "consumer"  # kept: the second time there is little to compile
+        configure(CONSUMER / "subdirectory", build, f"-DTESSERA={cases.ROOT}", "-DBUILD_SHARED_LIBS=ON",
+                  "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        commands = json.loads((build / "compile_commands.json").read_text())
+        own = next(entry["command"] for entry in commands if entry["file"].endswith("main.cpp") and "consumer" in entry["file"])
+        for foreign in ("-Wall", "-Werror", "-march"):
+            self.assertNotIn(foreign, own)
+        self.assertEqual([e["file"] for e in commands if "/tests/" in e["file"] and "consumer" not in e["file"]], [])
+        self.assertEqual([e["file"] for e in commands if "/src/cli/" in e["file"]], [])
+        run("cmake", "--build", build)
+        self.assertEqual(run(build / "consumer"), PRODUCT)
+        self.assertTrue(list(build.rglob("libtessera.so*")))
+
+
+if __name__ == "__main__":
+    cases.main()
