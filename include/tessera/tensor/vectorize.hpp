@@ -63,7 +63,7 @@ TESSERA_HD V load_vec(const T* from) {
   return *reinterpret_cast<const V*>(from);
 #else
   V out;
-  std::memcpy(&out, from, sizeof(V));
+  std::memcpy(static_cast<void*>(&out), static_cast<const void*>(from), sizeof(V));
   return out;
 #endif
 }
@@ -72,7 +72,7 @@ TESSERA_HD void store_vec(T* to, const V& value) {
 #if defined(__CUDA_ARCH__)
   *reinterpret_cast<V*>(to) = value;
 #else
-  std::memcpy(to, &value, sizeof(V));
+  std::memcpy(static_cast<void*>(to), static_cast<const void*>(&value), sizeof(V));
 #endif
 }
 
