@@ -1,0 +1,16 @@
+// expect: tensor_core: BM, BN, BK, WM and WN are positive
+// expect: tensor_core: WM divides BM and WN divides BN
+// expect: tensor_core: WM is a multiple of 16, WN of 8 and BK of 16, the extents of a matrix instruction
+// expect: tensor_core: a block has 32 threads for each warp tile, at most 1024
+#include "tessera/kernels/tensor_core.hpp"
+
+using namespace tessera;
+
+constexpr auto use_1 =
+    sizeof(TensorCoreTiled<TileShape{.bm = 64, .bn = 64, .bk = 0, .wm = 32, .wn = 32}>);  // refused
+constexpr auto use_2 = sizeof(
+    TensorCoreTiled<TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 48, .wn = 32}>);  // refused
+constexpr auto use_3 =
+    sizeof(TensorCoreTiled<TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 4}>);  // refused
+constexpr auto use_4 = sizeof(
+    TensorCoreTiled<TileShape{.bm = 128, .bn = 128, .bk = 32, .wm = 16, .wn = 16}>);  // refused

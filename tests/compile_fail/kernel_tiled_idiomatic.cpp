@@ -1,0 +1,8 @@
+// expect: tiled_idiomatic: BM, BN and BK are positive
+// expect: tiled_idiomatic: a block has BM * BN threads, at most 1024
+#include "tessera/kernels/tiled_idiomatic.hpp"
+
+using namespace tessera;
+
+constexpr auto use_1 = sizeof(TiledIdiomatic<TileShape{.bm = 16, .bn = 16, .bk = 0}>);   // refused
+constexpr auto use_2 = sizeof(TiledIdiomatic<TileShape{.bm = 64, .bn = 32, .bk = 16}>);  // refused
