@@ -2,7 +2,12 @@
 // casts, accumulation, for whole and clipped tiles on either side.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <functional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tensor/guarded.hpp"
 #include "tessera/ops/copy.hpp"
@@ -211,6 +216,86 @@ TEST(CopyWith, WorksInKernelsInAnyThreadOrder) {
            Staged{}, in.view(), out.view());
     EXPECT_EQ(first_difference(out.view(), in.view()), "");
   }
+}
+
+// --- asynchronous
+// ----------------------------------------------------------------------------------
+
+/// A thread whose asynchronous copies arrive when they are waited for, as late as they may.
+class LateThread {
+ public:
+  int thread = 0;
+  std::size_t widest = 0;
+
+  template <int Bytes>
+  void copy_async_bytes(void* to, const void* from, bool inside) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(to) % Bytes, 0u);
+    if (inside) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(from) % Bytes, 0u);
+    }
+    widest = std::max<std::size_t>(widest, Bytes);
+    open_.push_back([=] {
+      if (inside) std::memcpy(to, from, Bytes);
+      else std::memset(to, 0, Bytes);
+    });
+  }
+  void commit_async() { groups_.push_back(std::exchange(open_, {})); }
+  template <int Pending>
+  void wait_async() {
+    while (groups_.size() > Pending) {
+      for (const auto& each : groups_.front()) each();
+      groups_.erase(groups_.begin());
+    }
+  }
+
+ private:
+  using Group = std::vector<std::function<void()>>;
+  Group open_;
+  std::vector<Group> groups_;
+};
+
+TEST(CopyAsync, ArrivesWithItsGroup) {
+  HostTensor<float> in(20, 16);
+  fill_random(in.view(), 4);
+  Tile<float, 8, 16> first{}, second{};
+  fill(first.view(), 99);
+  fill(second.view(), 99);
+  LateThread t;
+  for (t.thread = 0; t.thread < 8; ++t.thread)
+    copy_async_with<row_major(2, 2), 4>(t, tile<8, 16>(in.view(), 0, 0), first.view());
+  commit(t);
+  for (t.thread = 0; t.thread < 8; ++t.thread)
+    copy_async_with<row_major(2, 2), 4>(t, tile<8, 16>(in.view(), 2, 0), second.view());
+  commit(t);
+  EXPECT_EQ(t.widest, 16u);
+  EXPECT_EQ(first(0, 0), 99);
+  wait<1>(t);
+  EXPECT_EQ(first_difference(first.view(), tile<8, 16>(in.view(), 0, 0)), "");
+  EXPECT_EQ(second(0, 0), 99);
+  wait<0>(t);
+  Tile<float, 8, 16> want{};
+  copy(tile<8, 16>(in.view(), 2, 0), want);  // 4 rows exist, the others are zero
+  EXPECT_EQ(first_difference(second.view(), want.view()), "");
+}
+
+TEST(CopyAsync, NarrowAndStridedElementsArriveToo) {
+  HostTensor<float> in(8, 9);  // rows of 36 bytes: no vector is aligned
+  fill_random(in.view(), 4);
+  Tile<float, 8, 8> stage{};
+  Tile<f16, 8, 8> halves{};
+  LateThread t;
+  for (t.thread = 0; t.thread < 4; ++t.thread) {
+    copy_async_with<row_major(2, 2), 4>(t, tile<8, 8>(in.view(), 0, 1), stage.view());
+    copy_async_with<row_major(2, 2), 4>(t, tile<8, 8>(in.view(), 0, 1), halves.view());
+  }
+  commit(t);
+  wait<0>(t);
+  EXPECT_EQ(t.widest, 4u);
+  Tile<float, 8, 8> want{};
+  copy(tile<8, 8>(in.view(), 0, 1), want);
+  EXPECT_EQ(first_difference(stage.view(), want.view()), "");
+  EXPECT_EQ(static_cast<float>(halves(3, 0)), static_cast<float>(f16(in(3, 8))));
+  EXPECT_EQ(static_cast<float>(halves(3, 1)), 0.0f);
 }
 
 }  // namespace

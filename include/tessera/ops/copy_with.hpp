@@ -100,6 +100,62 @@ constexpr bool may_vectorize_last() {
   return extent == dynamic || extent % N == 0;
 }
 
+/// May whole elements of these two tensors move as bytes: the same type, 4, 8 or 16 bytes of it,
+/// at an address on either side?
+template <class Thread, class Src, class Dst>
+constexpr bool moves_as_bytes() {
+  if constexpr (!requires(Thread & t, const Src& src, const Dst& dst) {
+                  t.template copy_async_bytes<4>(address_of(dst.data(), 0),
+                                                 address_of(src.data(), 0), true);
+                }) {
+    return false;
+  } else {
+    constexpr std::size_t bytes = sizeof(typename Dst::value);
+    return std::is_same_v<typename Src::value, typename Dst::value> &&
+           (bytes == 4 || bytes == 8 || bytes == 16);
+  }
+}
+
+template <Layout Threads, class Thread, class Src, class Dst>
+TESSERA_HD constexpr void copy_share_async(Thread& t, const Src& src, const Dst& dst) {
+  if constexpr (moves_as_bytes<Thread, Src, Dst>()) {
+    auto body = [&](auto... at) {
+      const bool inside = src.contains(at...);
+      t.template copy_async_bytes<static_cast<int>(sizeof(typename Dst::value))>(
+          address_of(dst.data(), dst.offset(at...)),
+          address_of(src.data(), inside ? src.offset(at...) : 0), inside);
+    };
+    for_each_owned<Threads, 0>(dst, number_among(t), body);
+  } else {
+    copy_share<Threads>(number_among(t), src, dst, Answers<>());
+  }
+}
+
+/// Calls body(src, dst) with both in vectors of Width along the last mode where extents, strides
+/// and alignment of both sides allow it, else as they are.
+template <int Width, class Src, class Dst, class Body>
+TESSERA_HD constexpr void in_vectors(const Src& src, const Dst& dst, Body&& body) {
+  if constexpr (Width > 1 && may_vectorize_last<Src, Width>() && may_vectorize_last<Dst, Width>()) {
+    if (can_vectorize_last<Width>(src) && can_vectorize_last<Width>(dst)) {
+      body(vectorize_last<Width>(with_unit_stride(src)),
+           vectorize_last<Width>(with_unit_stride(dst)));
+      return;
+    }
+  }
+  body(src, dst);
+}
+
+template <Layout Threads, int Width, class Src, class Dst>
+constexpr void require_copy_with() {
+  static_assert(may_copy<Src, Dst>(),
+                "copy_with<threads>(t, src, dst): source and destination have the same rank and "
+                "the same extents");
+  static_assert(Threads.is_static() && Threads.rank() == Dst::rank && numbers_all_threads(Threads),
+                "copy_with<threads>: the thread layout has one mode for each mode of the tensors, "
+                "and gives each thread number exactly once, such as row_major(2, 4)");
+  static_assert(Width >= 1, "copy_with<threads, width>: the width is positive");
+}
+
 }  // namespace detail
 
 /// dst = src, the same static or dynamic extents, by the threads of the layout `Threads` (one mode
@@ -109,36 +165,28 @@ template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor 
           class... Options>
 TESSERA_HD constexpr void copy_with(const Thread& t, const Src& src, const Dst& dst,
                                     const Options&... options) {
-  static_assert(detail::may_copy<Src, Dst>(),
-                "copy_with<threads>(t, src, dst): source and destination have the same rank and "
-                "the same extents");
-  static_assert(
-      Threads.is_static() && Threads.rank() == Dst::rank && detail::numbers_all_threads(Threads),
-      "copy_with<threads>: the thread layout has one mode for each mode of the tensors, "
-      "and gives each thread number exactly once, such as row_major(2, 4)");
-  static_assert(Width >= 1, "copy_with<threads, width>: the width is positive");
+  detail::require_copy_with<Threads, Width, Src, Dst>();
   const index_t p = detail::number_among(t);
-  if (p >= Threads.size()) return;
+  constexpr index_t count = Threads.size();
+  if (p >= count) return;
   const detail::Answers<Options...> answers(options...);
-  constexpr bool masked = detail::Answers<Options...>::masks;
-  if constexpr (Width > 1 && !masked && detail::may_vectorize_last<Src, Width>() &&
-                detail::may_vectorize_last<Dst, Width>()) {
-    if (detail::can_vectorize_last<Width>(src) && detail::can_vectorize_last<Width>(dst)) {
-      detail::copy_share<Threads>(p, detail::vectorize_last<Width>(detail::with_unit_stride(src)),
-                                  detail::vectorize_last<Width>(detail::with_unit_stride(dst)),
-                                  answers);
-      return;
-    }
-  }
-  detail::copy_share<Threads>(p, src, dst, answers);
+  constexpr int width = detail::Answers<Options...>::masks ? 1 : Width;
+  detail::in_vectors<width>(src, dst, [&](const auto& from, const auto& to) {
+    detail::copy_share<Threads>(p, from, to, answers);
+  });
 }
 
 /// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
-/// barrier. Where the thread has no asynchronous copies, or an element is converted or narrower
-/// than 4 bytes, a plain copy that is done at once.
+/// barrier; what lies past the edge of the source becomes zero. Elements that are converted, or
+/// narrower than 4 bytes, and threads without asynchronous copies: a plain copy, done at once.
 template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst>
 TESSERA_HD constexpr void copy_async_with(Thread& t, const Src& src, const Dst& dst) {
-  copy_with<Threads, Width>(t, src, dst);
+  detail::require_copy_with<Threads, Width, Src, Dst>();
+  constexpr index_t count = Threads.size();
+  if (detail::number_among(t) >= count) return;
+  detail::in_vectors<Width>(src, dst, [&](const auto& from, const auto& to) {
+    detail::copy_share_async<Threads>(t, from, to);
+  });
 }
 
 }  // namespace tessera

@@ -115,6 +115,16 @@ class CudaThread {
       copy(*this, src, dst);
     }
   }
+  /// cp.async of 4, 8 or 16 bytes into shared memory, zeros where `inside` is false; both addresses
+  /// are aligned to as many.
+  template <int Bytes>
+  __device__ void copy_async_bytes(void* to, const void* from, bool inside) {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async moves 4, 8 or 16 bytes");
+    const auto target = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from),
+                 "n"(Bytes), "r"(inside ? Bytes : 0)
+                 : "memory");
+  }
   __device__ void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
   template <int Pending>
   __device__ void wait_async() {

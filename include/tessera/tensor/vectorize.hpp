@@ -164,6 +164,11 @@ class VectorPointer {
   TESSERA_HD constexpr VectorPointer operator+(index_t offset) const {
     return {data_ + offset, strides_};
   }
+  /// Where lane 0 of that vector lies.
+  TESSERA_HD constexpr auto address(index_t offset) const requires requires(const P& p) {
+    detail::address_of(p, offset);
+  }
+  { return detail::address_of(data_, offset); }
   /// The engine of the elements.
   TESSERA_HD constexpr const P& base() const { return data_; }
 
