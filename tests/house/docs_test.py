@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""What the documents show is what happens: runs the examples of README.md and docs/*.md.
+
+    ```console              each `$ command` runs in one temporary folder per document, with the built command first on
+    $ command               the PATH and data/ linked; its stdout must be the lines that follow. A line `...` stands for
+    output                  any number of lines, `...` inside a line for any text, and blanks at line ends do not matter.
+    ```                     A command may end with a backslash and go on in the next line, which begins with `> `.
+                            `$ command   # exit 2` promises an exit status.
+    ```cpp                  with `int main` it is compiled, linked and run; with `file=NAME` it is also kept under that
+                            name for the commands of the document. `fragment` marks one that is no program.
+
+`<!-- not run: reason -->` in the line before a block leaves it out; such blocks are listed.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+BLOCK = re.compile(r"^(?P<before>[^\n]*)\n```(?P<kind>console|cpp)(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
+
+
+def blocks(text):
+    """(line number, kind, info, body, reason not to run or None) of each block."""
+    for match in BLOCK.finditer("\n" + text):
+        before = match["before"].strip()
+        reason = re.fullmatch(r"<!-- not run: (.+) -->", before)
+        number = text.count("\n", 0, match.start("body") - 1)
+        yield number, match["kind"], match["info"].strip(), match["body"], reason and reason[1]
+
+
+def commands(body):
+    """(command, expected lines, promised status) of a console block."""
+    found = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            found.append([line[2:], []])
+        elif found and found[-1][0].endswith("\\") and not found[-1][1] and line.startswith("> "):
+            found[-1][0] = found[-1][0][:-1] + line[2:]
+        elif found:
+            found[-1][1].append(line)
+        else:
+            raise AssertionError(f"a console block begins with `$ command`, not with: {line}")
+    for command, expected in found:
+        status = re.search(r"\s+# exit (\d+)$", command)
+        yield command[:status.start()] if status else command, expected, int(status[1]) if status else 0
+
+
+def matches(expected, output):
+    pattern = []
+    for line in expected:
+        line = line.rstrip()
+        pattern.append("(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + " *\n")
+    text = "".join(line.rstrip() + "\n" for line in output.splitlines())
+    return re.fullmatch("".join(pattern), text) is not None
+
+
+class Documents(unittest.TestCase):
+    maxDiff = None
+
+    def run_document(self, document):
+        build = cases.options.build
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder = pathlib.Path(scratch.name)
+        (folder / "data").symlink_to(cases.ROOT / "data")
+        env = {**os.environ, "PATH": f"{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT)}
+        for number, kind, info, body, reason in blocks(document.read_text(encoding="utf-8")):
+            place = f"{document.relative_to(cases.ROOT)}:{number}"
+            if reason:
+                print(f"not run: {place}: {reason}")
+                continue
+            with self.subTest(place):
+                if kind == "cpp":
+                    self.compile(folder, info, body, place, env)
+                else:
+                    self.console(folder, body, place, env)
+
+    def compile(self, folder, info, body, place, env):
+        name = re.search(r"file=(\S+)", info)
+        if name:
+            (folder / name[1]).write_text(body)
+        if "int main" not in body:
+            self.assertTrue(name or "fragment" in info, f"{place}: a cpp block is a program, a file=NAME or marked fragment")
+            return
+        source = folder / (name[1] if name else "program.cpp")
+        source.write_text(body)
+        cache = (cases.options.build / "CMakeCache.txt").read_text()
+        flags = re.search(r"^CMAKE_CXX_FLAGS:\w+=(.*)$", cache, re.M)[1].split()
+        program = folder / source.stem
+        run = subprocess.run([cases.options.compiler, "-std=c++20", "-O1", "-ffp-contract=off", *flags, "-I", cases.ROOT / "include",
+                              source, cases.options.build / "libtessera.a", "-lzip", "-lboost_context", "-pthread", "-ldl",
+                              "-o", program], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, f"{place}: does not compile\n{run.stderr}")
+        run = subprocess.run([program], capture_output=True, text=True, cwd=folder, env=env, timeout=60)
+        self.assertEqual(run.returncode, 0, f"{place}: the program ended with {run.returncode}\n{run.stderr}")
+        (folder / "stdout").write_text(run.stdout)
+
+    def console(self, folder, body, place, env):
+        for command, expected, status in commands(body):
+            run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=folder, env=env,
+                                 stdin=subprocess.DEVNULL, timeout=120)
+            self.assertEqual(run.returncode, status, f"{place}: $ {command}\n{run.stdout}{run.stderr}")
+            if not matches(expected, run.stdout):
+                self.assertEqual("\n".join(expected), run.stdout, f"{place}: $ {command}")
+
+    def test_the_check_itself_can_fail(self):
+        text = "A\n<!-- not run: slow -->\n```console\n$ a\n```\n\n```console\n$ printf 'x\\ny\\nz\\n'\nx\n...\nz\n$ false  # exit 1\n```\n"
+        found = list(blocks(text))
+        self.assertEqual([(b[0], b[4]) for b in found], [(3, "slow"), (7, None)])
+        self.assertEqual(list(commands(found[1][3])), [("printf 'x\\ny\\nz\\n'", ["x", "...", "z"], 0), ("false", [], 1)])
+        self.assertTrue(matches(["x", "...", "z"], "x\ny\nz\n"))
+        self.assertTrue(matches(["x ... s", "..."], "x 1.25 s\n"))
+        self.assertFalse(matches(["x", "z"], "x\ny\nz\n"))
+        self.assertFalse(matches(["x", "..."], "y\n"))
+        self.assertFalse(matches([], "y\n"))
+
+
+def add_documents():
+    """One case for each document."""
+    for document in [cases.ROOT / "README.md", cases.ROOT / "CONTRIBUTING.md", *sorted((cases.ROOT / "docs").glob("*.md"))]:
+        name = "test_" + re.sub(r"\W", "_", str(document.relative_to(cases.ROOT)))
+        setattr(Documents, name, lambda self, document=document: self.run_document(document))
+
+
+class Links(unittest.TestCase):
+    def test_every_link_to_a_file_leads_somewhere(self):
+        documents = [f for f in cases.ROOT.rglob("*.md") if "build" not in f.relative_to(cases.ROOT).parts[:1]
+                     and "out" not in f.relative_to(cases.ROOT).parts[:1]]
+        self.assertGreater(len(documents), 4)
+        wrong = []
+        for document in documents:
+            text = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+                if "://" not in target and not target.startswith("mailto:") and not (document.parent / target).exists():
+                    wrong.append(f"{document.relative_to(cases.ROOT)}: {target}")
+        self.assertEqual(wrong, [])
+
+
+add_documents()
+if __name__ == "__main__":
+    cases.main()
