@@ -86,6 +86,10 @@ void the_extents_must_divide_for_a_composition(const Layout& a, const Layout& b)
   refuse("composition: an extent of ", b, " ends inside a mode of ", a,
          "; extents of the second must be multiples of what they cover of the first");
 }
+void modes_overlap_for_a_composition(const Layout& a, const Layout& b) {
+  refuse("composition: modes of ", b, " add up past the end of a mode of ", a,
+         ", so that no layout is their composition");
+}
 void a_complement_needs_known_extents_and_strides(const Layout& layout) {
   refuse("complement: the extents and strides of ", layout,
          " must be known unless it has a single mode");

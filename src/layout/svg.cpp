@@ -13,7 +13,7 @@ namespace tessera {
 
 namespace {
 
-constexpr int kCellHeight = 34, kMargin = 20, kTitle = 34, kHeader = 22, kCharWidth = 8;
+constexpr int kCellHeight = 34, kMargin = 20, kTitle = 34, kHeader = 22, kCharWidth = 8, kGap = 12;
 
 /// What one cell shows: an upper and perhaps a lower line, on a colour.
 struct Cell {
@@ -182,7 +182,7 @@ std::string planes(const picture::Grid& grid, int cell_width, const std::string&
     const Panel panel(grid.rows, grid.columns, cell_width, several ? grid.plane_name(p) : "",
                       several);
     panel.draw(body, kMargin, y, [&](index_t i, index_t j) { return cell_of(i, j, p); });
-    y += panel.height() + (several ? 12 : 0);
+    y += panel.height() + (p + 1 < grid.planes ? kGap : 0);
     width = std::max(width, panel.width());
   }
   return document(title, width, y - kTitle - kMargin, body);
@@ -194,7 +194,7 @@ std::string picture_of(const AnyLayout& layout, const IntTuple& shape,
   std::string title = to_string(layout);
   const picture::Grid grid = picture::grid_of(shape, title);
   picture::check(mark, grid);
-  if (mark) title += cat("  tile ", mark->tile, " at ", mark->at);
+  if (mark) title += cat(", tile ", mark->tile, " at ", mark->at);
   const Range range = range_of(layout, grid);
   return planes(grid, width_for(range.digits), title, [&](index_t i, index_t j, index_t p) {
     const IntTuple at = grid.coordinate(i, j, p);
@@ -245,7 +245,7 @@ std::string svg_thread_values(const Layout& thread_value, const IntTuple& shape)
       }
       longest = std::max({longest, threads[cell].size(), values[cell].size()});
     }
-  return planes(grid, width_for(longest), cat(thread_value, "  over ", shape),
+  return planes(grid, width_for(longest), cat(thread_value, " over ", shape),
                 [&](index_t i, index_t j, index_t p) {
                   const auto cell =
                       static_cast<std::size_t>(crd2idx(grid.coordinate(i, j, p), position));
@@ -264,11 +264,12 @@ std::string svg_swizzle(const ComposedLayout& layout, index_t elements_per_bank,
   const ComposedLayout plain(Swizzle(), layout.offset, layout.inner);
   const Range range = range_of(layout, grid), before = range_of(plain, grid);
   const int cell_width = width_for(std::max(range.digits, before.digits));
+  // Side by side where that stays readable, else one above the other.
+  const bool wide = grid.columns * cell_width > 640;
   std::string body;
-  index_t y = kTitle + kMargin, width = 0;
+  index_t x = kMargin, y = kTitle + kMargin, width = 0;
   for (index_t p = 0; p < grid.planes; ++p) {
     const std::string plane = grid.shape.rank() > 2 ? " " + grid.plane_name(p) : "";
-    index_t x = kMargin;
     for (const auto& [shown, name] : {std::pair(&plain, "before"), std::pair(&layout, "after")}) {
       const Panel panel(grid.rows, grid.columns, cell_width, name + plane, true);
       panel.draw(body, x, y, [&, shown = shown](index_t i, index_t j) {
@@ -276,12 +277,13 @@ std::string svg_swizzle(const ComposedLayout& layout, index_t elements_per_bank,
         const index_t bank = index / elements_per_bank % banks;
         return Cell{cat(index), "", hue(bank < 0 ? bank + banks : bank), false};
       });
-      x += panel.width() + 28;
-      width = std::max(width, x - 28 - kMargin);
-      if (shown == &layout) y += panel.height() + 12;
+      width = std::max(width, x - kMargin + panel.width());
+      const bool next_row = wide || shown == &layout;
+      x = next_row ? kMargin : x + panel.width() + 28;
+      if (next_row) y += panel.height() + kGap;
     }
   }
-  return document(cat(layout, "  coloured by bank"), width, y - kTitle - kMargin - 12, body);
+  return document(cat(layout, " coloured by bank"), width, y - kTitle - kMargin - kGap, body);
 }
 
 }  // namespace tessera

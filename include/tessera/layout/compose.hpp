@@ -9,60 +9,95 @@ namespace tessera {
 
 namespace detail {
 
-/// a (flat, coalesced) after the single mode extent:step.
-constexpr Layout compose_leaf(const Layout& a, index_t extent, index_t step, const Layout& whole_a,
-                              const Layout& whole_b) {
-  if (step == 0) return Layout(extent, 0);
-  const int last = a.shape.leaves() - 1;
-  if (last == 0) return Layout(extent, checked_mul(step, a.stride.leaf(0)));
-  if (step == dynamic) refused::this_needs_a_stride_that_is_only_known_at_run_time(whole_b);
-  if (extent == dynamic)
-    refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_b.shape);
-  // a(-i) is -a(i): a backward mode is a forward one with its strides turned.
-  const index_t sign = step < 0 ? -1 : 1;
-  step *= sign;
-  LayoutBuilder out;
-  for (int k = 0; k < last && extent > 1; ++k) {
-    const index_t s = a.shape.leaf(k), d = checked_mul(sign, a.stride.leaf(k));
-    if (s == dynamic) refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_a.shape);
-    if (s == 0) return Layout(extent, 0);  // there is nothing to index
-    if (step >= s) {                       // the mode is skipped as a whole
-      if (step % s != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
-      step /= s;
-      continue;
-    }
-    const index_t here = ceil_div(s, step);
-    if (extent <= here) {
-      out.push(Layout(extent, checked_mul(step, d)));
-      extent = 1;
-    } else {
-      if (s % step != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
-      if (extent % here != 0) refused::the_extents_must_divide_for_a_composition(whole_a, whole_b);
-      if (here > 1) out.push(Layout(here, checked_mul(step, d)));
-      extent /= here;
-      step = 1;
-    }
-  }
-  if (out.pushed() == 0 || extent != 1)
-    out.push(Layout(extent, checked_mul(sign, checked_mul(step, a.stride.leaf(last)))));
-  // A single piece stands for itself.
-  return out.done();
-}
+/// Composes a with one mode of b after the other. A number below the size of a is written with one
+/// digit per mode of a; each mode of b uses some digits. a(x + y) is a(x) + a(y) as long as no
+/// digit overflows, so the digits used are counted.
+struct Composer {
+  Layout a;                  ///< flat, coalesced, the last mode in its place
+  Layout whole_a, whole_b;   ///< as given, for messages
+  Leaves forward, backward;  ///< the largest digit sums so far, by mode of a
 
-constexpr Layout compose_modes(const Layout& a, const Layout& b, const Layout& whole_a,
-                               const Layout& whole_b) {
-  if (b.shape.is_leaf())
-    return compose_leaf(a, b.shape.value(), b.stride.value(), whole_a, whole_b);
-  LayoutBuilder out;
-  for (int m = 0; m < b.rank(); ++m) out.push(compose_modes(a, b.mode(m), whole_a, whole_b));
-  return out.done();
-}
+  constexpr void use(int mode, index_t sign, index_t digit) {
+    Leaves& sums = sign > 0 ? forward : backward;
+    sums.set(mode, checked_add(sums[mode], digit));
+  }
+
+  /// No digit overflows, and where modes run both ways they stay in one digit.
+  constexpr void check() const {
+    const int last = a.shape.leaves() - 1;
+    bool ahead = false, back = false;
+    int used = 0;
+    for (int k = 0; k <= last; ++k) {
+      if (k < last && (forward[k] >= a.shape.leaf(k) || backward[k] >= a.shape.leaf(k)) &&
+          a.shape.leaf(k) > 0)
+        refused::modes_overlap_for_a_composition(whole_a, whole_b);
+      ahead |= forward[k] > 0;
+      back |= backward[k] > 0;
+      used += forward[k] > 0 || backward[k] > 0;
+    }
+    if (ahead && back && used > 1) refused::modes_overlap_for_a_composition(whole_a, whole_b);
+  }
+
+  /// a after the single mode extent:step.
+  constexpr Layout leaf(index_t extent, index_t step) {
+    if (step == 0) return Layout(extent, 0);
+    const int last = a.shape.leaves() - 1;
+    if (last == 0) return Layout(extent, checked_mul(step, a.stride.leaf(0)));
+    if (step == dynamic) refused::this_needs_a_stride_that_is_only_known_at_run_time(whole_b);
+    if (extent == dynamic)
+      refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_b.shape);
+    // a(-i) is -a(i): a backward mode is a forward one with its strides turned.
+    const index_t sign = step < 0 ? -1 : 1;
+    step *= sign;
+    LayoutBuilder out;
+    for (int k = 0; k < last && extent > 1; ++k) {
+      const index_t s = a.shape.leaf(k), d = checked_mul(sign, a.stride.leaf(k));
+      if (s == dynamic) refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_a.shape);
+      if (s == 0) return Layout(extent, 0);  // there is nothing to index
+      if (step >= s) {                       // the mode is skipped as a whole
+        if (step % s != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
+        step /= s;
+        continue;
+      }
+      const index_t here = ceil_div(s, step);
+      if (extent <= here) {
+        out.push(Layout(extent, checked_mul(step, d)));
+        use(k, sign, (extent - 1) * step);
+        extent = 1;
+      } else {
+        if (s % step != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
+        if (extent % here != 0)
+          refused::the_extents_must_divide_for_a_composition(whole_a, whole_b);
+        if (here > 1) out.push(Layout(here, checked_mul(step, d)));
+        use(k, sign, (here - 1) * step);
+        extent /= here;
+        step = 1;
+      }
+    }
+    if (out.pushed() == 0 || extent != 1) {
+      out.push(Layout(extent, checked_mul(sign, checked_mul(step, a.stride.leaf(last)))));
+      use(last, sign, extent > 1 ? 1 : 0);
+    }
+    return out.done();  // a single piece stands for itself
+  }
+
+  constexpr Layout modes(const Layout& b) {
+    if (b.shape.is_leaf()) return leaf(b.shape.value(), b.stride.value());
+    LayoutBuilder out;
+    for (int m = 0; m < b.rank(); ++m) out.push(modes(b.mode(m)));
+    return out.done();
+  }
+};
 
 }  // namespace detail
 
-/// i -> a(b(i)). Refused where a mode of b would cut a mode of a unevenly.
+/// i -> a(b(i)). Refused where a mode of b would cut a mode of a unevenly, or where modes of b add
+/// up past the end of a mode of a.
 constexpr Layout composition(const Layout& a, const Layout& b) {
-  return detail::compose_modes(detail::merge_neighbours(a, detail::LastMode::stays), b, a, b);
+  detail::Composer composer{detail::merge_neighbours(a, detail::LastMode::stays), a, b, {}, {}};
+  const Layout out = composer.modes(b);
+  composer.check();
+  return out;
 }
 
 /// Mode by mode: composition(row_major(8,4), tiler(4:1, 2:1)) is (4,2):(4,1).

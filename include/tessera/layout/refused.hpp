@@ -37,6 +37,7 @@ namespace refused {
 [[noreturn]] void a_tile_has_at_most_as_many_modes(const Layout& layout, const IntTuple& tile);
 [[noreturn]] void the_strides_must_divide_for_a_composition(const Layout& a, const Layout& b);
 [[noreturn]] void the_extents_must_divide_for_a_composition(const Layout& a, const Layout& b);
+[[noreturn]] void modes_overlap_for_a_composition(const Layout& a, const Layout& b);
 [[noreturn]] void a_complement_needs_known_extents_and_strides(const Layout& layout);
 [[noreturn]] void a_complement_needs_strides_of_0_or_more(const Layout& layout);
 [[noreturn]] void a_complement_needs_a_layout_without_overlap(const Layout& layout);

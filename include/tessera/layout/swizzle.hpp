@@ -42,7 +42,16 @@ struct Swizzle {
   friend constexpr bool operator==(const Swizzle&, const Swizzle&) = default;
 };
 
-/// floor(log2(n)) of a power of two, refused otherwise.
+namespace detail {
+
+constexpr int swizzled_element(int bytes) {
+  if (bytes < 1 || bytes > 16) refused::a_swizzle_needs_elements_of_1_to_16_bytes(bytes);
+  return bytes;
+}
+
+}  // namespace detail
+
+/// log2(n) of a power of two, refused otherwise.
 constexpr int exact_log2(index_t n) {
   int bits = 0;
   while (n > 1 && n % 2 == 0) {
@@ -59,9 +68,7 @@ enum class SwizzleMode { none, bytes_32, bytes_64, bytes_128 };
 /// The hardware's swizzles, in elements of `element_bytes`: 16-byte pieces are exchanged within
 /// rows of 32, 64 or 128 bytes.
 constexpr Swizzle make_swizzle(SwizzleMode mode, int element_bytes) {
-  const int piece = exact_log2(16 / (element_bytes > 16 ? 16 : element_bytes));
-  if (element_bytes < 1 || element_bytes > 16)
-    refused::a_swizzle_needs_elements_of_1_to_16_bytes(element_bytes);
+  const int piece = 4 - exact_log2(detail::swizzled_element(element_bytes));
   return mode == SwizzleMode::none ? Swizzle(0, piece, 3)
                                    : Swizzle(static_cast<int>(mode), piece, 3);
 }
@@ -76,9 +83,7 @@ constexpr Swizzle make_swizzle(index_t num_rows, index_t row_size, index_t acces
 
 /// For ldmatrix: eight rows of `row_size` elements, each read in 16-byte pieces.
 constexpr Swizzle make_ldmatrix_swizzle(index_t row_size, int element_bytes) {
-  if (element_bytes < 1 || element_bytes > 16)
-    refused::a_swizzle_needs_elements_of_1_to_16_bytes(element_bytes);
-  const index_t piece = 16 / element_bytes;
+  const index_t piece = index_t{16} >> exact_log2(detail::swizzled_element(element_bytes));
   // Rows shorter than 128 bytes share the banks: then fewer bits, taken from further up.
   const index_t per_row = row_size / piece < 8 ? row_size / piece : 8;
   if (per_row < 1) refused::a_swizzle_needs_powers_of_two(row_size);
