@@ -65,6 +65,21 @@ void forbid_member(const std::string& path, const std::string& member) {
       {}, {}, "leave the name out");
 }
 
+/// Runs `body`; where it runs out of memory, the message begins with `what`.
+template <class Body>
+auto naming_memory(const std::string& what, Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    throw Error(Category::resource, what + ": not enough memory", {}, {},
+                "raise the limit (ulimit -v) or use a machine with more memory");
+  } catch (const Error& error) {
+    if (error.category() != Category::resource || error.problem().rfind("cannot", 0) == 0) throw;
+    throw Error(Category::resource, cat(what, ": ", error.problem()), error.expected(), error.got(),
+                error.advice());
+  }
+}
+
 std::string member_of(const Location& location, const std::string& option) {
   return option.empty() ? location.member : option;
 }
@@ -124,18 +139,14 @@ Array read_array(const std::string& path, const ReadOptions& options) {
   const io::Input input = io::open_input(location.path);
   const Format format = input_format(location.path, input, options.format);
   if (!holds_members(format)) forbid_member(location.path, member);
-  try {
+  return naming_memory("cannot read " + io::printable(input.path), [&] {
     switch (format) {
       case Format::npz: return io::read_npz(input, member, options.untyped);
       case Format::matrix_market: return io::read_matrix_market(input);
       case Format::safetensors: return io::read_safetensors(input, member);
       default: return io::read_npy(input, options.untyped);
     }
-  } catch (const std::bad_alloc&) {
-    throw Error(Category::resource,
-                cat(io::printable(input.path), ": not enough memory to read it"), {}, {},
-                "raise the limit (ulimit -v) or use a machine with more memory");
-  }
+  });
 }
 
 std::vector<std::string> list_members(const std::string& path, Format asked) {
@@ -188,13 +199,15 @@ Target target_of(const std::string& path, const WriteOptions& options) {
 
 void write_into(AtomicFile& file, const Array& array, const Target& target,
                 Compression compression) {
-  switch (target.format) {
-    case Format::npz: io::write_npz(file, array, target.member, compression); break;
-    case Format::matrix_market: io::write_matrix_market(file, array); break;
-    case Format::safetensors: io::write_safetensors(file, array, target.member); break;
-    default: io::write_npy(file, array);
-  }
-  file.commit();
+  naming_memory("cannot write " + io::printable(file.path()), [&] {
+    switch (target.format) {
+      case Format::npz: io::write_npz(file, array, target.member, compression); break;
+      case Format::matrix_market: io::write_matrix_market(file, array); break;
+      case Format::safetensors: io::write_safetensors(file, array, target.member); break;
+      default: io::write_npy(file, array);
+    }
+    file.commit();
+  });
 }
 
 /// True when an array of `bytes` would crowd out the operands and the work space.
@@ -229,7 +242,8 @@ OutputArray::OutputArray(const std::string& path, DType dtype, std::vector<index
     return;
   }
   if (target.format == Format::npy) file_->reserve(bytes);
-  array_ = make_array(dtype, std::move(shape));
+  array_ = naming_memory("cannot write " + io::printable(path),
+                         [&] { return make_array(dtype, std::move(shape)); });
 }
 
 void OutputArray::commit() {

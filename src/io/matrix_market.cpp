@@ -335,14 +335,8 @@ Array read_matrix_market(const Input& input) {
   const Banner banner = parse_banner(lines);
   const Sizes sizes = parse_sizes(lines, banner);
   const bool coordinate = banner.kind == Kind::coordinate;
-  Array out;
-  try {
-    out = make_array(dtype_of_field(banner.field), {sizes.rows, sizes.cols},
-                     coordinate ? Order::c : Order::fortran);
-  } catch (const Error& error) {
-    throw Error(error.category(), cat(input.path, ": ", error.problem()), error.expected(),
-                error.got(), error.advice());
-  }
+  const Array out = make_array(dtype_of_field(banner.field), {sizes.rows, sizes.cols},
+                               coordinate ? Order::c : Order::fortran);
   const auto read = [&](auto* data) {
     if (coordinate) read_coordinates(lines, banner, sizes, data);
     else read_array_values(lines, banner, sizes, data);

@@ -211,7 +211,7 @@ TEST_F(Npy, ForeignElementTypesAreRefusedByName) {
                                                        {"<", "no type"},
                                                        {"zzz", "no type"}};
   for (const auto& [descr, meaning] : cases) {
-    refused(npy(header(descr, "(1, 1)"), kData), {"'" + std::string(descr) + "'", meaning});
+    refused(npy(header(descr, "(1, 1)"), kData), {cat("'", descr, "'"), meaning});
   }
   refused(
       npy("{'descr': [('a', '<f4'), ('b', '<f4')], 'fortran_order': False, 'shape': (3,)}", kData),

@@ -89,6 +89,14 @@ TEST_F(Npz, SizesThatCannotBeAreRefusedBeforeAllocation) {
   refused(patched(bytes, central + 24, std::uint32_t{50 * 50 * 4 + 127}), {"is truncated"});
 }
 
+TEST_F(Npz, AResultBeyondMemoryNamesTheFileAndLeavesNothing) {
+  expect_error(Category::resource, {"cannot write", "big.npz", "not enough memory", "7.28 TiB"},
+               [&] {
+                 OutputArray(scratch / "big.npz", DType::f64, {1000000, 1000000});
+               });
+  EXPECT_TRUE(scratch.names().empty());
+}
+
 TEST_F(Npz, UnknownMethodAndEncryptionAreNamed) {
   const std::string bytes = written(counted(DType::f32, 5, 5));
   const std::size_t central = bytes.rfind("PK\x01\x02");
