@@ -386,7 +386,8 @@ class Reader {
 
   /// a(i,j,...): the index of a coordinate.
   LayoutValue call(const Argument& function, std::size_t column) {
-    const Arguments arguments("a layout", list(')'), at_);
+    std::vector<Argument> given = list(')');
+    const Arguments arguments("a layout", std::move(given), at_ - 1);
     if (!std::holds_alternative<Layout>(function.value) &&
         !std::holds_alternative<ComposedLayout>(function.value) &&
         !std::holds_alternative<Swizzle>(function.value))
@@ -473,12 +474,13 @@ class Reader {
     std::vector<Argument> parts = list(')');
     if (parts.empty()) fail_at(start, "an empty tuple has no meaning here");
     if (parts.size() == 1 && parts[0].value.index() > 1) return std::move(parts[0].value);
-    const Arguments arguments("a tuple", std::move(parts), at_);
+    const Arguments arguments("a tuple", std::move(parts), at_ - 1);
     return guarded(start, [&] { return plain(arguments.tuple_of_all()); });
   }
 
   LayoutValue angle(std::size_t start) {
-    const Arguments parts("a tiler", list('>'), at_);
+    std::vector<Argument> given = list('>');
+    const Arguments parts("a tiler", std::move(given), at_ - 1);
     if (parts.size() == 0) fail_at(start, "a tiler has at least one layout, as in <4:1>");
     return guarded(start, [&]() -> LayoutValue {
       LayoutBuilder modes;
@@ -499,7 +501,8 @@ class Reader {
                                       [&](const Entry& e) { return e.name() == name; });
     if (entry == std::end(kFunctions)) fail_at(start, unknown_name(name));
     if (!take('(')) fail(cat("'(' is expected after ", name, ", as in ", entry->usage));
-    const Arguments arguments(entry->usage, list(')'), at_ == 0 ? 0 : at_ - 1);
+    std::vector<Argument> given = list(')');
+    const Arguments arguments(entry->usage, std::move(given), at_ - 1);
     arguments.expect(entry->least, entry->most);
     return guarded(start, [&] { return entry->call(arguments); });
   }

@@ -55,7 +55,7 @@ TEST(Expression, PublishedVectors) {
       {"shape_div((3,4),6)", "(1,2)"},
       {"swizzle(1,0,4)(18)", "19"},
       {"swizzle(2,0,3)(8)", "9"},
-      {"composed((6,2):(8,2),0,(4,3):(3,1))(1,2)", "10"},
+      {"composed((6,2):(8,2),0,(4,3):(3,1))(2,1)", "10"},
       {"right_inverse(row_major(4,8))", "(8,4):(4,1)"},
       {"left_inverse(row_major(4,8))", "(8,4):(4,1)"},
       {"left_inverse((4,8):(1,5))", "(5,8):(1,4)"},
