@@ -60,6 +60,12 @@ def matches(expected, output):
     return re.fullmatch("".join(pattern), text) is not None
 
 
+def flags():
+    """The build's own flags: a library built with a sanitizer needs them in the program too."""
+    cache = (cases.options.build / "CMakeCache.txt").read_text()
+    return re.search(r"^CMAKE_CXX_FLAGS:\w+=(.*)$", cache, re.M)[1].split()
+
+
 class Documents(unittest.TestCase):
     maxDiff = None
 
@@ -68,8 +74,14 @@ class Documents(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         folder = pathlib.Path(scratch.name)
-        (folder / "data").symlink_to(cases.ROOT / "data")
-        env = {**os.environ, "PATH": f"{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT)}
+        for part in ("data", "examples", "include"):  # the folder looks like a checkout that has been built
+            (folder / part).symlink_to(cases.ROOT / part)
+        (folder / "build").mkdir()
+        (folder / "build/release").symlink_to(build)
+        (folder / "tools").mkdir()
+        (folder / "tools/g++").write_text(f'#!/bin/sh\nexec {cases.options.compiler} {" ".join(flags())} "$@"\n')
+        (folder / "tools/g++").chmod(0o755)
+        env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT)}
         for number, kind, info, body, reason in blocks(document.read_text(encoding="utf-8")):
             place = f"{document.relative_to(cases.ROOT)}:{number}"
             if reason:
@@ -90,10 +102,8 @@ class Documents(unittest.TestCase):
             return
         source = folder / (name[1] if name else "program.cpp")
         source.write_text(body)
-        cache = (cases.options.build / "CMakeCache.txt").read_text()
-        flags = re.search(r"^CMAKE_CXX_FLAGS:\w+=(.*)$", cache, re.M)[1].split()
         program = folder / source.stem
-        run = subprocess.run([cases.options.compiler, "-std=c++20", "-O1", "-ffp-contract=off", *flags, "-I", cases.ROOT / "include",
+        run = subprocess.run([cases.options.compiler, "-std=c++20", "-O1", "-ffp-contract=off", *flags(), "-I", cases.ROOT / "include",
                               source, cases.options.build / "libtessera.a", "-lzip", "-lboost_context", "-pthread", "-ldl",
                               "-o", program], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, f"{place}: does not compile\n{run.stderr}")
