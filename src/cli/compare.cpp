@@ -211,11 +211,19 @@ std::string to_table(const Context& context, const Request& request, const Probl
                has ? fmt::format("{:.2f}", result.gflops) : "",
                std::string(result.algorithm->idea)});
   }
+  std::string formula = problem.alpha == 1 ? "A * B" : cat(problem.alpha, " * A * B");
+  if (problem.beta != 0) formula += cat(" + ", problem.beta, " * C0");
+  std::string reasons;
+  for (const auto& result : results) {
+    if (!result.reason.empty())
+      reasons += fmt::format("{}: {}\n", result.algorithm->name, result.reason);
+  }
   return fmt::format(
-      "C = A * B, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
-      "core{}\n\n{}",
-      tessera::name(problem.in), problem.M, problem.K, problem.K, problem.N, request.data,
-      request.seed, request.order, threads, threads == 1 ? "" : "s", table.text());
+      "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
+      "core{}\n\n{}{}",
+      formula, tessera::name(problem.in), problem.M, problem.K, problem.K, problem.N, request.data,
+      request.seed, request.order, threads, threads == 1 ? "" : "s",
+      table.text(terminal_columns(Stream::out)), reasons.empty() ? "" : "\n" + reasons);
 }
 
 // ---- the command --------------------------------------------------------------------------------
@@ -224,7 +232,9 @@ Problem problem_of(const Request& request, DType type) {
   Problem out;
   out.M = request.m, out.N = request.n, out.K = request.k;
   out.in = out.out = type;
-  out.a = {request.k, 1}, out.b = {request.n, 1}, out.c = {request.n, 1};
+  // The strides that make_array gives, 1 for empty extents.
+  const auto rows = [](index_t extent) { return std::max<index_t>(1, extent); };
+  out.a = {rows(request.k), 1}, out.b = {rows(request.n), 1}, out.c = {rows(request.n), 1};
   out.alpha = request.alpha, out.beta = request.beta;
   return out;
 }
@@ -239,6 +249,25 @@ void check_size(const Request& request, DType type) {
           (type == DType::f16 || type == DType::bf16 ? 4 : size_of(type)) * (m * k + k * n),
       fmt::format("comparing {} x {} x {} in {} (with the exact result beside)", request.m,
                   request.n, request.k, tessera::name(type)));
+}
+
+/// Says on stderr what does not hold, in one line; the exit code.
+int judged(const Context& context, const std::vector<Result>& results) {
+  std::vector<std::string> bad;
+  std::string first;
+  for (const auto& result : results) {
+    if (result.status == Status::unsupported)
+      context.detail(cat(result.algorithm->name, " left out: ", result.reason));
+    if (result.status == Status::ok || result.status == Status::unsupported) continue;
+    bad.emplace_back(result.algorithm->name);
+    if (first.empty()) first = result.reason;
+  }
+  if (bad.empty()) return 0;
+  if (bad.size() == 1) context.error(cat(bad.front(), ": ", first));
+  else
+    context.error(
+        cat(bad.size(), " algorithms failed: ", join(bad), "; ", bad.front(), ": ", first));
+  return 1;
 }
 
 int run_compare(const Context& context, const Request& request) {
@@ -319,17 +348,7 @@ int run_compare(const Context& context, const Request& request) {
     context.print(to_json(request, problem, options.threads, results).dump(2) + "\n");
   else context.print(to_table(context, request, problem, options.threads, results));
   context.flush();
-  int code = 0;
-  for (const auto& result : results) {
-    if (result.status == Status::ok) continue;
-    if (result.status == Status::unsupported) {
-      context.detail(cat(result.algorithm->name, " left out: ", result.reason));
-      continue;
-    }
-    code = 1;
-    context.error(cat(result.algorithm->name, ": ", result.reason));
-  }
-  return code;
+  return judged(context, results);
 }
 
 }  // namespace

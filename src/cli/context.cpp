@@ -1,6 +1,7 @@
 // Output streams of the command: see context.hpp.
 #include "context.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,6 +39,13 @@ bool is_terminal(Stream stream) {
   const char* term = std::getenv("TERM");
   return isatty(stream == Stream::out ? 1 : 2) == 1 &&
          (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+std::size_t terminal_columns(Stream stream) {
+  winsize size{};
+  if (!is_terminal(stream) || ioctl(stream == Stream::out ? 1 : 2, TIOCGWINSZ, &size) != 0)
+    return 0;
+  return size.ws_col;
 }
 
 void Context::print(std::string_view text) const {

@@ -49,5 +49,7 @@ struct Context {
 
 /// True where `stream` is a terminal that can move its cursor.
 bool is_terminal(Stream stream);
+/// Characters in a line of the terminal; 0 where `stream` is none.
+std::size_t terminal_columns(Stream stream);
 
 }  // namespace tessera::cli

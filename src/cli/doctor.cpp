@@ -207,8 +207,10 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
   for (const auto& thing : things) {
     if (!thing.found.empty()) continue;
     report.line(thing.name, cat(thing.purpose, "; package ", thing.package));
-    if (std::find(packages.begin(), packages.end(), thing.package) == packages.end())
-      packages.push_back(thing.package);
+    const std::string package =
+        thing.package.substr(0, thing.package.find(' '));  // "name (remark)"
+    if (std::find(packages.begin(), packages.end(), package) == packages.end())
+      packages.push_back(package);
   }
   if (packages.empty()) report.line("nothing", "everything optional is there");
   else report.line("to install", "apt-get install " + join(packages, " "));

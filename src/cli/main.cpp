@@ -12,6 +12,7 @@
 #include <new>
 
 #include "build_info.hpp"
+#include "caret_error.hpp"
 #include "commands.hpp"
 #include "options.hpp"
 #include "signals.hpp"
@@ -113,9 +114,7 @@ int command_line(int argc, char** argv, Context& context) {
   add_multiply(root, context);
   add_compare(root, context);
   add_bench(root, context);
-#if __has_include("tessera/layout/expression.hpp")
   add_layout(root, context);
-#endif
   add_doctor(root, context);
   add_completion(root, context);
   add_help(root, context);
@@ -167,6 +166,10 @@ int main_of_tessera(int argc, char** argv) {
     const int code = command_line(argc, argv, context);
     context.flush();
     return code;
+  } catch (const CaretError& error) {
+    context.error(error.what());
+    std::fputs((error.picture + "\n").c_str(), stderr);
+    return kUsage;
   } catch (const Error& error) {
     context.error(error.what());
     return exit_code(error.category());

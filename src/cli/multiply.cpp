@@ -1,8 +1,9 @@
-// `tessera multiply A B -o C`: reads two matrices from files, multiplies, writes the result. A .npy
-// result is computed in the file itself, so it costs no copy and may be larger than memory. The
+// `tessera multiply A B -o C`: reads two matrices from files, multiplies, writes the result. A
+// result larger than memory is computed in a mapping of the output file. The
 // product runs in bands of rows: that gives progress, and every element is the same chain of
 // multiply-adds whatever the bands are.
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,6 +32,8 @@ using Clock = std::chrono::steady_clock;
 /// Products with fewer operations than this run in one piece: no progress is needed.
 constexpr double kOnePieceFlops = 2e9;
 constexpr double kBandSeconds = 0.5;
+/// At most this much of a mapped result at once: its pages are made just before they are filled.
+constexpr double kBandBytes = 64e6;
 /// Memory for the verifier of one band, and what it keeps for each element.
 constexpr double kVerifierMemory = 512e6, kVerifierBytes = 32;
 
@@ -168,33 +171,48 @@ void copy_into(const Array& from, const Array& to, int threads) {
   });
 }
 
+/// Has the pages of some rows of a mapped result made all at once: one after another, as a kernel
+/// would touch them, they cost several times as much. Only a hint.
+void prepare_pages(const Matrix& C) {
+#if defined(MADV_POPULATE_WRITE)
+  constexpr std::uintptr_t page = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(C.data) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(C.data) +
+                   static_cast<std::uintptr_t>(C.rows * C.row_stride * size_of(C.dtype));
+  if (C.rows > 0 && end > begin)
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+#endif
+}
+
 void multiply_in_bands(const Context& context, const Plan& plan, const Operands& in,
-                       const Array& result) {
+                       const OutputArray& output) {
   const ConstMatrix A = const_matrix_of(in.a), B = const_matrix_of(in.b);
+  const Array& result = output.array();
   const Matrix C = matrix_of(result);
-  const double flops = plan.problem.flops();
-  if (flops <= kOnePieceFlops || C.rows <= 1) {
-    run(for_rows(plan, A, B, C), A, B, C);
-    return;
-  }
-  Progress progress(context, "multiplying", static_cast<double>(C.rows));
+  const double rows_in_all = static_cast<double>(C.rows), flops = plan.problem.flops();
+  Progress progress(context, "multiplying", rows_in_all);
   // Whole block tiles for every thread; the first band tells how many rows take half a second.
   const index_t step = std::max<index_t>(1, plan.tile.bm) * plan.threads;
+  const double row_bytes = static_cast<double>(result.bytes()) / std::max(1.0, rows_in_all);
+  const auto whole_steps = [&](double rows) {
+    const double most =
+        output.is_mapped() ? std::min(rows, kBandBytes / std::max(1.0, row_bytes)) : rows;
+    return std::max(step, static_cast<index_t>(std::min(most, rows_in_all)) / step * step);
+  };
   index_t band =
-      std::max(step, static_cast<index_t>(kOnePieceFlops / flops * static_cast<double>(C.rows)) /
-                         step * step);
+      flops <= kOnePieceFlops ? C.rows : whole_steps(kOnePieceFlops / flops * rows_in_all);
+  if (output.is_mapped()) band = std::min(band, whole_steps(rows_in_all));
   for (index_t row = 0; row < C.rows;) {
     const index_t rows = std::min(band, C.rows - row);
     const auto start = Clock::now();
     const ConstMatrix a = rows_of(A, row, rows);
     const Matrix c = rows_of(C, row, rows);
+    if (output.is_mapped()) prepare_pages(c);
     run(for_rows(plan, a, B, c), a, B, c);
     row += rows;
     progress.update(static_cast<double>(row));
-    const double fitting =
-        static_cast<double>(rows) * kBandSeconds / std::max(1e-6, seconds_since(start));
-    band = std::max(
-        step, static_cast<index_t>(std::min(fitting, static_cast<double>(C.rows))) / step * step);
+    band = whole_steps(static_cast<double>(rows) * kBandSeconds /
+                       std::max(1e-6, seconds_since(start)));
   }
 }
 
@@ -243,9 +261,10 @@ Verdict verify(const Context& context, const Plan& plan, const Operands& in, con
 
 std::string summary(const Request& request, const Operands& in, const Plan& plan, double seconds) {
   const double gflops = seconds > 0 ? plan.problem.flops() / seconds * 1e-9 : 0;
+  const std::string target = request.output == "-" ? "stdout" : request.output;
   return fmt::format(
-      "{}: ({},{}) = ({},{}) * ({},{}) in {}; {} {} on {} core{} ({}); {}, {:.2f} GFLOP/s",
-      request.output, in.M(), in.N(), in.M(), in.K(), in.K(), in.N(), name(in.type), plan.algorithm,
+      "{}: ({},{}) = ({},{}) * ({},{}) in {}; {} {} on {} core{} ({}); {}, {:.2f} GFLOP/s", target,
+      in.M(), in.N(), in.M(), in.K(), in.K(), in.N(), name(in.type), plan.algorithm,
       to_string(plan.tile), plan.threads, plan.threads == 1 ? "" : "s", plan.reason,
       duration_text(seconds), gflops);
 }
@@ -316,7 +335,7 @@ int run_multiply(const Context& context, const Request& request) {
   OutputArray output(request.output, in.type, {in.M(), in.N()}, write);
   const auto start = Clock::now();
   if (request.beta != 0) copy_into(in.c0, output.array(), plan.threads);
-  multiply_in_bands(context, plan, in, output.array());
+  multiply_in_bands(context, plan, in, output);
   const double seconds = seconds_since(start);
   ordered_json verified;
   if (request.verify) {
@@ -326,7 +345,10 @@ int run_multiply(const Context& context, const Request& request) {
                              verdict.max_error_ratio,
                              verdict.same_bits ? ", the same bits as the reference" : ""));
   }
-  output.commit();
+  {
+    const Progress progress(context, "writing", 1);
+    output.commit();
+  }
   context.note(summary(request, in, plan, seconds));
   if (context.json) {
     const double flops = plan.problem.flops();

@@ -27,18 +27,23 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text() const {
+std::string Table::text(std::size_t most) const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = shown_width(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, shown_width(row[c]));
     widths.push_back(width);
   }
+  // The last column gives way, down to a few characters, where the line is too narrow.
+  std::size_t before = 2 * (widths.size() - 1);
+  for (std::size_t c = 0; c + 1 < widths.size(); ++c) before += widths[c];
+  if (most > before + 8 && widths.back() > most - before) widths.back() = most - before;
   std::string out;
   const auto line = [&](auto&& cell) {
     std::string text;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::string& content = cell(c);
+      std::string content = cell(c);
+      if (shown_width(content) > widths[c]) content = content.substr(0, widths[c] - 3) + "...";
       const std::string blanks(widths[c] - shown_width(content), ' ');
       text += c == 0 ? "" : "  ";
       text += columns_[c].align == Align::right ? blanks + content : content + blanks;

@@ -17,8 +17,9 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// As many cells as columns; a cell may carry colour codes.
   void add(std::vector<std::string> cells);
-  /// Header, a rule, the rows; ends with a line break.
-  std::string text() const;
+  /// Header, a rule, the rows; ends with a line break. What stands beyond `columns` in the last
+  /// column is cut off (0: nothing is).
+  std::string text(std::size_t columns = 0) const;
 
  private:
   std::vector<Column> columns_;

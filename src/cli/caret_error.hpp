@@ -1,0 +1,16 @@
+// A mistake in an expression of the command line, shown with a caret under its place.
+#pragma once
+
+#include <string>
+
+#include "tessera/layout/expression.hpp"
+
+namespace tessera::cli {
+
+struct CaretError : Error {
+  CaretError(const ExpressionError& error, const std::string& text)
+      : Error(error), picture(caret(text, error.column())) {}
+  std::string picture;  ///< two lines: the text, and ^ under the mistake
+};
+
+}  // namespace tessera::cli

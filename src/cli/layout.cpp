@@ -1,0 +1,233 @@
+// `tessera layout SPEC`: a layout as a table, a picture or JSON; `tessera layout eval EXPR`: the
+// layout algebra on the command line. A mistake in an expression is shown with a caret under it.
+#include "tessera/layout/layout.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "caret_error.hpp"
+#include "commands.hpp"
+#include "options.hpp"
+#include "tessera/io/atomic_file.hpp"
+#include "tessera/layout/composed.hpp"
+#include "tessera/layout/expression.hpp"
+#include "tessera/layout/parse.hpp"
+#include "tessera/layout/print.hpp"
+#include "tessera/layout/svg.hpp"
+#include "tessera/layout/table.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Request {
+  std::string spec, tile, at, swizzle, thread_values, svg;
+  bool wants_svg = false, force = false;
+  int banks = 32;
+};
+
+/// What can be drawn: a layout, plain where it is, since that draws simpler.
+struct Drawn {
+  ComposedLayout composed;
+  bool plain;
+};
+
+/// Runs `read` on a part of the command line; a mistake in it is reported with a caret, as exit
+/// code 2.
+template <class Read>
+auto with_caret(const std::string& text, Read&& read) {
+  try {
+    return read(text);
+  } catch (const ExpressionError& error) {
+    throw CaretError(error, text);
+  }
+}
+
+/// "2,2" and "(2,2)" alike.
+IntTuple tuple_of(const std::string& text) {
+  return with_caret(text.starts_with('(') ? text : "(" + text + ")",
+                    [](const std::string& t) { return parse_tuple(t); });
+}
+
+Drawn layout_of(const Request& request) {
+  Drawn out = with_caret(request.spec, [](const std::string& text) {
+    const LayoutValue value = eval_expression(text);
+    return Drawn{parse_composed(text), std::holds_alternative<Layout>(value)};
+  });
+  if (request.swizzle.empty()) return out;
+  if (!out.plain)
+    throw Error(Category::argument, "--swizzle needs a plain layout", "shape:stride", request.spec);
+  const IntTuple parts = tuple_of(request.swizzle);
+  if (parts.count != 3)
+    throw Error(Category::argument, "--swizzle takes three numbers", "BITS,BASE,SHIFT",
+                request.swizzle);
+  const auto small = [](index_t value) {
+    return static_cast<int>(std::clamp<index_t>(value, -1000, 1000));
+  };
+  const Swizzle swizzle(small(parts.leaf(0)), small(parts.leaf(1)), small(parts.leaf(2)));
+  return {ComposedLayout(swizzle, 0, out.composed.inner), false};
+}
+
+/// The tile to mark: --tile at --at, by default the first one.
+std::optional<TileMark> mark_of(const Request& request) {
+  if (request.tile.empty()) return {};
+  TileMark out{tuple_of(request.tile), {}};
+  if (!request.at.empty()) {
+    out.at = tuple_of(request.at);
+    return out;
+  }
+  out.at = out.tile;
+  for (int i = 0; i < out.at.count; ++i) out.at.numbers.set(i, 0);
+  return out;
+}
+
+/// The index of a coordinate that lies inside the shape.
+index_t index_at(const ComposedLayout& layout, const IntTuple& at) {
+  const IntTuple shape = layout.shape();
+  const bool linear = at.is_leaf();
+  const bool fits = linear ? at.value() >= 0 && at.value() < shape.product() : [&] {
+    if (at.rank() != shape.rank()) return false;
+    for (int m = 0; m < at.rank(); ++m) {
+      const IntTuple c = at.mode(m), s = shape.mode(m);
+      if (c.is_leaf() ? c.value() < 0 || c.value() >= s.product() : !congruent(c, s)) return false;
+      for (int i = 0; !c.is_leaf() && i < c.count; ++i) {
+        if (c.leaf(i) < 0 || c.leaf(i) >= s.leaf(i)) return false;
+      }
+    }
+    return true;
+  }();
+  if (!fits) {
+    throw Error(Category::argument, "--at lies outside of the layout",
+                cat("a coordinate below ", to_string(shape)), to_string(at));
+  }
+  return layout(at);
+}
+
+std::string table_of(const Drawn& layout, const std::optional<TileMark>& mark) {
+  return layout.plain ? format_table(layout.composed.inner, mark)
+                      : format_table(layout.composed, mark);
+}
+
+std::string picture_of(const Request& request, const Drawn& layout,
+                       const std::optional<TileMark>& mark) {
+  if (!request.thread_values.empty()) {
+    if (!layout.plain) throw Error(Category::argument, "--thread-values needs a plain layout");
+    return svg_thread_values(layout.composed.inner, tuple_of(request.thread_values));
+  }
+  if (!request.swizzle.empty()) return svg_swizzle(layout.composed, 1, request.banks);
+  return layout.plain ? svg(layout.composed.inner, mark) : svg(layout.composed, mark);
+}
+
+ordered_json to_json(const Request& request, const Drawn& layout) {
+  const ComposedLayout& composed = layout.composed;
+  ordered_json out;
+  out["layout"] = layout.plain ? to_string(composed.inner) : to_string(composed);
+  out["shape"] = to_string(composed.shape());
+  out["stride"] = to_string(composed.inner.stride);
+  out["rank"] = composed.rank();
+  out["size"] = composed.size();
+  out["cosize"] = composed.cosize();
+  if (composed.size() > kMaxPictureCells) return out;
+  out["indices"] = ordered_json::array();  // first mode fastest
+  for (index_t i = 0; i < composed.size(); ++i) out["indices"].push_back(composed(i));
+  if (!request.at.empty() && request.tile.empty()) {
+    out["at"] = to_string(tuple_of(request.at));
+    out["index"] = index_at(composed, tuple_of(request.at));
+  }
+  return out;
+}
+
+int show_layout(const Context& context, const Request& request) {
+  if (request.spec.empty()) {
+    throw Error(Category::argument, "no layout given", "such as '(4,2):(2,1)' or 'row_major(4,2)'",
+                {}, "see 'tessera help layouts'");
+  }
+  const Drawn layout = layout_of(request);
+  if (!layout.composed.inner.is_static())
+    throw Error(Category::argument, "a layout with '?' cannot be shown", "numbers", request.spec);
+  const auto mark = mark_of(request);
+  if (request.wants_svg) {
+    const std::string picture = picture_of(request, layout, mark);
+    if (request.svg.empty() || request.svg == "-") {
+      context.print(picture);
+      return 0;
+    }
+    AtomicFile file(request.svg, request.force ? Overwrite::replace : Overwrite::refuse);
+    file.write(picture);
+    file.commit();
+    context.note(cat("wrote ", request.svg));
+    if (!context.json) return 0;
+  }
+  if (context.json) context.print(to_json(request, layout).dump(2) + "\n");
+  else if (!request.at.empty() && request.tile.empty())
+    context.print(cat(index_at(layout.composed, tuple_of(request.at)), "\n"));
+  else context.print(table_of(layout, mark));
+  return 0;
+}
+
+int evaluate(const Context& context, const std::string& text) {
+  const std::string value =
+      with_caret(text, [](const std::string& t) { return to_string(eval_expression(t)); });
+  if (context.json)
+    context.print(ordered_json({{"expression", text}, {"value", value}}).dump(2) + "\n");
+  else context.print(value + "\n");
+  return 0;
+}
+
+void add_eval(CLI::App& parent, Context& context) {
+  auto text = std::make_shared<std::string>();
+  CLI::App* app = add_command(
+      parent, context, "eval", "Evaluate an expression of the layout algebra",
+      "  tessera layout eval 'composition((6,2):(8,2),(4,3):(3,1))'\n"
+      "  tessera layout eval 'logical_divide((9,(4,8)):(59,(13,1)),<3:3,(2,4):(1,8)>)'\n"
+      "  tessera layout eval 'row_major(4,2)(3,1)'");
+  app->add_option("EXPR", *text, "See 'tessera help layouts'")->required()->type_name("EXPR");
+  add_json_option(*app, context, "One JSON document on stdout");
+  app->callback(
+      [&context, text] { context.action = [&context, text] { return evaluate(context, *text); }; });
+}
+
+}  // namespace
+
+void add_layout(CLI::App& root, Context& context) {
+  auto request = std::make_shared<Request>();
+  CLI::App* app = add_command(
+      root, context, "layout", "Show a layout as a table or a picture; evaluate layout algebra",
+      "  tessera layout '(4,2):(2,1)'\n"
+      "  tessera layout '(4,2):(2,1)' --at 3,1\n"
+      "  tessera layout 'row_major(2,6)' --tile 2,2 --at 0,1 --svg tile.svg\n"
+      "  tessera layout 'row_major(8,8)' --swizzle 3,0,3\n"
+      "  tessera layout eval 'complement(4:2,24)'");
+  app->require_subcommand(0, 1);
+  app->add_option(
+         "SPEC", request->spec,
+         "A layout, such as (4,2):(2,1) or row_major(4,2), or any expression of layout eval")
+      ->type_name("SPEC");
+  app->add_option("--tile", request->tile, "Mark a tile of this shape, such as 2,2")
+      ->type_name("SHAPE");
+  app->add_option("--at", request->at,
+                  "Which tile to mark; without --tile: print the index of this coordinate")
+      ->type_name("COORDINATE");
+  app->add_option("--swizzle", request->swizzle, "Put a swizzle behind the layout")
+      ->type_name("BITS,BASE,SHIFT");
+  app->add_option(
+         "--thread-values", request->thread_values,
+         "With --svg: SPEC maps (thread,value) into a tile of this shape; draw who owns what")
+      ->type_name("SHAPE");
+  auto* svg_option =
+      app->add_option("--svg", request->svg, "Draw an SVG picture, into FILE or on stdout");
+  svg_option->expected(0, 1)->type_name("FILE");
+  add_count(*app, "--banks", request->banks,
+            "Banks that a picture of a swizzle colours (default 32)");
+  app->add_flag("--force", request->force, "Replace FILE if it exists");
+  add_json_option(*app, context, "One JSON document on stdout");
+  add_eval(*app, context);
+  app->callback([&context, request, app, svg_option] {
+    if (!app->get_subcommands().empty()) return;  // eval does the work
+    request->wants_svg = svg_option->count() > 0;
+    context.action = [&context, request] { return show_layout(context, *request); };
+  });
+}
+
+}  // namespace tessera::cli
