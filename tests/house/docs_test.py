@@ -7,7 +7,8 @@
     ```                     A command may end with a backslash and go on in the next line, which begins with `> `.
                             `$ command   # exit 2` promises an exit status.
     ```cpp                  with `int main` it is compiled, linked and run; with `file=NAME` it is also kept under that
-                            name for the commands of the document. `fragment` marks one that is no program.
+                            name for the commands of the document. A ```text block right behind it is its stdout.
+                            `fragment` marks one that is no program; `fragment=FILE` must stand in that file as it is.
 
 `<!-- not run: reason -->` in the line before a block leaves it out; such blocks are listed.
 """
@@ -22,16 +23,17 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402
 
-BLOCK = re.compile(r"^(?P<before>[^\n]*)\n```(?P<kind>console|cpp)(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^(?P<before>[^\n]*)\n```(?P<kind>console|cpp)(?P<info>[^\n]*)\n(?P<body>.*?)^```$"
+                   r"(?:\n```text\n(?P<output>.*?)^```$)?", re.M | re.S)
 
 
 def blocks(text):
-    """(line number, kind, info, body, reason not to run or None) of each block."""
+    """(line number, kind, info, body, stdout of a program or None, reason not to run or None) of each block."""
     for match in BLOCK.finditer("\n" + text):
         before = match["before"].strip()
         reason = re.fullmatch(r"<!-- not run: (.+) -->", before)
         number = text.count("\n", 0, match.start("body") - 1)
-        yield number, match["kind"], match["info"].strip(), match["body"], reason and reason[1]
+        yield number, match["kind"], match["info"].strip(), match["body"], match["output"], reason and reason[1]
 
 
 def commands(body):
@@ -82,18 +84,21 @@ class Documents(unittest.TestCase):
         (folder / "tools/g++").write_text(f'#!/bin/sh\nexec {cases.options.compiler} {" ".join(flags())} "$@"\n')
         (folder / "tools/g++").chmod(0o755)
         env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT)}
-        for number, kind, info, body, reason in blocks(document.read_text(encoding="utf-8")):
+        for number, kind, info, body, output, reason in blocks(document.read_text(encoding="utf-8")):
             place = f"{document.relative_to(cases.ROOT)}:{number}"
             if reason:
                 print(f"not run: {place}: {reason}")
                 continue
             with self.subTest(place):
                 if kind == "cpp":
-                    self.compile(folder, info, body, place, env)
+                    self.compile(folder, info, body, output, place, env)
                 else:
                     self.console(folder, body, place, env)
 
-    def compile(self, folder, info, body, place, env):
+    def compile(self, folder, info, body, output, place, env):
+        quoted = re.search(r"fragment=(\S+)", info)
+        if quoted:
+            self.assertIn(body, (cases.ROOT / quoted[1]).read_text(), f"{place}: {quoted[1]} says something else")
         name = re.search(r"file=(\S+)", info)
         if name:
             (folder / name[1]).write_text(body)
@@ -109,7 +114,8 @@ class Documents(unittest.TestCase):
         self.assertEqual(run.returncode, 0, f"{place}: does not compile\n{run.stderr}")
         run = subprocess.run([program], capture_output=True, text=True, cwd=folder, env=env, timeout=60)
         self.assertEqual(run.returncode, 0, f"{place}: the program ended with {run.returncode}\n{run.stderr}")
-        (folder / "stdout").write_text(run.stdout)
+        if output is not None and not matches(output.splitlines(), run.stdout):
+            self.assertEqual(output, run.stdout, place)
 
     def console(self, folder, body, place, env):
         for command, expected, status in commands(body):
@@ -122,7 +128,7 @@ class Documents(unittest.TestCase):
     def test_the_check_itself_can_fail(self):
         text = "A\n<!-- not run: slow -->\n```console\n$ a\n```\n\n```console\n$ printf 'x\\ny\\nz\\n'\nx\n...\nz\n$ false  # exit 1\n```\n"
         found = list(blocks(text))
-        self.assertEqual([(b[0], b[4]) for b in found], [(3, "slow"), (7, None)])
+        self.assertEqual([(b[0], b[5]) for b in found], [(3, "slow"), (7, None)])
         self.assertEqual(list(commands(found[1][3])), [("printf 'x\\ny\\nz\\n'", ["x", "...", "z"], 0), ("false", [], 1)])
         self.assertTrue(matches(["x", "...", "z"], "x\ny\nz\n"))
         self.assertTrue(matches(["x ... s", "..."], "x 1.25 s\n"))
