@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""tessera multiply: what it computes, reads and writes."""
+import os
+import random
+
+import harness
+from harness import product
+
+
+class Multiply(harness.CommandTest):
+    def setUp(self):
+        super().setUp()
+        random.seed(1)
+        self.a = [[random.randint(-9, 9) for _ in range(7)] for _ in range(5)]
+        self.b = [[random.randint(-9, 9) for _ in range(4)] for _ in range(7)]
+        self.write_npy("a.npy", self.a)
+        self.write_npy("b.npy", self.b)
+
+    def expect(self, name, rows, dtype="f32"):
+        found = self.read_npy(name)
+        self.assertEqual(found, (dtype, (len(rows), len(rows[0])), [value for row in rows for value in row]))
+        self.no_leftovers()
+
+    def test_product_of_two_files(self):
+        run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.npy")
+        self.assertEqual(run.out, "")
+        self.assertRegex(run.err, r"^tessera multiply: c\.npy: \(5,4\) = \(5,7\) \* \(7,4\) in f32; \w+ .* GFLOP/s\n$")
+        self.expect("c.npy", product(self.a, self.b))
+
+    def test_transposition_and_fortran_order(self):
+        turned_a = [list(column) for column in zip(*self.a)]
+        turned_b = [list(column) for column in zip(*self.b)]
+        self.write_npy("at.npy", turned_a)
+        # The transposed values in Fortran order are the values of b in C order.
+        self.write_npy("bt.npy", [value for row in self.b for value in row], fortran=True, shape=(4, 7))
+        self.succeeds("multiply", "at.npy", "bt.npy", "--transpose-a", "--transpose-b", "-o", "c.npy")
+        self.expect("c.npy", product(self.a, self.b))
+        self.succeeds("multiply", "a.npy", "a.npy", "--transpose-b", "-o", "s.npy")
+        self.expect("s.npy", product(self.a, turned_a))
+        self.assertEqual(len(turned_b), 4)
+
+    def test_alpha_and_beta(self):
+        c0 = [[float(i * 4 + j) for j in range(4)] for i in range(5)]
+        self.write_npy("c0.npy", c0)
+        self.succeeds("multiply", "a.npy", "b.npy", "--alpha", "-2", "--beta", "0.5", "--c", "c0.npy", "-o", "c.npy")
+        self.expect("c.npy", [[-2 * x + 0.5 * y for x, y in zip(*rows)] for rows in zip(product(self.a, self.b), c0)])
+
+    def test_every_algorithm_gives_the_product(self):
+        for algorithm in harness.algorithms():
+            with self.subTest(algorithm):
+                self.succeeds("multiply", "a.npy", "b.npy", "--algorithm", algorithm, "--verify", "--force", "-o", "c.npy")
+                self.expect("c.npy", product(self.a, self.b))
+
+    def test_product_type_follows_the_documented_rule(self):
+        rule = {("f32", "f32"): "f32", ("f64", "f64"): "f64", ("i32", "i32"): "i32", ("i8", "i8"): "i32", ("u8", "i16"): "i32",
+                ("i32", "f32"): "f64", ("i8", "f32"): "f32", ("f32", "f64"): "f64", ("i64", "i64"): "f64", ("u32", "i8"): "f64"}
+        self.assertIn("i8 u8 i16 u16 bool", self.succeeds("help", "types").out)
+        for (left, right), expected in rule.items():
+            with self.subTest(f"{left} {right}"):
+                self.write_npy("l.npy", [[1, 2], [3, 4]], left)
+                self.write_npy("r.npy", [[5, 6], [7, 8]], right)
+                run = self.succeeds("multiply", "l.npy", "r.npy", "-o", "t.npy", "--force")
+                self.expect("t.npy", [[19, 22], [43, 50]], expected)
+                self.assertEqual("2^53" in run.err, "64" in left and left[0] != "f" or left == "u32")
+
+    def test_dtype_option_wins(self):
+        self.succeeds("multiply", "a.npy", "b.npy", "--dtype", "float64", "-o", "c.npy")
+        self.expect("c.npy", product(self.a, self.b), "f64")
+        self.fails(2, "multiply", "a.npy", "b.npy", "--dtype", "i8", "-o", "d.npy", says="i8")
+
+    def test_vectors_are_row_and_column(self):
+        write = harness.write_npy
+        write(self.path("row.npy"), [1, 2, 3], (3,))
+        write(self.path("column.npy"), [4, 5, 6], (3,))
+        self.succeeds("multiply", "row.npy", "column.npy", "-o", "dot.npy")
+        self.expect("dot.npy", [[32]])
+
+    def test_other_formats_and_members(self):
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.npz:result")
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.mtx")
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.safetensors:result")
+        self.write_npy("one.npy", [[1 if i == j else 0 for j in range(4)] for i in range(4)])
+        for name in ["c.npz:result", "c.mtx", "c.safetensors"]:
+            with self.subTest(name):
+                self.succeeds("multiply", name, "one.npy", "-o", "back.npy", "--force", "--dtype", "f32")
+                self.expect("back.npy", product(self.a, self.b))
+        self.succeeds("multiply", "a.npy", "b.npy", "-o", "odd.name", "--format", "npy")
+        self.expect("odd.name", product(self.a, self.b))
+
+    def test_stdin_and_stdout(self):
+        run = self.succeeds("multiply", "-", "b.npy", "-o", "-", stdin=self.path("a.npy").read_bytes())
+        self.path("piped.npy").write_bytes(run.raw)
+        self.expect("piped.npy", product(self.a, self.b))
+        self.fails(2, "multiply", "-", "-", "-o", "x.npy", says="stdin")
+        self.fails(2, "multiply", "a.npy", "b.npy", "-o", "-", "--json", says="stdout")
+
+    def test_empty_extents(self):
+        for m, k, n in [(0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0)]:
+            with self.subTest(f"{m} {k} {n}"):
+                harness.write_npy(self.path("l.npy"), [1] * (m * k), (m, k))
+                harness.write_npy(self.path("r.npy"), [1] * (k * n), (k, n))
+                self.succeeds("multiply", "l.npy", "r.npy", "-o", "e.npy", "--force", "--verify")
+                self.assertEqual(self.read_npy("e.npy"), ("f32", (m, n), [0] * (m * n)))
+
+    def test_json_says_what_was_done(self):
+        document = self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.npy", "--verify", "--json").json
+        self.assertEqual(document["output"], "c.npy")
+        self.assertEqual({key: document["problem"][key] for key in "mnk"}, {"m": 5, "n": 4, "k": 7})
+        self.assertTrue(document["verified"]["same_bits"])
+        self.assertLessEqual(document["verified"]["max_error_ratio"], 1)
+        self.assertIn(document["plan"]["algorithm"], harness.algorithms())
+
+    def test_dry_run_writes_nothing(self):
+        before = sorted(os.listdir(self.folder))
+        text = self.succeeds("multiply", "a.npy", "b.npy", "--dry-run").out
+        self.assertRegex(text, r"^m=5 n=4 k=7 in=f32 .*algorithm=\w+ .*reason=\"")
+        self.assertIn("plan", self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.npy", "--dry-run", "--json").json)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_verbose_says_why_not_the_others(self):
+        run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.npy", "-v")
+        self.assertIn("not naive: ", run.err)
+
+    def test_bands_give_the_same_bits_as_one_piece(self):
+        # Above two thousand million operations the product runs in bands of rows.
+        random.seed(2)
+        m, k, n = 1300, 256, 3200
+        harness.write_npy(self.path("l.npy"), [random.uniform(-1, 1) for _ in range(m * k)], (m, k))
+        harness.write_npy(self.path("r.npy"), [random.uniform(-1, 1) for _ in range(k * n)], (k, n))
+        document = self.succeeds("multiply", "l.npy", "r.npy", "-o", "c.npy", "--verify", "--json").json
+        self.assertTrue(document["verified"]["same_bits"])
+
+
+class Outputs(harness.CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("a.npy", [[1, 2], [3, 4]])
+        self.path("old.npy").write_bytes(b"precious")
+
+    def unchanged(self):
+        self.assertEqual(self.path("old.npy").read_bytes(), b"precious")
+        self.no_leftovers()
+
+    def test_existing_output_needs_force(self):
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", "old.npy", says=["exists already", "--force"])
+        self.unchanged()
+        self.succeeds("multiply", "a.npy", "a.npy", "-o", "old.npy", "--force")
+        self.assertEqual(self.read_npy("old.npy")[2], [7, 10, 15, 22])
+
+    def test_output_may_be_an_input_with_force(self):
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", "a.npy", says="exists already")
+        self.succeeds("multiply", "a.npy", "a.npy", "-o", "a.npy", "--force")
+        self.assertEqual(self.read_npy("a.npy")[2], [7, 10, 15, 22])
+        self.succeeds("multiply", "a.npy", "a.npy", "--beta", "1", "--c", "a.npy", "-o", "a.npy", "--force")
+        self.assertEqual(self.read_npy("a.npy")[2], [7 * 7 + 10 * 15 + 7, 7 * 10 + 10 * 22 + 10, 15 * 7 + 22 * 15 + 15,
+                                                     15 * 10 + 22 * 22 + 22])
+        self.no_leftovers()
+
+    def test_symbolic_link_keeps_its_place(self):
+        os.symlink("old.npy", self.path("link.npy"))
+        self.succeeds("multiply", "a.npy", "a.npy", "-o", "link.npy", "--force")
+        self.assertTrue(self.path("link.npy").is_symlink())
+        self.assertEqual(self.read_npy("old.npy")[2], [7, 10, 15, 22])
+
+    def test_impossible_outputs_are_refused_before_the_work(self):
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", "missing/c.npy", says="create the folder first")
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", ".", says=".")
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", "c.xyz", says=".npy, .npz, .mtx or .safetensors")
+        self.fails(2, "multiply", "a.npy", "a.npy", says="no output named")
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", "c.npy", "--format", "csv", says="npy, npz, mtx, safetensors")
+        self.unchanged()
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""tessera: help, version, lists, misspelt names, colours, standard streams."""
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+import harness
+
+COMMANDS = ["multiply", "compare", "bench", "layout", "doctor", "completion", "help"]
+TOPICS = ["algorithms", "environment", "exit-codes", "files", "layouts", "types"]
+
+
+class Help(harness.CommandTest):
+    def test_every_command_has_help_with_examples(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                text = self.succeeds(command, "--help").out
+                self.assertIn(f"Usage: tessera {command}", text)
+                self.assertIn("Examples:\n", text)
+                self.assertIn("--quiet", text)
+                self.assertEqual(text, self.succeeds("help", command).out)
+                self.assertLessEqual(max(map(len, text.splitlines())), 120)
+
+    def test_root_help_names_every_command(self):
+        text = self.succeeds("--help").out
+        for command in COMMANDS:
+            self.assertRegex(text, rf"\n  {command} ")
+        self.assertIn("Exit codes:", text)
+
+    def test_topics_are_listed_and_printed(self):
+        listing = self.succeeds("help").out
+        for topic in TOPICS:
+            with self.subTest(topic):
+                self.assertRegex(listing, rf"\n  {topic} ")
+                self.assertGreater(len(self.succeeds("help", topic).out), 100)
+
+    def test_help_of_nested_command(self):
+        self.assertIn("Usage: tessera layout eval EXPR", self.succeeds("help", "layout", "eval").out)
+
+    def test_unknown_topic_is_refused_with_a_suggestion(self):
+        self.fails(2, "help", "algoritms", says="did you mean 'algorithms'?")
+        self.fails(2, "help", "multiply", "types")
+
+    def test_help_wins_over_other_mistakes(self):
+        self.assertIn("Usage:", self.succeeds("multiply", "--bogus", "--help").out)
+
+    def test_exit_codes_page_names_them_all(self):
+        text = self.succeeds("help", "exit-codes").out
+        for code in ["0", "1", "2", "3", "4", "130"]:
+            self.assertRegex(text, rf"\n *{code}  ")
+
+
+class Version(harness.CommandTest):
+    def test_version_says_compiler_instruction_sets_and_cuda(self):
+        text = self.succeeds("--version").out
+        self.assertRegex(text, r"^tessera \d+\.\d+\.\d+\ncompiler: \w+ [\d.]+ \(\w+\)\ninstruction sets:.*\nCUDA: (yes|no)\n$")
+
+    def test_version_takes_under_20_ms(self):
+        if harness.sanitized():
+            self.skipTest("a sanitizer slows the start")
+        best = 1e9
+        for _ in range(20):
+            start = time.perf_counter()
+            subprocess.run([harness.COMMAND, "--version"], stdout=subprocess.DEVNULL, check=True)
+            best = min(best, time.perf_counter() - start)
+        self.assertLess(best, 0.020)
+
+    def test_list_names_commands_algorithms_types_and_topics(self):
+        text = self.succeeds("--list").out
+        for name in COMMANDS + TOPICS + harness.algorithms() + ["bf16", "f8e4m3"]:
+            self.assertRegex(text, rf"(^|\s){re.escape(name)}(\s|$)")
+        self.assertIn("naive", self.succeeds("compare", "--list").out)
+
+
+class Misspelt(harness.CommandTest):
+    def test_commands(self):
+        self.fails(2, "mutliply", "a", "b", says=["unknown command 'mutliply'", "did you mean 'multiply'?"])
+        self.fails(2, "xyzzy", says="unknown command 'xyzzy'")
+        self.fails(2, "layout", "eval")
+        self.fails(2, says="no command given")
+
+    def test_options(self):
+        self.fails(2, "compare", "--alogrithms", "x", says="did you mean '--algorithms'?")
+        self.fails(2, "multiply", "a", "b", "--transpose_a", says="did you mean '--transpose-a'?")
+        self.fails(2, "doctor", "--jsn", says="did you mean '--json'?")
+        self.fails(2, "--verson", says="did you mean '--version'?")
+
+    def test_values(self):
+        sizes = ["-m", 2, "-n", 2, "-k", 2]
+        self.fails(2, "compare", *sizes, "--algorithms", "naive,blok_tiled", says="did you mean 'block_tiled'?")
+        self.fails(2, "compare", *sizes, "--dtype", "f33", says="did you mean 'f32'?")
+        self.fails(2, "compare", *sizes, "--order", "shufled", says="did you mean 'shuffled'?")
+        self.fails(2, "compare", *sizes, "--color", "sometimes", says="auto, always, never")
+        self.fails(2, "compare", *sizes, "--device", "gpu", says="cpu, cuda or cuda:N")
+        self.fails(4, "compare", *sizes, "--device", "cuda:3", says="cuda:3")
+        self.fails(2, "completion", "bsh", says="did you mean 'bash'?")
+
+    def test_too_many_and_missing_arguments(self):
+        self.fails(2, "multiply", "a.npy", "b.npy", "c.npy", "d.npy", says="unexpected argument")
+        self.fails(2, "multiply", "a.npy", says="B is required")
+        self.fails(2, "compare", "-m", 3, "-k", 3, says="-n is missing")
+        self.fails(2, "compare", "-m")
+
+    def test_line_breaks_in_arguments_stay_in_one_line(self):
+        self.fails(2, "compare", "-m", "3\n4", "-n", 2, "-k", 2)
+        self.fails(2, "one\ntwo")
+
+
+class Colours(harness.CommandTest):
+    SIZES = ["compare", "-m", 2, "-n", 2, "-k", 2, "--algorithms", "naive"]
+
+    def colored(self, *options, **variables):
+        return "\033[" in self.succeeds(*self.SIZES, *options, env=variables).out
+
+    def test_order_of_flag_and_variables(self):
+        self.assertFalse(self.colored())
+        self.assertTrue(self.colored("--color=always"))
+        self.assertTrue(self.colored("--color=always", NO_COLOR="1"))
+        self.assertTrue(self.colored(CLICOLOR_FORCE="1"))
+        self.assertFalse(self.colored(CLICOLOR_FORCE="0"))
+        self.assertFalse(self.colored(CLICOLOR_FORCE="1", NO_COLOR="1"))
+        self.assertFalse(self.colored("--color=never", CLICOLOR_FORCE="1"))
+        self.assertTrue(self.colored(CLICOLOR_FORCE="1", NO_COLOR=""))
+
+    def test_terminal_has_colours_and_no_wider_lines(self):
+        master, slave = pty.openpty()
+        subprocess.run(["stty", "cols", "90", "rows", "24"], stdin=slave, check=True)
+        process = subprocess.Popen([harness.COMMAND, *map(str, self.SIZES)], stdout=slave, stderr=subprocess.DEVNULL,
+                                   env=harness.environment(TERM="xterm"))
+        process.wait()
+        os.close(slave)
+        text = b""
+        while select.select([master], [], [], 0.2)[0]:
+            try:
+                text += os.read(master, 65536)
+            except OSError:
+                break
+        os.close(master)
+        self.assertIn(b"\033[32m", text)
+        plain = re.sub(rb"\033\[\d+m", b"", text).decode()
+        table = [line.rstrip() for line in plain.splitlines()[2:]]
+        self.assertLessEqual(max(map(len, table)), 90)
+
+
+class Streams(harness.CommandTest):
+    def test_full_stdout_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            for arguments in [["--version"], ["--help"], ["doctor"], ["completion", "bash"], ["layout", "4:1"],
+                              ["compare", "-m", 2, "-n", 2, "-k", 2, "--json"]]:
+                with self.subTest(arguments):
+                    self.fails(1, *arguments, stdout=full, says="No space left")
+
+    def test_closed_stdout_is_an_error(self):
+        done = subprocess.run(["sh", "-c", f"'{harness.COMMAND}' --version >&-"], stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"cannot write", done.stderr)
+
+    def test_reader_that_goes_away_is_no_signal(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        run = self.tessera("help", "algorithms", stdout=writer)
+        os.close(writer)
+        self.assertEqual(run.code, 1)
+        self.assertIn("cannot write", run.err)
+
+    def test_closed_stderr_and_stdin_do_no_harm(self):
+        self.write_npy("a.npy", [[1, 2], [3, 4]])
+        line = f"'{harness.COMMAND}' multiply a.npy a.npy -o c.npy 2>&- <&-"
+        self.assertEqual(subprocess.run(["sh", "-c", line], cwd=self.folder).returncode, 0)
+        self.assertEqual(self.read_npy("c.npy")[2], [7, 10, 15, 22])
+
+    def test_quiet_says_nothing(self):
+        self.write_npy("a.npy", [[1, 2], [3, 4]], "i64")
+        self.assertEqual(self.succeeds("multiply", "a.npy", "a.npy", "-o", "c.npy", "-q").err, "")
+        self.assertNotEqual(self.succeeds("multiply", "a.npy", "a.npy", "-o", "d.npy").err, "")
+
+    def test_threads_variables_that_are_no_number_are_told_once(self):
+        sizes = ["compare", "-m", 4, "-n", 4, "-k", 4, "--algorithms", "naive", "--json"]
+        for value in ["abc", "0", "-3", "1e9", "99999999999999999999", " "]:
+            with self.subTest(value):
+                run = self.succeeds(*sizes, env={"TESSERA_NUM_THREADS": value})
+                self.assertEqual(run.err.count("TESSERA_NUM_THREADS"), 1, run.err)
+                self.assertGreaterEqual(run.json["problem"]["threads"], 1)
+        run = self.succeeds(*sizes, env={"TESSERA_NUM_THREADS": "1", "OMP_NUM_THREADS": "2"})
+        self.assertEqual((run.json["problem"]["threads"], run.err), (1, ""))
+        self.assertEqual(self.succeeds(*sizes, env={"OMP_NUM_THREADS": "1"}).json["problem"]["threads"], 1)
+
+
+if __name__ == "__main__":
+    harness.main()
