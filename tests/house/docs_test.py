@@ -15,6 +15,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -81,7 +82,7 @@ class Documents(unittest.TestCase):
         (folder / "build").mkdir()
         (folder / "build/release").symlink_to(build)
         (folder / "tools").mkdir()
-        (folder / "tools/g++").write_text(f'#!/bin/sh\nexec {cases.options.compiler} {" ".join(flags())} "$@"\n')
+        (folder / "tools/g++").write_text(f'#!/bin/sh\nexec {shutil.which(cases.options.compiler)} {" ".join(flags())} "$@"\n')
         (folder / "tools/g++").chmod(0o755)
         env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT)}
         for number, kind, info, body, output, reason in blocks(document.read_text(encoding="utf-8")):
@@ -156,6 +157,19 @@ class Links(unittest.TestCase):
                 if "://" not in target and not target.startswith("mailto:") and not (document.parent / target).exists():
                     wrong.append(f"{document.relative_to(cases.ROOT)}: {target}")
         self.assertEqual(wrong, [])
+
+
+class Ladder(unittest.TestCase):
+    def test_the_table_of_the_ladder_is_what_the_command_lists(self):
+        command = cases.options.build / "bin/tessera"
+        if not command.exists():
+            self.skipTest("the command is not part of this build")
+        listed = subprocess.run([command, "compare", "--list"], capture_output=True, text=True).stdout
+        rows = [f"| `{name}` | {idea} | {tiles.replace(';', ',')} |"
+                for name, idea, tiles in re.findall(r"^  (\w+)\n      (.*)\n      tiles: (.*)$", listed, re.M)]
+        self.assertGreater(len(rows), 7, listed)
+        table = re.search(r"^\| algorithm \|.*\n\|---.*\n((?:\|.*\n)+)", (cases.ROOT / "docs/kernels.md").read_text(), re.M)[1]
+        self.assertEqual("\n".join(rows), table.rstrip("\n"))
 
 
 add_documents()
