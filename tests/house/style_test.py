@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Formatting (clang-format 14), shell scripts (shellcheck), and what every header begins with.
+"""Formatting (clang-format 14), names (clang-tidy), shell scripts (shellcheck), and what every header begins with.
 
 A tool that is not installed is a loud skip: ./test does not install tools that only the authors of a change need.
 """
@@ -41,6 +41,16 @@ def badly_formatted(tool, files):
         return [line for lines in pool.map(ask, chunks) for line in lines]
 
 
+def badly_named(tool, text):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "all.cpp")
+        file.write_text(text)
+        run = subprocess.run([tool, f"--config-file={cases.ROOT}/.clang-tidy", "--checks=-*,readability-identifier-naming", "--quiet",
+                              "--header-filter=.*/include/tessera/.*", str(file), "--", "-std=c++20", f"-I{cases.ROOT}/include"],
+                             capture_output=True, text=True)
+        return [line for line in run.stdout.splitlines() if "error:" in line]
+
+
 class Style(unittest.TestCase):
     def test_files_are_formatted(self):
         tool = clang_format()
@@ -67,6 +77,14 @@ class Style(unittest.TestCase):
         self.assertGreaterEqual(len(scripts), 4)
         run = subprocess.run([tool, *map(str, scripts)], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stdout)
+
+    def test_public_names_follow_the_rules(self):
+        tool = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
+        if tool is None:
+            self.skipTest("names are NOT checked: install clang-tidy-14")
+        headers = [f.relative_to(cases.ROOT / "include") for f in sources(".hpp") if f.is_relative_to(cases.ROOT / "include")]
+        self.assertEqual(badly_named(tool, "".join(f'#include "{f}"\n' for f in headers)), [])
+        self.assertEqual(len(badly_named(tool, "struct planted_name { void PlantedName(); };\n")), 2)
 
     def test_every_public_header_says_what_it_is_and_is_read_once(self):
         headers = sources(".hpp", ".cuh")
