@@ -16,8 +16,8 @@ HostBuffer::HostBuffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   const bool large = bytes >= kHugePage;
   const std::size_t alignment = large ? kHugePage : kAlignment;
-  // aligned_alloc wants a multiple of the alignment; 64 is enough for every element type.
-  if (bytes <= PTRDIFF_MAX - kHugePage) {
+  // No process has more than 2^47 bytes of addresses: not worth asking for.
+  if (bytes < std::size_t{1} << 47) {
     const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     if (posix_memalign(&data_, alignment, rounded) != 0) data_ = nullptr;
   }
