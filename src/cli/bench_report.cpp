@@ -621,7 +621,7 @@ std::string to_csv(const BenchResults& results) {
       "name,kind,dtype,m,n,k,threads,status,max_error_ratio,repetitions,iterations,"
       "seconds_median,seconds_mad,seconds_min,seconds_mean,gflops,percent_of_peak,bytes,"
       "arithmetic_intensity";
-  for (const auto& peer : peers) out += ",ratio_" + quoted(peer);
+  for (const auto& peer : peers) out += cat(",ratio_", quoted(peer));
   out += ",remark\n";
   for (const auto& row : results.rows) {
     const Figures found = figures(results, row);
@@ -637,8 +637,8 @@ std::string to_csv(const BenchResults& results) {
                     csv_number(found.seconds.min), csv_number(found.seconds.mean),
                     good ? csv_number(found.gflops) : "", csv_number(found.percent_of_peak.median),
                     row.on.bytes(), row.on.flops() / row.on.bytes());
-    for (const auto& peer : peers) out += "," + csv_number(ratio_to(found, peer));
-    out += "," + quoted(row.message) + "\n";
+    for (const auto& peer : peers) out += cat(",", csv_number(ratio_to(found, peer)));
+    out += cat(",", quoted(row.message), "\n");
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "child.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Child::Answer echo() {
-  return [](const std::string& question) { return "<" + question + ">"; };
+  return [](const std::string& question) { return cat("<", question, ">"); };
 }
 
 Error refusal(Child& child, const std::string& question, double seconds = 0) {
@@ -31,9 +32,8 @@ TEST(Child, AnswersAnyNumberOfQuestionsOfAnySize) {
   Child child(echo);
   EXPECT_EQ(child.ask(""), "<>");
   const std::string large(3 << 20, 'x');
-  EXPECT_EQ(child.ask(large), "<" + large + ">");
-  for (int i = 0; i < 100; ++i)
-    EXPECT_EQ(child.ask(std::to_string(i)), "<" + std::to_string(i) + ">");
+  EXPECT_EQ(child.ask(large), cat("<", large, ">"));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(child.ask(std::to_string(i)), cat("<", i, ">"));
 }
 
 TEST(Child, KeepsItsStateAndItsEnvironmentToItself) {
