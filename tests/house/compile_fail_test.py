@@ -45,6 +45,23 @@ def compiled(file):
     return wrongs(file.name, file.read_text(), run.returncode, run.stderr)
 
 
+def sentences(text):
+    """(line, sentence) of each static_assert in a header; the sentence is empty where there is none."""
+    for start in re.finditer(r"\bstatic_assert\(", text):
+        at, depth = start.end(), 1
+        while depth:
+            if text[at] == '"':
+                at = text.index('"', at + 1)
+            depth += (text[at] == "(") - (text[at] == ")")
+            at += 1
+        literals = re.findall(r'"((?:[^"\\]|\\.)*)"', text[start.end():at - 1])
+        yield text.count("\n", 0, start.start()) + 1, squeezed("".join(literals))
+
+
+# What no program can reach: the instructions that exist are few enough.
+UNREACHABLE = {"both operands of a matrix instruction fit into half of the warp's 4 KiB scratch"}
+
+
 class CompileFail(unittest.TestCase):
     def test_every_file_is_refused_with_its_sentence(self):
         version = subprocess.run([cases.options.compiler, "--version"], capture_output=True, text=True).stdout
@@ -57,6 +74,22 @@ class CompileFail(unittest.TestCase):
             for file, found in zip(files, pool.map(compiled, files)):
                 with self.subTest(file.name):
                     self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_every_static_rule_has_a_sentence_and_a_file_that_breaks_it(self):
+        expected = [squeezed(each) for file in (cases.ROOT / "tests/compile_fail").glob("*.cpp")
+                    for each in re.findall(r"^// expect: (.+)$", file.read_text(), re.M)]
+        missing, count = [], 0
+        for header in sorted((cases.ROOT / "include/tessera").rglob("*.hpp")):
+            for line, sentence in sentences(header.read_text()):
+                count += 1
+                if sentence not in UNREACHABLE and not any(sentence and (e in sentence or sentence in e) for e in expected):
+                    missing.append(f"{header.relative_to(cases.ROOT)}:{line}: {sentence or 'has no sentence'}")
+        self.assertGreater(count, 50)
+        self.assertEqual(missing, [], "no file in tests/compile_fail expects these:\n" + "\n".join(missing))
+
+    def test_sentences_are_found_in_a_header(self):
+        text = 'static_assert(f(")") > 0,\n  "one "\n  "two");\n  static_assert(a == b);'
+        self.assertEqual(list(sentences(text)), [(1, ")one two"), (4, "")])
 
     def test_the_check_itself_can_fail(self):
         text = "// expect: BM is positive\nuse();  // refused\n"

@@ -165,7 +165,9 @@ struct TensorCore {
   /// is enough.
   template <class Thread>
   static void emulate(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b) {
-    static_assert((S.m * S.k + S.k * S.n) * sizeof(In) <= 2048);
+    static_assert(
+        (S.m * S.k + S.k * S.n) * sizeof(In) <= 2048,
+        "both operands of a matrix instruction fit into half of the warp's 4 KiB scratch");
     In* sA = reinterpret_cast<In*>(t.warp_scratch() + t.mma_turn * 2048);  // (m,k), row-major
     In* sB = sA + S.m * S.k;                                               // (n,k), row-major
     t.mma_turn ^= 1;
