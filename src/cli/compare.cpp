@@ -215,8 +215,11 @@ std::string to_table(const Context& context, const Request& request, const Probl
   if (problem.beta != 0) formula += cat(" + ", problem.beta, " * C0");
   std::string reasons;
   for (const auto& result : results) {
-    if (!result.reason.empty())
-      reasons += fmt::format("{}: {}\n", result.algorithm->name, result.reason);
+    if (result.reason.empty()) continue;
+    // A refused plan already begins with the name.
+    const bool named = result.reason.starts_with(result.algorithm->name);
+    reasons += named ? result.reason + "\n"
+                     : fmt::format("{}: {}\n", result.algorithm->name, result.reason);
   }
   return fmt::format(
       "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "

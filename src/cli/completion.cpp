@@ -33,7 +33,14 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
     for (const auto& topic : help_topics()) words.emplace_back(topic.name);
     return {false, false, words};
   }
-  if (type.find('|') != std::string::npos) return {false, false, split(type, '|')};
+  if (type.find('|') != std::string::npos) {
+    auto words = split(type, '|');
+    // A word in capitals stands for something the user writes: auto|none|LIST.
+    std::erase_if(words, [](const std::string& word) {
+      return std::isupper(static_cast<unsigned char>(word[0])) != 0;
+    });
+    return {false, false, words};
+  }
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "options.hpp"
 #include "suggest.hpp"
+#include "tessera/layout/expression.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {
@@ -88,23 +89,23 @@ constexpr const char* kEnvironmentPage =
   --color wins over both.
 )";
 
-constexpr const char* kLayoutsPage =
-    R"(A layout maps coordinates to offsets. It is written shape:stride, nested as deep as needed:
+std::string layouts_page() {
+  std::string out =
+      R"(A layout maps coordinates to offsets. It is written shape:stride, nested as deep as needed:
 
-  (4,2):(2,1)               4 rows, 2 columns, row-major
-  ((2,2),(2,3)):((4,1),(2,8))
-  row_major(4,2)  col_major(4,2)
+  (4,2):(2,1)                  4 rows, 2 columns, row-major
+  ((2,2),(2,3)):((4,1),(2,8))  rows and columns of two levels each
 
 'tessera layout eval EXPR' understands, nested freely:
 
-  composition(a,b)  complement(a,n)  coalesce(a)  right_inverse(a)  left_inverse(a)
-  logical_divide(a,b)  zipped_divide(a,b)  tiled_divide(a,b)
-  logical_product(a,b)  blocked_product(a,b)  raked_product(a,b)
-  row_major(...)  col_major(...)  size(a)  cosize(a)  a(i,j,...)
-
-A tiler that names a layout for each mode is written <3:3,(2,4):(1,8)>.
-Where CuTe and Mojo differ, CuTe's meaning is taken.
 )";
+  for (const auto& each : expression_functions())
+    out += fmt::format("  {:<26} {}\n", each.usage, each.meaning);
+  return out + R"(
+a(i,j,...) is the index of a coordinate. A tiler that names a layout for each mode is written
+<3:3,(2,4):(1,8)>. Where CuTe and Mojo differ, CuTe's meaning is taken.
+)";
+}
 
 std::string page(const std::string& topic) {
   if (topic == "algorithms") return algorithms_page();
@@ -112,7 +113,7 @@ std::string page(const std::string& topic) {
   if (topic == "files") return kFilesPage;
   if (topic == "exit-codes") return kExitCodesPage;
   if (topic == "environment") return kEnvironmentPage;
-  if (topic == "layouts") return kLayoutsPage;
+  if (topic == "layouts") return layouts_page();
   return {};
 }
 

@@ -44,9 +44,19 @@ auto with_caret(const std::string& text, Read&& read) {
   }
 }
 
+/// Does the bracket that `text` begins with close at its end?
+bool is_bracketed(const std::string& text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return i > 0 && i + 1 == text.size();
+  }
+  return false;
+}
+
 /// "2,2" and "(2,2)" alike.
 IntTuple tuple_of(const std::string& text) {
-  return with_caret(text.starts_with('(') ? text : "(" + text + ")",
+  return with_caret(is_bracketed(text) ? text : "(" + text + ")",
                     [](const std::string& t) { return parse_tuple(t); });
 }
 
@@ -140,8 +150,8 @@ ordered_json to_json(const Request& request, const Drawn& layout) {
 
 int show_layout(const Context& context, const Request& request) {
   if (request.spec.empty()) {
-    throw Error(Category::argument, "no layout given", "such as '(4,2):(2,1)' or 'row_major(4,2)'",
-                {}, "see 'tessera help layouts'");
+    throw Error(Category::argument, "no layout given",
+                "one such as '(4,2):(2,1)' or 'row_major(4,2)'", {}, "see 'tessera help layouts'");
   }
   const Drawn layout = layout_of(request);
   if (!layout.composed.inner.is_static())

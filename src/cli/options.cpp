@@ -258,9 +258,17 @@ CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::s
 }
 
 CLI::Option* add_threads(CLI::App& app, int& target) {
-  return add_count(app, "--threads", target,
-                   "Threads; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then the cores of "
-                   "this process");
+  return add_checked(
+      app, "--threads",
+      [&target](const std::string& text) {
+        const int count = whole_number<int>(text, 1, "a whole number from 1 to 4096");
+        if (count > 4096)
+          throw Error(Category::argument, "too many threads", "a whole number from 1 to 4096",
+                      text);
+        target = count;
+      },
+      "Threads; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then the cores of this process",
+      "N");
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""tessera completion, and the man pages: both know every option of the program."""
+import pathlib
+import re
+import shutil
+import subprocess
+
+import harness
+
+COMMANDS = ["multiply", "compare", "bench", "layout", "doctor", "completion", "help"]
+
+
+def options_of(text):
+    """Every option in a help text."""
+    return {name for line in text.splitlines() if line.startswith("  -")
+            for name in re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", re.split(r" {2,}", line.strip())[0])}
+
+
+class Bash(harness.CommandTest):
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        self.path("script").write_text(self.succeeds("completion", "bash").out)
+        quoted = " ".join(f"'{word}'" for word in words)
+        line = (f"compopt() {{ :; }}; source ./script; COMP_WORDS=(tessera {quoted}); COMP_CWORD={len(words)}; _tessera; "
+                "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        done = subprocess.run(["bash", "-c", line], cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual(done.stderr, b"")
+        return set(done.stdout.decode().split())
+
+    def test_script_parses(self):
+        self.path("script").write_text(self.succeeds("completion", "bash").out)
+        subprocess.run(["bash", "-n", "script"], cwd=self.folder, check=True)
+        if shutil.which("shellcheck"):
+            done = subprocess.run(["shellcheck", "-s", "bash", "-S", "warning", "script"], cwd=self.folder, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stdout.decode())
+
+    def test_commands_options_and_values(self):
+        self.assertLessEqual(set(COMMANDS), self.complete(""))
+        self.assertEqual(self.complete("mul"), {"multiply"})
+        self.assertEqual(self.complete("compare", "--ord"), {"--order"})
+        self.assertEqual(self.complete("compare", "--order", ""), {"forward", "backward", "shuffled"})
+        self.assertEqual(self.complete("compare", "--order", "=", "sh"), {"shuffled"})
+        self.assertEqual(self.complete("multiply", "--dtype", "b"), {"bf16", "bool"})
+        self.assertLessEqual(set(harness.algorithms()) | {"auto"}, self.complete("multiply", "--algorithm", ""))
+        self.assertEqual(self.complete("compare", "--algorithms", "naive,coa"), {"naive,coalescing"})
+        self.assertEqual(self.complete("layout", "ev"), {"eval"})
+        self.assertIn("exit-codes", self.complete("help", ""))
+        self.path("matrix.npy").write_bytes(b"")
+        self.assertEqual(self.complete("multiply", "matr"), {"matrix.npy"})
+        self.assertEqual(self.complete("multiply", "x.npy", "-o", "matr"), {"matrix.npy"})
+
+
+class OtherShells(harness.CommandTest):
+    def test_zsh_script_parses(self):
+        text = self.succeeds("completion", "zsh").out
+        self.assertTrue(text.startswith("#compdef tessera\n"))
+        if not shutil.which("zsh"):
+            self.skipTest("zsh is not installed: its completion is NOT tested")
+        self.path("_tessera").write_text(text)
+        subprocess.run(["zsh", "-n", "_tessera"], cwd=self.folder, check=True)
+        line = "autoload -Uz compinit; compinit -u -d ./dump; source ./_tessera; whence -w _tessera _tessera_layout_eval"
+        done = subprocess.run(["zsh", "-f", "-c", line], cwd=self.folder, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_fish_completes(self):
+        self.path("tessera.fish").write_text(self.succeeds("completion", "fish").out)
+        if not shutil.which("fish"):
+            self.skipTest("fish is not installed: its completion is NOT tested")
+
+        def complete(words):
+            done = subprocess.run(["fish", "-N", "-c", f"source ./tessera.fish; complete -C '{words}'"], cwd=self.folder,
+                                  env=harness.environment(HOME=str(self.folder)), capture_output=True)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            return {line.split("\t")[0] for line in done.stdout.decode().splitlines()}
+
+        self.assertIn("multiply", complete("tessera mul"))
+        self.assertEqual(complete("tessera compare --order "), {"forward", "backward", "shuffled"})
+        self.assertIn("--transpose-a", complete("tessera multiply --tr"))
+
+
+class ManPages(harness.CommandTest):
+    FOLDER = harness.cases.ROOT / "docs" / "man"
+
+    def text(self, name):
+        return pathlib.Path(self.FOLDER / f"{name}.1.scd").read_text().replace("\\_", "_").replace("\\*", "*")
+
+    def test_every_option_is_in_its_page_and_in_every_completion(self):
+        scripts = {shell: self.succeeds("completion", shell).out for shell in ("bash", "zsh", "fish")}
+        for command in [None, *COMMANDS, "layout eval"]:
+            with self.subTest(command or "tessera"):
+                words = command.split() if command else []
+                options = options_of(self.succeeds(*words, "--help").out)
+                self.assertIn("--help", options)
+                page = self.text("tessera-" + words[0] if words else "tessera")
+                for option in options:
+                    self.assertRegex(page, rf"\*{option}\*", f"{option} is missing in the man page")
+                    self.assertIn(option, scripts["bash"])
+                    self.assertIn(option, scripts["zsh"])
+                    self.assertIn(("-l " if option.startswith("--") else "-s ") + option.lstrip("-"), scripts["fish"])
+
+    def test_no_page_knows_an_option_that_is_gone(self):
+        for command in [None, *COMMANDS]:
+            options = options_of(self.succeeds(*([command] if command else []), "--help").out)
+            if command == "layout":
+                options |= options_of(self.succeeds("layout", "eval", "--help").out)
+            page = self.text(f"tessera-{command}" if command else "tessera").split("# OPTIONS")[1].split("# EXIT STATUS")[0]
+            for option in re.findall(r"^\*(--?[a-z][a-z-]*)\*|, \*(--?[a-z][a-z-]*)\*", page, flags=re.M):
+                self.assertIn(option[0] or option[1], options | {"--threads"}, command)
+
+    def test_every_page_has_its_exit_status(self):
+        for page in self.FOLDER.glob("*.scd"):
+            text = page.read_text()
+            self.assertIn("# EXIT STATUS", text, page.name)
+            for code in ["*0*", "*1*", "*2*", "*3*", "*4*", "*130*"]:
+                self.assertIn(f"\n{code}\n", text, page.name)
+
+    def test_pages_build(self):
+        if not shutil.which("scdoc"):
+            self.skipTest("scdoc is not installed: the man pages are NOT built")
+        for page in self.FOLDER.glob("*.scd"):
+            done = subprocess.run(["scdoc"], stdin=page.open(), capture_output=True)
+            self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr.decode()}")
+
+
+if __name__ == "__main__":
+    harness.main()
