@@ -224,6 +224,9 @@ TEST(Vectorize, AlignmentIsSeen) {
   EXPECT_TRUE((can_vectorize<1, 4>(m.view())));
   EXPECT_FALSE((can_vectorize<1, 4>(slice(m.view(), every, between(1, 9)))));
   EXPECT_TRUE((can_vectorize<1, 4>(slice(m.view(), every, between(4, 12)))));
+  HostTensor<float> odd(4, 9);  // the first row is aligned, the second is not
+  EXPECT_FALSE((can_vectorize<1, 4>(slice(odd.view(), every, between(0, 8)))));
+  EXPECT_TRUE((can_vectorize<1, 4>(slice(odd.view(), between(0, 1), between(0, 8)))));
   HostTensor<f16> h(4, 12);  // rows of 24 bytes
   EXPECT_TRUE((can_vectorize<1, 4>(h.view())));
 }
