@@ -34,6 +34,7 @@ index_t number(std::string_view text, std::string_view part) {
 }
 
 std::vector<index_t> range(std::string_view part) {
+  if (part.empty()) refuse(part, "a number is missing");
   const auto fields = split(part, ':');
   if (fields.size() == 1) return {number(part, part)};
   if (fields.size() != 3)

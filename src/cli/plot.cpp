@@ -291,6 +291,7 @@ double height_of(const BarPlot& plot) {
 std::string drawn(const BarPlot& plot, double top) {
   std::string out = text_at(20, top + 24, "title", plot.title);
   const double field = top + kTop;
+  if (plot.bars.empty()) return out + text_at(kLeft, field + 20, "small", "no verified result");
   const double bottom = field + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap);
   double high = plot.limit;
   for (const auto& bar : plot.bars) high = std::max(high, bar.high);

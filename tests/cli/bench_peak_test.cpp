@@ -30,7 +30,7 @@ TEST_P(PeakOf, EveryTypeHasAChainThatRunsOnOneAndTwoThreads) {
 INSTANTIATE_TEST_SUITE_P(Types, PeakOf,
                          ::testing::Values(DType::f64, DType::f32, DType::f16, DType::bf16,
                                            DType::i32),
-                         [](const auto& info) { return to_string(info.param); });
+                         [](const auto& type) { return to_string(type.param); });
 
 TEST(Peak, MeterEndsItsThreadsWithoutABurst) { PeakMeter meter(peak_chain(DType::f32), 3); }
 
