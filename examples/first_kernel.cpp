@@ -36,7 +36,7 @@ struct MyProduct {
   }
 };
 
-int main() {
+int main() try {
   const int M = 100, N = 70, K = 50;  // no multiples of 16, on purpose
   std::vector<float> a(M * K), b(K * N), c(M * N), expected(M * N);
   for (int i = 0; i < M * K; ++i) a[i] = static_cast<float>(i % 7) / 3;
@@ -52,4 +52,7 @@ int main() {
               static_cast<double>(expected[M * N - 1]),
               c == expected ? "the same bits everywhere" : "NOT THE SAME");
   return c == expected ? 0 : 1;
+} catch (const Error& error) {  // a kernel that went wrong says what, where and which threads
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }
