@@ -468,6 +468,10 @@ std::string machine_line(const BenchResults& results) {
   if (const std::string commit = context_text(results, "commit"); !commit.empty())
     add("commit " + commit, "; ");
   add(context_text(results, "date").substr(0, 10), "; ");
+  const auto load = results.context.find("load_avg");
+  if (load != results.context.end() && load->is_array() && !load->empty() &&
+      load->front().is_number())
+    add(fmt::format("load average {:.1f} at the start", load->front().get<double>()), "; ");
   return out;
 }
 
