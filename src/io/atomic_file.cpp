@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -242,6 +243,14 @@ void AtomicFile::write(const void* bytes, std::size_t size) {
 void AtomicFile::reserve(index_t size) {
   if (!is_regular() || size <= 0) return;
   const QuietSignals quiet;
+  // Asked first: some file systems would take all there is before they say no, and for that moment
+  // every other program on the disk would fail too.
+  struct statvfs disk {};
+  if (fstatvfs(state_->descriptor, &disk) == 0 &&
+      static_cast<double>(size) >
+          static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize)) {
+    fail(state_->path, cat("reserving ", bytes_text(size)), ENOSPC);
+  }
   int code = 0;
   do {
     code = posix_fallocate(state_->descriptor, 0, size);
