@@ -234,6 +234,15 @@ TEST(Bench, AnnouncesHowLongItWillTake) {
   EXPECT_THAT(ran.err, HasSubstr("about "));
 }
 
+TEST(Bench, TheDocumentShowsTheNewestKeptResults) {
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const Scratch scratch;
+  const std::string command =
+      cat("TESSERA=", TESSERA_COMMAND, " ", (root / "scripts/benchmark_table").string(),
+          " --check 2> ", scratch / "err");
+  EXPECT_EQ(std::system(command.c_str()), 0) << content_of(scratch / "err");
+}
+
 TEST(Bench, CompareOfGoogleBenchmarkReadsIt) {
   const char* tool = "/usr/share/benchmark/compare.py";
   const bool runs = std::filesystem::exists(tool) &&
