@@ -235,7 +235,7 @@ TEST(Bench, AnnouncesHowLongItWillTake) {
 }
 
 TEST(Bench, TheDocumentShowsTheNewestKeptResults) {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
   const Scratch scratch;
   const std::string command =
       cat("TESSERA=", TESSERA_COMMAND, " ", (root / "scripts/benchmark_table").string(),
