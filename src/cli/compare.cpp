@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "device.hpp"
+#include "json_text.hpp"
 #include "machine.hpp"
 #include "operand.hpp"
 #include "options.hpp"
@@ -54,9 +55,9 @@ std::string_view name(Status status) {
 struct Result {
   const Algorithm* algorithm = nullptr;
   Status status = Status::unsupported;
-  TileShape tile;
-  std::string reason;  ///< why it is not ok
-  Verification found;
+  TileShape tile = {};
+  std::string reason = {};  ///< why it is not ok
+  Verification found = {};
   double seconds = 0, gflops = 0;
 };
 
@@ -347,8 +348,7 @@ int run_compare(const Context& context, const Request& request) {
   }
   progress.finish();
 
-  if (context.json)
-    context.print(to_json(request, problem, options.threads, results).dump(2) + "\n");
+  if (context.json) context.print(json_text(to_json(request, problem, options.threads, results)));
   else context.print(to_table(context, request, problem, options.threads, results));
   context.flush();
   return judged(context, results);

@@ -10,10 +10,12 @@
 
 #include "build_info.hpp"
 #include "commands.hpp"
+#include "json_text.hpp"
 #include "machine.hpp"
 #include "options.hpp"
 #include "peers.hpp"
 #include "suggest.hpp"
+#include "tessera/core/cpu.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/io/array.hpp"
 
@@ -60,15 +62,11 @@ std::string nvcc_path() {
   return find_program("nvcc", folders);
 }
 
-/// The instruction set in which the CPU engine runs kernels: see simt/launch.hpp.
+/// The instruction set in which the CPU engine runs kernels, in words.
 std::string engine_path() {
-#if defined(__x86_64__)
-  const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c");
-  return wide ? "avx2 with fma and f16c" : "baseline x86-64 (no avx2, fma and f16c here: slow)";
-#else
-  return "baseline of this processor";
-#endif
+  const bool forced = std::getenv("TESSERA_CPU") != nullptr;
+  return cat(name(vector_path()), vector_path() == VectorPath::avx2 ? " with fma and f16c" : "",
+             forced ? " (TESSERA_CPU is set)" : "");
 }
 
 std::vector<Optional> optional_things(const PeerSearch& peers) {
@@ -221,7 +219,7 @@ int run_doctor(const Context& context) {
   const Machine machine = describe_machine();
   const PeerSearch peers = search_peers();
   const auto things = optional_things(peers);
-  if (context.json) context.print(to_json(machine, peers, things).dump(2) + "\n");
+  if (context.json) context.print(json_text(to_json(machine, peers, things)));
   else context.print(to_text(context, machine, peers, things));
   return 0;
 }

@@ -83,6 +83,8 @@ constexpr const char* kEnvironmentPage =
     R"(Environment variables:
 
   TESSERA_NUM_THREADS  threads to use; else OMP_NUM_THREADS; else the cores of this process
+  TESSERA_CPU          portable or avx2: the instruction set of the CPU engine; else the best one
+  TESSERA_PEERS        more libraries for 'tessera bench', as paths joined by colons
   TESSERA_VERBOSE      1: each product writes one line on stderr with shape, plan, reason and time
   NO_COLOR             any value: no colours
   CLICOLOR_FORCE       not 0: colours even where the output is no terminal

@@ -6,6 +6,7 @@
 
 #include "caret_error.hpp"
 #include "commands.hpp"
+#include "json_text.hpp"
 #include "options.hpp"
 #include "tessera/io/atomic_file.hpp"
 #include "tessera/layout/composed.hpp"
@@ -160,6 +161,9 @@ int show_layout(const Context& context, const Request& request) {
   if (request.wants_svg) {
     const std::string picture = picture_of(request, layout, mark);
     if (request.svg.empty() || request.svg == "-") {
+      if (context.json)
+        throw Error(Category::argument, "the picture and --json cannot both go to stdout",
+                    "--svg FILE beside --json");
       context.print(picture);
       return 0;
     }
@@ -169,7 +173,7 @@ int show_layout(const Context& context, const Request& request) {
     context.note(cat("wrote ", request.svg));
     if (!context.json) return 0;
   }
-  if (context.json) context.print(to_json(request, layout).dump(2) + "\n");
+  if (context.json) context.print(json_text(to_json(request, layout)));
   else if (!request.at.empty() && request.tile.empty())
     context.print(cat(index_at(layout.composed, tuple_of(request.at)), "\n"));
   else context.print(table_of(layout, mark));
@@ -179,8 +183,7 @@ int show_layout(const Context& context, const Request& request) {
 int evaluate(const Context& context, const std::string& text) {
   const std::string value =
       with_caret(text, [](const std::string& t) { return to_string(eval_expression(t)); });
-  if (context.json)
-    context.print(ordered_json({{"expression", text}, {"value", value}}).dump(2) + "\n");
+  if (context.json) context.print(json_text({{"expression", text}, {"value", value}}));
   else context.print(value + "\n");
   return 0;
 }

@@ -168,7 +168,7 @@ int main_of_tessera(int argc, char** argv) {
     return code;
   } catch (const CaretError& error) {
     context.error(error.what());
-    std::fputs(error.picture.c_str(), stderr);
+    std::fputs((error.picture + "\n").c_str(), stderr);
     return kUsage;
   } catch (const Error& error) {
     context.error(error.what());

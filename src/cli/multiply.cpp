@@ -13,6 +13,7 @@
 
 #include "commands.hpp"
 #include "device.hpp"
+#include "json_text.hpp"
 #include "operand.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -326,9 +327,7 @@ int run_multiply(const Context& context, const Request& request) {
   if (request.dry_run) {
     if (context.json)
       context.print(
-          ordered_json({{"problem", problem_json(plan.problem)}, {"plan", plan_json(plan)}})
-              .dump(2) +
-          "\n");
+          json_text({{"problem", problem_json(plan.problem)}, {"plan", plan_json(plan)}}));
     else context.print(to_string(plan) + "\n");
     return 0;
   }
@@ -352,14 +351,12 @@ int run_multiply(const Context& context, const Request& request) {
   context.note(summary(request, in, plan, seconds));
   if (context.json) {
     const double flops = plan.problem.flops();
-    context.print(ordered_json({{"output", request.output},
-                                {"problem", problem_json(plan.problem)},
-                                {"plan", plan_json(plan)},
-                                {"seconds", seconds},
-                                {"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0.0},
-                                {"verified", verified}})
-                      .dump(2) +
-                  "\n");
+    context.print(json_text({{"output", request.output},
+                             {"problem", problem_json(plan.problem)},
+                             {"plan", plan_json(plan)},
+                             {"seconds", seconds},
+                             {"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0.0},
+                             {"verified", verified}}));
   }
   return 0;
 }

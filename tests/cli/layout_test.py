@@ -49,6 +49,7 @@ class Layout(harness.CommandTest):
         self.fails(2, "layout", "4:1", "--swizzle", "1,2", says="BITS,BASE,SHIFT")
         self.fails(2, "layout", "4:1", "--swizzle", "99,1,2", says="swizzle(99,1,2) is impossible")
         self.fails(2, "layout", "(4,2):(2,1)", "--tile", "2,2,2", says="does not fit")
+        self.fails(2, "layout", "4:1", "--json", "--svg", says="stdout")
         self.fails(2, "layout", "4:1", "--banks", "0", says="--banks")
 
 

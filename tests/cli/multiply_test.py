@@ -110,6 +110,11 @@ class Multiply(harness.CommandTest):
         self.assertLessEqual(document["verified"]["max_error_ratio"], 1)
         self.assertIn(document["plan"]["algorithm"], harness.algorithms())
 
+    def test_names_that_are_no_text_still_give_json(self):
+        name = os.fsdecode(b"c\xff.npy")
+        self.assertEqual(self.succeeds("multiply", "a.npy", "b.npy", "-o", name, "--json").json["output"], "c\ufffd.npy")
+        self.expect(name, product(self.a, self.b))
+
     def test_dry_run_writes_nothing(self):
         before = sorted(os.listdir(self.folder))
         text = self.succeeds("multiply", "a.npy", "b.npy", "--dry-run").out

@@ -189,5 +189,35 @@ class Streams(harness.CommandTest):
         self.assertEqual(self.succeeds(*sizes, env={"OMP_NUM_THREADS": "1"}).json["problem"]["threads"], 1)
 
 
+class Progress(harness.CommandTest):
+    # The element-by-element check of a few million elements takes long enough for a bar.
+    WORK = ["compare", "-m", 900, "-n", 900, "-k", 900, "--algorithms", "naive,tiled", "--threads", 1]
+
+    def on_terminal(self, *options):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([harness.COMMAND, *map(str, self.WORK), *options], stdout=subprocess.DEVNULL, stderr=slave,
+                                   env=harness.environment(TERM="xterm"))
+        os.close(slave)
+        text = b""
+        while True:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(master)
+        self.assertEqual(process.wait(), 0)
+        return text.decode()
+
+    def test_bar_with_remaining_time_on_a_terminal_only(self):
+        text = self.on_terminal()
+        self.assertRegex(text, r"\r\x1b\[K[\w ]+ \[#*\.*\] +\d+ %")
+        self.assertTrue(text.endswith("\r\x1b[K"), repr(text[-80:]))  # nothing stays
+        self.assertEqual(self.on_terminal("--quiet"), "")
+        self.assertEqual(self.on_terminal("--json"), "")
+
+
 if __name__ == "__main__":
     harness.main()
