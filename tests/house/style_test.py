@@ -73,7 +73,7 @@ class Style(unittest.TestCase):
         if tool is None:
             self.skipTest("shell scripts are NOT checked: install shellcheck")
         candidates = [cases.ROOT / "test", cases.ROOT / "demo", cases.ROOT / ".ci/run", *(cases.ROOT / "scripts").iterdir()]
-        scripts = [f for f in candidates if f.is_file() and f.read_bytes().startswith(b"#!/usr/bin/env bash")]
+        scripts = [f for f in candidates if f.is_file() and f.read_bytes().startswith((b"#!/usr/bin/env bash", b"#!/bin/sh"))]
         self.assertGreaterEqual(len(scripts), 4)
         run = subprocess.run([tool, *map(str, scripts)], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stdout)
