@@ -1,15 +1,16 @@
-// `tessera multiply A B -o C`: reads two matrices from files, multiplies, writes the result. A
-// result larger than memory is computed in a mapping of the output file. The
-// product runs in bands of rows: that gives progress, and every element is the same chain of
-// multiply-adds whatever the bands are.
+// `tessera multiply A B -o C`: reads two matrices from files, multiplies, writes the result. The
+// product runs in bands of rows: a .npy result goes to the file band by band and may be larger than
+// memory, progress can be shown, and every element is the same chain of multiply-adds whatever the
+// bands are.
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
 #include "device.hpp"
@@ -33,10 +34,10 @@ using Clock = std::chrono::steady_clock;
 /// Products with fewer operations than this run in one piece: no progress is needed.
 constexpr double kOnePieceFlops = 2e9;
 constexpr double kBandSeconds = 0.5;
-/// At most this much of a mapped result at once: its pages are made just before they are filled.
-constexpr double kBandBytes = 64e6;
+/// At most this much of a result that goes to a file band by band.
+constexpr index_t kBandBytes = 64000000;
 /// Memory for the verifier of one band, and what it keeps for each element.
-constexpr double kVerifierMemory = 512e6, kVerifierBytes = 32;
+constexpr index_t kVerifierMemory = 512000000, kVerifierBytes = 32;
 
 struct Request {
   std::string a, b, c, output;
@@ -158,107 +159,132 @@ Plan for_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, cons
   return out;
 }
 
-/// Copies C0 into C, row by row in the order of C.
-void copy_into(const Array& from, const Array& to, int threads) {
-  const index_t rows = to.rows(), cols = to.cols();
-  visit_dtype(to.dtype(), [&]<class T>(TypeTag<T>) {
-    const T* const source = static_cast<const T*>(from.data());
-    T* const target = static_cast<T*>(to.writable());
-    parallel_for(rows, threads, [&](index_t i) {
-      for (index_t j = 0; j < cols; ++j)
-        target[i * to.row_stride() + j * to.col_stride()] =
-            source[i * from.row_stride() + j * from.col_stride()];
+/// Copies rows of C0 into the rows of C that are about to be computed.
+void copy_into(const ConstMatrix& from, const Matrix& to, int threads) {
+  visit_dtype(to.dtype, [&]<class T>(TypeTag<T>) {
+    const T* const source = static_cast<const T*>(from.data);
+    T* const target = static_cast<T*>(to.data);
+    parallel_for(to.rows, threads, [&](index_t i) {
+      for (index_t j = 0; j < to.cols; ++j)
+        target[i * to.row_stride + j * to.col_stride] =
+            source[i * from.row_stride + j * from.col_stride];
     });
   });
 }
 
-/// Has the pages of some rows of a mapped result made all at once: one after another, as a kernel
-/// would touch them, they cost several times as much. Only a hint.
-void prepare_pages(const Matrix& C) {
-#if defined(MADV_POPULATE_WRITE)
-  constexpr std::uintptr_t page = 4096;
-  const auto begin = reinterpret_cast<std::uintptr_t>(C.data) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(C.data) +
-                   static_cast<std::uintptr_t>(C.rows * C.row_stride * size_of(C.dtype));
-  if (C.rows > 0 && end > begin)
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
-#endif
-}
-
-void multiply_in_bands(const Context& context, const Plan& plan, const Operands& in,
-                       const OutputArray& output) {
-  const ConstMatrix A = const_matrix_of(in.a), B = const_matrix_of(in.b);
-  const Array& result = output.array();
-  const Matrix C = matrix_of(result);
-  const double rows_in_all = static_cast<double>(C.rows), flops = plan.problem.flops();
-  Progress progress(context, "multiplying", rows_in_all);
-  // Whole block tiles for every thread; the first band tells how many rows take half a second.
-  const index_t step = std::max<index_t>(1, plan.tile.bm) * plan.threads;
-  const double row_bytes = static_cast<double>(result.bytes()) / std::max(1.0, rows_in_all);
-  const auto whole_steps = [&](double rows) {
-    const double most =
-        output.is_mapped() ? std::min(rows, kBandBytes / std::max(1.0, row_bytes)) : rows;
-    return std::max(step, static_cast<index_t>(std::min(most, rows_in_all)) / step * step);
-  };
-  index_t band =
-      flops <= kOnePieceFlops ? C.rows : whole_steps(kOnePieceFlops / flops * rows_in_all);
-  if (output.is_mapped()) band = std::min(band, whole_steps(rows_in_all));
-  for (index_t row = 0; row < C.rows;) {
-    const index_t rows = std::min(band, C.rows - row);
-    const auto start = Clock::now();
-    const ConstMatrix a = rows_of(A, row, rows);
-    const Matrix c = rows_of(C, row, rows);
-    if (output.is_mapped()) prepare_pages(c);
-    run(for_rows(plan, a, B, c), a, B, c);
-    row += rows;
-    progress.update(static_cast<double>(row));
-    band = whole_steps(static_cast<double>(rows) * kBandSeconds /
-                       std::max(1e-6, seconds_since(start)));
-  }
-}
-
-// ---- output -------------------------------------------------------------------------------------
-
-struct Verdict {
+struct Outcome {
+  double seconds = 0;  ///< of the product alone
   double max_error_ratio = 0;
   bool same_bits = true;
 };
 
-/// Checks every element, band by band. Throws Error(failed) at the first that is out of its bound.
-Verdict verify(const Context& context, const Plan& plan, const Operands& in, const Array& result) {
-  const ConstMatrix A = const_matrix_of(in.a), B = const_matrix_of(in.b);
-  const Matrix C = matrix_of(result);
-  const ConstMatrix C0 = plan.problem.beta != 0 ? const_matrix_of(in.c0) : ConstMatrix(C);
-  const double row_bytes = kVerifierBytes * static_cast<double>(std::max<index_t>(1, C.cols));
-  const index_t band = std::clamp<index_t>(static_cast<index_t>(kVerifierMemory / row_bytes), 1,
-                                           std::max<index_t>(1, C.rows));
+/// Checks every element of some rows of C, the first of which is `row`. Throws Error(failed) when
+/// one is out of its bound.
+void verify_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
+                 const ConstMatrix& C0, const Matrix& C, index_t row, Outcome& outcome,
+                 const std::function<void(index_t, index_t)>& progress) {
   const bool units = plan.algorithm == "tensor_core" && plan.problem.in == DType::f32;
-  Progress progress(context, "verifying", static_cast<double>(C.rows));
-  Verdict out;
-  for (index_t row = 0; row < C.rows; row += band) {
-    const index_t rows = std::min(band, C.rows - row);
-    const ConstMatrix a = rows_of(A, row, rows), c0 = rows_of(C0, row, rows);
-    const Matrix c = rows_of(C, row, rows);
-    const Problem problem = make_problem(a, B, c, plan.problem.alpha, plan.problem.beta);
-    const Verifier verifier(
-        problem, a, B, c0, nullptr, plan.threads, [&](index_t done, index_t total) {
-          progress.update(static_cast<double>(row) +
-                          static_cast<double>(rows) * static_cast<double>(done) /
-                              static_cast<double>(std::max<index_t>(1, total)));
-        });
-    const Verification found = verifier.check(c, units ? Arithmetic::tf32 : Arithmetic::native);
-    out.max_error_ratio = std::max(out.max_error_ratio, found.max_error_ratio);
-    out.same_bits = out.same_bits && found.same_bits;
-    if (!found.within_bound) {
-      throw Error(Category::failed,
-                  fmt::format("the result is wrong at ({},{}) and {} other elements",
-                              row + found.row, found.col, found.outside - 1),
-                  fmt::format("{}", found.expected), fmt::format("{}", found.got),
-                  "nothing was written; please report it");
+  const Verifier verifier(plan.problem, A, B, C0, nullptr, plan.threads, progress);
+  const Verification found = verifier.check(C, units ? Arithmetic::tf32 : Arithmetic::native);
+  outcome.max_error_ratio = std::max(outcome.max_error_ratio, found.max_error_ratio);
+  outcome.same_bits = outcome.same_bits && found.same_bits;
+  if (found.within_bound) return;
+  throw Error(Category::failed,
+              fmt::format("the result is wrong at ({},{}) and {} other elements", row + found.row,
+                          found.col, found.outside - 1),
+              fmt::format("{}", found.expected), fmt::format("{}", found.got),
+              "nothing was written; please report it");
+}
+
+/// Where the result goes: rows of an array in memory, or a file that takes rows as they come.
+class Target {
+ public:
+  Target(const std::string& path, DType type, index_t rows, index_t cols,
+         const WriteOptions& options)
+      : type_(type), cols_(cols) {
+    std::error_code ignored;
+    const auto kind = std::filesystem::status(path, ignored).type();
+    const bool on_disk = path != "-" && (kind == std::filesystem::file_type::regular ||
+                                         kind == std::filesystem::file_type::not_found);
+    if (on_disk && output_format(path, options.format) == Format::npy)
+      streamed_.emplace(path, type, std::vector<index_t>{rows, cols}, options.overwrite);
+    else array_.emplace(path, type, std::vector<index_t>{rows, cols}, options);
+  }
+
+  /// How many rows may be computed at once.
+  index_t most_rows(index_t rows) const {
+    const index_t row_bytes = std::max<index_t>(1, cols_ * size_of(type_));
+    return streamed_ ? std::clamp<index_t>(kBandBytes / row_bytes, 1, rows) : rows;
+  }
+  /// Where rows [first, first + count) are to be computed.
+  Matrix begin(index_t first, index_t count) {
+    if (array_) return rows_of(matrix_of(array_->array()), first, count);
+    if (!buffer_ || buffer_->rows() < count) buffer_ = make_array(type_, {count, cols_});
+    return rows_of(matrix_of(*buffer_), 0, count);
+  }
+  /// They are complete.
+  void end(const Matrix& rows) {
+    if (streamed_) streamed_->append(rows.data, rows.rows * rows.cols);
+  }
+  void commit() { streamed_ ? streamed_->commit() : array_->commit(); }
+
+ private:
+  DType type_;
+  index_t cols_;
+  std::optional<StreamedOutput> streamed_;
+  std::optional<OutputArray> array_;
+  std::optional<Array> buffer_;  // of one band, for a file
+};
+
+/// How many rows to compute at once: whole block tiles for every thread where that is allowed.
+index_t band_of(const Plan& plan, double wanted, index_t most) {
+  const index_t step = std::max<index_t>(1, plan.tile.bm) * plan.threads;
+  const auto rows = static_cast<index_t>(std::min(wanted, static_cast<double>(most)));
+  return std::clamp<index_t>(rows / step * step, std::min(step, most), most);
+}
+
+Outcome multiply_in_bands(const Context& context, const Request& request, const Plan& plan,
+                          const Operands& in, Target& target) {
+  const ConstMatrix A = const_matrix_of(in.a), B = const_matrix_of(in.b);
+  const index_t rows_in_all = in.M();
+  const double all = static_cast<double>(rows_in_all), flops = plan.problem.flops();
+  index_t most = target.most_rows(std::max<index_t>(1, rows_in_all));
+  if (request.verify) {
+    const index_t row_bytes = kVerifierBytes * std::max<index_t>(1, in.N());
+    most = std::min(most, std::max<index_t>(1, kVerifierMemory / row_bytes));
+  }
+  Progress progress(context, request.verify ? "multiplying and verifying" : "multiplying", all);
+  Outcome out;
+  // The first band tells how many rows take half a second.
+  index_t band = flops <= kOnePieceFlops ? most : band_of(plan, kOnePieceFlops / flops * all, most);
+  for (index_t row = 0; row < rows_in_all;) {
+    const index_t rows = std::min(band, rows_in_all - row);
+    const Matrix c = target.begin(row, rows);
+    const ConstMatrix a = rows_of(A, row, rows);
+    const auto start = Clock::now();
+    const bool adds = request.beta != 0;
+    const ConstMatrix c0 = adds ? rows_of(const_matrix_of(in.c0), row, rows) : ConstMatrix(c);
+    if (adds) copy_into(c0, c, plan.threads);
+    const Plan part = for_rows(plan, a, B, c);
+    run(part, a, B, c);
+    const double seconds = seconds_since(start);
+    out.seconds += seconds;
+    if (request.verify) {
+      verify_rows(part, a, B, c0, c, row, out, [&](index_t done, index_t total) {
+        const double share =
+            static_cast<double>(done) / static_cast<double>(std::max<index_t>(1, total));
+        progress.update(static_cast<double>(row) + static_cast<double>(rows) * share);
+      });
     }
+    target.end(c);
+    row += rows;
+    progress.update(static_cast<double>(row));
+    band = band_of(plan, static_cast<double>(rows) * kBandSeconds / std::max(1e-6, seconds), most);
   }
   return out;
 }
+
+// ---- output -------------------------------------------------------------------------------------
 
 std::string summary(const Request& request, const Operands& in, const Plan& plan, double seconds) {
   const double gflops = seconds > 0 ? plan.problem.flops() / seconds * 1e-9 : 0;
@@ -331,22 +357,19 @@ int run_multiply(const Context& context, const Request& request) {
     else context.print(to_string(plan) + "\n");
     return 0;
   }
-  OutputArray output(request.output, in.type, {in.M(), in.N()}, write);
-  const auto start = Clock::now();
-  if (request.beta != 0) copy_into(in.c0, output.array(), plan.threads);
-  multiply_in_bands(context, plan, in, output);
-  const double seconds = seconds_since(start);
+  Target target(request.output, in.type, in.M(), in.N(), write);
+  const Outcome outcome = multiply_in_bands(context, request, plan, in, target);
+  const double seconds = outcome.seconds;
   ordered_json verified;
   if (request.verify) {
-    const Verdict verdict = verify(context, plan, in, output.array());
-    verified = {{"max_error_ratio", verdict.max_error_ratio}, {"same_bits", verdict.same_bits}};
+    verified = {{"max_error_ratio", outcome.max_error_ratio}, {"same_bits", outcome.same_bits}};
     context.note(fmt::format("verified: every element within {:.3g} of its error bound{}",
-                             verdict.max_error_ratio,
-                             verdict.same_bits ? ", the same bits as the reference" : ""));
+                             outcome.max_error_ratio,
+                             outcome.same_bits ? ", the same bits as the reference" : ""));
   }
   {
     const Progress progress(context, "writing", 1);
-    output.commit();
+    target.commit();
   }
   context.note(summary(request, in, plan, seconds));
   if (context.json) {

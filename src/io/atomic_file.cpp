@@ -332,4 +332,38 @@ void MappedOutput::commit() {
   file_->commit();
 }
 
+StreamedOutput::StreamedOutput(std::string path, DType dtype, const std::vector<index_t>& shape,
+                               Overwrite overwrite)
+    : file_(std::move(path), overwrite),
+      dtype_(dtype),
+      missing_(checked_count(shape, size_of(dtype), file_.path())) {
+  const std::string header = io::npy_header(dtype, shape, Order::c);
+  index_t total = 0;
+  if (__builtin_add_overflow(missing_ * size_of(dtype), static_cast<index_t>(header.size()),
+                             &total)) {
+    throw Error(Category::shape, cat(file_.path(), ": ", shape_text(shape), " is too large"));
+  }
+  file_.reserve(total);
+  file_.write(header);
+}
+
+void StreamedOutput::append(const void* elements, index_t count) {
+  if (count < 0 || count > missing_) {
+    throw Error(Category::argument, cat(file_.path(), ": more elements than its shape has"),
+                cat("at most ", missing_), cat(count));
+  }
+  file_.write(elements, static_cast<std::size_t>(count * size_of(dtype_)));
+  missing_ -= count;
+  // A hint: the disk may begin now, so that little is left to flush at the end.
+  if (file_.is_regular()) sync_file_range(file_.descriptor(), 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+void StreamedOutput::commit() {
+  if (missing_ != 0) {
+    throw Error(Category::argument, cat(file_.path(), ": elements are missing"), "none",
+                cat(missing_));
+  }
+  file_.commit();
+}
+
 }  // namespace tessera

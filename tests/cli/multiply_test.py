@@ -2,6 +2,8 @@
 """tessera multiply: what it computes, reads and writes."""
 import os
 import random
+import resource
+import struct
 
 import harness
 from harness import product
@@ -134,6 +136,19 @@ class Multiply(harness.CommandTest):
         harness.write_npy(self.path("r.npy"), [random.uniform(-1, 1) for _ in range(k * n)], (k, n))
         document = self.succeeds("multiply", "l.npy", "r.npy", "-o", "c.npy", "--verify", "--json").json
         self.assertTrue(document["verified"]["same_bits"])
+
+
+    def test_result_larger_than_memory(self):
+        if harness.sanitized():
+            self.skipTest("sanitizers need more address space than any limit allows")
+        n = 10000  # 400 MB, in 300 MB of address space
+        harness.write_npy(self.path("column.npy"), [float(i % 1000) for i in range(n)], (n, 1))
+        self.succeeds("multiply", "column.npy", "column.npy", "--transpose-b", "-o", "outer.npy", "--threads", 1,
+                      limits=[(resource.RLIMIT_AS, 300 << 20)])
+        with open(self.path("outer.npy"), "rb") as file:
+            for row, column in [(0, 0), (1, n - 1), (7777, 3), (n - 1, n - 1)]:
+                file.seek(128 + 4 * (row * n + column))
+                self.assertEqual(struct.unpack("<f", file.read(4))[0], float((row % 1000) * (column % 1000)))
 
 
 class Outputs(harness.CommandTest):

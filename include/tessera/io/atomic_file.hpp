@@ -78,6 +78,24 @@ class MappedOutput {
   std::size_t length_ = 0;
 };
 
+/// A new .npy file in C order whose elements are handed over piece by piece: results of any size
+/// with little memory, and the disk works while the next piece is computed. Disk space is reserved
+/// first.
+class StreamedOutput {
+ public:
+  StreamedOutput(std::string path, DType dtype, const std::vector<index_t>& shape,
+                 Overwrite overwrite);
+  /// The next `count` elements.
+  void append(const void* elements, index_t count);
+  /// Throws Error(argument) unless every element has been appended.
+  void commit();
+
+ private:
+  AtomicFile file_;
+  DType dtype_;
+  index_t missing_;  ///< elements still to come
+};
+
 /// Removes the temporaries of all unfinished outputs of this process. Async-signal-safe: for the
 /// handlers of SIGINT, SIGTERM and SIGHUP, which end the process afterwards.
 void remove_temporaries() noexcept;
