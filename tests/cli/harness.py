@@ -7,6 +7,7 @@ import ast
 import json
 import os
 import pathlib
+import pty
 import resource
 import struct
 import subprocess
@@ -41,6 +42,14 @@ class Run:
     @property
     def lines(self):
         return self.err.splitlines()
+
+
+def terminal(test):
+    """Both ends of a terminal; skips the test where the machine has none (a chroot without /dev/pts)."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        test.skipTest(f"what the command shows on a terminal is NOT tested: {error}")
 
 
 def environment(**extra):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """tessera: help, version, lists, misspelt names, colours, standard streams."""
 import os
-import pty
 import re
 import select
 import subprocess
@@ -126,7 +125,7 @@ class Colours(harness.CommandTest):
         self.assertTrue(self.colored(CLICOLOR_FORCE="1", NO_COLOR=""))
 
     def test_terminal_has_colours_and_no_wider_lines(self):
-        master, slave = pty.openpty()
+        master, slave = harness.terminal(self)
         subprocess.run(["stty", "cols", "90", "rows", "24"], stdin=slave, check=True)
         process = subprocess.Popen([harness.COMMAND, *map(str, self.SIZES)], stdout=slave, stderr=subprocess.DEVNULL,
                                    env=harness.environment(TERM="xterm"))
@@ -194,7 +193,7 @@ class Progress(harness.CommandTest):
     WORK = ["compare", "-m", 900, "-n", 900, "-k", 900, "--algorithms", "naive,tiled", "--threads", 1]
 
     def on_terminal(self, *options):
-        master, slave = pty.openpty()
+        master, slave = harness.terminal(self)
         process = subprocess.Popen([harness.COMMAND, *map(str, self.WORK), *options], stdout=subprocess.DEVNULL, stderr=slave,
                                    env=harness.environment(TERM="xterm"))
         os.close(slave)
