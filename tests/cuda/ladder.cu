@@ -1,4 +1,5 @@
-// Compiles every kernel of the ladder for a GPU. Nothing runs: the test reads what ptxas says about each.
+// Compiles every kernel of the ladder for a GPU. Nothing runs: the test reads what ptxas says about
+// each.
 #include "tessera/kernels/block_tiled.hpp"
 #include "tessera/kernels/block_tiled_vectorized.hpp"
 #include "tessera/kernels/coalescing.hpp"
@@ -19,17 +20,19 @@ using In = Tensor<const T*, kAnyMatrix>;
 template <class T>
 using Out = Output<Tensor<T*, kAnyMatrix>>;
 
-#define TESSERA_KERNEL_FOR(T, ...) template __global__ void entry<__VA_ARGS__, In<T>, In<T>, Out<T>>(__VA_ARGS__, In<T>, In<T>, Out<T>);
-#define TESSERA_KERNELS_FOR(T)                                                       \
-  TESSERA_KERNEL_FOR(T, Naive<TileShape{32, 32}>)                                    \
-  TESSERA_KERNEL_FOR(T, Coalescing<TileShape{32, 32}>)                               \
-  TESSERA_KERNEL_FOR(T, Tiled<TileShape{32, 32, 32}>)                                \
-  TESSERA_KERNEL_FOR(T, TiledRegister<TileShape{64, 64, 8, 0, 0, 8}>)                \
-  TESSERA_KERNEL_FOR(T, BlockTiled<TileShape{128, 128, 8, 0, 0, 8, 8}>)              \
-  TESSERA_KERNEL_FOR(T, BlockTiledVectorized<TileShape{128, 128, 8, 0, 0, 8, 8}>)    \
-  TESSERA_KERNEL_FOR(T, SingleBlock<TileShape{16, 16, 16}>)                          \
-  TESSERA_KERNEL_FOR(T, TiledIdiomatic<TileShape{32, 32, 32}>)                       \
-  TESSERA_KERNEL_FOR(T, SarekNaive<TileShape{1, 256}>)                               \
+#define TESSERA_KERNEL_FOR(T, ...)                                                             \
+  template __global__ void entry<__VA_ARGS__, In<T>, In<T>, Out<T>>(__VA_ARGS__, In<T>, In<T>, \
+                                                                    Out<T>);
+#define TESSERA_KERNELS_FOR(T)                                                    \
+  TESSERA_KERNEL_FOR(T, Naive<TileShape{32, 32}>)                                 \
+  TESSERA_KERNEL_FOR(T, Coalescing<TileShape{32, 32}>)                            \
+  TESSERA_KERNEL_FOR(T, Tiled<TileShape{32, 32, 32}>)                             \
+  TESSERA_KERNEL_FOR(T, TiledRegister<TileShape{64, 64, 8, 0, 0, 8}>)             \
+  TESSERA_KERNEL_FOR(T, BlockTiled<TileShape{128, 128, 8, 0, 0, 8, 8}>)           \
+  TESSERA_KERNEL_FOR(T, BlockTiledVectorized<TileShape{128, 128, 8, 0, 0, 8, 8}>) \
+  TESSERA_KERNEL_FOR(T, SingleBlock<TileShape{16, 16, 16}>)                       \
+  TESSERA_KERNEL_FOR(T, TiledIdiomatic<TileShape{32, 32, 32}>)                    \
+  TESSERA_KERNEL_FOR(T, SarekNaive<TileShape{1, 256}>)                            \
   TESSERA_KERNEL_FOR(T, SarekTiled<TileShape{16, 16, 16}>)
 
 TESSERA_KERNELS_FOR(float)
