@@ -259,7 +259,7 @@ struct BlockScheduler::State {
       } catch (const Cancelled&) {
       } catch (const Error& error) {
         fail(std::make_exception_ptr(
-            Error(error.category() == Category::kernel ? Category::kernel : error.category(),
+            Error(error.category(),
                   cat(kernel_and_block(), ", thread ", thread_text(thread), ": ", error.what()))));
         cancel();
       } catch (const std::exception& error) {
