@@ -204,7 +204,7 @@ std::string to_table(const Context& context, const Request& request, const Probl
                                                            : Ink::red;
     const bool has = ran(result);
     table.add({std::string(result.algorithm->name),
-               result.tile == TileShape{} ? "" : to_string(result.tile),
+               result.status == Status::unsupported ? "" : to_string(result.tile),
                context.paint(name(result.status), ink),
                has ? (result.found.same_bits ? "yes" : "no") : "",
                has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",

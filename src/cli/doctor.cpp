@@ -62,11 +62,12 @@ std::string nvcc_path() {
   return find_program("nvcc", folders);
 }
 
-/// The instruction set in which the CPU engine runs kernels, in words.
+/// The instruction sets that products run with, and why.
 std::string engine_path() {
-  const bool forced = std::getenv("TESSERA_CPU") != nullptr;
-  return cat(name(vector_path()), vector_path() == VectorPath::avx2 ? " with fma and f16c" : "",
-             forced ? " (TESSERA_CPU is set)" : "");
+  return cat(cpu_text(),
+             std::getenv("TESSERA_CPU") != nullptr
+                 ? cat(" (TESSERA_CPU is set; the CPU has ", name(best_vector_path()), ")")
+                 : std::string(" (the best that the CPU has)"));
 }
 
 std::vector<Optional> optional_things(const PeerSearch& peers) {

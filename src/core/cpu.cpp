@@ -1,37 +1,100 @@
 #include "tessera/core/cpu.hpp"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace tessera {
 
 namespace {
 
-VectorPath best_path() {
+bool runs(VectorPath path) {
+  switch (path) {
+    case VectorPath::portable: return true;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c")) {
-    return VectorPath::avx2;
-  }
+    case VectorPath::avx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("f16c");
+    case VectorPath::avx512:
+      return runs(VectorPath::avx2) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+#elif defined(__aarch64__)
+    case VectorPath::neon: return true;
 #endif
-  return VectorPath::portable;
+    default: return false;
+  }
 }
 
+constexpr std::array kPaths = {VectorPath::portable, VectorPath::neon, VectorPath::avx2,
+                               VectorPath::avx512};
+
 VectorPath choose() {
-  const VectorPath best = best_path();
+  const VectorPath best = best_vector_path();
   const char* asked = std::getenv("TESSERA_CPU");
-  if (asked == nullptr || *asked == '\0' || name(best) == asked) return best;
-  if (name(VectorPath::portable) == asked) return VectorPath::portable;
-  std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': expected portable%s\n", asked,
-               best == VectorPath::avx2 ? " or avx2" : "; this CPU has no AVX2 with FMA");
+  if (asked == nullptr || *asked == '\0') return best;
+  std::string known;
+  for (const VectorPath path : kPaths) {
+    if (!runs(path)) continue;
+    if (name(path) == asked) return path;
+    known += (known.empty() ? "" : ", ") + std::string(name(path));
+  }
+  std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': this CPU runs %s\n", asked,
+               known.c_str());
   return best;
+}
+
+CpuFeatures read_features() {
+  CpuFeatures out;
+#if defined(__x86_64__)
+  if (vector_path() != VectorPath::avx512) return out;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  // Intel SDM vol. 2A, CPUID leaf 7: sub-leaf 0 ECX[11] VNNI, EDX[22,23,25] AMX and FP16; sub-leaf
+  // 1 EAX[5] BF16.
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
+    out.vnni = (c >> 11 & 1) != 0;
+    out.fp16 = (d >> 23 & 1) != 0;
+    out.amx_bf16 = (d >> 22 & 1) != 0;
+    out.amx_int8 = (d >> 25 & 1) != 0;
+  }
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) out.bf16 = (a >> 5 & 1) != 0;
+#endif
+  return out;
 }
 
 }  // namespace
 
+VectorPath best_vector_path() {
+  VectorPath best = VectorPath::portable;
+  for (const VectorPath path : kPaths) {
+    if (runs(path)) best = path;
+  }
+  return best;
+}
+
 VectorPath vector_path() {
   static const VectorPath path = choose();
   return path;
+}
+
+CpuFeatures cpu_features() {
+  static const CpuFeatures features = read_features();
+  return features;
+}
+
+std::string cpu_text() {
+  std::string out(name(vector_path()));
+  const CpuFeatures f = cpu_features();
+  if (f.bf16) out += " bf16";
+  if (f.vnni) out += " vnni";
+  if (f.fp16) out += " fp16";
+  if (f.amx_bf16) out += " amx-bf16";
+  if (f.amx_int8) out += " amx-int8";
+  return out;
 }
 
 }  // namespace tessera

@@ -12,9 +12,9 @@
 #include <fstream>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
-#include <vector>
+
+#include "tessera/core/team.hpp"
 
 namespace tessera {
 
@@ -93,14 +93,8 @@ void parallel_for(index_t count, int threads, const std::function<void(index_t)>
       }
     }
   };
-  std::vector<std::thread> helpers;
-  try {
-    for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: the ones that started, and the caller, do all the work.
-  }
-  work();
-  for (auto& helper : helpers) helper.join();
+  constexpr double long_enough_us = 1e6;  // a block or a band of rows: worth waking everybody
+  run_team(threads, long_enough_us, [&](int) { work(); });
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -6,7 +6,7 @@ std::span<const LadderEntry> ladder() {
   static const LadderEntry entries[] = {kNaive,         kCoalescing,  kTiled,
                                         kTiledRegister, kBlockTiled,  kBlockTiledVectorized,
                                         kTensorCore,    kSingleBlock, kTiledIdiomatic,
-                                        kSarekNaive,    kSarekTiled};
+                                        kSarekNaive,    kSarekTiled,  kPacked};
   return entries;
 }
 

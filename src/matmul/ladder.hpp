@@ -30,7 +30,8 @@ struct LadderEntry {
 std::span<const LadderEntry> ladder();
 
 extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
-    kBlockTiledVectorized, kTensorCore, kSingleBlock, kTiledIdiomatic, kSarekNaive, kSarekTiled;
+    kBlockTiledVectorized, kTensorCore, kSingleBlock, kTiledIdiomatic, kSarekNaive, kSarekTiled,
+    kPacked;
 
 /// Element types with a product in the accumulator's arithmetic.
 inline bool has_native_product(DType in, DType out) {

@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Ladder, ::testing::ValuesIn(all_cases()), case_nam
 
 TEST_P(Ladder, IsRightForEveryShape) {
   const auto& tile = GetParam().tile;
-  const index_t extent = std::min(tile.bm, 64);
+  const index_t extent =
+      tile.bm == 0 ? 48 : std::min(tile.bm, 64);  // packed has no tile: one panel
   for (const auto& shape : testing::nasty_shapes(extent))
     expect_right<float, float>(GetParam(), shape, 1, 0, 0);
 }
@@ -106,6 +107,7 @@ TEST_P(Ladder, MultipliesEveryType) {
     expect_right<double, double>(GetParam(), shape, 0.7, -0.3, 4);
   if (algorithm.supports(DType::i32, DType::i32))
     expect_right<std::int32_t, std::int32_t>(GetParam(), shape, 3, -2, 1);
+  if (!algorithm.supports(DType::f16, DType::f16)) return;
   expect_right<f16, f16>(GetParam(), shape, 0.5, 1, 0);
   expect_right<f16, float>(GetParam(), shape, 1, 0, 0);
   expect_right<bf16, bf16>(GetParam(), shape, 1, 2, 4);

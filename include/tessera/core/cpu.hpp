@@ -1,24 +1,47 @@
-// Which instruction set the CPU engine's kernels run with. Chosen once, at run time, by what the
-// CPU can do.
+// Which instruction set runs. Chosen once, at run time, by what the CPU can do, never by its name.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace tessera {
 
+/// Each path includes what the ones before it have (NEON stands alone, on AArch64).
 enum class VectorPath {
   portable,  ///< what every CPU of the architecture has; fused multiply-adds in software where it
              ///< has none
-  avx2       ///< AVX2, FMA and F16C
+  neon,      ///< AArch64 Advanced SIMD
+  avx2,      ///< AVX2, FMA and F16C
+  avx512     ///< AVX-512 F, BW, DQ and VL
 };
 
 constexpr std::string_view name(VectorPath path) {
-  return path == VectorPath::avx2 ? "avx2" : "portable";
+  switch (path) {
+    case VectorPath::neon: return "neon";
+    case VectorPath::avx2: return "avx2";
+    case VectorPath::avx512: return "avx512";
+    default: return "portable";
+  }
 }
 
-/// The best path of this CPU, or the one that TESSERA_CPU names (portable, avx2). A name that is
-/// unknown, or that this CPU cannot run, is reported once on stderr and ignored. The results have
-/// the same bits on every path.
+/// The best path of this CPU, or the one that TESSERA_CPU names. A name that is unknown, or that
+/// this CPU cannot run, is reported once on stderr and ignored. f32 and f64 results have the same
+/// bits on every path. The CPU engine knows no more than avx2; the packed path knows all.
 VectorPath vector_path();
+
+/// The best path that the CPU has, whatever TESSERA_CPU says.
+VectorPath best_vector_path();
+
+/// Instructions beyond the path that some products use. None on paths below avx512.
+struct CpuFeatures {
+  bool bf16 = false;  ///< AVX512_BF16: vdpbf16ps
+  bool vnni = false;  ///< AVX512_VNNI: vpdpbusd
+  bool fp16 = false;  ///< AVX512_FP16
+  bool amx_bf16 = false, amx_int8 = false;
+};
+CpuFeatures cpu_features();
+
+/// "avx512 bf16 vnni"
+std::string cpu_text();
 
 }  // namespace tessera

@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// "128x128x8 thread 8x8", "64x64x32 warp 32x32", "32x32".
+/// "128x128x8/8x8" (thread tile), "64x64x32/32x32" (warp tile), "32x32", "none".
 std::string to_string(const TileShape& tile);
 /// "128,128,8" or "128x128x8", then optionally "/TMxTN" or "/WMxWN": matched against what an
 /// algorithm offers.

@@ -95,7 +95,7 @@ struct CpuEntry {
 #endif
   static BlockTask::Body body() {
 #if defined(__x86_64__)
-    if (vector_path() == VectorPath::avx2) return run_avx2;
+    if (vector_path() >= VectorPath::avx2) return run_avx2;
 #endif
     return run;
   }

@@ -1,0 +1,49 @@
+// The threads of this process that help with a product. The caller always works; helpers join if
+// and when they come, and are locked out once the caller finds nothing left to hand out. So a piece
+// of work never takes longer with helpers than the pieces they hold, wherever they sleep.
+//
+// Helpers start at the first large piece of work, look around for some 200 us after the last one,
+// then sleep. A caller with little work does not wake them: waking costs it more than they save. It
+// wakes them when such calls follow each other closely.
+//
+// A forked child starts with no helpers and gets its own. Calls from inside a body, and callers
+// beyond the number of cores, run alone. Helpers are never joined: they hold nothing between calls.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+namespace tessera {
+
+/// A callable body(worker) that outlives the call it is passed to.
+class TeamBody {
+ public:
+  template <class Body>
+  requires(!std::is_same_v<std::remove_cvref_t<Body>, TeamBody>)
+      TeamBody(const Body& body)  // NOLINT(google-explicit-constructor)
+      : object_(std::addressof(body)),
+        call_([](const void* object, int worker) { (*static_cast<const Body*>(object))(worker); }) {
+  }
+  void operator()(int worker) const { call_(object_, worker); }
+
+ private:
+  const void* object_;
+  void (*call_)(const void*, int);
+};
+
+/// One step of a wait: a pause, or after some microseconds of them the core for somebody else.
+void relax(int spins);
+
+/// Runs body(0) here and body(1), body(2), ... on up to threads - 1 helpers, at the same time;
+/// returns when all that began have returned. A body takes pieces of the work until none is left,
+/// must be right when it runs alone, and throws nothing. `expected_us`: how long the whole work
+/// takes one thread, roughly; decides whether sleeping helpers are worth waking.
+void run_team(int threads, double expected_us, TeamBody body);
+
+/// Waits for a member of the team: spins, then gives the core away between looks.
+template <class Done>
+void wait_for_team(Done done) {
+  for (int spins = 0; !done(); ++spins) relax(spins);
+}
+
+}  // namespace tessera

@@ -1,0 +1,199 @@
+#include "tessera/core/team.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "tessera/core/parallel.hpp"
+
+namespace tessera {
+
+namespace {
+
+/// Measured on 2 cores of an EPYC guest (bench/threads.cpp): waking a sleeper costs the caller 3 to
+/// 60 us and the sleeper needs as long again to arrive.
+constexpr double kWorthWaking = 250;                         // us of work for one thread
+constexpr std::chrono::microseconds kLookAround{200};        // how long an idle helper stays awake
+constexpr std::chrono::microseconds kCloselyFollowing{300};  // between calls that ask for help
+constexpr int kCallsToWake = 3;
+constexpr int kMostHelpers = 1023;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+std::int64_t now_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// One piece of work that helpers may join. state: who is inside (16 bits), how many more may join
+/// (16 bits), and whether a caller has it.
+struct alignas(64) Slot {
+  static constexpr std::uint64_t kInside = 1, kInsideMask = 0xFFFF;
+  static constexpr std::uint64_t kRoom = 1 << 16, kRoomMask = 0xFFFFull << 16;
+  static constexpr std::uint64_t kTaken = 1ull << 32;
+  std::atomic<std::uint64_t> state{0};
+  int wanted = 0;
+  const TeamBody* body = nullptr;
+};
+
+struct Pool {
+  std::array<Slot, 16> slots;
+  alignas(64) std::atomic<std::uint32_t> posts{0};  // changes when work is posted
+  alignas(64) std::atomic<int> sleeping{0};
+  std::atomic<int> helpers{0};
+  std::atomic<int> callers{0};
+  std::atomic<std::int64_t> last_wish_us{0};
+  std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
+  std::mutex starting;
+};
+
+/// Never destroyed: helpers may look at it until the process ends.
+Pool& pool() {
+  alignas(Pool) static char memory[sizeof(Pool)];
+  static Pool* const made = [] {
+    Pool* p = new (memory) Pool;
+    // The child of a fork has only the forking thread: whatever others were doing is not there.
+    pthread_atfork(nullptr, nullptr, [] { new (&pool()) Pool; });
+    return p;
+  }();
+  return *made;
+}
+
+thread_local bool inside = false;
+
+bool join(Pool& p) {
+  for (Slot& slot : p.slots) {
+    std::uint64_t seen = slot.state.load(std::memory_order_acquire);
+    while ((seen & Slot::kRoomMask) != 0) {
+      if (!slot.state.compare_exchange_weak(seen, seen - Slot::kRoom + Slot::kInside,
+                                            std::memory_order_acq_rel))
+        continue;
+      const int room = static_cast<int>((seen & Slot::kRoomMask) / Slot::kRoom);
+      inside = true;
+      (*slot.body)(slot.wanted - room + 1);
+      inside = false;
+      slot.state.fetch_sub(Slot::kInside, std::memory_order_release);
+      return true;
+    }
+  }
+  return false;
+}
+
+void help(Pool& p) {
+  std::uint32_t seen = p.posts.load();
+  std::int64_t until = now_us() + kLookAround.count();
+  for (;;) {
+    if (join(p)) {
+      until = now_us() + kLookAround.count();
+      continue;
+    }
+    for (int i = 0; i < 64 && p.posts.load(std::memory_order_relaxed) == seen; ++i) pause();
+    if (const std::uint32_t posts = p.posts.load(); posts != seen) {
+      seen = posts;
+      continue;
+    }
+    if (now_us() < until) continue;
+    p.sleeping.fetch_add(1);
+    p.posts.wait(seen);
+    p.sleeping.fetch_sub(1);
+    until = now_us() + kLookAround.count();
+  }
+}
+
+/// Starts helpers until there are `wanted`, or the system has no more. Signals stay with the
+/// program's own threads.
+void start_helpers(Pool& p, int wanted) {
+  std::unique_lock lock(p.starting, std::try_to_lock);
+  if (!lock) return;  // another caller is at it
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (p.helpers.load() < wanted) {
+    pthread_t thread;
+    const auto entry = [](void* pool) -> void* {
+      help(*static_cast<Pool*>(pool));
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, entry, &p) != 0) break;
+    pthread_detach(thread);
+    p.helpers.fetch_add(1);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Is it worth the caller's time to start or wake helpers?
+bool worth_waking(Pool& p, double expected_us) {
+  if (expected_us >= kWorthWaking) return true;
+  const std::int64_t now = now_us();
+  const std::int64_t last = p.last_wish_us.exchange(now, std::memory_order_relaxed);
+  if (now - last > kCloselyFollowing.count()) p.wishes.store(0, std::memory_order_relaxed);
+  return p.wishes.fetch_add(1, std::memory_order_relaxed) + 1 >= kCallsToWake;
+}
+
+}  // namespace
+
+void relax(int spins) {
+  if (spins < 2000) pause();
+  else std::this_thread::yield();
+}
+
+void run_team(int threads, double expected_us, TeamBody body) {
+  if (threads <= 1 || inside) return body(0);
+  Pool& p = pool();
+  const int wanted = std::min(threads - 1, kMostHelpers);
+  // As many callers as cores: the machine is full without helpers.
+  static const int cores = available_cores();
+  const int callers = p.callers.fetch_add(1, std::memory_order_relaxed);
+  Slot* mine = nullptr;
+  if (callers < cores) {
+    const bool all_up = p.helpers.load(std::memory_order_relaxed) >= wanted &&
+                        p.sleeping.load(std::memory_order_relaxed) == 0;
+    const bool wake = all_up || worth_waking(p, expected_us);
+    if (wake && p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
+    // Nobody awake and nobody to be woken: alone, without touching a shared line again.
+    if (wake || p.sleeping.load() < p.helpers.load()) {
+      for (Slot& slot : p.slots) {
+        std::uint64_t free = 0;
+        if (slot.state.load(std::memory_order_relaxed) == 0 &&
+            slot.state.compare_exchange_strong(free, Slot::kTaken)) {
+          mine = &slot;
+          break;
+        }
+      }
+    }
+    if (mine != nullptr) {
+      mine->body = &body;
+      mine->wanted = wanted;
+      mine->state.store(Slot::kTaken + static_cast<std::uint64_t>(wanted) * Slot::kRoom,
+                        std::memory_order_release);
+      p.posts.fetch_add(1);
+      if (wake && p.sleeping.load() > 0) p.posts.notify_all();
+    }
+  }
+  inside = true;
+  body(0);
+  inside = false;
+  if (mine != nullptr) {
+    mine->state.fetch_and(~Slot::kRoomMask, std::memory_order_acq_rel);
+    wait_for_team(
+        [&] { return (mine->state.load(std::memory_order_acquire) & Slot::kInsideMask) == 0; });
+    mine->state.store(0, std::memory_order_release);
+  }
+  p.callers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace tessera

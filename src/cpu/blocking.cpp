@@ -1,0 +1,65 @@
+#include "blocking.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace tessera::cpu {
+
+namespace {
+
+constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
+constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
+
+/// `extent` in equal parts of at most `most`, each a multiple of `unit`.
+index_t even_part(index_t extent, index_t most, index_t unit) {
+  const index_t parts = std::max<index_t>(1, ceil_div(extent, std::max(most, unit)));
+  return round_up(ceil_div(extent, parts), unit);
+}
+
+}  // namespace
+
+const Caches& caches() {
+  static const Caches found = [] {
+    Caches out;
+    const auto ask = [](int name, index_t& value) {
+      if (const long bytes = sysconf(name); bytes > 0) value = bytes;
+    };
+    ask(_SC_LEVEL1_DCACHE_SIZE, out.l1);
+    ask(_SC_LEVEL2_CACHE_SIZE, out.l2);
+    ask(_SC_LEVEL3_CACHE_SIZE, out.l3);
+    return out;
+  }();
+  return found;
+}
+
+Blocking block(index_t M, index_t N, index_t K, int mr, int lanes, int vectors, int element_bytes,
+               int threads) {
+  Blocking out{};
+  const index_t nr_most = static_cast<index_t>(lanes) * vectors;
+  out.nr = static_cast<int>(even_part(N, nr_most, lanes));
+  // A panel of A takes half of L1; the other half is for what streams through: B and C.
+  const index_t kc_most = std::clamp<index_t>(caches().l1 / 2 / (mr * element_bytes), 128, 1024);
+  out.kc = even_part(K, kc_most, 8);
+  // A job's part of B takes about 5/8 of L2.
+  const index_t nc_most =
+      std::max<index_t>(nr_most, caches().l2 * 5 / 8 / (out.kc * element_bytes));
+  out.nc = even_part(N, nc_most / out.nr * out.nr, out.nr);
+  out.mc = round_up(M, mr);
+  if (threads > 1) {
+    // Eight jobs for each thread, so that one that is held up does not hold up the others; but
+    // enough rows in each that reading its part of B is well repaid.
+    const index_t across = ceil_div(N, out.nc);
+    const index_t down = std::max<index_t>(1, ceil_div(index_t{8} * threads, across));
+    out.mc = even_part(M, std::max<index_t>(ceil_div(M, down), 8 * mr), mr);
+    // Too few rows for that: narrower jobs.
+    const index_t jobs = ceil_div(M, out.mc) * across;
+    if (jobs < 4 * threads) {
+      const index_t columns = ceil_div(index_t{4} * threads, ceil_div(M, out.mc));
+      out.nc = even_part(N, std::max<index_t>(ceil_div(N, columns), out.nr), out.nr);
+    }
+  }
+  return out;
+}
+
+}  // namespace tessera::cpu

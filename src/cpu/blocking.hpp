@@ -1,0 +1,27 @@
+// How a product is cut for the caches of this machine: which part of A stays in L1, which part of B
+// in L2. Everything follows from the sizes of the caches and of a micro-tile.
+#pragma once
+
+#include "tessera/core/config.hpp"
+
+namespace tessera::cpu {
+
+/// Bytes of data cache as one core sees it.
+struct Caches {
+  index_t l1 = 32 << 10, l2 = 512 << 10;
+  index_t l3 = 8 << 20;  ///< shared by several cores
+};
+/// What the system says; the defaults above where it says nothing.
+const Caches& caches();
+
+/// Block sizes of one product, in elements.
+struct Blocking {
+  index_t kc;  ///< depth of a slab: a panel of A (MR,kc) stays in half of L1
+  index_t nc;  ///< columns of a job: its part of B (kc,nc) stays in L2
+  index_t mc;  ///< rows of a job
+  int nr;      ///< columns of a panel of B, whole vectors
+};
+Blocking block(index_t M, index_t N, index_t K, int mr, int lanes, int vectors, int element_bytes,
+               int threads);
+
+}  // namespace tessera::cpu

@@ -1,0 +1,90 @@
+// NEON (AArch64 Advanced SIMD) kernels: 32 registers of 128 bits, as many as AVX-512 has.
+#include "microkernel.hpp"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+namespace tessera::cpu {
+
+namespace {
+
+struct F32 {
+  using element = float;
+  using type = float32x4_t;
+  static constexpr int lanes = 4, transposed = 4;
+  static type zero() { return vdupq_n_f32(0); }
+  static type splat(float x) { return vdupq_n_f32(x); }
+  static int first(int n) { return n; }
+  static type load(const float* p) { return vld1q_f32(p); }
+  static type load_first(const float* p, int n) {
+    float x[lanes] = {};
+    for (int i = 0; i < n; ++i) x[i] = p[i];
+    return vld1q_f32(x);
+  }
+  static type broadcast(const float* p) { return vld1q_dup_f32(p); }
+  static type fma(type a, type b, type c) { return vfmaq_f32(c, a, b); }
+  static type mul(type a, type b) { return vmulq_f32(a, b); }
+  static type relu(type x, type zero) { return vbslq_f32(vcltq_f32(x, zero), zero, x); }
+  static void store(float* p, type x) { vst1q_f32(p, x); }
+  static void store_first(float* p, int n, type v) {
+    float x[lanes];
+    vst1q_f32(x, v);
+    for (int i = 0; i < n; ++i) p[i] = x[i];
+  }
+  static void stream(float* p, type x) { store(p, x); }
+  /// dst[k * width + i] = src[i * line + k] for i, k < 4.
+  static void transpose(float* dst, index_t width, const float* src, index_t line) {
+    float32x4x4_t rows;
+    TESSERA_UNROLL
+    for (int i = 0; i < 4; ++i) rows.val[i] = vld1q_f32(src + i * line);
+    float block[16];
+    vst4q_f32(block, rows);
+    TESSERA_UNROLL
+    for (int k = 0; k < 4; ++k) vst1q_f32(dst + k * width, vld1q_f32(block + 4 * k));
+  }
+};
+
+struct F64 {
+  using element = double;
+  using type = float64x2_t;
+  static constexpr int lanes = 2, transposed = 2;
+  static type zero() { return vdupq_n_f64(0); }
+  static type splat(double x) { return vdupq_n_f64(x); }
+  static int first(int n) { return n; }
+  static type load(const double* p) { return vld1q_f64(p); }
+  static type load_first(const double* p, int n) {
+    return n == 2 ? vld1q_f64(p) : vsetq_lane_f64(*p, zero(), 0);
+  }
+  static type broadcast(const double* p) { return vld1q_dup_f64(p); }
+  static type fma(type a, type b, type c) { return vfmaq_f64(c, a, b); }
+  static type mul(type a, type b) { return vmulq_f64(a, b); }
+  static type relu(type x, type zero) { return vbslq_f64(vcltq_f64(x, zero), zero, x); }
+  static void store(double* p, type x) { vst1q_f64(p, x); }
+  static void store_first(double* p, int n, type x) {
+    if (n == 2) vst1q_f64(p, x);
+    else *p = vgetq_lane_f64(x, 0);
+  }
+  static void stream(double* p, type x) { store(p, x); }
+  static void transpose(double* dst, index_t width, const double* src, index_t line) {
+    const type a = vld1q_f64(src), b = vld1q_f64(src + line);
+    vst1q_f64(dst, vtrn1q_f64(a, b));
+    vst1q_f64(dst + width, vtrn2q_f64(a, b));
+  }
+};
+
+constexpr Kernels<float> kF32 = make_kernels<F32, 8, 3>("neon");
+constexpr Kernels<double> kF64 = make_kernels<F64, 8, 3>("neon");
+
+}  // namespace
+
+template <>
+const Kernels<float>* neon_kernels<float>() {
+  return &kF32;
+}
+template <>
+const Kernels<double>* neon_kernels<double>() {
+  return &kF64;
+}
+
+}  // namespace tessera::cpu
+#endif

@@ -1,0 +1,58 @@
+// Small transpositions with 256-bit shuffles, for packing. Each kernels_<isa>.cpp gets its own
+// copy, compiled for its instruction set.
+#pragma once
+
+#include <immintrin.h>
+
+#include "tessera/core/config.hpp"
+
+namespace tessera::cpu {
+
+namespace {
+
+/// dst[k * width + i] = src[i * line + k] for i, k < 8.
+[[maybe_unused]] inline void transpose_8x8(float* dst, index_t width, const float* src,
+                                           index_t line) {
+  __m256 r[8], t[8];
+  TESSERA_UNROLL
+  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(src + i * line);
+  TESSERA_UNROLL
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  }
+  TESSERA_UNROLL
+  for (int i = 0; i < 8; i += 4) {
+    r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+    r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xEE);
+    r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+    r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
+  }
+  TESSERA_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(dst + i * width, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+    _mm256_storeu_ps(dst + (i + 4) * width, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+  }
+}
+
+/// dst[k * width + i] = src[i * line + k] for i, k < 4.
+[[maybe_unused]] inline void transpose_4x4(double* dst, index_t width, const double* src,
+                                           index_t line) {
+  __m256d r[4], t[4];
+  TESSERA_UNROLL
+  for (int i = 0; i < 4; ++i) r[i] = _mm256_loadu_pd(src + i * line);
+  TESSERA_UNROLL
+  for (int i = 0; i < 4; i += 2) {
+    t[i] = _mm256_unpacklo_pd(r[i], r[i + 1]);
+    t[i + 1] = _mm256_unpackhi_pd(r[i], r[i + 1]);
+  }
+  TESSERA_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    _mm256_storeu_pd(dst + i * width, _mm256_permute2f128_pd(t[i], t[i + 2], 0x20));
+    _mm256_storeu_pd(dst + (i + 2) * width, _mm256_permute2f128_pd(t[i], t[i + 2], 0x31));
+  }
+}
+
+}  // namespace
+
+}  // namespace tessera::cpu

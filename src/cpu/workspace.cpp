@@ -1,0 +1,79 @@
+#include "workspace.hpp"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace tessera::cpu {
+
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kKept = std::size_t{64} << 20;  // larger blocks go back to the system
+
+/// The first bytes of a block that waits for its next user.
+struct Idle {
+  std::size_t bytes;
+};
+/// Blocks that wait; each slot holds one or none.
+std::array<std::atomic<Idle*>, 8> shelf;
+
+std::size_t page_rounded(std::size_t bytes) {
+  const std::size_t unit = bytes >= kHugePage ? kHugePage : 4096;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+void give_back(void* data, std::size_t bytes) { munmap(data, bytes); }
+
+/// A new block. Large ones start at a huge page, so that the kernel can use one.
+void* map(std::size_t bytes) {
+  const std::size_t slack = bytes >= kHugePage ? kHugePage : 0;
+  void* data =
+      mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return nullptr;
+  if (slack == 0) return data;
+  const auto start = reinterpret_cast<std::uintptr_t>(data);
+  const auto aligned = (start + kHugePage - 1) / kHugePage * kHugePage;
+  if (aligned > start) munmap(data, aligned - start);
+  if (start + slack > aligned)
+    munmap(reinterpret_cast<void*>(aligned + bytes), start + slack - aligned);
+  data = reinterpret_cast<void*>(aligned);
+  madvise(data, bytes, MADV_HUGEPAGE);
+  return data;
+}
+
+}  // namespace
+
+Workspace::Workspace(std::size_t bytes) {
+  if (bytes == 0) bytes = 1;
+  for (auto& slot : shelf) {
+    if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+    Idle* idle = slot.exchange(nullptr, std::memory_order_acquire);
+    if (idle == nullptr) continue;
+    if (idle->bytes >= bytes) {
+      bytes_ = idle->bytes;
+      data_ = next_ = reinterpret_cast<char*>(idle);
+      return;
+    }
+    give_back(idle, idle->bytes);  // too small: a larger one takes its place
+  }
+  bytes_ = page_rounded(bytes);
+  data_ = next_ = static_cast<char*>(map(bytes_));
+}
+
+Workspace::~Workspace() {
+  if (data_ == nullptr) return;
+  if (bytes_ <= kKept) {
+    Idle* idle = reinterpret_cast<Idle*>(data_);
+    idle->bytes = bytes_;
+    for (auto& slot : shelf) {
+      Idle* empty = nullptr;
+      if (slot.compare_exchange_strong(empty, idle, std::memory_order_release)) return;
+    }
+  }
+  give_back(data_, bytes_);
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,36 @@
+// Memory for packed panels: page-aligned, on huge pages where large, kept for the next call. No
+// locks: a call takes what is there or maps its own, so any number of callers, and a forked child,
+// go on.
+#pragma once
+
+#include <cstddef>
+
+namespace tessera::cpu {
+
+class Workspace {
+ public:
+  /// At least `bytes` bytes, aligned to a page; data() is null where the system has none left.
+  explicit Workspace(std::size_t bytes);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  /// The next `count` elements of T, aligned to a cache line. The sum of all stays within the size.
+  template <class T>
+  T* take(std::size_t count) {
+    char* at = next_;
+    next_ += rounded(count * sizeof(T));
+    return reinterpret_cast<T*>(at);
+  }
+  /// What take() uses up for `bytes` bytes.
+  static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  char* data_ = nullptr;
+  char* next_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tessera::cpu
