@@ -288,10 +288,7 @@ int run_compare(const Context& context, const Request& request) {
   if (!std::isfinite(request.alpha) || !std::isfinite(request.beta))
     throw Error(Category::argument, "alpha and beta must be finite numbers here", {},
                 cat("alpha ", request.alpha, ", beta ", request.beta));
-  if (type != DType::f64 && type != DType::f32 && type != DType::f16 && type != DType::bf16 &&
-      type != DType::i32)
-    throw Error(Category::type, cat("there is no ", tessera::name(type), " product"),
-                "f64, f32, f16, bf16 or i32");
+  require_product(type);
   check_size(request, type);
 
   Options options;
@@ -302,6 +299,7 @@ int run_compare(const Context& context, const Request& request) {
 
   // All plans first: what is named and cannot run is refused before any work.
   const Problem problem = problem_of(request, type);
+  (void)make_plan(problem);  // what no algorithm could run is said as it is
   const bool all = request.algorithms.empty();
   std::vector<Result> results;
   std::vector<std::optional<Plan>> plans;

@@ -48,6 +48,10 @@ Files may hold all of them. Products are computed in f64, f32, f16, bf16 or i32.
       i32 with any floating point  -> f64
       u32 i64 u64                  -> f64, exact up to 2^53, with a note on stderr
 
+--dtype takes another type, as long as nothing is lost but rounding: floating point goes to the nearest neighbour (-v says
+how many elements), but a fraction or NaN for i32, and a value beyond the type, are refused with the first such element.
+So are --alpha and --beta that the sums' type cannot hold.
+
 f16 and bf16 are summed in f32 and rounded once, to nearest even. i32 wraps modulo 2^32.
 )";
 

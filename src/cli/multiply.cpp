@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "conversion.hpp"
 #include "device.hpp"
 #include "json_text.hpp"
 #include "operand.hpp"
@@ -42,7 +43,8 @@ constexpr index_t kVerifierMemory = 512000000, kVerifierBytes = 32;
 struct Request {
   std::string a, b, c, output;
   bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false;
-  double alpha = 1, beta = 0;
+  double alpha = 1;
+  std::optional<double> beta;  // without one, C0 has no use
   std::string dtype, algorithm = "auto", tile, device = "cpu", format;
   int threads = 0;
 };
@@ -67,8 +69,7 @@ Array read_matrix(const std::string& path, const std::string& what, Vector vecto
   ReadOptions options;
   if (!request.dtype.empty()) {
     const DType type = parse_dtype(request.dtype);
-    if (type == DType::bf16 || type == DType::f8e4m3 || type == DType::f8e5m2)
-      options.untyped = type;
+    if (type == DType::bf16 || type == DType::f16) options.untyped = type;
   }
   Array out = read_array(path, options);
   if (out.rank() == 1) {
@@ -90,48 +91,62 @@ struct Operands {
 
 std::string shape_of(const Array& array) { return cat("(", array.rows(), ",", array.cols(), ")"); }
 
-void note_inexact(const Context& context, const std::string& what, DType from, DType to) {
-  if (to == DType::f64 && (from == DType::i64 || from == DType::u64 || from == DType::u32))
-    context.note(cat(what, " is ", name(from), ": computed in f64, exact for values up to 2^53"));
+/// `matrix` in the type `to`. Where the user chose that type, nothing but rounding may be lost.
+Array converted(const Context& context, const Request& request, const Array& matrix, DType to,
+                DType natural, const std::string& what) {
+  if (matrix.dtype() == to) return matrix;
+  if (!request.dtype.empty()) {
+    const Conversion found = examine_conversion(matrix, to);
+    require_lossless(found, matrix, to, natural, what);
+    if (found.rounded > 0)
+      context.detail(cat(what, ": ", found.rounded, " of ", matrix.count(), " elements rounded to ",
+                         name(to)));
+  } else if (is_wide_integer(matrix.dtype())) {
+    context.note(cat(what, " is ", name(matrix.dtype()), ": computed in ", name(to),
+                     ", exact for values up to 2^53"));
+  }
+  return convert(matrix, to);
+}
+
+void require_inner_extents(const Request& request, const Array& a, const Array& b) {
+  if (a.cols() == b.rows()) return;
+  const auto shown = [](const std::string& path, bool turned) {
+    return turned ? path + " transposed" : path;
+  };
+  std::string advice = "check which file is which";
+  if (a.cols() == b.cols()) advice = "try --transpose-b";
+  else if (a.rows() == b.rows()) advice = "try --transpose-a";
+  throw Error(
+      Category::shape,
+      cat("A (", shown(request.a, request.transpose_a), ") has ", a.cols(), " columns but B (",
+          shown(request.b, request.transpose_b), ") has ", b.rows(), " rows"),
+      {}, cat("A ", shape_of(a), " and B ", shape_of(b)), advice);
 }
 
 Operands read_operands(const Context& context, const Request& request) {
+  const auto turned = [](const Array& matrix, bool turn) {
+    return turn ? transposed(matrix) : matrix;
+  };
+  const Array a = read_matrix(request.a, "A", Vector::row, request);
+  const Array b = read_matrix(request.b, "B", Vector::column, request);
+  require_inner_extents(request, turned(a, request.transpose_a), turned(b, request.transpose_b));
+  const DType natural = product_type(a.dtype(), b.dtype());
   Operands out;
-  Array a = read_matrix(request.a, "A", Vector::row, request);
-  Array b = read_matrix(request.b, "B", Vector::column, request);
-  if (request.transpose_a) a = transposed(a);
-  if (request.transpose_b) b = transposed(b);
-  if (a.cols() != b.rows()) {
-    const auto shown = [](const std::string& path, bool turned) {
-      return turned ? path + " transposed" : path;
-    };
-    std::string advice = "check which file is which";
-    if (a.cols() == b.cols()) advice = "try --transpose-b";
-    else if (a.rows() == b.rows()) advice = "try --transpose-a";
-    throw Error(
-        Category::shape,
-        cat("A (", shown(request.a, request.transpose_a), ") has ", a.cols(), " columns but B (",
-            shown(request.b, request.transpose_b), ") has ", b.rows(), " rows"),
-        {}, cat("A ", shape_of(a), " and B ", shape_of(b)), advice);
+  out.type = request.dtype.empty() ? natural : parse_dtype(request.dtype);
+  const auto fit = [&](const Array& matrix, const char* what, const std::string& path) {
+    return converted(context, request, matrix, out.type, natural, cat(what, " (", path, ")"));
+  };
+  // As they lie in their files, so that messages name the elements as the user knows them.
+  out.a = turned(fit(a, "A", request.a), request.transpose_a);
+  out.b = turned(fit(b, "B", request.b), request.transpose_b);
+  if (request.c.empty()) return out;
+  const Array c0 =
+      read_matrix(request.c, "C0", out.M() == 1 ? Vector::row : Vector::column, request);
+  if (c0.rows() != out.M() || c0.cols() != out.N()) {
+    throw Error(Category::shape, cat("C0 (", request.c, ") does not have the shape of the product"),
+                cat("(", out.M(), ",", out.N(), ")"), shape_of(c0));
   }
-  out.type =
-      request.dtype.empty() ? product_type(a.dtype(), b.dtype()) : parse_dtype(request.dtype);
-  if (request.dtype.empty()) {
-    note_inexact(context, "A", a.dtype(), out.type);
-    note_inexact(context, "B", b.dtype(), out.type);
-  }
-  if (!request.c.empty()) {
-    const Array c0 =
-        read_matrix(request.c, "C0", a.rows() == 1 ? Vector::row : Vector::column, request);
-    if (c0.rows() != a.rows() || c0.cols() != b.cols()) {
-      throw Error(Category::shape,
-                  cat("C0 (", request.c, ") does not have the shape of the product"),
-                  cat("(", a.rows(), ",", b.cols(), ")"), shape_of(c0));
-    }
-    if (request.beta != 0) out.c0 = convert(c0, out.type);
-  }
-  out.a = convert(a, out.type);
-  out.b = convert(b, out.type);
+  if (request.beta.value_or(0) != 0) out.c0 = fit(c0, "C0", request.c);
   return out;
 }
 
@@ -144,7 +159,7 @@ Plan plan_of(const Request& request, const Operands& in) {
   problem.a = {in.a.row_stride(), in.a.col_stride()};
   problem.b = {in.b.row_stride(), in.b.col_stride()};
   problem.c = {in.N(), 1};
-  problem.alpha = request.alpha, problem.beta = request.beta;
+  problem.alpha = request.alpha, problem.beta = request.beta.value_or(0);
   Options options;
   options.algorithm = request.algorithm;
   options.threads = request.threads;
@@ -262,7 +277,7 @@ Outcome multiply_in_bands(const Context& context, const Request& request, const 
     const Matrix c = target.begin(row, rows);
     const ConstMatrix a = rows_of(A, row, rows);
     const auto start = Clock::now();
-    const bool adds = request.beta != 0;
+    const bool adds = plan.problem.beta != 0;
     const ConstMatrix c0 = adds ? rows_of(const_matrix_of(in.c0), row, rows) : ConstMatrix(c);
     if (adds) copy_into(c0, c, plan.threads);
     const Plan part = for_rows(plan, a, B, c);
@@ -320,12 +335,13 @@ void check_request(const Context& context, const Request& request) {
   named_device(request.device);
   if (request.output.empty() && !request.dry_run)
     throw Error(Category::argument, "no output named", "-o FILE (or --dry-run)");
-  if (request.beta != 0 && request.c.empty())
+  if (request.beta.value_or(0) != 0 && request.c.empty())
     throw Error(Category::argument, "--beta adds to a matrix, but none is given",
                 "--c FILE beside --beta");
-  if (request.beta == 0 && !request.c.empty())
+  if (!request.beta && !request.c.empty())
     throw Error(Category::argument, "--c is given, but without --beta it is not read",
                 "--beta Y beside --c");
+  if (!request.dtype.empty()) require_product(parse_dtype(request.dtype));
   if (request.output == "-" && context.json)
     throw Error(Category::argument, "the result and --json cannot both go to stdout",
                 "-o FILE beside --json");
@@ -406,9 +422,12 @@ void add_multiply(CLI::App& root, Context& context) {
   app->add_flag("--transpose-b", request->transpose_b, "Use B transposed");
   add_number(*app, "--alpha", request->alpha, "Factor of the product (default 1)");
   add_number(*app, "--beta", request->beta, "Factor of C0 (default 0); needs --c");
-  app->add_option("--c", request->c, "C0, of the shape of the product")->type_name("FILE");
+  app->add_option("--c", request->c,
+                  "C0, of the shape of the product; with --beta 0 its elements are not read")
+      ->type_name("FILE");
   add_dtype(*app, "--dtype", request->dtype,
-            "Type of the product; default: by the inputs, see 'tessera help types'");
+            "Type of the product, where it loses nothing but rounding; default: by the inputs, see "
+            "'tessera help types'");
   add_algorithm(*app, "--algorithm", request->algorithm,
                 "Algorithm (default auto), see 'tessera help algorithms'");
   app->add_option("--tile", request->tile,

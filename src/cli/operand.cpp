@@ -41,4 +41,12 @@ DType product_type(DType a, DType b) {
   return DType::f64;
 }
 
+void require_product(DType type) {
+  if (!multipliable(type))
+    throw Error(Category::type, cat("there is no ", name(type), " product"),
+                "f64, f32, f16, bf16 or i32");
+}
+
+bool is_wide_integer(DType type) { return is_one_of(type, {DType::u32, DType::i64, DType::u64}); }
+
 }  // namespace tessera::cli

@@ -30,4 +30,10 @@ MatrixView<Void> rows_of(MatrixView<Void> m, index_t first, index_t count) {
 /// every value of both exactly; f64 for 64-bit integers, which it holds up to 2^53.
 DType product_type(DType a, DType b);
 
+/// Throws Error(type) unless there are products of this type: f64, f32, f16, bf16, i32.
+void require_product(DType type);
+
+/// 64-bit integers and u32: types that only f64 takes in, the former not all of their values.
+bool is_wide_integer(DType type);
+
 }  // namespace tessera::cli

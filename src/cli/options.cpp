@@ -52,6 +52,19 @@ Number whole_number(const std::string& text, Number least, const char* expected)
   return value;
 }
 
+double number(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const char* const begin = text.starts_with('+') ? text.data() + 1 : text.data();
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (error == std::errc::result_out_of_range)
+    throw Error(Category::argument, "the number does not fit into f64", {}, "'" + text + "'");
+  if (error != std::errc{} || stop != end)
+    throw Error(Category::argument, "not a number", "a number such as 1, -0.5 or 1e-3",
+                "'" + text + "'");
+  return value;
+}
+
 /// `text` broken into lines of at most `width`, later lines indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
   std::string out;
@@ -208,17 +221,14 @@ CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target,
 
 CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::string description) {
   return add_checked(
-      app, flags,
-      [&target](const std::string& text) {
-        const char* const end = text.data() + text.size();
-        const char* const begin = text.starts_with('+') ? text.data() + 1 : text.data();
-        const auto [stop, error] = std::from_chars(begin, end, target);
-        if (error == std::errc::result_out_of_range)
-          throw Error(Category::argument, "the number does not fit into f64", {}, "'" + text + "'");
-        if (error != std::errc{} || stop != end)
-          throw Error(Category::argument, "not a number", "a number such as 1, -0.5 or 1e-3",
-                      "'" + text + "'");
-      },
+      app, flags, [&target](const std::string& text) { target = number(text); },
+      std::move(description), "X");
+}
+
+CLI::Option* add_number(CLI::App& app, std::string flags, std::optional<double>& target,
+                        std::string description) {
+  return add_checked(
+      app, flags, [&target](const std::string& text) { target = number(text); },
       std::move(description), "X");
 }
 

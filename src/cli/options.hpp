@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ CLI::Option* add_seed(CLI::App& app, std::string flags, std::uint64_t& target,
                       std::string description);
 /// Any number, "nan" and "inf" included.
 CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::string description);
+/// The same, for an option whose absence is not the same as its default.
+CLI::Option* add_number(CLI::App& app, std::string flags, std::optional<double>& target,
+                        std::string description);
 /// An element type by name.
 CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
                        std::string description);

@@ -1,6 +1,8 @@
 #include "tessera/matmul/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "fields.hpp"
 #include "ladder.hpp"
@@ -145,6 +147,28 @@ TileShape resolve_tile(const Algorithm& a, const TileShape& wanted) {
   return wanted;
 }
 
+/// alpha and beta are applied in the type of the sums; there they must be the numbers that were
+/// asked for, up to rounding. NaN and infinity are.
+void check_scalars(const Problem& problem) {
+  for (const auto& [label, value] :
+       {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
+    const std::string what = cat("multiply: ", label);
+    if (problem.in == DType::i32) {
+      if (!(value >= -2147483648.0 && value <= 2147483647.0 && value == std::trunc(value)))
+        throw Error(Category::argument, what + " of an i32 product is a whole number",
+                    "-2147483648 to 2147483647", detail::exact_text(value));
+    } else if (problem.out != DType::f64 && std::isfinite(value) && value != 0) {
+      constexpr double most = std::numeric_limits<float>::max();
+      constexpr double least = std::numeric_limits<float>::denorm_min();
+      if (std::abs(value) > most || std::abs(value) < least)
+        throw Error(
+            Category::argument, what + " is applied in f32, which cannot hold it",
+            cat("a magnitude from ", detail::exact_text(least), " to ", detail::exact_text(most)),
+            detail::exact_text(value), "multiply in f64");
+    }
+  }
+}
+
 }  // namespace
 
 Plan make_plan(const Problem& problem, const Options& options) {
@@ -170,17 +194,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
                 "f64, f32, f16, bf16 or i32 into the same type, or f16 or bf16 into f32", {},
                 "convert A and B first");
   }
-  if (problem.in == DType::i32) {
-    for (const auto& [label, value] :
-         {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
-      if (!(value >= -2147483648.0 && value <= 2147483647.0 &&
-            value == static_cast<double>(static_cast<index_t>(value)))) {
-        throw Error(Category::argument,
-                    cat("multiply: ", label, " of an i32 product is a whole number"),
-                    "-2147483648 to 2147483647", detail::exact_text(value));
-      }
-    }
-  }
+  check_scalars(problem);
   Plan plan;
   plan.problem = problem;
   plan.threads = options.threads > 0 ? options.threads : default_threads();

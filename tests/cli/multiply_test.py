@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """tessera multiply: what it computes, reads and writes."""
+import math
 import os
 import random
 import resource
@@ -47,6 +48,15 @@ class Multiply(harness.CommandTest):
         self.succeeds("multiply", "a.npy", "b.npy", "--alpha", "-2", "--beta", "0.5", "--c", "c0.npy", "-o", "c.npy")
         self.expect("c.npy", [[-2 * x + 0.5 * y for x, y in zip(*rows)] for rows in zip(product(self.a, self.b), c0)])
 
+    def test_beta_zero_checks_the_shape_of_c0_and_does_not_read_it(self):
+        self.write_npy("c0.npy", [[math.nan] * 4] * 5)
+        for beta in ["0", "-0.0", "0e9"]:
+            self.succeeds("multiply", "a.npy", "b.npy", "--beta", beta, "--c", "c0.npy", "-o", "c.npy", "--force", "--verify")
+            self.expect("c.npy", product(self.a, self.b))
+        self.write_npy("c0.npy", [[1.5] * 4] * 4)
+        self.fails(2, "multiply", "a.npy", "b.npy", "--beta", 0, "--c", "c0.npy", "-o", "d.npy", says=["C0 (c0.npy)", "(5,4)"])
+        self.fails(2, "multiply", "a.npy", "b.npy", "--c", "c0.npy", "-o", "d.npy", says="--beta")
+
     def test_every_algorithm_gives_the_product(self):
         for algorithm in harness.algorithms():
             with self.subTest(algorithm):
@@ -69,6 +79,67 @@ class Multiply(harness.CommandTest):
         self.succeeds("multiply", "a.npy", "b.npy", "--dtype", "float64", "-o", "c.npy")
         self.expect("c.npy", product(self.a, self.b), "f64")
         self.fails(2, "multiply", "a.npy", "b.npy", "--dtype", "i8", "-o", "d.npy", says="i8")
+
+    def test_dtype_says_what_elements_without_a_type_are(self):
+        for dtype, one in [("f16", 0x3c00), ("bf16", 0x3f80)]:
+            self.path("raw.npy").write_bytes(harness.npy_header((1, 1), "<V2") + struct.pack("<H", one))
+            self.fails(3, "multiply", "raw.npy", "raw.npy", "-o", "c.npz", says="--dtype bf16 or f16")
+            self.succeeds("multiply", "raw.npy", "raw.npy", "--dtype", dtype, "-o", "c.safetensors", "--force")
+            self.succeeds("multiply", "c.safetensors", "c.safetensors", "--dtype", "f32", "-o", "c.npy", "--force")
+            self.expect("c.npy", [[1]])
+
+    def test_dtype_loses_nothing_but_rounding(self):
+        nan, inf = math.nan, math.inf
+        refused = [("f64", "i32", [[1, 2.5], [3.5, 4]], ["2 of 4 elements do", "first (0,1) = 2.5, a fraction", "multiply in f64"]),
+                   ("f32", "i32", [[1, 2], [nan, 4]], ["1 of 4 elements does", "(1,0) = nan", "no integer", "multiply in f32"]),
+                   ("f64", "i32", [[1, 2], [3, -2147483649]], ["(1,1) = -2147483649, beyond"]),
+                   ("f64", "i32", [[inf, 2], [3, 4]], ["(0,0) = inf, beyond"]),
+                   ("i64", "i32", [[1, 2], [2**31, 4]], ["(1,0) = 2147483648, beyond"]),
+                   ("u64", "f16", [[1, 2], [3, 65520]], ["(1,1) = 65520, beyond"]),
+                   ("f32", "f16", [[1, -65520], [3, 4]], ["(0,1) = -65520, beyond"]),
+                   ("f64", "f32", [[1, 2], [3, 1e39]], ["(1,1) = 1e+39, beyond"]),
+                   ("f64", "bf16", [[1, 2], [3, 3.4e38]], ["(1,1) = 3.4e+38, beyond"])]
+        for source, dtype, rows, says in refused:
+            with self.subTest(f"{source} {dtype} {rows}"):
+                self.write_npy("x.npy", rows, source)
+                self.write_npy("one.npy", [[1, 0], [0, 1]], source)
+                for order in [["x.npy", "one.npy"], ["one.npy", "x.npy", "--transpose-b"]]:
+                    which = ["A", "B"][order.index("x.npy")]
+                    self.fails(2, "multiply", *order, "--dtype", dtype, "-o", "t.npy", says=[f"{which} (x.npy): ", *says])
+                self.fails(2, "multiply", "one.npy", "one.npy", "--beta", 1, "--c", "x.npy", "--dtype", dtype, "-o", "t.npy",
+                           says=["C0 (x.npy): ", *says])
+        kept = [("f64", "i32", [[1, -2147483648], [3, 2147483647]]), ("f64", "f32", [[inf, 1e-60], [3, nan]]),
+                ("f64", "f16", [[1, 65519], [3, 4]]), ("i64", "f32", [[2**62, 2], [3, 4]])]
+        for source, dtype, rows in kept:
+            with self.subTest(f"{source} {dtype} {rows}"):
+                self.write_npy("x.npy", rows, source)
+                run = self.succeeds("multiply", "x.npy", "x.npy", "--dtype", dtype, "-o", "t.npz", "--force")
+                self.assertNotIn("rounded", run.err)
+        self.write_npy("x.npy", [[1, 0.1], [0.3, 4]], "f64")
+        run = self.succeeds("multiply", "x.npy", "x.npy", "--dtype", "f32", "-o", "t.npy", "-v")
+        self.assertIn("A (x.npy): 2 of 4 elements rounded to f32", run.err)
+        self.assertIn("a fraction or NaN for i32", self.succeeds("help", "types").out)
+
+    def test_conversion_of_many_elements_names_the_first(self):
+        # More than one piece of work, and rows against columns.
+        m, n = 700, 900
+        values = [0.0] * (m * n)
+        for at in (699 * n, 5 * n + 800, 600 * n + 2):
+            values[at] = 0.5
+        for fortran in (False, True):
+            stored = values if not fortran else [values[i * n + j] for j in range(n) for i in range(m)]
+            harness.write_npy(self.path("x.npy"), stored, (m, n), "f64", fortran)
+            self.fails(2, "multiply", "x.npy", "x.npy", "--transpose-b", "--dtype", "i32", "-o", "t.npy",
+                       says="3 of 630000 elements do not fit into i32, first (5,800) = 0.5")
+
+    def test_alpha_and_beta_must_fit_the_type(self):
+        self.write_npy("square.npy", [[1.0] * 7] * 7)
+        for option, value in [("--alpha", "1e300"), ("--alpha", "-3.5e38"), ("--alpha", "1e-50"), ("--beta", "1e39")]:
+            c0 = ["--c", "square.npy"] if option == "--beta" else []
+            self.fails(2, "multiply", "square.npy", "square.npy", option, value, *c0, "-o", "t.npy",
+                       says=[f"{option[2:]} is applied in f32", "multiply in f64"])
+        self.succeeds("multiply", "a.npy", "b.npy", "--alpha", "1e300", "--dtype", "f64", "-o", "t.npy")
+        self.succeeds("multiply", "a.npy", "b.npy", "--alpha", "inf", "-o", "t.npy", "--force")
 
     def test_vectors_are_row_and_column(self):
         write = harness.write_npy

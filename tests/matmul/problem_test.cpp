@@ -202,6 +202,15 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=i32 alpha=0.5")); },
                       Category::argument),
               HasSubstr("whole number"));
+  for (const char* type : {"f32", "f16", "bf16"}) {
+    for (const char* factor : {"alpha=1e39", "beta=-1e300", "alpha=1e-46"}) {
+      const Problem scaled = parse_problem(cat("m=1 n=1 k=1 in=", type, " ", factor));
+      EXPECT_THAT(refusal([&] { make_plan(scaled); }, Category::argument),
+                  HasSubstr("applied in f32"));
+    }
+    EXPECT_NO_THROW(make_plan(parse_problem(cat("m=1 n=1 k=1 in=", type, " alpha=inf beta=nan"))));
+  }
+  EXPECT_NO_THROW(make_plan(parse_problem("m=1 n=1 k=1 in=f64 alpha=1e300 beta=1e-300")));
   EXPECT_THAT(refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=u8")); }, Category::type),
               HasSubstr("no u8 product"));
   EXPECT_THAT(refusal([&] { parse_tile("12xx3"); }, Category::argument), HasSubstr("12xx3"));
