@@ -27,6 +27,10 @@ constexpr index_t kSuperblock = 4096;
 /// Multiply-adds of whole vectors that one core does in a microsecond, roughly: 3 to 9 thousand.
 constexpr double kVectorsPerMicrosecond = 4000;
 
+/// Products up to this size in each extent run at once, on the caller alone. A multiple of all
+/// lanes.
+constexpr index_t kTiny = 48;
+
 /// The epilogue of a micro-tile of finished sums at (i, j) of C.
 template <class T>
 void finish_tile(const Gemm<T>& call, const Kernels<T>& kernels, const T* sums, index_t sums_row,
@@ -54,6 +58,13 @@ void finish_tile(const Gemm<T>& call, const Kernels<T>& kernels, const T* sums, 
   }
 }
 
+/// C is nothing but the sums, side by side: microkernels store straight to it.
+template <class T>
+bool is_plain(const Gemm<T>& call) {
+  return call.c_col == 1 && call.alpha == T{1} && call.beta == T{0} && call.row_bias == nullptr &&
+         call.column_bias == nullptr && call.activation == Activation::none;
+}
+
 /// A product while it runs. One superblock of C at a time; within it, slabs of kc along K; within a
 /// slab, jobs of mc x nc elements of C, which threads take one by one. A slab begins when all jobs
 /// of the one before are done, because its sums go on from theirs.
@@ -66,9 +77,7 @@ class Product {
         blocks_(block(std::min(call.M, kSuperblock), std::min(call.N, kSuperblock), call.K,
                       kernels_.rows, kernels_.lanes, kernels_.vectors, sizeof(T), call.threads)),
         slabs_(ceil_div(call.K, blocks_.kc)),
-        plain_(call.c_col == 1 && call.alpha == T{1} && call.beta == T{0} &&
-               call.row_bias == nullptr && call.column_bias == nullptr &&
-               call.activation == Activation::none) {
+        plain_(is_plain(call)) {
     // A panel is read once for each panel of B; copying it repays when there are several, or when
     // its rows lie so that they crowd each other out of L1.
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, kSuperblock);
@@ -143,62 +152,78 @@ class Product {
     }
   }
 
-  /// One job: rows of C from i, columns from j (within the superblock), one slab of K.
+  /// One job: a slab of K, mc rows and nc columns of the superblock.
   void run_job(int worker, index_t slab, index_t job_j, index_t job_i) {
     const index_t k0 = slab * blocks_.kc, k = std::min(blocks_.kc, call_.K - k0);
     const index_t j_begin = job_j * blocks_.nc, j_end = std::min(cols_, j_begin + blocks_.nc);
     const index_t i_begin = job_i * blocks_.mc, i_end = std::min(rows_, i_begin + blocks_.mc);
-    const int nr = blocks_.nr;
-    const T* B = call_.B + k0 * call_.b_row + j0_ * call_.b_col;
-    T* own_b = b_own_ + worker * own_step_;
-    for (index_t i = i_begin; i < i_end; i += kernels_.rows) {
-      const int mr = static_cast<int>(std::min<index_t>(kernels_.rows, i_end - i));
-      const T* a = panel_of_a(worker, slab, i, mr, k0, k);
-      for (index_t j = j_begin; j < j_end; j += nr) {
-        const int cols = static_cast<int>(std::min<index_t>(nr, j_end - j));
-        const T* b = B + j * call_.b_col;
-        T* packed_b = own_b + (j - j_begin) * k;
-        if (pack_b_) {
-          if (i == i_begin) kernels_.pack(packed_b, nr, b, cols, k, call_.b_col, call_.b_row);
-          b = packed_b;
-        }
-        tile(a, b, i, j, mr, cols, slab, k);
+    const int mr = kernels_.rows, nr = blocks_.nr;
+    const T* b = call_.B + k0 * call_.b_row + (j0_ + j_begin) * call_.b_col;
+    index_t b_step = nr * call_.b_col;  // from panel to panel
+    if (pack_b_) {
+      T* own = b_own_ + worker * own_step_;
+      kernels_.pack(own, nr, b, j_end - j_begin, k, call_.b_col, call_.b_row);
+      b = own;
+      b_step = nr * k;
+    }
+    alignas(64) T temporary[kMostRows * kMostColumns];
+    const bool in_place = sums_in_c_ || slabs_ > 1;  // else one micro-tile after the other
+    T* const sums = sums_in_c_ ? call_.C + i0_ * call_.c_row + j0_ : slabs_ > 1 ? sums_ : temporary;
+    MicroTile<T> micro;
+    micro.K = k;
+    micro.a_row = pack_a_ ? 1 : call_.a_row;
+    micro.a_k = pack_a_ ? mr : call_.a_col;
+    micro.b_k = pack_b_ ? nr : call_.b_row;
+    micro.c_row = sums_in_c_ ? call_.c_row : slabs_ > 1 ? cols_ : kMostColumns;
+    micro.resume = slab > 0;
+    micro.stream = false;
+    const bool finish = slab + 1 == slabs_ && !plain_;
+    for (index_t i = i_begin; i < i_end; i += mr) {
+      const int rows = static_cast<int>(std::min<index_t>(mr, i_end - i));
+      micro.a = panel_of_a(worker, slab, i, rows, k0, k);
+      micro.b = b;
+      for (index_t j = j_begin; j < j_end; j += nr, micro.b += b_step) {
+        micro.cols = static_cast<int>(std::min<index_t>(nr, j_end - j));
+        micro.c = in_place ? sums + i * micro.c_row + j : sums;
+        micro.next_c = !in_place        ? sums
+                       : j + nr < j_end ? micro.c + nr
+                                        : sums + (i + mr) * micro.c_row + j_begin;
+        const int vectors = (micro.cols + kernels_.lanes - 1) / kernels_.lanes;
+        const auto& table = !pack_b_ && micro.cols % kernels_.lanes != 0 ? kernels_.edge
+                            : pack_a_                                    ? kernels_.packed
+                                                                         : kernels_.direct;
+        fetch_next_a(slab, i + mr, i_end, k0, k, j - j_begin, j_end - j_begin);
+        table[rows - 1][vectors - 1](micro);
+        if (finish)
+          finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, rows, micro.cols);
       }
     }
   }
 
-  /// One micro-tile: multiply, and finish after the last slab.
-  void tile(const T* a, const T* b, index_t i, index_t j, int mr, int cols, index_t slab,
-            index_t k) {
-    const bool last = slab + 1 == slabs_;
-    alignas(64) T temporary[kMostRows * kMostColumns];
-    MicroTile<T> micro;
-    micro.K = k;
-    micro.a = a;
-    micro.a_row = pack_a_ ? 1 : call_.a_row;
-    micro.a_k = pack_a_ ? kernels_.rows : call_.a_col;
-    micro.b = b;
-    micro.b_k = pack_b_ ? blocks_.nr : call_.b_row;
-    micro.cols = cols;
-    micro.resume = slab > 0;
-    micro.stream = false;
-    if (sums_in_c_) {
-      micro.c = call_.C + (i0_ + i) * call_.c_row + j0_ + j;
-      micro.c_row = call_.c_row;
-    } else if (slabs_ > 1) {
-      micro.c = sums_ + i * cols_ + j;
-      micro.c_row = cols_;
-    } else {
-      micro.c = temporary;
-      micro.c_row = kMostColumns;
+  /// Fetches a part of the next panel of A into the cache, while micro-tile j of `columns` columns
+  /// is multiplied: the same share of the panel as that tile has of the columns.
+  void fetch_next_a(index_t slab, index_t i, index_t i_end, index_t k0, index_t k, index_t j,
+                    index_t columns) const {
+    if (!pack_a_ || i + kernels_.rows > i_end || columns <= blocks_.nr) return;
+    constexpr index_t line = 64 / sizeof(T);
+    const auto fetch = [&](const T* from, index_t count) {
+      const index_t share = (count * blocks_.nr / columns + line) / line * line;
+      const index_t begin = j / blocks_.nr * share;
+      for (index_t at = begin; at < std::min(count, begin + share); at += line)
+        __builtin_prefetch(from + at);
+    };
+    if (share_a_ && states_[i / kernels_.rows].load(std::memory_order_relaxed) == turn(slab)) {
+      fetch(a_slab_ + i * blocks_.kc, k * kernels_.rows);
+    } else if (call_.a_col == 1) {
+      const T* from = call_.A + (i0_ + i) * call_.a_row + k0;
+      for (int r = 0; r < kernels_.rows; ++r) fetch(from + r * call_.a_row, k);
     }
-    const int vectors = static_cast<int>(ceil_div(cols, kernels_.lanes));
-    const auto& table = !pack_b_ && cols % kernels_.lanes != 0 ? kernels_.edge
-                        : pack_a_                              ? kernels_.packed
-                                                               : kernels_.direct;
-    table[mr - 1][vectors - 1](micro);
-    if (last && !plain_)
-      finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, mr, cols);
+  }
+
+  /// The state of a shared panel that is packed for a slab of this superblock; one less: being
+  /// packed.
+  std::uint32_t turn(index_t slab) const {
+    return static_cast<std::uint32_t>(2 * (superblocks_done_ * slabs_ + slab + 1));
   }
 
   /// The panel of A at row i, packed or as it lies. Packed panels of a slab are shared: whoever
@@ -214,17 +239,16 @@ class Product {
     if (!share_a_) return pack(own);
     const index_t panel = i / kernels_.rows;
     T* shared = a_slab_ + panel * blocks_.kc * kernels_.rows;
-    // 2 s - 1: being packed for slab s (counted from 1, over all superblocks); 2 s: packed.
-    const auto turn = static_cast<std::uint32_t>(2 * (superblocks_done_ * slabs_ + slab + 1));
+    const std::uint32_t packed = turn(slab);
     auto& state = states_[panel];
     std::uint32_t seen = state.load(std::memory_order_acquire);
-    if (seen == turn) return shared;
-    if (seen < turn - 1 && state.compare_exchange_strong(seen, turn - 1)) {
+    if (seen == packed) return shared;
+    if (seen < packed - 1 && state.compare_exchange_strong(seen, packed - 1)) {
       pack(shared);
-      state.store(turn, std::memory_order_release);
+      state.store(packed, std::memory_order_release);
       return shared;
     }
-    return seen == turn ? shared : pack(own);
+    return seen == packed ? shared : pack(own);
   }
 
   const Gemm<T>& call_;
@@ -259,6 +283,35 @@ void finish_zeros(const Gemm<T>& call) {
   }
 }
 
+/// A small product: no jobs, no shared state. B has its columns side by side, b_k apart along k.
+template <class T>
+void gemm_small(const Gemm<T>& call, const Kernels<T>& kernels, const T* B, index_t b_k) {
+  const int nr_most = kernels.nr();
+  const index_t parts = (call.N + nr_most - 1) / nr_most;
+  const int nr = parts == 1 ? nr_most
+                            : static_cast<int>((call.N + parts * kernels.lanes - 1) /
+                                               (parts * kernels.lanes) * kernels.lanes);
+  const bool plain = is_plain(call);
+  const bool in_place = call.beta == T{0} && call.c_col == 1;
+  alignas(64) T sums[kMostRows * kMostColumns];
+  MicroTile<T> micro{call.K, nullptr,      call.a_row, call.a_col, nullptr, b_k,
+                     sums,   kMostColumns, 0,          sums,       false,   false};
+  if (in_place) micro.c_row = call.c_row;
+  for (index_t j = 0; j < call.N; j += nr) {
+    micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
+    micro.b = B + j;
+    const int vectors = (micro.cols + kernels.lanes - 1) / kernels.lanes;
+    const auto& table = micro.cols % kernels.lanes == 0 ? kernels.direct : kernels.edge;
+    for (index_t i = 0; i < call.M; i += kernels.rows) {
+      const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
+      micro.a = call.A + i * call.a_row;
+      if (in_place) micro.c = call.C + i * call.c_row + j;
+      table[rows - 1][vectors - 1](micro);
+      if (!plain) finish_tile(call, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
+    }
+  }
+}
+
 /// Without any memory but 24 KiB of stack: B is packed anew for every micro-tile.
 template <class T>
 void gemm_without_memory(const Gemm<T>& call) {
@@ -276,7 +329,7 @@ void gemm_without_memory(const Gemm<T>& call) {
                      call.b_col, call.b_row);
         kernels.direct[rows - 1][vectors - 1]({depth, call.A + i * call.a_row + k * call.a_col,
                                                call.a_row, call.a_col, panel, kernels.nr(), sums,
-                                               kMostColumns, cols, k > 0, false});
+                                               kMostColumns, cols, sums, k > 0, false});
       }
       finish_tile(call, kernels, sums, kMostColumns, i, j, rows, cols);
     }
@@ -300,10 +353,19 @@ Gemm<T> swapped(Gemm<T> call) {
 template <class T>
 void gemm(const Gemm<T>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return;
-  Gemm<T> call = asked;
   // Vectors run along the columns of C: they should lie side by side.
-  if (call.c_col != 1 && call.c_row == 1) call = swapped(call);
-  if (call.K <= 0 || call.alpha == T{0}) return finish_zeros(call);
+  if (asked.c_col != 1 && asked.c_row == 1) return gemm(swapped(asked));
+  if (asked.K <= 0 || asked.alpha == T{0}) return finish_zeros(asked);
+  const bool tiny = asked.M <= kTiny && asked.N <= kTiny && asked.K <= kTiny;
+  if (tiny && asked.b_col == 1) return gemm_small(asked, kernels<T>(), asked.B, asked.b_row);
+  if (tiny) {
+    const Kernels<T>& k = kernels<T>();
+    alignas(64) T B[kTiny * kTiny];  // (K,N), packed
+    const int width = static_cast<int>(ceil_div(asked.N, k.lanes) * k.lanes);
+    k.pack(B, width, asked.B, asked.N, asked.K, asked.b_col, asked.b_row);
+    return gemm_small(asked, k, B, width);
+  }
+  Gemm<T> call = asked;
   if (call.threads <= 0) call.threads = default_threads();
   if (!Product<T>(call).run()) gemm_without_memory(call);
 }

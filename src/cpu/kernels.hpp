@@ -23,6 +23,7 @@ struct MicroTile {
   T* c;                ///< (rows, cols), columns contiguous
   index_t c_row;       ///< stride of c along rows
   int cols;            ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
+  const T* next_c;     ///< where the next micro-tile of C lies: fetched into the cache meanwhile
   bool resume;         ///< take up the sums that c holds, instead of zero
   bool stream;         ///< store past the caches; c is aligned to whole vectors
 };
@@ -51,9 +52,11 @@ struct Kernels {
   Micro direct[kMaxRows][kMaxVectors];  ///< a by any strides, b full vectors
   Micro edge[kMaxRows][kMaxVectors];    ///< a by any strides, b read no further than `cols`
 
-  /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, as
-  /// dst[k * width + i]; lines from `lines` to `width` are zeros.
-  void (*pack)(T* dst, int width, const T* src, int lines, index_t K, index_t s_line, index_t s_k);
+  /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels
+  /// of `width` lines: panel p at dst + p * width * K, its element (i, k) at k * width + i. Lines
+  /// that the last panel lacks are zeros.
+  void (*pack)(T* dst, int width, const T* src, index_t lines, index_t K, index_t s_line,
+               index_t s_k);
 
   /// c(i, j) = alpha * tile(i, j) + beta * c(i, j) + bias for a micro-tile of sums.
   void (*finish)(const T* tile, index_t tile_row, int rows, int cols, T* c, index_t c_row,

@@ -36,10 +36,10 @@ void micro_tile(const MicroTile<typename V::element>& call) {
     });
   } else {
     each<Rows, Vectors>([&](int r, int v) { acc[r][v] = V::zero(); });
-    if (PackedA == A::packed && !call.stream) {
-      each<Rows, Vectors>(
-          [&](int r, int v) { __builtin_prefetch(call.c + r * call.c_row + v * V::lanes, 1); });
-    }
+  }
+  if (PackedA == A::packed) {
+    each<Rows, Vectors>(
+        [&](int r, int v) { __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 1); });
   }
   // Rows r of A at a[r / 3] + r % 3 strides: three pointers and two scaled indices reach all.
   const index_t a_row = PackedA == A::packed ? 1 : call.a_row;
@@ -77,18 +77,12 @@ void micro_tile(const MicroTile<typename V::element>& call) {
   }
 }
 
-/// Copies or transposes `lines` lines into a panel of `width`; see Kernels::pack.
+/// One panel of up to `width` lines, in any order of strides.
 template <class V>
 void pack_panel(typename V::element* dst, int width, const typename V::element* src, int lines,
                 index_t K, index_t s_line, index_t s_k) {
   using T = typename V::element;
   index_t k = 0;
-  if (s_line == 1 && lines == width && width % V::lanes == 0) {  // contiguous across the panel
-    for (; k < K; ++k, src += s_k, dst += width) {
-      for (int i = 0; i < width; i += V::lanes) V::store(dst + i, V::load(src + i));
-    }
-    return;
-  }
   if (s_k == 1 && lines == width && V::transposed > 0 && width % V::transposed == 0) {
     for (; k + V::transposed <= K; k += V::transposed) {
       for (int i = 0; i < width; i += V::transposed)
@@ -101,6 +95,39 @@ void pack_panel(typename V::element* dst, int width, const typename V::element* 
     int i = 0;
     for (; i < lines; ++i) to[i] = from[i * s_line];
     for (; i < width; ++i) to[i] = T{0};
+  }
+}
+
+/// See Kernels::pack. Lines that lie side by side are copied across all panels at once: whole rows
+/// of the source, the way it lies in memory.
+template <class V>
+void pack_panels(typename V::element* dst, int width, const typename V::element* src, index_t lines,
+                 index_t K, index_t s_line, index_t s_k) {
+  using T = typename V::element;
+  constexpr index_t ahead = 8;  // rows fetched ahead of the copy
+  if (s_line == 1) {
+    const auto part = V::first((width - 1) % V::lanes + 1);
+    for (index_t k = 0; k < K; ++k, src += s_k, dst += width) {
+      index_t line = 0;
+      T* to = dst;
+      for (; line + width <= lines; line += width, to += width * K) {
+        int i = 0;
+        for (; i + V::lanes < width; i += V::lanes) {
+          __builtin_prefetch(src + line + i + ahead * s_k);
+          V::store(to + i, V::load(src + line + i));
+        }
+        __builtin_prefetch(src + line + i + ahead * s_k);
+        V::store_first(to + i, part, V::load_first(src + line + i, part));
+      }
+      if (line == lines) continue;
+      for (int i = 0; i < width; ++i) to[i] = line + i < lines ? src[line + i] : T{0};
+    }
+    return;
+  }
+  for (index_t line = 0; line < lines; line += width, dst += width * K) {
+    const index_t left = lines - line;
+    pack_panel<V>(dst, width, src + line * s_line, left < width ? static_cast<int>(left) : width, K,
+                  s_line, s_k);
   }
 }
 
@@ -137,7 +164,7 @@ constexpr Kernels<typename V::element> make_kernels(const char* isa) {
   Kernels<typename V::element> out{};
   out.isa = isa;
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
-  out.pack = pack_panel<V>;
+  out.pack = pack_panels<V>;
   out.finish = finish_linear<V>;
   const auto column = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
