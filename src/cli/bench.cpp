@@ -644,7 +644,9 @@ void add_how(CLI::App& app, Request& request) {
   app.add_option("--context", request.extra_context,
                  "Adds KEY=VALUE to the results, for instance commit=1a2b3c")
       ->type_name("KEY=VALUE")
-      ->expected(1);
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
 }
 
 }  // namespace

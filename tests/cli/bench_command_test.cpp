@@ -60,8 +60,9 @@ TEST(Bench, MeasuresEveryAlgorithmAndThePeakOnTinySizes) {
 }
 
 TEST(Bench, ContextTellsMachineCompilerMethodAndTime) {
-  const Ran ran = run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--peers", "none",
-                                   "--json", "--context", "commit=abc", "--no-host"}));
+  const Ran ran =
+      run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--peers", "none", "--json",
+                       "--context", "commit=abc", "--context", "why=a = b", "--no-host"}));
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json context = json::parse(ran.out).at("context");
   for (const char* key : {"date", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "caches",
@@ -70,6 +71,7 @@ TEST(Bench, ContextTellsMachineCompilerMethodAndTime) {
     EXPECT_TRUE(context.contains(key)) << key;
   EXPECT_FALSE(context.contains("host_name"));
   EXPECT_EQ(context.at("commit"), "abc");
+  EXPECT_EQ(context.at("why"), "a = b");
 }
 
 TEST(Bench, RefusesAWrongPeerAndFails) {

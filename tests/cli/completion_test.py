@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """tessera completion, and the man pages: both know every option of the program."""
+import os
 import pathlib
 import re
+import select
 import shutil
 import subprocess
+import time
 
 import harness
 
@@ -48,20 +51,84 @@ class Bash(harness.CommandTest):
         self.path("matrix.npy").write_bytes(b"")
         self.assertEqual(self.complete("multiply", "matr"), {"matrix.npy"})
         self.assertEqual(self.complete("multiply", "x.npy", "-o", "matr"), {"matrix.npy"})
+        self.assertEqual(self.complete("multiply", "--transpose-a", "matr"), {"matrix.npy"})  # a flag takes no value
 
 
-class OtherShells(harness.CommandTest):
-    def test_zsh_script_parses(self):
-        text = self.succeeds("completion", "zsh").out
-        self.assertTrue(text.startswith("#compdef tessera\n"))
+class Zsh(harness.CommandTest):
+    """A real zsh on a terminal of its own, with the script where the documents put it: in a folder of $fpath."""
+
+    def setUp(self):
+        super().setUp()
+        self.script = self.succeeds("completion", "zsh").out
         if not shutil.which("zsh"):
             self.skipTest("zsh is not installed: its completion is NOT tested")
-        self.path("_tessera").write_text(text)
-        subprocess.run(["zsh", "-n", "_tessera"], cwd=self.folder, check=True)
-        line = "autoload -Uz compinit; compinit -u -d ./dump; source ./_tessera; whence -w _tessera _tessera_layout_eval"
-        done = subprocess.run(["zsh", "-f", "-c", line], cwd=self.folder, capture_output=True)
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        os.mkdir(self.path("functions"))
+        self.path("functions/_tessera").write_text(self.script)
 
+    def start(self, set_up):
+        # Ctrl-X Ctrl-B writes down what the line has become: no guessing in what the terminal shows.
+        self.path(".zshrc").write_text(
+            f"PS1='READY> '\n{set_up}\nnote() {{ print -rn -- \"$BUFFER\" >! $HOME/buffer.new; mv $HOME/buffer.new $HOME/buffer }}\n"
+            "zle -N note\nbindkey '^X^B' note\n")
+        master, slave = harness.terminal(self)
+        self.addCleanup(os.close, master)
+        self.shell = subprocess.Popen(["zsh", "-d", "-i"], stdin=slave, stdout=slave, stderr=slave, cwd=self.folder, start_new_session=True,
+                                      env=harness.environment(HOME=str(self.folder), ZDOTDIR=str(self.folder), TERM="xterm",
+                                                              PATH=f"{harness.cases.options.build / 'bin'}:{os.environ['PATH']}"))
+        os.close(slave)
+        self.addCleanup(self.shell.wait)
+        self.addCleanup(self.shell.kill)
+        self.master, self.shown = master, ""
+        self.until(lambda: "READY> " in self.shown)
+
+    def until(self, done):
+        end = time.monotonic() + 30
+        while not done():
+            self.assertLess(time.monotonic(), end, f"zsh does not answer; it showed: {self.shown[-2000:]!r}")
+            if select.select([self.master], [], [], 0.05)[0]:
+                self.shown += os.read(self.master, 65536).decode(errors="replace")
+
+    def complete(self, typed):
+        """What the line is after `typed` and one TAB."""
+        answer = self.path("buffer")
+        answer.unlink(missing_ok=True)
+        os.write(self.master, ("\x15" + typed + "\t\x18\x02").encode())
+        self.until(answer.exists)
+        return answer.read_text()
+
+    AUTOLOADED = "fpath=($HOME/functions $fpath)\nautoload -Uz compinit\ncompinit -u -d $HOME/dump"
+
+    def test_the_first_tab_of_a_shell_completes(self):
+        self.start(self.AUTOLOADED)
+        self.assertEqual(self.complete("tessera mul"), "tessera multiply ")
+
+    def test_a_sourced_script_completes(self):
+        self.start("autoload -Uz compinit\ncompinit -u -d $HOME/dump\nsource <(tessera completion zsh)")
+        self.assertEqual(self.complete("tessera comple"), "tessera completion ")
+
+    def test_commands_options_and_values(self):
+        self.path("matrix.npy").write_bytes(b"")
+        self.start(self.AUTOLOADED)
+        for typed, completed in {
+                "tessera compare --ord": "tessera compare --order=",
+                "tessera compare --order sh": "tessera compare --order shuffled ",
+                "tessera compare --order=ba": "tessera compare --order=backward ",
+                "tessera compare --algorithms naive,coa": "tessera compare --algorithms naive,coalescing",
+                "tessera multiply --transpose-a": "tessera multiply --transpose-a ",  # a flag: no value follows
+                "tessera multiply --transpose-a mat": "tessera multiply --transpose-a matrix.npy ",
+                "tessera multiply -q mat": "tessera multiply -q matrix.npy ",
+                "tessera multiply x.npy y.npy -o mat": "tessera multiply x.npy y.npy -o matrix.npy ",
+                "tessera -q mult": "tessera -q multiply ",
+                "tessera --color always lay": "tessera --color always layout ",
+                "tessera layout ev": "tessera layout eval ",
+                "tessera layout 4:1 --ti": "tessera layout 4:1 --tile=",
+                "tessera layout eval --js": "tessera layout eval --json ",
+                "tessera help exit": "tessera help exit-codes "}.items():
+            with self.subTest(typed):
+                self.assertEqual(self.complete(typed).rstrip(" ,"), completed.rstrip())  # , waits for the next name
+
+
+class Fish(harness.CommandTest):
     def test_fish_completes(self):
         self.path("tessera.fish").write_text(self.succeeds("completion", "fish").out)
         if not shutil.which("fish"):
@@ -76,6 +143,8 @@ class OtherShells(harness.CommandTest):
         self.assertIn("multiply", complete("tessera mul"))
         self.assertEqual(complete("tessera compare --order "), {"forward", "backward", "shuffled"})
         self.assertIn("--transpose-a", complete("tessera multiply --tr"))
+        self.path("matrix.npy").write_bytes(b"")
+        self.assertEqual(complete("tessera multiply --json matr"), {"matrix.npy"})
 
 
 class ManPages(harness.CommandTest):
