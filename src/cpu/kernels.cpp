@@ -4,23 +4,40 @@
 
 namespace tessera::cpu {
 
-template <class T>
-const Kernels<T>& kernels() {
-  static const Kernels<T>& chosen = []() -> const Kernels<T>& {
+const KernelSet& kernel_set() {
+  static const KernelSet& chosen = []() -> const KernelSet& {
     switch (vector_path()) {
 #if defined(__x86_64__)
-      case VectorPath::avx512: return *avx512_kernels<T>();
-      case VectorPath::avx2: return *avx2_kernels<T>();
+      case VectorPath::avx512: return kAvx512;
+      case VectorPath::avx2: return kAvx2;
 #elif defined(__aarch64__)
-      case VectorPath::neon: return *neon_kernels<T>();
+      case VectorPath::neon: return kNeon;
 #endif
-      default: return *portable_kernels<T>();
+      default: return kPortable;
     }
   }();
   return chosen;
 }
 
-template const Kernels<float>& kernels<float>();
-template const Kernels<double>& kernels<double>();
+const KernelsI8& i8_kernels() {
+#if defined(__x86_64__)
+  if (cpu_features().vnni) return kAvx512VnniI8;
+#endif
+  return kernel_set().i8;
+}
+
+const KernelsU8& u8_kernels() {
+#if defined(__x86_64__)
+  if (cpu_features().vnni) return kAvx512VnniU8;
+#endif
+  return kernel_set().u8;
+}
+
+const KernelsBf16Pairs* bf16_pair_kernels() {
+#if defined(__x86_64__)
+  if (cpu_features().bf16) return &kAvx512Bf16;
+#endif
+  return nullptr;
+}
 
 }  // namespace tessera::cpu

@@ -1,82 +1,119 @@
-// What one instruction set offers to the packed path: a table of functions, filled in by
-// kernels_<isa>.cpp and chosen once by what the CPU can do. Nothing here runs; src/cpu/gemm.cpp
-// calls it.
+// What one instruction set offers to the packed path: tables of functions, filled in by the files
+// kernels_<isa>.cpp and chosen once by what the CPU can do. Nothing here runs; product.hpp calls
+// it.
 //
-// A microkernel computes one micro-tile of C, at most MR rows by NR = lanes * vectors columns, as
-// chains of fused multiply-adds in order of k, one chain for each element. The chain may be cut
-// anywhere in k: the running sums are stored and taken up again, and no bit changes.
+// A microkernel computes one micro-tile of C, at most MR rows by NR = lanes * vectors columns. It
+// multiplies words: one f32 or f64, or a group of neighbours along K that one instruction
+// multiplies and adds (2 bf16, 2 i16, 4 i8). One element of C is one chain of such steps in order
+// of k. The chain may be cut anywhere between words: the running sums are stored and taken up
+// again, and no bit changes.
 #pragma once
+
+#include <cstdint>
 
 #include "tessera/core/config.hpp"
 
 namespace tessera::cpu {
 
-/// One call of a microkernel. Operands by strides in elements: a packed panel is just one more pair
-/// of strides.
-template <class T>
+/// f16 and bf16 as the packing routines see them: 16 bits, no arithmetic.
+struct HalfBits {
+  std::uint16_t bits;
+};
+struct BrainBits {
+  std::uint16_t bits;
+};
+
+/// One call of a microkernel. Operands by strides in words: a packed panel is just one more pair of
+/// strides.
+template <class Word, class Sum>
 struct MicroTile {
-  index_t K;
-  const T* a;          ///< (rows, K)
+  index_t K;           ///< words
+  const Word* a;       ///< (rows, K)
   index_t a_row, a_k;  ///< strides of a; ignored by the packed kernels (1, MR)
-  const T* b;          ///< (K, cols), columns contiguous
+  const Word* b;       ///< (K, cols), columns contiguous
   index_t b_k;         ///< stride of b along k
-  T* c;                ///< (rows, cols), columns contiguous
+  Sum* c;              ///< (rows, cols), columns contiguous
   index_t c_row;       ///< stride of c along rows
   int cols;            ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
-  const T* next_c;     ///< where the next micro-tile of C lies: fetched into the cache meanwhile
+  const Sum* next_c;   ///< where the next micro-tile of C lies: fetched into the cache meanwhile
   bool resume;         ///< take up the sums that c holds, instead of zero
   bool stream;         ///< store past the caches; c is aligned to whole vectors
 };
 
 /// The linear part of the epilogue: C = alpha * sum + beta * C + bias, for columns that lie side by
 /// side. The same roundings as finish() in core/finish.hpp.
-template <class T>
+template <class Sum>
 struct Linear {
-  T alpha, beta;
-  const T* row_bias;     ///< one value for each row, or null
-  const T* column_bias;  ///< one value for each column, or null
+  Sum alpha, beta;
+  const Sum* row_bias;     ///< one value for each row, or null
+  const Sum* column_bias;  ///< one value for each column, or null
   bool relu;
 };
 
-template <class T>
+/// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
+/// `width` lines and `words` = ceil(K / group) words: panel p at dst + p * width * (words + extra),
+/// its word (i, k) at k * width + i. Lines and elements that are missing are zeros. Where `extra`
+/// is 1, the panel ends with one word for each line: what the microkernel adds to its sums for the
+/// signs that it shifted away.
+template <class Source, class Word>
+using Pack = void (*)(Word* dst, int width, const Source* src, index_t lines, index_t K,
+                      index_t s_line, index_t s_k);
+
+template <class Source, class Word, class Sum>
 struct Kernels {
   static constexpr int kMaxRows = 8, kMaxVectors = 3;
-  using Micro = void (*)(const MicroTile<T>&);
+  using Micro = void (*)(const MicroTile<Word, Sum>&);
 
   const char* isa;
   int rows;     ///< MR: rows of a full micro-tile and of a packed panel of A
-  int lanes;    ///< elements of one vector
+  int lanes;    ///< sums in one vector
   int vectors;  ///< NR / lanes
+  int group;    ///< elements in one word
+  int extra;    ///< words that a packed panel has for each line beyond its elements
 
   Micro packed[kMaxRows][kMaxVectors];  ///< [rows - 1][vectors - 1]; a packed by MR, b full vectors
-  Micro direct[kMaxRows][kMaxVectors];  ///< a by any strides, b full vectors
-  Micro edge[kMaxRows][kMaxVectors];    ///< a by any strides, b read no further than `cols`
+  Micro direct[kMaxRows]
+              [kMaxVectors];          ///< a by any strides, b full vectors; null where packed only
+  Micro edge[kMaxRows][kMaxVectors];  ///< a by any strides, b read no further than `cols`
 
-  /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels
-  /// of `width` lines: panel p at dst + p * width * K, its element (i, k) at k * width + i. Lines
-  /// that the last panel lacks are zeros.
-  void (*pack)(T* dst, int width, const T* src, index_t lines, index_t K, index_t s_line,
-               index_t s_k);
+  Pack<Source, Word> pack_a, pack_b;
 
   /// c(i, j) = alpha * tile(i, j) + beta * c(i, j) + bias for a micro-tile of sums.
-  void (*finish)(const T* tile, index_t tile_row, int rows, int cols, T* c, index_t c_row,
-                 const Linear<T>& linear);
+  void (*finish)(const Sum* tile, index_t tile_row, int rows, int cols, Sum* c, index_t c_row,
+                 const Linear<Sum>& linear);
 
   int nr() const { return lanes * vectors; }
 };
 
-/// The tables of each instruction set; null where this build or this architecture has none.
-template <class T>
-const Kernels<T>* portable_kernels();
-template <class T>
-const Kernels<T>* avx2_kernels();
-template <class T>
-const Kernels<T>* avx512_kernels();
-template <class T>
-const Kernels<T>* neon_kernels();
+using KernelsF32 = Kernels<float, float, float>;
+using KernelsF64 = Kernels<double, double, double>;
+using KernelsF16 = Kernels<HalfBits, float, float>;                 ///< converted while packing
+using KernelsBf16 = Kernels<BrainBits, float, float>;               ///< converted while packing
+using KernelsBf16Pairs = Kernels<BrainBits, std::uint32_t, float>;  ///< vdpbf16ps
+using KernelsI8 = Kernels<std::int8_t, std::uint32_t, std::int32_t>;
+using KernelsU8 = Kernels<std::uint8_t, std::uint32_t, std::int32_t>;
 
-/// The table for this CPU (or for what TESSERA_CPU asks). T: float or double.
-template <class T>
-const Kernels<T>& kernels();
+/// The tables of one instruction set.
+struct KernelSet {
+  KernelsF32 f32;
+  KernelsF64 f64;
+  KernelsF16 f16;
+  KernelsBf16 bf16;
+  KernelsI8 i8;
+  KernelsU8 u8;
+};
+extern const KernelSet kPortable, kAvx2, kAvx512, kNeon;
+
+/// Tables that need more than AVX-512 F, BW, DQ and VL.
+extern const KernelsBf16Pairs kAvx512Bf16;
+extern const KernelsI8 kAvx512VnniI8;
+extern const KernelsU8 kAvx512VnniU8;
+
+/// The tables for this CPU (or for what TESSERA_CPU asks).
+const KernelSet& kernel_set();
+const KernelsI8& i8_kernels();
+const KernelsU8& u8_kernels();
+/// Null where the CPU does not multiply bf16: then they are converted to f32.
+const KernelsBf16Pairs* bf16_pair_kernels();
 
 }  // namespace tessera::cpu

@@ -1,9 +1,7 @@
-// AVX2 + FMA kernels. Compiled with its instruction set; called only where the CPU has it. Includes
-// no library header with inline functions: their code would be shared with the other files.
-#include "microkernel.hpp"
-
+// AVX2 + FMA + F16C kernels. Compiled with these instructions, called only where the CPU has them.
 #if defined(__x86_64__)
 #include "transpose_x86.hpp"
+#include "vector_portable.hpp"
 
 namespace tessera::cpu {
 
@@ -15,7 +13,7 @@ inline __m256i lanes_below(int n) {
 }
 
 struct F32 {
-  using element = float;
+  using sum = float;
   using type = __m256;
   static constexpr int lanes = 8, transposed = 8;
   static type zero() { return _mm256_setzero_ps(); }
@@ -25,6 +23,7 @@ struct F32 {
   static type load_first(const float* p, __m256i m) { return _mm256_maskload_ps(p, m); }
   static type broadcast(const float* p) { return _mm256_broadcast_ss(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
+  static type add(type a, type b) { return _mm256_add_ps(a, b); }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
   static type relu(type x, type zero) {
     return _mm256_blendv_ps(x, zero, _mm256_cmp_ps(x, zero, _CMP_LT_OQ));
@@ -32,13 +31,13 @@ struct F32 {
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __m256i m, type x) { _mm256_maskstore_ps(p, m, x); }
   static void stream(float* p, type x) { _mm256_stream_ps(p, x); }
-  static void transpose(float* dst, index_t width, const float* src, index_t line) {
+  static void transpose(void* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
 };
 
 struct F64 {
-  using element = double;
+  using sum = double;
   using type = __m256d;
   static constexpr int lanes = 4, transposed = 4;
   static type zero() { return _mm256_setzero_pd(); }
@@ -48,6 +47,7 @@ struct F64 {
   static type load_first(const double* p, __m256i m) { return _mm256_maskload_pd(p, m); }
   static type broadcast(const double* p) { return _mm256_broadcast_sd(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_pd(a, b, c); }
+  static type add(type a, type b) { return _mm256_add_pd(a, b); }
   static type mul(type a, type b) { return _mm256_mul_pd(a, b); }
   static type relu(type x, type zero) {
     return _mm256_blendv_pd(x, zero, _mm256_cmp_pd(x, zero, _CMP_LT_OQ));
@@ -55,24 +55,78 @@ struct F64 {
   static void store(double* p, type x) { _mm256_storeu_pd(p, x); }
   static void store_first(double* p, __m256i m, type x) { _mm256_maskstore_pd(p, m, x); }
   static void stream(double* p, type x) { _mm256_stream_pd(p, x); }
-  static void transpose(double* dst, index_t width, const double* src, index_t line) {
+  static void transpose(double* dst, index_t width, const void* src, index_t line) {
     transpose_4x4(dst, width, src, line);
   }
 };
 
-constexpr Kernels<float> kF32 = make_kernels<F32, 6, 2>("avx2");
-constexpr Kernels<double> kF64 = make_kernels<F64, 6, 2>("avx2");
+struct FromF16 {
+  using source = HalfBits;
+  static float one(HalfBits x) { return float_of(x); }
+  static __m256 load(const HalfBits* p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+};
+
+struct FromBf16 {
+  using source = BrainBits;
+  static float one(BrainBits x) { return float_of(x); }
+  static __m256 load(const BrainBits* p) {
+    const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+  }
+};
+
+/// Pairs of i16, added into i32: vpmaddwd.
+struct Pairs {
+  using sum = std::int32_t;
+  using word = std::uint32_t;
+  using type = __m256i;
+  using operand = __m256i;
+  static constexpr int lanes = 8, transposed = 0, group = 2, extra = 0;
+  static type zero() { return _mm256_setzero_si256(); }
+  static type splat(sum x) { return _mm256_set1_epi32(x); }
+  static __m256i first(int n) { return lanes_below(n); }
+  static type load(const sum* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+  static type load_first(const sum* p, __m256i m) { return _mm256_maskload_epi32(p, m); }
+  static operand fetch(const word* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static operand fetch_first(const word* p, __m256i m) {
+    return _mm256_maskload_epi32(reinterpret_cast<const int*>(p), m);
+  }
+  static operand broadcast(const word* p) { return _mm256_set1_epi32(static_cast<int>(*p)); }
+  static type step(operand x, operand row, type acc) {
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(x, row));
+  }
+  static type add(type a, type b) { return _mm256_add_epi32(a, b); }
+  static type mul(type a, type b) { return _mm256_mullo_epi32(a, b); }
+  static type fma(type a, type b, type c) { return add(mul(a, b), c); }
+  static type relu(type x, type zero) { return _mm256_max_epi32(x, zero); }
+  static void store(sum* p, type x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
+  static void store_first(sum* p, __m256i m, type x) { _mm256_maskstore_epi32(p, m, x); }
+  static void stream(sum* p, type x) { _mm256_stream_si256(reinterpret_cast<__m256i*>(p), x); }
+};
+
+template <class Source>
+constexpr auto integer_kernels() {
+  constexpr auto pack = pack_groups<Pairs, PairsOf<Pairs, Source>>;
+  return make_kernels<Pairs, 6, 2, Source>("avx2", pack, pack);
+}
+
+using F = Plain<F32>;
+using D = Plain<F64>;
 
 }  // namespace
 
-template <>
-const Kernels<float>* avx2_kernels<float>() {
-  return &kF32;
-}
-template <>
-const Kernels<double>* avx2_kernels<double>() {
-  return &kF64;
-}
+constexpr KernelSet kAvx2 = {
+    make_kernels<F, 6, 2, float>("avx2", pack_panels<F>, pack_panels<F>),
+    make_kernels<D, 6, 2, double>("avx2", pack_panels<D>, pack_panels<D>),
+    make_kernels<F, 6, 2, HalfBits>("avx2", pack_converted<F, FromF16>, pack_converted<F, FromF16>),
+    make_kernels<F, 6, 2, BrainBits>("avx2", pack_converted<F, FromBf16>,
+                                     pack_converted<F, FromBf16>),
+    integer_kernels<std::int8_t>(),
+    integer_kernels<std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

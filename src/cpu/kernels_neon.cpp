@@ -1,15 +1,16 @@
-// NEON (AArch64 Advanced SIMD) kernels: 32 registers of 128 bits, as many as AVX-512 has.
-#include "microkernel.hpp"
-
+// NEON (AArch64 Advanced SIMD) kernels: 32 registers of 128 bits, as many as AVX-512 has. Integers
+// and the conversion of halves are left to plain C++.
 #if defined(__aarch64__)
 #include <arm_neon.h>
+
+#include "vector_portable.hpp"
 
 namespace tessera::cpu {
 
 namespace {
 
 struct F32 {
-  using element = float;
+  using sum = float;
   using type = float32x4_t;
   static constexpr int lanes = 4, transposed = 4;
   static type zero() { return vdupq_n_f32(0); }
@@ -23,6 +24,7 @@ struct F32 {
   }
   static type broadcast(const float* p) { return vld1q_dup_f32(p); }
   static type fma(type a, type b, type c) { return vfmaq_f32(c, a, b); }
+  static type add(type a, type b) { return vaddq_f32(a, b); }
   static type mul(type a, type b) { return vmulq_f32(a, b); }
   static type relu(type x, type zero) { return vbslq_f32(vcltq_f32(x, zero), zero, x); }
   static void store(float* p, type x) { vst1q_f32(p, x); }
@@ -32,11 +34,13 @@ struct F32 {
     for (int i = 0; i < n; ++i) p[i] = x[i];
   }
   static void stream(float* p, type x) { store(p, x); }
-  /// dst[k * width + i] = src[i * line + k] for i, k < 4.
-  static void transpose(float* dst, index_t width, const float* src, index_t line) {
+  /// dst[k * width + i] = element k of the line at from + i * line bytes, for i, k < 4.
+  static void transpose(float* dst, index_t width, const void* from, index_t line) {
+    const auto* src = static_cast<const char*>(from);
     float32x4x4_t rows;
     TESSERA_UNROLL
-    for (int i = 0; i < 4; ++i) rows.val[i] = vld1q_f32(src + i * line);
+    for (int i = 0; i < 4; ++i)
+      rows.val[i] = vld1q_f32(reinterpret_cast<const float*>(src + i * line));
     float block[16];
     vst4q_f32(block, rows);
     TESSERA_UNROLL
@@ -45,7 +49,7 @@ struct F32 {
 };
 
 struct F64 {
-  using element = double;
+  using sum = double;
   using type = float64x2_t;
   static constexpr int lanes = 2, transposed = 2;
   static type zero() { return vdupq_n_f64(0); }
@@ -57,6 +61,7 @@ struct F64 {
   }
   static type broadcast(const double* p) { return vld1q_dup_f64(p); }
   static type fma(type a, type b, type c) { return vfmaq_f64(c, a, b); }
+  static type add(type a, type b) { return vaddq_f64(a, b); }
   static type mul(type a, type b) { return vmulq_f64(a, b); }
   static type relu(type x, type zero) { return vbslq_f64(vcltq_f64(x, zero), zero, x); }
   static void store(double* p, type x) { vst1q_f64(p, x); }
@@ -65,26 +70,36 @@ struct F64 {
     else *p = vgetq_lane_f64(x, 0);
   }
   static void stream(double* p, type x) { store(p, x); }
-  static void transpose(double* dst, index_t width, const double* src, index_t line) {
-    const type a = vld1q_f64(src), b = vld1q_f64(src + line);
+  static void transpose(double* dst, index_t width, const void* from, index_t line) {
+    const auto* src = static_cast<const char*>(from);
+    const type a = vld1q_f64(reinterpret_cast<const double*>(src)),
+               b = vld1q_f64(reinterpret_cast<const double*>(src + line));
     vst1q_f64(dst, vtrn1q_f64(a, b));
     vst1q_f64(dst + width, vtrn2q_f64(a, b));
   }
 };
 
-constexpr Kernels<float> kF32 = make_kernels<F32, 8, 3>("neon");
-constexpr Kernels<double> kF64 = make_kernels<F64, 8, 3>("neon");
+using F = Plain<F32>;
+using D = Plain<F64>;
+
+template <class Source>
+constexpr auto integer_kernels() {
+  using Pairs = PortablePairs<4>;
+  constexpr auto pack = pack_groups<Pairs, PairsOf<Pairs, Source>>;
+  return make_kernels<Pairs, 4, 1, Source>("portable", pack, pack);
+}
 
 }  // namespace
 
-template <>
-const Kernels<float>* neon_kernels<float>() {
-  return &kF32;
-}
-template <>
-const Kernels<double>* neon_kernels<double>() {
-  return &kF64;
-}
+constexpr KernelSet kNeon = {
+    make_kernels<F, 8, 3, float>("neon", pack_panels<F>, pack_panels<F>),
+    make_kernels<D, 8, 3, double>("neon", pack_panels<D>, pack_panels<D>),
+    make_kernels<F, 8, 3, HalfBits>("neon", pack_converted<F, PortableConvert<F, HalfBits>>,
+                                    pack_converted<F, PortableConvert<F, HalfBits>>),
+    make_kernels<F, 8, 3, BrainBits>("neon", pack_converted<F, PortableConvert<F, BrainBits>>,
+                                     pack_converted<F, PortableConvert<F, BrainBits>>),
+    integer_kernels<std::int8_t>(),
+    integer_kernels<std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

@@ -1,6 +1,11 @@
-// The microkernel, written once for every instruction set. V is a vector type of one kernels_<isa>
-// file: V::element, V::lanes, V::type and load, load_first, broadcast, fma, store, store_first,
-// stream. V lives in an unnamed namespace there, so no instruction of one set leaks into another.
+// The microkernel and the packing routines, written once for every instruction set. V is a vector
+// type of one kernels_<isa> file, in an unnamed namespace there, so that no instruction of one set
+// leaks into another:
+//   V::sum, V::lanes, V::type       a vector of running sums
+//   zero splat load load_first store store_first stream add mul fma relu      on them
+//   V::word, V::group, V::operand   what is multiplied; group elements of K in one word
+//   fetch fetch_first broadcast step(x, row, acc)                             on them
+//   V::transposed, transpose        a square block that is transposed in registers; 0: none
 //
 // Register budget, MR x NR = 8 x 3 vectors: 24 sums + 3 of B + 1 broadcast of A = 28 of 32
 // registers (AVX-512, NEON); 6 x 2 vectors: 12 + 2 + 1 of 16 (AVX2).
@@ -13,6 +18,22 @@ namespace tessera::cpu {
 enum class A : bool { packed, strided };
 enum class B : bool { full, edge };
 
+/// A vector type whose words are its sums' own type: f32, f64.
+template <class V>
+struct Plain : V {
+  using word = typename V::sum;
+  using operand = typename V::type;
+  static constexpr int group = 1, extra = 0;
+  static operand fetch(const word* p) { return V::load(p); }
+  template <class Mask>
+  static operand fetch_first(const word* p, Mask m) {
+    return V::load_first(p, m);
+  }
+  static typename V::type step(operand x, operand row, typename V::type acc) {
+    return V::fma(x, row, acc);
+  }
+};
+
 /// body(r, v) for each vector of a micro-tile, unrolled: r and v are constants in it.
 template <int Rows, int Vectors, class Body>
 [[gnu::always_inline]] inline void each(Body&& body) {
@@ -24,14 +45,15 @@ template <int Rows, int Vectors, class Body>
 }
 
 template <class V, int MR, int Rows, int Vectors, A PackedA, B EdgeB>
-void micro_tile(const MicroTile<typename V::element>& call) {
-  using T = typename V::element;
+void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
+  using Word = typename V::word;
+  using Sum = typename V::sum;
   typename V::type acc[Rows][Vectors];
   const int last = call.cols - V::lanes * (Vectors - 1);  // columns of the last vector
   const auto mask = V::first(last);
   if (call.resume) {
     each<Rows, Vectors>([&](int r, int v) {
-      const T* from = call.c + r * call.c_row + v * V::lanes;
+      const Sum* from = call.c + r * call.c_row + v * V::lanes;
       acc[r][v] = v + 1 < Vectors ? V::load(from) : V::load_first(from, mask);
     });
   } else {
@@ -44,25 +66,31 @@ void micro_tile(const MicroTile<typename V::element>& call) {
   // Rows r of A at a[r / 3] + r % 3 strides: three pointers and two scaled indices reach all.
   const index_t a_row = PackedA == A::packed ? 1 : call.a_row;
   const index_t a_k = PackedA == A::packed ? MR : call.a_k;
-  const T* a[3] = {call.a, call.a + 3 * a_row, call.a + 6 * a_row};
-  const T* b = call.b;
+  const Word* a[3] = {call.a, call.a + 3 * a_row, call.a + 6 * a_row};
+  const Word* b = call.b;
   for (index_t k = call.K; k > 0; --k) {
-    typename V::type row[Vectors];
+    typename V::operand row[Vectors];
     TESSERA_UNROLL
     for (int v = 0; v < Vectors; ++v) {
-      row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::load_first(b + v * V::lanes, mask)
-                                                    : V::load(b + v * V::lanes);
+      row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
+                                                    : V::fetch(b + v * V::lanes);
     }
     TESSERA_UNROLL
     for (int r = 0; r < Rows; ++r) {
       const auto x = V::broadcast(PackedA == A::packed ? a[0] + r : a[r / 3] + (r % 3) * a_row);
       TESSERA_UNROLL
-      for (int v = 0; v < Vectors; ++v) acc[r][v] = V::fma(x, row[v], acc[r][v]);
+      for (int v = 0; v < Vectors; ++v) acc[r][v] = V::step(x, row[v], acc[r][v]);
     }
     a[0] += a_k;
     if (Rows > 3) a[1] += a_k;
     if (Rows > 6) a[2] += a_k;
     b += call.b_k;
+  }
+  if constexpr (V::extra > 0) {  // the panels' last words: see Pack
+    each<Rows, Vectors>([&](int r, int v) {
+      acc[r][v] = V::add(acc[r][v], V::add(V::as_sums(V::broadcast(a[0] + r)),
+                                           V::as_sums(V::fetch(b + v * V::lanes))));
+    });
   }
   const auto at = [&](int r, int v) { return call.c + r * call.c_row + v * V::lanes; };
   if (last != V::lanes) {
@@ -79,14 +107,14 @@ void micro_tile(const MicroTile<typename V::element>& call) {
 
 /// One panel of up to `width` lines, in any order of strides.
 template <class V>
-void pack_panel(typename V::element* dst, int width, const typename V::element* src, int lines,
-                index_t K, index_t s_line, index_t s_k) {
-  using T = typename V::element;
+void pack_panel(typename V::word* dst, int width, const typename V::word* src, int lines, index_t K,
+                index_t s_line, index_t s_k) {
+  using T = typename V::word;
   index_t k = 0;
   if (s_k == 1 && lines == width && V::transposed > 0 && width % V::transposed == 0) {
     for (; k + V::transposed <= K; k += V::transposed) {
       for (int i = 0; i < width; i += V::transposed)
-        V::transpose(dst + k * width + i, width, src + i * s_line + k, s_line);
+        V::transpose(dst + k * width + i, width, src + i * s_line + k, s_line * index_t{sizeof(T)});
     }
   }
   for (; k < K; ++k) {
@@ -98,12 +126,12 @@ void pack_panel(typename V::element* dst, int width, const typename V::element* 
   }
 }
 
-/// See Kernels::pack. Lines that lie side by side are copied across all panels at once: whole rows
-/// of the source, the way it lies in memory.
+/// See Pack, for words that are elements. Lines that lie side by side are copied across all panels
+/// at once: whole rows of the source, the way it lies in memory.
 template <class V>
-void pack_panels(typename V::element* dst, int width, const typename V::element* src, index_t lines,
+void pack_panels(typename V::word* dst, int width, const typename V::word* src, index_t lines,
                  index_t K, index_t s_line, index_t s_k) {
-  using T = typename V::element;
+  using T = typename V::word;
   constexpr index_t ahead = 8;  // rows fetched ahead of the copy
   if (s_line == 1) {
     const auto part = V::first((width - 1) % V::lanes + 1);
@@ -131,11 +159,113 @@ void pack_panels(typename V::element* dst, int width, const typename V::element*
   }
 }
 
+/// `count` converted elements, then zeros up to `width`.
+template <class V, class Convert>
+void convert_line(float* dst, const typename Convert::source* src, int count, int width) {
+  int i = 0;
+  for (; i + V::lanes <= count; i += V::lanes) V::store(dst + i, Convert::load(src + i));
+  for (; i < count; ++i) dst[i] = Convert::one(src[i]);
+  for (; i < width; ++i) dst[i] = 0.f;
+}
+
+/// See Pack, for f16 or bf16 that become f32: Convert::first(p, m) converts up to V::lanes of them,
+/// Convert::one a single one.
+template <class V, class Convert>
+void pack_converted(float* dst, int width, const typename Convert::source* src, index_t lines,
+                    index_t K, index_t s_line, index_t s_k) {
+  constexpr int chunk = 64;            // elements of each line at a time
+  alignas(64) float block[8 * chunk];  // 8 lines, converted
+  for (index_t line = 0; line < lines; line += width, src += width * s_line) {
+    const int here = lines - line < width ? static_cast<int>(lines - line) : width;
+    for (index_t k = 0; k < K; k += chunk, dst += chunk * width) {
+      const int depth = K - k < chunk ? static_cast<int>(K - k) : chunk;
+      if (s_line == 1) {
+        for (int d = 0; d < depth; ++d)
+          convert_line<V, Convert>(dst + d * width, src + (k + d) * s_k, here, width);
+      } else if (s_k == 1) {
+        for (int i = 0; i < width; i += 8) {
+          const int rows = here - i < 8 ? here - i : 8;
+          for (int r = 0; r < rows; ++r)
+            convert_line<V, Convert>(block + r * chunk, src + (i + r) * s_line + k, depth, depth);
+          const int columns = width - i < 8 ? width - i : 8;
+          for (int d = 0; d < depth; ++d) {
+            float* to = dst + d * width + i;
+            for (int r = 0; r < columns; ++r) to[r] = r < rows ? block[r * chunk + d] : 0.f;
+          }
+        }
+      } else {
+        for (int d = 0; d < depth; ++d) {
+          for (int i = 0; i < width; ++i)
+            dst[d * width + i] = i < here ? Convert::one(src[i * s_line + (k + d) * s_k]) : 0.f;
+        }
+      }
+      if (depth < chunk) dst += (depth - chunk) * width;
+    }
+  }
+}
+
+/// See Pack, for words of several elements: Element is a byte or 16 bits. G knows how its words are
+/// made: G::word(elements) of single elements; if G::as_it_lies, G::mapped(words) of words as they
+/// lie in memory; if G::rows_together, G::rows(p, s_k) of V::lanes lines side by side. For extra
+/// words, G::count(sum, words) and G::weighed(sum).
+template <class V, class G>
+void pack_groups(typename V::word* dst, int width, const typename G::source* src, index_t lines,
+                 index_t K, index_t s_line, index_t s_k) {
+  using Word = typename V::word;
+  using Source = typename G::source;
+  constexpr int group = V::group;
+  const index_t words = (K + group - 1) / group, whole = K / group;
+  const auto element = [&](index_t line, index_t k) {
+    return line < lines && k < K ? src[line * s_line + k * s_k] : Source{};
+  };
+  for (index_t first = 0; first < lines; first += width) {
+    const bool full = first + width <= lines;
+    Word* to = dst;
+    index_t w = 0;
+    if constexpr (G::as_it_lies) {
+      if (full && s_k == 1 && width % V::transposed == 0) {
+        for (; w + V::transposed <= whole; w += V::transposed, to += V::transposed * width) {
+          for (int i = 0; i < width; i += V::transposed) {
+            V::transpose(to + i, width, src + (first + i) * s_line + w * group,
+                         s_line * index_t{sizeof(Source)});
+          }
+          for (int i = 0; i < V::transposed * width; i += V::lanes)
+            V::keep(to + i, G::mapped(V::fetch(to + i)));
+        }
+      }
+    }
+    if constexpr (G::rows_together) {
+      if (full && s_line == 1 && width % V::lanes == 0) {
+        for (; w < whole; ++w, to += width) {
+          for (int i = 0; i < width; i += V::lanes)
+            V::keep(to + i, G::rows(src + first + i + w * group * s_k, s_k));
+        }
+      }
+    }
+    for (; w < words; ++w, to += width) {
+      for (int i = 0; i < width; ++i) {
+        Source part[group];
+        for (int g = 0; g < group; ++g) part[g] = element(first + i, w * group + g);
+        to[i] = G::word(part);
+      }
+    }
+    if constexpr (V::extra > 0) {
+      for (int i = 0; i < width; i += V::lanes) {
+        const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
+        auto extra = V::zero();
+        for (index_t k = 0; k < words; ++k)
+          extra = G::count(extra, V::fetch_first(dst + k * width + i, mask));
+        V::store_first(reinterpret_cast<typename V::sum*>(to + i), mask, G::weighed(extra));
+      }
+    }
+    dst += width * (words + V::extra);
+  }
+}
+
 template <class V>
-void finish_linear(const typename V::element* tile, index_t tile_row, int rows, int cols,
-                   typename V::element* c, index_t c_row,
-                   const Linear<typename V::element>& linear) {
-  using T = typename V::element;
+void finish_linear(const typename V::sum* tile, index_t tile_row, int rows, int cols,
+                   typename V::sum* c, index_t c_row, const Linear<typename V::sum>& linear) {
+  using T = typename V::sum;
   const auto one = V::splat(T{1}), none = V::zero();
   const auto alpha = V::splat(linear.alpha), beta = V::splat(linear.beta);
   for (int r = 0; r < rows; ++r, tile += tile_row, c += c_row) {
@@ -159,22 +289,26 @@ void finish_linear(const typename V::element* tile, index_t tile_row, int rows, 
 }
 
 /// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
-template <class V, int MR, int Vectors>
-constexpr Kernels<typename V::element> make_kernels(const char* isa) {
-  Kernels<typename V::element> out{};
+template <class V, int MR, int Vectors, class Source>
+constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
+    const char* isa, Pack<Source, typename V::word> pack_a, Pack<Source, typename V::word> pack_b) {
+  Kernels<Source, typename V::word, typename V::sum> out{};
   out.isa = isa;
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
-  out.pack = pack_panels<V>;
+  out.group = V::group, out.extra = V::extra;
+  out.pack_a = pack_a, out.pack_b = pack_b;
   out.finish = finish_linear<V>;
-  const auto column = [&]<int R, int N>() {
+  const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
-    out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
-    out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
+    if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+      out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
+      out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
+    }
   };
   const auto row = [&]<int R>() {
-    column.template operator()<R, 1>();
-    if constexpr (Vectors > 1) column.template operator()<R, 2>();
-    if constexpr (Vectors > 2) column.template operator()<R, 3>();
+    tile.template operator()<R, 1>();
+    if constexpr (Vectors > 1) tile.template operator()<R, 2>();
+    if constexpr (Vectors > 2) tile.template operator()<R, 3>();
   };
   row.template operator()<1>();
   row.template operator()<2>();

@@ -10,12 +10,16 @@ namespace tessera::cpu {
 
 namespace {
 
-/// dst[k * width + i] = src[i * line + k] for i, k < 8.
-[[maybe_unused]] inline void transpose_8x8(float* dst, index_t width, const float* src,
+/// dst[k * width + i] = word k of the line at src + i * line, for i, k < 8. Words of 32 bits;
+/// `line` in bytes.
+[[maybe_unused]] inline void transpose_8x8(void* to, index_t width, const void* from,
                                            index_t line) {
+  auto* dst = static_cast<float*>(to);
+  const auto* src = static_cast<const char*>(from);
   __m256 r[8], t[8];
   TESSERA_UNROLL
-  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(src + i * line);
+  for (int i = 0; i < 8; ++i)
+    r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(src + i * line));
   TESSERA_UNROLL
   for (int i = 0; i < 8; i += 2) {
     t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
@@ -35,12 +39,14 @@ namespace {
   }
 }
 
-/// dst[k * width + i] = src[i * line + k] for i, k < 4.
-[[maybe_unused]] inline void transpose_4x4(double* dst, index_t width, const double* src,
+/// The same for words of 64 bits and i, k < 4.
+[[maybe_unused]] inline void transpose_4x4(double* dst, index_t width, const void* from,
                                            index_t line) {
+  const auto* src = static_cast<const char*>(from);
   __m256d r[4], t[4];
   TESSERA_UNROLL
-  for (int i = 0; i < 4; ++i) r[i] = _mm256_loadu_pd(src + i * line);
+  for (int i = 0; i < 4; ++i)
+    r[i] = _mm256_loadu_pd(reinterpret_cast<const double*>(src + i * line));
   TESSERA_UNROLL
   for (int i = 0; i < 4; i += 2) {
     t[i] = _mm256_unpacklo_pd(r[i], r[i + 1]);

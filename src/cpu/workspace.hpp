@@ -15,14 +15,15 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  /// The next `count` elements of T, aligned to a cache line. The sum of all stays within the size.
+  /// The next `bytes` bytes, a multiple of a cache line (see rounded). The sum of all stays within the
+  /// size.
   template <class T>
-  T* take(std::size_t count) {
+  T* take(std::size_t bytes) {
     char* at = next_;
-    next_ += rounded(count * sizeof(T));
+    next_ += bytes;
     return reinterpret_cast<T*>(at);
   }
-  /// What take() uses up for `bytes` bytes.
+  /// Up to whole cache lines.
   static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
   explicit operator bool() const { return data_ != nullptr; }

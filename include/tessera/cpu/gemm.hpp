@@ -4,35 +4,45 @@
 //
 // f32 and f64: one element of C is one chain of fused multiply-adds in order of k, then the one
 // epilogue expression of core/finish.hpp, for every shape, stride, instruction set and number of
-// threads: the bits are those of the reference.
+// threads: the bits are those of the reference. f16 and bf16 are converted to f32 and summed the
+// same way; where the CPU multiplies pairs of bf16 (AVX512_BF16), these sums have the bits of that
+// instruction instead. i8 and u8 are summed exactly, modulo 2^32.
 #pragma once
+
+#include <cstdint>
 
 #include "tessera/core/config.hpp"
 #include "tessera/core/finish.hpp"
 
 namespace tessera::cpu {
 
-/// What is asked. T: float or double. A is (M,K), B is (K,N), C is (M,N); strides in elements, any
-/// sign; transposition is a stride. C overlaps neither A nor B, and its elements do not overlap.
-template <class T>
+/// What is asked. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign; transposition
+/// is a stride. C overlaps neither A nor B, and its elements do not overlap. In and Out: double,
+/// float, f16, bf16 into the same type; f16, bf16 into float; int8_t, uint8_t into int32_t.
+template <class In, class Out = In>
 struct Gemm {
+  using Sum = Accumulator<In>;
+
   index_t M = 0, N = 0, K = 0;
-  const T* A = nullptr;
+  const In* A = nullptr;
   index_t a_row = 0, a_col = 1;
-  const T* B = nullptr;
+  const In* B = nullptr;
   index_t b_row = 0, b_col = 1;
-  T* C = nullptr;
+  Out* C = nullptr;
   index_t c_row = 0, c_col = 1;
-  T alpha{1};                      ///< 0: A and B are not read
-  T beta{0};                       ///< 0: C is not read
-  const T* row_bias = nullptr;     ///< M values, or null
-  const T* column_bias = nullptr;  ///< N values, or null
+  Sum alpha{1};                      ///< 0: A and B are not read
+  Sum beta{0};                       ///< 0: C is not read
+  const Sum* row_bias = nullptr;     ///< M values, or null
+  const Sum* column_bias = nullptr;  ///< N values, or null
   Activation activation = Activation::none;
   int threads = 0;  ///< at most so many; 0: default_threads()
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower way that needs none.
-template <class T>
-void gemm(const Gemm<T>& call);
+template <class In, class Out>
+void gemm(const Gemm<In, Out>& call);
+
+/// Do bf16 products keep the bits of the f32 chain on this CPU?
+bool bf16_keeps_the_chain();
 
 }  // namespace tessera::cpu

@@ -1,0 +1,53 @@
+// From the sums of a micro-tile to C, for the packed path.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels.hpp"
+#include "tessera/cpu/gemm.hpp"
+
+namespace tessera::cpu {
+
+/// Largest micro-tile of any instruction set.
+constexpr int kMostRows = 8, kMostColumns = 48;
+
+/// The epilogue of a micro-tile of finished sums at (i, j) of C.
+template <class In, class Out, class Table>
+void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
+                 const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i, index_t j,
+                 int rows, int cols) {
+  using Sum = typename Gemm<In, Out>::Sum;
+  Out* c = call.C + i * call.c_row + j * call.c_col;
+  const Sum* row_bias = call.row_bias == nullptr ? nullptr : call.row_bias + i;
+  const Sum* column_bias = call.column_bias == nullptr ? nullptr : call.column_bias + j;
+  if constexpr (std::is_same_v<Sum, Out>) {
+    const bool linear = call.activation == Activation::none || call.activation == Activation::relu;
+    if (linear && call.c_col == 1) {
+      kernels.finish(
+          sums, sums_row, rows, cols, c, call.c_row,
+          {call.alpha, call.beta, row_bias, column_bias, call.activation == Activation::relu});
+      return;
+    }
+  }
+  const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.activation};
+  for (int r = 0; r < rows; ++r) {
+    for (int n = 0; n < cols; ++n) {
+      Out& target = c[r * call.c_row + n * call.c_col];
+      const Sum* bias = row_bias != nullptr      ? row_bias + r
+                        : column_bias != nullptr ? column_bias + n
+                                                 : nullptr;
+      target = convert<Out>(finish(
+          scalars, sums[r * sums_row + n], [&] { return target; }, bias));
+    }
+  }
+}
+
+/// C is nothing but the sums, side by side: microkernels store straight to it.
+template <class In, class Out>
+bool is_plain(const Gemm<In, Out>& call) {
+  return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && call.c_col == 1 && call.alpha == 1 &&
+         call.beta == 0 && call.row_bias == nullptr && call.column_bias == nullptr &&
+         call.activation == Activation::none;
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,96 @@
+// AVX-512 vectors of f32, f64 and i32. Each file that includes this is compiled with AVX-512 and
+// gets its own copy; it includes no library header with inline functions, whose code would be
+// shared.
+#pragma once
+
+#include "microkernel.hpp"
+#include "transpose_x86.hpp"
+
+namespace tessera::cpu {
+
+namespace {
+
+struct F32 {
+  using sum = float;
+  using type = __m512;
+  static constexpr int lanes = 16, transposed = 8;
+  static type zero() { return _mm512_setzero_ps(); }
+  static type splat(float x) { return _mm512_set1_ps(x); }
+  static __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1); }
+  static type load(const float* p) { return _mm512_loadu_ps(p); }
+  static type load_first(const float* p, __mmask16 m) { return _mm512_maskz_loadu_ps(m, p); }
+  static type broadcast(const float* p) { return _mm512_set1_ps(*p); }
+  static type fma(type a, type b, type c) { return _mm512_fmadd_ps(a, b, c); }
+  static type add(type a, type b) { return _mm512_add_ps(a, b); }
+  static type mul(type a, type b) { return _mm512_mul_ps(a, b); }
+  static type relu(type x, type zero) {
+    return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, zero, _CMP_LT_OQ), zero);
+  }
+  static void store(float* p, type x) { _mm512_storeu_ps(p, x); }
+  static void store_first(float* p, __mmask16 m, type x) { _mm512_mask_storeu_ps(p, m, x); }
+  static void stream(float* p, type x) { _mm512_stream_ps(p, x); }
+  static void transpose(void* dst, index_t width, const void* src, index_t line) {
+    transpose_8x8(dst, width, src, line);
+  }
+};
+
+struct F64 {
+  using sum = double;
+  using type = __m512d;
+  static constexpr int lanes = 8, transposed = 4;
+  static type zero() { return _mm512_setzero_pd(); }
+  static type splat(double x) { return _mm512_set1_pd(x); }
+  static __mmask8 first(int n) { return static_cast<__mmask8>((1u << n) - 1); }
+  static type load(const double* p) { return _mm512_loadu_pd(p); }
+  static type load_first(const double* p, __mmask8 m) { return _mm512_maskz_loadu_pd(m, p); }
+  static type broadcast(const double* p) { return _mm512_set1_pd(*p); }
+  static type fma(type a, type b, type c) { return _mm512_fmadd_pd(a, b, c); }
+  static type add(type a, type b) { return _mm512_add_pd(a, b); }
+  static type mul(type a, type b) { return _mm512_mul_pd(a, b); }
+  static type relu(type x, type zero) {
+    return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, zero, _CMP_LT_OQ), zero);
+  }
+  static void store(double* p, type x) { _mm512_storeu_pd(p, x); }
+  static void store_first(double* p, __mmask8 m, type x) { _mm512_mask_storeu_pd(p, m, x); }
+  static void stream(double* p, type x) { _mm512_stream_pd(p, x); }
+  static void transpose(double* dst, index_t width, const void* src, index_t line) {
+    transpose_4x4(dst, width, src, line);
+  }
+};
+
+/// Sums of products of integers; what the words are is up to the derived types.
+struct I32 {
+  using sum = std::int32_t;
+  using type = __m512i;
+  static constexpr int lanes = 16, transposed = 8;
+  static type zero() { return _mm512_setzero_si512(); }
+  static type splat(sum x) { return _mm512_set1_epi32(x); }
+  static __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1); }
+  static type load(const sum* p) { return _mm512_loadu_si512(p); }
+  static type load_first(const sum* p, __mmask16 m) { return _mm512_maskz_loadu_epi32(m, p); }
+  static type add(type a, type b) { return _mm512_add_epi32(a, b); }
+  static type mul(type a, type b) { return _mm512_mullo_epi32(a, b); }
+  static type fma(type a, type b, type c) { return add(mul(a, b), c); }
+  static type relu(type x, type zero) { return _mm512_max_epi32(x, zero); }
+  static void store(sum* p, type x) { _mm512_storeu_si512(p, x); }
+  static void store_first(sum* p, __mmask16 m, type x) { _mm512_mask_storeu_epi32(p, m, x); }
+  static void stream(sum* p, type x) { _mm512_stream_si512(reinterpret_cast<__m512i*>(p), x); }
+};
+
+/// Words of 32 bits that hold several elements.
+template <class Base>
+struct Words : Base {
+  using word = std::uint32_t;
+  using operand = __m512i;
+  static operand fetch(const word* p) { return _mm512_loadu_si512(p); }
+  static operand fetch_first(const word* p, __mmask16 m) { return _mm512_maskz_loadu_epi32(m, p); }
+  static operand broadcast(const word* p) { return _mm512_set1_epi32(static_cast<int>(*p)); }
+  static void keep(word* p, operand x) { _mm512_storeu_si512(p, x); }
+  static void transpose(word* dst, index_t width, const void* src, index_t line) {
+    transpose_8x8(dst, width, src, line);
+  }
+};
+
+}  // namespace
+
+}  // namespace tessera::cpu

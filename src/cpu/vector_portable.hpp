@@ -1,0 +1,140 @@
+// Vectors in plain C++, for kernels_portable.cpp and for what other instruction sets lack. Where
+// the architecture has no fused multiply-add, the C library's is called: slow, but the same bits.
+#pragma once
+
+#include "microkernel.hpp"
+
+namespace tessera::cpu {
+
+namespace {
+
+template <class T, int Lanes>
+struct PortableBase {
+  using sum = T;
+  struct type {
+    T x[Lanes];
+  };
+  static constexpr int lanes = Lanes, transposed = 0;
+  static type zero() { return {}; }
+  static type splat(T x) {
+    type out;
+    for (int i = 0; i < lanes; ++i) out.x[i] = x;
+    return out;
+  }
+  static int first(int n) { return n; }
+  static type load(const T* p) { return load_first(p, lanes); }
+  static type load_first(const T* p, int n) {
+    type out{};
+    for (int i = 0; i < n; ++i) out.x[i] = p[i];
+    return out;
+  }
+  static type broadcast(const T* p) { return splat(*p); }
+  static type add(type a, type b) {
+    for (int i = 0; i < lanes; ++i) a.x[i] = plus(a.x[i], b.x[i]);
+    return a;
+  }
+  static type mul(type a, type b) {
+    for (int i = 0; i < lanes; ++i) a.x[i] = times(a.x[i], b.x[i]);
+    return a;
+  }
+  static type fma(type a, type b, type c) {
+    for (int i = 0; i < lanes; ++i) {
+      if constexpr (sizeof(T) == 8) c.x[i] = __builtin_fma(a.x[i], b.x[i], c.x[i]);
+      else if constexpr (T(0.5) != T(0)) c.x[i] = __builtin_fmaf(a.x[i], b.x[i], c.x[i]);
+      else c.x[i] = plus(times(a.x[i], b.x[i]), c.x[i]);
+    }
+    return c;
+  }
+  static type relu(type x, type zero) {
+    for (int i = 0; i < lanes; ++i) x.x[i] = x.x[i] < zero.x[i] ? zero.x[i] : x.x[i];
+    return x;
+  }
+  static void store(T* p, type x) { store_first(p, lanes, x); }
+  static void store_first(T* p, int n, type x) {
+    for (int i = 0; i < n; ++i) p[i] = x.x[i];
+  }
+  static void stream(T* p, type x) { store(p, x); }
+  static void transpose(void*, index_t, const void*, index_t) {}
+
+ private:
+  // Integers wrap modulo 2^32.
+  static T plus(T a, T b) {
+    if constexpr (T(0.5) != T(0)) return a + b;
+    else return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+  }
+  static T times(T a, T b) {
+    if constexpr (T(0.5) != T(0)) return a * b;
+    else return static_cast<T>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
+  }
+};
+
+/// Pairs of i16, multiplied and added into i32: exact for any i8 and u8.
+template <int Lanes>
+struct PortablePairs : PortableBase<std::int32_t, Lanes> {
+  using Base = PortableBase<std::int32_t, Lanes>;
+  using word = std::uint32_t;
+  using Unsigned = PortableBase<std::uint32_t, Lanes>;
+  using operand = typename Unsigned::type;
+  static constexpr int group = 2, extra = 0;
+  static operand fetch(const word* p) { return Unsigned::load(p); }
+  static operand fetch_first(const word* p, int n) { return Unsigned::load_first(p, n); }
+  static operand broadcast(const word* p) { return Unsigned::splat(*p); }
+  static typename Base::type step(operand x, operand row, typename Base::type acc) {
+    for (int i = 0; i < Lanes; ++i) {
+      const auto product = [](word a, word b) {
+        return static_cast<std::int32_t>(static_cast<std::int16_t>(a)) *
+               static_cast<std::int16_t>(b);
+      };
+      const auto both = static_cast<std::uint32_t>(product(x.x[i], row.x[i])) +
+                        static_cast<std::uint32_t>(product(x.x[i] >> 16, row.x[i] >> 16));
+      acc.x[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(acc.x[i]) + both);
+    }
+    return acc;
+  }
+};
+
+/// f16 and bf16 one by one, without arithmetic that an instruction set may lack.
+inline float float_of(BrainBits x) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
+}
+inline float float_of(HalfBits x) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000) << 16;
+  const std::uint32_t exponent = x.bits >> 10 & 31, fraction = x.bits & 1023;
+  std::uint32_t bits = sign;
+  if (exponent == 31) bits |= 0x7F800000 | fraction << 13 | (fraction != 0 ? 0x400000u : 0u);
+  else if (exponent != 0) bits |= (exponent + 112) << 23 | fraction << 13;
+  else {  // zero, or a subnormal: fraction * 2^-24, exact in f32
+    const float value = static_cast<float>(fraction) * 0x1p-24f;
+    bits |= __builtin_bit_cast(std::uint32_t, value);
+  }
+  return __builtin_bit_cast(float, bits);
+}
+
+/// One element after the other: see pack_converted.
+template <class V, class Source>
+struct PortableConvert {
+  using source = Source;
+  static float one(Source x) { return float_of(x); }
+  static typename V::type load(const Source* p) {
+    float x[V::lanes];
+    for (int i = 0; i < V::lanes; ++i) x[i] = float_of(p[i]);
+    return V::load(x);
+  }
+};
+
+/// Words of two i16 from i8 or u8: see pack_groups.
+template <class V, class Source>
+struct PairsOf {
+  using source = Source;
+  static constexpr bool as_it_lies = false, rows_together = false;
+  static std::uint32_t word(const Source (&part)[2]) {
+    return static_cast<std::uint16_t>(static_cast<std::int16_t>(part[0])) |
+           static_cast<std::uint32_t>(
+               static_cast<std::uint16_t>(static_cast<std::int16_t>(part[1])))
+               << 16;
+  }
+};
+
+}  // namespace
+
+}  // namespace tessera::cpu
