@@ -6,6 +6,7 @@
 
 #include "tessera/matmul/plan.hpp"
 #include "tessera/simt/launch.hpp"
+#include "tile_rules.hpp"
 
 namespace tessera::detail {
 
@@ -24,6 +25,8 @@ struct LadderCall {
 struct LadderEntry {
   Algorithm algorithm;
   void (*run)(const LadderCall& call);
+  std::string_view kernel;  ///< the class template; empty where there is none
+  TileRule rule;
 };
 
 /// In the order of the ladder.
@@ -32,6 +35,10 @@ std::span<const LadderEntry> ladder();
 extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
     kBlockTiledVectorized, kTensorCore, kSingleBlock, kTiledIdiomatic, kSarekNaive, kSarekTiled,
     kPacked;
+
+/// The second tiles of two kernels, compiled for every type in files of their own.
+inline constexpr TileShape kTiledSmall{.bm = 16, .bn = 16, .bk = 16};
+inline constexpr TileShape kBlockTiledSmall{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8};
 
 /// Element types with a product in the accumulator's arithmetic.
 inline bool has_native_product(DType in, DType out) {
@@ -61,24 +68,37 @@ void run_kernel(const LadderCall& call) {
   launch(config, Kernel{}, A, B, C);
 }
 
-/// Instantiates Kernel<Default> for all element types, and Kernel<Others>... for f32.
-template <template <TileShape> class Kernel, TileShape Default, TileShape... Others>
-struct Ladder {
-  static constexpr TileShape tiles[] = {Default, Others...};
+/// Kernel for every pair of element types that has_native_product.
+template <class Kernel>
+void run_every_type(const LadderCall& call) {
+  const DType in = call.problem.in, out = call.problem.out;
+  if (in == DType::f64) return run_kernel<Kernel, double, double>(call);
+  if (in == DType::f32) return run_kernel<Kernel, float, float>(call);
+  if (in == DType::i32) return run_kernel<Kernel, std::int32_t, std::int32_t>(call);
+  if (in == DType::f16 && out == DType::f16) return run_kernel<Kernel, f16, f16>(call);
+  if (in == DType::f16) return run_kernel<Kernel, f16, float>(call);
+  if (in == DType::bf16 && out == DType::bf16) return run_kernel<Kernel, bf16, bf16>(call);
+  return run_kernel<Kernel, bf16, float>(call);
+}
 
-  static void run(const LadderCall& call) {
-    const DType in = call.problem.in, out = call.problem.out;
-    if (call.tile == Default) {
-      using K = Kernel<Default>;
-      if (in == DType::f64) return run_kernel<K, double, double>(call);
-      if (in == DType::f32) return run_kernel<K, float, float>(call);
-      if (in == DType::i32) return run_kernel<K, std::int32_t, std::int32_t>(call);
-      if (in == DType::f16 && out == DType::f16) return run_kernel<K, f16, f16>(call);
-      if (in == DType::f16) return run_kernel<K, f16, float>(call);
-      if (in == DType::bf16 && out == DType::bf16) return run_kernel<K, bf16, bf16>(call);
-      return run_kernel<K, bf16, float>(call);
+/// The first Typed tiles of a kernel for every type, the others for f32. A file should not hold
+/// more than one tile for every type: each takes some five seconds to compile.
+template <template <TileShape> class Kernel, int Typed, TileShape... Tiles>
+struct Ladder {
+  static constexpr TileShape tiles[] = {Tiles...};
+  static constexpr int typed = Typed;
+
+  static void run(const LadderCall& call) { run_from<0, Tiles...>(call); }
+
+ private:
+  template <int At, TileShape First, TileShape... Rest>
+  static void run_from(const LadderCall& call) {
+    if (call.tile == First) {
+      if constexpr (At < Typed) run_every_type<Kernel<First>>(call);
+      else run_kernel<Kernel<First>, float, float>(call);
+    } else if constexpr (sizeof...(Rest) > 0) {
+      run_from<At + 1, Rest...>(call);
     }
-    (void)((call.tile == Others && (run_kernel<Kernel<Others>, float, float>(call), true)) || ...);
   }
 };
 

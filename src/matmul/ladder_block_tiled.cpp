@@ -3,16 +3,19 @@
 
 namespace tessera::detail {
 
+extern template void run_every_type<BlockTiled<kBlockTiledSmall>>(const LadderCall&);
+
 namespace {
-using Compiled = Ladder<BlockTiled, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
-                        TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8},
-                        TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
+using Compiled = Ladder<BlockTiled, 2, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
+                        kBlockTiledSmall, TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
                         TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
 }
 
 const LadderEntry kBlockTiled{
     {"block_tiled", "a thread owns a TM x TN tile: outer products in registers", Compiled::tiles,
-     true, has_native_product},
-    Compiled::run};
+     true, has_native_product, Compiled::typed},
+    Compiled::run,
+    "BlockTiled",
+    register_tile};
 
 }  // namespace tessera::detail

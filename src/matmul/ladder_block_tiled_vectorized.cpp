@@ -5,7 +5,7 @@ namespace tessera::detail {
 
 namespace {
 using Compiled =
-    Ladder<BlockTiledVectorized, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
+    Ladder<BlockTiledVectorized, 1, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
            TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8},
            TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
            TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
@@ -14,6 +14,8 @@ using Compiled =
 const LadderEntry kBlockTiledVectorized{
     {"block_tiled_vectorized", "loads of four elements, A transposed in shared memory",
      Compiled::tiles, true, has_native_product},
-    Compiled::run};
+    Compiled::run,
+    "BlockTiledVectorized",
+    wide_register_tile};
 
 }  // namespace tessera::detail

@@ -4,12 +4,15 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<Coalescing, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
+using Compiled =
+    Ladder<Coalescing, 1, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
 }
 
 const LadderEntry kCoalescing{
     {"coalescing", "neighbouring threads take neighbouring columns: loads share sectors",
      Compiled::tiles, true, has_native_product},
-    Compiled::run};
+    Compiled::run,
+    "Coalescing",
+    elementwise_tile};
 
 }  // namespace tessera::detail

@@ -4,12 +4,14 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<Naive, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
+using Compiled = Ladder<Naive, 1, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
 }
 
 const LadderEntry kNaive{
     {"naive", "one thread, one element of C, straight from global memory; neighbours take rows",
      Compiled::tiles, true, has_native_product},
-    Compiled::run};
+    Compiled::run,
+    "Naive",
+    elementwise_tile};
 
 }  // namespace tessera::detail

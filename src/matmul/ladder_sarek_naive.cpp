@@ -4,12 +4,14 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SarekNaive, TileShape{.bm = 1, .bn = 256}>;
+using Compiled = Ladder<SarekNaive, 1, TileShape{.bm = 1, .bn = 256}>;
 }
 
 const LadderEntry kSarekNaive{
     {"sarek_naive", "a one-dimensional grid, one thread for each element (Sarek)", Compiled::tiles,
      true, has_native_product},
-    Compiled::run};
+    Compiled::run,
+    "SarekNaive",
+    row_tile};
 
 }  // namespace tessera::detail

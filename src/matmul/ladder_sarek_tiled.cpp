@@ -4,12 +4,14 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SarekTiled, TileShape{.bm = 16, .bn = 16, .bk = 16},
+using Compiled = Ladder<SarekTiled, 1, TileShape{.bm = 16, .bn = 16, .bk = 16},
                         TileShape{.bm = 32, .bn = 32, .bk = 32}>;
 }
 
 const LadderEntry kSarekTiled{{"sarek_tiled", "tiles of 16 x 16 in three named supersteps (Sarek)",
                                Compiled::tiles, true, has_native_product},
-                              Compiled::run};
+                              Compiled::run,
+                              "SarekTiled",
+                              cube_tile};
 
 }  // namespace tessera::detail

@@ -4,13 +4,15 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SingleBlock, TileShape{.bm = 16, .bn = 16, .bk = 16},
+using Compiled = Ladder<SingleBlock, 1, TileShape{.bm = 16, .bn = 16, .bk = 16},
                         TileShape{.bm = 3, .bn = 3, .bk = 3}>;
 }
 
 const LadderEntry kSingleBlock{
     {"single_block", "one block computes all of C through shared memory (puzzle)", Compiled::tiles,
      true, has_native_product},
-    Compiled::run};
+    Compiled::run,
+    "SingleBlock",
+    cube_tile};
 
 }  // namespace tessera::detail

@@ -29,6 +29,8 @@ void run(const LadderCall& call) {
 const LadderEntry kTensorCore{
     {"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)", kTiles, false,
      supports},
-    run};
+    run,
+    "TensorCoreTiled",
+    warp_tile};
 
 }  // namespace tessera::detail

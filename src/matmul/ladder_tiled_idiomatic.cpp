@@ -5,13 +5,15 @@ namespace tessera::detail {
 
 namespace {
 using Compiled =
-    Ladder<TiledIdiomatic, TileShape{.bm = 32, .bn = 32, .bk = 32},
+    Ladder<TiledIdiomatic, 1, TileShape{.bm = 32, .bn = 32, .bk = 32},
            TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
 }
 
 const LadderEntry kTiledIdiomatic{
     {"tiled_idiomatic", "tile views and asynchronous copies instead of index arithmetic (puzzle)",
      Compiled::tiles, true, has_native_product},
-    Compiled::run};
+    Compiled::run,
+    "TiledIdiomatic",
+    staged_tile};
 
 }  // namespace tessera::detail

@@ -4,7 +4,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<TiledRegister, TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8},
+using Compiled = Ladder<TiledRegister, 1, TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8},
                         TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 16},
                         TileShape{.bm = 32, .bn = 32, .bk = 8, .tm = 4}>;
 }
@@ -12,6 +12,8 @@ using Compiled = Ladder<TiledRegister, TileShape{.bm = 64, .bn = 64, .bk = 8, .t
 const LadderEntry kTiledRegister{
     {"tiled_register", "a thread owns a column of TM elements in registers", Compiled::tiles, true,
      has_native_product},
-    Compiled::run};
+    Compiled::run,
+    "TiledRegister",
+    column_tile};
 
 }  // namespace tessera::detail

@@ -37,6 +37,8 @@ void run(const LadderCall& call) {
 const LadderEntry kPacked{
     {"packed", "packed panels and microkernels of this CPU's vector instructions", kNoTile, true,
      supports},
-    run};
+    run,
+    "",
+    no_tile};
 
 }  // namespace tessera::detail

@@ -45,18 +45,67 @@ std::string type_text(const Problem& p) {
   return p.in == p.out ? std::string(name(p.in)) : cat(name(p.in), " into ", name(p.out));
 }
 
-/// Why an algorithm cannot run a problem with a tile; empty when it can.
-std::string refusal(const Algorithm& a, const Problem& p, const TileShape& tile) {
-  if (!a.supports(p.in, p.out)) return cat("no ", type_text(p), " product");
-  if (std::find(a.tiles.begin(), a.tiles.end(), tile) == a.tiles.end()) {
-    std::string built;
-    for (const auto& each : a.tiles) built += cat(built.empty() ? "" : ", ", to_string(each));
-    return cat("tile ", to_string(tile), " is not built in (built: ", built, ")");
+/// The built-in tile that `wanted` means: "64,64,32/32,32" fits a warp tile as well as a thread
+/// tile.
+TileShape resolve_tile(const Algorithm& a, const TileShape& wanted) {
+  if (wanted == TileShape{}) return a.tiles[0];
+  for (const auto& tile : a.tiles) {
+    if (to_string(tile) == to_string(wanted)) return tile;
   }
-  if (tile != a.tiles[0] && (p.in != DType::f32 || p.out != DType::f32)) {
-    return cat("for ", type_text(p), " only tile ", to_string(a.tiles[0]), " is built in");
+  for (const auto& tile : a.tiles) {  // the inner tile may be left out
+    if (wanted.tm == 0 && tile.bm == wanted.bm && tile.bn == wanted.bn &&
+        (wanted.bk == 0 || tile.bk == wanted.bk))
+      return tile;
   }
-  return {};
+  TileShape out = wanted;
+  if (a.tiles[0].wm > 0 && out.wm == 0) {
+    std::swap(out.wm, out.tm);
+    std::swap(out.wn, out.tn);
+  }
+  return out;
+}
+
+struct Refusal {
+  std::string why, advice;  ///< no `why`: nothing speaks against it
+};
+
+std::string tile_list(std::span<const TileShape> tiles) {
+  std::string out;
+  for (const auto& each : tiles) out += cat(out.empty() ? "" : ", ", to_string(each));
+  return out;
+}
+
+/// Why an algorithm cannot run a problem with a tile.
+Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
+  const Algorithm& a = entry.algorithm;
+  if (!a.supports(p.in, p.out))
+    return {cat("no ", type_text(p), " product"), "use --algorithm auto"};
+  const auto at = std::find(a.tiles.begin(), a.tiles.end(), tile) - a.tiles.begin();
+  if (at < a.typed_tiles) return {};
+  const bool built = at < std::ssize(a.tiles);
+  if (built && p.in == DType::f32 && p.out == DType::f32) return {};
+  if (a.tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
+  if (const auto why = entry.rule(tile, size_of(p.in)); !why.empty())
+    return {cat("tile ", to_string(tile), " is impossible: ", why),
+            cat("built: ", tile_list(a.tiles))};
+  const auto offered = p.in == DType::f32 && p.out == DType::f32
+                           ? a.tiles
+                           : a.tiles.first(static_cast<std::size_t>(a.typed_tiles));
+  return {cat("tile ", to_string(tile), " is possible, but not built in for ", type_text(p),
+              " (built: ", tile_list(offered), ")"),
+          cat("in C++, launch ", entry.kernel, "<TileShape", detail::initializer_text(tile),
+              ">: see docs/kernels.md")};
+}
+
+/// The tile of options that an algorithm must take. Throws Error(argument) where it cannot.
+TileShape required_tile(const detail::LadderEntry& entry, const Problem& p, const TileShape& wanted,
+                        std::string_view prefix = {}) {
+  const TileShape tile = resolve_tile(entry.algorithm, wanted);
+  if (const Refusal refused = refusal(entry, p, tile); !refused.why.empty())
+    throw Error(Category::argument,
+                cat(prefix, entry.algorithm.name, " cannot run this product: ", refused.why), {},
+                {}, refused.advice);
+  return tile;
 }
 
 struct Choice {
@@ -76,6 +125,18 @@ Choice choose(const Problem& p) {
   }
   const auto& tiles = find_algorithm("block_tiled").tiles;
   return {"block_tiled", tiles[0], "register tiles do the most work for each load"};
+}
+
+/// The first algorithm that has the tile and gives the same bits as the others.
+Choice choose_by_tile(const Problem& p, const TileShape& wanted) {
+  for (const auto& entry : detail::ladder()) {
+    const TileShape tile = resolve_tile(entry.algorithm, wanted);
+    if (entry.algorithm.same_bits && refusal(entry, p, tile).why.empty())
+      return {entry.algorithm.name, tile, "the first of the ladder with this tile"};
+  }
+  throw Error(Category::argument,
+              cat("no algorithm has tile ", to_string(wanted), " built in for ", type_text(p)), {},
+              {}, "name an algorithm to learn why, or see 'tessera compare --list'");
 }
 
 }  // namespace
@@ -132,21 +193,6 @@ const Algorithm& find_algorithm(std::string_view name) { return find_entry(name)
 
 namespace {
 
-/// The built-in tile that `wanted` means: "64,64,32/32,32" fits a warp tile as well as a thread
-/// tile.
-TileShape resolve_tile(const Algorithm& a, const TileShape& wanted) {
-  if (wanted == TileShape{}) return a.tiles[0];
-  for (const auto& tile : a.tiles) {
-    if (to_string(tile) == to_string(wanted)) return tile;
-  }
-  for (const auto& tile : a.tiles) {  // the inner tile may be left out
-    if (wanted.tm == 0 && tile.bm == wanted.bm && tile.bn == wanted.bn &&
-        (wanted.bk == 0 || tile.bk == wanted.bk))
-      return tile;
-  }
-  return wanted;
-}
-
 /// alpha and beta are applied in the type of the sums; there they must be the numbers that were
 /// asked for, up to rounding. NaN and infinity are.
 void check_scalars(const Problem& problem) {
@@ -201,33 +247,24 @@ Plan make_plan(const Problem& problem, const Options& options) {
   plan.order = options.order;
   plan.seed = options.seed;
   if (options.algorithm != "auto") {
-    const Algorithm& algorithm = find_algorithm(options.algorithm);
-    const TileShape tile = resolve_tile(algorithm, options.tile);
-    if (const auto why = refusal(algorithm, problem, tile); !why.empty()) {
-      throw Error(Category::argument, cat(algorithm.name, " cannot run this product: ", why), {},
-                  {}, "use --algorithm auto, or see 'tessera compare --list'");
-    }
-    plan.algorithm = algorithm.name;
-    plan.tile = tile;
+    const detail::LadderEntry& entry = find_entry(options.algorithm);
+    plan.algorithm = entry.algorithm.name;
+    plan.tile = required_tile(entry, problem, options.tile);
     plan.reason = "asked for";
     return plan;
   }
-  Choice choice = choose(problem);
-  if (options.tile != TileShape{}) {
-    const Algorithm& algorithm = find_algorithm(choice.algorithm);
-    choice.tile = resolve_tile(algorithm, options.tile);
-    if (const auto why = refusal(algorithm, problem, choice.tile); !why.empty()) {
-      throw Error(Category::argument, cat(algorithm.name, " cannot run this product: ", why));
-    }
-  }
+  const Choice choice =
+      options.tile == TileShape{} ? choose(problem) : choose_by_tile(problem, options.tile);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
-  for (const auto& other : algorithms()) {
+  for (const auto& entry : detail::ladder()) {
+    const Algorithm& other = entry.algorithm;
     if (other.name == choice.algorithm) continue;
-    auto why = refusal(other, problem, other.tiles[0]);
+    std::string why = refusal(entry, problem, resolve_tile(other, options.tile)).why;
     if (why.empty() && !other.same_bits && problem.in == DType::f32)
       why = "rounds f32 inputs to TF32: only when asked for";
+    if (why.empty() && options.tile != TileShape{}) why = "has this tile too, but comes later";
     if (why.empty()) why = cat("slower on a CPU than ", choice.algorithm, " for this shape");
     plan.rejected.push_back({std::string(other.name), why});
   }
@@ -255,12 +292,7 @@ Plan parse_plan(std::string_view text) {
     else problem += cat(key, "=", value, " ");
   }
   plan.problem = parse_problem(problem);
-  const Algorithm& algorithm = find_algorithm(plan.algorithm);
-  plan.tile = resolve_tile(algorithm, tile);
-  if (const auto why = refusal(algorithm, plan.problem, plan.tile); !why.empty()) {
-    throw Error(Category::argument,
-                cat("plan: ", algorithm.name, " cannot run this product: ", why));
-  }
+  plan.tile = required_tile(find_entry(plan.algorithm), plan.problem, tile, "plan: ");
   if (plan.threads < 1)
     throw Error(Category::argument, "plan: threads", "1 or more", cat(plan.threads));
   return plan;

@@ -70,6 +70,9 @@ class Compare(harness.CommandTest):
         self.assertEqual([result["algorithm"] for result in document["results"]], ["naive", "tiled"])
         tiled = self.compare(64, 64, 64, "--algorithms", "tiled", "--tile", "16x16x16")["results"][0]
         self.assertEqual(tiled["tile"], "16x16x16")
+        for dtype in ["f64", "f16", "bf16", "i32"]:
+            self.check(self.compare(64, 64, 64, "--algorithms", "tiled", "--tile", "16x16x16", "--dtype", dtype), dtype)
+            self.check(self.compare(64, 64, 64, "--algorithms", "block_tiled", "--tile", "64x64", "--dtype", dtype), dtype)
         everyone = self.compare(8, 8, 8, "--tile", "16x16x16")["results"]
         self.assertEqual({result["status"] for result in everyone}, {"ok", "unsupported"})
 
@@ -130,6 +133,8 @@ class Refused(harness.CommandTest):
         self.refused(2, "--algorithms", "naive,,tiled", says="unknown algorithm ''")
         self.refused(2, "--dtype", "i8", says="i8")
         self.refused(2, "--tile", "7x7x7/3x5", says="no algorithm")
+        self.refused(2, "--algorithms", "tiled", "--tile", "100x100x100", says="10,000 threads in a block, at most 1,024")
+        self.refused(2, "--algorithms", "tiled", "--tile", "24x24x24", says=["is possible", "built: 32x32x64", "Tiled<TileShape{.bm = 24,"])
         self.refused(2, "--tile", "-1x3", says="tile")
         self.refused(2, "--tile", "0x0", says="tile")
         self.refused(2, "--tile", "99999999999x1", says="tile")

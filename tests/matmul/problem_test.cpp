@@ -184,7 +184,7 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(
       refusal([&] { make_plan(p, {.algorithm = "tiled", .tile = {.bm = 33, .bn = 7, .bk = 2}}); },
               Category::argument),
-      AllOf(HasSubstr("33x7x2"), HasSubstr("built: 32x32x64, 32x32x32")));
+      AllOf(HasSubstr("33x7x2"), HasSubstr("built: 32x32x64, 16x16x16")));
   EXPECT_THAT(
       refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=f64"), {.algorithm = "tensor_core"}); },
               Category::argument),
@@ -192,10 +192,10 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal(
                   [&] {
                     make_plan(parse_problem("m=1 n=1 k=1 in=f16"),
-                              {.algorithm = "tiled", .tile = {.bm = 16, .bn = 16, .bk = 16}});
+                              {.algorithm = "tiled", .tile = {.bm = 8, .bn = 8, .bk = 8}});
                   },
                   Category::argument),
-              HasSubstr("only tile 32x32x64"));
+              HasSubstr("not built in for f16 (built: 32x32x64, 16x16x16)"));
   EXPECT_THAT(refusal([&] { make_plan(p, {.device = "cuda:0"}); }, Category::unavailable),
               HasSubstr("cuda:0"));
   EXPECT_THAT(refusal([&] { make_plan(p, {.threads = -1}); }, Category::argument), HasSubstr("-1"));
@@ -214,6 +214,79 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=u8")); }, Category::type),
               HasSubstr("no u8 product"));
   EXPECT_THAT(refusal([&] { parse_tile("12xx3"); }, Category::argument), HasSubstr("12xx3"));
+}
+
+TEST(Plan, TilesThatCannotWorkAreRefusedWithTheNumbers) {
+  const struct {
+    const char *algorithm, *tile, *why;
+  } cases[] = {
+      {"naive", "33x33", "1,089 threads in a block, at most 1,024"},
+      {"naive", "8x8x8", "BMxBN: a thread computes one element"},
+      {"coalescing", "1x1025", "1,025 threads"},
+      {"tiled", "100x100x100", "10,000 threads in a block, at most 1,024"},
+      {"tiled", "32x32x1000", "64,000 elements of 4 bytes in shared storage of 232,448 bytes"},
+      {"tiled", "16x17", "its tiles are BMxBNxBK"},
+      {"tiled_idiomatic", "32x33x8", "1,056 threads"},
+      {"tiled_register", "64x64x8/5x1", "TM = 5 does not divide BM = 64"},
+      {"tiled_register", "64x64x8/8x2", "TMx1"},
+      {"tiled_register", "64x64x8/2x1", "2,048 threads"},
+      {"block_tiled", "64x64x8/5x8", "TM = 5 does not divide BM = 64"},
+      {"block_tiled", "64x64x8/8x5", "TN = 5 does not divide BN = 64"},
+      {"block_tiled", "128x128x8/2x2", "4,096 threads"},
+      {"block_tiled", "100x100x8", "BMxBNxBK/TMxTN"},
+      {"block_tiled_vectorized", "64x64x6/8x8", "BK = 6 is no multiple of the width 4"},
+      {"block_tiled_vectorized", "64x66x8/8x6", "BN = 66 is no multiple of the width 4"},
+      {"tensor_core", "64x64x20/32x32", "BK of 16"},
+      {"tensor_core", "64x64x32/30x32", "WM = 30 does not divide BM = 64"},
+      {"tensor_core", "64x64x32/32x24", "WN = 24 does not divide BN = 64"},
+      {"tensor_core", "512x512x16/16x8", "65,536 threads"},
+      {"single_block", "8x8x4", "three equal extents"},
+      {"sarek_tiled", "33x33x33", "1,089 threads"},
+      {"sarek_naive", "2x64", "1xBN"},
+      {"sarek_naive", "1x2000", "2,000 threads"},
+      {"packed", "64x64", "takes no tile"},
+      {"tiled", "16x16x2147483647", "elements of 4 bytes"},
+  };
+  const Problem p = parse_problem("m=10 n=20 k=30");
+  for (const auto& [algorithm, tile, why] : cases) {
+    EXPECT_THAT(refusal([&] { make_plan(p, {.algorithm = algorithm, .tile = parse_tile(tile)}); },
+                        Category::argument),
+                HasSubstr(why))
+        << algorithm << " " << tile;
+  }
+}
+
+TEST(Plan, TilesThatAreNotBuiltInCanBeLaunched) {
+  const Problem p = parse_problem("m=10 n=20 k=30");
+  const auto told = [&](const char* algorithm, const char* tile) {
+    return refusal([&] { make_plan(p, {.algorithm = algorithm, .tile = parse_tile(tile)}); },
+                   Category::argument);
+  };
+  EXPECT_THAT(told("tiled", "24x24x24"),
+              AllOf(HasSubstr("tile 24x24x24 is possible, but not built in for f32"),
+                    HasSubstr("launch Tiled<TileShape{.bm = 24, .bn = 24, .bk = 24}>")));
+  EXPECT_THAT(
+      told("tensor_core", "32x32x16/16x16"),
+      HasSubstr("TensorCoreTiled<TileShape{.bm = 32, .bn = 32, .bk = 16, .wm = 16, .wn = 16}>"));
+  for (const auto& algorithm : algorithms()) {
+    for (const auto& tile : algorithm.tiles) {
+      EXPECT_NO_THROW(make_plan(p, {.algorithm = std::string(algorithm.name), .tile = tile}))
+          << algorithm.name << " " << to_string(tile);
+    }
+  }
+}
+
+TEST(Plan, AutomaticChoiceTakesAnAlgorithmWithTheTileAskedFor) {
+  const Problem p = parse_problem("m=100 n=100 k=100");
+  const auto chosen = [&](const char* tile) {
+    return make_plan(p, {.tile = parse_tile(tile)}).algorithm;
+  };
+  EXPECT_EQ(chosen("16x16x16"), "tiled");
+  EXPECT_EQ(chosen("64x64x8/8x8"), "block_tiled");
+  EXPECT_EQ(chosen("1x256"), "sarek_naive");
+  // Only tensor_core has it, and it rounds f32.
+  EXPECT_THAT(refusal([&] { chosen("64x64x32/32x32"); }, Category::argument),
+              HasSubstr("no algorithm has tile 64x64x32/32x32"));
 }
 
 TEST(Plan, RunRefusesOtherMatricesThanPlanned) {

@@ -27,6 +27,8 @@ struct Algorithm {
   std::span<const TileShape> tiles;  ///< built-in tile shapes, the default first
   bool same_bits;  ///< for f32/f64: one chain of fused multiply-adds in order of k
   bool (*supports)(DType in, DType out);
+  int typed_tiles =
+      1;  ///< so many tiles, from the first, are built for every type; the rest for f32
 };
 
 /// All algorithms in the order of the ladder.

@@ -1,0 +1,110 @@
+#include "tile_rules.hpp"
+
+#include "tessera/core/config.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/simt/launch.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// 12345678 as "12,345,678".
+std::string grouped(index_t value) {
+  std::string digits = std::to_string(value);
+  for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string too_many_threads(index_t threads) {
+  if (threads <= kMaxBlockThreads) return {};
+  return cat(grouped(threads), " threads in a block, at most ", grouped(kMaxBlockThreads));
+}
+
+/// A block stages (BM,BK) of A and (BK,BN) of B.
+std::string too_much_storage(const TileShape& t, int element_bytes) {
+  constexpr auto most = static_cast<index_t>(kMaxSharedBytes);
+  const index_t elements = (index_t{t.bm} + t.bn) * t.bk;
+  if (elements <= most / element_bytes) return {};
+  return cat(grouped(elements), " elements of ", element_bytes, " bytes in shared storage of ",
+             grouped(most), " bytes");
+}
+
+std::string first_of(std::string a, const std::string& b) { return a.empty() ? b : a; }
+
+std::string staged(const TileShape& t, index_t threads, int element_bytes) {
+  return first_of(too_many_threads(threads), too_much_storage(t, element_bytes));
+}
+
+}  // namespace
+
+std::string elementwise_tile(const TileShape& t, int) {
+  if (t.bk > 0 || t.tm > 0) return "its tiles are BMxBN: a thread computes one element";
+  return too_many_threads(index_t{t.bm} * t.bn);
+}
+
+std::string row_tile(const TileShape& t, int) {
+  if (t.bk > 0 || t.tm > 0 || t.bm != 1) return "its tiles are 1xBN: one row of threads";
+  return too_many_threads(t.bn);
+}
+
+std::string staged_tile(const TileShape& t, int element_bytes) {
+  if (t.bk == 0 || t.tm > 0) return "its tiles are BMxBNxBK";
+  return staged(t, index_t{t.bm} * t.bn, element_bytes);
+}
+
+std::string cube_tile(const TileShape& t, int element_bytes) {
+  if (t.bm != t.bn || t.bm != t.bk || t.tm > 0)
+    return "its tiles are BMxBNxBK with three equal extents";
+  return staged(t, index_t{t.bm} * t.bn, element_bytes);
+}
+
+std::string column_tile(const TileShape& t, int element_bytes) {
+  if (t.bk == 0 || t.tm == 0 || t.tn > 1)
+    return "its tiles are BMxBNxBK/TMx1: a thread owns TM elements of one column";
+  if (t.bm % t.tm != 0) return cat("TM = ", t.tm, " does not divide BM = ", t.bm);
+  return staged(t, index_t{t.bm / t.tm} * t.bn, element_bytes);
+}
+
+std::string register_tile(const TileShape& t, int element_bytes) {
+  if (t.bk == 0 || t.tm == 0) return "its tiles are BMxBNxBK/TMxTN: a thread owns TM x TN elements";
+  if (t.bm % t.tm != 0) return cat("TM = ", t.tm, " does not divide BM = ", t.bm);
+  if (t.bn % t.tn != 0) return cat("TN = ", t.tn, " does not divide BN = ", t.bn);
+  return staged(t, index_t{t.bm / t.tm} * (t.bn / t.tn), element_bytes);
+}
+
+std::string wide_register_tile(const TileShape& t, int element_bytes) {
+  if (const auto why = register_tile(t, element_bytes); !why.empty()) return why;
+  if (t.bk % 4 != 0) return cat("BK = ", t.bk, " is no multiple of the width 4");
+  if (t.bn % 4 != 0) return cat("BN = ", t.bn, " is no multiple of the width 4");
+  return {};
+}
+
+std::string warp_tile(const TileShape& t, int element_bytes) {
+  if (t.bk == 0 || t.wm == 0) return "its tiles are BMxBNxBK/WMxWN: a warp owns WM x WN elements";
+  if (t.bm % t.wm != 0) return cat("WM = ", t.wm, " does not divide BM = ", t.bm);
+  if (t.bn % t.wn != 0) return cat("WN = ", t.wn, " does not divide BN = ", t.bn);
+  if (t.wm % 16 != 0 || t.wn % 8 != 0 || t.bk % 16 != 0)
+    return "WM is a multiple of 16, WN of 8 and BK of 16, the extents of a matrix instruction";
+  return staged(t, index_t{t.bm / t.wm} * (t.bn / t.wn) * kWarpSize, element_bytes);
+}
+
+std::string no_tile(const TileShape&, int) {
+  return "it takes no tile, it blocks for the caches by itself";
+}
+
+std::string initializer_text(const TileShape& t) {
+  std::string out;
+  for (const auto& [name, value] : {std::pair{"bm", t.bm},
+                                    {"bn", t.bn},
+                                    {"bk", t.bk},
+                                    {"wm", t.wm},
+                                    {"wn", t.wn},
+                                    {"tm", t.tm},
+                                    {"tn", t.tn}}) {
+    if (value > 0) out += cat(out.empty() ? "." : ", .", name, " = ", value);
+  }
+  return "{" + out + "}";
+}
+
+}  // namespace tessera::detail

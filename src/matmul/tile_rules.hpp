@@ -1,0 +1,28 @@
+// Which tiles a kernel could work with at all: what its static_asserts and the launcher say, with
+// the numbers of one tile, for tiles that are named at run time. Private to src/matmul.
+#pragma once
+
+#include <string>
+
+#include "tessera/kernels/tile_shape.hpp"
+
+namespace tessera::detail {
+
+/// Why no kernel of a family can have this tile, with elements of so many bytes; empty where one
+/// can.
+using TileRule = std::string (*)(const TileShape& tile, int element_bytes);
+
+std::string elementwise_tile(const TileShape& tile, int element_bytes);    ///< BMxBN threads
+std::string row_tile(const TileShape& tile, int element_bytes);            ///< 1xBN threads
+std::string staged_tile(const TileShape& tile, int element_bytes);         ///< BMxBNxBK
+std::string cube_tile(const TileShape& tile, int element_bytes);           ///< BM = BN = BK
+std::string column_tile(const TileShape& tile, int element_bytes);         ///< .../TMx1
+std::string register_tile(const TileShape& tile, int element_bytes);       ///< .../TMxTN
+std::string wide_register_tile(const TileShape& tile, int element_bytes);  ///< the same by fours
+std::string warp_tile(const TileShape& tile, int element_bytes);           ///< .../WMxWN
+std::string no_tile(const TileShape& tile, int element_bytes);             ///< takes none
+
+/// "{.bm = 24, .bn = 24, .bk = 24}", as it stands in a program.
+std::string initializer_text(const TileShape& tile);
+
+}  // namespace tessera::detail
