@@ -170,11 +170,32 @@ TEST(Plan, TextRoundTrips) {
 }
 
 TEST(Plan, AutomaticChoiceSaysWhyTheOthersWereNotTaken) {
-  const Plan plan = make_plan(parse_problem("m=1024 n=1024 k=1024"));
-  EXPECT_FALSE(plan.reason.empty());
-  EXPECT_EQ(plan.rejected.size(), algorithms().size() - 1);
-  for (const auto& rejected : plan.rejected)
-    EXPECT_FALSE(rejected.reason.empty()) << rejected.algorithm;
+  for (const char* shape : {"m=1 n=1 k=1", "m=64 n=64 k=64", "m=1024 n=1024 k=1024"}) {
+    for (const char* type : {"f32", "i32"}) {
+      const Plan plan = make_plan(parse_problem(cat(shape, " in=", type)));
+      EXPECT_FALSE(plan.reason.empty());
+      EXPECT_EQ(plan.rejected.size(), algorithms().size() - 1);
+      for (const auto& rejected : plan.rejected) {
+        // What is said of speed is said of measurements.
+        const bool of_speed = rejected.reason.find("faster") != std::string::npos ||
+                              rejected.reason.find("slower") != std::string::npos;
+        EXPECT_FALSE(rejected.reason.empty()) << rejected.algorithm;
+        if (of_speed) {
+          EXPECT_THAT(rejected.reason, HasSubstr("measured")) << rejected.algorithm;
+        }
+      }
+    }
+  }
+}
+
+TEST(Plan, TinyThinSmallAndLargeProductsHaveTheirAlgorithms) {
+  const auto chosen = [](const char* text) { return make_plan(parse_problem(text)).algorithm; };
+  EXPECT_EQ(chosen("m=4 n=4 k=4 in=f32"), "packed");
+  EXPECT_EQ(chosen("m=4 n=4 k=4 in=i32"), "sarek_naive");
+  EXPECT_EQ(chosen("m=4096 n=1 k=4096 in=i32"), "sarek_naive");
+  EXPECT_EQ(chosen("m=32 n=32 k=32 in=i32"), "coalescing");
+  EXPECT_EQ(chosen("m=512 n=512 k=512 in=i32"), "block_tiled_vectorized");
+  EXPECT_EQ(chosen("m=100 n=100 k=9223372036854775807 in=i32"), "block_tiled_vectorized");
 }
 
 TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
