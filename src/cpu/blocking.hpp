@@ -14,14 +14,20 @@ struct Caches {
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();
 
-/// Block sizes of one product, in elements.
+/// How B is read once by a product with few rows: where it lies, or copied block by block.
+enum class Stream : char { none, in_place, copied };
+
+/// Block sizes of one product, in elements; along K in words.
 struct Blocking {
-  index_t kc;  ///< depth of a slab: a panel of A (MR,kc) stays in half of L1
-  index_t nc;  ///< columns of a job: its part of B (kc,nc) stays in L2
-  index_t mc;  ///< rows of a job
-  int nr;      ///< columns of a panel of B, whole vectors
+  index_t kc;             ///< depth of a slab: a panel of A (MR,kc) stays in half of L1
+  index_t nc;             ///< columns of a job: its part of B (kc,nc) stays in L2
+  index_t mc;             ///< rows of a job
+  int nr;                 ///< columns of a panel of B, whole vectors
+  Stream stream;          ///< few rows: A stays in L1 and B passes by
+  index_t stream_panels;  ///< panels of B in a block that is fetched while another is multiplied
 };
+/// `b_in_rows`: the columns of B lie side by side.
 Blocking block(index_t M, index_t N, index_t K, int mr, int lanes, int vectors, int element_bytes,
-               int threads);
+               int threads, bool b_in_rows);
 
 }  // namespace tessera::cpu

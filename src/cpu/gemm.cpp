@@ -101,6 +101,8 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
 
 template <class In, class Out, class Table>
 void gemm_with(Gemm<In, Out> call, const Table& kernels) {
+  // A few columns of C would leave most of a vector empty: its rows fill it.
+  if (call.N * 4 <= kernels.lanes && call.M > 4 * call.N) call = swapped(call);
   if (call.threads <= 0) call.threads = default_threads();
   if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
 }

@@ -59,7 +59,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   } else {
     each<Rows, Vectors>([&](int r, int v) { acc[r][v] = V::zero(); });
   }
-  if (PackedA == A::packed) {
+  if (PackedA == A::packed && !call.stream) {
     each<Rows, Vectors>(
         [&](int r, int v) { __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 1); });
   }
@@ -132,23 +132,25 @@ template <class V>
 void pack_panels(typename V::word* dst, int width, const typename V::word* src, index_t lines,
                  index_t K, index_t s_line, index_t s_k) {
   using T = typename V::word;
-  constexpr index_t ahead = 8;  // rows fetched ahead of the copy
   if (s_line == 1) {
+    constexpr index_t rows = 8;  // of the source at a time: as many as the prefetchers follow
     const auto part = V::first((width - 1) % V::lanes + 1);
-    for (index_t k = 0; k < K; ++k, src += s_k, dst += width) {
-      index_t line = 0;
-      T* to = dst;
-      for (; line + width <= lines; line += width, to += width * K) {
-        int i = 0;
-        for (; i + V::lanes < width; i += V::lanes) {
-          __builtin_prefetch(src + line + i + ahead * s_k);
-          V::store(to + i, V::load(src + line + i));
+    for (index_t k = 0; k < K; k += rows) {
+      const index_t k_end = k + rows < K ? k + rows : K;
+      for (index_t line = 0; line < lines; line += width) {
+        T* to = dst + line * K + k * width;
+        const T* from = src + line + k * s_k;
+        const index_t here = lines - line;
+        for (index_t r = k; r < k_end; ++r, to += width, from += s_k) {
+          int i = 0;
+          if (here >= width) {
+            for (; i + V::lanes < width; i += V::lanes) V::store(to + i, V::load(from + i));
+            V::store_first(to + i, part, V::load_first(from + i, part));
+          } else {
+            for (; i < width; ++i) to[i] = i < here ? from[i] : T{0};
+          }
         }
-        __builtin_prefetch(src + line + i + ahead * s_k);
-        V::store_first(to + i, part, V::load_first(src + line + i, part));
       }
-      if (line == lines) continue;
-      for (int i = 0; i < width; ++i) to[i] = line + i < lines ? src[line + i] : T{0};
     }
     return;
   }

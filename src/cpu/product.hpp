@@ -38,20 +38,34 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         kernels_(kernels),
         words_(ceil_div(call.K, kernels.group)),
         blocks_(block(std::min(call.M, kSuperblock), std::min(call.N, kSuperblock), words_,
-                      kernels.rows, kernels.lanes, kernels.vectors, sizeof(Word), call.threads)),
+                      kernels.rows, kernels.lanes, kernels.vectors, sizeof(Word), call.threads,
+                      call.b_col == 1)),
         slabs_(ceil_div(words_, blocks_.kc)),
         plain_(is_plain(call)) {
-    // A panel is read once for each panel of B; copying it repays when there are several, or when
-    // its rows lie so that they crowd each other out of L1.
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, kSuperblock);
     const auto bytes = static_cast<index_t>(sizeof(In));
-    const bool a_crowds = call.a_col != 1 || call.a_row * bytes % 1024 == 0;
-    pack_a_ = !kAsItLies || !(rows <= kernels_.rows || cols <= 2 * blocks_.nr ||
-                              (cols * bytes <= 1024 && !a_crowds));
-    const bool b_fits = blocks_.kc * call.b_row * bytes <= caches().l2 / 4;
-    pack_b_ = !kAsItLies || call.b_col != 1 || !(rows <= 2 * kernels_.rows || b_fits);
-    share_a_ = pack_a_ && cols > blocks_.nc;
+    if (blocks_.stream != Stream::none) {
+      pack_a_ = true;
+      pack_b_ = !kAsItLies || call.b_col != 1 || blocks_.stream == Stream::copied;
+    } else {
+      // A panel is read once for each panel of B; copying it repays when there are several, or when
+      // its rows lie so that they crowd each other out of L1.
+      const bool a_crowds = call.a_col != 1 || call.a_row * bytes % 1024 == 0;
+      pack_a_ = !kAsItLies || !(rows <= kernels_.rows || cols <= 2 * blocks_.nr ||
+                                (cols * bytes <= 1024 && !a_crowds));
+      const bool b_fits = blocks_.kc * call.b_row * bytes <= caches().l2 / 4;
+      pack_b_ = !kAsItLies || call.b_col != 1 || !(rows <= 2 * kernels_.rows || b_fits);
+      share_a_ = pack_a_ && cols > blocks_.nc;
+    }
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0;
+    // A large C that is written once and not read again goes past the caches, if whole vectors of
+    // it lie on their boundaries.
+    const index_t vector = kernels_.lanes * static_cast<index_t>(sizeof(Out));
+    stream_c_ =
+        plain_ && slabs_ == 1 && blocks_.stream == Stream::none &&
+        call.c_row * static_cast<index_t>(sizeof(Out)) % vector == 0 &&
+        reinterpret_cast<std::uintptr_t>(call.C) % static_cast<std::uintptr_t>(vector) == 0 &&
+        call.M * call.N * static_cast<index_t>(sizeof(Out)) > 8 * caches().l2;
   }
 
   /// False where there is no memory for packing.
@@ -64,8 +78,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const std::size_t kept = keep_sums ? Workspace::rounded(size(rows * cols) * sizeof(Sum)) : 0;
     const std::size_t states =
         share_a_ ? Workspace::rounded(size(a_panels) * sizeof(std::atomic<std::uint32_t>)) : 0;
-    const std::size_t a_own = pack_a_ ? words(kernels_.rows * depth) : 0;
-    const std::size_t b_own = pack_b_ ? words(round_up(blocks_.nc, blocks_.nr) * depth) : 0;
+    const index_t a_rows =
+        (blocks_.stream != Stream::none) ? round_up(blocks_.mc, kernels_.rows) : kernels_.rows;
+    const index_t b_cols = (blocks_.stream != Stream::none) ? blocks_.stream_panels * blocks_.nr
+                                                            : round_up(blocks_.nc, blocks_.nr);
+    const std::size_t a_own = pack_a_ ? words(a_rows * depth) : 0;
+    const std::size_t b_own = pack_b_ ? words(b_cols * depth) : 0;
     const std::size_t total = a_slab + kept + states + size(call_.threads) * (a_own + b_own);
     if (total == 0) {
       run_superblocks();
@@ -113,86 +131,198 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
 
   /// Takes jobs until there are none.
   void work(int worker) {
+    if (!share_a_) {  // jobs share nothing: each goes through all slabs
+      for (index_t job; (job = next_.fetch_add(1, std::memory_order_relaxed)) < jobs_;) {
+        for (index_t slab = 0; slab < slabs_; ++slab) run_job(worker, slab, job);
+      }
+      return;
+    }
     for (index_t at; (at = next_.fetch_add(1, std::memory_order_relaxed)) < jobs_ * slabs_;) {
-      const index_t slab = at / jobs_, job = at % jobs_;
+      const index_t slab = at / jobs_;
       wait_for_team([&] { return done_.load(std::memory_order_acquire) >= slab * jobs_; });
-      run_job(worker, slab, job / down_, job % down_);
+      run_job(worker, slab, at % jobs_);
       done_.fetch_add(1, std::memory_order_release);
     }
   }
 
-  /// One job: a slab of K, mc rows and nc columns of the superblock.
-  void run_job(int worker, index_t slab, index_t job_j, index_t job_i) {
-    const index_t w0 = slab * blocks_.kc, w = std::min(blocks_.kc, words_ - w0);
-    const index_t k0 = w0 * kernels_.group, k = std::min(w * kernels_.group, call_.K - k0);
-    const index_t j_begin = job_j * blocks_.nc, j_end = std::min(cols_, j_begin + blocks_.nc);
-    const index_t i_begin = job_i * blocks_.mc, i_end = std::min(rows_, i_begin + blocks_.mc);
+  /// One slab of K of one job.
+  void run_job(int worker, index_t slab, index_t job) {
+    Part part;
+    part.slab = slab;
+    const index_t w0 = slab * blocks_.kc;
+    part.words = std::min(blocks_.kc, words_ - w0);
+    part.k0 = w0 * kernels_.group;
+    part.k = std::min(part.words * kernels_.group, call_.K - part.k0);
+    part.i = job % down_ * blocks_.mc;
+    part.i_end = std::min(rows_, part.i + blocks_.mc);
+    part.j = job / down_ * blocks_.nc;
+    part.j_end = std::min(cols_, part.j + blocks_.nc);
+    if (blocks_.stream != Stream::none) run_streaming(worker, part);
+    else run_packed(worker, part);
+  }
+
+  /// What one run of a job works on: rows, columns (within the superblock) and a slab of K.
+  struct Part {
+    index_t slab, k0, k, words;
+    index_t i, i_end, j, j_end;
+  };
+
+  /// Where the sums of a part go, and how operands lie; the rest changes from micro-tile to
+  /// micro-tile.
+  MicroTile<Word, Sum> micro_tile(const Part& part, Sum* temporary) const {
+    MicroTile<Word, Sum> micro{};
+    micro.c = slabs_ > 1 ? sums_ : temporary;
+    micro.c_row = slabs_ > 1 ? cols_ : kMostColumns;
+    if constexpr (std::is_same_v<Sum, Out>) {
+      if (sums_in_c_) micro.c = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
+    }
+    micro.K = part.words;
+    micro.a_row = pack_a_ ? 1 : call_.a_row;
+    micro.a_k = pack_a_ ? kernels_.rows : call_.a_col;
+    micro.b_k = pack_b_ ? blocks_.nr : call_.b_row;
+    micro.resume = part.slab > 0;
+    micro.stream = stream_c_;
+    return micro;
+  }
+
+  /// Multiplies one micro-tile at (i, j) and finishes it after the last slab.
+  void multiply(const MicroTile<Word, Sum>& micro, const Part& part, index_t i, index_t j,
+                int rows) const {
+    const int vectors = (micro.cols + kernels_.lanes - 1) / kernels_.lanes;
+    const auto& table = !pack_b_ && micro.cols % kernels_.lanes != 0 ? kernels_.edge
+                        : pack_a_                                    ? kernels_.packed
+                                                                     : kernels_.direct;
+    table[rows - 1][vectors - 1](micro);
+    if (part.slab + 1 == slabs_ && !plain_)
+      finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, rows, micro.cols);
+  }
+
+  /// B is packed into L2 and stays there, while panels of A pass through L1.
+  void run_packed(int worker, const Part& part) {
     const int mr = kernels_.rows, nr = blocks_.nr;
-    const In* B = call_.B + k0 * call_.b_row + (j0_ + j_begin) * call_.b_col;
+    const In* B = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
     const Word* b = nullptr;
     if (pack_b_) {
       Word* own = b_own_ + worker * own_step_;
-      kernels_.pack_b(own, nr, source(B), j_end - j_begin, k, call_.b_col, call_.b_row);
+      kernels_.pack_b(own, nr, source(B), part.j_end - part.j, part.k, call_.b_col, call_.b_row);
       b = own;
     } else if constexpr (kAsItLies) {
       b = B;
     }
-    const index_t b_step = pack_b_ ? nr * (w + kernels_.extra) : nr;
+    const index_t b_step = pack_b_ ? nr * (part.words + kernels_.extra) : nr;
     alignas(64) Sum temporary[kMostRows * kMostColumns];
-    const bool in_place = sums_in_c_ || slabs_ > 1;  // else one micro-tile after the other
-    Sum* sums = slabs_ > 1 ? sums_ : temporary;
-    MicroTile<Word, Sum> micro;
-    micro.c_row = slabs_ > 1 ? cols_ : kMostColumns;
-    if constexpr (std::is_same_v<Sum, Out>) {
-      if (sums_in_c_) sums = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
-    }
-    micro.K = w;
-    micro.a_row = pack_a_ ? 1 : call_.a_row;
-    micro.a_k = pack_a_ ? mr : call_.a_col;
-    micro.b_k = pack_b_ ? nr : call_.b_row;
-    micro.resume = slab > 0;
-    micro.stream = false;
-    const bool finish = slab + 1 == slabs_ && !plain_;
-    for (index_t i = i_begin; i < i_end; i += mr) {
-      const int rows = static_cast<int>(std::min<index_t>(mr, i_end - i));
-      micro.a = panel_of_a(worker, slab, i, rows, k0, k);
+    auto micro = micro_tile(part, temporary);
+    Sum* const sums = micro.c;
+    const bool in_place = sums != temporary;  // else one micro-tile after the other
+    for (index_t i = part.i; i < part.i_end; i += mr) {
+      const int rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
+      micro.a = panel_of_a(worker, part, i, rows);
       micro.b = b;
-      for (index_t j = j_begin; j < j_end; j += nr, micro.b += b_step) {
-        micro.cols = static_cast<int>(std::min<index_t>(nr, j_end - j));
+      for (index_t j = part.j; j < part.j_end; j += nr, micro.b += b_step) {
+        micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
         micro.c = in_place ? sums + i * micro.c_row + j : sums;
-        micro.next_c = !in_place        ? sums
-                       : j + nr < j_end ? micro.c + nr
-                                        : sums + (i + mr) * micro.c_row + j_begin;
-        const int vectors = (micro.cols + kernels_.lanes - 1) / kernels_.lanes;
-        const auto& table = !pack_b_ && micro.cols % kernels_.lanes != 0 ? kernels_.edge
-                            : pack_a_                                    ? kernels_.packed
-                                                                         : kernels_.direct;
-        fetch_next_a(slab, i + mr, i_end, k0, k, j - j_begin, j_end - j_begin);
-        table[rows - 1][vectors - 1](micro);
-        if (finish)
-          finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, rows, micro.cols);
+        micro.next_c = !in_place             ? sums
+                       : j + nr < part.j_end ? micro.c + nr
+                                             : sums + (i + mr) * micro.c_row + part.j;
+        fetch_next_a(part, i + mr, j);
+        multiply(micro, part, i, j, rows);
       }
     }
   }
 
+  /// Few rows: B passes by once and meets all of A, which stays in L1. B is read where it lies if
+  /// its columns lie side by side, in blocks of few rows and many columns: while one block is
+  /// multiplied, the next is fetched into L2, row by row, the way memory likes to be read.
+  void run_streaming(int worker, const Part& part) {
+    const int mr = kernels_.rows, nr = blocks_.nr;
+    Word* a = a_own_ + worker * own_step_;
+    Word* packed_b = b_own_ + worker * own_step_;
+    const index_t a_panel = mr * (part.words + kernels_.extra);
+    const index_t a_panels = ceil_div(part.i_end - part.i, mr);
+    kernels_.pack_a(a, mr, source(call_.A + (i0_ + part.i) * call_.a_row + part.k0 * call_.a_col),
+                    part.i_end - part.i, part.k, call_.a_row, call_.a_col);
+    alignas(64) Sum temporary[kMostRows * kMostColumns];
+    auto micro = micro_tile(part, temporary);
+    Sum* const sums = micro.c;
+    const bool in_place = sums != temporary;
+    const index_t block = blocks_.stream_panels * nr;
+    for (index_t j0 = part.j; j0 < part.j_end; j0 += block) {
+      const index_t j1 = std::min(part.j_end, j0 + block);
+      const In* first = call_.B + part.k0 * call_.b_row + (j0_ + j0) * call_.b_col;
+      if (pack_b_)
+        kernels_.pack_b(packed_b, nr, source(first), j1 - j0, part.k, call_.b_col, call_.b_row);
+      Fetch fetch = next_block(part, j1);
+      const index_t share = fetch.lines / (ceil_div(j1 - j0, nr) * a_panels) + 1;
+      for (index_t j = j0; j < j1; j += nr) {
+        const In* b = call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col;
+        micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
+        if (pack_b_) {
+          micro.b = packed_b + (j - j0) * (part.words + kernels_.extra);
+        } else if constexpr (kAsItLies) {
+          micro.b = b;
+        }
+        micro.a = a;
+        for (index_t i = part.i; i < part.i_end; i += mr, micro.a += a_panel) {
+          micro.c = in_place ? sums + i * micro.c_row + j : sums;
+          micro.next_c = in_place && i + mr >= part.i_end ? sums + part.i * micro.c_row + j + nr
+                         : in_place                       ? micro.c + mr * micro.c_row
+                                                          : sums;
+          fetch.some(share);
+          multiply(micro, part, i, j, static_cast<int>(std::min<index_t>(mr, part.i_end - i)));
+        }
+      }
+    }
+  }
+
+  /// Walks over a block of B, eight rows side by side, a line of the cache at a time.
+  struct Fetch {
+    const char* row = nullptr;
+    index_t row_step = 0, row_bytes = 0, at = 0, lines = 0;
+    int of_eight = 0;
+
+    void some(index_t count) {
+      for (count = std::min(count, lines), lines -= count; count > 0; --count) {
+        __builtin_prefetch(row + of_eight * row_step + at, 0, 2);
+        if (++of_eight < 8) continue;
+        of_eight = 0;
+        if ((at += 64) >= row_bytes) row += 8 * row_step, at = 0;
+      }
+    }
+  };
+
+  /// The block of B that follows column j of a part: further along the rows, or the next rows.
+  Fetch next_block(const Part& part, index_t j) const {
+    if (call_.b_col != 1) return {};
+    const bool wraps = j >= part.j_end;
+    const index_t k0 = wraps ? part.k0 + part.k : part.k0;
+    if (wraps) j = part.j;
+    Fetch out;
+    out.row = reinterpret_cast<const char*>(call_.B + k0 * call_.b_row + j0_ + j);
+    out.row_step = call_.b_row * static_cast<index_t>(sizeof(In));
+    out.row_bytes = std::min(part.j_end - j, blocks_.stream_panels * blocks_.nr) *
+                    static_cast<index_t>(sizeof(In));
+    out.lines = std::min(blocks_.kc, call_.K - k0) * ceil_div(out.row_bytes, 64);
+    return out;
+  }
+
   /// Fetches a part of the next panel of A into the cache, while micro-tile j of `columns` columns
   /// is multiplied: the same share of the panel as that tile has of the columns.
-  void fetch_next_a(index_t slab, index_t i, index_t i_end, index_t k0, index_t k, index_t j,
-                    index_t columns) const {
-    if (!pack_a_ || i + kernels_.rows > i_end || columns <= blocks_.nr) return;
+  void fetch_next_a(const Part& part, index_t i, index_t j) const {
+    const index_t columns = part.j_end - part.j;
+    if (!pack_a_ || i + kernels_.rows > part.i_end || columns <= blocks_.nr) return;
     const auto fetch = [&](const auto* from, index_t count) {
       constexpr index_t line = 64 / sizeof(*from);
       const index_t share = (count * blocks_.nr / columns + line) / line * line;
-      const index_t begin = j / blocks_.nr * share;
+      const index_t begin = (j - part.j) / blocks_.nr * share;
       for (index_t at = begin; at < std::min(count, begin + share); at += line)
         __builtin_prefetch(from + at);
     };
-    if (share_a_ && states_[i / kernels_.rows].load(std::memory_order_relaxed) == turn(slab)) {
+    if (share_a_ && states_[i / kernels_.rows].load(std::memory_order_relaxed) == turn(part.slab)) {
       const index_t depth = blocks_.kc + kernels_.extra;
       fetch(a_slab_ + i * depth, depth * kernels_.rows);
     } else if (call_.a_col == 1) {
-      const In* from = call_.A + (i0_ + i) * call_.a_row + k0;
-      for (int r = 0; r < kernels_.rows; ++r) fetch(from + r * call_.a_row, k);
+      const In* from = call_.A + (i0_ + i) * call_.a_row + part.k0;
+      for (int r = 0; r < kernels_.rows; ++r) fetch(from + r * call_.a_row, part.k);
     }
   }
 
@@ -204,19 +334,19 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
 
   /// The panel of A at row i, packed or as it lies. Packed panels of a slab are shared: whoever
   /// needs one first packs it; who comes while that goes on packs one for himself.
-  const Word* panel_of_a(int worker, index_t slab, index_t i, int mr, index_t k0, index_t k) {
-    const In* from = call_.A + (i0_ + i) * call_.a_row + k0 * call_.a_col;
+  const Word* panel_of_a(int worker, const Part& part, index_t i, int mr) {
+    const In* from = call_.A + (i0_ + i) * call_.a_row + part.k0 * call_.a_col;
     if constexpr (kAsItLies) {
       if (!pack_a_) return from;
     }
     const auto pack = [&](Word* to) {
-      kernels_.pack_a(to, kernels_.rows, source(from), mr, k, call_.a_row, call_.a_col);
+      kernels_.pack_a(to, kernels_.rows, source(from), mr, part.k, call_.a_row, call_.a_col);
       return to;
     };
     Word* own = a_own_ + worker * own_step_;
     if (!share_a_) return pack(own);
     Word* shared = a_slab_ + i * (blocks_.kc + kernels_.extra);
-    const std::uint32_t packed = turn(slab);
+    const std::uint32_t packed = turn(part.slab);
     auto& state = states_[i / kernels_.rows];
     std::uint32_t seen = state.load(std::memory_order_acquire);
     if (seen == packed) return shared;
@@ -234,7 +364,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const Blocking blocks_;
   const index_t slabs_;
   const bool plain_;  ///< C = the sums, side by side: microkernels store straight to it
-  bool pack_a_, pack_b_, share_a_;
+  bool pack_a_, pack_b_, share_a_ = false, stream_c_ = false;
   bool sums_in_c_;                                ///< C itself holds the sums between slabs
   Word* a_slab_ = nullptr;                        // packed A of one slab, shared
   std::atomic<std::uint32_t>* states_ = nullptr;  // of its panels

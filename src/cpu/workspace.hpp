@@ -15,8 +15,8 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  /// The next `bytes` bytes, a multiple of a cache line (see rounded). The sum of all stays within the
-  /// size.
+  /// The next `bytes` bytes, a multiple of a cache line (see rounded). The sum of all stays within
+  /// the size.
   template <class T>
   T* take(std::size_t bytes) {
     char* at = next_;
