@@ -3,21 +3,21 @@
 // code 1 when one of them does not hold.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "clock.hpp"
 #include "commands.hpp"
+#include "compare_report.hpp"
 #include "device.hpp"
 #include "json_text.hpp"
 #include "machine.hpp"
 #include "operand.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "rehearsal.hpp"
 #include "suggest.hpp"
-#include "table.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/matmul.hpp"
@@ -26,9 +26,6 @@
 namespace tessera::cli {
 
 namespace {
-
-using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 /// What the Verifier keeps for each element of C: exact value in two parts, bounds, the chain's
 /// bits.
@@ -42,23 +39,6 @@ struct Request {
   int threads = 0;
   double alpha = 1, beta = 0;
   bool list = false;
-};
-
-enum class Status { ok, out_of_bound, different_bits, failed, unsupported };
-
-std::string_view name(Status status) {
-  constexpr std::string_view names[] = {"ok", "out_of_bound", "different_bits", "failed",
-                                        "unsupported"};
-  return names[static_cast<int>(status)];
-}
-
-struct Result {
-  const Algorithm* algorithm = nullptr;
-  Status status = Status::unsupported;
-  TileShape tile = {};
-  std::string reason = {};  ///< why it is not ok
-  Verification found = {};
-  double seconds = 0, gflops = 0;
 };
 
 // ---- data ---------------------------------------------------------------------------------------
@@ -105,15 +85,15 @@ void reset(const Array& C, const Array& C0, double beta) {
 
 // ---- one algorithm ------------------------------------------------------------------------------
 
-Result compare_one(const Algorithm& algorithm, const Plan& plan, const ConstMatrix& A,
-                   const ConstMatrix& B, const Array& C, const Array& C0,
-                   const Verifier& verifier) {
-  Result out{.algorithm = &algorithm, .status = Status::ok, .tile = plan.tile};
+Compared compare_one(const Algorithm& algorithm, const Plan& plan, const ConstMatrix& A,
+                     const ConstMatrix& B, const Array& C, const Array& C0,
+                     const Verifier& verifier) {
+  Compared out{.algorithm = &algorithm, .status = Status::ok, .tile = plan.tile};
   try {
     reset(C, C0, plan.problem.beta);
     const auto start = Clock::now();
     run(plan, A, B, matrix_of(C));
-    out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    out.seconds = seconds_since(start);
     out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
     const bool units = algorithm.name == "tensor_core" && plan.problem.in == DType::f32;
     out.found = verifier.check(const_matrix_of(C), units ? Arithmetic::tf32 : Arithmetic::native);
@@ -135,99 +115,6 @@ Result compare_one(const Algorithm& algorithm, const Plan& plan, const ConstMatr
     out.reason = "within the error bound, but not the bits that this algorithm promises";
   }
   return out;
-}
-
-// ---- output -------------------------------------------------------------------------------------
-
-bool ran(const Result& result) {
-  return result.status != Status::unsupported && result.status != Status::failed;
-}
-
-/// NaN and infinity have no JSON number.
-ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
-ordered_json to_json(const Request& request, const Problem& problem, int threads,
-                     const std::vector<Result>& results) {
-  ordered_json out;
-  out["problem"] = {{"m", problem.M},
-                    {"n", problem.N},
-                    {"k", problem.K},
-                    {"dtype", tessera::name(problem.in)},
-                    {"alpha", number_or_null(problem.alpha)},
-                    {"beta", number_or_null(problem.beta)},
-                    {"data", request.data},
-                    {"seed", request.seed},
-                    {"order", request.order},
-                    {"threads", threads},
-                    {"flops", problem.flops()}};
-  out["results"] = ordered_json::array();
-  for (const auto& result : results) {
-    const bool has = ran(result);
-    ordered_json row;
-    row["algorithm"] = result.algorithm->name;
-    row["device"] = request.device;
-    row["status"] = name(result.status);
-    row["same_bits"] = has ? ordered_json(result.found.same_bits) : ordered_json();
-    row["max_error_ratio"] = has ? number_or_null(result.found.max_error_ratio) : ordered_json();
-    row["seconds"] = has ? ordered_json(result.seconds) : ordered_json();
-    row["gflops"] = has ? ordered_json(result.gflops) : ordered_json();
-    row["tile"] =
-        result.tile == TileShape{} ? ordered_json() : ordered_json(to_string(result.tile));
-    if (has) row["outside"] = result.found.outside;
-    if (has && result.found.outside > 0) {
-      row["first_wrong"] = {{"row", result.found.row},
-                            {"col", result.found.col},
-                            {"expected", number_or_null(result.found.expected)},
-                            {"got", number_or_null(result.found.got)}};
-    }
-    if (!result.reason.empty()) row["reason"] = result.reason;
-    out["results"].push_back(row);
-  }
-  return out;
-}
-
-std::string to_table(const Context& context, const Request& request, const Problem& problem,
-                     int threads, const std::vector<Result>& results) {
-  Table table({{"algorithm"},
-               {"tile"},
-               {"status"},
-               {"same bits"},
-               {"error/bound", Align::right},
-               {"time", Align::right},
-               {"GFLOP/s", Align::right},
-               {"idea"}});
-  for (const auto& result : results) {
-    const Ink ink = result.status == Status::ok            ? Ink::green
-                    : result.status == Status::unsupported ? Ink::dim
-                                                           : Ink::red;
-    const bool has = ran(result);
-    table.add({std::string(result.algorithm->name),
-               result.status == Status::unsupported ? "" : to_string(result.tile),
-               context.paint(name(result.status), ink),
-               has ? (result.found.same_bits ? "yes" : "no") : "",
-               has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",
-               has ? duration_text(result.seconds) : "",
-               has ? fmt::format("{:.2f}", result.gflops) : "",
-               std::string(result.algorithm->idea)});
-  }
-  std::string formula = problem.alpha == 1 ? "A * B" : cat(problem.alpha, " * A * B");
-  if (problem.beta != 0) formula += cat(" + ", problem.beta, " * C0");
-  std::string reasons;
-  for (const auto& result : results) {
-    if (result.reason.empty()) continue;
-    // A refused plan already begins with the name.
-    const bool named = result.reason.starts_with(result.algorithm->name);
-    reasons += named ? result.reason + "\n"
-                     : fmt::format("{}: {}\n", result.algorithm->name, result.reason);
-  }
-  return fmt::format(
-      "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
-      "core{}\n\n{}{}",
-      formula, tessera::name(problem.in), problem.M, problem.K, problem.K, problem.N, request.data,
-      request.seed, request.order, threads, threads == 1 ? "" : "s",
-      table.text(terminal_columns(Stream::out)), reasons.empty() ? "" : "\n" + reasons);
 }
 
 // ---- the command --------------------------------------------------------------------------------
@@ -256,7 +143,7 @@ void check_size(const Request& request, DType type) {
 }
 
 /// Says on stderr what does not hold, in one line; the exit code.
-int judged(const Context& context, const std::vector<Result>& results) {
+int judged(const Context& context, const std::vector<Compared>& results) {
   std::vector<std::string> bad;
   std::string first;
   for (const auto& result : results) {
@@ -274,54 +161,88 @@ int judged(const Context& context, const std::vector<Result>& results) {
   return 1;
 }
 
-int run_compare(const Context& context, const Request& request) {
-  if (request.list) {
-    context.print(algorithms_page());
-    return 0;
+/// The algorithms asked for with their plans; no plan where it cannot run this and was not named.
+struct Field {
+  std::vector<Compared> results;
+  std::vector<std::optional<Plan>> plans;
+};
+
+/// All plans first: what is named and cannot run is refused before any work.
+Field planned(const Request& request, const Problem& problem, Options options) {
+  (void)make_plan(problem);  // what no algorithm could run is said as it is
+  const bool all = request.algorithms.empty();
+  Field out;
+  for (const auto& algorithm : algorithms()) {
+    options.algorithm = algorithm.name;
+    if (!all && std::find(request.algorithms.begin(), request.algorithms.end(),
+                          options.algorithm) == request.algorithms.end())
+      continue;
+    out.results.push_back({.algorithm = &algorithm});
+    out.plans.emplace_back();
+    try {
+      out.plans.back() = make_plan(problem, options);
+    } catch (const Error& error) {
+      if (!all) throw;
+      out.results.back().reason = error.problem();
+    }
   }
+  if (std::none_of(out.plans.begin(), out.plans.end(), [](const auto& plan) { return plan; }))
+    throw Error(Category::argument, cat("no algorithm can run this: ", out.results.front().reason));
+  return out;
+}
+
+void check_request(const Request& request, DType type) {
   for (const auto& [flag, value] :
        {std::pair{"-m", request.m}, {"-n", request.n}, {"-k", request.k}}) {
     if (value < 0) throw Error(Category::argument, cat(flag, " is missing"), "-m M -n N -k K");
   }
-  const DType type = named_dtype(request.dtype);
   named_device(request.device);
   if (!std::isfinite(request.alpha) || !std::isfinite(request.beta))
     throw Error(Category::argument, "alpha and beta must be finite numbers here", {},
                 cat("alpha ", request.alpha, ", beta ", request.beta));
   require_product(type);
   check_size(request, type);
+}
 
+/// Multiplies and checks, algorithm after algorithm.
+void compare_all(const Context& context, Field& field, const Array& A, const Array& B,
+                 const Array& C, const Array& C0, const Problem& problem, int threads) {
+  const ConstMatrix a = const_matrix_of(A), b = const_matrix_of(B);
+  const Rehearsal expected = rehearse(context, field.plans, problem, a, b, C, threads);
+  Progress progress(context, "exact product", expected.total(), Pace::Unit::seconds);
+  progress.update(0, expected.exact);
+  const Verifier verifier(
+      problem, a, b, const_matrix_of(C0), nullptr, threads, [&](index_t done, index_t total) {
+        const double share =
+            static_cast<double>(done) / static_cast<double>(std::max<index_t>(1, total));
+        progress.update(expected.exact * share);
+      });
+  double done = expected.exact;
+  for (std::size_t i = 0; i < field.plans.size(); ++i) {
+    if (!field.plans[i]) continue;
+    Compared& result = field.results[i];
+    progress.label(std::string(result.algorithm->name));
+    progress.update(done, expected.steps[i]);
+    result = compare_one(*result.algorithm, *field.plans[i], a, b, C, C0, verifier);
+    done += expected.steps[i];
+  }
+}
+
+int run_compare(const Context& context, const Request& request) {
+  if (request.list) {
+    context.print(algorithms_page());
+    return 0;
+  }
+  const DType type = named_dtype(request.dtype);
+  check_request(request, type);
   Options options;
   options.threads = request.threads > 0 ? request.threads : default_threads();
   options.order = parse_order(request.order);
   options.seed = request.seed;
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
-
-  // All plans first: what is named and cannot run is refused before any work.
   const Problem problem = problem_of(request, type);
-  (void)make_plan(problem);  // what no algorithm could run is said as it is
-  const bool all = request.algorithms.empty();
-  std::vector<Result> results;
-  std::vector<std::optional<Plan>> plans;
-  for (const auto& algorithm : algorithms()) {
-    const std::string algorithm_name(algorithm.name);
-    if (!all && std::find(request.algorithms.begin(), request.algorithms.end(), algorithm_name) ==
-                    request.algorithms.end())
-      continue;
-    results.push_back({.algorithm = &algorithm});
-    plans.emplace_back();
-    options.algorithm = algorithm_name;
-    try {
-      plans.back() = make_plan(problem, options);
-    } catch (const Error& error) {
-      if (!all) throw;
-      results.back().reason = error.problem();
-    }
-  }
-  if (std::none_of(plans.begin(), plans.end(), [](const auto& plan) { return plan.has_value(); }))
-    throw Error(Category::argument, cat("no algorithm can run this: ", results.front().reason));
+  Field field = planned(request, problem, options);
 
-  Progress progress(context, "preparing", static_cast<double>(results.size()) + 3);
   const Array A = make_array(type, {problem.M, problem.K}),
               B = make_array(type, {problem.K, problem.N});
   const Array C = make_array(type, {problem.M, problem.N});
@@ -330,26 +251,14 @@ int run_compare(const Context& context, const Request& request) {
   fill(A, request.data, mixed(stream + 1), options.threads);
   fill(B, request.data, mixed(stream + 2), options.threads);
   if (problem.beta != 0) fill(C0, request.data, mixed(stream + 3), options.threads);
+  compare_all(context, field, A, B, C, C0, problem, options.threads);
 
-  progress.label("exact product");
-  const Verifier verifier(problem, const_matrix_of(A), const_matrix_of(B), const_matrix_of(C0),
-                          nullptr, options.threads, [&](index_t done, index_t total) {
-                            progress.update(3.0 * static_cast<double>(done) /
-                                            static_cast<double>(std::max<index_t>(1, total)));
-                          });
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    progress.label(std::string(results[i].algorithm->name));
-    progress.update(3.0 + static_cast<double>(i));
-    if (plans[i])
-      results[i] = compare_one(*results[i].algorithm, *plans[i], const_matrix_of(A),
-                               const_matrix_of(B), C, C0, verifier);
-  }
-  progress.finish();
-
-  if (context.json) context.print(json_text(to_json(request, problem, options.threads, results)));
-  else context.print(to_table(context, request, problem, options.threads, results));
+  const Comparison comparison{problem,        request.data, request.order,
+                              request.device, request.seed, options.threads};
+  if (context.json) context.print(json_text(to_json(comparison, field.results)));
+  else context.print(to_table(context, comparison, field.results));
   context.flush();
-  return judged(context, results);
+  return judged(context, field.results);
 }
 
 }  // namespace

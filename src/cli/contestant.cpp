@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <random>
 #include <sstream>
 
+#include "clock.hpp"
 #include "peak.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/matmul/matmul.hpp"
@@ -25,16 +25,10 @@ namespace tessera::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// Below this a turn's share of a product's time is small enough to spend one product on waking up
 /// threads and filling caches.
 constexpr double kWarmShare = 0.2;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double cpu_seconds() {
   timespec now{};

@@ -12,17 +12,40 @@
 #include <mutex>
 #include <thread>
 
+#include "clock.hpp"
 #include "context.hpp"
 
 namespace tessera::cli {
 
 namespace {
-using Clock = std::chrono::steady_clock;
 constexpr auto kFirstDrawing = std::chrono::milliseconds(700);
 constexpr auto kRedraw = std::chrono::milliseconds(200);
 constexpr auto kPlainLine = std::chrono::seconds(5);
 constexpr int kBarWidth = 24;
+/// Expected times are believed like so much of the work done in just that time.
+constexpr double kTrust = 0.1;
+/// Of a step under way no more than this counts as done before its end is told.
+constexpr double kMostOfStep = 0.95;
 }  // namespace
+
+void Pace::update(double done, double next, double now) {
+  done_ = done, next_ = std::max(0.0, std::min(next, total_ - done)), updated_ = now;
+}
+
+double Pace::speed() const {
+  const double trusted = unit_ == Unit::seconds ? kTrust * total_ : 0;
+  const double seconds = updated_ + trusted;
+  return seconds > 0 ? (done_ + trusted) / seconds : 0;
+}
+
+Pace::Estimate Pace::at(double now) const {
+  if (!(total_ > 0)) return {};
+  const double walked = std::min((now - updated_) * speed(), kMostOfStep * next_);
+  const double share = std::clamp((done_ + walked) / total_, 0.0, 1.0);
+  // Too little done says too little about the speed.
+  if (speed() <= 0 || (unit_ == Unit::any && done_ < 0.01 * total_)) return {share, -1};
+  return {share, total_ * (1 - share) / speed()};
+}
 
 std::string duration_text(double seconds) {
   if (!(seconds >= 0) || seconds > 1e9) return "?";
@@ -37,7 +60,7 @@ std::string duration_text(double seconds) {
 
 struct Progress::State {
   std::string command, label;
-  double total, done = 0;
+  Pace pace;
   bool bar;
   bool drawn = false, stopping = false;
   Clock::time_point start = Clock::now();
@@ -45,17 +68,19 @@ struct Progress::State {
   std::condition_variable wake;
   std::thread thread;
 
+  State(std::string command_, std::string label_, Pace pace_, bool bar_)
+      : command(std::move(command_)), label(std::move(label_)), pace(pace_), bar(bar_) {}
+
   static void put(const std::string& text) {
     [[maybe_unused]] const auto written =
         write(2, text.data(), text.size());  // one write: no torn lines
   }
 
   void draw() {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    const double share = total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0.0;
-    const std::string left = share > 0.01
-                                 ? "about " + duration_text(elapsed / share * (1 - share)) + " left"
-                                 : duration_text(elapsed) + " so far";
+    const double elapsed = seconds_since(start);
+    const auto [share, seconds] = pace.at(elapsed);
+    const std::string left = seconds < 0 ? duration_text(elapsed) + " so far"
+                                         : "about " + duration_text(seconds) + " left";
     if (bar) {
       const int filled = static_cast<int>(share * kBarWidth);
       put(fmt::format("\r\033[K{} [{}{}] {:3.0f} %  {}", label, std::string(filled, '#'),
@@ -80,13 +105,10 @@ struct Progress::State {
   }
 };
 
-Progress::Progress(const Context& context, std::string label, double total) {
+Progress::Progress(const Context& context, std::string label, double total, Pace::Unit unit) {
   if (context.quiet || context.json) return;
-  state_ = std::make_unique<State>();
-  state_->command = context.command;
-  state_->label = std::move(label);
-  state_->total = total;
-  state_->bar = is_terminal(Stream::err);
+  state_ = std::make_unique<State>(context.command, std::move(label), Pace(total, unit),
+                                   is_terminal(Stream::err));
   try {
     state_->thread = std::thread([state = state_.get()] { state->loop(); });
   } catch (const std::exception&) {
@@ -107,10 +129,10 @@ void Progress::finish() {
   state_.reset();
 }
 
-void Progress::update(double done) {
+void Progress::update(double done, double next) {
   if (!state_) return;
   const std::lock_guard lock(state_->mutex);
-  state_->done = done;
+  state_->pace.update(done, next, seconds_since(state_->start));
 }
 
 void Progress::label(std::string text) {

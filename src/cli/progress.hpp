@@ -10,16 +10,44 @@ namespace tessera::cli {
 
 struct Context;
 
+/// How far work has come and how long the rest takes, told from the times of its updates. Between
+/// two updates it walks on at the speed so far, but not to the end of what is under way.
+class Pace {
+ public:
+  enum class Unit {
+    any,     ///< nothing is known of the speed before the first update
+    seconds  ///< the amounts are expected times
+  };
+  explicit Pace(double total, Unit unit = Unit::any) : total_(total), unit_(unit) {}
+
+  /// At the time `now`, in seconds since the start, `done` is done and `next` under way.
+  void update(double done, double next, double now);
+
+  struct Estimate {
+    double share = 0;  ///< of the work that is done, 0 to 1
+    double left = -1;  ///< seconds; below 0: not known yet
+  };
+  Estimate at(double now) const;
+
+ private:
+  double speed() const;
+
+  double total_, done_ = 0, next_ = 0, updated_ = 0;
+  Unit unit_;
+};
+
 class Progress {
  public:
-  /// `label` says what is being done; `total` is the amount of work in any unit.
-  Progress(const Context& context, std::string label, double total);
+  /// `label` says what is being done; `total` is the amount of work.
+  Progress(const Context& context, std::string label, double total,
+           Pace::Unit unit = Pace::Unit::any);
   ~Progress();  ///< clears the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// How much is done so far. Any thread may call it, as often as it likes.
-  void update(double done);
+  /// How much is done so far, and how much of the rest will be done by the next update. Any thread
+  /// may call it, as often as it likes.
+  void update(double done, double next = 0);
   void label(std::string text);
   /// Clears the bar now, before other text is written.
   void finish();

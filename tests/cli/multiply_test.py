@@ -28,6 +28,9 @@ class Multiply(harness.CommandTest):
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "c.npy")
         self.assertEqual(run.out, "")
         self.assertRegex(run.err, r"^tessera multiply: c\.npy: \(5,4\) = \(5,7\) \* \(7,4\) in f32; \w+ .* GFLOP/s\n$")
+        self.assertNotIn("none", run.err)  # packed has no tile to name
+        run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "d.npy", "--algorithm", "tiled", "--tile", "16x16x16", "--threads", 7)
+        self.assertIn("; tiled 16x16x16 on 7 threads (asked for); ", run.err)
         self.expect("c.npy", product(self.a, self.b))
 
     def test_transposition_and_fortran_order(self):

@@ -1,0 +1,14 @@
+// The clock by which the command measures.
+#pragma once
+
+#include <chrono>
+
+namespace tessera::cli {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace tessera::cli

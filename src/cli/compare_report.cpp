@@ -1,0 +1,118 @@
+// Forms of a comparison: see compare_report.hpp.
+#include "compare_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "progress.hpp"
+#include "table.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string_view name(Status status) {
+  constexpr std::string_view names[] = {"ok", "out_of_bound", "different_bits", "failed",
+                                        "unsupported"};
+  return names[static_cast<int>(status)];
+}
+
+bool ran(const Compared& result) {
+  return result.status != Status::unsupported && result.status != Status::failed;
+}
+
+/// NaN and infinity have no JSON number.
+ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+}  // namespace
+
+ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results) {
+  const Problem& problem = comparison.problem;
+  ordered_json out;
+  out["problem"] = {{"m", problem.M},
+                    {"n", problem.N},
+                    {"k", problem.K},
+                    {"dtype", tessera::name(problem.in)},
+                    {"alpha", number_or_null(problem.alpha)},
+                    {"beta", number_or_null(problem.beta)},
+                    {"data", comparison.data},
+                    {"seed", comparison.seed},
+                    {"order", comparison.order},
+                    {"threads", comparison.threads},
+                    {"flops", problem.flops()}};
+  out["results"] = ordered_json::array();
+  for (const auto& result : results) {
+    const bool has = ran(result);
+    ordered_json row;
+    row["algorithm"] = result.algorithm->name;
+    row["device"] = comparison.device;
+    row["status"] = name(result.status);
+    row["same_bits"] = has ? ordered_json(result.found.same_bits) : ordered_json();
+    row["max_error_ratio"] = has ? number_or_null(result.found.max_error_ratio) : ordered_json();
+    row["seconds"] = has ? ordered_json(result.seconds) : ordered_json();
+    row["gflops"] = has ? ordered_json(result.gflops) : ordered_json();
+    row["tile"] =
+        result.tile == TileShape{} ? ordered_json() : ordered_json(to_string(result.tile));
+    if (has) row["outside"] = result.found.outside;
+    if (has && result.found.outside > 0) {
+      row["first_wrong"] = {{"row", result.found.row},
+                            {"col", result.found.col},
+                            {"expected", number_or_null(result.found.expected)},
+                            {"got", number_or_null(result.found.got)}};
+    }
+    if (!result.reason.empty()) row["reason"] = result.reason;
+    out["results"].push_back(row);
+  }
+  return out;
+}
+
+std::string to_table(const Context& context, const Comparison& comparison,
+                     const std::vector<Compared>& results) {
+  const Problem& problem = comparison.problem;
+  Table table({{"algorithm"},
+               {"tile"},
+               {"status"},
+               {"same bits"},
+               {"error/bound", Align::right},
+               {"time", Align::right},
+               {"GFLOP/s", Align::right},
+               {"idea"}});
+  for (const auto& result : results) {
+    const Ink ink = result.status == Status::ok            ? Ink::green
+                    : result.status == Status::unsupported ? Ink::dim
+                                                           : Ink::red;
+    const bool has = ran(result);
+    table.add({std::string(result.algorithm->name),
+               result.status == Status::unsupported ? "" : to_string(result.tile),
+               context.paint(name(result.status), ink),
+               has ? (result.found.same_bits ? "yes" : "no") : "",
+               has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",
+               has ? duration_text(result.seconds) : "",
+               has ? fmt::format("{:.2f}", result.gflops) : "",
+               std::string(result.algorithm->idea)});
+  }
+  std::string formula = problem.alpha == 1 ? "A * B" : cat(problem.alpha, " * A * B");
+  if (problem.beta != 0) formula += cat(" + ", problem.beta, " * C0");
+  std::string reasons;
+  for (const auto& result : results) {
+    if (result.reason.empty()) continue;
+    // A refused plan already begins with the name.
+    const bool named = result.reason.starts_with(result.algorithm->name);
+    reasons += named ? result.reason + "\n"
+                     : fmt::format("{}: {}\n", result.algorithm->name, result.reason);
+  }
+  return fmt::format(
+      "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
+      "thread{}\n\n{}{}",
+      formula, tessera::name(problem.in), problem.M, problem.K, problem.K, problem.N,
+      comparison.data, comparison.seed, comparison.order, comparison.threads,
+      comparison.threads == 1 ? "" : "s", table.text(terminal_columns(Stream::out)),
+      reasons.empty() ? "" : "\n" + reasons);
+}
+
+}  // namespace tessera::cli

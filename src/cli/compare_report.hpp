@@ -1,0 +1,38 @@
+// What `tessera compare` found, as JSON and as a table for people.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "context.hpp"
+#include "tessera/matmul/plan.hpp"
+#include "tessera/matmul/verify.hpp"
+
+namespace tessera::cli {
+
+/// What is compared and with which numbers.
+struct Comparison {
+  Problem problem;
+  std::string data, order, device;
+  std::uint64_t seed = 0;
+  int threads = 1;
+};
+
+enum class Status { ok, out_of_bound, different_bits, failed, unsupported };
+
+/// Of one algorithm.
+struct Compared {
+  const Algorithm* algorithm = nullptr;
+  Status status = Status::unsupported;
+  TileShape tile = {};
+  std::string reason = {};  ///< why it is not ok
+  Verification found = {};
+  double seconds = 0, gflops = 0;
+};
+
+nlohmann::ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results);
+std::string to_table(const Context& context, const Comparison& comparison,
+                     const std::vector<Compared>& results);
+
+}  // namespace tessera::cli

@@ -1,0 +1,93 @@
+// Parts of a product: see rehearsal.hpp.
+#include "rehearsal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "clock.hpp"
+#include "operand.hpp"
+#include "progress.hpp"
+#include "tessera/matmul/matmul.hpp"
+#include "tessera/matmul/verify.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+/// Below this nothing takes long: the slowest kernels make 0.3 GFLOP/s.
+constexpr double kShortFlops = 2e8;
+/// A part is this share of the whole.
+constexpr double kShare = 1.0 / 32;
+/// So many steps of k at least, so that a part is more than its beginning and end.
+constexpr index_t kLeastDepth = 64;
+
+/// The first rows of C with sums over the first `depth` steps of k.
+struct Part {
+  index_t rows, depth;
+  double times;  ///< as much work is the whole
+
+  /// Whole tiles for every thread, as in the whole product; then as deep as the share allows.
+  Part(const Problem& p, index_t tile_rows) {
+    const double M = static_cast<double>(p.M), K = static_cast<double>(p.K);
+    const auto share = static_cast<index_t>(kShare * M);
+    rows = std::min(p.M, std::max<index_t>(1, (share + tile_rows - 1) / tile_rows) * tile_rows);
+    const double deep = kShare * M * K / static_cast<double>(rows);
+    depth = std::min(p.K, std::max(kLeastDepth, static_cast<index_t>(deep)));
+    times = M / static_cast<double>(rows) * K / static_cast<double>(depth);
+  }
+};
+
+struct PartOperands {
+  ConstMatrix A, B;
+  Matrix C;
+  PartOperands(const Part& part, const ConstMatrix& A_, const ConstMatrix& B_, const Array& C_)
+      : A(rows_of(A_, 0, part.rows)),
+        B(rows_of(B_, 0, part.depth)),
+        C(rows_of(matrix_of(C_), 0, part.rows)) {
+    A.cols = part.depth;
+  }
+};
+
+double product_seconds(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
+                       const Array& C) {
+  const index_t tile_rows = std::max(1, plan.tile.bm) * index_t{plan.threads};
+  const Part part(plan.problem, tile_rows);
+  const PartOperands x(part, A, B, C);
+  Plan small = plan;
+  small.problem = make_problem(x.A, x.B, x.C, plan.problem.alpha);
+  const auto start = Clock::now();
+  try {
+    run(small, x.A, x.B, x.C);
+  } catch (const Error&) {
+    return 0;  // it is reported when its turn comes
+  }
+  return seconds_since(start) * part.times;
+}
+
+}  // namespace
+
+double Rehearsal::total() const { return std::accumulate(steps.begin(), steps.end(), exact); }
+
+Rehearsal rehearse(const Context& context, const std::vector<std::optional<Plan>>& plans,
+                   const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
+                   const Array& C, int threads) {
+  const double rough = problem.flops() * 1e-9;
+  Rehearsal out{rough, std::vector<double>(plans.size(), rough)};
+  if (context.quiet || context.json || problem.flops() < kShortFlops) return out;
+  const Progress progress(context, "estimating", 0);
+  const Part part(problem, 32 * index_t{threads});
+  const PartOperands x(part, A, B, C);
+  auto start = Clock::now();
+  const Verifier verifier(make_problem(x.A, x.B, x.C), x.A, x.B, x.C, nullptr, threads);
+  out.exact = seconds_since(start) * part.times;
+  start = Clock::now();
+  (void)verifier.check(x.C);
+  const double check =
+      seconds_since(start) * static_cast<double>(problem.M) / static_cast<double>(part.rows);
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    out.steps[i] = plans[i] ? product_seconds(*plans[i], A, B, C) + check : 0;
+  return out;
+}
+
+}  // namespace tessera::cli

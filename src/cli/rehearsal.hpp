@@ -1,0 +1,27 @@
+// How long each algorithm will take for a product, told from a small part of it: what the remaining
+// time of a comparison is reckoned by. Algorithms differ by a factor of a thousand, and by machine.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "context.hpp"
+#include "tessera/io/array.hpp"
+#include "tessera/matmul/plan.hpp"
+
+namespace tessera::cli {
+
+/// Expected seconds.
+struct Rehearsal {
+  double exact = 0;           ///< of the verifier's product
+  std::vector<double> steps;  ///< of each plan's product and its check; 0 where there is no plan
+  double total() const;
+};
+
+/// Runs about a thirty-second part of the product by every plan. C is only room for results. Where
+/// no progress is shown, or the product takes no time worth showing, all steps count alike.
+Rehearsal rehearse(const Context& context, const std::vector<std::optional<Plan>>& plans,
+                   const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
+                   const Array& C, int threads);
+
+}  // namespace tessera::cli
