@@ -61,7 +61,7 @@ Blocking block(index_t M, index_t N, index_t K, int mr, int lanes, int vectors, 
   Blocking out{};
   const index_t nr_most = static_cast<index_t>(lanes) * vectors;
   out.nr = static_cast<int>(even_part(N, nr_most, lanes));
-  if (const FewRows* few = few_rows(M, mr);
+  if (const FewRows* few = few_rows(M, mr, b_in_rows);
       few != nullptr && N >= 8 * nr_most && K >= 2 * few->kc) {
     out.stream = few->stream;
     out.stream_panels = few->panels;
