@@ -1,4 +1,4 @@
-// Your first kernel: C = A * B. A block of 16 x 16 threads stages tiles of A and B in shared
+// Your first kernel: C = A * B. A block of kTile x kTile threads stages tiles of A and B in shared
 // memory, and each thread computes one element of C. What a GPU would run runs here on the CPU.
 // A is (M,K), B is (K,N), C is (M,N).
 #include <cstdio>
@@ -11,25 +11,29 @@
 
 using namespace tessera;
 
+constexpr int kTile = 16;  // at most 32: a block has at most 1024 threads
+
 struct MyProduct {
   static constexpr const char* name = "my_product";
-  static constexpr Dim3 block{16, 16};
+  static constexpr Dim3 block{kTile, kTile};
+  /// How many blocks cover an extent.
+  static int blocks(int extent) { return static_cast<int>(ceil_div(extent, kTile)); }
   struct Shared {
-    Tile<float, 16, 16> a, b;
+    Tile<float, kTile, kTile> a, b;
   };
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int row = t.thread.y, col = t.thread.x;
-    auto mine = tile<16, 16>(C, t.block.y, t.block.x);  // (16,16), clipped at the edge of C
+    auto mine = tile<kTile, kTile>(C, t.block.y, t.block.x);  // (kTile,kTile), clipped at the edge
     float sum = 0;
-    for (index_t k = 0; k < tiles<1>(A, 16); ++k) {
+    for (index_t k = 0; k < tiles<1>(A, kTile); ++k) {
       t.superstep("load", [&] {
-        copy(t, tile<16, 16>(A, t.block.y, k), s.a.view());  // past the edge reads as zero
-        copy(t, tile<16, 16>(B, k, t.block.x), s.b.view());
+        copy(t, tile<kTile, kTile>(A, t.block.y, k), s.a.view());  // past the edge reads as zero
+        copy(t, tile<kTile, kTile>(B, k, t.block.x), s.b.view());
       });  // both tiles are complete
       t.superstep("multiply", [&] {
-        for (int i = 0; i < 16; ++i) sum = fma(s.a(row, i), s.b(i, col), sum);
+        for (int i = 0; i < kTile; ++i) sum = fma(s.a(row, i), s.b(i, col), sum);
       });  // both tiles may be overwritten
     }
     if (mine.contains(row, col)) mine(row, col) = sum;
@@ -37,12 +41,12 @@ struct MyProduct {
 };
 
 int main() try {
-  const int M = 100, N = 70, K = 50;  // no multiples of 16, on purpose
+  const int M = 100, N = 70, K = 50;  // no multiples of kTile, on purpose
   std::vector<float> a(M * K), b(K * N), c(M * N), expected(M * N);
   for (int i = 0; i < M * K; ++i) a[i] = static_cast<float>(i % 7) / 3;
   for (int i = 0; i < K * N; ++i) b[i] = static_cast<float>(i % 5) / 9;
 
-  launch(Dim3{(N + 15) / 16, (M + 15) / 16}, MyProduct{},
+  launch(Dim3{MyProduct::blocks(N), MyProduct::blocks(M)}, MyProduct{},
          tensor<kRowMajorMatrix>(a.data(), M, K, K),   // (M,K), rows K apart
          tensor<kRowMajorMatrix>(b.data(), K, N, N),   // (K,N), rows N apart
          tensor<kRowMajorMatrix>(c.data(), M, N, N));  // (M,N), rows N apart
