@@ -159,6 +159,14 @@ class Links(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+class Index(unittest.TestCase):
+    def test_the_index_names_every_document(self):
+        text = (cases.ROOT / "docs/index.md").read_text()
+        for document in (cases.ROOT / "docs").glob("*.md"):
+            if document.name != "index.md":
+                self.assertIn(f"]({document.name})", text)
+
+
 class Ladder(unittest.TestCase):
     def test_the_table_of_the_ladder_is_what_the_command_lists(self):
         command = cases.options.build / "bin/tessera"
