@@ -112,10 +112,17 @@ void pack_panel(typename V::word* dst, int width, const typename V::word* src, i
   using T = typename V::word;
   index_t k = 0;
   if (s_k == 1 && lines == width && V::transposed > 0 && width % V::transposed == 0) {
-    for (; k + V::transposed <= K; k += V::transposed) {
-      for (int i = 0; i < width; i += V::transposed)
-        V::transpose(dst + k * width + i, width, src + i * s_line + k, s_line * index_t{sizeof(T)});
+    constexpr index_t run = 128;  // along a line, so that few lines are read side by side
+    const index_t whole = K / V::transposed * V::transposed;
+    for (; k < whole; k += run) {
+      const index_t end = k + run < whole ? k + run : whole;
+      for (int i = 0; i < width; i += V::transposed) {
+        for (index_t at = k; at < end; at += V::transposed)
+          V::transpose(dst + at * width + i, width, src + i * s_line + at,
+                       s_line * index_t{sizeof(T)});
+      }
     }
+    k = whole;
   }
   for (; k < K; ++k) {
     T* to = dst + k * width;
