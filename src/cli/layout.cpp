@@ -22,10 +22,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// Of shared storage, four bytes wide.
+constexpr int kBanks = 32;
+
 struct Request {
   std::string spec, tile, at, swizzle, thread_values, svg;
   bool wants_svg = false, force = false;
-  int banks = 32;
+  int banks = 0;  // 0: kBanks
 };
 
 /// What can be drawn: a layout, plain where it is, since that draws simpler.
@@ -126,11 +129,13 @@ std::string picture_of(const Request& request, const Drawn& layout,
     if (!layout.plain) throw Error(Category::argument, "--thread-values needs a plain layout");
     return svg_thread_values(layout.composed.inner, tuple_of(request.thread_values));
   }
-  if (!request.swizzle.empty()) return svg_swizzle(layout.composed, 1, request.banks);
+  if (!request.swizzle.empty())
+    return svg_swizzle(layout.composed, 1, request.banks > 0 ? request.banks : kBanks);
   return layout.plain ? svg(layout.composed.inner, mark) : svg(layout.composed, mark);
 }
 
-ordered_json to_json(const Request& request, const Drawn& layout) {
+ordered_json to_json(const Request& request, const Drawn& layout,
+                     const std::optional<TileMark>& mark) {
   const ComposedLayout& composed = layout.composed;
   ordered_json out;
   out["layout"] = layout.plain ? to_string(composed.inner) : to_string(composed);
@@ -139,21 +144,43 @@ ordered_json to_json(const Request& request, const Drawn& layout) {
   out["rank"] = composed.rank();
   out["size"] = composed.size();
   out["cosize"] = composed.cosize();
-  if (composed.size() > kMaxPictureCells) return out;
-  out["indices"] = ordered_json::array();  // first mode fastest
-  for (index_t i = 0; i < composed.size(); ++i) out["indices"].push_back(composed(i));
-  if (!request.at.empty() && request.tile.empty()) {
+  if (mark) {
+    out["tile"] = to_string(mark->tile);
+    out["at"] = to_string(mark->at);
+    out["tile_indices"] = tile_indices(composed, *mark);
+  } else if (!request.at.empty()) {
     out["at"] = to_string(tuple_of(request.at));
     out["index"] = index_at(composed, tuple_of(request.at));
   }
+  if (composed.size() > kMaxPictureCells) return out;
+  out["indices"] = ordered_json::array();  // first mode fastest, in all lists
+  for (index_t i = 0; i < composed.size(); ++i) out["indices"].push_back(composed(i));
   return out;
 }
 
-int show_layout(const Context& context, const Request& request) {
+/// Options that say nothing without another one, or that contradict one, are mistakes.
+void check_request(const Request& request) {
+  const auto refuse = [](const char* problem, const char* advice) {
+    throw Error(Category::argument, problem, {}, {}, advice);
+  };
   if (request.spec.empty()) {
     throw Error(Category::argument, "no layout given",
                 "one such as '(4,2):(2,1)' or 'row_major(4,2)'", {}, "see 'tessera help layouts'");
   }
+  if (!request.thread_values.empty() && !request.wants_svg)
+    refuse("--thread-values is a picture", "add --svg");
+  if (!request.thread_values.empty() && (!request.tile.empty() || !request.at.empty()))
+    refuse("--thread-values marks no tile", "leave --tile and --at out");
+  if (request.wants_svg && !request.swizzle.empty() && !request.tile.empty())
+    refuse("the picture of a swizzle marks no tile", "leave --tile or --svg out");
+  if (request.wants_svg && !request.at.empty() && request.tile.empty())
+    refuse("--at is a number without --tile, not a picture", "leave --svg out, or add --tile");
+  if (request.banks > 0 && (!request.wants_svg || request.swizzle.empty()))
+    refuse("--banks colours the picture of a swizzle", "add --swizzle and --svg");
+}
+
+int show_layout(const Context& context, const Request& request) {
+  check_request(request);
   const Drawn layout = layout_of(request);
   if (!layout.composed.inner.is_static())
     throw Error(Category::argument, "a layout with '?' cannot be shown", "numbers", request.spec);
@@ -173,7 +200,7 @@ int show_layout(const Context& context, const Request& request) {
     context.note(cat("wrote ", request.svg));
     if (!context.json) return 0;
   }
-  if (context.json) context.print(json_text(to_json(request, layout)));
+  if (context.json) context.print(json_text(to_json(request, layout, mark)));
   else if (!request.at.empty() && request.tile.empty())
     context.print(cat(index_at(layout.composed, tuple_of(request.at)), "\n"));
   else context.print(table_of(layout, mark));
@@ -220,7 +247,8 @@ void add_layout(CLI::App& root, Context& context) {
   app->add_option("--tile", request->tile, "Mark a tile of this shape, such as 2,2")
       ->type_name("SHAPE");
   app->add_option("--at", request->at,
-                  "Which tile to mark; without --tile: print the index of this coordinate")
+                  "Which tile to mark (default the first); without --tile: print the index of this "
+                  "coordinate")
       ->type_name("COORDINATE");
   app->add_option("--swizzle", request->swizzle, "Put a swizzle behind the layout")
       ->type_name("BITS,BASE,SHIFT");

@@ -156,4 +156,32 @@ std::string format_table(const ComposedLayout& layout, const std::optional<TileM
   return format(layout, layout.inner.shape, mark);
 }
 
+std::vector<index_t> tile_indices(const ComposedLayout& layout, const TileMark& mark) {
+  const IntTuple& shape = layout.inner.shape;
+  picture::check(mark, picture::Grid{shape});
+  const int rank = shape.rank();
+  std::vector<index_t> first, extent;
+  index_t count = 1;
+  for (int m = 0; m < rank; ++m) {
+    const index_t tile = mark.tile.leaf(m);
+    first.push_back(checked_mul(mark.at.leaf(m), tile));
+    extent.push_back(std::min(tile, shape.mode(m).product() - first.back()));
+    count = checked_mul(count, extent.back());
+  }
+  if (count > kMaxPictureCells)
+    throw Error(Category::argument, cat("picture: tile ", mark.tile, " is too large to list"),
+                cat("at most ", kMaxPictureCells, " elements"), cat(count));
+  std::vector<index_t> out;
+  for (index_t i = 0; i < count; ++i) {
+    TupleBuilder at;
+    index_t rest = i;
+    for (std::size_t m = 0; m < first.size(); ++m) {
+      at.push(first[m] + rest % extent[m]);
+      rest /= extent[m];
+    }
+    out.push_back(picture::index_at(layout, rank == 1 ? at.done().mode(0) : at.done()));
+  }
+  return out;
+}
+
 }  // namespace tessera

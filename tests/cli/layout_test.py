@@ -32,6 +32,29 @@ class Layout(harness.CommandTest):
         self.assertEqual(sorted(document["indices"]), list(range(64)))
         self.assertNotEqual(document["indices"], [8 * (i % 8) + i // 8 for i in range(64)])
 
+    def test_json_answers_what_was_asked_however_large_the_layout(self):
+        document = self.succeeds("layout", "row_major(100000,100000)", "--at", "70000,3", "--json").json
+        self.assertEqual((document["index"], document["at"]), (70000 * 100000 + 3, "(70000,3)"))
+        self.assertNotIn("indices", document)
+        document = self.succeeds("layout", "row_major(2,6)", "--tile", "2,2", "--at", "0,1", "--json").json
+        self.assertEqual((document["tile"], document["at"], document["tile_indices"]), ("(2,2)", "(0,1)", [2, 8, 3, 9]))
+        self.assertEqual(len(document["indices"]), 12)
+        document = self.succeeds("layout", "row_major(100001,100000)", "--tile", "2,3", "--at", "50000,33333", "--json").json
+        self.assertEqual(document["tile_indices"], [10**10 + 99999])  # clipped at both edges
+        document = self.succeeds("layout", "row_major(8,8)", "--swizzle", "3,0,3", "--tile", "1,8", "--at", "1,0", "--json").json
+        self.assertEqual(document["tile_indices"], [9, 8, 11, 10, 13, 12, 15, 14])
+        self.assertEqual(self.succeeds("layout", "8:2", "--tile", "3", "--json").json["tile_indices"], [0, 2, 4])
+        self.fails(2, "layout", "row_major(9999,9999)", "--tile", "999,999", "--json", says="too large to list")
+        self.fails(2, "layout", "row_major(9,9)", "--tile", "2,2", "--at", "5,0", "--json", says="no tile (5,0)")
+
+    def test_options_that_would_be_ignored_are_refused(self):
+        self.fails(2, "layout", "((2,2),(2,2)):((1,4),(2,8))", "--thread-values", "4,4", says=["--thread-values", "--svg"])
+        self.fails(2, "layout", "((2,2),(2,2)):((1,4),(2,8))", "--thread-values", "4,4", "--tile", "2,2", "--svg", says="--tile")
+        self.fails(2, "layout", "row_major(8,8)", "--swizzle", "3,0,3", "--tile", "2,2", "--svg", says="no tile")
+        self.fails(2, "layout", "row_major(8,8)", "--at", "1,1", "--svg", says="--tile")
+        self.fails(2, "layout", "row_major(8,8)", "--banks", "16", says=["--swizzle", "--svg"])
+        self.succeeds("layout", "row_major(8,8)", "--swizzle", "3,0,3", "--banks", "16", "--svg")
+
     def test_pictures_are_xml(self):
         for options in [["(4,2):(2,1)"], ["row_major(2,6)", "--tile", "2,2", "--at", "0,1"], ["row_major(8,8)", "--swizzle", "3,0,3"],
                         ["((2,2),(2,2)):((1,4),(2,8))", "--thread-values", "4,4"]]:

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tessera/layout/composed.hpp"
 
@@ -21,5 +22,9 @@ inline constexpr index_t kMaxPictureCells = 16384;
 /// The table with a line "shape:stride" above it. Cells of a marked tile stand in brackets.
 std::string format_table(const Layout& layout, const std::optional<TileMark>& mark = {});
 std::string format_table(const ComposedLayout& layout, const std::optional<TileMark>& mark = {});
+
+/// The indices of a tile's elements, the first mode fastest. The layout may be larger than a
+/// picture, the tile may not.
+std::vector<index_t> tile_indices(const ComposedLayout& layout, const TileMark& mark);
 
 }  // namespace tessera
