@@ -56,43 +56,51 @@ const Caches& caches() {
   return found;
 }
 
-Blocking block(index_t M, index_t N, index_t K, int mr, int lanes, int vectors, int element_bytes,
-               int threads, bool b_in_rows) {
-  Blocking out{};
-  const index_t nr_most = static_cast<index_t>(lanes) * vectors;
-  out.nr = static_cast<int>(even_part(N, nr_most, lanes));
-  if (const FewRows* few = few_rows(M, mr, b_in_rows);
-      few != nullptr && N >= 8 * nr_most && K >= 2 * few->kc) {
-    out.stream = few->stream;
-    out.stream_panels = few->panels;
-    out.kc = few->kc;
-    out.mc = round_up(M, mr);
-    // Rows of B are read along a job's columns: as many as leave four jobs for each thread.
-    const index_t most = std::max<index_t>(ceil_div(N, 4 * threads), 4 * nr_most);
-    out.nc = threads == 1 ? round_up(N, out.nr) : even_part(N, most, out.nr);
-    return out;
-  }
+index_t slab_depth(index_t K, int mr, int word_bytes) {
   // A panel of A takes half of L1; the other half is for what streams through: B and C.
-  const index_t kc_most = std::clamp<index_t>(caches().l1 / 2 / (mr * element_bytes), 128, 1024);
-  out.kc = even_part(K, kc_most, 8);
+  return even_part(K, std::clamp<index_t>(caches().l1 / 2 / (mr * word_bytes), 128, 1024), 8);
+}
+
+int panel_columns(index_t N, int lanes, int vectors) {
+  return static_cast<int>(even_part(N, index_t{lanes} * vectors, lanes));
+}
+
+Blocking block_packed(const BlockingInput& in, index_t kc, int nr) {
+  Blocking out{};
+  out.kc = kc, out.nr = nr;
   // A job's part of B takes about 5/8 of L2.
-  const index_t nc_most =
-      std::max<index_t>(nr_most, caches().l2 * 5 / 8 / (out.kc * element_bytes));
-  out.nc = even_part(N, nc_most / out.nr * out.nr, out.nr);
-  out.mc = round_up(M, mr);
-  if (threads > 1) {
-    // Eight jobs for each thread, so that one that is held up does not hold up the others; but
-    // enough rows in each that reading its part of B is well repaid.
-    const index_t across = ceil_div(N, out.nc);
-    const index_t down = std::max<index_t>(1, ceil_div(index_t{8} * threads, across));
-    out.mc = even_part(M, std::max<index_t>(ceil_div(M, down), 8 * mr), mr);
-    // Too few rows for that: narrower jobs.
-    const index_t jobs = ceil_div(M, out.mc) * across;
-    if (jobs < 4 * threads) {
-      const index_t columns = ceil_div(index_t{4} * threads, ceil_div(M, out.mc));
-      out.nc = even_part(N, std::max<index_t>(ceil_div(N, columns), out.nr), out.nr);
-    }
+  const index_t nc_most = std::max<index_t>(nr, caches().l2 * 5 / 8 / (kc * in.word_bytes));
+  out.nc = even_part(in.N, nc_most / nr * nr, nr);
+  out.mc = round_up(in.M, in.mr);
+  if (in.threads == 1) return out;
+  // Eight jobs for each thread, so that one that is held up does not hold up the others; but enough
+  // rows in each that reading its part of B is well repaid.
+  const index_t across = ceil_div(in.N, out.nc);
+  const index_t down = std::max<index_t>(1, ceil_div(index_t{8} * in.threads, across));
+  out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 8 * in.mr), in.mr);
+  // Too few rows for that: narrower jobs.
+  if (ceil_div(in.M, out.mc) * across < 4 * in.threads) {
+    const index_t columns = ceil_div(index_t{4} * in.threads, ceil_div(in.M, out.mc));
+    out.nc = even_part(in.N, std::max<index_t>(ceil_div(in.N, columns), nr), nr);
   }
+  return out;
+}
+
+Blocking block(const BlockingInput& in) {
+  const int nr = panel_columns(in.N, in.lanes, in.vectors);
+  const index_t nr_most = index_t{in.lanes} * in.vectors;
+  const FewRows* few = few_rows(in.M, in.mr, in.b_in_rows);
+  if (few == nullptr || in.N < 8 * nr_most || in.K < 2 * few->kc)
+    return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes), nr);
+  Blocking out{};
+  out.nr = nr;
+  out.stream = few->stream;
+  out.stream_panels = few->panels;
+  out.kc = few->kc;
+  out.mc = round_up(in.M, in.mr);
+  // Rows of B are read along a job's columns: as many as leave four jobs for each thread.
+  const index_t most = std::max<index_t>(ceil_div(in.N, 4 * in.threads), 4 * nr_most);
+  out.nc = in.threads == 1 ? round_up(in.N, nr) : even_part(in.N, most, nr);
   return out;
 }
 

@@ -26,8 +26,19 @@ struct Blocking {
   Stream stream;          ///< few rows: A stays in L1 and B passes by
   index_t stream_panels;  ///< panels of B in a block that is fetched while another is multiplied
 };
-/// `b_in_rows`: the columns of B lie side by side.
-Blocking block(index_t M, index_t N, index_t K, int mr, int lanes, int vectors, int element_bytes,
-               int threads, bool b_in_rows);
+/// What the cut depends on. K in words.
+struct BlockingInput {
+  index_t M, N, K;
+  int mr, lanes, vectors, word_bytes;
+  int threads;
+  bool b_in_rows;  ///< the columns of B lie side by side
+};
+Blocking block(const BlockingInput& in);
+/// For a B that is packed already, in slabs of kc and panels of nr columns.
+Blocking block_packed(const BlockingInput& in, index_t kc, int nr);
+
+/// kc and nr of a product with many rows.
+index_t slab_depth(index_t K, int mr, int word_bytes);
+int panel_columns(index_t N, int lanes, int vectors);
 
 }  // namespace tessera::cpu

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "choose_kernels.hpp"
 #include "product.hpp"
 #include "tessera/core/parallel.hpp"
 
@@ -12,9 +13,6 @@ namespace {
 /// Products up to this size in each extent run at once, on the caller alone. A multiple of all
 /// lanes.
 constexpr index_t kTiny = 48;
-
-const KernelsF32& plain_kernels(const float*) { return kernel_set().f32; }
-const KernelsF64& plain_kernels(const double*) { return kernel_set().f64; }
 
 /// C = finish(0): K = 0, or alpha = 0.
 template <class In, class Out, class Table>
@@ -107,16 +105,6 @@ void gemm_with(Gemm<In, Out> call, const Table& kernels) {
   if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
 }
 
-/// The tables for an element type that is not its own accumulator.
-template <class In, class Body>
-void with_kernels(const In*, Body&& body) {
-  if constexpr (std::is_same_v<In, f16>) body(kernel_set().f16);
-  else if constexpr (std::is_same_v<In, std::int8_t>) body(i8_kernels());
-  else if constexpr (std::is_same_v<In, std::uint8_t>) body(u8_kernels());
-  else if (const auto* pairs = bf16_pair_kernels(); pairs != nullptr) body(*pairs);
-  else body(kernel_set().bf16);
-}
-
 }  // namespace
 
 template <class In, class Out>
@@ -126,7 +114,7 @@ void gemm(const Gemm<In, Out>& asked) {
   if (asked.c_col != 1 && asked.c_row == 1) return gemm(swapped(asked));
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
-    const auto& kernels = plain_kernels(asked.A);
+    const auto& kernels = plain_kernels<In>();
     if (zero) return finish_zeros(asked, kernels);
     const bool tiny = asked.M <= kTiny && asked.N <= kTiny && asked.K <= kTiny;
     if (tiny && asked.b_col == 1) return gemm_small(asked, kernels, asked.B, asked.b_row);
@@ -138,11 +126,24 @@ void gemm(const Gemm<In, Out>& asked) {
     }
     gemm_with(asked, kernels);
   } else {
-    with_kernels(asked.A, [&](const auto& kernels) {
+    with_kernels<In>([&](const auto& kernels) {
       if (zero) finish_zeros(asked, kernels);
       else gemm_with(asked, kernels);
     });
   }
+}
+
+template <class In, class Out>
+void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
+  if (asked.M <= 0 || asked.N <= 0) return;
+  with_kernels<In>([&](const auto& kernels) {
+    if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
+    Gemm<In, Out> call = asked;
+    if (call.threads <= 0) call.threads = default_threads();
+    using Table = std::remove_cvref_t<decltype(kernels)>;
+    if (!Product<In, Out, Table>(call, kernels, &B).run())
+      throw Error(Category::resource, "gemm: no memory for the panels of A");
+  });
 }
 
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
@@ -155,5 +156,14 @@ template void gemm(const Gemm<bf16>&);
 template void gemm(const Gemm<bf16, float>&);
 template void gemm(const Gemm<std::int8_t, std::int32_t>&);
 template void gemm(const Gemm<std::uint8_t, std::int32_t>&);
+
+template void gemm(const Gemm<double, double>&, const PackedMatrix<double>&);
+template void gemm(const Gemm<float, float>&, const PackedMatrix<float>&);
+template void gemm(const Gemm<f16, f16>&, const PackedMatrix<f16>&);
+template void gemm(const Gemm<f16, float>&, const PackedMatrix<f16>&);
+template void gemm(const Gemm<bf16, bf16>&, const PackedMatrix<bf16>&);
+template void gemm(const Gemm<bf16, float>&, const PackedMatrix<bf16>&);
+template void gemm(const Gemm<std::int8_t, std::int32_t>&, const PackedMatrix<std::int8_t>&);
+template void gemm(const Gemm<std::uint8_t, std::int32_t>&, const PackedMatrix<std::uint8_t>&);
 
 }  // namespace tessera::cpu

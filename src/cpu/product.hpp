@@ -9,6 +9,7 @@
 #include "blocking.hpp"
 #include "epilogue.hpp"
 #include "tessera/core/team.hpp"
+#include "tessera/cpu/packed_matrix.hpp"
 #include "workspace.hpp"
 
 namespace tessera::cpu {
@@ -33,16 +34,16 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
  public:
   using Table = Kernels<Source, Word, Sum>;
 
-  Product(const Gemm<In, Out>& call, const Table& kernels)
+  Product(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B = nullptr)
       : call_(call),
         kernels_(kernels),
         words_(ceil_div(call.K, kernels.group)),
-        blocks_(block(std::min(call.M, kSuperblock), std::min(call.N, kSuperblock), words_,
-                      kernels.rows, kernels.lanes, kernels.vectors, sizeof(Word), call.threads,
-                      call.b_col == 1)),
+        blocks_(cut(call, kernels, B)),
         slabs_(ceil_div(words_, blocks_.kc)),
-        plain_(is_plain(call)) {
-    const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, kSuperblock);
+        plain_(is_plain(call)),
+        packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
+        most_cols_(kSuperblock / blocks_.nr * blocks_.nr) {
+    const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
     if (blocks_.stream != Stream::none) {
       pack_a_ = true;
@@ -54,7 +55,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       pack_a_ = !kAsItLies || !(rows <= kernels_.rows || cols <= 2 * blocks_.nr ||
                                 (cols * bytes <= 1024 && !a_crowds));
       const bool b_fits = blocks_.kc * call.b_row * bytes <= caches().l2 / 4;
-      pack_b_ = !kAsItLies || call.b_col != 1 || !(rows <= 2 * kernels_.rows || b_fits);
+      pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
+                !(rows <= 2 * kernels_.rows || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
     }
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0;
@@ -70,7 +72,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
 
   /// False where there is no memory for packing.
   bool run() {
-    const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, kSuperblock);
+    const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, most_cols_);
     const index_t a_panels = ceil_div(rows, kernels_.rows);
     const index_t depth = blocks_.kc + kernels_.extra;
     const bool keep_sums = slabs_ > 1 && !sums_in_c_;
@@ -79,11 +81,11 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const std::size_t states =
         share_a_ ? Workspace::rounded(size(a_panels) * sizeof(std::atomic<std::uint32_t>)) : 0;
     const index_t a_rows =
-        (blocks_.stream != Stream::none) ? round_up(blocks_.mc, kernels_.rows) : kernels_.rows;
-    const index_t b_cols = (blocks_.stream != Stream::none) ? blocks_.stream_panels * blocks_.nr
-                                                            : round_up(blocks_.nc, blocks_.nr);
+        blocks_.stream != Stream::none ? round_up(blocks_.mc, kernels_.rows) : kernels_.rows;
+    const index_t b_cols = blocks_.stream != Stream::none ? blocks_.stream_panels * blocks_.nr
+                                                          : round_up(blocks_.nc, blocks_.nr);
     const std::size_t a_own = pack_a_ ? words(a_rows * depth) : 0;
-    const std::size_t b_own = pack_b_ ? words(b_cols * depth) : 0;
+    const std::size_t b_own = pack_b_ && packed_b_ == nullptr ? words(b_cols * depth) : 0;
     const std::size_t total = a_slab + kept + states + size(call_.threads) * (a_own + b_own);
     if (total == 0) {
       run_superblocks();
@@ -107,15 +109,27 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// Are the operands words already, so that a microkernel may read them where they lie?
   static constexpr bool kAsItLies = std::is_same_v<In, Word>;
 
+  static Blocking cut(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B) {
+    const BlockingInput in{std::min(call.M, kSuperblock),
+                           std::min(call.N, kSuperblock),
+                           ceil_div(call.K, kernels.group),
+                           kernels.rows,
+                           kernels.lanes,
+                           kernels.vectors,
+                           sizeof(Word),
+                           call.threads,
+                           call.b_col == 1};
+    return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
+  }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
   static const Source* source(const In* p) { return reinterpret_cast<const Source*>(p); }
 
   void run_superblocks() {
     for (i0_ = 0; i0_ < call_.M; i0_ += kSuperblock) {
-      for (j0_ = 0; j0_ < call_.N; j0_ += kSuperblock) {
+      for (j0_ = 0; j0_ < call_.N; j0_ += most_cols_) {
         rows_ = std::min(kSuperblock, call_.M - i0_);
-        cols_ = std::min(kSuperblock, call_.N - j0_);
+        cols_ = std::min(most_cols_, call_.N - j0_);
         down_ = ceil_div(rows_, blocks_.mc), across_ = ceil_div(cols_, blocks_.nc);
         jobs_ = down_ * across_;
         next_.store(0, std::memory_order_relaxed);
@@ -202,7 +216,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const int mr = kernels_.rows, nr = blocks_.nr;
     const In* B = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
     const Word* b = nullptr;
-    if (pack_b_) {
+    if (packed_b_ != nullptr) {
+      b = packed_b_ + part.slab * (blocks_.kc + kernels_.extra) * round_up(call_.N, nr) +
+          (j0_ + part.j) * (part.words + kernels_.extra);
+    } else if (pack_b_) {
       Word* own = b_own_ + worker * own_step_;
       kernels_.pack_b(own, nr, source(B), part.j_end - part.j, part.k, call_.b_col, call_.b_row);
       b = own;
@@ -363,7 +380,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const index_t words_;  ///< along K
   const Blocking blocks_;
   const index_t slabs_;
-  const bool plain_;  ///< C = the sums, side by side: microkernels store straight to it
+  const bool plain_;            ///< C = the sums, side by side: microkernels store straight to it
+  const Word* const packed_b_;  ///< all of B, where the caller has packed it
+  const index_t most_cols_;     ///< of a superblock, whole panels
   bool pack_a_, pack_b_, share_a_ = false, stream_c_ = false;
   bool sums_in_c_;                                ///< C itself holds the sums between slabs
   Word* a_slab_ = nullptr;                        // packed A of one slab, shared

@@ -1,0 +1,44 @@
+// A matrix B that is multiplied many times, packed once: a weight. The products have the same bits
+// as without.
+#pragma once
+
+#include <cstddef>
+
+#include "tessera/cpu/gemm.hpp"
+
+namespace tessera::cpu {
+
+/// B (K,N) as the microkernels of this CPU read it. In: as for Gemm. About as large as B itself
+/// (f16, and bf16 where the CPU does not multiply it, are kept as f32).
+template <class In>
+class PackedMatrix {
+ public:
+  /// Packs B, strides in elements, any sign. Throws Error(resource) where there is no memory.
+  PackedMatrix(const In* B, index_t K, index_t N, index_t b_row, index_t b_col = 1);
+  ~PackedMatrix();
+  PackedMatrix(PackedMatrix&& other) noexcept;
+  PackedMatrix& operator=(PackedMatrix&& other) noexcept;
+
+  index_t rows() const { return K_; }
+  index_t cols() const { return N_; }
+  std::size_t bytes() const { return bytes_; }
+
+  // How it is packed: slabs of kc() words along K, each of panels of nr() columns (see Pack).
+  const void* data() const { return data_; }
+  index_t kc() const { return kc_; }
+  int nr() const { return nr_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  index_t K_ = 0, N_ = 0, kc_ = 0;
+  int nr_ = 0;
+};
+
+/// The product of call.A and a packed B; call.B and its strides are not looked at. call.N and
+/// call.K must be those of B. Throws nothing but Error(resource), where there is no memory for A's
+/// panels.
+template <class In, class Out>
+void gemm(const Gemm<In, Out>& call, const PackedMatrix<In>& B);
+
+}  // namespace tessera::cpu

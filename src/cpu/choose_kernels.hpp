@@ -1,0 +1,29 @@
+// The table of microkernels for a C++ element type.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels.hpp"
+#include "tessera/core/small_float.hpp"
+
+namespace tessera::cpu {
+
+/// For float and double.
+template <class In>
+const auto& plain_kernels() {
+  if constexpr (std::is_same_v<In, float>) return kernel_set().f32;
+  else return kernel_set().f64;
+}
+
+/// Calls body(table).
+template <class In, class Body>
+void with_kernels(Body&& body) {
+  if constexpr (std::is_same_v<In, float> || std::is_same_v<In, double>) body(plain_kernels<In>());
+  else if constexpr (std::is_same_v<In, f16>) body(kernel_set().f16);
+  else if constexpr (std::is_same_v<In, std::int8_t>) body(i8_kernels());
+  else if constexpr (std::is_same_v<In, std::uint8_t>) body(u8_kernels());
+  else if (const auto* pairs = bf16_pair_kernels(); pairs != nullptr) body(*pairs);
+  else body(kernel_set().bf16);
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,81 @@
+#include "tessera/cpu/packed_matrix.hpp"
+
+#include <sys/mman.h>
+
+#include <utility>
+
+#include "blocking.hpp"
+#include "choose_kernels.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cpu {
+
+namespace {
+
+/// Calls body(Word{}, table) for the words that In is packed into.
+template <class Source, class Word, class Sum, class Body>
+void with_word(const Kernels<Source, Word, Sum>& table, Body&& body) {
+  body(Word{}, Source{}, table);
+}
+
+}  // namespace
+
+template <class In>
+PackedMatrix<In>::PackedMatrix(const In* B, index_t K, index_t N, index_t b_row, index_t b_col)
+    : K_(K), N_(N) {
+  with_kernels<In>([&](const auto& table) {
+    with_word(table, [&](auto word, auto source, const auto& kernels) {
+      using Word = decltype(word);
+      using Source = decltype(source);
+      const index_t words = (K + kernels.group - 1) / kernels.group;
+      kc_ = slab_depth(words, kernels.rows, sizeof(Word));
+      nr_ = panel_columns(N, kernels.lanes, kernels.vectors);
+      const index_t columns = (N + nr_ - 1) / nr_ * nr_, slabs = (words + kc_ - 1) / kc_;
+      bytes_ = static_cast<std::size_t>((words + slabs * kernels.extra) * columns) * sizeof(Word);
+      if (bytes_ == 0) return;
+      void* memory =
+          mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory == MAP_FAILED)
+        throw Error(Category::resource, "PackedMatrix: no memory", cat(bytes_, " bytes"));
+      madvise(memory, bytes_, MADV_HUGEPAGE);
+      data_ = memory;
+      Word* to = static_cast<Word*>(memory);
+      for (index_t w = 0; w < words; w += kc_, to += (kc_ + kernels.extra) * columns) {
+        const index_t k = w * kernels.group, deep = kc_ * kernels.group;
+        kernels.pack_b(to, nr_, reinterpret_cast<const Source*>(B + k * b_row), N,
+                       K - k < deep ? K - k : deep, b_col, b_row);
+      }
+    });
+  });
+}
+
+template <class In>
+PackedMatrix<In>::~PackedMatrix() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+template <class In>
+PackedMatrix<In>::PackedMatrix(PackedMatrix&& other) noexcept {
+  *this = std::move(other);
+}
+
+template <class In>
+PackedMatrix<In>& PackedMatrix<In>::operator=(PackedMatrix&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(K_, other.K_);
+  std::swap(N_, other.N_);
+  std::swap(kc_, other.kc_);
+  std::swap(nr_, other.nr_);
+  return *this;
+}
+
+template class PackedMatrix<double>;
+template class PackedMatrix<float>;
+template class PackedMatrix<f16>;
+template class PackedMatrix<bf16>;
+template class PackedMatrix<std::int8_t>;
+template class PackedMatrix<std::uint8_t>;
+
+}  // namespace tessera::cpu
