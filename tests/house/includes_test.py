@@ -25,7 +25,7 @@ KNOWS = {
     "cuda": {"core", "layout", "tensor", "simt", "ops", "kernels"},
     "check": {"core", "layout", "tensor", "simt", "ops"},
     "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda"},
-    "blas": {"core", "matmul"},
+    "blas": {"core", "cpu"},
     "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "check", "matmul", "io"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -1,0 +1,80 @@
+// The arguments of a GEMM as BLAS spells them: letters or CBLAS numbers, sizes, leading dimensions.
+// Checked in the order of the reference BLAS and with its numbers; then they make a Product.
+#pragma once
+
+#include <algorithm>
+
+#include "product.hpp"
+
+namespace tessera::blas {
+
+/// CBLAS's numbers; any other number is illegal.
+enum class Transpose : int { none = 111, plain = 112, conjugate = 113 };
+
+inline bool is_legal(Transpose t) { return static_cast<unsigned>(t) - 111u < 3u; }
+
+/// Upper or lower case.
+inline Transpose transpose_of(const char* letter) {
+  switch (*letter | 0x20) {
+    case 'n': return Transpose::none;
+    case 't': return Transpose::plain;
+    case 'c': return Transpose::conjugate;
+    default: return Transpose{};
+  }
+}
+inline Transpose transpose_of(int cblas) { return Transpose{cblas}; }
+
+/// What the Fortran function is told: op(A) is (m,k), op(B) is (k,n), C is (m,n), stored by
+/// columns. A CBLAS call for storage by rows is the same call with A and B, and m and n, exchanged.
+struct Arguments {
+  Transpose trans_a, trans_b;
+  index_t m, n, k, lda, ldb, ldc;
+
+  Arguments exchanged() const { return {trans_b, trans_a, n, m, k, ldb, lda, ldc}; }
+};
+
+/// Least leading dimensions.
+inline index_t least_lda(const Arguments& a) {
+  return std::max<index_t>(1, a.trans_a == Transpose::none ? a.m : a.k);
+}
+inline index_t least_ldb(const Arguments& a) {
+  return std::max<index_t>(1, a.trans_b == Transpose::none ? a.k : a.n);
+}
+inline index_t least_ldc(const Arguments& a) { return std::max<index_t>(1, a.m); }
+
+/// Without a branch for each: all are legal nearly always.
+inline bool are_legal(const Arguments& a) {
+  return (is_legal(a.trans_a) & is_legal(a.trans_b) & ((a.m | a.n | a.k) >= 0) &
+          (a.lda >= least_lda(a)) & (a.ldb >= least_ldb(a)) & (a.ldc >= least_ldc(a))) != 0;
+}
+
+/// The number of the first illegal argument of the Fortran function, as the reference BLAS counts
+/// them; 0 where all are legal.
+inline int first_illegal(const Arguments& a) {
+  if (!is_legal(a.trans_a)) return 1;
+  if (!is_legal(a.trans_b)) return 2;
+  if (a.m < 0) return 3;
+  if (a.n < 0) return 4;
+  if (a.k < 0) return 5;
+  if (a.lda < least_lda(a)) return 8;
+  if (a.ldb < least_ldb(a)) return 10;
+  if (a.ldc < least_ldc(a)) return 13;
+  return 0;
+}
+
+template <class T>
+Factor<T> factor(const T* data, Transpose trans, index_t ld) {
+  // By columns, seen as the transpose by rows.
+  const bool as_stored = trans == Transpose::none;
+  return {data, as_stored ? ld : 1, as_stored ? 1 : ld, trans == Transpose::conjugate};
+}
+
+/// The product of legal arguments: by columns, so C' = op(B)' op(A)' by rows.
+template <class T>
+Product<T> product_of(const Arguments& a, T alpha, const T* A, const T* B, T beta, T* C,
+                      int threads) {
+  return {a.n,   a.m,  a.k,    factor(B, a.trans_b, a.ldb), factor(A, a.trans_a, a.lda), C, a.ldc,
+          alpha, beta, threads};
+}
+
+}  // namespace tessera::blas

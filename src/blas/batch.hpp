@@ -1,0 +1,47 @@
+// Many products at once: small ones are shared out among the threads, large ones run one after the
+// other with all threads. The bits of each are those of a call of its own.
+#pragma once
+
+#include <atomic>
+
+#include "call.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/core/team.hpp"
+
+namespace tessera::blas {
+
+/// A product for which all threads are worth while.
+constexpr double kLargeProduct = 4e6;  // multiply-adds
+/// What one thread does in a microsecond, roughly; and what each call costs beside that.
+constexpr double kMultiplyAddsPerMicrosecond = 2e4;
+constexpr double kCallMicroseconds = 0.1;
+
+/// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`; its
+/// product(i) is called for increasing i.
+template <class MakeCursor>
+void run_products(index_t count, double multiply_adds, const MakeCursor& make_cursor) {
+  if (count <= 0) return;
+  const int limit = thread_limit();
+  const int threads = limit > 0 ? limit : default_threads();
+  if (threads == 1 || count == 1 ||
+      (count < 2 * threads && multiply_adds > kLargeProduct * static_cast<double>(count))) {
+    auto cursor = make_cursor(threads);
+    for (index_t i = 0; i < count; ++i) multiply(cursor.product(i));
+    return;
+  }
+  const index_t chunk = std::clamp<index_t>(count / (8 * threads), 1, 64);
+  std::atomic<index_t> next{0};
+  const double expected_us =
+      multiply_adds / kMultiplyAddsPerMicrosecond + static_cast<double>(count) * kCallMicroseconds;
+  run_team(threads, expected_us, [&](int) {
+    auto cursor = make_cursor(1);
+    for (index_t at; (at = next.fetch_add(chunk, std::memory_order_relaxed)) < count;)
+      for (index_t i = at; i < std::min(count, at + chunk); ++i) multiply(cursor.product(i));
+  });
+}
+
+inline double multiply_adds(const Arguments& a) {
+  return static_cast<double>(a.m) * static_cast<double>(a.n) * static_cast<double>(a.k);
+}
+
+}  // namespace tessera::blas

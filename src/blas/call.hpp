@@ -1,0 +1,106 @@
+// The body of every exported function: check, report where asked for, multiply. The exported names
+// and their types are in gemm.cpp, batch.cpp and strided.cpp.
+//
+// Int is the integer of the interface: int, or std::int64_t in the functions whose names hold _64.
+#pragma once
+
+#include <cstdio>
+
+#include "arguments.hpp"
+#include "errors.hpp"
+#include "settings.hpp"
+
+namespace tessera::blas {
+
+inline void illegal(const char* fortran_name, int number, int) {
+  std::size_t length = 0;
+  while (fortran_name[length] != '\0') ++length;
+  xerbla_(fortran_name, &number, length);
+}
+inline void illegal(const char* fortran_name, int number, std::int64_t) {
+  std::size_t length = 0;
+  while (fortran_name[length] != '\0') ++length;
+  const std::int64_t wide = number;
+  xerbla_64_(fortran_name, &wide, length);
+}
+inline void illegal_c(int number, const char* name, const char* text, int) {
+  cblas_xerbla(number, name, "%s\n", text);
+}
+inline void illegal_c(int number, const char* name, const char* text, std::int64_t) {
+  cblas_xerbla_64(number, name, "%s\n", text);
+}
+
+constexpr int kRowMajor = 101, kColumnMajor = 102;
+
+/// A CBLAS call as the Fortran call that it stands for.
+inline Arguments fortran_roles(int order, const Arguments& a) {
+  return order == kRowMajor ? a.exchanged() : a;
+}
+inline bool are_legal(int order, const Arguments& a) {
+  return (order == kRowMajor || order == kColumnMajor) && are_legal(fortran_roles(order, a));
+}
+
+/// Where the strided functions put what a plain GEMM has at position `number`: after each leading
+/// dimension comes a distance.
+constexpr int strided_position(int number) {
+  return number + (number > 8 ? 1 : 0) + (number > 10 ? 1 : 0);
+}
+enum class Form { plain, strided };
+
+/// Reports the first illegal argument of a CBLAS call, as the reference CBLAS numbers them: order
+/// is 1 and all others come one later than in Fortran, where storage by rows exchanges m with n and
+/// lda with ldb. The text says which argument of the caller it is; `where`: "" or " of group 3".
+template <class Int>
+[[gnu::noinline, gnu::cold]] void refuse(const char* name, int order, Arguments a,
+                                         const char* where, Form form) {
+  char text[160];
+  const auto position = [&](int fortran) {
+    return 1 + (form == Form::strided ? strided_position(fortran) : fortran);
+  };
+  if (order != kRowMajor && order != kColumnMajor) {
+    std::snprintf(text, sizeof text, "argument 1 (order) is %d, expected 101 (row) or 102 (column)",
+                  order);
+    return illegal_c(1, name, text, Int{});
+  }
+  if (!is_legal(a.trans_a) || !is_legal(a.trans_b)) {
+    const bool first = !is_legal(a.trans_a);
+    std::snprintf(text, sizeof text, "argument %d (trans%c)%s is %d, expected 111, 112 or 113",
+                  first ? 2 : 3, first ? 'A' : 'B', where,
+                  static_cast<int>(first ? a.trans_a : a.trans_b));
+    return illegal_c(first ? 2 : 3, name, text, Int{});
+  }
+  const bool rows = order == kRowMajor;
+  const Arguments roles = fortran_roles(order, a);
+  const int number = first_illegal(roles);
+  const auto say = [&](int own, const char* argument, index_t got, index_t least) {
+    std::snprintf(text, sizeof text, "argument %d (%s)%s is %lld, expected at least %lld",
+                  position(own), argument, where, static_cast<long long>(got),
+                  static_cast<long long>(least));
+  };
+  switch (number) {
+    case 3: rows ? say(4, "N", a.n, 0) : say(3, "M", a.m, 0); break;
+    case 4: rows ? say(3, "M", a.m, 0) : say(4, "N", a.n, 0); break;
+    case 5: say(5, "K", a.k, 0); break;
+    case 8: say(rows ? 10 : 8, rows ? "ldb" : "lda", roles.lda, least_lda(roles)); break;
+    case 10: say(rows ? 8 : 10, rows ? "lda" : "ldb", roles.ldb, least_ldb(roles)); break;
+    default: say(13, "ldc", a.ldc, least_ldc(roles));
+  }
+  illegal_c(position(number), name, text, Int{});
+}
+
+inline char letter(Transpose t) {
+  return t == Transpose::none ? 'N' : t == Transpose::plain ? 'T' : 'C';
+}
+
+/// Runs `body` and reports it as one product of these arguments.
+template <class T, class Body>
+[[gnu::noinline, gnu::cold]] void run_reported(const Routine& routine, Arguments a, T alpha, T beta,
+                                               const Body& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
+  const char trans[] = {letter(a.trans_a), letter(a.trans_b), '\0'};
+  report(routine, a.m, a.n, a.k, trans, alpha, beta, thread_limit(), spent.count());
+}
+
+}  // namespace tessera::blas

@@ -1,0 +1,73 @@
+#include "errors.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "loaded_objects.hpp"
+
+namespace {
+
+/// A program that checks for bad arguments in its own way may keep its xerbla_ in a library that
+/// comes after this one: R and Octave do, and Python modules. Then it has the word.
+using Xerbla = void (*)(const char*, const int*, std::size_t);
+Xerbla programs_own() {
+  for (const auto& object : tessera::blas::loaded_objects()) {
+    if (object.find("dgemm_") != nullptr) continue;  // a BLAS: its xerbla_ may end the process
+    if (void* found = object.find("xerbla_")) return reinterpret_cast<Xerbla>(found);
+  }
+  return nullptr;
+}
+
+/// The length of a Fortran name without its blanks. C callers do not always pass a length.
+int name_length(const char* name, std::size_t length) {
+  int out = 0;
+  const int most = static_cast<int>(std::min<std::size_t>(length, 32));
+  const auto in_name = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  while (out < most && in_name(name[out])) ++out;
+  return out;
+}
+
+void say(const char* name, std::size_t length, long long info) {
+  std::fprintf(stderr, "tessera: On entry to %.*s parameter number %lld had an illegal value\n",
+               name_length(name, length), name, info);
+}
+
+void say(long long info, const char* routine, const char* form, std::va_list values) {
+  char text[200] = "";
+  if (form != nullptr) std::vsnprintf(text, sizeof text, form, values);
+  text[std::strcspn(text, "\n")] = '\0';
+  if (*text != '\0') std::fprintf(stderr, "tessera: %s: %s\n", routine, text);
+  else std::fprintf(stderr, "tessera: %s: parameter %lld is illegal\n", routine, info);
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::weak]] void xerbla_(const char* name, const int* info, std::size_t length) {
+  if (const Xerbla other = programs_own()) return other(name, info, length);
+  say(name, length, *info);
+}
+
+[[gnu::weak]] void xerbla_64_(const char* name, const std::int64_t* info, std::size_t length) {
+  say(name, length, *info);
+}
+
+[[gnu::weak]] void cblas_xerbla(int info, const char* routine, const char* form, ...) {
+  std::va_list values;
+  va_start(values, form);
+  say(info, routine, form, values);
+  va_end(values);
+}
+
+[[gnu::weak]] void cblas_xerbla_64(std::int64_t info, const char* routine, const char* form, ...) {
+  std::va_list values;
+  va_start(values, form);
+  say(info, routine, form, values);
+  va_end(values);
+}
+}

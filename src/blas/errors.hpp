@@ -1,0 +1,17 @@
+// What happens to an illegal argument: xerbla_ of the Fortran interface, cblas_xerbla of the C one,
+// whichever the program has. Ours (errors.cpp) are weak: they say one line and return.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+#pragma GCC visibility push(default)
+/// `name` is not ended by a zero; it has `length` characters, blank padded to at least six.
+void xerbla_(const char* name, const int* info, std::size_t length);
+void xerbla_64_(const char* name, const std::int64_t* info, std::size_t length);
+/// `form` and what follows are those of printf.
+void cblas_xerbla(int info, const char* routine, const char* form, ...);
+void cblas_xerbla_64(std::int64_t info, const char* routine, const char* form, ...);
+#pragma GCC visibility pop
+}

@@ -1,0 +1,132 @@
+// Every BLAS function that is no matrix product is passed on to the BLAS that the process would
+// have used without this library. A caller jumps straight there (forward_stubs.cpp); only the first
+// call of a name looks for it, in
+//
+//   1. the library that TESSERA_BLAS_FALLBACK names,
+//   2. a BLAS that is loaded already: what LD_PRELOAD put this library in front of,
+//   3. before.so.3 beside this library: what `tessera-blas on` put this library in the place of,
+//   4. the BLAS libraries of the system, the fast ones first.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "loaded_objects.hpp"
+
+namespace {
+
+constexpr int kForwarded = 0
+#define TESSERA_FORWARD(name) +1
+#include "forwarded.inc"
+#undef TESSERA_FORWARD
+    ;
+
+/// One after the other, each ended by a zero: an array of pointers would cost every start of every
+/// program.
+constexpr char kNames[] =
+#define TESSERA_FORWARD(name) #name "\0"
+#include "forwarded.inc"
+#undef TESSERA_FORWARD
+    ;
+
+const char* name_of(unsigned number) {
+  const char* name = kNames;
+  for (; number > 0; --number) name += std::strlen(name) + 1;
+  return name;
+}
+
+using tessera::blas::LoadedObject;
+
+/// Libraries of the system, in the order of Debian's priorities for alternatives.
+constexpr const char* kSystem[] = {
+    "libblas.so.3",  // this library itself where it is the alternative
+    "libopenblas.so.0",
+    "libblis.so.4",
+    TESSERA_BLAS_SYSTEM_FOLDER "/atlas/libblas.so.3",
+    TESSERA_BLAS_SYSTEM_FOLDER "/blas/libblas.so.3",
+    "libflexiblas.so.3",
+    "libcblas.so.3",
+};
+
+/// A function of a library that is loaded for it, and then stays.
+void* load(const char* library, const char* name) {
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) return nullptr;
+  LoadedObject object(handle);
+  if (object.is_tessera()) return nullptr;
+  void* found = object.find_with_dependencies(name);
+  if (found != nullptr) dlopen(library, RTLD_LAZY | RTLD_LOCAL);  // once more: it stays
+  return found;
+}
+
+void* from_environment(const char* name) {
+  const char* library = secure_getenv("TESSERA_BLAS_FALLBACK");
+  if (library == nullptr || *library == '\0') return nullptr;
+  void* found = load(library, name);
+  static std::atomic<bool> complained = false;
+  if (found == nullptr && !complained.exchange(true)) {
+    const char* why = dlerror();
+    std::fprintf(stderr, "tessera: TESSERA_BLAS_FALLBACK='%s' has no '%s'%s%s\n", library, name,
+                 why != nullptr ? ": " : "", why != nullptr ? why : "");
+  }
+  return found;
+}
+
+/// Only from what is a BLAS: others may define a ddot_ for themselves.
+void* from_loaded(const char* name) {
+  const char* mark = std::strncmp(name, "cblas_", 6) == 0 ? "cblas_dgemm" : "dgemm_";
+  for (const LoadedObject& object : tessera::blas::loaded_objects()) {
+    if (object.find(mark) == nullptr) continue;
+    void* found = object.find(name);
+    Dl_info info;
+    if (found == nullptr || dladdr(found, &info) == 0) continue;
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);  // it stays
+    return found;
+  }
+  return nullptr;
+}
+
+void* from_system(const char* name) {
+  if (const std::string folder = tessera::blas::own_folder(); !folder.empty()) {
+    const std::string before = folder + "/before.so.3";
+    if (access(before.c_str(), R_OK) == 0)
+      if (void* found = load(before.c_str(), name)) return found;
+  }
+  for (const char* library : kSystem)
+    if (void* found = load(library, name)) return found;
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("hidden")]] void* tessera_blas_slots[kForwarded] = {};
+
+/// What the entry point of a name jumps to from now on. Any number of threads may ask at once: they
+/// find the same.
+[[gnu::visibility("hidden"), gnu::used]] void* tessera_blas_find(unsigned number) {
+  const char* name = name_of(number);
+  void* found = from_environment(name);
+  if (found == nullptr) found = from_loaded(name);
+  if (found == nullptr) found = from_system(name);
+  if (found == nullptr) {
+    std::fprintf(stderr,
+                 "tessera: no BLAS for '%s': Tessera multiplies matrices, another BLAS does the "
+                 "rest. Install one (Debian: libopenblas0) or name its file in "
+                 "TESSERA_BLAS_FALLBACK\n",
+                 name);
+    _exit(127);  // as the dynamic linker does for a symbol that is not there
+  }
+  __atomic_store_n(&tessera_blas_slots[number], found, __ATOMIC_RELEASE);
+  return found;
+}
+
+/// Data of the reference CBLAS that the netlib testers refer to: nobody else reads them.
+[[gnu::visibility("default")]] int RowMajorStrg = 0;
+[[gnu::visibility("default")]] int CBLAS_CallFromC = 0;
+}

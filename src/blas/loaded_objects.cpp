@@ -1,0 +1,74 @@
+#include "loaded_objects.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <climits>
+#include <cstdlib>
+
+namespace tessera::blas {
+
+namespace {
+
+/// Something that is defined here and nowhere else but in this library under its other name.
+constexpr const char* kOurMark = "tessera_get_corename";
+
+/// The loaded file that holds an address, as dlopen's handles name it.
+void* object_of(void* address) {
+  Dl_info info;
+  link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return nullptr;
+  return map;
+}
+
+}  // namespace
+
+LoadedObject::LoadedObject(void* handle) : handle_(handle, dlclose) {}
+
+void* LoadedObject::find(const char* name) const {
+  void* found = dlsym(handle_.get(), name);
+  link_map* self = nullptr;
+  if (found == nullptr || dlinfo(handle_.get(), RTLD_DI_LINKMAP, &self) != 0) return nullptr;
+  return object_of(found) == self ? found : nullptr;
+}
+
+void* LoadedObject::find_with_dependencies(const char* name) const {
+  void* found = dlsym(handle_.get(), name);
+  if (found == nullptr) return nullptr;
+  Dl_info info;
+  if (dladdr(found, &info) == 0) return nullptr;
+  void* owner = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (owner == nullptr) return found;  // the program itself
+  return LoadedObject(owner).is_tessera() ? nullptr : found;
+}
+
+bool LoadedObject::is_tessera() const { return find(kOurMark) != nullptr; }
+
+std::vector<LoadedObject> loaded_objects() {
+  std::vector<std::string> names;
+  const auto note = [](dl_phdr_info* info, std::size_t, void* list) {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(note, &names);
+  std::vector<LoadedObject> out;
+  for (const auto& name : names) {
+    void* handle = dlopen(name.empty() ? nullptr : name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    LoadedObject object(handle);
+    if (!object.is_tessera()) out.push_back(std::move(object));
+  }
+  return out;
+}
+
+std::string own_folder() {
+  Dl_info info;
+  char path[PATH_MAX];
+  if (dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0 ||
+      realpath(info.dli_fname, path) == nullptr)
+    return {};
+  std::string out(path);
+  return out.substr(0, out.rfind('/'));
+}
+
+}  // namespace tessera::blas

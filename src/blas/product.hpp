@@ -1,0 +1,79 @@
+// A product as the BLAS functions ask for it, and how it is run. Real products go to the packed
+// path as they are; complex ones become real ones (complex.hpp). Knows nothing of letters, leading
+// dimensions or error numbers: arguments.hpp makes one of these from them.
+#pragma once
+
+#include <complex>
+#include <type_traits>
+
+#include "tessera/core/config.hpp"
+#include "tessera/cpu/gemm.hpp"
+
+namespace tessera::blas {
+
+/// A factor. Strides in elements; one of them is 1.
+template <class T>
+struct Factor {
+  const T* data;
+  index_t row, col;
+  bool conjugate;  ///< complex only
+};
+
+/// C = alpha * A * B + beta * C. A is (M,K), B is (K,N), C is (M,N) with rows of `ldc` elements.
+template <class T>
+struct Product {
+  index_t M, N, K;
+  Factor<T> A, B;
+  T* C;
+  index_t ldc;
+  T alpha, beta;
+  int threads;  ///< at most so many; 0: as many as usual
+};
+
+template <class R>
+R scaled(R factor, R x) {
+  return factor * x;
+}
+/// A factor without imaginary part only scales, so that it makes no NaN of infinities.
+template <class R>
+std::complex<R> scaled(std::complex<R> factor, std::complex<R> x) {
+  const R a = factor.real(), b = factor.imag();
+  if (b == R{0}) return {a * x.real(), a * x.imag()};
+  return {a * x.real() - b * x.imag(), a * x.imag() + b * x.real()};
+}
+
+/// C = beta * C; C is not read where beta = 0.
+template <class T>
+void scale(const Product<T>& product);
+
+/// M, N and K are at least 1, alpha is not 0.
+template <class R>
+void multiply_complex(const Product<std::complex<R>>& product);
+
+template <class R>
+void multiply_real(const Product<R>& p) {
+  cpu::Gemm<R> gemm;
+  gemm.M = p.M, gemm.N = p.N, gemm.K = p.K;
+  gemm.A = p.A.data, gemm.a_row = p.A.row, gemm.a_col = p.A.col;
+  gemm.B = p.B.data, gemm.b_row = p.B.row, gemm.b_col = p.B.col;
+  gemm.C = p.C, gemm.c_row = p.ldc, gemm.c_col = 1;
+  gemm.alpha = p.alpha, gemm.beta = p.beta;
+  gemm.threads = p.threads;
+  cpu::gemm(gemm);
+}
+
+/// Runs it. alpha = 0 and K = 0: A and B are not read, C = beta * C, and beta = 1 touches nothing.
+/// beta = 0: C is not read.
+template <class T>
+void multiply(const Product<T>& p) {
+  if (p.M <= 0 || p.N <= 0) return;
+  if (p.K <= 0 || p.alpha == T{0}) {
+    if (p.beta != T{1}) scale(p);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    multiply_real(p);
+  } else {
+    multiply_complex(p);
+  }
+}
+
+}  // namespace tessera::blas

@@ -1,0 +1,79 @@
+#include "settings.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tessera/core/cpu.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::blas {
+
+namespace {
+
+std::string text_of(std::complex<double> x) {
+  std::string out = tessera::text_of(x.real());
+  if (x.imag() != 0) out += cat(x.imag() < 0 ? "" : "+", x.imag(), "i");
+  return out;
+}
+
+}  // namespace
+
+bool read_verbosity() {
+  const char* text = std::getenv("TESSERA_VERBOSE");
+  const bool on = text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+  verbosity.store(on ? 1 : 0, std::memory_order_relaxed);
+  return on;
+}
+
+void report(const Routine& routine, index_t M, index_t N, index_t K, const char* trans,
+            std::complex<double> alpha, std::complex<double> beta, int threads, double time_us) {
+  std::string line =
+      cat("tessera: ", routine.name, " order=", routine.order, " M=", M, " N=", N, " K=", K,
+          " trans=", trans, " alpha=", text_of(alpha), " beta=", text_of(beta));
+  if (routine.products != 1) line += cat(" products=", routine.products);
+  line += cat(" algorithm=packed isa=", name(vector_path()),
+              " threads=", threads > 0 ? threads : default_threads(), " time_us=");
+  char time[32];
+  std::snprintf(time, sizeof time, "%.1f\n", time_us);
+  line += time;
+  // One write: lines of several threads do not mix.
+  (void)!write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace tessera::blas
+
+using tessera::blas::own_threads;
+using tessera::blas::process_threads;
+
+extern "C" {
+
+[[gnu::visibility("default")]] void tessera_set_num_threads(int threads) {
+  process_threads.store(threads > 0 ? threads : 0, std::memory_order_relaxed);
+}
+
+[[gnu::visibility("default")]] int tessera_set_num_threads_local(int threads) {
+  const int before = own_threads;
+  own_threads = threads > 0 ? threads : 0;
+  return before;
+}
+
+[[gnu::visibility("default")]] int tessera_get_num_threads() {
+  const int limit = tessera::blas::thread_limit();
+  return limit > 0 ? limit : tessera::default_threads();
+}
+
+[[gnu::visibility("default")]] const char* tessera_get_corename() {
+  return name(tessera::vector_path()).data();
+}
+
+[[gnu::visibility("default")]] const char* tessera_get_config() {
+  static const std::string text =
+      tessera::cat("Tessera ", TESSERA_VERSION, " ", tessera::cpu_text(), ", LP64 and ILP64 names");
+  return text.c_str();
+}
+}

@@ -1,0 +1,41 @@
+// What a process or a thread sets: how many threads a product may use, and whether calls are
+// reported. Read by every call, so without locks, look-ups in the environment or allocation.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "product.hpp"
+
+namespace tessera::blas {
+
+/// tessera_set_num_threads; 0: the default.
+inline std::atomic<int> process_threads{0};
+/// tessera_set_num_threads_local; 0: what the process says.
+inline thread_local int own_threads [[gnu::tls_model("initial-exec")]] = 0;
+
+/// For Product::threads; 0: the default.
+inline int thread_limit() {
+  return own_threads > 0 ? own_threads : process_threads.load(std::memory_order_relaxed);
+}
+
+/// -1: TESSERA_VERBOSE has not been read yet.
+inline std::atomic<int> verbosity{-1};
+bool read_verbosity();
+inline bool verbose() {
+  const int known = verbosity.load(std::memory_order_relaxed);
+  return known < 0 ? read_verbosity() : known > 0;
+}
+
+/// What a reported call was.
+struct Routine {
+  const char* name;      ///< "cblas_sgemm"
+  const char* order;     ///< "row" or "column"
+  index_t products = 1;  ///< of a batch: its shape is then that of the first
+};
+
+/// One line on stderr: routine, shape, transpositions, alpha, beta, plan and time.
+void report(const Routine& routine, index_t M, index_t N, index_t K, const char* trans,
+            std::complex<double> alpha, std::complex<double> beta, int threads, double time_us);
+
+}  // namespace tessera::blas

@@ -1,0 +1,126 @@
+// {s,d,c,z}gemm_batch_strided_ and cblas_{s,d,c,z}gemm_batch_strided, as MKL defines them: products
+// of one shape whose matrices lie at equal distances. A distance of 0 uses one A or B for all.
+#include "batch.hpp"
+#include "export.hpp"
+
+namespace tessera::blas {
+
+namespace {
+
+template <class T>
+struct Strided {
+  Arguments a;  ///< Fortran roles
+  T alpha;
+  const T* A;
+  index_t step_a;
+  const T* B;
+  index_t step_b;
+  T beta;
+  T* C;
+  index_t step_c;
+  int threads = 0;
+
+  Product<T> product(index_t i) const {
+    return product_of(a, alpha, A + i * step_a, B + i * step_b, beta, C + i * step_c, threads);
+  }
+};
+
+/// The least distance at which the matrices C lie apart.
+index_t least_step_c(const Arguments& a, index_t count) {
+  if (count < 2 || a.m == 0 || a.n == 0) return 0;
+  return a.ldc * (a.n - 1) + a.m;
+}
+
+template <class T>
+void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch) {
+  const index_t count = routine.products;
+  const auto body = [&] {
+    run_products(count, multiply_adds(batch.a) * static_cast<double>(count), [&](int threads) {
+      Strided<T> own = batch;
+      own.threads = threads;
+      return own;
+    });
+  };
+  if (!verbose()) return body();
+  run_reported(routine, asked, batch.alpha, batch.beta, body);
+}
+
+template <class T, class Int>
+void fortran_strided(const char* name, const char* xerbla_name, const Strided<T>& batch,
+                     Int count) {
+  int number = strided_position(first_illegal(batch.a));
+  if (number == 0 && count < 0) number = 17;
+  if (number == 0 && batch.step_c < least_step_c(batch.a, count)) number = 16;
+  if (number != 0) return illegal(xerbla_name, number, Int{});
+  run({name, "column", count}, batch.a, batch);
+}
+
+template <class T, class Int>
+void cblas_strided(const char* name, int order, const Arguments& asked, const Strided<T>& batch,
+                   Int count) {
+  if (!are_legal(order, asked)) return refuse<Int>(name, order, asked, "", Form::strided);
+  char text[120];
+  if (count < 0) {
+    std::snprintf(text, sizeof text, "argument 18 (batch_size) is %lld, expected at least 0",
+                  static_cast<long long>(count));
+    return illegal_c(18, name, text, Int{});
+  }
+  if (const index_t least = least_step_c(batch.a, count); batch.step_c < least) {
+    std::snprintf(text, sizeof text, "argument 17 (stridec) is %lld, expected at least %lld",
+                  static_cast<long long>(batch.step_c), static_cast<long long>(least));
+    return illegal_c(17, name, text, Int{});
+  }
+  run({name, order == kRowMajor ? "row" : "column", count}, asked, batch);
+}
+
+}  // namespace
+
+}  // namespace tessera::blas
+
+using namespace tessera::blas;
+
+#define TESSERA_FORTRAN_STRIDED(name, xerbla_name, T, Int)                                         \
+  TESSERA_EXPORT name(const char* trans_a, const char* trans_b, const Int* m, const Int* n,        \
+                      const Int* k, const T* alpha, const T* A, const Int* lda,                    \
+                      const Int* stridea, const T* B, const Int* ldb, const Int* strideb,          \
+                      const T* beta, T* C, const Int* ldc, const Int* stridec,                     \
+                      const Int* batch_size) {                                                     \
+    const Arguments a{transpose_of(trans_a), transpose_of(trans_b), *m, *n, *k, *lda, *ldb, *ldc}; \
+    fortran_strided<T, Int>(#name, xerbla_name,                                                    \
+                            {a, *alpha, A, *stridea, B, *strideb, *beta, C, *stridec},             \
+                            *batch_size);                                                          \
+  }
+#define TESSERA_CBLAS_STRIDED(name, T, Int, Scalar, value)                                    \
+  TESSERA_EXPORT name(int order, int trans_a, int trans_b, Int m, Int n, Int k, Scalar alpha, \
+                      const T* A, Int lda, Int stridea, const T* B, Int ldb, Int strideb,     \
+                      Scalar beta, T* C, Int ldc, Int stridec, Int batch_size) {              \
+    const Arguments a{transpose_of(trans_a), transpose_of(trans_b), m, n, k, lda, ldb, ldc};  \
+    const bool rows = order == kRowMajor;                                                     \
+    const Strided<T> batch{fortran_roles(order, a),                                           \
+                           value(alpha),                                                      \
+                           rows ? B : A,                                                      \
+                           rows ? strideb : stridea,                                          \
+                           rows ? A : B,                                                      \
+                           rows ? stridea : strideb,                                          \
+                           value(beta),                                                       \
+                           C,                                                                 \
+                           stridec};                                                          \
+    cblas_strided<T, Int>(#name, order, a, batch, batch_size);                                \
+  }
+#define TESSERA_CBLAS_STRIDED_ALIAS(of, name, T, Int, Scalar)                                    \
+  TESSERA_EXPORT_ALIAS(of)                                                                       \
+  name(int, int, int, Int, Int, Int, Scalar, const T*, Int, Int, const T*, Int, Int, Scalar, T*, \
+       Int, Int, Int);
+
+#define TESSERA_TYPE(letter, capital, T, Scalar, value)                                         \
+  TESSERA_FORTRAN_STRIDED(letter##gemm_batch_strided_, capital "GEMM_BATCH_STRIDED", T, int)    \
+  TESSERA_FORTRAN_STRIDED(letter##gemm_batch_strided_64_, capital "GEMM_BATCH_STRIDED", T, i64) \
+  TESSERA_CBLAS_STRIDED(cblas_##letter##gemm_batch_strided, T, int, Scalar, value)              \
+  TESSERA_CBLAS_STRIDED(cblas_##letter##gemm_batch_strided_64, T, i64, Scalar, value)           \
+  TESSERA_CBLAS_STRIDED_ALIAS(cblas_##letter##gemm_batch_strided_64,                            \
+                              cblas_##letter##gemm_batch_strided64_, T, i64, Scalar)
+
+TESSERA_TYPE(s, "S", float, float, +)
+TESSERA_TYPE(d, "D", double, double, +)
+TESSERA_TYPE(c, "C", c32, const c32*, *)
+TESSERA_TYPE(z, "Z", c64, const c64*, *)
