@@ -2,6 +2,8 @@
 // matrices.
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -30,20 +32,28 @@ inline std::vector<Shape> nasty_shapes(index_t tile) {
 template <class T>
 class Guarded {
  public:
-  enum class Order { row_major, col_major, reversed_rows };
+  enum class Order { row_major, col_major, reversed_rows, reversed, spread };
 
   Guarded(index_t rows, index_t cols, Order order = Order::row_major, index_t padding = 3)
-      : rows_(rows), cols_(cols) {
-    const index_t inner = order == Order::col_major ? rows : cols,
-                  outer = order == Order::col_major ? cols : rows;
-    const index_t ld = inner + padding;
-    elements_.assign(static_cast<std::size_t>(ld * (outer + 2) + padding), guard());
-    row_stride_ = order == Order::col_major ? 1 : ld;
-    col_stride_ = order == Order::col_major ? ld : 1;
-    first_ = ld;
-    if (order == Order::reversed_rows) {
-      first_ = ld * outer;
-      row_stride_ = -ld;
+      : Guarded(rows, cols, strides_of(rows, cols, order, padding)) {}
+  /// Strides of any sign.
+  Guarded(index_t rows, index_t cols, Strides strides)
+      : rows_(rows), cols_(cols), row_stride_(strides.row), col_stride_(strides.col) {
+    const index_t down = std::max<index_t>(0, rows - 1) * row_stride_,
+                  across = std::max<index_t>(0, cols - 1) * col_stride_;
+    constexpr index_t margin = 70;  // elements: more than the longest vector
+    const index_t lowest = std::min<index_t>(0, down) + std::min<index_t>(0, across);
+    first_ = margin - lowest;
+    elements_.assign(static_cast<std::size_t>(std::abs(down) + std::abs(across) + 1 + 2 * margin),
+                     guard());
+  }
+  static Strides strides_of(index_t rows, index_t cols, Order order, index_t padding) {
+    switch (order) {
+      case Order::col_major: return {1, rows + padding};
+      case Order::reversed_rows: return {-(cols + padding), 1};
+      case Order::reversed: return {-(cols + padding), -1};
+      case Order::spread: return {2, 2 * rows + padding};
+      default: return {cols + padding, 1};
     }
   }
 
@@ -81,7 +91,7 @@ class Guarded {
   }
 
  private:
-  index_t rows_, cols_, row_stride_ = 0, col_stride_ = 0, first_ = 0;
+  index_t rows_, cols_, row_stride_, col_stride_, first_ = 0;
   std::vector<T> elements_;
 };
 

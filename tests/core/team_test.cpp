@@ -1,0 +1,336 @@
+// The team of threads: every piece once, nobody inside after the call, and no caller held up or
+// hung by what a process may do: nesting, crowds of callers, fork, signals, small stacks, no more
+// threads.
+#include "tessera/core/team.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cfenv>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/child.hpp"
+#include "support/process.hpp"
+#include "support/sanitizers.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::in_child;
+using testing::kThreadSanitizer;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kLong = 1e6;  // us: worth waking everybody
+
+/// Hands out `pieces` to a team; "" if each was done exactly once, by workers with different
+/// numbers below `threads`.
+std::string run_pieces(int threads, int pieces, double expected_us = kLong,
+                       milliseconds each = milliseconds(0)) {
+  std::vector<std::atomic<int>> done(static_cast<std::size_t>(pieces));
+  std::vector<std::atomic<int>> workers(static_cast<std::size_t>(threads));
+  std::atomic<int> next{0}, inside{0}, strangers{0};
+  run_team(threads, expected_us, [&](int worker) {
+    inside.fetch_add(1);
+    if (worker < 0 || worker >= threads) strangers.fetch_add(1);
+    else workers[static_cast<std::size_t>(worker)].fetch_add(1);
+    for (int i; (i = next.fetch_add(1)) < pieces;) {
+      if (each.count() > 0) std::this_thread::sleep_for(each);
+      done[static_cast<std::size_t>(i)].fetch_add(1);
+    }
+    inside.fetch_sub(1);
+  });
+  if (inside.load() != 0) return cat(inside.load(), " still inside after the call");
+  if (strangers.load() != 0) return "a worker's number is out of range";
+  for (const auto& worker : workers)
+    if (worker.load() > 1) return "two workers have one number";
+  for (const auto& piece : done)
+    if (piece.load() != 1) return cat("a piece was done ", piece.load(), " times");
+  return "";
+}
+
+/// Calls until a helper has come, for at most ten seconds: "" or what went wrong.
+std::string get_a_helper() {
+  const auto deadline = Clock::now() + std::chrono::seconds(10);
+  for (std::atomic<bool> came{false}; !came.load();) {
+    if (Clock::now() > deadline) return "no helper came in ten seconds";
+    run_team(2, kLong, [&](int worker) {
+      if (worker != 0) came = true;
+      else
+        for (int i = 0; i < 100 && !came.load(); ++i) std::this_thread::sleep_for(milliseconds(1));
+    });
+  }
+  return "";
+}
+
+TEST(Team, DoesEveryPieceExactlyOnce) {
+  for (const int threads : {1, 2, 3, 5, 40}) {
+    for (const double expected_us : {0.0, 100.0, kLong}) {
+      for (const int pieces : {0, 1, 2, 7, 500})
+        ASSERT_EQ(run_pieces(threads, pieces, expected_us), "") << threads << " " << pieces;
+    }
+  }
+}
+
+TEST(Team, AsksNobodyForOneThread) {
+  for (const int threads : {-1, 0, 1}) {
+    int calls = 0;  // not atomic: only the caller may come
+    const auto caller = std::this_thread::get_id();
+    run_team(threads, kLong, [&](int worker) {
+      ++calls;
+      EXPECT_EQ(worker, 0);
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+    });
+    EXPECT_EQ(calls, 1);
+  }
+}
+
+TEST(Team, HelpersCome) { EXPECT_EQ(get_a_helper(), ""); }
+
+TEST(Team, LatecomersAreLockedOut) {
+  ASSERT_EQ(get_a_helper(), "");
+  // Calls too short to be joined in time: whoever runs a body must find its call still going on.
+  std::atomic<int> current{0}, late{0};
+  for (int call = 1; call <= 20'000; ++call) {
+    current.store(call);
+    run_team(4, kLong, [&, call](int) {
+      if (current.load() != call) late.fetch_add(1);
+    });
+    current.store(0);
+  }
+  EXPECT_EQ(late.load(), 0);
+}
+
+TEST(Team, TheCallEndsWhenTheLastHelperHasLeft) {
+  ASSERT_EQ(get_a_helper(), "");
+  for (int call = 0; call < 20; ++call) {
+    auto entered = std::make_unique<std::atomic<int>>(0),
+         left = std::make_unique<std::atomic<int>>(0);
+    run_team(4, kLong, [&](int worker) {
+      ++*entered;
+      std::this_thread::sleep_for(milliseconds(worker == 0 ? 2 : 5));
+      ++*left;
+    });
+    EXPECT_EQ(entered->load(), left->load());
+  }
+}
+
+TEST(Team, WhatHelpersWroteIsVisible) {
+  for (int call = 0; call < 200; ++call) {
+    std::vector<int> squares(200, -1);
+    std::atomic<int> next{0};
+    run_team(4, kLong, [&](int) {
+      for (int i; (i = next.fetch_add(1)) < 200;) squares[static_cast<std::size_t>(i)] = i * i;
+    });
+    for (int i = 0; i < 200; ++i) ASSERT_EQ(squares[static_cast<std::size_t>(i)], i * i);
+  }
+}
+
+TEST(Team, HelpersThatSleptComeAgain) {
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_EQ(get_a_helper(), "");
+    std::this_thread::sleep_for(milliseconds(50));
+    ASSERT_EQ(run_pieces(2, 100, 0), "");
+  }
+}
+
+TEST(Team, CallsFromInsideABodyRunAlone) {
+  std::atomic<int> inner_calls{0}, bodies{0}, others{0};
+  run_team(4, kLong, [&](int) {
+    bodies.fetch_add(1);
+    for (int i = 0; i < 10; ++i) {
+      inner_calls.fetch_add(1);
+      run_team(4, kLong, [&, me = std::this_thread::get_id()](int worker) {
+        inner_calls.fetch_sub(1);
+        if (worker != 0 || std::this_thread::get_id() != me) others.fetch_add(1);
+      });
+    }
+  });
+  EXPECT_GE(bodies.load(), 1);
+  EXPECT_EQ(inner_calls.load(), 0);
+  EXPECT_EQ(others.load(), 0);
+  EXPECT_EQ(run_pieces(4, 100), "") << "after nested calls";
+}
+
+TEST(Team, TwoHundredCallersAtOnce) {
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 200; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int call = 0; call < 200; ++call)
+        wrong += !run_pieces(2 + caller % 4, 8, call % 2 == 0 ? 0 : kLong).empty();
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(Team, CallersThatEndTheirThreadLeaveNoneBehind) {
+  ASSERT_EQ(run_pieces(3, 100), "");
+  const int before = testing::count_threads();
+  for (int life = 0; life < 100; ++life)
+    std::thread([] { EXPECT_EQ(run_pieces(3, 20), ""); }).join();
+  EXPECT_EQ(testing::count_threads(), before);
+}
+
+TEST(Team, NoMoreHelpersThanAskedFor) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  EXPECT_EQ(in_child(10,
+                     [] {
+                       for (int call = 0; call < 100; ++call) run_pieces(3, 20);
+                       const int threads = testing::count_threads();
+                       return threads <= 3 ? "" : cat(threads, " threads");
+                     }),
+            "");
+}
+
+TEST(Team, ForkedChildrenAndGrandchildrenWork) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  ASSERT_EQ(get_a_helper(), "");
+  // Somebody always calls while this thread forks.
+  std::atomic<bool> over{false};
+  std::thread busy([&] {
+    while (!over.load()) run_pieces(3, 4);
+  });
+  for (int i = 0; i < 50 && !HasFailure(); ++i) {
+    ASSERT_EQ(run_pieces(3, 20), "");
+    EXPECT_EQ(in_child(10,
+                       [] {
+                         std::string wrong = run_pieces(3, 20);
+                         if (wrong.empty()) wrong = get_a_helper();
+                         if (!wrong.empty()) return "child: " + wrong;
+                         return in_child(10, [] {
+                           const std::string grandchild = run_pieces(3, 20);
+                           return grandchild.empty() ? "" : "grandchild: " + grandchild;
+                         });
+                       }),
+              "")
+        << "fork " << i;
+  }
+  over = true;
+  busy.join();
+  EXPECT_EQ(run_pieces(3, 100), "") << "the parent, after its forks";
+}
+
+TEST(Team, AForkInsideABodyLeavesAChildThatWorks) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  std::string wrong = "not run";
+  run_team(3, kLong, [&](int worker) {
+    if (worker == 0) wrong = in_child(10, [] { return run_pieces(3, 50); });
+  });
+  EXPECT_EQ(wrong, "");
+}
+
+TEST(Team, WorksAloneWhereNoThreadCanBeStarted) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  EXPECT_EQ(in_child(20,
+                     []() -> std::string {
+                       {
+                         const testing::NoNewThreads none;
+                         for (int call = 0; call < 100; ++call) {
+                           if (auto wrong = run_pieces(4, 50); !wrong.empty()) return wrong;
+                         }
+                         if (testing::count_threads() != 1) return "a thread was started";
+                       }
+                       return get_a_helper();  // as soon as threads can be had
+                     }),
+            "");
+}
+
+TEST(Team, ACallersStackMayBeSmall) {
+  testing::on_stack_of(64 << 10, [] {
+    for (int call = 0; call < 20; ++call) EXPECT_EQ(run_pieces(3, 50), "");
+  });
+}
+
+TEST(Team, SignalsInterruptNothingAndReachNoHelper) {
+  ASSERT_EQ(get_a_helper(), "");
+  const testing::SignalStorm storm;
+  const auto until = Clock::now() + milliseconds(300);
+  while (Clock::now() < until) ASSERT_EQ(run_pieces(3, 20), "");
+  EXPECT_GT(storm.handled(), 20);
+  EXPECT_EQ(storm.handled_elsewhere(), 0);
+}
+
+TEST(Team, OneCoreIsEnough) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  EXPECT_EQ(in_child(20,
+                     []() -> std::string {
+                       cpu_set_t one, now;
+                       if (sched_getaffinity(0, sizeof now, &now) != 0) return "no affinity";
+                       int core = 0;
+                       while (!CPU_ISSET(core, &now)) ++core;
+                       CPU_ZERO(&one);
+                       CPU_SET(core, &one);
+                       if (sched_setaffinity(0, sizeof one, &one) != 0) return "no affinity";
+                       if (available_cores() != 1) return cat(available_cores(), " cores");
+                       for (int call = 0; call < 300; ++call) {
+                         if (auto wrong = run_pieces(4, 50); !wrong.empty()) return wrong;
+                       }
+                       return "";
+                     }),
+            "");
+}
+
+TEST(Team, TheProcessMayEndWhileOthersCall) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  std::fflush(nullptr);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(in_child(10,
+                       []() -> std::string {
+                         for (int caller = 0; caller < 3; ++caller) {
+                           std::thread([] {
+                             for (;;) run_pieces(3, 20);
+                           }).detach();
+                         }
+                         std::this_thread::sleep_for(milliseconds(10));
+                         std::exit(0);
+                       }),
+              "");
+  }
+}
+
+TEST(Team, HelpersDoNotKeepTheRoundingModeOfWhoStartedThem) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  EXPECT_EQ(in_child(20,
+                     []() -> std::string {
+                       std::fesetround(FE_UPWARD);
+                       std::string wrong = get_a_helper();
+                       std::fesetround(FE_TONEAREST);
+                       std::atomic<int> seen{0}, other{0};
+                       for (int call = 0; call < 1000 && seen.load() == 0; ++call) {
+                         run_team(2, kLong, [&](int worker) {
+                           if (worker == 0) return std::this_thread::sleep_for(milliseconds(1));
+                           seen.fetch_add(1);
+                           if (std::fegetround() != FE_TONEAREST) other.fetch_add(1);
+                         });
+                       }
+                       if (!wrong.empty()) return wrong;
+                       if (seen.load() == 0) return "no helper came";
+                       return other.load() == 0 ? "" : "a helper rounds upwards";
+                     }),
+            "");
+}
+
+TEST(Team, WaitingEndsWithWhatIsWaitedFor) {
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    std::this_thread::sleep_for(milliseconds(20));
+    done = true;
+  });
+  wait_for_team([&] { return done.load(); });
+  EXPECT_TRUE(done.load());
+  other.join();
+}
+
+}  // namespace
+}  // namespace tessera

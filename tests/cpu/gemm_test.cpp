@@ -1,0 +1,403 @@
+// The packed path against two references: exact sums of whole numbers over every kind of shape, and
+// the chain of fused multiply-adds, bit for bit, for every stride, epilogue and number of threads.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "cpu/multiply.hpp"
+#include "tessera/core/cpu.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::call_on;
+using testing::describe;
+using testing::difference;
+using testing::Guarded;
+using testing::kThreads;
+using testing::multiply;
+using testing::Order;
+using testing::RandomData;
+using testing::reference;
+using testing::Shape;
+
+template <class T>
+class GemmOf : public ::testing::Test {};
+TYPED_TEST_SUITE(GemmOf, testing::RealTypes, testing::TypeNames);
+
+/// A (M,K), B (K,N) of whole numbers from -9 to 9 and their exact sums. The upper left corner of a
+/// product is the product of a smaller shape with the same K. |sum| <= 81 K: exact in f32 up to
+/// K = 207126.
+class WholeNumbers {
+ public:
+  WholeNumbers(index_t M, index_t N, index_t K)
+      : N_(N), K_(K), a_(random(M * K, 1)), b_(random(K * N, 2)), sums_(size(M * N), 0) {
+    for (index_t i = 0; i < M; ++i) {
+      for (index_t k = 0; k < K; ++k) {
+        const int a = a_[size(i * K + k)];
+        const int* b = &b_[size(k * N)];
+        int* sums = &sums_[size(i * N)];
+        for (index_t j = 0; j < N; ++j) sums[j] += a * b[j];
+      }
+    }
+  }
+
+  /// Multiplies the corner (M,N), operands in these orders of strides, and compares.
+  template <class T>
+  void check(index_t M, index_t N, Order<T> a, Order<T> b, Order<T> c, int threads) const {
+    Guarded<T> A(M, K_, a), B(K_, N, b), C(M, N, c);
+    A.fill([&](index_t i, index_t k) { return a_[size(i * K_ + k)]; });
+    B.fill([&](index_t k, index_t j) { return b_[size(k * N_ + j)]; });
+    multiply<T>({.threads = threads}, A.view(), B.view(), C.view());
+    const std::string wrong = difference(
+        C, [&](index_t i, index_t j) { return static_cast<T>(sums_[size(i * N_ + j)]); });
+    if (wrong.empty() && C.guards_intact()) return;
+    ADD_FAILURE() << describe(call_on<T>({.threads = threads}, A.view(), B.view(), C.view()))
+                  << ": " << (wrong.empty() ? "wrote outside of C" : wrong);
+  }
+
+ private:
+  static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+  static std::vector<int> random(index_t count, std::uint64_t seed) {
+    RandomData data(seed, true);
+    std::vector<int> out(size(count));
+    for (int& x : out) x = static_cast<int>(data(0, 0));
+    return out;
+  }
+  index_t N_, K_;
+  std::vector<int> a_, b_, sums_;
+};
+
+/// The four transpositions of A and B.
+template <class T, class Body>
+void each_transposition(Body body) {
+  for (const auto a : {Order<T>::row_major, Order<T>::col_major}) {
+    for (const auto b : {Order<T>::row_major, Order<T>::col_major}) body(a, b);
+  }
+}
+
+TYPED_TEST(GemmOf, IsExactForEveryRemainderOfAMicroTile) {
+  using T = TypeParam;
+  int turn = 0;
+  for (const index_t K : {1, 3, 49}) {
+    const WholeNumbers numbers(17, 99, K);
+    for (index_t M = 0; M <= 17; ++M) {
+      for (index_t N = 0; N <= 99; N == 50 ? N = 95 : ++N) {
+        each_transposition<T>([&](Order<T> a, Order<T> b) {
+          numbers.check<T>(M, N, a, b, testing::kOrders<T>[static_cast<std::size_t>(turn++ % 5)],
+                           1);
+        });
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, IsExactForEveryDepth) {
+  using T = TypeParam;
+  // Around powers of two, and around the depths of slabs that L1 caches of 32 and 48 KiB give.
+  for (const index_t K :
+       {0,   2,   7,   8,   9,   31,   33,   64,   127,  128,  129,  170,  171,  172, 255,
+        256, 257, 340, 341, 342, 384,  385,  509,  511,  512,  513,  682,  683,  684, 767,
+        768, 769, 800, 997, 999, 1000, 1023, 1024, 1025, 1027, 1365, 1537, 2051, 3001}) {
+    const WholeNumbers numbers(9, 55, K);
+    each_transposition<T>([&](Order<T> a, Order<T> b) {
+      numbers.check<T>(9, 55, a, b, Order<T>::row_major, K % 2 == 0 ? 1 : 2);
+    });
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TYPED_TEST(GemmOf, IsExactForLongAndFlatShapes) {
+  using T = TypeParam;
+  for (const Shape s :
+       {Shape{1, 997, 61}, {997, 1, 61},    {1, 4099, 300}, {4099, 1, 300},  {1, 1, 100003},
+        {3, 5, 20011},     {61, 7, 5003},   {701, 503, 1},  {1021, 259, 3},  {16, 2053, 130},
+        {2053, 16, 130},   {131, 257, 521}, {1, 401, 17},   {5, 700, 333},   {8, 431, 33},
+        {9, 431, 129},     {16, 500, 1100}, {33, 641, 300}, {90, 401, 521},  {96, 388, 1030},
+        {97, 500, 300},    {700, 5, 333},   {641, 33, 300}, {257, 97, 1031}, {200, 211, 199}}) {
+    const WholeNumbers numbers(s.M, s.N, s.K);
+    int turn = 0;
+    each_transposition<T>([&](Order<T> a, Order<T> b) {
+      const auto c = turn % 2 == 0 ? Order<T>::row_major : Order<T>::col_major;
+      numbers.check<T>(s.M, s.N, a, b, c, kThreads[static_cast<std::size_t>(turn++ % 4)]);
+    });
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TYPED_TEST(GemmOf, IsExactBeyondOneSuperblock) {
+  using T = TypeParam;
+  const auto row = Order<T>::row_major, col = Order<T>::col_major;
+  WholeNumbers(4099, 37, 9).check<T>(4099, 37, row, row, row, 2);
+  WholeNumbers(37, 4099, 9).check<T>(37, 4099, col, row, row, 2);
+  WholeNumbers(21, 5003, 521).check<T>(21, 5003, row, col, Order<T>::spread, 3);
+  WholeNumbers(4098, 4097, 1).check<T>(4098, 4097, row, row, row, 2);
+}
+
+/// Deep, and larger than a superblock one way: panels of A are packed, shared and packed again. B
+/// has two numbers in each column, so that the exact result is cheap.
+TYPED_TEST(GemmOf, LargeAndDeepProductsAreExact) {
+  using T = TypeParam;
+  if (vector_path() == VectorPath::portable)
+    GTEST_SKIP() << "six billion multiply-adds take minutes without vector instructions";
+  const auto check = [](Shape s, int threads) {
+    Guarded<T> A(s.M, s.K), B(s.K, s.N), C(s.M, s.N);
+    A.fill(RandomData(1, true));
+    B.fill([](index_t, index_t) { return 0; });
+    const auto first = [&](index_t j) { return (j * 7919 + 13) % s.K; };
+    const auto second = [&](index_t j) { return s.K - 1 - first(j); };
+    for (index_t j = 0; j < s.N; ++j) B(first(j), j) += T{3}, B(second(j), j) -= T{5};
+    multiply<T>({.threads = threads}, A.view(), B.view(), C.view());
+    const std::string wrong = difference(C, [&](index_t i, index_t j) {
+      return T{0} + (T{3} * A(i, first(j)) - T{5} * A(i, second(j)));
+    });
+    EXPECT_EQ(wrong, "") << s.M << "x" << s.N << "x" << s.K << " threads " << threads;
+    EXPECT_TRUE(C.guards_intact());
+  };
+  for (const int threads : kThreads) check({300, 700, 1600}, threads);
+  for (const int threads : {1, 3}) {
+    check({4200, 500, 530}, threads);
+    check({500, 4200, 530}, threads);
+  }
+}
+
+/// Random operands and what the reference makes of them.
+template <class T>
+struct Product {
+  Guarded<T> A, B, C0, C;
+  std::vector<T> row_bias, column_bias;
+
+  Product(Shape s, Order<T> a = Order<T>::row_major, Order<T> b = Order<T>::row_major,
+          Order<T> c = Order<T>::row_major)
+      : A(s.M, s.K, a),
+        B(s.K, s.N, b),
+        C0(s.M, s.N, c),
+        C(C0),
+        row_bias(static_cast<std::size_t>(s.M)),
+        column_bias(static_cast<std::size_t>(s.N)) {
+    A.fill(RandomData(1));
+    B.fill(RandomData(2));
+    C0.fill(RandomData(3));
+    RandomData bias(4);
+    for (T& x : row_bias) x = static_cast<T>(bias(0, 0));
+    for (T& x : column_bias) x = static_cast<T>(bias(0, 0));
+  }
+  Guarded<T> expected(const cpu::Gemm<T>& call) {
+    Guarded<T> out = C0;
+    reference(call, A.view(), B.view(), out.view());
+    return out;
+  }
+  /// Multiplies and compares. C starts as NaN where it must not be read.
+  void check(const cpu::Gemm<T>& call, const Guarded<T>& expected) {
+    if (call.beta == T{0}) C.fill([](index_t, index_t) { return Guarded<T>::guard(); });
+    else C = C0;
+    multiply(call, A.view(), B.view(), C.view());
+    const std::string wrong = difference(C, expected);
+    if (wrong.empty() && C.guards_intact()) return;
+    ADD_FAILURE() << describe(call_on(call, A.view(), B.view(), C.view())) << ": "
+                  << (wrong.empty() ? "wrote outside of C" : wrong);
+  }
+  cpu::Gemm<T> with(Bias bias, cpu::Gemm<T> call) const {
+    call.row_bias = bias == Bias::per_row ? row_bias.data() : nullptr;
+    call.column_bias = bias == Bias::per_column ? column_bias.data() : nullptr;
+    return call;
+  }
+};
+
+TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
+  using T = TypeParam;
+  for (const Shape s : {Shape{7, 9, 11}, {19, 50, 60}, {13, 101, 530}, {8, 400, 40}}) {
+    Product<T> row(s), col(s, Order<T>::col_major, Order<T>::col_major, Order<T>::col_major);
+    Product<T> spread(s, Order<T>::row_major, Order<T>::row_major, Order<T>::spread);
+    for (const T alpha : {T(0), T(1), T(-1), T(0.7)}) {
+      for (const T beta : {T(0), T(1), T(-1), T(0.7)}) {
+        for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+          for (const Activation activation :
+               {Activation::none, Activation::relu, Activation::gelu, Activation::silu}) {
+            const cpu::Gemm<T> call{
+                .alpha = alpha, .beta = beta, .activation = activation, .threads = 1};
+            const auto expected = row.expected(row.with(bias, call));
+            row.check(row.with(bias, call), expected);
+            col.check(col.with(bias, call), expected);
+            spread.check(spread.with(bias, call), expected);
+          }
+        }
+      }
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, EveryStrideHasTheBitsOfTheReference) {
+  using T = TypeParam;
+  for (const Shape s :
+       {Shape{7, 9, 11}, {19, 50, 60}, {41, 67, 530}, {8, 401, 60}, {30, 390, 260}}) {
+    const cpu::Gemm<T> plain{.threads = 1};
+    cpu::Gemm<T> full{.alpha = T(0.7), .beta = T(-1), .activation = Activation::relu, .threads = 2};
+    Product<T> first(s);
+    const auto expected = first.expected(plain);
+    const auto expected_full = first.expected(first.with(Bias::per_column, full));
+    for (const auto a : testing::kOrders<T>) {
+      for (const auto b : testing::kOrders<T>) {
+        for (const auto c : testing::kOrders<T>) {
+          Product<T> product(s, a, b, c);
+          product.check(plain, expected);
+          product.check(product.with(Bias::per_column, full), expected_full);
+          if (::testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, AnyNumberOfThreadsGivesTheSameBits) {
+  using T = TypeParam;
+  for (const Shape s : {Shape{50, 61, 70}, {203, 307, 530}, {8, 1500, 600}, {1500, 8, 600}}) {
+    Product<T> product(s);
+    const cpu::Gemm<T> plain{}, full{.alpha = T(0.7), .beta = T(0.7)};
+    const auto expected = product.expected(plain), expected_full = product.expected(full);
+    for (int round = 0; round < 4; ++round) {
+      for (const int threads : {1, 2, 3, 5, 64, 0}) {
+        auto call = plain, call_full = full;
+        call.threads = call_full.threads = threads;
+        product.check(call, expected);
+        product.check(call_full, expected_full);
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, TheSameMatrixTwiceAndRepeatedElementsAreLegal) {
+  using T = TypeParam;
+  Product<T> square({60, 60, 60});
+  const ConstMatrix A = square.A.view();
+  Guarded<T> expected(60, 60);
+  reference<T>({}, A, transposed(A), expected.view());
+  multiply<T>({}, A, transposed(A), square.C.view());
+  EXPECT_EQ(difference(square.C, expected), "");
+
+  // One row for all of A, one number for all of B.
+  const ConstMatrix row(A.data, A.dtype, 60, 60, 0, 1), number(A.data, A.dtype, 60, 60, 0, 0);
+  reference<T>({}, row, number, expected.view());
+  multiply<T>({}, row, number, square.C.view());
+  EXPECT_EQ(difference(square.C, expected), "");
+}
+
+/// Anonymous memory that costs nothing where it is not touched.
+template <class T>
+class Sparse {
+ public:
+  Sparse(index_t rows, index_t cols, index_t row_stride)
+      : rows_(rows),
+        cols_(cols),
+        row_stride_(row_stride),
+        bytes_(static_cast<std::size_t>(rows * std::abs(row_stride) + cols) * sizeof(T)),
+        data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~Sparse() {
+    if (*this) munmap(data_, bytes_);
+  }
+  Sparse(const Sparse&) = delete;
+  Sparse& operator=(const Sparse&) = delete;
+  explicit operator bool() const { return data_ != MAP_FAILED; }
+  Matrix view() {
+    T* first = static_cast<T*>(data_) + (row_stride_ < 0 ? (1 - rows_) * row_stride_ : 0);
+    return {first, dtype_of<T>(), rows_, cols_, row_stride_, 1};
+  }
+
+ private:
+  index_t rows_, cols_, row_stride_;
+  std::size_t bytes_;
+  void* data_;
+};
+
+template <class T>
+void copy_to(const Guarded<T>& from, const Matrix& to) {
+  for (index_t i = 0; i < from.rows(); ++i) {
+    for (index_t j = 0; j < from.cols(); ++j)
+      static_cast<T*>(to.data)[i * to.row_stride + j * to.col_stride] = from(i, j);
+  }
+}
+
+/// Larger than the caches, with rows on whole vectors: stored past the caches where that pays.
+TYPED_TEST(GemmOf, ALargeAlignedCIsExact) {
+  using T = TypeParam;
+  for (const Shape s : {Shape{2100, 2160, 3}, {2101, 2151, 17}, {4100, 1100, 5}}) {
+    Guarded<T> A(s.M, s.K), B(s.K, s.N);
+    A.fill(RandomData(1, true));
+    B.fill(RandomData(2, true));
+    const index_t apart = (s.N + 63) / 64 * 64;
+    Sparse<T> C(s.M, s.N, apart);
+    ASSERT_TRUE(C);
+    const T* got = static_cast<const T*>(C.view().data);
+    for (const int threads : {1, 3}) {
+      std::memset(C.view().data, 0xFF, static_cast<std::size_t>(s.M * apart) * sizeof(T));  // NaN
+      multiply<T>({.threads = threads}, A.view(), B.view(), C.view());
+      index_t wrong = 0;
+      for (index_t i = 0; i < s.M; ++i) {
+        for (index_t j = 0; j < s.N; ++j) {
+          T sum{0};
+          for (index_t k = 0; k < s.K; ++k) sum += A(i, k) * B(k, j);
+          wrong += got[i * apart + j] != sum;
+        }
+        for (index_t j = s.N; j < apart; ++j) wrong += got[i * apart + j] == got[i * apart + j];
+      }
+      EXPECT_EQ(wrong, 0) << s.M << "x" << s.N << "x" << s.K << " threads " << threads;
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, RowsFurtherApartThanTwoToThe31Elements) {
+  using T = TypeParam;
+  for (const Shape s : {Shape{3, 5, 4}, {20, 60, 50}}) {
+    for (const index_t apart : {(index_t{1} << 31) + 8, -(index_t{1} << 31) - 8}) {
+      Sparse<T> A(s.M, s.K, apart), B(s.K, s.N, apart), C(s.M, s.N, apart);
+      if (!A || !B || !C) GTEST_SKIP() << "no address space for rows 2^31 elements apart";
+      Product<T> product(s);
+      const cpu::Gemm<T> call{.alpha = T(0.7), .beta = T(0.7), .threads = 2};
+      const auto expected = product.expected(call);
+      copy_to(product.A, A.view());
+      copy_to(product.B, B.view());
+      copy_to(product.C0, C.view());
+      multiply(call, A.view(), B.view(), C.view());
+      const Matrix got = C.view();
+      for (index_t i = 0; i < s.M; ++i) {
+        for (index_t j = 0; j < s.N; ++j)
+          ASSERT_EQ(static_cast<T*>(got.data)[i * apart + j], expected(i, j)) << i << "," << j;
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(Gemm, RandomCallsHaveTheBitsOfTheReference, ()) {
+  const auto pick = [](index_t below) { return *rc::gen::inRange<index_t>(0, below); };
+  // Every order of magnitude up to 1000 is as likely; four million multiply-adds at most.
+  const auto extent = [&](double most) {
+    const index_t chosen = pick(100);
+    return chosen == 0 ? 0 : static_cast<index_t>(std::pow(most, static_cast<double>(chosen) / 99));
+  };
+  Shape s{extent(1000), extent(1000), 0};
+  s.K = extent(std::min(1200.0, 4e6 / static_cast<double>(std::max<index_t>(1, s.M * s.N))));
+  const auto order = [&] { return testing::kOrders<float>[static_cast<std::size_t>(pick(5))]; };
+  Product<float> product(s, order(), order(), order());
+  const auto scalar = [] { return *rc::gen::element(0.f, 1.f, -1.f, 0.7f); };
+  const auto call =
+      product.with(*rc::gen::element(Bias::none, Bias::per_row, Bias::per_column),
+                   {.alpha = scalar(),
+                    .beta = scalar(),
+                    .activation = *rc::gen::element(Activation::none, Activation::relu),
+                    .threads = *rc::gen::element(0, 1, 2, 3, 5)});
+  product.check(call, product.expected(call));
+  RC_ASSERT(!::testing::Test::HasFailure());
+}
+
+}  // namespace
+}  // namespace tessera

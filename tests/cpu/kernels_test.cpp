@@ -1,0 +1,280 @@
+// The microkernels of every instruction set that this CPU runs, each entry of its table by itself,
+// against scalar chains of fused multiply-adds, bit for bit; and `finish` against core/finish.hpp.
+// Operands and results lie against pages that end the program when touched.
+#include "kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "cpu/multiply.hpp"
+#include "cpu/tables.hpp"
+#include "support/guard_pages.hpp"
+
+namespace tessera {
+namespace {
+
+using cpu::MicroTile;
+using testing::Against;
+using testing::BetweenPages;
+using testing::RandomData;
+using testing::runnable_tables;
+using testing::same;
+
+constexpr int kRows = 8, kCols = 48;  // the largest micro-tile
+
+template <class T>
+class Microkernels : public ::testing::Test {
+ public:
+  static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+};
+TYPED_TEST_SUITE(Microkernels, testing::RealTypes, testing::TypeNames);
+
+/// (8,K) times (K,48) as chains from zero and from given sums; smaller micro-tiles are its corner.
+template <class T>
+struct Chains {
+  index_t K;
+  std::vector<T> a, b;                                  ///< (8,K), (K,48), row-major
+  std::array<T, kRows * kCols> from, zero_up, resumed;  ///< (8,48): given sums, results
+
+  explicit Chains(index_t depth)
+      : K(depth), a(random(kRows * depth, 1)), b(random(depth * kCols, 2)) {
+    const auto start = random(kRows * kCols, 3);
+    for (int r = 0; r < kRows; ++r) {
+      for (int c = 0; c < kCols; ++c) {
+        const auto at = static_cast<std::size_t>(r * kCols + c);
+        from[at] = start[at];
+        zero_up[at] = T{0}, resumed[at] = start[at];
+        for (index_t k = 0; k < K; ++k) {
+          zero_up[at] = std::fma(A(r, k), B(k, c), zero_up[at]);
+          resumed[at] = std::fma(A(r, k), B(k, c), resumed[at]);
+        }
+      }
+    }
+  }
+  T A(int r, index_t k) const { return a[static_cast<std::size_t>(r * K + k)]; }
+  T B(index_t k, int c) const { return b[static_cast<std::size_t>(k * kCols + c)]; }
+
+ private:
+  static std::vector<T> random(index_t count, std::uint64_t seed) {
+    RandomData data(seed);
+    std::vector<T> out(static_cast<std::size_t>(count));
+    for (T& x : out) x = static_cast<T>(data(0, 0));
+    return out;
+  }
+};
+
+/// Where a call's operands lie, and what it must leave.
+template <class T>
+class Bench {
+ public:
+  explicit Bench(const Chains<T>& chains)
+      : chains_(chains), a_(kRows * (chains.K + 4) * 2), b_(chains.K * 60 + 60), c_(kRows * 64) {}
+
+  struct Tile {
+    int rows, vectors, lanes, cols;
+    bool resume, stream;
+  };
+
+  /// Calls `micro` on A with these strides and on `b_width` columns of B, `b_k` apart; "" or what
+  /// is wrong.
+  std::string call(void (*micro)(const MicroTile<T, T>&), const Tile& tile, index_t a_row,
+                   index_t a_k, int b_width, index_t b_k) {
+    const index_t K = chains_.K;
+    // A: its lowest element is at the front of the span; it ends at the page behind.
+    const index_t down = (tile.rows - 1) * a_row, along = (K - 1) * a_k;
+    const index_t low = std::min<index_t>(0, down) + std::min<index_t>(0, along);
+    const index_t span = std::abs(down) + std::abs(along) + 1;
+    T* a = a_.place(K == 0 ? 0 : span, Against::page_behind) - (K == 0 ? 0 : low);
+    for (int r = 0; r < tile.rows; ++r) {
+      for (index_t k = 0; k < K; ++k) a[r * a_row + k * a_k] = chains_.A(r, k);
+    }
+    T* b = b_.place(K == 0 ? 0 : (K - 1) * b_k + b_width, Against::page_behind);
+    for (index_t k = 0; k < K; ++k) {
+      // Columns that do not exist: zeros in a packed panel, anything in a row of B.
+      for (int c = 0; c < b_width; ++c) b[k * b_k + c] = c < tile.cols ? chains_.B(k, c) : T{99};
+    }
+    const index_t c_row = tile.stream ? tile.lanes * tile.vectors : 53;
+    const index_t size = (tile.rows - 1) * c_row + tile.cols;
+    T* c = c_.place(size, Against::page_behind);
+    for (index_t i = 0; i < size; ++i) c[i] = kUntouched;
+    for (int r = 0; r < tile.rows; ++r) {
+      for (int j = 0; j < tile.cols; ++j) {
+        if (tile.resume) c[r * c_row + j] = chains_.from[at(r, j)];
+      }
+    }
+    micro({K, a, a_row, a_k, b, b_k, c, c_row, tile.cols, c, tile.resume, tile.stream});
+    const auto& expected = tile.resume ? chains_.resumed : chains_.zero_up;
+    for (index_t i = 0; i < size; ++i) {
+      const int r = static_cast<int>(i / c_row), j = static_cast<int>(i % c_row);
+      const T want = j < tile.cols ? expected[at(r, j)] : kUntouched;
+      if (!same(c[i], want)) return cat("(", r, ",", j, ") is ", c[i], ", not ", want);
+    }
+    return "";
+  }
+
+ private:
+  static constexpr T kUntouched = T(-77);
+  static std::size_t at(int r, int j) { return static_cast<std::size_t>(r * kCols + j); }
+  const Chains<T>& chains_;
+  BetweenPages<T> a_, b_, c_;
+};
+
+/// One entry of each kind in every way that it may be called.
+template <class T, class Entries>
+void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vectors, index_t K) {
+  const int width = vectors * table.lanes;
+  const auto entry = [&](const auto& entries) { return entries[rows - 1][vectors - 1]; };
+  ASSERT_NE(entry(table.packed), nullptr);
+  ASSERT_NE(entry(table.direct), nullptr);
+  ASSERT_NE(entry(table.edge), nullptr);
+  for (int cols = width - table.lanes + 1; cols <= width; ++cols) {
+    for (const bool resume : {false, true}) {
+      const typename Bench<T>::Tile tile{rows, vectors, table.lanes, cols, resume, false};
+      const std::string said = cat(" rows ", rows, " vectors ", vectors, " cols ", cols, " K ", K,
+                                   resume ? " resumed" : "");
+      ASSERT_EQ(bench.call(entry(table.packed), tile, 1, table.rows, width, width), "")
+          << table.isa << " packed" << said;
+      for (const auto& [a_row, a_k] :
+           {std::array<index_t, 2>{K + 1, 1}, {1, 9}, {-(K + 3), 1}, {2, -17}}) {
+        ASSERT_EQ(bench.call(entry(table.direct), tile, a_row, a_k, width, width + 3), "")
+            << table.isa << " direct" << said << " a " << a_row << ":" << a_k;
+        ASSERT_EQ(bench.call(entry(table.edge), tile, a_row, a_k, cols, cols + 5), "")
+            << table.isa << " edge" << said << " a " << a_row << ":" << a_k;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
+  using T = TypeParam;
+  for (const auto* table : runnable_tables<T>()) {
+    ASSERT_LE(table->rows, kRows);
+    ASSERT_LE(table->nr(), kCols);
+    for (const index_t K : {0, 1, 2, 7, 100}) {
+      const Chains<T> chains(K);
+      Bench<T> bench(chains);
+      for (int rows = 1; rows <= table->rows; ++rows) {
+        for (int vectors = 1; vectors <= table->vectors; ++vectors) {
+          expect_entry_right<T>(bench, *table, rows, vectors, K);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Microkernels, StoresPastTheCachesToo) {
+  using T = TypeParam;
+  const Chains<T> chains(7);
+  Bench<T> bench(chains);
+  for (const auto* table : runnable_tables<T>()) {
+    for (int rows = 1; rows <= table->rows; ++rows) {
+      for (int vectors = 1; vectors <= table->vectors; ++vectors) {
+        const int width = vectors * table->lanes;
+        const auto entry = [&](const auto& entries) { return entries[rows - 1][vectors - 1]; };
+        for (const bool resume : {false, true}) {
+          const typename Bench<T>::Tile tile{rows, vectors, table->lanes, width, resume, true};
+          ASSERT_EQ(bench.call(entry(table->packed), tile, 1, table->rows, width, width), "");
+          ASSERT_EQ(bench.call(entry(table->direct), tile, 9, 1, width, width), "");
+          ASSERT_EQ(bench.call(entry(table->edge), tile, 9, 1, width, width), "");
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Microkernels, ASumTakenUpAgainIsTheSameSum) {
+  using T = TypeParam;
+  const Chains<T> chains(100);
+  for (const auto* table : runnable_tables<T>()) {
+    const int rows = table->rows, cols = table->nr();
+    for (const index_t cut : {1, 50, 99}) {
+      std::vector<T> c(static_cast<std::size_t>(rows * cols), this->kNan);
+      MicroTile<T, T> tile{
+          cut,  chains.a.data(), chains.K, 1,    chains.b.data(), kCols, c.data(), cols,
+          cols, c.data(),        false,    false};
+      table->direct[rows - 1][table->vectors - 1](tile);
+      tile.K = chains.K - cut, tile.a += cut, tile.b += cut * kCols, tile.resume = true;
+      table->direct[rows - 1][table->vectors - 1](tile);
+      for (int r = 0; r < rows; ++r) {
+        for (int j = 0; j < cols; ++j)
+          ASSERT_TRUE(same(c[static_cast<std::size_t>(r * cols + j)],
+                           chains.zero_up[static_cast<std::size_t>(r * kCols + j)]))
+              << table->isa << " cut at " << cut;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Microkernels, FinishIsTheOneEpilogue) {
+  using T = TypeParam;
+  RandomData data(5);
+  std::array<T, kRows * kCols> sums, old;
+  for (T& x : sums) x = static_cast<T>(data(0, 0));
+  for (T& x : old) x = static_cast<T>(data(0, 0));
+  sums[0] = this->kNan, sums[1] = -T{0}, sums[2] = std::numeric_limits<T>::infinity();
+  sums[3] = std::numeric_limits<T>::denorm_min(), old[4] = this->kNan, old[5] = -T{0};
+  const BetweenPages<T> row_place(kRows), column_place(kCols), tile_place(kRows * 50),
+      c_place(kRows * 53);
+  T* row_bias = row_place.place(kRows, Against::page_behind);
+  for (int r = 0; r < kRows; ++r) row_bias[r] = static_cast<T>(data(0, 0));
+  const std::array<T, 5> factors = {T{0}, T{1}, T{-1}, T(0.7), -T{0}};
+  for (const auto* table : runnable_tables<T>()) {
+    for (const int rows : {1, 2, table->rows}) {
+      for (int cols = 1; cols <= table->nr(); ++cols) {
+        T* column_bias = column_place.place(cols, Against::page_behind);
+        for (int j = 0; j < cols; ++j) column_bias[j] = static_cast<T>(j) - T(20.3);
+        T* tile = tile_place.place((rows - 1) * 50 + cols, Against::page_behind);
+        for (int r = 0; r < rows; ++r) {
+          for (int j = 0; j < cols; ++j)
+            tile[r * 50 + j] = sums[static_cast<std::size_t>(r * kCols + j)];
+        }
+        T* c = c_place.place((rows - 1) * 53 + cols, Against::page_behind);
+        for (const T alpha : factors) {
+          for (const T beta : factors) {
+            for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+              for (const bool relu : {false, true}) {
+                for (index_t i = 0; i < (rows - 1) * 53 + cols; ++i) c[i] = T(-77);
+                for (int r = 0; r < rows; ++r) {
+                  for (int j = 0; j < cols; ++j)
+                    c[r * 53 + j] = old[static_cast<std::size_t>(r * kCols + j)];
+                }
+                table->finish(tile, 50, rows, cols, c, 53,
+                              {alpha, beta, bias == Bias::per_row ? row_bias : nullptr,
+                               bias == Bias::per_column ? column_bias : nullptr, relu});
+                const EpilogueScalars<T> scalars{alpha, beta,
+                                                 relu ? Activation::relu : Activation::none};
+                for (index_t i = 0; i < (rows - 1) * 53 + cols; ++i) {
+                  const int r = static_cast<int>(i / 53), j = static_cast<int>(i % 53);
+                  const auto at = static_cast<std::size_t>(r * kCols + j);
+                  const T want = j >= cols ? T(-77)
+                                           : finish(
+                                                 scalars, sums[at], [&] { return old[at]; },
+                                                 bias == Bias::per_row      ? row_bias + r
+                                                 : bias == Bias::per_column ? column_bias + j
+                                                                            : nullptr);
+                  ASSERT_TRUE(same(c[i], want))
+                      << table->isa << " (" << r << "," << j << ") of " << rows << "x" << cols
+                      << " alpha " << alpha << " beta " << beta << ": " << c[i] << ", not " << want;
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernels, TheChosenTablesAreThoseOfTheVectorPath) {
+  EXPECT_EQ(cpu::kernel_set().f32.isa, std::string(name(vector_path())));
+  EXPECT_EQ(cpu::kernel_set().f64.isa, std::string(name(vector_path())));
+}
+
+}  // namespace
+}  // namespace tessera

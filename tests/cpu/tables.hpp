@@ -1,0 +1,35 @@
+// The kernel tables of every instruction set that this CPU runs, whichever it would choose.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "kernels.hpp"
+#include "tessera/core/cpu.hpp"
+
+namespace tessera::testing {
+
+inline std::vector<const cpu::KernelSet*> runnable_sets() {
+  std::vector<const cpu::KernelSet*> out = {&cpu::kPortable};
+  [[maybe_unused]] const VectorPath best = best_vector_path();
+#if defined(__x86_64__)
+  if (best >= VectorPath::avx2) out.push_back(&cpu::kAvx2);
+  if (best >= VectorPath::avx512) out.push_back(&cpu::kAvx512);
+#elif defined(__aarch64__)
+  out.push_back(&cpu::kNeon);
+#endif
+  return out;
+}
+
+/// The table for f32 or f64 of each of them.
+template <class T>
+std::vector<const cpu::Kernels<T, T, T>*> runnable_tables() {
+  std::vector<const cpu::Kernels<T, T, T>*> out;
+  for (const cpu::KernelSet* set : runnable_sets()) {
+    if constexpr (std::is_same_v<T, float>) out.push_back(&set->f32);
+    else out.push_back(&set->f64);
+  }
+  return out;
+}
+
+}  // namespace tessera::testing

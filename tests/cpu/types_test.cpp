@@ -1,0 +1,395 @@
+// Products of narrow types. i8 and u8 into i32 are exact, modulo 2^32, on every instruction set.
+// f16 and bf16 are the f32 chain of their values; where the CPU multiplies pairs of bf16, exact
+// data stay exact and all others within the bound.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cpu/multiply.hpp"
+#include "cpu/tables.hpp"
+#include "support/guard_pages.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::Against;
+using testing::BetweenPages;
+using testing::call_on;
+using testing::describe;
+using testing::difference;
+using testing::Guarded;
+using testing::kOrders;
+using testing::kThreads;
+using testing::multiply;
+using testing::Order;
+using testing::RandomData;
+using testing::Shape;
+
+/// A product of bytes of every value, and its sums modulo 2^32; smaller ones are its corner.
+template <class In>
+class Bytes {
+ public:
+  using Sum = std::int32_t;
+
+  Bytes(index_t M, index_t N, index_t K)
+      : N_(N),
+        K_(K),
+        a_(random(M * K, 1)),
+        b_(random(K * N, 2)),
+        sums_(static_cast<std::size_t>(M * N)) {
+    for (index_t i = 0; i < M; ++i) {
+      for (index_t k = 0; k < K; ++k) {
+        for (index_t j = 0; j < N; ++j)
+          sums_[static_cast<std::size_t>(i * N + j)] +=
+              static_cast<std::uint32_t>(a(i, k) * b(k, j));
+      }
+    }
+  }
+
+  void check(index_t M, index_t N, Order<In> order_a, Order<In> order_b, Order<Sum> order_c,
+             int threads) const {
+    Guarded<In> A(M, K_, order_a), B(K_, N, order_b);
+    Guarded<Sum> C(M, N, order_c);
+    A.fill([&](index_t i, index_t k) { return a(i, k); });
+    B.fill([&](index_t k, index_t j) { return b(k, j); });
+    multiply<In, Sum>({.threads = threads}, A.view(), B.view(), C.view());
+    const std::string wrong = difference(C, [&](index_t i, index_t j) { return sum(i, j); });
+    if (wrong.empty() && C.guards_intact()) return;
+    ADD_FAILURE() << describe(call_on<In, Sum>({.threads = threads}, A.view(), B.view(), C.view()))
+                  << ": " << (wrong.empty() ? "wrote outside of C" : wrong);
+  }
+
+  int a(index_t i, index_t k) const { return a_[static_cast<std::size_t>(i * K_ + k)]; }
+  int b(index_t k, index_t j) const { return b_[static_cast<std::size_t>(k * N_ + j)]; }
+  Sum sum(index_t i, index_t j) const {
+    return static_cast<Sum>(sums_[static_cast<std::size_t>(i * N_ + j)]);
+  }
+
+ private:
+  static std::vector<In> random(index_t count, std::uint64_t seed) {
+    std::mt19937_64 engine(seed);
+    std::vector<In> out(static_cast<std::size_t>(count));
+    for (In& x : out) {
+      const std::uint64_t bits = engine();
+      // The extremes often: that is where signs and saturation go wrong.
+      x = bits % 4 == 0   ? std::numeric_limits<In>::min()
+          : bits % 4 == 1 ? std::numeric_limits<In>::max()
+                          : static_cast<In>(bits >> 8);
+    }
+    return out;
+  }
+  index_t N_, K_;
+  std::vector<In> a_, b_;
+  std::vector<std::uint32_t> sums_;
+};
+
+template <class In>
+class Integers : public ::testing::Test {};
+using ByteTypes = ::testing::Types<std::int8_t, std::uint8_t>;
+TYPED_TEST_SUITE(Integers, ByteTypes, testing::TypeNames);
+
+TYPED_TEST(Integers, AreExactForEveryRemainder) {
+  using In = TypeParam;
+  std::size_t turn = 0;
+  for (const index_t K : {1, 2, 3, 4, 5, 7, 8, 9, 50}) {
+    const Bytes<In> bytes(17, 99, K);
+    for (index_t M = 1; M <= 17; ++M) {
+      for (index_t N = 1; N <= 99; N == 50 ? N = 95 : ++N) {
+        bytes.check(M, N, kOrders<In>[turn % 5], kOrders<In>[turn / 5 % 5],
+                    kOrders<std::int32_t>[turn / 25 % 5], 1);
+        ++turn;
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Integers, AreExactForDeepAndLongShapesAndAnyThreads) {
+  using In = TypeParam;
+  std::size_t turn = 0;
+  for (const Shape s : {Shape{9, 55, 1023},
+                        {9, 55, 1024},
+                        {10, 60, 2047},
+                        {20, 110, 4101},
+                        {1, 997, 61},
+                        {997, 1, 61},
+                        {3, 5, 20011},
+                        {131, 257, 521},
+                        {4099, 37, 9},
+                        {37, 4099, 9},
+                        {700, 300, 77}}) {
+    const Bytes<In> bytes(s.M, s.N, s.K);
+    for (const int threads : kThreads) {
+      bytes.check(s.M, s.N, kOrders<In>[turn % 2], kOrders<In>[turn / 2 % 2],
+                  kOrders<std::int32_t>[turn % 5], threads);
+      ++turn;
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(Integers, SumsWrapModuloTwoToThe32) {
+  using In = TypeParam;
+  constexpr index_t K = 140'001;
+  Guarded<In> A(2, K), B(K, 3);
+  Guarded<std::int32_t> C(2, 3);
+  const auto largest = [](index_t, index_t) {
+    return std::is_signed_v<In> ? std::numeric_limits<In>::min() : std::numeric_limits<In>::max();
+  };
+  A.fill(largest);
+  B.fill(largest);
+  multiply<In, std::int32_t>({}, A.view(), B.view(), C.view());
+  const auto square = static_cast<std::uint32_t>(largest(0, 0) * largest(0, 0));
+  const auto sum = static_cast<std::int32_t>(square * std::uint32_t{K});
+  EXPECT_EQ(difference(C, [&](index_t, index_t) { return sum; }), "");
+}
+
+TYPED_TEST(Integers, EpiloguesAreExact) {
+  using In = TypeParam;
+  const Shape s{19, 50, 60};
+  const Bytes<In> bytes(s.M, s.N, s.K);
+  Guarded<In> A(s.M, s.K), B(s.K, s.N);
+  A.fill([&](index_t i, index_t k) { return bytes.a(i, k); });
+  B.fill([&](index_t k, index_t j) { return bytes.b(k, j); });
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(s.M)),
+      cols(static_cast<std::size_t>(s.N));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int32_t>(i * 1000);
+  for (std::size_t j = 0; j < cols.size(); ++j) cols[j] = -static_cast<std::int32_t>(j * 1000);
+  for (const std::int32_t alpha : {0, 1, -1, 7}) {
+    for (const std::int32_t beta : {0, 1, -1, 5}) {
+      for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+        for (const Activation activation : {Activation::none, Activation::relu}) {
+          for (const auto order : kOrders<std::int32_t>) {
+            Guarded<std::int32_t> C(s.M, s.N, order);
+            const auto before = [](index_t i, index_t j) { return i * 7 - j * 13; };
+            C.fill(before);
+            multiply<In, std::int32_t>(
+                {.alpha = alpha,
+                 .beta = beta,
+                 .row_bias = bias == Bias::per_row ? rows.data() : nullptr,
+                 .column_bias = bias == Bias::per_column ? cols.data() : nullptr,
+                 .activation = activation},
+                A.view(), B.view(), C.view());
+            ASSERT_EQ(difference(C,
+                                 [&](index_t i, index_t j) {
+                                   const index_t value =
+                                       alpha * index_t{bytes.sum(i, j)} + beta * before(i, j) +
+                                       (bias == Bias::per_row ? rows[static_cast<std::size_t>(i)]
+                                        : bias == Bias::per_column
+                                            ? cols[static_cast<std::size_t>(j)]
+                                            : 0);
+                                   return static_cast<std::int32_t>(
+                                       activation == Activation::relu && value < 0 ? 0 : value);
+                                 }),
+                      "")
+                << "alpha " << alpha << " beta " << beta;
+            ASSERT_TRUE(C.guards_intact());
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Every packed entry of a table of bytes, with the panels that its own `pack` makes.
+template <class In, class Table>
+void expect_every_entry_exact(const Table& table) {
+  const BetweenPages<std::int32_t> c_place(8 * 53);
+  for (const index_t K : {1, 2, 3, 4, 5, 7, 8, 100, 101}) {
+    const Bytes<In> bytes(table.rows, table.nr(), K);
+    const index_t words = (K + table.group - 1) / table.group;
+    for (int rows = 1; rows <= table.rows; ++rows) {
+      for (int cols = 1; cols <= table.nr(); ++cols) {
+        const int vectors = (cols + table.lanes - 1) / table.lanes, width = vectors * table.lanes;
+        std::vector<In> a, b;
+        for (int r = 0; r < rows; ++r)
+          for (index_t k = 0; k < K; ++k) a.push_back(static_cast<In>(bytes.a(r, k)));
+        for (index_t k = 0; k < K; ++k)
+          for (int j = 0; j < cols; ++j) b.push_back(static_cast<In>(bytes.b(k, j)));
+        std::vector<std::uint32_t> panel_a(static_cast<std::size_t>((words + 1) * table.rows)),
+            panel_b(static_cast<std::size_t>((words + 1) * width));
+        table.pack_a(panel_a.data(), table.rows, a.data(), rows, K, K, 1);
+        table.pack_b(panel_b.data(), width, b.data(), cols, K, 1, cols);
+        for (const bool resume : {false, true}) {
+          std::int32_t* c = c_place.place((rows - 1) * 53 + cols, Against::page_behind);
+          for (int i = 0; i < (rows - 1) * 53 + cols; ++i) c[i] = 1'000'000;
+          table.packed[rows - 1][vectors - 1]({words, panel_a.data(), 1, table.rows, panel_b.data(),
+                                               width, c, 53, cols, c, resume, false});
+          for (int i = 0; i < (rows - 1) * 53 + cols; ++i) {
+            const int r = i / 53, j = i % 53;
+            const std::int32_t want =
+                j >= cols ? 1'000'000 : bytes.sum(r, j) + (resume ? 1'000'000 : 0);
+            ASSERT_EQ(c[i], want) << table.isa << " (" << r << "," << j << ") of " << rows << "x"
+                                  << cols << "x" << K;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(IntegerKernels, EveryEntryIsExact) {
+  for (const cpu::KernelSet* set : testing::runnable_sets()) {
+    expect_every_entry_exact<std::int8_t>(set->i8);
+    expect_every_entry_exact<std::uint8_t>(set->u8);
+  }
+}
+
+#if defined(__x86_64__)
+TEST(IntegerKernels, EveryVnniEntryIsExact) {
+  if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
+  expect_every_entry_exact<std::int8_t>(cpu::kAvx512VnniI8);
+  expect_every_entry_exact<std::uint8_t>(cpu::kAvx512VnniU8);
+}
+#endif
+
+template <class In_, class Out_>
+struct Into {
+  using In = In_;
+  using Out = Out_;
+};
+struct IntoNames {
+  template <class T>
+  static std::string GetName(int) {
+    return cat(name(dtype_of<typename T::In>()), "_into_", name(dtype_of<typename T::Out>()));
+  }
+};
+
+template <class T>
+class Narrow : public ::testing::Test {};
+using NarrowTypes =
+    ::testing::Types<Into<f16, f16>, Into<f16, float>, Into<bf16, bf16>, Into<bf16, float>>;
+TYPED_TEST_SUITE(Narrow, NarrowTypes, IntoNames);
+
+/// Are the bits those of the f32 chain?
+template <class In>
+bool keeps_the_chain() {
+  return !std::is_same_v<In, bf16> || cpu::bf16_keeps_the_chain();
+}
+
+template <class In, class Out>
+void expect_right(Shape s, Order<In> a, Order<In> b, Order<Out> c, const cpu::Gemm<In, Out>& call,
+                  bool whole) {
+  Guarded<In> A(s.M, s.K, a), B(s.K, s.N, b);
+  Guarded<Out> C(s.M, s.N, c);
+  A.fill(RandomData(1, whole));
+  B.fill(RandomData(2, whole));
+  if (call.beta != 0) C.fill(RandomData(3, whole));
+  Guarded<Out> C0 = C;
+  multiply(call, A.view(), B.view(), C.view());
+  const Problem problem = testing::problem_of(call, A.view(), B.view(), C.view());
+  const Verification v =
+      Verifier(problem, A.view(), B.view(), C0.view(), testing::bias_of(call), 1).check(C.view());
+  const auto said = [&] { return describe(call_on(call, A.view(), B.view(), C.view())); };
+  EXPECT_TRUE(v.within_bound) << said() << ": error / bound " << v.max_error_ratio << " at ("
+                              << v.row << "," << v.col << "): expected " << v.expected << ", got "
+                              << v.got;
+  if (whole || keeps_the_chain<In>()) {
+    EXPECT_TRUE(v.same_bits) << said();
+  }
+  EXPECT_TRUE(C.guards_intact()) << said();
+}
+
+TYPED_TEST(Narrow, ProductsAreRightForEveryShapeAndOrder) {
+  using In = typename TypeParam::In;
+  using Out = typename TypeParam::Out;
+  std::size_t turn = 0;
+  for (const Shape s : {Shape{0, 5, 3},
+                        {5, 0, 3},
+                        {5, 3, 0},
+                        {1, 1, 1},
+                        {1, 97, 3},
+                        {97, 1, 5},
+                        {7, 9, 11},
+                        {8, 48, 16},
+                        {9, 49, 17},
+                        {19, 50, 61},
+                        {16, 96, 64},
+                        {33, 101, 130},
+                        {41, 67, 1031},
+                        {20, 53, 2050},
+                        {300, 130, 35}}) {
+    for (const auto a : kOrders<In>) {
+      for (const auto b : kOrders<In>) {
+        const auto c = kOrders<Out>[turn % 5];
+        const int threads = kThreads[turn % 4];
+        expect_right<In, Out>(s, a, b, c, {.threads = threads}, turn % 2 == 0);
+        if (turn % 7 == 0)
+          expect_right<In, Out>(s, a, b, c, {.alpha = 0.5f, .beta = -2, .threads = threads}, true);
+        ++turn;
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Narrow, EveryEpilogueIsRight) {
+  using In = typename TypeParam::In;
+  using Out = typename TypeParam::Out;
+  const Shape s{19, 50, 60};
+  std::vector<float> rows(19), cols(50);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i) - 9;
+  for (std::size_t j = 0; j < cols.size(); ++j) cols[j] = 20 - static_cast<float>(j);
+  for (const float alpha : {0.f, 1.f, -1.f, 0.7f}) {
+    for (const float beta : {0.f, 1.f, 0.7f}) {
+      for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+        for (const Activation activation :
+             {Activation::none, Activation::relu, Activation::gelu, Activation::silu}) {
+          for (const auto c : {Order<Out>::row_major, Order<Out>::col_major, Order<Out>::spread}) {
+            expect_right<In, Out>(s, Order<In>::row_major, Order<In>::row_major, c,
+                                  {.alpha = alpha,
+                                   .beta = beta,
+                                   .row_bias = bias == Bias::per_row ? rows.data() : nullptr,
+                                   .column_bias = bias == Bias::per_column ? cols.data() : nullptr,
+                                   .activation = activation},
+                                  false);
+          }
+        }
+      }
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(Narrow, AnyNumberOfThreadsGivesTheSameBits) {
+  using In = typename TypeParam::In;
+  using Out = typename TypeParam::Out;
+  Guarded<In> A(150, 1200), B(1200, 170);
+  Guarded<Out> one(150, 170), many(150, 170);
+  A.fill(RandomData(1));
+  B.fill(RandomData(2));
+  multiply<In, Out>({.threads = 1}, A.view(), B.view(), one.view());
+  for (const int threads : {2, 3, 5, 64}) {
+    multiply<In, Out>({.threads = threads}, A.view(), B.view(), many.view());
+    EXPECT_EQ(difference(many, one), "") << threads;
+  }
+}
+
+TYPED_TEST(Narrow, NanAndInfinityComeOutAndBetaZeroDoesNotReadC) {
+  using In = typename TypeParam::In;
+  using Out = typename TypeParam::Out;
+  for (const Shape s : {Shape{5, 6, 7}, {33, 50, 70}}) {
+    for (const double special :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      Guarded<In> A(s.M, s.K), B(s.K, s.N);
+      Guarded<Out> C(s.M, s.N);  // starts as NaN
+      A.fill([](index_t, index_t) { return 0; });
+      B.fill(RandomData(2));
+      A(2, s.K - 1) = convert<In>(special);
+      B(0, 3) = convert<In>(special);
+      multiply<In, Out>({}, A.view(), B.view(), C.view());
+      for (index_t i = 0; i < s.M; ++i) {
+        for (index_t j = 0; j < s.N; ++j)
+          ASSERT_EQ(std::isfinite(static_cast<double>(C(i, j))), i != 2 && j != 3) << i << "," << j;
+      }
+      EXPECT_TRUE(std::isnan(static_cast<double>(C(0, 3))));  // 0 * infinity
+      multiply<In, Out>({.alpha = 0}, A.view(), B.view(), C.view());
+      EXPECT_EQ(difference(C, [](index_t, index_t) { return convert<Out>(0.0); }), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera
