@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 
+#include "clock.hpp"
+#include "signals.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
@@ -21,7 +23,8 @@ namespace tessera::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// How long a signal may wait to be seen.
+constexpr double kLookAroundMs = 100;
 
 bool send_all(int socket, const void* data, std::size_t size) {
   const char* at = static_cast<const char*>(data);
@@ -140,23 +143,32 @@ void Child::give_up(const std::string& reason) {
   throw Error(Category::failed, gone_);
 }
 
+void Child::await_answer(double seconds) {
+  const auto start = Clock::now();
+  for (;;) {
+    try {
+      throw_if_interrupted();
+    } catch (const Interrupted&) {  // its answer would come to another question
+      gone_ = "interrupted";
+      end();
+      throw;
+    }
+    const double left = seconds > 0 ? seconds - seconds_since(start) : 1;
+    if (left <= 0) give_up(cat("no answer after ", seconds, " s"));
+    pollfd ready{socket_, POLLIN, 0};
+    // A signal between the check above and here is seen in the next round.
+    const int polled = poll(&ready, 1, static_cast<int>(std::min(kLookAroundMs, left * 1e3 + 1)));
+    if (polled > 0 || (polled < 0 && errno != EINTR)) return;
+  }
+}
+
 std::string Child::ask(const std::string& question, double seconds) {
   if (pid_ < 0) throw Error(Category::failed, gone_);
   kill(pid_, SIGCONT);
   char kind = 0;
   std::string text;
   bool good = send_message(socket_, 'q', question);
-  if (good && seconds > 0) {
-    const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-    for (;;) {
-      pollfd ready{socket_, POLLIN, 0};
-      const auto left = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
-      if (left <= 0) give_up(cat("no answer after ", seconds, " s"));
-      const int polled = poll(&ready, 1, static_cast<int>(left) + 1);
-      if (polled > 0) break;
-      if (polled < 0 && errno != EINTR) break;
-    }
-  }
+  if (good) await_answer(seconds);
   good = good && receive_message(socket_, kind, text);
   if (!good) {
     kill(pid_, SIGKILL);  // nothing if it is dead already

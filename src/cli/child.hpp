@@ -27,10 +27,12 @@ class Child {
 
   /// The child's answer, waiting at most `seconds` (0: for ever). Between two questions the child
   /// is stopped. Throws Error: what the answer threw, or Error(failed) when the child crashed or
-  /// was too slow; such a child is gone, and later questions throw the same.
+  /// was too slow; such a child is gone, and later questions throw the same. Throws Interrupted at
+  /// a noted signal.
   std::string ask(const std::string& question, double seconds = 0);
 
  private:
+  void await_answer(double seconds);
   [[noreturn]] void give_up(const std::string& reason);
   void end() noexcept;
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <exception>
 
@@ -15,6 +16,10 @@ namespace {
 
 char signal_name[64] = "tessera";
 
+std::atomic<bool> noting{false};  // are signals noted instead of obeyed?
+std::atomic<int> noted{0};        // the one that was
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
 void say(const char* text) {
   char line[256];
   std::size_t size = 0;
@@ -25,6 +30,10 @@ void say(const char* text) {
 }
 
 void end_by_signal(int number) {
+  if (noting && noted == 0) {
+    noted = number;
+    return;
+  }
   remove_temporaries();
   if (isatty(2) == 1) {
     [[maybe_unused]] const auto written =
@@ -56,6 +65,14 @@ void install_signal_handlers() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   std::set_terminate(end_by_terminate);
+}
+
+InterruptsAreNoted::InterruptsAreNoted() { noting = true; }
+
+InterruptsAreNoted::~InterruptsAreNoted() { noting = false; }
+
+void throw_if_interrupted() {
+  if (noted != 0) throw Interrupted(noted);
 }
 
 void set_signal_name(const std::string& command) {

@@ -2,6 +2,7 @@
 // code.
 #pragma once
 
+#include <exception>
 #include <string>
 
 namespace tessera::cli {
@@ -13,5 +14,26 @@ void install_signal_handlers();
 
 /// "tessera multiply", for the line that a handler writes.
 void set_signal_name(const std::string& command);
+
+/// A signal that was noted: thrown where work can be left. Nothing but its catcher in the command
+/// may stop it, so it is no Error.
+struct Interrupted : std::exception {
+  explicit Interrupted(int signal_) : signal(signal_) {}
+  const char* what() const noexcept override { return "interrupted"; }
+  int signal;
+};
+
+/// While it lives, the first of these signals is only noted, for work whose part is worth keeping;
+/// a second one ends the command as ever.
+class InterruptsAreNoted {
+ public:
+  InterruptsAreNoted();
+  ~InterruptsAreNoted();
+  InterruptsAreNoted(const InterruptsAreNoted&) = delete;
+  InterruptsAreNoted& operator=(const InterruptsAreNoted&) = delete;
+};
+
+/// Throws Interrupted once a signal was noted.
+void throw_if_interrupted();
 
 }  // namespace tessera::cli

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Bad input and bad luck: one clear line, the documented exit code, and nothing lost."""
+import json
 import math
 import os
 import resource
@@ -238,6 +239,51 @@ class Interrupted(harness.CommandTest):
                         self.assertEqual(self.path("c.npy").stat().st_size, whole)
                 self.no_leftovers()
         self.assertLessEqual({129, 130, 143}, seen)
+
+    def bench(self, *options):
+        """A benchmark of one size that would take a quarter of an hour."""
+        return subprocess.Popen([harness.COMMAND, "bench", "--sizes", "128", "--algorithms", "tiled,block_tiled,packed", "--peers", "none",
+                                 "--repetitions", "5000", "--max-time", "100000", "-o", "r.json", *options], cwd=self.folder,
+                                env=harness.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                preexec_fn=lambda: [signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)])
+
+    def test_an_interrupted_benchmark_keeps_what_it_has(self):
+        for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
+            process = self.bench("--markdown")
+            time.sleep(1.5)
+            self.assertIsNone(process.poll())
+            sent = time.monotonic()
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - sent, 30)
+            self.assertEqual(process.returncode, code, err)
+            self.assertRegex(err.decode().splitlines()[-1], r"^tessera bench: interrupted; 4 measured rows are kept$")
+            self.assertIn("Interrupted: ", out.decode())
+            document = json.loads(self.path("r.json").read_text())
+            self.assertIs(document["context"]["interrupted"], True)
+            rows = [entry for entry in document["benchmarks"] if entry["run_type"] == "iteration"]
+            self.assertEqual({row["contestant"] for row in rows}, {"tiled", "block_tiled", "packed", "peak"})
+            for row in rows:
+                self.assertEqual(row["status"], "verified")
+                self.assertIn("of 5000 repetitions (interrupted)", row["remark"])
+            self.assertIn("block_tiled", self.succeeds("bench", "--from", "r.json").out)
+            self.path("r.json").unlink()
+            self.no_leftovers()
+
+    def test_a_benchmark_interrupted_at_once_ends_at_once(self):
+        codes = set()
+        for delay in [0, 0.02, 0.05, 0.1]:
+            process = self.bench()
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (130, -signal.SIGINT), err)
+            codes.add(process.returncode)
+            if self.path("r.json").exists():
+                json.loads(self.path("r.json").read_text())
+                self.path("r.json").unlink()
+            self.no_leftovers()
+        self.assertIn(130, codes)
 
     def test_kill_leaves_the_old_file(self):
         self.path("c.npy").write_bytes(b"old")

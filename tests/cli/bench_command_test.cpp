@@ -188,6 +188,8 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
       {"--min-time", "nan"},
       {"--max-time", "x"},
       {"--algorithms", "naiv"},
+      {"--algorithms", "naive,tensor_core", "--dtype", "i32"},
+      {"--dtype", "i8"},
       {"--dtype", "f31"},
       {"--json", "--csv"},
       {"-m", "8"},
@@ -206,6 +208,16 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
     EXPECT_THAT(ran.err, StartsWith("tessera bench: "));
   }
+}
+
+TEST(Bench, WhatIsNamedMustRunAndWhatIsNotMayBeLeftOut) {
+  const Ran named = run_bench(quick(
+      {"--sizes", "8", "--algorithms", "naive,tensor_core", "--dtype", "i32", "--peers", "none"}));
+  EXPECT_THAT(named.err, HasSubstr("tensor_core cannot run this product: no i32 product"));
+  const Ran all = run_bench(quick({"--sizes", "8", "--dtype", "i32", "--peers", "none", "--json"}));
+  EXPECT_EQ(all.code, 0) << all.err;
+  for (const auto& entry : entries_of(json::parse(all.out), "tensor_core"))
+    EXPECT_EQ(entry.at("status"), "unsupported");
 }
 
 TEST(Bench, MisspeltNamesAreSuggested) {

@@ -1,0 +1,256 @@
+// A benchmark's results as JSON and back: see bench_report.hpp.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "bench_report.hpp"
+#include "tessera/core/error.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using Kind = Contestant::Kind;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
+
+std::string run_name(const BenchRow& row) {
+  const auto& [M, N, K] = row.on.extents;
+  return cat(row.name, "/", row.on.type, "/", M, "x", N, "x", K, "/threads:", row.on.threads);
+}
+
+/// What every entry of a row begins with.
+ordered_json entry_head(const BenchRow& row, std::size_t family, std::size_t instance) {
+  ordered_json out;
+  out["name"] = run_name(row);
+  out["family_index"] = family;
+  out["per_family_instance_index"] = instance;
+  out["run_name"] = run_name(row);
+  out["run_type"] = "iteration";
+  out["repetitions"] = row.samples.size();
+  return out;
+}
+
+/// What every entry of a row ends with.
+void describe_row(ordered_json& entry, const BenchRow& row) {
+  entry["contestant"] = row.name;
+  entry["kind"] = name_of(row.kind);
+  entry["dtype"] = name(row.on.type);
+  entry["m"] = row.on.extents.M;
+  entry["n"] = row.on.extents.N;
+  entry["k"] = row.on.extents.K;
+  entry["status"] = to_string(row.status);
+  if (!row.message.empty()) entry["remark"] = row.message;
+  entry["max_error_ratio"] = number_or_null(row.max_error_ratio);
+  entry["bytes"] = row.on.bytes();
+  entry["arithmetic_intensity"] = row.on.flops() / row.on.bytes();
+}
+
+/// What is counted in each repetition: a name and a value for each sample.
+using Counters = std::vector<std::pair<std::string, std::vector<double>>>;
+
+Counters counters_of(const BenchResults& results, const BenchRow& row) {
+  const auto by_sample = [&row](const BenchRow& other, double factor) {
+    std::vector<double> out(row.samples.size(), kNan);
+    for (const auto& [turn, ratio] : speed_ratios(row, other)) {
+      for (std::size_t i = 0; i < row.samples.size(); ++i) {
+        if (row.samples[i].turn == turn) out[i] = ratio * factor;
+      }
+    }
+    return out;
+  };
+  Counters out;
+  std::vector<double> gflops;
+  for (double seconds : row.seconds()) gflops.push_back(row.on.flops() / seconds * 1e-9);
+  out.emplace_back("gflops", gflops);
+  if (row.kind == Kind::peak) return out;
+  for (const auto* peak : others(results, row, Kind::peak))
+    out.emplace_back("percent_of_peak", by_sample(*peak, 100));
+  for (const auto* peer : others(results, row, Kind::peer)) {
+    if (peer->name != row.name) out.emplace_back("ratio_" + peer->name, by_sample(*peer, 1));
+  }
+  return out;
+}
+
+/// `pick` takes one number out of a summary.
+template <class Pick>
+ordered_json aggregate(const BenchResults& results, const BenchRow& row, std::size_t family,
+                       std::size_t instance, const std::string& what, const char* unit,
+                       Pick&& pick) {
+  std::vector<double> real, cpu;
+  for (const Sample& sample : row.samples) {
+    real.push_back(sample.seconds * 1e9);
+    cpu.push_back(sample.cpu_seconds * 1e9);
+  }
+  ordered_json out = entry_head(row, family, instance);
+  out["name"] = run_name(row) + "_" + what;
+  out["run_type"] = "aggregate";
+  out["threads"] = row.on.threads;
+  out["aggregate_name"] = what;
+  out["aggregate_unit"] = unit;
+  out["iterations"] = row.samples.size();
+  out["real_time"] = pick(summarize(real));
+  out["cpu_time"] = pick(summarize(cpu));
+  out["time_unit"] = "ns";
+  for (const auto& [counter, values] : counters_of(results, row)) {
+    std::vector<double> known = values;
+    std::erase_if(known, [](double value) { return std::isnan(value); });
+    out[counter] = number_or_null(pick(summarize(known)));
+  }
+  describe_row(out, row);
+  return out;
+}
+
+void append_entries(ordered_json& list, const BenchResults& results, const BenchRow& row,
+                    std::size_t family, std::size_t instance) {
+  if (!measured(row)) {
+    ordered_json entry = entry_head(row, family, instance);
+    entry["repetition_index"] = 0;
+    entry["threads"] = row.on.threads;
+    entry["error_occurred"] = true;
+    entry["error_message"] = cat(to_string(row.status), ": ", row.message);
+    entry["iterations"] = 0;
+    entry["real_time"] = 0.0;
+    entry["cpu_time"] = 0.0;
+    entry["time_unit"] = "ns";
+    describe_row(entry, row);
+    list.push_back(std::move(entry));
+    return;
+  }
+  const Counters counters = counters_of(results, row);
+  for (std::size_t i = 0; i < row.samples.size(); ++i) {
+    const Sample& sample = row.samples[i];
+    ordered_json entry = entry_head(row, family, instance);
+    entry["repetition_index"] = i;
+    entry["threads"] = row.on.threads;
+    entry["iterations"] = sample.iterations;
+    entry["real_time"] = sample.seconds * 1e9;
+    entry["cpu_time"] = sample.cpu_seconds * 1e9;
+    entry["time_unit"] = "ns";
+    for (const auto& [counter, values] : counters) entry[counter] = number_or_null(values[i]);
+    entry["turn"] = sample.turn;
+    describe_row(entry, row);
+    list.push_back(std::move(entry));
+  }
+  const auto add = [&](const char* what, const char* unit, double Summary::*member) {
+    list.push_back(aggregate(results, row, family, instance, what, unit,
+                             [member](const Summary& summary) { return summary.*member; }));
+  };
+  add("mean", "time", &Summary::mean);
+  add("median", "time", &Summary::median);
+  add("stddev", "time", &Summary::stddev);
+  add("cv", "percentage", &Summary::cv);
+  add("mad", "time", &Summary::mad);
+  add("min", "time", &Summary::min);
+}
+
+/// One field of an entry read back; `source` and `at` say where it is missing.
+template <class T>
+T field(const ordered_json& entry, const char* key, const std::string& where) {
+  try {
+    return entry.at(key).get<T>();
+  } catch (const nlohmann::json::exception&) {
+    throw Error(Category::file, cat(where, " has no usable '", key, "'"),
+                "a file that 'tessera bench --json' wrote");
+  }
+}
+
+template <class Names>
+std::size_t index_of(const Names& names, const std::string& text, const std::string& where) {
+  const auto at = std::find(names.begin(), names.end(), text);
+  if (at == names.end())
+    throw Error(Category::file, cat(where, " says '", text, "'"),
+                cat("one of ", names[0], ", ..., ", names.back()));
+  return static_cast<std::size_t>(at - names.begin());
+}
+
+BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
+  BenchRow row;
+  row.name = field<std::string>(entry, "contestant", where);
+  row.kind =
+      static_cast<Kind>(index_of(kKindNames, field<std::string>(entry, "kind", where), where));
+  row.status = static_cast<RowStatus>(
+      index_of(kRowStatusNames, field<std::string>(entry, "status", where), where));
+  try {
+    row.on.type = parse_dtype(field<std::string>(entry, "dtype", where));
+  } catch (const Error& error) {
+    throw Error(Category::file, cat(where, ": ", error.what()));
+  }
+  row.on.extents = {field<index_t>(entry, "m", where), field<index_t>(entry, "n", where),
+                    field<index_t>(entry, "k", where)};
+  row.on.threads = field<int>(entry, "threads", where);
+  const auto& [M, N, K] = row.on.extents;
+  if (M < 1 || N < 1 || K < 1 || row.on.threads < 1)
+    throw Error(Category::file, cat(where, " has an extent or number of threads below 1"));
+  if (entry.contains("remark")) row.message = field<std::string>(entry, "remark", where);
+  const auto ratio = entry.find("max_error_ratio");
+  row.max_error_ratio = ratio != entry.end() && ratio->is_number() ? ratio->get<double>() : kNan;
+  return row;
+}
+
+Sample sample_of_entry(const ordered_json& entry, const std::string& where) {
+  Sample out;
+  out.turn = field<int>(entry, "turn", where);
+  out.iterations = field<index_t>(entry, "iterations", where);
+  out.seconds = field<double>(entry, "real_time", where) * 1e-9;
+  out.cpu_seconds = field<double>(entry, "cpu_time", where) * 1e-9;
+  if (field<std::string>(entry, "time_unit", where) != "ns")
+    throw Error(Category::file, cat(where, " has times in another unit"), "ns");
+  if (!(out.seconds > 0) || !std::isfinite(out.seconds))
+    throw Error(Category::file, cat(where, " has no positive real_time"));
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const BenchResults& results) {
+  ordered_json out;
+  out["context"] = results.context;
+  out["benchmarks"] = ordered_json::array();
+  const auto families = distinct(results.rows, same_contestant);
+  std::map<std::size_t, std::size_t> instances;
+  for (const auto& row : results.rows) {
+    const auto at = std::find_if(families.begin(), families.end(),
+                                 [&](const auto* each) { return same_contestant(*each, row); });
+    const auto family = static_cast<std::size_t>(at - families.begin());
+    append_entries(out["benchmarks"], results, row, family, instances[family]++);
+  }
+  // Foreign text (host names, environment) need not be UTF-8.
+  return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+BenchResults parse_bench_json(const std::string& text, const std::string& source) {
+  ordered_json document;
+  try {
+    document = ordered_json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(Category::file, cat("'", source, "' is not JSON"), {}, error.what());
+  }
+  if (!document.is_object() || !document.contains("context") || !document.contains("benchmarks") ||
+      !document["context"].is_object() || !document["benchmarks"].is_array())
+    throw Error(Category::file, cat("'", source, "' holds no benchmark results"),
+                "an object with context and benchmarks");
+  BenchResults out;
+  out.context = document["context"];
+  std::size_t number = 0;
+  for (const auto& entry : document["benchmarks"]) {
+    const std::string where = cat("'", source, "': entry ", number++);
+    if (field<std::string>(entry, "run_type", where) != "iteration") continue;
+    BenchRow row = row_of_entry(entry, where);
+    const bool continues = !out.rows.empty() && same_case(out.rows.back(), row) &&
+                           same_contestant(out.rows.back(), row);
+    if (!continues) out.rows.push_back(std::move(row));
+    if (out.rows.back().status == RowStatus::verified)
+      out.rows.back().samples.push_back(sample_of_entry(entry, where));
+  }
+  return out;
+}
+
+}  // namespace tessera::cli

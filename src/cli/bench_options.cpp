@@ -1,0 +1,105 @@
+// See bench_options.hpp.
+#include "bench_options.hpp"
+
+#include <cstdlib>
+
+#include "bench_sizes.hpp"
+#include "tessera/core/error.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+/// An option whose text `check` refuses by throwing.
+template <class Check>
+void add_text(CLI::App& app, const std::string& flags, std::string& target, const char* type_name,
+              std::string description, Check check) {
+  const std::string name = flags.substr(flags.rfind(',') + 1);
+  app.add_option_function<std::string>(
+         flags,
+         [&target, check, name](const std::string& text) {
+           try {
+             check(text);
+           } catch (const Error& error) {
+             throw CLI::ValidationError(name, error.what());
+           }
+           target = text;
+         },
+         std::move(description))
+      ->type_name(type_name);
+}
+
+void add_seconds(CLI::App& app, const char* flag, double& target, const char* description) {
+  app.add_option_function<std::string>(
+         flag,
+         [&target, flag](const std::string& text) {
+           char* end = nullptr;
+           const double value = std::strtod(text.c_str(), &end);
+           if (text.empty() || *end != '\0' || !(value > 0) || value > 1e6)
+             throw CLI::ValidationError(
+                 flag, cat("expected seconds, above 0 and at most 1e6, got '", text, "'"));
+           target = value;
+         },
+         description)
+      ->type_name("SECONDS");
+}
+
+void add_what(CLI::App& app, BenchRequest& request) {
+  const auto extents = [](const std::string& text) { parse_extents(text); };
+  add_text(
+      app, "--sizes", request.sizes, "LIST",
+      "Sizes: 512, 64:1024:x2, 64:1024:+64, 4096x16x4096, joined by commas; default 64:1024:x2",
+      [](const std::string& text) { parse_sizes(text); });
+  add_text(app, "-m", request.m, "LIST", "Rows of A and C; with -n and -k: every combination",
+           extents);
+  add_text(app, "-n", request.n, "LIST", "Columns of B and C", extents);
+  add_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
+  add_algorithms(app, "--algorithms", request.algorithms,
+                 "Algorithms, joined by commas; default all");
+  add_dtype(app, "--dtype", request.dtype, "Element type of A, B and C; default f32");
+  add_text(app, "--threads", request.threads, "LIST",
+           "Numbers of threads, such as 1,2; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, "
+           "then the cores of this process",
+           extents);
+  app.add_option(
+         "--peers", request.peers,
+         "Other BLAS libraries to measure against: auto (all that are found), none, or names "
+         "and paths joined by commas; TESSERA_PEERS=PATH[:PATH] adds to those found")
+      ->type_name("auto|none|LIST");
+}
+
+void add_how(CLI::App& app, BenchRequest& request) {
+  add_count(app, "--repetitions", request.repetitions, "Samples of each contestant; default 5");
+  add_seconds(app, "--min-time", request.min_time, "Length of one sample at least; default 0.05");
+  add_seconds(app, "--max-time", request.max_time,
+              "For each contestant and size: slower ones get fewer samples; default 5");
+  add_seed(app, "--seed", request.seed, "Seed of the random matrices; default 1");
+  app.add_flag("--no-host", request.no_host, "Leave the name of this machine out of the results");
+  app.add_option("--context", request.extra_context,
+                 "Adds KEY=VALUE to the results, for instance commit=1a2b3c")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+}  // namespace
+
+void add_bench_options(CLI::App& app, Context& context, BenchRequest& request) {
+  add_what(app, request);
+  add_how(app, request);
+  add_json_option(app, context, "JSON as google/benchmark writes it, raw samples included");
+  app.add_flag("--csv", request.csv, "CSV with one header line");
+  app.add_flag("--markdown", request.markdown, "Tables for a document");
+  app.add_option("--plot", request.plot,
+                 "Draw speed over size, or the ladder where there is one size")
+      ->type_name("FILE");
+  app.add_option("-o,--output", request.output,
+                 "Also write .json, .csv or .md; kept up to date while running")
+      ->type_name("FILE");
+  app.add_flag("--force", request.force, "Replace files that exist");
+  app.add_option("--from", request.from, "Measure nothing: show results kept as JSON")
+      ->type_name("FILE");
+}
+
+}  // namespace tessera::cli

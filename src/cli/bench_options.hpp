@@ -1,0 +1,28 @@
+// The options of `tessera bench` as they are typed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace tessera::cli {
+
+struct BenchRequest {
+  std::string sizes, m, n, k;
+  std::vector<std::string> algorithms;  // empty: all
+  std::string dtype = "f32";
+  std::string threads, peers = "auto";
+  int repetitions = 5;
+  double min_time = 0.05, max_time = 5;
+  std::uint64_t seed = 1;
+  bool csv = false, markdown = false, no_host = false, force = false;
+  std::string plot, output, from;
+  std::vector<std::string> extra_context;
+};
+
+/// Each option checks its value when it is read.
+void add_bench_options(CLI::App& app, Context& context, BenchRequest& request);
+
+}  // namespace tessera::cli

@@ -1,0 +1,151 @@
+// Figures and groups: see bench_results.hpp.
+#include "bench_results.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using Kind = Contestant::Kind;
+
+Summary ratio_summary(const BenchRow& row, const BenchRow& other, double factor) {
+  std::vector<double> values;
+  for (const auto& [turn, ratio] : speed_ratios(row, other)) values.push_back(ratio * factor);
+  return summarize(values);
+}
+
+}  // namespace
+
+std::vector<double> BenchRow::seconds() const {
+  std::vector<double> out;
+  for (const Sample& sample : samples) out.push_back(sample.seconds);
+  return out;
+}
+
+bool measured(const BenchRow& row) {
+  return row.status == RowStatus::verified && !row.samples.empty();
+}
+
+std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const BenchRow& other) {
+  std::vector<std::pair<int, double>> out;
+  for (const Sample& a : row.samples) {
+    for (const Sample& b : other.samples) {
+      if (a.turn == b.turn && a.seconds > 0) out.emplace_back(a.turn, b.seconds / a.seconds);
+    }
+  }
+  return out;
+}
+
+std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow& row,
+                                    Contestant::Kind kind) {
+  std::vector<const BenchRow*> out;
+  for (const auto& each : results.rows) {
+    if (each.kind == kind && measured(each) && same_case(each, row)) out.push_back(&each);
+  }
+  return out;
+}
+
+bool same_group(const BenchRow& a, const BenchRow& b) {
+  return a.on.type == b.on.type && a.on.threads == b.on.threads;
+}
+bool same_contestant(const BenchRow& a, const BenchRow& b) {
+  return a.name == b.name && a.kind == b.kind;
+}
+
+std::vector<BenchRow> group_of(const BenchResults& results, const BenchRow& row) {
+  std::vector<BenchRow> out;
+  for (const auto& each : results.rows) {
+    if (same_group(each, row)) out.push_back(each);
+  }
+  return out;
+}
+
+std::string group_title(const BenchRow& row) {
+  return cat(row.on.type, ", ", row.on.threads, row.on.threads == 1 ? " thread" : " threads");
+}
+
+std::vector<std::string> peer_names(const std::vector<BenchRow>& rows) {
+  std::vector<std::string> out;
+  for (const auto& row : rows) {
+    if (row.kind == Kind::peer && std::find(out.begin(), out.end(), row.name) == out.end())
+      out.push_back(row.name);
+  }
+  return out;
+}
+
+double ratio_to(const Figures& found, const std::string& peer) {
+  for (const auto& [name, ratio] : found.ratios) {
+    if (name == peer) return ratio;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string shown_name(const BenchRow& row) {
+  return row.kind == Kind::peak ? "measured peak" : row.name;
+}
+
+std::string short_number(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::abs(value);
+  return size >= 100  ? fmt::format("{:.0f}", value)
+         : size >= 10 ? fmt::format("{:.1f}", value)
+                      : fmt::format("{:#.3g}", value);
+}
+
+std::string context_text(const BenchResults& results, const char* key) {
+  const auto at = results.context.find(key);
+  return at != results.context.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+std::string machine_line(const BenchResults& results) {
+  std::string out;
+  const auto add = [&out](const std::string& text, const char* before) {
+    if (!text.empty()) out += (out.empty() ? "" : before) + text;
+  };
+  add(context_text(results, "cpu_model"), "");
+  if (const auto cpus = results.context.find("num_cpus");
+      cpus != results.context.end() && cpus->is_number_integer())
+    add(cat(cpus->get<int>(), " processors"), ", ");
+  add(context_text(results, "compiler"), "; ");
+  add(context_text(results, "library_build_type"), ", ");
+  if (const std::string commit = context_text(results, "commit"); !commit.empty())
+    add("commit " + commit, "; ");
+  add(context_text(results, "date").substr(0, 10), "; ");
+  const auto load = results.context.find("load_avg");
+  if (load != results.context.end() && load->is_array() && !load->empty() &&
+      load->front().is_number())
+    add(fmt::format("load average {:.1f} at the start", load->front().get<double>()), "; ");
+  return out;
+}
+
+std::string to_string(RowStatus status) {
+  return std::string(kRowStatusNames[static_cast<std::size_t>(status)]);
+}
+
+bool same_case(const BenchRow& a, const BenchRow& b) {
+  return same_group(a, b) && a.on.extents == b.on.extents;
+}
+
+Figures figures(const BenchResults& results, const BenchRow& row) {
+  Figures out;
+  out.percent_of_peak = summarize({});
+  out.seconds = summarize(row.seconds());
+  if (!measured(row)) return out;
+  out.gflops = row.on.flops() / out.seconds.median * 1e-9;
+  if (row.kind == Kind::peak) return out;
+  for (const auto* peak : others(results, row, Kind::peak))
+    out.percent_of_peak = ratio_summary(row, *peak, 100);
+  for (const auto* peer : others(results, row, Kind::peer)) {
+    if (peer->name != row.name)
+      out.ratios.emplace_back(peer->name, ratio_summary(row, *peer, 1).median);
+  }
+  return out;
+}
+
+}  // namespace tessera::cli

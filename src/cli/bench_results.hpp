@@ -1,0 +1,105 @@
+// What a benchmark found: rows of samples, the figures computed from them, and how rows belong
+// together. Every figure is computed again from its samples. Rows whose result was not verified
+// carry no figures and take no part in ratios and plots.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "contestant.hpp"
+#include "statistics.hpp"
+
+namespace tessera::cli {
+
+enum class RowStatus {
+  verified,
+  refused,      ///< its result was wrong: not measured
+  failed,       ///< it crashed or reported an error
+  unsupported,  ///< it does not offer this case
+  skipped,      ///< one product would take longer than allowed
+  interrupted   ///< a signal came before its first sample
+};
+inline constexpr std::array<std::string_view, 6> kRowStatusNames = {
+    "verified", "refused", "failed", "unsupported", "skipped", "interrupted"};
+std::string to_string(RowStatus status);
+
+inline constexpr std::array<std::string_view, 3> kKindNames = {"algorithm", "peer", "peak"};
+constexpr std::string_view name_of(Contestant::Kind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+
+/// One contestant on one case.
+struct BenchRow {
+  std::string name;
+  Contestant::Kind kind = Contestant::Kind::algorithm;
+  BenchCase on;
+  RowStatus status = RowStatus::verified;
+  std::string message;         ///< why it is not verified, or a remark
+  double max_error_ratio = 0;  ///< largest |error| / bound over all elements
+  std::vector<Sample> samples;
+
+  std::vector<double> seconds() const;  ///< of one product, sample by sample
+};
+
+struct BenchResults {
+  nlohmann::ordered_json context;
+  std::vector<BenchRow> rows;
+};
+
+/// What is computed from a row and the other rows of its case. Ratios are taken turn by turn
+/// between neighbours in time, then the median, which cancels most of what a shared machine does.
+struct Figures {
+  Summary seconds;                                     ///< of one product
+  double gflops = 0;                                   ///< at the median
+  Summary percent_of_peak;                             ///< NaN where the peak was not measured
+  std::vector<std::pair<std::string, double>> ratios;  ///< speed as a multiple of each peer's
+};
+Figures figures(const BenchResults& results, const BenchRow& row);
+
+/// True for rows of the same element type, extents and number of threads.
+bool same_case(const BenchRow& a, const BenchRow& b);
+
+bool measured(const BenchRow& row);
+/// True for rows of the same element type and number of threads.
+bool same_group(const BenchRow& a, const BenchRow& b);
+bool same_contestant(const BenchRow& a, const BenchRow& b);
+std::vector<BenchRow> group_of(const BenchResults& results, const BenchRow& row);
+
+/// other's seconds / row's seconds in every turn that both took: how many times as fast row is.
+std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const BenchRow& other);
+/// The measured rows of the same case and of this kind.
+std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow& row,
+                                    Contestant::Kind kind);
+std::vector<std::string> peer_names(const std::vector<BenchRow>& rows);
+/// NaN where there is none.
+double ratio_to(const Figures& found, const std::string& peer);
+
+/// The first of each group of rows that `same` calls equal.
+template <class Same>
+std::vector<const BenchRow*> distinct(const std::vector<BenchRow>& rows, Same&& same) {
+  std::vector<const BenchRow*> out;
+  for (const auto& row : rows) {
+    const bool known =
+        std::any_of(out.begin(), out.end(), [&](const BenchRow* each) { return same(*each, row); });
+    if (!known) out.push_back(&row);
+  }
+  return out;
+}
+
+/// "f32, 2 threads"
+std::string group_title(const BenchRow& row);
+/// "measured peak", or the row's name.
+std::string shown_name(const BenchRow& row);
+/// Three significant digits: 0.512, 5.12, 51.2, 512, 5120; "-" for what is no number.
+std::string short_number(double value);
+/// What the results' context says under a key, where that is text.
+std::string context_text(const BenchResults& results, const char* key);
+/// "AMD EPYC, 2 processors; GCC 12.2.0, release; 2026-11-21": what a caption needs.
+std::string machine_line(const BenchResults& results);
+
+}  // namespace tessera::cli

@@ -1,0 +1,254 @@
+// A benchmark's results as CSV, Markdown and a table for a terminal: see bench_report.hpp.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bench_report.hpp"
+#include "table.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using Kind = Contestant::Kind;
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-6) return short_number(seconds * 1e9) + " ns";
+  if (seconds < 1e-3) return short_number(seconds * 1e6) + " us";
+  if (seconds < 1) return short_number(seconds * 1e3) + " ms";
+  return short_number(seconds) + " s";
+}
+
+std::string ratio_text(double ratio) {
+  return !std::isfinite(ratio) ? "-"
+         : ratio < 0.1         ? fmt::format("{:.2g}", ratio)
+                               : fmt::format("{:.2f}", ratio);
+}
+
+std::string spread_text(const Summary& seconds) {
+  return seconds.count < 2 ? "-" : fmt::format("{:.1f} %", 100 * seconds.mad / seconds.median);
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
+}
+
+std::string markdown_line(const std::vector<std::string>& cells) {
+  std::string out = "|";
+  for (const auto& cell : cells) {
+    out += ' ';
+    for (char c : cell) out += c == '|' ? std::string("\\|") : std::string(1, c == '\n' ? ' ' : c);
+    out += " |";
+  }
+  return out + "\n";
+}
+
+std::string markdown_head(const std::vector<std::string>& cells) {
+  std::string out = markdown_line(cells) + "|---|";
+  for (std::size_t i = 1; i < cells.size(); ++i) out += "--:|";
+  return out + "\n";
+}
+
+const BenchRow* row_at(const std::vector<BenchRow>& rows, const BenchRow& contestant,
+                       const Extents& extents) {
+  for (const auto& row : rows) {
+    if (same_contestant(row, contestant) && row.on.extents == extents) return &row;
+  }
+  return nullptr;
+}
+
+/// Contestants down, sizes across: GFLOP/s and the share of the peak.
+std::string speed_table(const BenchResults& results, const std::vector<BenchRow>& group,
+                        const std::vector<const BenchRow*>& cases) {
+  std::vector<std::string> head = {"GFLOP/s (share of peak)"};
+  for (const auto* each : cases) head.push_back(to_string(each->on.extents));
+  std::string out = markdown_head(head);
+  for (const auto* contestant : distinct(group, same_contestant)) {
+    std::vector<std::string> cells = {shown_name(*contestant)};
+    for (const auto* each : cases) {
+      const BenchRow* row = row_at(group, *contestant, each->on.extents);
+      if (row == nullptr) cells.emplace_back("");
+      else if (!measured(*row)) cells.push_back(to_string(row->status));
+      else {
+        const Figures found = figures(results, *row);
+        cells.push_back(short_number(found.gflops));
+        if (row->kind != Kind::peak)
+          cells.back() += cat(" (", short_number(found.percent_of_peak.median), " %)");
+      }
+    }
+    out += markdown_line(cells);
+  }
+  return out;
+}
+
+/// The fastest algorithm of each size and its speed as a multiple of each peer's.
+std::string best_table(const BenchResults& results, const std::vector<BenchRow>& group,
+                       const std::vector<const BenchRow*>& cases) {
+  std::vector<std::string> head = {"fastest algorithm: times the speed of"},
+                           best_names = {"(algorithm)"};
+  std::vector<Figures> best;
+  for (const auto* each : cases) {
+    head.push_back(to_string(each->on.extents));
+    best.emplace_back();
+    best_names.emplace_back("-");
+    for (const auto* row : others(results, *each, Kind::algorithm)) {
+      const Figures found = figures(results, *row);
+      if (!(found.gflops > best.back().gflops)) continue;
+      best.back() = found;
+      best_names.back() = row->name;
+    }
+  }
+  std::string out = markdown_head(head) + markdown_line(best_names);
+  for (const auto& peer : peer_names(group)) {
+    std::vector<std::string> cells = {peer};
+    for (const auto& found : best) cells.push_back(ratio_text(ratio_to(found, peer)));
+    out += markdown_line(cells);
+  }
+  return out;
+}
+
+/// One size: all figures of each contestant.
+std::string detail_table(const BenchResults& results, const std::vector<BenchRow>& group) {
+  std::vector<std::string> head = {"contestant", "time", "spread", "GFLOP/s", "share of peak"};
+  const auto peers = peer_names(group);
+  for (const auto& peer : peers) head.push_back("x " + peer);
+  head.emplace_back("error / bound");
+  std::string out = markdown_head(head);
+  for (const auto& row : group) {
+    std::vector<std::string> cells = {shown_name(row)};
+    if (!measured(row)) {
+      cells.push_back(to_string(row.status));
+      cells.resize(head.size());
+    } else {
+      const Figures found = figures(results, row);
+      const bool peak = row.kind == Kind::peak;
+      cells.insert(cells.end(), {time_text(found.seconds.median), spread_text(found.seconds),
+                                 short_number(found.gflops),
+                                 peak ? "" : short_number(found.percent_of_peak.median) + " %"});
+      for (const auto& peer : peers)
+        cells.push_back(peak || peer == row.name ? "" : ratio_text(ratio_to(found, peer)));
+      cells.push_back(peak ? "" : short_number(row.max_error_ratio));
+    }
+    out += markdown_line(cells);
+  }
+  return out;
+}
+
+std::string peer_lines(const BenchResults& results) {
+  std::string out;
+  const auto peers = results.context.find("peers");
+  if (peers == results.context.end() || !peers->is_array()) return out;
+  for (const auto& peer : *peers) {
+    const auto text = [&peer](const char* key) {
+      const auto at = peer.is_object() ? peer.find(key) : peer.end();
+      return peer.is_object() && at != peer.end() && at->is_string() ? at->get<std::string>() : "";
+    };
+    out += cat("- ", text("name"), ": ", text("version"));
+    for (const char* key : {"settings", "environment"}) {
+      if (const std::string value = text(key); !value.empty()) out += ", " + value;
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_csv(const BenchResults& results) {
+  const auto peers = peer_names(results.rows);
+  std::string out =
+      "name,kind,dtype,m,n,k,threads,status,max_error_ratio,repetitions,iterations,"
+      "seconds_median,seconds_mad,seconds_min,seconds_mean,gflops,percent_of_peak,bytes,"
+      "arithmetic_intensity";
+  for (const auto& peer : peers) out += cat(",ratio_", quoted(peer));
+  out += ",remark\n";
+  for (const auto& row : results.rows) {
+    const Figures found = figures(results, row);
+    const bool good = measured(row);
+    index_t iterations = 0;
+    for (const Sample& sample : row.samples) iterations += sample.iterations;
+    out += fmt::format("{},{},{},{},{},{},{},{},{}", quoted(row.name), name_of(row.kind),
+                       name(row.on.type), row.on.extents.M, row.on.extents.N, row.on.extents.K,
+                       row.on.threads, to_string(row.status), csv_number(row.max_error_ratio));
+    out +=
+        fmt::format(",{},{},{},{},{},{},{},{},{:.17g},{:.9g}", row.samples.size(), iterations,
+                    csv_number(found.seconds.median), csv_number(found.seconds.mad),
+                    csv_number(found.seconds.min), csv_number(found.seconds.mean),
+                    good ? csv_number(found.gflops) : "", csv_number(found.percent_of_peak.median),
+                    row.on.bytes(), row.on.flops() / row.on.bytes());
+    for (const auto& peer : peers) out += cat(",", csv_number(ratio_to(found, peer)));
+    out += cat(",", quoted(row.message), "\n");
+  }
+  return out;
+}
+
+std::string to_markdown(const BenchResults& results) {
+  std::string out;
+  for (const auto* first : distinct(results.rows, same_group)) {
+    const auto group = group_of(results, *first);
+    const auto cases = distinct(group, same_case);
+    out += cat("### ", group_title(*first));
+    if (cases.size() == 1) {
+      out += cat(", ", to_string(first->on.extents), "\n\n", detail_table(results, group), "\n");
+    } else {
+      out += "\n\n" + speed_table(results, group, cases) + "\n";
+      if (!peer_names(group).empty()) out += best_table(results, group, cases) + "\n";
+    }
+  }
+  if (results.context.contains("interrupted"))
+    out += "Interrupted: not everything that was asked for was measured.\n\n";
+  out += "Machine: " + machine_line(results) + ".\n";
+  if (const std::string method = context_text(results, "method"); !method.empty())
+    out += "\nMethod: " + method + "\n";
+  if (const std::string peers = peer_lines(results); !peers.empty()) out += "\nPeers:\n\n" + peers;
+  return out;
+}
+
+CaseTable case_table(const BenchResults& results, const BenchRow& of) {
+  std::vector<BenchRow> rows;
+  for (const auto& row : results.rows) {
+    if (same_case(row, of)) rows.push_back(row);
+  }
+  const auto peers = peer_names(rows);
+  std::vector<Table::Column> columns = {{"", Align::left},
+                                        {"time", Align::right},
+                                        {"spread", Align::right},
+                                        {"GFLOP/s", Align::right},
+                                        {"% of peak", Align::right}};
+  for (const auto& peer : peers) columns.push_back({"x " + peer, Align::right});
+  columns.push_back({"error/bound", Align::right});
+  columns.push_back({"remark", Align::left});
+  Table table(columns);
+  for (const auto& row : rows) {
+    std::vector<std::string> cells(columns.size());
+    cells[0] = shown_name(row);
+    cells.back() = row.message;
+    if (!measured(row)) cells.back() = cat(to_string(row.status), ": ", row.message);
+    else {
+      const Figures found = figures(results, row);
+      cells[1] = time_text(found.seconds.median);
+      cells[2] = spread_text(found.seconds);
+      cells[3] = short_number(found.gflops);
+      if (row.kind != Kind::peak) {
+        cells[4] = short_number(found.percent_of_peak.median);
+        for (std::size_t i = 0; i < peers.size(); ++i) {
+          if (peers[i] != row.name) cells[5 + i] = ratio_text(ratio_to(found, peers[i]));
+        }
+        cells[5 + peers.size()] = short_number(row.max_error_ratio);
+      }
+    }
+    table.add(cells);
+  }
+  const auto& [M, N, K] = of.on.extents;
+  return {cat(group_title(of), ", ", M, "x", N, "x", K), table.text()};
+}
+
+}  // namespace tessera::cli
