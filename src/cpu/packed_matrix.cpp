@@ -24,6 +24,7 @@ void with_word(const Kernels<Source, Word, Sum>& table, Body&& body) {
 template <class In>
 PackedMatrix<In>::PackedMatrix(const In* B, index_t K, index_t N, index_t b_row, index_t b_col)
     : K_(K), N_(N) {
+  if (K <= 0 || N <= 0) return;
   with_kernels<In>([&](const auto& table) {
     with_word(table, [&](auto word, auto source, const auto& kernels) {
       using Word = decltype(word);
@@ -33,7 +34,6 @@ PackedMatrix<In>::PackedMatrix(const In* B, index_t K, index_t N, index_t b_row,
       nr_ = panel_columns(N, kernels.lanes, kernels.vectors);
       const index_t columns = (N + nr_ - 1) / nr_ * nr_, slabs = (words + kc_ - 1) / kc_;
       bytes_ = static_cast<std::size_t>((words + slabs * kernels.extra) * columns) * sizeof(Word);
-      if (bytes_ == 0) return;
       void* memory =
           mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED)
