@@ -1,6 +1,7 @@
 #include "tessera/simt/block_scheduler.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -84,6 +85,7 @@ struct BlockScheduler::State {
   int arrived = 0, finished = 0;
   int first_arrived = 0;  ///< the thread that came to the current barrier first
   bool cancelled = false;
+  bool abandoned = false;  ///< some fibers were left in the middle of their frames
   std::exception_ptr failure;
 
   std::unique_ptr<detail::StackArena> arena;
@@ -91,6 +93,7 @@ struct BlockScheduler::State {
   std::vector<Fiber*> idle;
   Fiber main;
   Fiber* current = nullptr;
+  const std::byte* fault_address = nullptr;  ///< of a stack overflow
   Aligned shared, exchange, scratch;
 
   ~State() {
@@ -107,14 +110,18 @@ struct BlockScheduler::State {
   }
 
   void reserve_stacks() {
-    if (arena != nullptr && arena->count() >= threads) return;
+    // The size is exact: a kernel must not pass because another one before it needed more.
+    if (arena != nullptr && arena->count() >= threads && arena->wanted_bytes() == task.stack_bytes)
+      return;
+    const int count = std::max(threads, arena == nullptr ? 0 : arena->count());
     for (auto& fiber : fibers) detail::release(fiber);
     fibers.clear();
-    arena = std::make_unique<detail::StackArena>(threads);
-    fibers.resize(static_cast<std::size_t>(threads));
-    for (int i = 0; i < threads; ++i) {
+    arena.reset();
+    arena = std::make_unique<detail::StackArena>(count, task.stack_bytes);
+    fibers.resize(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
       fibers[static_cast<std::size_t>(i)].stack_low = arena->low(i);
-      fibers[static_cast<std::size_t>(i)].stack_bytes = detail::StackArena::kStackBytes;
+      fibers[static_cast<std::size_t>(i)].stack_bytes = arena->stack_bytes();
     }
   }
 
@@ -134,7 +141,7 @@ struct BlockScheduler::State {
     random.state = task.seed ^ (static_cast<std::uint64_t>(task.block.linear) << 32);
     if (task.order == ThreadOrder::shuffled) shuffle();
     arrived = finished = 0;
-    cancelled = false;
+    cancelled = abandoned = false;
     failure = nullptr;
     idle.clear();
     for (int i = threads; i-- > 0;) idle.push_back(&fibers[static_cast<std::size_t>(i)]);
@@ -308,16 +315,28 @@ struct BlockScheduler::State {
       throw Cancelled{};
   }
 
-  void overflowed() {
-    const int thread = current->thread;
-    fail(std::make_exception_ptr(
-        Error(Category::kernel,
-              cat(kernel_and_block(), ", thread ", thread_text(thread), ": the thread's stack of ",
-                  detail::StackArena::kStackBytes / 1024, " KiB overflowed"),
-              {}, {}, "use shared memory or a smaller local array, and no deep recursion")));
-    cancel();
-    finish_thread(thread);
-    fiber_main();  // only if another thread were unstarted; cancel() has forgotten those
+  /// Ends the block as it stands: the frame that overflowed may have written into the stacks of
+  /// other threads, so nothing on them is run again, not even a destructor.
+  [[noreturn]] void overflowed() {
+    const Fiber& fiber = *current;
+    const auto depth = static_cast<std::size_t>(
+        std::max<std::ptrdiff_t>(fiber.stack_low + fiber.stack_bytes - fault_address, 0));
+    const std::size_t enough = std::bit_ceil(depth + task.stack_bytes);
+    fail(std::make_exception_ptr(Error(
+        Category::kernel,
+        cat(kernel_and_block(), ", thread ", thread_text(fiber.thread), ": the thread's stack of ",
+            fiber.stack_bytes / 1024, " KiB overflowed, with an access ", depth / 1024,
+            " KiB deep"),
+        {}, {},
+        cat("use shared memory, a smaller local array and no deep recursion",
+            enough <= kMaxStackBytes
+                ? cat(", or declare 'static constexpr std::size_t stack_bytes = ", enough / 1024,
+                      " * 1024;' in the kernel")
+                : ""))));
+    abandoned = true;
+    Fiber* self = current;
+    current = &main;
+    detail::leave_fiber(*self, main);
   }
 };
 
@@ -330,9 +349,10 @@ void BlockScheduler::run(const BlockTask& task) {
   const detail::FaultScope faults({
       .owns =
           [](void* context, const void* address) {
-            const State& state = *static_cast<State*>(context);
-            const int guard = state.arena->guard_of(address);
-            return guard >= 0 && state.current == &state.fibers[static_cast<std::size_t>(guard)];
+            State& state = *static_cast<State*>(context);
+            if (state.current == &state.main || !state.arena->contains(address)) return false;
+            state.fault_address = static_cast<const std::byte*>(address);
+            return true;
           },
       .stack_top = [](void* context) -> void* {
         const Fiber* fiber = static_cast<State*>(context)->current;
@@ -346,6 +366,9 @@ void BlockScheduler::run(const BlockTask& task) {
   Fiber* first = s.take_idle();
   s.current = first;
   detail::switch_fiber(s.main, *first);
+  if (s.abandoned) {
+    for (auto& fiber : s.fibers) detail::release(fiber);
+  }
   if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
 }
 

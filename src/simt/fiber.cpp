@@ -22,21 +22,17 @@ namespace tessera::detail {
 
 namespace context = boost::context::detail;
 
-StackArena::StackArena(int count)
-    : count_(count),
-      page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-      stride_(kStackBytes + page_),
-      bytes_(stride_ * static_cast<std::size_t>(count)) {
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) {
+StackArena::StackArena(int count, std::size_t stack_bytes)
+    : count_(count), wanted_bytes_(stack_bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  stack_bytes_ = (stack_bytes + page - 1) / page * page;
+  if (!map(kGuardBytes, kFirstGuardBytes) && !map(page, page)) {
     throw Error(Category::resource,
                 cat("cannot reserve ", bytes_, " bytes of stacks for the threads of a block"), {},
                 {}, "raise the limit on address space (ulimit -v) or use fewer threads per block");
   }
-  base_ = static_cast<std::byte*>(memory);
   for (int i = 0; i < count; ++i) {
-    if (mprotect(base_ + static_cast<std::size_t>(i) * stride_, page_, PROT_NONE) != 0) {
+    if (mprotect(low(i), stack_bytes_, PROT_READ | PROT_WRITE) != 0) {
       munmap(base_, bytes_);
       throw Error(Category::resource, "cannot protect the stacks of a block's threads", {}, {},
                   "raise vm.max_map_count");
@@ -46,11 +42,15 @@ StackArena::StackArena(int count)
 
 StackArena::~StackArena() { munmap(base_, bytes_); }
 
-int StackArena::guard_of(const void* address) const {
-  const auto* byte = static_cast<const std::byte*>(address);
-  if (byte < base_ || byte >= base_ + bytes_) return -1;
-  const auto offset = static_cast<std::size_t>(byte - base_);
-  return offset % stride_ < page_ ? static_cast<int>(offset / stride_) : -1;
+bool StackArena::map(std::size_t guard, std::size_t first_guard) {
+  guard_ = guard;
+  first_guard_ = first_guard;
+  bytes_ = first_guard + static_cast<std::size_t>(count_) * (stack_bytes_ + guard);
+  void* memory = mmap(nullptr, bytes_, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  base_ = static_cast<std::byte*>(memory);
+  return true;
 }
 
 namespace {

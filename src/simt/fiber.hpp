@@ -22,28 +22,45 @@
 
 namespace tessera::detail {
 
-/// A memory region of fiber stacks, each with an inaccessible page below it. Pages are touched only
+/// A memory region of fiber stacks with an inaccessible guard below each. Pages are touched only
 /// when used.
 class StackArena {
  public:
-  static constexpr std::size_t kStackBytes = 64 * 1024;
+  /// As large as a GPU's local memory of one thread (CUDA C++ Programming Guide, "Technical
+  /// Specifications per Compute Capability": 512 KB): no frame of a kernel that also runs there
+  /// reaches past it into the next stack.
+  static constexpr std::size_t kGuardBytes = 512 * 1024;
+  /// Below the first stack, where every thread of a kernel without barriers runs.
+  static constexpr std::size_t kFirstGuardBytes = 16 * 1024 * 1024;
 
-  /// Throws Error(resource) when the system gives no address space.
-  explicit StackArena(int count);
+  /// `stack_bytes` is rounded up to whole pages. Where the address space is too small for the
+  /// guards, they are one page each. Throws Error(resource) where even that does not fit.
+  StackArena(int count, std::size_t stack_bytes);
   ~StackArena();
   StackArena(const StackArena&) = delete;
   StackArena& operator=(const StackArena&) = delete;
 
   /// First usable byte of stack i.
-  std::byte* low(int i) const { return base_ + static_cast<std::size_t>(i) * stride_ + page_; }
+  std::byte* low(int i) const {
+    return base_ + first_guard_ + static_cast<std::size_t>(i) * (guard_ + stack_bytes_);
+  }
   int count() const { return count_; }
-  /// Which stack's guard page holds this address, or -1.
-  int guard_of(const void* address) const;
+  std::size_t stack_bytes() const { return stack_bytes_; }
+  std::size_t wanted_bytes() const { return wanted_bytes_; }
+  /// Does the address lie in the region? A fault there is a fault in one of the guards: the stacks
+  /// themselves are accessible.
+  bool contains(const void* address) const {
+    const auto* byte = static_cast<const std::byte*>(address);
+    return byte >= base_ && byte < base_ + bytes_;
+  }
 
  private:
+  bool map(std::size_t guard, std::size_t first_guard);
+
   int count_;
-  std::size_t page_, stride_, bytes_;
-  std::byte* base_;
+  std::size_t wanted_bytes_, stack_bytes_;
+  std::size_t guard_ = 0, first_guard_ = 0, bytes_ = 0;
+  std::byte* base_ = nullptr;
 };
 
 struct Fiber {

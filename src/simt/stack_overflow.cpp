@@ -54,19 +54,44 @@ void on_fault(int signal, siginfo_t* info, void* where) {
 #endif
 }
 
+/// What an OS thread needs to take a fault on a fiber, from its first kernel to its end: another
+/// stack for the handler, and the two signals let through (a fault that is blocked kills the
+/// process).
+struct ReadyThread {
+  void* stack = nullptr;
+
+  ReadyThread() {
+    stack_t now{};
+    sigaltstack(nullptr, &now);
+    if ((now.ss_flags & SS_DISABLE) != 0 && (stack = std::malloc(kAlternateBytes)) != nullptr) {
+      stack_t own{};
+      own.ss_sp = stack;
+      own.ss_size = kAlternateBytes;
+      sigaltstack(&own, nullptr);
+    }
+    sigset_t faults;
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    sigaddset(&faults, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+  }
+  ~ReadyThread() {
+    stack_t now{};
+    sigaltstack(nullptr, &now);
+    if (stack != nullptr && now.ss_sp == stack) {
+      stack_t off{};
+      off.ss_flags = SS_DISABLE;
+      sigaltstack(&off, nullptr);
+    }
+    std::free(stack);
+  }
+};
+
 }  // namespace
 
 FaultScope::FaultScope(const FaultHandler& handler) : outer_(active) {
   active = handler;
-  stack_t now{};
-  sigaltstack(nullptr, &now);
-  if ((now.ss_flags & SS_DISABLE) != 0) {
-    alternate_stack_ = std::malloc(kAlternateBytes);
-    stack_t own{};
-    own.ss_sp = alternate_stack_;
-    own.ss_size = kAlternateBytes;
-    if (alternate_stack_ != nullptr) sigaltstack(&own, nullptr);
-  }
+  thread_local const ReadyThread ready;
   const std::lock_guard lock(install_mutex);
   if (installed++ == 0) {
     struct sigaction action {};
@@ -85,12 +110,6 @@ FaultScope::~FaultScope() {
       sigaction(SIGSEGV, &previous_segv, nullptr);
       sigaction(SIGBUS, &previous_bus, nullptr);
     }
-  }
-  if (alternate_stack_ != nullptr) {
-    stack_t off{};
-    off.ss_flags = SS_DISABLE;
-    sigaltstack(&off, nullptr);
-    std::free(alternate_stack_);
   }
   active = outer_;
 }

@@ -22,7 +22,6 @@ class FaultScope {
 
  private:
   FaultHandler outer_;
-  void* alternate_stack_ = nullptr;
 };
 
 }  // namespace tessera::detail

@@ -73,6 +73,7 @@ class Package(unittest.TestCase):
         env = {"PKG_CONFIG_PATH": str(place)}
         said = run("pkg-config", "--cflags", "--libs", "tessera", env=env)
         self.assertIn("-ffp-contract=off", said)
+        self.assertIn("-fstack-clash-protection", said)
         self.assertIn(str(self.prefix), str(pathlib.Path(next(w[2:] for w in said.split() if w.startswith("-L"))).resolve()))
         program = pathlib.Path(self.scratch.name) / "by_pkg_config"
         run(cases.options.compiler, *flags().split(), CONSUMER / "main.cpp", "-o", program, *said.split())

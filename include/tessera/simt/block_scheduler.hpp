@@ -16,6 +16,11 @@
 
 namespace tessera {
 
+/// The stack of a thread, unless its kernel declares another size; and the largest that a kernel
+/// may declare.
+inline constexpr std::size_t kStackBytes = 64 * 1024;
+inline constexpr std::size_t kMaxStackBytes = 16 * 1024 * 1024;
+
 /// What one block needs to run.
 struct BlockTask {
   using Body = void (*)(void* closure, int thread);  ///< runs one thread from start to end
@@ -26,6 +31,7 @@ struct BlockTask {
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
   std::size_t shared_bytes = 0;
+  std::size_t stack_bytes = kStackBytes;  ///< of each thread
   Body body = nullptr;
   void* closure = nullptr;
 };

@@ -4,6 +4,7 @@
 //   static constexpr Dim3 block;                its block size
 //   template <class T> struct Shared { ... };   its shared storage, T = element type of the first
 //   argument; or struct Shared { ... };
+//   static constexpr std::size_t stack_bytes;   the stack of a thread, if 64 KiB do not do (CPU)
 // so that the launcher knows every byte before it starts.
 #pragma once
 
@@ -44,6 +45,18 @@ template <class Kernel>
 constexpr Dim3 declared_block() {
   if constexpr (requires { Kernel::block.x; }) return Kernel::block;
   else return Dim3{0, 0, 0};
+}
+
+/// The stack that a kernel declares for each of its threads, or the usual one.
+template <class Kernel>
+constexpr std::size_t declared_stack() {
+  if constexpr (requires { Kernel::stack_bytes; }) {
+    static_assert(Kernel::stack_bytes >= kStackBytes && Kernel::stack_bytes <= kMaxStackBytes,
+                  "a kernel's stack_bytes lies between 64 KiB, what every thread has, and 16 MiB");
+    return Kernel::stack_bytes;
+  } else {
+    return kStackBytes;
+  }
 }
 
 template <class T>
@@ -129,6 +142,7 @@ void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... arg
     task.order = config.order;
     task.seed = config.seed;
     task.shared_bytes = shared_bytes;
+    task.stack_bytes = detail::declared_stack<Kernel>();
     task.body = body;
     task.closure = const_cast<Entry*>(&entry);
     (*scheduler).run(task);
