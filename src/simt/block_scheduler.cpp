@@ -9,10 +9,11 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "fault_scope.hpp"
 #include "fiber.hpp"
-#include "stack_overflow.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera {
@@ -93,6 +94,7 @@ struct BlockScheduler::State {
   std::vector<Fiber*> idle;
   Fiber main;
   Fiber* current = nullptr;
+  detail::Exceptions* exceptions = nullptr;  ///< of the OS thread that runs the block
   const std::byte* fault_address = nullptr;  ///< of a stack overflow
   Aligned shared, exchange, scratch;
 
@@ -113,13 +115,12 @@ struct BlockScheduler::State {
     // The size is exact: a kernel must not pass because another one before it needed more.
     if (arena != nullptr && arena->count() >= threads && arena->wanted_bytes() == task.stack_bytes)
       return;
-    const int count = std::max(threads, arena == nullptr ? 0 : arena->count());
     for (auto& fiber : fibers) detail::release(fiber);
     fibers.clear();
     arena.reset();
-    arena = std::make_unique<detail::StackArena>(count, task.stack_bytes);
-    fibers.resize(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) {
+    arena = std::make_unique<detail::StackArena>(threads, task.stack_bytes);
+    fibers.resize(static_cast<std::size_t>(threads));
+    for (int i = 0; i < threads; ++i) {
       fibers[static_cast<std::size_t>(i)].stack_low = arena->low(i);
       fibers[static_cast<std::size_t>(i)].stack_bytes = arena->stack_bytes();
     }
@@ -227,13 +228,15 @@ struct BlockScheduler::State {
                  "move the barrier out of the branch or loop that some threads leave early");
   }
 
-  [[noreturn, gnu::cold]] void different_barriers(int thread, const Wait& first,
-                                                  const Wait& mine) const {
-    throw Error(Category::kernel,
-                cat("threads of one block reached different barriers: thread ",
-                    thread_text(first_arrived), describe(" waits at the barrier", first),
-                    ", thread ", thread_text(thread), describe(" at the barrier", mine)),
-                {}, {}, "let all threads of the block pass the same barriers");
+  [[noreturn, gnu::cold]] void different_barriers(int thread, const Wait& first, const Wait& mine) {
+    fail(std::make_exception_ptr(
+        Error(Category::kernel,
+              cat(kernel_and_block(), ": threads of one block reached different barriers: thread ",
+                  thread_text(first_arrived), describe(" waits at the barrier", first), ", thread ",
+                  thread_text(thread), describe(" at the barrier", mine)),
+              {}, {}, "let all threads of the block pass the same barriers")));
+    cancel();
+    throw Cancelled{};
   }
 
   void fail(std::exception_ptr reason) {
@@ -263,25 +266,59 @@ struct BlockScheduler::State {
       current->thread = thread;
       try {
         task.body(task.closure, thread);
-      } catch (const Cancelled&) {
-      } catch (const Error& error) {
-        fail(std::make_exception_ptr(
-            Error(error.category(),
-                  cat(kernel_and_block(), ", thread ", thread_text(thread), ": ", error.what()))));
-        cancel();
-      } catch (const std::exception& error) {
-        fail(std::make_exception_ptr(Error(
-            Category::kernel,
-            cat(kernel_and_block(), ", thread ", thread_text(thread), " threw: ", error.what()))));
-        cancel();
       } catch (...) {
-        fail(std::make_exception_ptr(
-            Error(Category::kernel, cat(kernel_and_block(), ", thread ", thread_text(thread),
-                                        " threw something that is no std::exception"))));
-        cancel();
+        fail_with_current(thread, "");
       }
       finish_thread(thread);
     }
+  }
+
+  /// Ends the block with the exception that is being handled, if it is a kernel's own.
+  void fail_with_current(int thread, const char* where) {
+    const std::string who = cat(kernel_and_block(), ", thread ", thread_text(thread), where);
+    try {
+      throw;
+    } catch (const Cancelled&) {
+      return;
+    } catch (const Error& error) {
+      fail(std::make_exception_ptr(Error(error.category(), cat(who, ": ", error.what()))));
+    } catch (const std::exception& error) {
+      fail(std::make_exception_ptr(Error(Category::kernel, cat(who, " threw: ", error.what()))));
+    } catch (...) {
+      fail(std::make_exception_ptr(
+          Error(Category::kernel, cat(who, " threw something that is no std::exception"))));
+    }
+    cancel();
+  }
+
+  /// In place of std::terminate: the thread's frames cannot be unwound, so they are left behind as
+  /// they are, and the block ends.
+  [[noreturn]] void terminated() {
+    const int thread = current->thread;
+    if (std::current_exception() != nullptr) {
+      fail_with_current(thread, ", in a noexcept function or a destructor");
+    } else if (!cancelled) {
+      fail(std::make_exception_ptr(
+          Error(Category::kernel, cat(kernel_and_block(), ", thread ", thread_text(thread),
+                                      ": std::terminate was called, as when an exception leaves "
+                                      "a noexcept function or a destructor"))));
+      cancel();
+    }
+    abandon_thread(thread);
+  }
+
+  /// Leaves the running thread in the middle of its frames. The block has failed before.
+  [[noreturn]] void abandon_thread(int thread) {
+    abandoned = true;
+    detail::drop_caught_exceptions();
+    finish_thread(thread);
+    std::abort();  // a failed block starts no thread, so this fiber has nothing left to run
+  }
+
+  /// A thread of a failed block waits for others once more. Returns if it is being unwound and a
+  /// destructor waits; a thread that has caught what unwinds it is left behind.
+  [[gnu::cold]] void wait_after_failure(int thread) {
+    if (exceptions->uncaught == 0) abandon_thread(thread);
   }
 
   /// Books the end of a thread; returns if this fiber shall run the next unstarted one.
@@ -293,8 +330,25 @@ struct BlockScheduler::State {
     Fiber* self = current;
     idle.push_back(self);
     Fiber* to = next < 0 ? &main : fiber_of[static_cast<std::size_t>(next)];
-    current = to;
-    detail::leave_fiber(*self, *to);
+    leave(*self, *to);
+  }
+
+  /// Each fiber has its own exceptions; nearly always none.
+  void exchange_exceptions(Fiber& from, Fiber& to) {
+    if (exceptions->any() || to.exceptions.any()) [[unlikely]] {
+      from.exceptions = *exceptions;
+      *exceptions = std::exchange(to.exceptions, {});
+    }
+  }
+  void resume(Fiber& from, Fiber& to) {
+    exchange_exceptions(from, to);
+    current = &to;
+    detail::switch_fiber(from, to);
+  }
+  [[noreturn]] void leave(Fiber& from, Fiber& to) {
+    exchange_exceptions(from, to);
+    current = &to;
+    detail::leave_fiber(from, to);
   }
 
   /// The running thread cannot go on now.
@@ -307,10 +361,7 @@ struct BlockScheduler::State {
     Fiber* self = current;
     Fiber* to = fiber_of[static_cast<std::size_t>(next)];
     if (run[static_cast<std::size_t>(next)] == Run::unstarted) to = take_idle();
-    if (to != self) {
-      current = to;
-      detail::switch_fiber(*self, *to);
-    }
+    if (to != self) resume(*self, *to);
     if (cancelled) [[unlikely]]
       throw Cancelled{};
   }
@@ -334,9 +385,7 @@ struct BlockScheduler::State {
                       " * 1024;' in the kernel")
                 : ""))));
     abandoned = true;
-    Fiber* self = current;
-    current = &main;
-    detail::leave_fiber(*self, main);
+    leave(*current, main);
   }
 };
 
@@ -359,13 +408,17 @@ void BlockScheduler::run(const BlockTask& task) {
         return fiber->stack_low + fiber->stack_bytes;
       },
       .landing = [](void* context) { static_cast<State*>(context)->overflowed(); },
+      .terminated =
+          [](void* context) {
+            State& state = *static_cast<State*>(context);
+            if (state.current != &state.main) state.terminated();
+          },
       .context = &s,
   });
   detail::adopt_current_stack(s.main);
+  s.exceptions = &detail::current_exceptions();
   s.cursor = 0;
-  Fiber* first = s.take_idle();
-  s.current = first;
-  detail::switch_fiber(s.main, *first);
+  s.resume(s.main, *s.take_idle());
   if (s.abandoned) {
     for (auto& fiber : s.fibers) detail::release(fiber);
   }
@@ -374,6 +427,8 @@ void BlockScheduler::run(const BlockTask& task) {
 
 void BlockScheduler::barrier(int thread, const char* name, Here here) {
   State& s = *state_;
+  if (s.cancelled) [[unlikely]]
+    return s.wait_after_failure(thread);
   const auto i = static_cast<std::size_t>(thread);
   const Wait wait{here, name};
   s.wait[i] = &wait;
@@ -390,6 +445,8 @@ void BlockScheduler::barrier(int thread, const char* name, Here here) {
 
 void BlockScheduler::warp_barrier(int thread, Here here) {
   State& s = *state_;
+  if (s.cancelled) [[unlikely]]
+    return s.wait_after_failure(thread);
   const int warp = thread / kWarpSize;
   int& arrived = s.warp_arrived[static_cast<std::size_t>(warp)];
   if (++arrived < s.lanes_of(warp)) {

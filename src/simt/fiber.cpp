@@ -1,5 +1,6 @@
 #include "fiber.hpp"
 
+#include <cxxabi.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,7 +41,13 @@ StackArena::StackArena(int count, std::size_t stack_bytes)
   }
 }
 
-StackArena::~StackArena() { munmap(base_, bytes_); }
+StackArena::~StackArena() {
+#if defined(TESSERA_ASAN)
+  // Frames that never returned leave marks, which would fall on whoever gets this memory next.
+  for (int i = 0; i < count_; ++i) __asan_unpoison_memory_region(low(i), stack_bytes_);
+#endif
+  munmap(base_, bytes_);
+}
 
 bool StackArena::map(std::size_t guard, std::size_t first_guard) {
   guard_ = guard;
@@ -51,6 +58,14 @@ bool StackArena::map(std::size_t guard, std::size_t first_guard) {
   if (memory == MAP_FAILED) return false;
   base_ = static_cast<std::byte*>(memory);
   return true;
+}
+
+Exceptions& current_exceptions() {
+  return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
+}
+
+void drop_caught_exceptions() {
+  while (current_exceptions().caught != nullptr) abi::__cxa_end_catch();
 }
 
 namespace {
@@ -101,6 +116,7 @@ void prepare(Fiber& fiber, std::size_t colour, void (*entry)(void*), void* argum
   fiber.fake_stack = nullptr;
 #endif
   *reinterpret_cast<Start*>(fiber.stack_low) = {entry, argument};
+  fiber.exceptions = {};
   std::byte* top = fiber.stack_low + fiber.stack_bytes - colour;
   fiber.context = context::make_fcontext(top, fiber.stack_bytes - colour, trampoline);
 #if defined(TESSERA_TSAN)

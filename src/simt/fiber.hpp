@@ -63,12 +63,25 @@ class StackArena {
   std::byte* base_ = nullptr;
 };
 
+/// What the C++ runtime keeps for each OS thread (Itanium C++ ABI: Exception Handling, 2.2.2) and
+/// each fiber needs for itself: the exceptions that are being handled and those in flight.
+struct Exceptions {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+  bool any() const { return caught != nullptr || uncaught != 0; }
+};
+/// Those of the calling OS thread, hence of the fiber that runs on it.
+Exceptions& current_exceptions();
+/// Ends the handling of all exceptions of the running fiber, whose handlers will not.
+void drop_caught_exceptions();
+
 struct Fiber {
   boost::context::detail::fcontext_t context = nullptr;
   Fiber* next = nullptr;  ///< who was switched to when this one stopped
   std::byte* stack_low = nullptr;
   std::size_t stack_bytes = 0;
-  int thread = -1;  ///< the kernel thread that runs on it
+  int thread = -1;        ///< the kernel thread that runs on it
+  Exceptions exceptions;  ///< while it does not run
 #if defined(TESSERA_TSAN)
   void* tsan = nullptr;
 #endif

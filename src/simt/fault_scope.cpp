@@ -1,10 +1,11 @@
-#include "stack_overflow.hpp"
+#include "fault_scope.hpp"
 
 #include <ucontext.h>
 
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 
 namespace tessera::detail {
@@ -19,6 +20,7 @@ std::mutex install_mutex;
 int installed = 0;
 struct sigaction previous_segv;
 struct sigaction previous_bus;
+std::terminate_handler previous_terminate;
 
 void pass_on(int signal, siginfo_t* info, void* where) {
   const struct sigaction& previous = signal == SIGSEGV ? previous_segv : previous_bus;
@@ -52,6 +54,14 @@ void on_fault(int signal, siginfo_t* info, void* where) {
 #error \
     "stack overflow reporting: name the program counter, stack pointer and first argument of this processor"
 #endif
+}
+
+/// The C++ runtime calls this on the thread whose exception met a noexcept function or a
+/// destructor.
+void on_terminate() {
+  if (active.terminated != nullptr) active.terminated(active.context);
+  if (previous_terminate != nullptr) previous_terminate();
+  std::abort();
 }
 
 /// What an OS thread needs to take a fault on a fiber, from its first kernel to its end: another
@@ -100,6 +110,7 @@ FaultScope::FaultScope(const FaultHandler& handler) : outer_(active) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, &previous_segv);
     sigaction(SIGBUS, &action, &previous_bus);
+    previous_terminate = std::set_terminate(on_terminate);
   }
 }
 
@@ -109,6 +120,7 @@ FaultScope::~FaultScope() {
     if (--installed == 0) {
       sigaction(SIGSEGV, &previous_segv, nullptr);
       sigaction(SIGBUS, &previous_bus, nullptr);
+      if (std::get_terminate() == on_terminate) std::set_terminate(previous_terminate);
     }
   }
   active = outer_;

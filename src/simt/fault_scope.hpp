@@ -1,15 +1,18 @@
-// Turns the fault of a fiber that runs off its stack into an ordinary call. Private to src/simt.
+// Turns what would end the process inside a fiber, a fault beyond its stack and std::terminate,
+// into an ordinary call. Private to src/simt.
 #pragma once
 
 namespace tessera::detail {
 
 /// While an object lives, a fault on this OS thread is offered to `owns(context, address)`; if that
 /// says yes, the faulting code is abandoned and `landing(context)` runs at `stack_top()` instead.
-/// All other faults go where they went before.
+/// `terminated(context)` runs in place of std::terminate and does not return, unless the thread is
+/// not in one of the context's fibers. Everything else goes where it went before.
 struct FaultHandler {
   bool (*owns)(void* context, const void* address) = nullptr;
   void* (*stack_top)(void* context) = nullptr;
   void (*landing)(void* context) = nullptr;
+  void (*terminated)(void* context) = nullptr;
   void* context = nullptr;
 };
 
