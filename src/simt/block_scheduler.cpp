@@ -32,14 +32,21 @@ struct Wait {
   const char* name = nullptr;
 };
 
-bool same_place(const Here& a, const Here& b) {
-  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+/// The same texts at the same addresses: nearly always so for one barrier.
+bool identical(const Wait& a, const char* name, const Here& here) {
+  return a.where.file == here.file && a.where.line == here.line && a.where.column == here.column &&
+         a.name == name;
+}
+
+bool same_text(const char* a, const char* b) {
+  return a == b || (a != nullptr && b != nullptr && std::strcmp(a, b) == 0);
 }
 
 std::string describe(const char* kind, const Wait& wait) {
   std::string text = kind;
   if (wait.name != nullptr) text += cat(" '", wait.name, "'");
-  return cat(text, " at ", wait.where.file, ":", wait.where.line);
+  text += cat(" at ", wait.where.file, ":", wait.where.line);
+  return wait.where.column > 0 ? cat(text, ":", wait.where.column) : text;
 }
 
 /// A small generator for shuffles: the same order on every machine (std::shuffle does not promise
@@ -80,7 +87,8 @@ struct BlockScheduler::State {
   std::vector<Fiber*> fiber_of;
   std::vector<const Wait*> wait;  ///< on the stack of the thread that waits
   std::vector<int> warp_arrived;
-  std::vector<int> order;  ///< thread numbers in the order of this phase
+  std::vector<int> warp_first;  ///< the lane that came to its warp's barrier first, as a thread
+  std::vector<int> order;       ///< thread numbers in the order of this phase
   Random random{0};
   int cursor = 0;  ///< position in `order` of the running thread
   int arrived = 0, finished = 0;
@@ -136,6 +144,7 @@ struct BlockScheduler::State {
     fiber_of.assign(count, nullptr);
     wait.resize(count);
     warp_arrived.assign(warps, 0);
+    warp_first.resize(warps);
     if (order.size() != count || task.order == ThreadOrder::shuffled) order.resize(count);
     std::iota(order.begin(), order.end(), 0);
     if (task.order == ThreadOrder::backward) std::reverse(order.begin(), order.end());
@@ -228,13 +237,21 @@ struct BlockScheduler::State {
                  "move the barrier out of the branch or loop that some threads leave early");
   }
 
-  [[noreturn, gnu::cold]] void different_barriers(int thread, const Wait& first, const Wait& mine) {
+  /// The thread has come to a barrier that does not look like that of `first_thread`. `unit`:
+  /// "block" or "warp".
+  [[gnu::cold, gnu::noinline]] void require_same_barrier(const char* unit, const char* barrier,
+                                                         int first_thread, int thread,
+                                                         const Wait& mine) {
+    const Wait& first = *wait[static_cast<std::size_t>(first_thread)];
+    if (first.where.line == mine.where.line && first.where.column == mine.where.column &&
+        same_text(first.where.file, mine.where.file) && same_text(first.name, mine.name))
+      return;
     fail(std::make_exception_ptr(
         Error(Category::kernel,
-              cat(kernel_and_block(), ": threads of one block reached different barriers: thread ",
-                  thread_text(first_arrived), describe(" waits at the barrier", first), ", thread ",
-                  thread_text(thread), describe(" at the barrier", mine)),
-              {}, {}, "let all threads of the block pass the same barriers")));
+              cat(kernel_and_block(), ": threads of one ", unit, " reached different barriers: ",
+                  "thread ", thread_text(first_thread), " waits at the ", describe(barrier, first),
+                  ", thread ", thread_text(thread), " at the ", describe(barrier, mine)),
+              {}, {}, cat("let all threads of the ", unit, " pass the same barriers"))));
     cancel();
     throw Cancelled{};
   }
@@ -434,24 +451,28 @@ void BlockScheduler::barrier(int thread, const char* name, Here here) {
   s.wait[i] = &wait;
   if (s.arrived == 0) {
     s.first_arrived = thread;
-  } else if (const Wait& first = *s.wait[static_cast<std::size_t>(s.first_arrived)];
-             !same_place(first.where, here)) [[unlikely]] {
-    s.different_barriers(thread, first, wait);
+  } else if (!identical(*s.wait[static_cast<std::size_t>(s.first_arrived)], name, here))
+      [[unlikely]] {
+    s.require_same_barrier("block", "barrier", s.first_arrived, thread, wait);
   }
   s.run[i] = Run::at_barrier;
   ++s.arrived;
   s.block();
 }
 
-void BlockScheduler::warp_barrier(int thread, Here here) {
+void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
   State& s = *state_;
   if (s.cancelled) [[unlikely]]
     return s.wait_after_failure(thread);
   const int warp = thread / kWarpSize;
   int& arrived = s.warp_arrived[static_cast<std::size_t>(warp)];
+  int& first_lane = s.warp_first[static_cast<std::size_t>(warp)];
+  const Wait wait{here, name};
+  if (arrived == 0) first_lane = thread;
+  else if (!identical(*s.wait[static_cast<std::size_t>(first_lane)], name, here)) [[unlikely]]
+    s.require_same_barrier("warp", "warp barrier", first_lane, thread, wait);
   if (++arrived < s.lanes_of(warp)) {
     const auto i = static_cast<std::size_t>(thread);
-    const Wait wait{here, nullptr};
     s.wait[i] = &wait;
     s.run[i] = Run::at_warp_barrier;
     s.block();
@@ -470,6 +491,11 @@ std::byte* BlockScheduler::exchange(int warp, int turn) {
 }
 
 std::byte* BlockScheduler::warp_scratch(int warp) {
+  if (const int lanes = state_->lanes_of(warp); lanes < kWarpSize) [[unlikely]] {
+    throw Error(Category::kernel, "a matrix instruction needs a whole warp",
+                cat(kWarpSize, " lanes"), cat(lanes),
+                cat("make the block a multiple of ", kWarpSize, " threads"));
+  }
   return state_->scratch.data + static_cast<std::size_t>(warp) * kWarpScratchBytes;
 }
 

@@ -1,6 +1,7 @@
 // Matrix units on the CPU: fragment layouts, exact products, rounding of inputs.
 #include "tessera/ops/tensor_core.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +12,8 @@
 
 namespace tessera {
 namespace {
+
+using ::testing::HasSubstr;
 
 template <class Mma, class In, class Out>
 struct OneInstruction {
@@ -97,6 +100,46 @@ TEST(TensorCore, KnownLanesOfTheFragments) {
   EXPECT_EQ(Half::layout_a(5, 2), 9 + 16 * 2);   // a2: row 9
   EXPECT_EQ(Half::layout_a(5, 4), 1 + 16 * 10);  // a4: column 10
   EXPECT_EQ(Half::layout_b(5, 2), 1 + 8 * 10);   // b2: k 10
+}
+
+template <int Threads>
+struct MultipliesInABlockOf {
+  static constexpr Dim3 block{Threads};
+  void operator()(auto t, float* d) const {
+    using Mma = TensorCore<float, float, MmaShape{16, 8, 8}>;
+    auto acc = Mma::zero();
+    Mma::mma(t, acc, {}, {});
+    if (t.thread == 0) *d = acc.value[0];
+  }
+};
+struct MultipliesInTwoPlaces {
+  static constexpr Dim3 block{32};
+  void operator()(auto t) const {
+    using Mma = TensorCore<float, float, MmaShape{16, 8, 8}>;
+    auto acc = Mma::zero();
+    if (t.lane < 16) Mma::mma(t, acc, {}, {});
+    else Mma::mma(t, acc, {}, {});
+  }
+};
+
+TEST(TensorCore, NeedsAWholeWarpAtOnePlace) {
+  const auto message = [](auto kernel, auto... args) -> std::string {
+    try {
+      launch(Dim3{1}, kernel, args...);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.category(), Category::kernel);
+      return error.what();
+    }
+    return "no error";
+  };
+  float d = 1;
+  EXPECT_EQ(message(MultipliesInABlockOf<64>{}, &d), "no error");
+  EXPECT_EQ(d, 0);
+  EXPECT_THAT(message(MultipliesInABlockOf<16>{}, &d),
+              HasSubstr("a matrix instruction needs a whole warp: expected 32 lanes, got 16; make "
+                        "the block a multiple of 32 threads"));
+  EXPECT_THAT(message(MultipliesInABlockOf<40>{}, &d), HasSubstr("got 8"));
+  EXPECT_THAT(message(MultipliesInTwoPlaces{}), HasSubstr("different barriers"));
 }
 
 TEST(TensorCore, Tf32RoundsToTenBitsTiesAway) {

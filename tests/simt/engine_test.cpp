@@ -207,6 +207,88 @@ TEST(Diverged, AWarpBarrierThatOneLaneMissesIsReported) {
                           HasSubstr("1 of 32 threads have ended")));
 }
 
+// One line on purpose: places are told apart by column, and by name.
+// clang-format off
+struct SameLine {
+  void operator()(auto t) const { if (t.thread < 5) t.superstep("left", [] {}); else t.superstep("right", [] {}); }
+};
+struct ShufflesApart {
+  void operator()(auto t) const { if (t.lane < 16) t.shuffle(1, 0); else t.shuffle(2, 31); }
+};
+// clang-format on
+struct OnePlaceTwoNames {
+  void operator()(auto t) const {
+    t.superstep(t.thread < 5 ? "left" : "right", [] {});
+  }
+};
+struct OnePlaceOneName {
+  void operator()(auto t, const char* const* names) const {
+    t.superstep(names[t.thread], [] {});
+  }
+};
+struct WarpBarriersApart {
+  void operator()(auto t) const {
+    if (t.lane < 16) t.warp_barrier();
+    else t.warp_barrier();
+  }
+};
+struct DifferentVerbs {
+  void operator()(auto t) const {
+    if (t.lane == 0) t.shuffle(1, 0);
+    else t.ballot(true);
+  }
+};
+/// Half of the lanes go round a loop more often than the others, and meet them elsewhere.
+struct LoopsApart {
+  void operator()(auto t) const {
+    for (int i = 0; i < (t.lane < 16 ? 2 : 3); ++i) t.warp_barrier();
+    if (t.lane < 16) t.warp_barrier();
+  }
+};
+/// Every warp may go its own way.
+struct WarpsApart {
+  void operator()(auto t, int* out) const {
+    if (t.warp == 0) out[t.thread] = t.shuffle(t.thread, 3);
+    else out[t.thread] = t.shuffle(t.thread, 4);
+  }
+};
+
+TEST(Diverged, BarriersOfOneLineAreToldApart) {
+  const LaunchConfig config{.block = {32}};
+  EXPECT_THAT(error_of([&] { launch(config, SameLine{}); }),
+              AllOf(HasSubstr("threads of one block reached different barriers"),
+                    HasSubstr("'left'"), HasSubstr("'right'")));
+  EXPECT_THAT(error_of([&] { launch(config, OnePlaceTwoNames{}); }),
+              AllOf(HasSubstr("'left'"), HasSubstr("'right'")));
+  EXPECT_THAT(error_of([&] { launch(config, ShufflesApart{}); }),
+              AllOf(HasSubstr("threads of one warp reached different barriers"),
+                    HasSubstr("thread (0,0,0) waits at the warp barrier 'shuffle'"),
+                    HasSubstr("thread (16,0,0)")));
+}
+
+TEST(Diverged, EqualNamesAtDifferentAddressesAreOneName) {
+  const std::string copy = "step";
+  std::vector<const char*> names(32, "step");
+  names[7] = copy.c_str();
+  launch(LaunchConfig{.block = {32}}, OnePlaceOneName{}, names.data());
+}
+
+TEST(Diverged, LanesAtDifferentWarpBarriersNameBothLines) {
+  for (const ThreadOrder order : kOrders) {
+    const LaunchConfig config{.block = {64}, .order = order, .seed = 4};
+    const auto apart = AllOf(HasSubstr("threads of one warp reached different barriers"),
+                             HasSubstr("engine_test.cpp:"));
+    EXPECT_THAT(error_of([&] { launch(config, WarpBarriersApart{}); }), apart);
+    EXPECT_THAT(error_of([&] { launch(config, LoopsApart{}); }), apart);
+    EXPECT_THAT(error_of([&] { launch(config, DifferentVerbs{}); }),
+                AllOf(apart, HasSubstr("'shuffle'"), HasSubstr("'ballot'")));
+    std::vector<int> out(64);
+    launch(config, WarpsApart{}, out.data());
+    EXPECT_EQ(out[31], 3);
+    EXPECT_EQ(out[32], 36);
+  }
+}
+
 TEST(Diverged, AUniformBranchIsFine) {
   std::vector<int> out(40);
   launch(LaunchConfig{.grid = {5}, .block = {40}, .threads = 1}, UniformBranch{}, out.data());

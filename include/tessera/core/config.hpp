@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#if !defined(__CUDACC__) && !defined(__clang__)
+#include <source_location>
+#endif
 
 #define TESSERA_VERSION_MAJOR 0
 #define TESSERA_VERSION_MINOR 1
@@ -44,6 +47,15 @@
 #define TESSERA_UNROLL_REGISTERS _Pragma("unroll")
 #else
 #define TESSERA_UNROLL_REGISTERS TESSERA_NO_UNROLL
+#endif
+
+/// The column of the source where a default argument is used, or 0 where the compiler does not say.
+#if defined(__CUDACC__)
+#define TESSERA_COLUMN 0
+#elif defined(__clang__)
+#define TESSERA_COLUMN __builtin_COLUMN()
+#else
+#define TESSERA_COLUMN static_cast<int>(std::source_location::current().column())
 #endif
 
 namespace tessera {

@@ -2,6 +2,8 @@
 // empty struct. Used as a defaulted last parameter: `void barrier(Here here = Here::current())`.
 #pragma once
 
+#include "tessera/core/config.hpp"
+
 namespace tessera {
 
 #if defined(__CUDA_ARCH__)
@@ -12,8 +14,10 @@ struct Here {
 struct Here {
   const char* file = "";
   int line = 0;
-  static constexpr Here current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return {file, line};
+  int column = 0;
+  static constexpr Here current(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                                int column = TESSERA_COLUMN) {
+    return {file, line, column};
   }
 };
 #endif

@@ -95,34 +95,35 @@ TESSERA_HD constexpr void max(const Src& src, const Dst& dst) {
 
 /// The sum of one value from each lane of the warp, in every lane.
 template <class Thread, class V>
-TESSERA_KERNEL V warp_sum(Thread& t, V value) {
+TESSERA_KERNEL V warp_sum(Thread& t, V value, Here here = Here::current()) {
   const int rest = static_cast<int>(volume(t.block_dim)) - t.warp * kWarpSize;
   const int lanes = rest < kWarpSize ? rest : kWarpSize;
   for (int delta = kWarpSize / 2; delta > 0; delta /= 2) {
-    const V other = t.shuffle_down(value, delta);
+    const V other = t.shuffle_down(value, delta, here);
     if (t.lane + delta < lanes) value = static_cast<V>(value + other);
   }
-  return t.shuffle(value, 0);
+  return t.shuffle(value, 0, here);
 }
 
 /// The sum of one value from each thread of the block, in every thread. `scratch`: shared memory
 /// for one value of each thread. All threads of the block call it; scratch is free again when it
 /// returns.
 template <class Thread, class V, AnyTensor Scratch>
-TESSERA_KERNEL V block_sum(Thread& t, V value, const Scratch& scratch) {
+TESSERA_KERNEL V block_sum(Thread& t, V value, const Scratch& scratch,
+                           Here here = Here::current()) {
   const int threads = static_cast<int>(volume(t.block_dim)), me = t.thread;
   scratch(me) = value;
-  t.barrier();  // every value is there
+  t.barrier(here);  // every value is there
   int step = 1;
   while (step * 2 < threads) step *= 2;
   for (; step > 0; step /= 2) {
     if (me < step && me + step < threads)
       scratch(me) =
           static_cast<V>(static_cast<V>(scratch(me)) + static_cast<V>(scratch(me + step)));
-    t.barrier();  // the first `step` values hold all sums
+    t.barrier(here);  // the first `step` values hold all sums
   }
   const V total = scratch(0);
-  t.barrier();  // everyone has the total: scratch may be overwritten
+  t.barrier(here);  // everyone has the total: scratch may be overwritten
   return total;
 }
 

@@ -1,5 +1,6 @@
 // Matrix units as warp-wide verbs: the 32 lanes of a warp hold fragments of A, B and C in registers
-// and multiply them together. load_a, load_b, mma and store_d are called by all lanes of a warp.
+// and multiply them together. load_a, load_b, mma and store_d are called by all lanes of a whole
+// warp, and mma by all of them at one place.
 //
 // A fragment layout maps (lane, value) to the linear position (column-major) in the fragment's
 // matrix; they are Layout values after PTX ISA 8.x, section 9.7.14.5 "mma". On a CPU the lanes
@@ -134,9 +135,10 @@ struct TensorCore {
 
   /// d += a * b, by all lanes of the warp together.
   template <class Thread>
-  static TESSERA_KERNEL void mma(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b) {
+  static TESSERA_KERNEL void mma(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b,
+                                 [[maybe_unused]] Here here = Here::current()) {
     if constexpr (requires { t.mma(d, a, b, TensorCore{}); }) t.mma(d, a, b, TensorCore{});
-    else emulate(t, d, a, b);
+    else emulate(t, d, a, b, here);
   }
 
   /// Stores this lane's part of d to tile (m,n) of `out`, a tensor or an Output, by the one
@@ -157,14 +159,14 @@ struct TensorCore {
   }
   template <Layout L>
   static TESSERA_HD constexpr int position(int lane, int value) {
-    return static_cast<int>(L(lane, value));
+    return static_cast<int>(index_of<L>(lane, value));
   }
 
   /// The lanes lay their fragments of A and B into the warp's scratch, wait for each other, and
   /// compute their own elements of D. Two halves of the scratch are used in turn, so that one wait
   /// is enough.
   template <class Thread>
-  static void emulate(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b) {
+  static void emulate(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b, Here here) {
     static_assert(
         (S.m * S.k + S.k * S.n) * sizeof(In) <= 2048,
         "both operands of a matrix instruction fit into half of the warp's 4 KiB scratch");
@@ -179,7 +181,7 @@ struct TensorCore {
       const int at = position<layout_b>(t.lane, v);
       sB[at % S.n * S.k + at / S.n] = b.value[v];
     }
-    t.warp_barrier();
+    t.warp_barrier(here);
     for (int v = 0; v < values_c; ++v) {
       const int at = position<layout_c>(t.lane, v);
       const In* row = sA + at % S.m * S.k;

@@ -46,17 +46,17 @@ class BlockScheduler {
   /// Runs all threads of the block. Throws Error(kernel).
   void run(const BlockTask& task);
 
-  /// Returns when all threads of the block have called it at the same place. `name` is the
-  /// superstep's, or null.
+  /// Returns when all threads of the block have called it at the same place with the same name.
+  /// `name` is the superstep's, or null.
   void barrier(int thread, const char* name, Here here);
-  /// The same for the lanes of the calling thread's warp.
-  void warp_barrier(int thread, Here here);
+  /// The same for the lanes of the calling thread's warp; `name` is the verb's that waits, or null.
+  void warp_barrier(int thread, const char* name, Here here);
   /// Storage of the block's shared memory, 128-byte aligned, filled with all-ones bytes (NaN) when
   /// a block starts.
   void* shared_memory();
   /// Scratch in which the lanes of a warp exchange values: 2 x 32 slots of 16 bytes, used in turn.
   std::byte* exchange(int warp, int turn);
-  /// 4 KiB of scratch of a warp, for matrix units.
+  /// 4 KiB of scratch of a warp, for matrix units: throws Error(kernel) where the warp is partial.
   std::byte* warp_scratch(int warp);
 
  private:

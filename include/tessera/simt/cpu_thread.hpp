@@ -37,7 +37,9 @@ class CpuThreadBase {
   /// before.
   void barrier(Here here = Here::current()) { scheduler_->barrier(thread.linear, nullptr, here); }
   /// The lanes of this warp wait for each other.
-  void warp_barrier(Here here = Here::current()) { scheduler_->warp_barrier(thread.linear, here); }
+  void warp_barrier(Here here = Here::current()) {
+    scheduler_->warp_barrier(thread.linear, nullptr, here);
+  }
   /// Runs `body`, then a barrier with this name. Reports speak of supersteps by name.
   template <class Body>
   void superstep(const char* name, Body&& body, Here here = Here::current()) {
@@ -47,7 +49,8 @@ class CpuThreadBase {
 
   /// The block's shared storage; `shared<S>(t)` gives it a type.
   void* shared_memory() { return scheduler_->shared_memory(); }
-  /// 4 KiB that the lanes of this warp share, for matrix units on the CPU.
+  /// 4 KiB that the lanes of this warp share, for matrix units on the CPU. Throws Error(kernel)
+  /// where the warp is partial.
   std::byte* warp_scratch() { return scheduler_->warp_scratch(warp); }
 
   /// Lanes of this warp: 32, fewer in the last warp of a block that is no multiple.
@@ -63,7 +66,7 @@ class CpuThreadBase {
     std::byte* slots = scheduler_->exchange(warp, turn_);
     turn_ ^= 1;  // the other half may still be read by a slower lane
     std::memcpy(slots + lane * 16, &value, sizeof(T));
-    scheduler_->warp_barrier(thread.linear, here);
+    scheduler_->warp_barrier(thread.linear, "shuffle", here);
     if (source < 0 || source >= lanes()) return value;
     T out;
     std::memcpy(&out, slots + source * 16, sizeof(T));
@@ -86,7 +89,7 @@ class CpuThreadBase {
     std::byte* slots = scheduler_->exchange(warp, turn_);
     turn_ ^= 1;
     slots[lane * 16] = static_cast<std::byte>(vote ? 1 : 0);
-    scheduler_->warp_barrier(thread.linear, here);
+    scheduler_->warp_barrier(thread.linear, "ballot", here);
     unsigned mask = 0;
     for (int i = 0; i < lanes(); ++i) mask |= static_cast<unsigned>(slots[i * 16]) << i;
     return mask;
