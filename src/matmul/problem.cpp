@@ -4,9 +4,10 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <tuple>
+#include <utility>
 
 #include "fields.hpp"
+#include "overlap.hpp"
 
 namespace tessera {
 
@@ -43,14 +44,10 @@ std::string shape_text(std::string_view name, index_t rows, index_t cols) {
   return cat(name, " is (", rows, ",", cols, ")");
 }
 
-/// First and one-past-last byte that the elements of m occupy, as distances from m.data. Refuses
-/// what 64 bits cannot hold.
-struct Range {
-  std::int64_t low, high;
-};
+/// The bytes that the elements of m occupy are distances from m.data which 64 bits hold.
 template <class Void>
-Range byte_range(std::string_view name, const MatrixView<Void>& m) {
-  if (m.rows == 0 || m.cols == 0) return {0, 0};
+void check_reach(std::string_view name, const MatrixView<Void>& m) {
+  if (m.rows == 0 || m.cols == 0) return;
   index_t low = 0, high = 0;
   bool overflow = false;
   for (const auto& [extent, stride] :
@@ -68,7 +65,6 @@ Range byte_range(std::string_view name, const MatrixView<Void>& m) {
     throw Error(Category::shape, cat("multiply: ", name, " reaches beyond 64-bit addresses"), {},
                 to_string(m));
   }
-  return {low, high};
 }
 
 template <class Void>
@@ -92,23 +88,6 @@ bool overlaps_itself(const Matrix& c) {
   const index_t g = std::gcd(rs, cs);
   if (g == 0) return true;
   return cs / g < c.rows && rs / g < c.cols;
-}
-
-/// May an element of `a` lie where an element of `c` lies? Address ranges, refined for two column
-/// windows of the same rows.
-bool may_overlap(const ConstMatrix& a, Range ra, const Matrix& c, Range rc) {
-  if (ra.high == ra.low || rc.high == rc.low) return false;
-  const auto pa = reinterpret_cast<std::intptr_t>(a.data),
-             pc = reinterpret_cast<std::intptr_t>(c.data);
-  if (pa + ra.high <= pc + rc.low || pc + rc.high <= pa + ra.low) return false;
-  const index_t ld = c.row_stride;
-  if (a.dtype == c.dtype && a.row_stride == ld && a.col_stride == 1 && c.col_stride == 1 &&
-      ld > 0 && a.cols <= ld && c.cols <= ld && (pc - pa) % size_of(c.dtype) == 0) {
-    const index_t shift =
-        (((pc - pa) / size_of(c.dtype)) % ld + ld) % ld;  // first column of c in a's rows
-    return shift < a.cols || shift + c.cols > ld;
-  }
-  return true;
 }
 
 }  // namespace
@@ -168,7 +147,9 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
   check_matrix("A", A);
   check_matrix("B", B);
   check_matrix("C", C);
-  const Range ra = byte_range("A", A), rb = byte_range("B", B), rc = byte_range("C", C);
+  check_reach("A", A);
+  check_reach("B", B);
+  check_reach("C", C);
   if (A.dtype != B.dtype) {
     throw Error(Category::type, "multiply: A and B have different element types", {},
                 cat(name(A.dtype), " and ", name(B.dtype)), "convert one of them");
@@ -177,8 +158,8 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
     throw Error(Category::shape, "multiply: elements of C overlap each other",
                 "strides that give every element its own place", to_string(C));
   }
-  for (const auto& [label, m, range] : {std::tuple{"A", A, ra}, std::tuple{"B", B, rb}}) {
-    if (may_overlap(m, range, C, rc)) {
+  for (const auto& [label, m] : {std::pair{"A", A}, std::pair{"B", B}}) {
+    if (m.rows > 0 && m.cols > 0 && C.rows > 0 && C.cols > 0 && detail::may_overlap(m, C)) {
       throw Error(Category::argument, cat("multiply: C overlaps ", label), {}, {},
                   "give C memory of its own");
     }

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "support/products.hpp"
@@ -111,6 +112,60 @@ TEST(Problem, OverlapOfTheResultIsFoundExactly) {
   EXPECT_NO_THROW(
       with_c(matrix(p, 4, 4, 8), matrix(p + 4, 4, 4, 8)));  // two column windows of the same rows
   refusal([&] { with_c(matrix(p, 4, 4, 8), matrix(p + 5, 4, 4, 8)); }, Category::argument);
+  // Windows of one (20,20) buffer X, row-major and as its column-major twin.
+  const auto B10 = matrix(b.data(), 10, 10);
+  const auto allowed = [&](index_t a_at, Strides a, index_t c_at, Strides c) {
+    try {
+      make_problem(ConstMatrix(p + a_at, DType::f32, 10, 10, a.row, a.col), B10,
+                   Matrix(p + c_at, DType::f32, 10, 10, c.row, c.col));
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(allowed(0, {20, 1}, 10, {20, 1}));     // left and right half of the columns
+  EXPECT_TRUE(allowed(0, {1, 20}, 10, {1, 20}));     // the same of the transposed matrix
+  EXPECT_TRUE(allowed(0, {1, 20}, 10, {20, 1}));     // one of them transposed
+  EXPECT_TRUE(allowed(0, {20, 2}, 1, {20, 2}));      // even and odd columns
+  EXPECT_TRUE(allowed(0, {2, 20}, 1, {2, 20}));      // even and odd rows of the twin
+  EXPECT_TRUE(allowed(0, {40, 1}, 20, {40, 1}));     // even and odd rows
+  EXPECT_TRUE(allowed(0, {40, 1}, 10, {20, 1}));     // even rows on the left, all on the right
+  EXPECT_TRUE(allowed(380, {-20, 1}, 10, {20, 1}));  // backwards
+  EXPECT_FALSE(allowed(0, {20, 1}, 9, {20, 1}));
+  EXPECT_FALSE(allowed(0, {20, 2}, 18, {20, 2}));
+  EXPECT_FALSE(allowed(0, {40, 1}, 40, {40, 1}));
+  EXPECT_FALSE(allowed(0, {1, 20}, 9, {20, 1}));
+  // Elements of A and C: brute force against the rule.
+  rc::check("an overlap with A is never missed, and exact for equal strides", [&] {
+    const auto extent = rc::gen::inRange<index_t>(1, 6);
+    const auto M = *extent, N = *extent, K = *extent;
+    const auto c_row = *rc::gen::inRange<index_t>(-12, 13),
+               c_col = *rc::gen::inRange<index_t>(-12, 13);
+    const bool same = *rc::gen::arbitrary<bool>(), turned = *rc::gen::arbitrary<bool>();
+    auto a_row = *rc::gen::inRange<index_t>(-12, 13), a_col = *rc::gen::inRange<index_t>(-12, 13);
+    if (same) a_row = turned ? c_col : -c_row, a_col = turned ? -c_row : c_col;
+    const auto at = *rc::gen::inRange<index_t>(-60, 61);
+    const auto indices = [](index_t rows, index_t cols, index_t rs, index_t cs, index_t start) {
+      std::set<index_t> out;
+      for (index_t i = 0; i < rows; ++i) {
+        for (index_t j = 0; j < cols; ++j) out.insert(start + i * rs + j * cs);
+      }
+      return out;
+    };
+    const auto in_c = indices(M, N, c_row, c_col, 0), in_a = indices(M, K, a_row, a_col, at);
+    RC_PRE(static_cast<index_t>(in_c.size()) == M * N);
+    const bool overlaps =
+        std::any_of(in_a.begin(), in_a.end(), [&](index_t i) { return in_c.count(i) > 0; });
+    bool refused = false;
+    try {
+      make_problem(ConstMatrix(p + 500 + at, DType::f32, M, K, a_row, a_col),
+                   matrix(b.data(), K, N), Matrix(p + 500, DType::f32, M, N, c_row, c_col));
+    } catch (const Error&) {
+      refused = true;
+    }
+    RC_ASSERT(refused || !overlaps);
+    if (same) RC_ASSERT(refused == overlaps);
+  });
   // C's own elements: brute force against the rule.
   rc::check("self-overlap is exact", [&] {
     const auto rows = *rc::gen::inRange<index_t>(1, 6), cols = *rc::gen::inRange<index_t>(1, 6);
