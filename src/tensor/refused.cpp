@@ -26,9 +26,15 @@ void refuse_copy(index_t from, index_t to, int mode) {
   throw Error(Category::shape, cat("copy: mode ", mode, " of source and destination differ"),
               cat("extent ", from), cat(to));
 }
-void refuse_reshape(index_t from, index_t to) {
-  throw Error(Category::shape, "reshape: the number of elements must stay the same", cat(from),
-              cat(to));
+void refuse_reshape(index_t from, const index_t* to, int modes) {
+  std::string shape;
+  for (int i = 0; i < modes; ++i) shape += cat(i == 0 ? "(" : ",", to[i]);
+  throw Error(Category::shape, "reshape: the number of elements must stay the same",
+              cat("extents of 0 or more, ", from, " elements"), shape + ")");
+}
+void refuse_tile(index_t tile, index_t tiles, int mode) {
+  throw Error(Category::shape, cat("tile: there is no such tile along mode ", mode),
+              tiles > 0 ? cat("0 to ", tiles - 1) : "none, the mode is empty", cat(tile));
 }
 void refuse_reshape_of_strided() {
   throw Error(Category::shape,

@@ -138,5 +138,35 @@ TEST(HostTensor, CopyOfTakesWhatExistsAndConverts) {
   EXPECT_EQ(turned.rows(), 7);
 }
 
+TEST(HostTensor, WhatIsMovedFromHasNoElements) {
+  HostTensor<float> a({{1, 2}, {3, 4}, {5, 6}});
+  HostTensor<float> b = std::move(a);
+  EXPECT_EQ(b.rows(), 3);
+  EXPECT_EQ(b(2, 1), 6);
+  EXPECT_EQ(a.rows(), 0);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(a.cols(), 0);
+  EXPECT_EQ(a.size(), 0);
+  EXPECT_EQ(a.view().size(), 0);
+  a = std::move(b);
+  EXPECT_EQ(a.rows(), 3);
+  EXPECT_EQ(a(0, 1), 2);
+  EXPECT_EQ(b.rows(), 0);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(HostTensor, EveryRankHasElements) {
+  HostTensor<float, 6> six(1, 2, 1, 3, 2, 2);
+  six(0, 1, 0, 2, 1, 1) = 6;
+  EXPECT_EQ(six.view()(0, 1, 0, 2, 1, 1), 6);
+  HostTensor<float, 7> seven(2, 1, 2, 1, 3, 2, 2);
+  seven.view()(1, 0, 1, 0, 2, 1, 0) = 7;
+  EXPECT_EQ(seven(1, 0, 1, 0, 2, 1, 0), 7);
+  HostTensor<float, 8> eight(2, 2, 1, 2, 1, 3, 2, 2);
+  float count = 0;
+  for_each_position(eight.view(), [&](auto... at) { eight.view()(at...) = count++; });
+  EXPECT_EQ(count, 96);
+  EXPECT_EQ(eight.view()(1, 1, 0, 1, 0, 2, 1, 1), 95);
+  EXPECT_EQ(copy_of(eight.view()).view()(0, 1, 0, 1, 0, 0, 0, 1), eight(0, 1, 0, 1, 0, 0, 0, 1));
+}
+
 }  // namespace
 }  // namespace tessera

@@ -45,6 +45,19 @@ TEST(Tile, OfATileMayBeEmpty) {
   EXPECT_EQ(to_string(tile<4, 2>(outer, 1, 0)), "116\n125\n134\n");
 }
 
+TEST(Tile, BeforeTheFirstIsEmptyOrRefused) {
+  Guarded<> memory(64);
+  const auto t = tensor<kRowMajorMatrix>(memory.data(), 8, 8, 8);
+  EXPECT_EQ((tile<4, 4>(t, -1, 0).valid<0>()), 0);
+  EXPECT_EQ((tile<4, 4>(t, -1, 0).valid<1>()), 4);
+  EXPECT_FALSE((tile<4, 4>(t, -1, 0).contains(0, 0)));
+  EXPECT_EQ((tile<4, 4>(t, 0, -2).valid<1>()), 0);
+  const auto whole = tensor<row_major(8, 8)>(memory.data());
+  EXPECT_NO_THROW((tile<4, 4>(whole, 1, 1)));
+  for (const auto& [i, j] : {std::pair{-1, 0}, {0, -1}, {2, 0}, {0, 2}})
+    EXPECT_THROW((tile<4, 4>(whole, i, j)), Error) << i << "," << j;
+}
+
 TEST(Tile, WholeWhereTheTypesKnowThatItFits) {
   Guarded<> memory(64);
   static_assert(!decltype(tile<4, 2>(tensor<row_major(8, 8)>(memory.data()), 0, 0))::is_clipped);

@@ -317,6 +317,8 @@ TEST(Reshape, TakesRunTimeExtentsOfCompactElements) {
   EXPECT_EQ(r(2, 7), 23);
   EXPECT_EQ(reshape(m.view(), 2, 3, 4)(1, 2, 3), 23);
   EXPECT_THROW(reshape(m.view(), 5, 5), Error);
+  EXPECT_THROW(reshape(m.view(), -3, -8), Error);
+  EXPECT_THROW(reshape(m.view(), index_t{1} << 62, 8, 3), Error);  // 24 modulo 2^64 is no excuse
   EXPECT_THROW(reshape(transpose(m.view()), 24), Error);
   HostTensor<float> empty(0, 6);
   EXPECT_EQ(reshape(empty.view(), 3, 0).size(), 0);

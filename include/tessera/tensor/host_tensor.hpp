@@ -7,6 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "tessera/core/dtype.hpp"
 #include "tessera/core/error.hpp"
@@ -77,6 +78,17 @@ class HostTensor {
 
   /// No elements.
   HostTensor() = default;
+  /// What is moved from has no elements.
+  HostTensor(HostTensor&& other) noexcept
+      : extents_(std::exchange(other.extents_, {})), buffer_(std::move(other.buffer_)) {}
+  HostTensor& operator=(HostTensor&& other) noexcept {
+    HostTensor taken(std::move(other));
+    std::swap(extents_, taken.extents_);
+    std::swap(buffer_, taken.buffer_);
+    return *this;
+  }
+  HostTensor(const HostTensor&) = delete;
+  HostTensor& operator=(const HostTensor&) = delete;
   /// All elements zero: HostTensor<float> m(rows, cols), HostTensor<float, 3> t(2, 3, 4).
   template <class... I>
   requires(sizeof...(I) == Rank &&

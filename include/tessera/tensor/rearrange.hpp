@@ -135,10 +135,9 @@ requires(sizeof...(I) > 0 && (std::is_convertible_v<I, index_t> && ...)) TESSERA
     compact = compact && (t.template extent<mode>() <= 1 || t.template stride<mode>() == step);
     step *= t.template extent<mode>();
   });
-  detail::require_reshape(step, (index_t{1} * ... * static_cast<index_t>(extents)),
-                          compact || step == 0);
   const index_t shape[] = {static_cast<index_t>(extents)...};
   constexpr int rank = static_cast<int>(sizeof...(I));
+  detail::require_reshape(step, shape, rank, compact || step == 0);
   constexpr Layout pattern = [] {
     Layout out = row_major((void(sizeof(I)), dynamic)...);
     return out;

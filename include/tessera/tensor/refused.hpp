@@ -11,7 +11,8 @@ namespace tessera::detail {
 [[noreturn]] void refuse_vector(index_t extent, index_t width);
 [[noreturn]] void refuse_extent(index_t extent, index_t want, int mode);
 [[noreturn]] void refuse_copy(index_t from, index_t to, int mode);
-[[noreturn]] void refuse_reshape(index_t from, index_t to);
+[[noreturn]] void refuse_reshape(index_t from, const index_t* to, int modes);
+[[noreturn]] void refuse_tile(index_t tile, index_t tiles, int mode);
 [[noreturn]] void refuse_reshape_of_strided();
 
 #if defined(__CUDA_ARCH__)
@@ -19,7 +20,8 @@ TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}
 TESSERA_HD constexpr void require_part(index_t, index_t) {}
 TESSERA_HD constexpr void require_vectors(index_t, index_t) {}
 TESSERA_HD constexpr void require_extent(index_t, index_t, int) {}
-TESSERA_HD constexpr void require_reshape(index_t, index_t, bool) {}
+TESSERA_HD constexpr void require_reshape(index_t, const index_t*, int, bool) {}
+TESSERA_HD constexpr void require_tile(index_t, index_t, int) {}
 TESSERA_HD constexpr void require_copy_extent(index_t, index_t, int) {}
 #else
 /// 0 <= begin <= end <= extent.
@@ -42,10 +44,23 @@ TESSERA_HD constexpr void require_extent(index_t extent, index_t want, int mode)
 TESSERA_HD constexpr void require_copy_extent(index_t from, index_t to, int mode) {
   if (from != to) refuse_copy(from, to, mode);
 }
-/// As many elements as before, and compact.
-TESSERA_HD constexpr void require_reshape(index_t from, index_t to, bool compact) {
-  if (from != to) refuse_reshape(from, to);
+/// Extents of 0 or more with as many elements as before, and compact.
+TESSERA_HD constexpr void require_reshape(index_t from, const index_t* to, int modes,
+                                          bool compact) {
+  index_t size = 1;
+  bool possible = true, empty = false;
+  for (int i = 0; i < modes; ++i) {
+    possible = possible && to[i] >= 0;
+    empty = empty || to[i] == 0;
+  }
+  for (int i = 0; i < modes && !empty; ++i)
+    possible = possible && !__builtin_mul_overflow(size, to[i], &size);
+  if (!possible || from != (empty ? 0 : size)) refuse_reshape(from, to, modes);
   if (!compact) refuse_reshape_of_strided();
+}
+/// 0 <= tile < tiles.
+TESSERA_HD constexpr void require_tile(index_t tile, index_t tiles, int mode) {
+  if (tile < 0 || tile >= tiles) refuse_tile(tile, tiles, mode);
 }
 #endif
 

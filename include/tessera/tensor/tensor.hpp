@@ -218,6 +218,21 @@ class Tensor {
                                                  index_t m, Here here = Here::current()) const {
     return at(offset(i, j, k, l, m), here);
   }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
+                                                 index_t m, index_t n,
+                                                 Here here = Here::current()) const {
+    return at(offset(i, j, k, l, m, n), here);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
+                                                 index_t m, index_t n, index_t o,
+                                                 Here here = Here::current()) const {
+    return at(offset(i, j, k, l, m, n, o), here);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
+                                                 index_t m, index_t n, index_t o, index_t p,
+                                                 Here here = Here::current()) const {
+    return at(offset(i, j, k, l, m, n, o, p), here);
+  }
 
  private:
   TESSERA_HD constexpr decltype(auto) at(index_t offset, Here here) const {

@@ -3,6 +3,7 @@
 // can skip what is outside.
 #pragma once
 
+#include "tessera/tensor/refused.hpp"
 #include "tessera/tensor/tensor.hpp"
 
 namespace tessera {
@@ -30,7 +31,8 @@ constexpr bool tiles_are_whole() {
 }  // namespace detail
 
 /// Tile number (coordinates...) of the given sizes. Shape (Sizes...), strides of the tensor;
-/// clipped at the border, and empty beyond it.
+/// clipped at the border, and empty beyond it and before 0. Where the types say that every tile is
+/// whole, a tile that does not exist throws Error(shape) on the CPU.
 template <index_t... Sizes, class P, Layout L, class E, class... I>
 TESSERA_HD constexpr auto tile(const Tensor<P, L, E>& t, I... coordinates) {
   using T = Tensor<P, L, E>;
@@ -53,11 +55,15 @@ TESSERA_HD constexpr auto tile(const Tensor<P, L, E>& t, I... coordinates) {
     for (int i = 0; i < strides; ++i) values.v[i] = t.values().v[T::dynamic_shapes + i];
   }
   if constexpr (detail::tiles_are_whole<T, Sizes...>()) {
+    [&]<int... M>(std::integer_sequence<int, M...>) {
+      (detail::require_tile(static_cast<index_t>(coordinates), L.shape.leaf(M) / Sizes, M), ...);
+    }
+    (std::make_integer_sequence<int, T::rank>{});
     return Tensor<P, pattern, Whole>(t.data() + start, values, Whole{});
   } else {
     const auto valid = [](index_t extent, index_t position, index_t size) {
       const index_t rest = extent - position * size;
-      return rest < 0 ? 0 : rest < size ? rest : size;
+      return rest < 0 || position < 0 ? 0 : rest < size ? rest : size;
     };
     const auto edge = [&]<int... M>(std::integer_sequence<int, M...>) {
       return Clipped<T::rank>{
