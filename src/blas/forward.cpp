@@ -3,8 +3,8 @@
 // call of a name looks for it, in
 //
 //   1. the library that TESSERA_BLAS_FALLBACK names,
-//   2. a BLAS that is loaded already: what LD_PRELOAD put this library in front of,
-//   3. before.so.3 beside this library: what `tessera-blas on` put this library in the place of,
+//   2. before.so.3 beside this library: what `tessera-blas on` put this library in the place of,
+//   3. a BLAS that is loaded already: what LD_PRELOAD put this library in front of,
 //   4. the BLAS libraries of the system, the fast ones first.
 #include <dlfcn.h>
 #include <unistd.h>
@@ -90,12 +90,14 @@ void* from_loaded(const char* name) {
   return nullptr;
 }
 
+void* from_before(const char* name) {
+  const std::string folder = tessera::blas::own_folder();
+  const std::string before = folder + "/before.so.3";
+  if (folder.empty() || access(before.c_str(), R_OK) != 0) return nullptr;
+  return load(before.c_str(), name);
+}
+
 void* from_system(const char* name) {
-  if (const std::string folder = tessera::blas::own_folder(); !folder.empty()) {
-    const std::string before = folder + "/before.so.3";
-    if (access(before.c_str(), R_OK) == 0)
-      if (void* found = load(before.c_str(), name)) return found;
-  }
   for (const char* library : kSystem)
     if (void* found = load(library, name)) return found;
   return nullptr;
@@ -112,6 +114,7 @@ extern "C" {
 [[gnu::visibility("hidden"), gnu::used]] void* tessera_blas_find(unsigned number) {
   const char* name = name_of(number);
   void* found = from_environment(name);
+  if (found == nullptr) found = from_before(name);
   if (found == nullptr) found = from_loaded(name);
   if (found == nullptr) found = from_system(name);
   if (found == nullptr) {

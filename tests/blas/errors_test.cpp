@@ -1,0 +1,217 @@
+// Illegal arguments: the numbers are those of the reference BLAS, the program's own xerbla_ is
+// called with them, and C stays as it was.
+#include <dlfcn.h>
+
+#include <cstdarg>
+
+#include "blas_calls.hpp"
+
+namespace {
+
+struct Report {
+  std::string name;
+  long long number = 0;
+  std::string text;
+};
+std::vector<Report> reports;
+
+}  // namespace
+
+// The program's own handlers, as users write them.
+extern "C" {
+void xerbla_(const char* name, const int* number, std::size_t length);
+void xerbla_64_(const char* name, const std::int64_t* number, std::size_t length);
+void cblas_xerbla(int number, const char* name, const char* form, ...);
+
+void xerbla_(const char* name, const int* number, std::size_t length) {
+  reports.push_back({std::string(name, length), *number, ""});
+}
+void xerbla_64_(const char* name, const std::int64_t* number, std::size_t length) {
+  reports.push_back({std::string(name, length), *number, "64"});
+}
+void cblas_xerbla(int number, const char* name, const char* form, ...) {
+  char text[200];
+  va_list values;
+  va_start(values, form);
+  std::vsnprintf(text, sizeof text, form, values);
+  va_end(values);
+  reports.push_back({name, number, text});
+}
+}
+
+namespace tessera::testing {
+namespace {
+
+Report only_report() {
+  EXPECT_EQ(reports.size(), 1u);
+  const Report out = reports.empty() ? Report{} : reports[0];
+  reports.clear();
+  return out;
+}
+
+constexpr int kBad = -7;
+
+struct Call {
+  char ta, tb;
+  int m, n, k, lda, ldb, ldc;
+};
+void dgemm(const Call& c, double* C) {
+  const double one = 1, zero = 0, A[64] = {}, B[64] = {};
+  dgemm_(&c.ta, &c.tb, &c.m, &c.n, &c.k, &one, A, &c.lda, B, &c.ldb, &zero, C, &c.ldc, 1, 1);
+}
+
+TEST(BlasErrors, EachArgumentHasItsNumberAndCIsLeftAlone) {
+  const struct {
+    Call call;
+    int number;
+  } cases[] = {{{'/', 'N', 2, 2, 2, 2, 2, 2}, 1},  {{'N', '/', 2, 2, 2, 2, 2, 2}, 2},
+               {{'N', 'N', -1, 2, 2, 2, 2, 2}, 3}, {{'N', 'N', 2, -1, 2, 2, 2, 2}, 4},
+               {{'N', 'N', 2, 2, -1, 2, 2, 2}, 5}, {{'N', 'N', 2, 2, 2, 1, 2, 2}, 8},
+               {{'T', 'N', 2, 2, 3, 2, 3, 2}, 8},  {{'N', 'N', 2, 2, 3, 2, 2, 2}, 10},
+               {{'N', 'T', 2, 3, 2, 2, 2, 2}, 10}, {{'N', 'N', 2, 2, 2, 2, 2, 1}, 13},
+               {{'N', 'N', 0, 0, 0, 0, 1, 1}, 8},  {{'N', 'N', 0, 0, 0, 1, 0, 1}, 10},
+               {{'N', 'N', 0, 0, 0, 1, 1, 0}, 13}, {{'/', '/', -1, -1, -1, 0, 0, 0}, 1},
+               {{'c', 'n', 2, 2, 4, 2, 4, 2}, 8}};
+  for (const auto& each : cases) {
+    double C[4] = {1, 2, 3, 4};
+    dgemm(each.call, C);
+    const Report report = only_report();
+    EXPECT_EQ(report.number, each.number);
+    EXPECT_EQ(report.name, "DGEMM ");
+    EXPECT_TRUE(C[0] == 1 && C[1] == 2 && C[2] == 3 && C[3] == 4);
+  }
+}
+
+TEST(BlasErrors, LegalCallsReportNothing) {
+  double C[4] = {};
+  dgemm({'N', 'N', 0, 2, 2, 1, 2, 1}, C);
+  dgemm({'T', 'c', 2, 2, 0, 1, 2, 2}, C);
+  EXPECT_TRUE(reports.empty());
+}
+
+TEST(BlasErrors, CblasTellsTheArgumentInWords) {
+  double A[16] = {}, B[16] = {}, C[16] = {};
+  cblas_dgemm(kColumn, kNone, kNone, 2, 2, 2, 1, A, 1, B, 2, 0, C, 2);
+  Report report = only_report();
+  EXPECT_EQ(report.number, 9);
+  EXPECT_EQ(report.name, "cblas_dgemm");
+  EXPECT_EQ(report.text, "argument 9 (lda) is 1, expected at least 2\n");
+  // By rows netlib numbers the call that it makes of it: A and B, M and N exchanged.
+  cblas_dgemm(kRow, kNone, kNone, 2, 3, 2, 1, A, 1, B, 3, 0, C, 3);
+  report = only_report();
+  EXPECT_EQ(report.number, 11);
+  EXPECT_EQ(report.text, "argument 9 (lda) is 1, expected at least 2\n");
+  cblas_dgemm(kRow, kNone, kNone, 2, -3, 2, 1, A, 2, B, 3, 0, C, 3);
+  report = only_report();
+  EXPECT_EQ(report.number, 4);
+  EXPECT_EQ(report.text, "argument 5 (N) is -3, expected at least 0\n");
+  cblas_dgemm(kBad, kNone, kNone, 2, 2, 2, 1, A, 2, B, 2, 0, C, 2);
+  EXPECT_EQ(only_report().number, 1);
+  cblas_dgemm(kRow, kBad, kNone, 2, 2, 2, 1, A, 2, B, 2, 0, C, 2);
+  EXPECT_EQ(only_report().number, 2);
+  cblas_dgemm(kColumn, kNone, kBad, 2, 2, 2, 1, A, 2, B, 2, 0, C, 2);
+  report = only_report();
+  EXPECT_EQ(report.number, 3);
+  EXPECT_EQ(report.text, "argument 3 (transB) is -7, expected 111, 112 or 113\n");
+}
+
+TEST(BlasErrors, TheNamesWith64BitIntegersHaveTheirOwnHandler) {
+  const std::int64_t bad = std::int64_t{-1} << 40, one = 1;
+  const double x = 1;
+  double C[1] = {5};
+  dgemm_64_("N", "N", &bad, &one, &one, &x, &x, &one, &x, &one, &x, C, &one, 1, 1);
+  const Report report = only_report();
+  EXPECT_EQ(report.number, 3);
+  EXPECT_EQ(report.text, "64");
+  EXPECT_EQ(C[0], 5);
+}
+
+TEST(BlasErrors, ABatchIsCheckedBeforeItBegins) {
+  const double A[4] = {1, 1, 1, 1};
+  double C[4] = {5, 5, 5, 5};
+  const double* a[] = {A, A};
+  double* c[] = {C, C};
+  const double one[] = {1, 1};
+  const int trans[] = {kNone, kNone}, n[] = {2, 2}, bad_ld[] = {2, 1}, sizes[] = {1, -1};
+  const auto batch = [&](const int* lda, int groups, const int* size) {
+    cblas_dgemm_batch(kColumn, trans, trans, n, n, n, one, a, lda, a, n, one, c, n, groups, size);
+    return only_report();
+  };
+  const int good_sizes[] = {1, 1};
+  Report report = batch(bad_ld, 2, good_sizes);
+  EXPECT_EQ(report.number, 9);
+  EXPECT_EQ(report.text, "argument 9 (lda) of group 1 is 1, expected at least 2\n");
+  EXPECT_EQ(batch(n, 2, sizes).number, 16);
+  EXPECT_EQ(batch(n, -1, sizes).number, 15);
+  cblas_dgemm_batch_strided(kColumn, kNone, kNone, 2, 2, 2, 1, A, 2, 0, A, 1, 0, 0, C, 2, 4, 2);
+  report = only_report();
+  EXPECT_EQ(report.number, 12);
+  EXPECT_EQ(report.text, "argument 12 (ldb) is 1, expected at least 2\n");
+  cblas_dgemm_batch_strided(kColumn, kNone, kNone, 2, 2, 2, 1, A, 2, 0, A, 2, 0, 0, C, 2, 3, 2);
+  report = only_report();
+  EXPECT_EQ(report.number, 17);
+  EXPECT_EQ(report.text, "argument 17 (stridec) is 3, expected at least 4\n");
+  cblas_dgemm_batch_strided(kColumn, kNone, kNone, 2, 2, 2, 1, A, 2, 0, A, 2, 0, 0, C, 2, 4, -1);
+  EXPECT_EQ(only_report().number, 18);
+  EXPECT_EQ(C[0], 5);
+}
+
+/// The reference BLAS as an oracle: it calls the same handlers.
+class Reference : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    handle_ = dlopen(TESSERA_REFERENCE_BLAS, RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr)
+      GTEST_SKIP()
+          << "error numbers are NOT compared with the reference BLAS: no " TESSERA_REFERENCE_BLAS
+             " (Debian: libblas3)";
+  }
+  template <class F>
+  F* function(const char* name, F*) {
+    return reinterpret_cast<F*>(dlsym(handle_, name));
+  }
+  void* handle_ = nullptr;
+};
+
+TEST_F(Reference, GivesTheSameNumbersForThousandsOfCalls) {
+  auto* const theirs = function("zgemm_", zgemm_);
+  auto* const theirs_c = function("cblas_zgemm", cblas_zgemm);
+  ASSERT_TRUE(theirs != nullptr && theirs_c != nullptr);
+  std::mt19937 random(11);
+  const auto pick = [&](const auto& list) { return list[random() % std::size(list)]; };
+  const int sizes[] = {-1, 0, 1, 2, 3}, lds[] = {-1, 0, 1, 2, 3, 4};
+  const std::string letters = "NntTcC/";
+  const int numbers[] = {kNone, kTrans, kConj, kBad};
+  const c64 one{1}, zero{0}, A[64] = {}, B[64] = {};
+  int refused = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const int m = pick(sizes), n = pick(sizes), k = pick(sizes), lda = pick(lds), ldb = pick(lds),
+              ldc = pick(lds);
+    const char ta = pick(letters), tb = pick(letters);
+    c64 C[64] = {};
+    theirs(&ta, &tb, &m, &n, &k, &one, A, &lda, B, &ldb, &zero, C, &ldc, 1, 1);
+    const long long expected = reports.empty() ? 0 : only_report().number;
+    zgemm_(&ta, &tb, &m, &n, &k, &one, A, &lda, B, &ldb, &zero, C, &ldc, 1, 1);
+    ASSERT_EQ(reports.empty() ? 0 : only_report().number, expected)
+        << ta << tb << " " << m << " " << n << " " << k << " " << lda << " " << ldb << " " << ldc;
+    refused += expected != 0;
+
+    // The reference CBLAS adds one to what its Fortran call reports; that goes to xerbla_ here.
+    const int order = random() % 2 ? kRow : kColumn, ca = pick(numbers), cb = pick(numbers);
+    theirs_c(order, ca, cb, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc);
+    long long expected_c = 0;
+    if (!reports.empty()) {
+      const Report report = only_report();
+      expected_c = report.number + (report.name.substr(0, 5) == "ZGEMM" ? 1 : 0);
+      if (order == kRow && ca != kBad && cb == kBad) expected_c = 3;  // the reference says 2
+    }
+    cblas_zgemm(order, ca, cb, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc);
+    ASSERT_EQ(reports.empty() ? 0 : only_report().number, expected_c)
+        << order << " " << ca << " " << cb << " " << m << " " << n << " " << k << " " << lda << " "
+        << ldb << " " << ldc;
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace tessera::testing

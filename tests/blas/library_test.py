@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The library as a file: what it exports, needs and does when it is loaded; what it says; how it is linked to."""
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import libraries
+from libraries import cases
+
+FILES = (libraries.LIBRARY, libraries.REPLACEMENT / "libblas.so.3")
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <tessera/blas.h>
+double cblas_ddot(int, const double*, int, const double*, int);
+float sdot_(const int*, const float*, const int*, const float*, const int*);
+void cblas_dgemm(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+
+int main(void) {
+  const double a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
+  double c[4], d[8];
+  cblas_dgemm(101, 111, 111, 2, 2, 2, 1, a, 2, b, 2, 0, c, 2);
+  cblas_dgemm_batch_strided(101, 111, 111, 2, 2, 2, 1, a, 2, 0, b, 2, 0, 0, d, 2, 4, 2);
+  const int n = 2, one = 1;
+  const float x[2] = {1, 2};
+  printf("%g %g %g %g, %g, %g, %g\n", c[0], c[1], c[2], c[3], d[4], cblas_ddot(4, a, 1, b, 1), (double)sdot_(&n, x, &one, x, &one));
+  fflush(stdout);
+  cblas_dgemm(101, 111, 111, 2, 2, 2, 1, a, 1, b, 2, 0, c, 2);
+  return tessera_get_num_threads() < 1;
+}
+"""
+
+
+def tool(*command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+
+
+class Library(libraries.BlasTest):
+    def test_it_exports_the_names_of_a_blas_and_nothing_else(self):
+        forwarded = re.findall(r"TESSERA_FORWARD\((\w+)\)", (cases.ROOT / "src/blas/forwarded.inc").read_text())
+        self.assertGreater(len(forwarded), 300)
+        expected = set(forwarded) | {"xerbla_", "xerbla_64_", "cblas_xerbla", "cblas_xerbla_64", "RowMajorStrg", "CBLAS_CallFromC"}
+        expected |= {f"tessera_{name}" for name in ("set_num_threads", "set_num_threads_local", "get_num_threads", "get_config",
+                                                    "get_corename")}
+        for x in "sdcz":
+            for form in ("", "_batch", "_batch_strided"):
+                expected |= {f"{x}gemm{form}_", f"{x}gemm{form}_64_", f"cblas_{x}gemm{form}", f"cblas_{x}gemm{form}_64",
+                             f"cblas_{x}gemm{form}64_"}
+            expected |= {f"scipy_{x}gemm_", f"scipy_{x}gemm_64_", f"scipy_cblas_{x}gemm", f"scipy_cblas_{x}gemm64_"}
+        for file in FILES:
+            found = {line.split()[-1] for line in tool("nm", "-D", "--defined-only", file).splitlines()}
+            self.assertEqual(found, expected)
+
+    def test_it_has_every_name_of_the_reference_blas(self):
+        folder = libraries.reference()
+        if folder is None:
+            self.skipTest("names are NOT compared with the reference BLAS: install libblas3")
+        def names(file):
+            return {line.split()[-1] for line in tool("nm", "-D", "--defined-only", file).splitlines()}
+        self.assertEqual(names(folder / "libblas.so.3") - names(FILES[1]), set())
+
+    def test_xerbla_is_weak_and_called_through_the_symbol_table(self):
+        for file in FILES:
+            self.assertRegex(tool("nm", "-D", file), r" W xerbla_\n")
+            self.assertRegex(tool("readelf", "-rW", file), r"JU?MP_SLOT? .* xerbla_ ")
+
+    def test_it_needs_the_c_library_only_and_stays_loaded(self):
+        for file, soname in zip(FILES, ("libtessera_blas.so.0", "libblas.so.3")):
+            text = tool("readelf", "-dW", file)
+            needed = set(re.findall(r"NEEDED.*\[(.*?)\]", text))
+            self.assertLessEqual({name.split(".so")[0] for name in needed}, {"libc", "libm", "ld-linux-x86-64", "ld-linux-aarch64"})
+            self.assertIn(f"[{soname}]", text)
+            self.assertIn("NODELETE", text)
+            self.assertNotIn("TEXTREL", text)
+            stack = re.search(r"GNU_STACK.*", tool("readelf", "-lW", file))[0]
+            self.assertNotIn("RWE", stack)
+
+    def test_a_c_program_links_to_it_alone(self):
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if compiler is None:
+            self.skipTest("linking is NOT tested: no C compiler")
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(folder, "program.c"), pathlib.Path(folder, "program")
+            source.write_text(PROGRAM)
+            tool(compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", cases.ROOT / "include", source, "-o", program,
+                 "-L", libraries.BUILD, "-ltessera_blas")
+            out, said = self.run_in(None, [program], LD_LIBRARY_PATH=libraries.BUILD)
+        self.assertEqual(out, "19 22 43 50, 19, 70, 5\n")
+        self.assertEqual(said, "tessera: cblas_dgemm: argument 9 (lda) is 1, expected at least 2\n")
+
+    def call(self, lines, status=0, **more):
+        """Runs lines of Python with the library as `blas`."""
+        program = f"import ctypes\nblas = ctypes.CDLL({str(libraries.LIBRARY)!r})\n" + lines
+        return self.run_in(None, [libraries.PYTHON, "-c", program], status=status, **more)
+
+    def test_verbose_prints_one_line_for_each_call(self):
+        lines = """
+d = ctypes.c_double
+a, c = (d * 4)(1, 2, 3, 4), (d * 4)()
+blas.cblas_dgemm(101, 111, 112, 2, 2, 2, d(1), a, 2, a, 2, d(0.5), c, 2)
+one = (d * 2)(1, 0)
+blas.cblas_zgemm(102, 113, 111, 1, 1, 2, one, a, 2, a, 2, one, c, 1)
+blas.cblas_dgemm_batch_strided(101, 111, 111, 1, 1, 1, d(1), a, 1, 1, a, 1, 1, d(0), c, 1, 1, 4)
+"""
+        _, said = self.call(lines, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=3)
+        common = r"algorithm=packed isa=\w+ threads=3 time_us=\d+\.\d\n"
+        self.assertRegex(said, r"\Atessera: cblas_dgemm order=row M=2 N=2 K=2 trans=NT alpha=1 beta=0.5 " + common +
+                         r"tessera: cblas_zgemm order=column M=1 N=1 K=2 trans=CN alpha=1 beta=1 " + common +
+                         r"tessera: cblas_dgemm_batch_strided order=row M=1 N=1 K=1 trans=NN alpha=1 beta=0 products=4 " + common + r"\Z")
+        self.assertEqual(self.call(lines)[1], "")
+        self.assertEqual(self.call(lines, TESSERA_VERBOSE=0)[1], "")
+
+    def test_the_fallback_is_chosen_by_the_environment(self):
+        folder = libraries.reference()
+        if folder is None:
+            self.skipTest("the choice of a fallback is NOT tested: install libblas3")
+        lines = """
+blas.cblas_sdot.restype = ctypes.c_float
+x = (ctypes.c_float * 2)(3, 4)
+print(blas.cblas_sdot(2, x, 1, x, 1))
+print([line.split()[-1] for line in open("/proc/self/maps") if "libblas.so.3" in line][:1])
+"""
+        out, said = self.call(lines, TESSERA_BLAS_FALLBACK=folder / "libblas.so.3")
+        self.assertEqual(out.splitlines()[0], "25.0")
+        self.assertIn(str((folder / "libblas.so.3").resolve()), out)
+        self.assertEqual(said, "")
+        out, said = self.call(lines, TESSERA_BLAS_FALLBACK="/not/there.so")
+        self.assertEqual(out.splitlines()[0], "25.0")
+        self.assertRegex(said, r"\Atessera: TESSERA_BLAS_FALLBACK='/not/there.so' has no 'cblas_sdot': .*No such file.*\n\Z")
+
+    def test_it_does_not_pass_on_to_itself(self):
+        for other in FILES:
+            out, said = self.call("""
+blas.cblas_sdot.restype = ctypes.c_float
+x = (ctypes.c_float * 2)(3, 4)
+print(blas.cblas_sdot(2, x, 1, x, 1))
+""", TESSERA_BLAS_FALLBACK=other, LD_PRELOAD=FILES[1])
+            self.assertEqual(out, "25.0\n")
+            self.assertIn("has no 'cblas_sdot'", said)
+
+    def test_loading_and_unloading_a_hundred_times(self):
+        out, _ = self.call("""
+import _ctypes, os, threading
+path, d, n = blas._name, ctypes.c_double, 300
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+a = (d * (n * n))(*[1] * (n * n))
+c = (d * (n * n))()
+def once():
+    again = ctypes.CDLL(path)
+    again.cblas_dgemm(101, 111, 111, n, n, n, d(1), a, n, a, n, d(0), c, n)
+    _ctypes.dlclose(again._handle)
+_ctypes.dlclose(blas._handle)
+for i in range(20): once()
+before, tasks = resident(), len(os.listdir("/proc/self/task"))
+for i in range(100): once()
+print(c[n * n - 1], resident() - before < 4 << 20, len(os.listdir("/proc/self/task")) == tasks)
+""")
+        self.assertEqual(out, "300.0 True True\n")
+
+    def test_a_program_may_end_while_a_thread_multiplies(self):
+        self.call("""
+import threading, time, os
+d, n = ctypes.c_double, 1500
+a, c = (d * (n * n))(), (d * (n * n))()
+def forever():
+    while True: blas.cblas_dgemm(101, 111, 111, n, n, n, d(1), a, n, a, n, d(0), c, n)
+threading.Thread(target=forever, daemon=True).start()
+time.sleep(0.2)
+""", timeout=30)
+
+    def test_bad_numbers_of_threads_are_ignored_with_a_warning(self):
+        lines = "print(blas.tessera_get_num_threads())"
+        usual = self.call(lines)[0]
+        for value in ("0", "-1", "abc", "99999999999"):
+            out, said = self.call(lines, TESSERA_NUM_THREADS=value)
+            self.assertEqual(out, usual)
+            self.assertEqual(said.count("\n"), 1)
+            self.assertIn(f"TESSERA_NUM_THREADS='{value}'", said)
+
+
+if __name__ == "__main__":
+    cases.main()
