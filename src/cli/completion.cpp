@@ -311,6 +311,7 @@ void add_completion(CLI::App& root, Context& context) {
                   "  source <(tessera completion bash)\n"
                   "  tessera completion fish > ~/.config/fish/completions/tessera.fish\n"
                   "  tessera completion zsh > ~/.zsh/completions/_tessera");
+  app->configurable(false);  // it works whatever files say
   add_choice(*app, "SHELL", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish")->required();
   app->callback([&context, shell] {
     context.action = [&context, shell] {

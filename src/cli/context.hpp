@@ -23,6 +23,7 @@ struct Context {
   bool quiet = false;  ///< no talk on stderr but errors
   int verbosity = 0;   ///< how many -v
   ColorMode color = ColorMode::automatic;
+  std::string config_file;          ///< --config; empty: the usual places
   std::string command = "tessera";  ///< "tessera multiply": begins each message
   const CLI::App* root = nullptr;
   /// What to do once the whole command line is understood; returns the exit code. Each

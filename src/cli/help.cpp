@@ -178,6 +178,7 @@ void add_help(CLI::App& root, Context& context) {
                               "  tessera help\n"
                               "  tessera help multiply\n"
                               "  tessera help exit-codes");
+  app->configurable(false);  // it works whatever files say
   app->add_option("TOPIC", *words, "A command or a topic; 'tessera help' lists them")
       ->type_name("TOPIC");
   app->callback([&context, words] {

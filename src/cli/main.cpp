@@ -15,6 +15,7 @@
 #include "caret_error.hpp"
 #include "commands.hpp"
 #include "options.hpp"
+#include "settings.hpp"
 #include "signals.hpp"
 #include "suggest.hpp"
 #include "tessera/matmul/plan.hpp"
@@ -25,8 +26,8 @@ namespace {
 
 constexpr int kUsage = 2;
 
-const CLI::App& deepest(const CLI::App& app) {
-  for (const auto* sub : const_cast<CLI::App&>(app).get_subcommands()) return deepest(*sub);
+CLI::App& deepest(CLI::App& app) {
+  for (auto* sub : app.get_subcommands()) return deepest(*sub);
   return app;
 }
 
@@ -60,8 +61,8 @@ std::string unexpected(const CLI::App& root, const CLI::App& app) {
     }
     const auto commands = command_names(app);
     if (!commands.empty())
-      return cat("unknown command '", word, "'", did_you_mean(word, commands),
-                 " Known: ", join(commands));
+      return cat("unknown command '", word, "': expected one of ", join(commands),
+                 did_you_mean(word, commands));
     return cat("unexpected argument '", word, "'; '", full_name(app),
                " --help' shows what it takes");
   }
@@ -71,10 +72,10 @@ std::string unexpected(const CLI::App& root, const CLI::App& app) {
 /// The messages of CLI11 in this command's words.
 std::string message_of(const CLI::Error& error, const CLI::App& root, const CLI::App& app) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return unexpected(root, app);
-  std::string text = error.what();
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
-    text += cat("; '", full_name(app), " --help' shows examples");
-  return text;
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  const auto commands = command_names(app);
+  return cat(commands.empty() ? error.what() : "no command given: expected " + join(commands),
+             "; '", full_name(app), " --help' shows examples");
 }
 
 std::string known_names(const CLI::App& root) {
@@ -116,6 +117,7 @@ int command_line(int argc, char** argv, Context& context) {
   add_bench(root, context);
   add_layout(root, context);
   add_doctor(root, context);
+  add_config(root, context);
   add_completion(root, context);
   add_help(root, context);
   for (auto* sub : root.get_subcommands({})) sub->group("Commands");
@@ -144,8 +146,11 @@ int command_line(int argc, char** argv, Context& context) {
                       "; 'tessera --help' shows examples"));
     return kUsage;
   }
-  context.command = full_name(deepest(root));
+  CLI::App& app = deepest(root);
+  context.command = full_name(app);
   set_signal_name(context.command);
+  if (app.get_configurable())
+    apply_settings(context, app, read_settings(root, config_files(context)));
   return context.action();
 }
 

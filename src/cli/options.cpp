@@ -155,12 +155,16 @@ void add_common_options(CLI::App& app, Context& context) {
       "Colours; without this option NO_COLOR and then CLICOLOR_FORCE decide, then whether the "
       "output is a terminal",
       "auto|always|never");
+  app.add_option("--config", context.config_file,
+                 "Take values of options from this file only; see 'tessera config --help'")
+      ->type_name("FILE");
 }
 
 CLI::App* add_command(CLI::App& parent, Context& context, std::string name, std::string description,
                       std::string examples) {
   CLI::App* app = parent.add_subcommand(std::move(name), std::move(description));
   app->formatter(parent.get_formatter());
+  app->configurable();
   app->footer(examples.empty() ? "" : "Examples:\n" + std::move(examples));
   add_common_options(*app, context);
   return app;

@@ -15,10 +15,11 @@
 
 namespace tessera::cli {
 
-/// A sub-command with -h, --quiet, --verbose, --color, and its examples below the help.
+/// A sub-command with the common options and its examples below the help; configuration files may
+/// set its options.
 CLI::App* add_command(CLI::App& parent, Context& context, std::string name, std::string description,
                       std::string examples);
-/// -q, -v, --color.
+/// -q, -v, --color, --config.
 void add_common_options(CLI::App& app, Context& context);
 /// --json.
 void add_json_option(CLI::App& app, Context& context, std::string description);

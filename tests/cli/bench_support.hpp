@@ -29,6 +29,7 @@ class Scratch {
   ~Scratch() { std::filesystem::remove_all(folder_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
+  std::string folder() const { return folder_.string(); }
   std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
 
  private:
@@ -55,6 +56,7 @@ inline Ran run_bench(const std::vector<std::string>& arguments,
   const pid_t pid = fork();
   if (pid == 0) {
     unsetenv("TESSERA_PEERS");
+    setenv("XDG_CONFIG_HOME", scratch.folder().c_str(), 1);  // finds no files but its own
     for (const auto& [key, value] : environment) setenv(key.c_str(), value.c_str(), 1);
     dup2(open(out.c_str(), O_CREAT | O_WRONLY, 0600), 1);
     dup2(open(err.c_str(), O_CREAT | O_WRONLY, 0600), 2);

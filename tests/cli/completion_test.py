@@ -10,7 +10,7 @@ import time
 
 import harness
 
-COMMANDS = ["multiply", "compare", "bench", "layout", "doctor", "completion", "help"]
+COMMANDS = ["multiply", "compare", "bench", "layout", "doctor", "config", "completion", "help"]
 
 
 def options_of(text):
@@ -155,7 +155,7 @@ class ManPages(harness.CommandTest):
 
     def test_every_option_is_in_its_page_and_in_every_completion(self):
         scripts = {shell: self.succeeds("completion", shell).out for shell in ("bash", "zsh", "fish")}
-        for command in [None, *COMMANDS, "layout eval"]:
+        for command in [None, *COMMANDS, "layout eval", "config show"]:
             with self.subTest(command or "tessera"):
                 words = command.split() if command else []
                 options = options_of(self.succeeds(*words, "--help").out)
@@ -170,8 +170,8 @@ class ManPages(harness.CommandTest):
     def test_no_page_knows_an_option_that_is_gone(self):
         for command in [None, *COMMANDS]:
             options = options_of(self.succeeds(*([command] if command else []), "--help").out)
-            if command == "layout":
-                options |= options_of(self.succeeds("layout", "eval", "--help").out)
+            for below in {"layout": "eval", "config": "show"}.get(command, "").split():
+                options |= options_of(self.succeeds(command, below, "--help").out)
             page = self.text(f"tessera-{command}" if command else "tessera").split("# OPTIONS")[1].split("# EXIT STATUS")[0]
             for option in re.findall(r"^\*(--?[a-z][a-z-]*)\*|, \*(--?[a-z][a-z-]*)\*", page, flags=re.M):
                 self.assertIn(option[0] or option[1], options | {"--threads"}, command)

@@ -8,7 +8,7 @@ import time
 
 import harness
 
-COMMANDS = ["multiply", "compare", "bench", "layout", "doctor", "completion", "help"]
+COMMANDS = ["multiply", "compare", "bench", "layout", "doctor", "config", "completion", "help"]
 TOPICS = ["algorithms", "environment", "exit-codes", "files", "layouts", "types"]
 
 
@@ -77,7 +77,7 @@ class Version(harness.CommandTest):
 class Misspelt(harness.CommandTest):
     def test_commands(self):
         self.fails(2, "mutliply", "a", "b", says=["unknown command 'mutliply'", "did you mean 'multiply'?"])
-        self.fails(2, "xyzzy", says="unknown command 'xyzzy'")
+        self.fails(2, "xyzzy", says="unknown command 'xyzzy': expected one of multiply, compare")
         self.fails(2, "layout", "eval")
         self.fails(2, says="no command given")
 

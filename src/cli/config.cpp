@@ -1,0 +1,90 @@
+// `tessera config show`: which values do not come from the command line, and where each comes from.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "json_text.hpp"
+#include "options.hpp"
+#include "settings.hpp"
+#include "suggest.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Value {
+  std::string name, value, source;
+};
+
+/// Values of the environment, then of the files; the stronger ones hide the others.
+std::vector<Value> values_of(const Context& context, const std::vector<ConfigFile>& files) {
+  std::vector<Value> out;
+  for (const char* variable : {"TESSERA_NUM_THREADS", "OMP_NUM_THREADS", "TESSERA_CPU",
+                               "TESSERA_PEERS", "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') out.push_back({variable, value, "environment"});
+  }
+  for (const auto& setting : read_settings(*context.root, files)) {
+    if (!environment_of(setting.option).empty()) continue;
+    const std::string name = setting.name();
+    const bool hidden =
+        std::any_of(out.begin(), out.end(), [&](const Value& value) { return value.name == name; });
+    if (!hidden) out.push_back({name, join(setting.values, ","), setting.file});
+  }
+  return out;
+}
+
+int show(const Context& context) {
+  const auto files = config_files(context);
+  const auto values = values_of(context, files);
+  if (context.json) {
+    ordered_json out = {{"files", ordered_json::array()}, {"values", ordered_json::array()}};
+    for (const auto& file : files)
+      out["files"].push_back({{"path", file.path}, {"found", file.found}});
+    for (const auto& each : values)
+      out["values"].push_back(
+          {{"name", each.name}, {"value", each.value}, {"source", each.source}});
+    context.print(json_text(out));
+    return 0;
+  }
+  std::string out = "Files, the first that names a value wins:\n";
+  for (const auto& file : files)
+    out += fmt::format("  {}{}\n", file.path, file.found ? "" : " (not there)");
+  out += "Values:\n";
+  for (const auto& each : values)
+    out += fmt::format("  {} = {}  ({})\n", each.name, each.value, each.source);
+  context.print(out + "  everything else is built in\n");
+  return 0;
+}
+
+}  // namespace
+
+void add_config(CLI::App& root, Context& context) {
+  CLI::App* app = add_command(
+      root, context, "config", "Show which values come from the environment and from files",
+      "  tessera config show\n"
+      "  tessera config show --config project.toml --json\n"
+      "\n"
+      "A file holds lines such as\n"
+      "  threads = 4\n"
+      "  quiet = true\n"
+      "  [bench]\n"
+      "  peers = \"openblas,blis\"\n"
+      "for every command that has the option, and below [COMMAND] for that one. The command line "
+      "wins,\n"
+      "then the environment, then --config FILE, or without it ./tessera.toml and then\n"
+      "tessera/config.toml in $XDG_CONFIG_HOME or ~/.config.");
+  app->require_subcommand(1);
+  CLI::App* show_app = add_command(*app, context, "show", "Show the files and the values",
+                                   "  tessera config show --json");
+  show_app->configurable(false);  // it shows what files say
+  add_json_option(*show_app, context, "One JSON document on stdout");
+  show_app->callback([&context] { context.action = [&context] { return show(context); }; });
+}
+
+}  // namespace tessera::cli
