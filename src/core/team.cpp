@@ -5,11 +5,16 @@
 
 #include <array>
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <new>
 #include <thread>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include "tessera/core/parallel.hpp"
 
@@ -33,6 +38,18 @@ void pause() {
 #endif
 }
 
+/// How this thread rounds and treats subnormals. Helpers take it over from the caller, so that the
+/// result does not depend on who computed which part.
+#if defined(__x86_64__)
+using Rounding = unsigned;
+Rounding rounding() { return _mm_getcsr(); }
+void round_as(Rounding mode) { _mm_setcsr(mode); }
+#else
+using Rounding = int;
+Rounding rounding() { return std::fegetround(); }
+void round_as(Rounding mode) { std::fesetround(mode); }
+#endif
+
 std::int64_t now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -48,6 +65,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> state{0};
   int wanted = 0;
   const TeamBody* body = nullptr;
+  Rounding rounding = 0;
 };
 
 struct Pool {
@@ -84,6 +102,7 @@ bool join(Pool& p) {
         continue;
       const int room = static_cast<int>((seen & Slot::kRoomMask) / Slot::kRoom);
       inside = true;
+      round_as(slot.rounding);
       (*slot.body)(slot.wanted - room + 1);
       inside = false;
       slot.state.fetch_sub(Slot::kInside, std::memory_order_release);
@@ -178,6 +197,7 @@ void run_team(int threads, double expected_us, TeamBody body) {
     if (mine != nullptr) {
       mine->body = &body;
       mine->wanted = wanted;
+      mine->rounding = rounding();
       mine->state.store(Slot::kTaken + static_cast<std::uint64_t>(wanted) * Slot::kRoom,
                         std::memory_order_release);
       p.posts.fetch_add(1);
