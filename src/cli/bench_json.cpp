@@ -231,7 +231,10 @@ BenchResults parse_bench_json(const std::string& text, const std::string& source
   try {
     document = ordered_json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    throw Error(Category::file, cat("'", source, "' is not JSON"), {}, error.what());
+    std::string why =
+        error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
+    why.erase(0, why.find("] ") + 2);
+    throw Error(Category::file, cat("'", source, "' is not JSON"), {}, why);
   }
   if (!document.is_object() || !document.contains("context") || !document.contains("benchmarks") ||
       !document["context"].is_object() || !document["benchmarks"].is_array())

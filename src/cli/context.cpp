@@ -69,7 +69,13 @@ void Context::warn(std::string_view text) const {
     write_line(command, paint("warning", Ink::yellow, Stream::err) + ": " + std::string(text));
 }
 
-void Context::error(std::string_view text) const { write_line(command, text); }
+void Context::error(std::string_view text) const {
+  // The library names the operation ("multiply: A has ..."), the command's name has said it
+  // already.
+  const std::string operation = command.substr(command.rfind(' ') + 1) + ": ";
+  if (text.starts_with(operation)) text.remove_prefix(operation.size());
+  write_line(command, text);
+}
 
 bool Context::colored(Stream stream) const {
   if (color != ColorMode::automatic) return color == ColorMode::always;

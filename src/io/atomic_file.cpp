@@ -25,18 +25,19 @@ namespace {
 using io::errno_text;
 using io::printable;
 using io::QuietSignals;
+using io::shown_output;
 
 /// An output that cannot be: the user chose a wrong path.
 [[noreturn]] void refuse(const std::string& path, std::string_view problem,
                          std::string advice = {}) {
-  throw Error(Category::argument, cat("cannot write ", printable(path, 1000), ": ", problem), {},
-              {}, std::move(advice));
+  throw Error(Category::argument, cat("cannot write ", shown_output(path), ": ", problem), {}, {},
+              std::move(advice));
 }
 
 /// A system call on an output failed with `code`.
 [[noreturn]] void fail(const std::string& path, std::string_view action, int code) {
   const std::string problem =
-      cat("cannot write ", printable(path, 1000), ": ", action, " failed: ", errno_text(code));
+      cat("cannot write ", shown_output(path), ": ", action, " failed: ", errno_text(code));
   switch (code) {
     case ENOSPC:
     case EDQUOT:

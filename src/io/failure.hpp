@@ -28,6 +28,11 @@ inline std::string printable(std::string_view text, std::size_t limit = 200) {
 /// 'text', cut after 40 bytes.
 inline std::string in_quotes(std::string_view text) { return "'" + printable(text, 40) + "'"; }
 
+/// How messages call an output.
+inline std::string shown_output(std::string_view path) {
+  return path == "-" ? "standard output" : printable(path, 1000);
+}
+
 inline std::string errno_text(int code) { return std::strerror(code); }
 
 /// The input at `path` is unreadable or invalid.

@@ -107,7 +107,11 @@ Location parse_location(const std::string& text) {
     // The first such place: names of members may hold colons themselves.
     for (std::size_t at = text.find(':'); at != std::string::npos; at = text.find(':', at + 1)) {
       const std::string_view head = std::string_view(text).substr(0, at + 1);
-      if (ends_with(head, end)) return {text.substr(0, at), text.substr(at + 1)};
+      if (!ends_with(head, end)) continue;
+      if (at + 1 == text.size())
+        throw Error(Category::argument, cat(io::printable(text), " names no array"),
+                    "a name behind the colon", {}, "or leave the colon out");
+      return {text.substr(0, at), text.substr(at + 1)};
     }
   }
   return {text, {}};
@@ -199,7 +203,7 @@ Target target_of(const std::string& path, const WriteOptions& options) {
 
 void write_into(AtomicFile& file, const Array& array, const Target& target,
                 Compression compression) {
-  naming_memory("cannot write " + io::printable(file.path()), [&] {
+  naming_memory("cannot write " + io::shown_output(file.path()), [&] {
     switch (target.format) {
       case Format::npz: io::write_npz(file, array, target.member, compression); break;
       case Format::matrix_market: io::write_matrix_market(file, array); break;
@@ -231,18 +235,20 @@ OutputArray::OutputArray(const std::string& path, DType dtype, std::vector<index
   options_.format = target.format;
   options_.member = target.member;
   if (target.format == Format::matrix_market && shape.size() != 2) {
-    throw Error(Category::shape, cat("cannot write ", path, ": Matrix Market holds matrices"),
+    throw Error(Category::shape,
+                cat("cannot write ", io::shown_output(path), ": Matrix Market holds matrices"),
                 "two dimensions", shape_text(shape));
   }
   const index_t bytes =
-      checked_count(shape, size_of(dtype), "cannot write " + path) * size_of(dtype);
+      checked_count(shape, size_of(dtype), "cannot write " + io::shown_output(path)) *
+      size_of(dtype);
   file_ = std::make_unique<AtomicFile>(target.path, options_.overwrite);
   if (target.format == Format::npy && file_->is_regular() && too_large_for_memory(bytes)) {
     mapped_ = std::make_unique<MappedOutput>(std::move(file_), dtype, std::move(shape));
     return;
   }
   if (target.format == Format::npy) file_->reserve(bytes);
-  array_ = naming_memory("cannot write " + io::printable(path),
+  array_ = naming_memory("cannot write " + io::shown_output(path),
                          [&] { return make_array(dtype, std::move(shape)); });
 }
 

@@ -237,7 +237,8 @@ zip_int64_t sink_command(void* state, void* data, zip_uint64_t length, zip_sourc
 [[noreturn]] void failed_write(const AtomicFile& file, zip_error_t& error) {
   const int code = zip_error_system_type(&error) == ZIP_ET_SYS ? zip_error_code_system(&error) : 0;
   const std::string why = text_of(error);
-  throw Error(Category::resource, cat("cannot write ", file.path(), ": ", why), {}, {},
+  throw Error(Category::resource, cat("cannot write ", shown_output(file.path()), ": ", why), {},
+              {},
               code == ENOSPC || code == EDQUOT
                   ? "free some space or write to another disk; nothing was changed"
               : code == EFBIG ? "the file-size limit (ulimit -f) is too small for the result"

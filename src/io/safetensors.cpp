@@ -61,7 +61,10 @@ json parse_json(std::string_view text, const std::string& path) {
     if (!header.is_object()) damaged(path, "the header is not a JSON object");
     return header;
   } catch (const json::exception& error) {
-    damaged(path, cat("the JSON header is wrong: ", printable(error.what(), 160)));
+    std::string_view why =
+        error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
+    why.remove_prefix(std::min(why.size(), why.find("] ") + 2));
+    damaged(path, cat("the JSON header is wrong: ", printable(why, 160)));
   }
 }
 
@@ -186,9 +189,10 @@ Array read_safetensors(const Input& input, const std::string& asked) {
 
 void write_safetensors(AtomicFile& file, const Array& source, const std::string& member) {
   if (member == kMetadata) {
-    throw Error(Category::argument,
-                cat("cannot write ", file.path(), ": a tensor may not be named ", kMetadata), {},
-                {}, "choose another name");
+    throw Error(
+        Category::argument,
+        cat("cannot write ", shown_output(file.path()), ": a tensor may not be named ", kMetadata),
+        {}, {}, "choose another name");
   }
   const Array array = contiguous(source);
   const json entry = {{"dtype", kTypeNames[static_cast<std::size_t>(array.dtype())]},
@@ -198,7 +202,7 @@ void write_safetensors(AtomicFile& file, const Array& source, const std::string&
   try {
     header = json({{member, entry}}).dump();
   } catch (const json::exception&) {
-    throw Error(Category::argument, cat("cannot write ", file.path(), ": the name ",
+    throw Error(Category::argument, cat("cannot write ", shown_output(file.path()), ": the name ",
                                         in_quotes(member), " is not UTF-8"));
   }
   // Blanks up to a boundary of 64 bytes, so that a mapping of the file is aligned for every kernel.

@@ -66,7 +66,15 @@ class HostileFiles(harness.CommandTest):
     def test_archives(self):
         self.bad(b"PK\x03\x04 no archive", "bad.npz", name="bad.npz")
         self.bad(struct.pack("<Q", 2**60) + b"{}", "bad.safetensors", name="bad.safetensors")
-        self.bad(struct.pack("<Q", 9) + b"{broken: ", "bad.safetensors", name="bad.safetensors")
+        for header in [b"{broken: ", b"", b"[", b"{\"a\": 1", b"\xff\xfe", b"{} x"]:
+            self.path("bad.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+            run = self.fails(3, "multiply", "bad.safetensors", "good.npy", "-o", "c.npy", says="bad.safetensors")
+            self.assertNotIn("exception", run.err)
+            if header:
+                self.assertIn("line 1, column ", run.err)
+        self.path("bad.json").write_bytes(b"{\n \"context\": ]")
+        run = self.fails(3, "bench", "--from", "bad.json", says=["'bad.json' is not JSON", "line 2, column 13"])
+        self.assertNotIn("exception", run.err)
         self.succeeds("multiply", "good.npy", "good.npy", "-o", "two.npz:first")
         run = self.tessera("multiply", "two.npz:second", "good.npy", "-o", "c.npy")
         self.assertIn(run.code, (2, 3))
@@ -149,7 +157,11 @@ class Resources(harness.CommandTest):
         self.no_leftovers()
 
     def test_full_device(self):
-        self.fails(1, "multiply", "a.npy", "a.npy", "-o", "/dev/full", says="No space left")
+        self.fails(1, "multiply", "a.npy", "a.npy", "-o", "/dev/full", says=["cannot write /dev/full", "No space left"])
+        with open("/dev/full", "wb") as full:
+            for form in ["npy", "npz", "mtx", "safetensors"]:
+                self.fails(1, "multiply", "a.npy", "a.npy", "-o", "-", "--format", form, stdout=full,
+                           says=["cannot write standard output", "No space left"])
 
     def test_full_disk(self):
         folder = tempfile.mkdtemp(prefix="tessera-small-")

@@ -81,7 +81,10 @@ class Multiply(harness.CommandTest):
     def test_dtype_option_wins(self):
         self.succeeds("multiply", "a.npy", "b.npy", "--dtype", "float64", "-o", "c.npy")
         self.expect("c.npy", product(self.a, self.b), "f64")
-        self.fails(2, "multiply", "a.npy", "b.npy", "--dtype", "i8", "-o", "d.npy", says="i8")
+        run = self.fails(2, "multiply", "a.npy", "b.npy", "--dtype", "i8", "-o", "d.npy", says="i8")
+        self.assertEqual(run.err.count("multiply: "), 1, run.err)
+        run = self.fails(2, "multiply", "a.npy", "b.npy", "--alpha", "1e99", "-o", "d.npy")
+        self.assertEqual(run.err.count("multiply: "), 1, run.err)
 
     def test_dtype_says_what_elements_without_a_type_are(self):
         for dtype, one in [("f16", 0x3c00), ("bf16", 0x3f80)]:
@@ -257,6 +260,9 @@ class Outputs(harness.CommandTest):
         self.assertEqual(self.read_npy("old.npy")[2], [7, 10, 15, 22])
 
     def test_impossible_outputs_are_refused_before_the_work(self):
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", "c.npz:", says=["c.npz: names no array", "colon"])
+        self.fails(2, "multiply", "a.npy", "a.npy", "-o", "c.safetensors:", says="c.safetensors: names no array")
+        self.fails(2, "multiply", "c.npz:", "a.npy", "-o", "c.npy", says="c.npz: names no array")
         self.fails(2, "multiply", "a.npy", "a.npy", "-o", "missing/c.npy", says="create the folder first")
         self.fails(2, "multiply", "a.npy", "a.npy", "-o", ".", says=".")
         self.fails(2, "multiply", "a.npy", "a.npy", "-o", "c.xyz", says=".npy, .npz, .mtx or .safetensors")
