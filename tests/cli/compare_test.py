@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """tessera compare: the JSON contract, every type, order and option, and what is refused."""
 import resource
+import shlex
 
 import harness
 
 KEYS = ["algorithm", "device", "status", "same_bits", "max_error_ratio", "seconds", "gflops"]
+TYPES = ["f64", "f32", "f16", "bf16", "i32"]
 SAME_BITS = set(harness.algorithms()) - {"tensor_core"}
 
 
@@ -12,133 +14,108 @@ class Compare(harness.CommandTest):
     def compare(self, m, n, k, *options):
         return self.succeeds("compare", "-m", m, "-n", n, "-k", k, "--json", *options).json
 
-    def check(self, document, dtype):
+    def results(self, m, n, k, *options):
+        """Of a comparison in which every result holds what is promised."""
+        document = self.compare(m, n, k, *options)
         self.assertEqual(set(document), {"problem", "results"})
         for result in document["results"]:
-            with self.subTest(f"{result['algorithm']} {dtype}"):
+            with self.subTest(f"{m} {n} {k} {options} {result['algorithm']}"):
                 self.assertEqual(list(result)[:7], KEYS)
                 self.assertEqual(result["device"], "cpu")
                 if result["status"] == "unsupported":
                     self.assertTrue(result["reason"])
                     self.assertIsNone(result["seconds"])
                     continue
-                self.assertEqual(result["status"], "ok")
+                self.assertEqual((result["status"], result["outside"]), ("ok", 0))
                 self.assertLessEqual(result["max_error_ratio"], 1)
                 self.assertGreaterEqual(result["seconds"], 0)
-                self.assertEqual(result["outside"], 0)
-                if dtype in ("f32", "f64") and result["algorithm"] in SAME_BITS:
+                if document["problem"]["dtype"] in ("f32", "f64") and result["algorithm"] in SAME_BITS:
                     self.assertIs(result["same_bits"], True)
+        return document["results"]
 
     def test_every_type_and_algorithm(self):
-        for dtype in ["f64", "f32", "f16", "bf16", "i32"]:
-            document = self.compare(37, 41, 29, "--dtype", dtype, "--seed", 5)
-            self.check(document, dtype)
-            self.assertEqual([result["algorithm"] for result in document["results"]], harness.algorithms())
-            self.assertEqual(document["problem"]["dtype"], dtype)
-            self.assertGreaterEqual(sum(result["status"] == "ok" for result in document["results"]), 5)
+        for dtype in TYPES:
+            results = self.results(37, 41, 29, "--dtype", dtype, "--seed", 5)
+            self.assertEqual([result["algorithm"] for result in results], harness.algorithms())
+            self.assertGreaterEqual(sum(result["status"] == "ok" for result in results), 5)
 
-    def test_orders_give_the_same(self):
-        for order in ["forward", "backward", "shuffled"]:
-            document = self.compare(33, 65, 17, "--order", order, "--seed", 18446744073709551615)
-            self.check(document, "f32")
-            self.assertEqual(document["problem"]["order"], order)
-
-    def test_data_alpha_and_beta(self):
-        for data in ["uniform", "integers", "graded"]:
-            self.check(self.compare(20, 30, 40, "--data", data, "--alpha", "-1.5", "--beta", "0.25", "--dtype", "f64"), "f64")
-        self.check(self.compare(20, 30, 40, "--alpha", 0, "--algorithms", "naive,tiled"), "f32")
-        self.check(self.compare(9, 9, 9, "--alpha", 3, "--beta", -2, "--dtype", "i32"), "i32")
+    def test_every_option_gives_right_results_and_says_what_it_did(self):
+        for options in [["--order", "forward"], ["--order", "backward"], ["--order", "shuffled", "--seed", 2**64 - 1],
+                        *[["--data", data, "--alpha", -1.5, "--beta", 0.25, "--dtype", "f64"] for data in ("uniform", "integers", "graded")],
+                        ["--alpha", 0, "--algorithms", "naive,tiled"], ["--alpha", 3, "--beta", -2, "--dtype", "i32"]]:
+            self.results(33, 65, 17, *options)
+            problem = self.compare(3, 3, 3, *options)["problem"]
+            for name, value in zip(options[::2], options[1::2]):
+                if name != "--algorithms":
+                    self.assertEqual(problem[name[2:]], value)
 
     def test_integers_are_exact(self):
-        for result in self.compare(16, 16, 50, "--data", "integers", "--dtype", "f64")["results"]:
-            if result["status"] == "ok":
-                self.assertEqual(result["max_error_ratio"], 0)
+        ratios = {result["max_error_ratio"] for result in self.results(16, 16, 50, "--data", "integers", "--dtype", "f64")}
+        self.assertEqual(ratios, {0, None})
 
     def test_odd_and_empty_extents(self):
         for m, n, k in [(0, 5, 5), (5, 0, 5), (5, 5, 0), (0, 0, 0), (1, 1, 1), (229, 1, 3), (1, 7, 129)]:
             for dtype in ["f32", "i32"]:
-                self.check(self.compare(m, n, k, "--dtype", dtype), dtype)
+                self.results(m, n, k, "--dtype", dtype)
 
     def test_one_seed_one_result(self):
-        ratios = [[result["max_error_ratio"] for result in self.compare(30, 30, 30, "--seed", seed, "--threads", threads)["results"]]
+        ratios = [[result["max_error_ratio"] for result in self.results(30, 30, 30, "--seed", seed, "--threads", threads)]
                   for seed, threads in [(3, 1), (3, 2), (4, 2)]]
         self.assertEqual(ratios[0], ratios[1])
         self.assertNotEqual(ratios[0], ratios[2])
 
     def test_named_algorithms_and_tiles(self):
-        document = self.compare(64, 64, 64, "--algorithms", "tiled,naive,tiled")
-        self.assertEqual([result["algorithm"] for result in document["results"]], ["naive", "tiled"])
-        tiled = self.compare(64, 64, 64, "--algorithms", "tiled", "--tile", "16x16x16")["results"][0]
-        self.assertEqual(tiled["tile"], "16x16x16")
-        for dtype in ["f64", "f16", "bf16", "i32"]:
-            self.check(self.compare(64, 64, 64, "--algorithms", "tiled", "--tile", "16x16x16", "--dtype", dtype), dtype)
-            self.check(self.compare(64, 64, 64, "--algorithms", "block_tiled", "--tile", "64x64", "--dtype", dtype), dtype)
-        everyone = self.compare(8, 8, 8, "--tile", "16x16x16")["results"]
-        self.assertEqual({result["status"] for result in everyone}, {"ok", "unsupported"})
+        results = self.results(64, 64, 64, "--algorithms", "tiled,naive,tiled")
+        self.assertEqual([result["algorithm"] for result in results], ["naive", "tiled"])
+        for dtype in TYPES:
+            for algorithm, tile, shown in [("tiled", "16x16x16", "16x16x16"), ("block_tiled", "64x64", "64x64x8/8x8")]:
+                results = self.results(64, 64, 64, "--algorithms", algorithm, "--tile", tile, "--dtype", dtype)
+                self.assertEqual(results[0]["tile"], shown)
+        self.assertEqual({result["status"] for result in self.results(8, 8, 8, "--tile", "16x16x16")}, {"ok", "unsupported"})
 
     def test_table_for_people(self):
-        text = self.succeeds("compare", "-m", 8, "-n", 8, "-k", 8).out
+        text = self.succeeds("compare", "-m", 8, "-n", 8, "-k", 8, "--threads", 3).out
         self.assertIn("A (8,8), B (8,8)", text)
+        self.assertIn("threads of a block forward, 3 threads\n", text)
         self.assertRegex(text, r"algorithm +tile +status +same bits +error/bound +time +GFLOP/s +idea\n")
         for algorithm in harness.algorithms():
             self.assertRegex(text, rf"\n{algorithm} +\S+ +ok +(yes|no) ")
 
 
 class Refused(harness.CommandTest):
-    def refused(self, code, *options, says=(), **named):
-        base = {"-m": 4, "-n": 4, "-k": 4}
-        given = dict(zip(options[::2], options[1::2]))
-        self.fails(code, "compare", *[word for pair in {**base, **given}.items() for word in pair], says=says, **named)
+    # Beside -m 4 -n 4 -k 4: options, exit code, what is said.
+    TABLE = [("-m -1", 2, "-m: the number is too small"), ("-k three", 2, "not a number"), ("-n 4.5", 2, "not a number"),
+             ("-n 9223372036854775808", 2, "too large"), ("-n ''", 2, "-n"),
+             (f"-m {10**9} -n {10**9}", 1, "memory"), (f"-m {2**62} -n {2**62} -k {2**62}", 1, "memory"),
+             (f"-m {2**63 - 1} -n 0 -k {2**63 - 1}", 1, "memory"),
+             ("--alpha nan", 2, "finite"), ("--beta inf", 2, "finite"), ("--alpha 1e999", 2, "f64"), ("--alpha x", 2, "not a number"),
+             ("--alpha 1e39", 2, "applied in f32"), ("--alpha 0.5 --dtype i32", 2, "whole number"), ("--seed -1", 2, "--seed"),
+             ("--threads 0", 2, "too small"), ("--threads 99999999999", 2, "too large"), ("--threads 100000", 2, "4096"),
+             ("--algorithms ''", 2, "no algorithm named"), ("--algorithms naive,,tiled", 2, "unknown algorithm ''"),
+             ("--dtype i8", 2, "no i8 product"), ("--algorithms tensor_core --dtype i32", 2, "tensor_core cannot run this product"),
+             ("--tile 7x7x7/3x5", 2, "no algorithm"), ("--tile=-1x3", 2, "tile"), ("--tile 0x0", 2, "tile"),
+             ("--tile 99999999999x1", 2, "tile"),
+             ("--algorithms tiled --tile 100x100x100", 2, "10,000 threads in a block, at most 1,024"),
+             ("--algorithms tiled --tile 24x24x24", 2, "launch Tiled<TileShape{.bm = 24,")]
 
-    def test_extents(self):
-        self.refused(2, "-m", -1, says="-m: the number is too small")
-        self.refused(2, "-k", "three", says="not a number")
-        self.refused(2, "-n", "4.5", says="not a number")
-        self.refused(2, "-n", "", says="-n")
-        self.refused(2, "-n", "9223372036854775808", says="too large")
-
-    def test_sizes_that_memory_cannot_hold(self):
-        self.refused(1, "-m", 10**9, "-n", 10**9, says=["memory", "are available"])
-        self.refused(1, "-m", 2**62, "-n", 2**62, "-k", 2**62, says="memory")
-        self.refused(1, "-m", 2**63 - 1, "-n", 0, "-k", 2**63 - 1, says="memory")
+    def test_every_mistake_is_one_line_and_its_exit_code(self):
+        for options, code, says in self.TABLE:
+            words = shlex.split(options)
+            base = [word for name in ("-m", "-n", "-k") if name not in words for word in (name, 4)]
+            with self.subTest(options):
+                self.fails(code, "compare", *base, *words, says=says)
 
     def test_memory_limit_gives_a_message(self):
         if harness.sanitized():
             self.skipTest("sanitizers need more address space than any limit allows")
         for megabytes in [400, 200, 100, 60]:
-            run = self.tessera("compare", "-m", 3000, "-n", 3000, "-k", 3000, "--algorithms", "block_tiled", "--threads", 1,
-                               limits=[(resource.RLIMIT_AS, megabytes << 20)])
-            self.assertEqual(run.code, 1, run.err)
-            self.assertRegex(run.err, r"memory|stacks")
-            self.assertEqual(len(run.lines), 1, run.err)
+            self.fails(1, "compare", "-m", 3000, "-n", 3000, "-k", 3000, "--algorithms", "block_tiled", "--threads", 1,
+                       limits=[(resource.RLIMIT_AS, megabytes << 20)])
         for megabytes in range(30, 150, 12):
             run = self.tessera("compare", "-m", 30, "-n", 30, "-k", 30, limits=[(resource.RLIMIT_AS, megabytes << 20)])
             self.assertIn(run.code, (0, 1, 127))  # 127: not even the libraries fit
             if run.code == 1:
                 self.assertEqual(len([line for line in run.lines if line.startswith("tessera")]), 1, run.err)
-
-    def test_numbers(self):
-        self.refused(2, "--alpha", "nan", says="finite")
-        self.refused(2, "--beta", "inf", says="finite")
-        self.refused(2, "--alpha", "1e999", says="f64")
-        self.refused(2, "--alpha", "x", says="not a number")
-        self.refused(2, "--seed", "-1", says="--seed")
-        self.refused(2, "--threads", "0", says="too small")
-        self.refused(2, "--threads", "99999999999", says="too large")
-        self.refused(2, "--threads", "100000", says="4096")
-        self.refused(2, "--alpha", "0.5", "--dtype", "i32", says="whole number")
-
-    def test_names(self):
-        self.refused(2, "--algorithms", "", says="no algorithm named")
-        self.refused(2, "--algorithms", "naive,,tiled", says="unknown algorithm ''")
-        self.refused(2, "--dtype", "i8", says="i8")
-        self.refused(2, "--tile", "7x7x7/3x5", says="no algorithm")
-        self.refused(2, "--algorithms", "tiled", "--tile", "100x100x100", says="10,000 threads in a block, at most 1,024")
-        self.refused(2, "--algorithms", "tiled", "--tile", "24x24x24", says=["is possible", "built: 32x32x64", "Tiled<TileShape{.bm = 24,"])
-        self.refused(2, "--tile", "-1x3", says="tile")
-        self.refused(2, "--tile", "0x0", says="tile")
-        self.refused(2, "--tile", "99999999999x1", says="tile")
-        self.refused(2, "--algorithms", "tensor_core", "--dtype", "i32", says="tensor_core cannot run this product")
 
 
 if __name__ == "__main__":
