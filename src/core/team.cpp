@@ -43,7 +43,10 @@ void pause() {
 #if defined(__x86_64__)
 using Rounding = unsigned;
 Rounding rounding() { return _mm_getcsr(); }
-void round_as(Rounding mode) { _mm_setcsr(mode); }
+void round_as(Rounding mode) {
+  std::fesetround(static_cast<int>(mode >> 3 & 0xC00));  // the x87's too: bits 13, 14 of MXCSR
+  _mm_setcsr(mode);
+}
 #else
 using Rounding = int;
 Rounding rounding() { return std::fegetround(); }
