@@ -1,0 +1,33 @@
+// What `tessera multiply` is asked for, and its inputs as the matrices of a product.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "context.hpp"
+#include "tessera/io/array.hpp"
+
+namespace tessera::cli {
+
+struct MultiplyRequest {
+  std::string a, b, c, output;
+  bool transpose_a = false, transpose_b = false, force = false, verify = false, dry_run = false;
+  double alpha = 1;
+  std::optional<double> beta;  // without one, C0 has no use
+  std::string dtype, algorithm = "auto", tile, device = "cpu", format;
+  int threads = 0;
+};
+
+struct Operands {
+  Array a, b, c0;  // of the product's type; c0 is empty where beta is 0
+  DType type = DType::f32;
+  index_t M() const { return a.rows(); }
+  index_t N() const { return b.cols(); }
+  index_t K() const { return a.cols(); }
+};
+
+/// Reads the files and converts them to the product's type. Throws Error for files that are not
+/// what they say, shapes that do not fit and types that would lose more than rounding.
+Operands read_operands(const Context& context, const MultiplyRequest& request);
+
+}  // namespace tessera::cli
