@@ -8,18 +8,19 @@ namespace {
 
 constexpr TileShape kNoTile[] = {TileShape{}};  // it blocks for the caches by itself
 
-bool supports(DType in, DType out) { return in == out && (in == DType::f64 || in == DType::f32); }
+bool supports(DType in, DType out) { return in != DType::i32 && has_native_product(in, out); }
 
-template <class T>
+template <class In, class Out>
 void run_typed(const LadderCall& call) {
+  using Sum = typename cpu::Gemm<In, Out>::Sum;
   const Problem& p = call.problem;
-  cpu::Gemm<T> gemm;
+  cpu::Gemm<In, Out> gemm;
   gemm.M = p.M, gemm.N = p.N, gemm.K = p.K;
-  gemm.A = static_cast<const T*>(call.A), gemm.a_row = p.a.row, gemm.a_col = p.a.col;
-  gemm.B = static_cast<const T*>(call.B), gemm.b_row = p.b.row, gemm.b_col = p.b.col;
-  gemm.C = static_cast<T*>(call.C), gemm.c_row = p.c.row, gemm.c_col = p.c.col;
-  gemm.alpha = static_cast<T>(p.alpha), gemm.beta = static_cast<T>(p.beta);
-  const T* bias = static_cast<const T*>(call.bias);
+  gemm.A = static_cast<const In*>(call.A), gemm.a_row = p.a.row, gemm.a_col = p.a.col;
+  gemm.B = static_cast<const In*>(call.B), gemm.b_row = p.b.row, gemm.b_col = p.b.col;
+  gemm.C = static_cast<Out*>(call.C), gemm.c_row = p.c.row, gemm.c_col = p.c.col;
+  gemm.alpha = static_cast<Sum>(p.alpha), gemm.beta = static_cast<Sum>(p.beta);
+  const Sum* bias = static_cast<const Sum*>(call.bias);
   gemm.row_bias = p.epilogue.bias == Bias::per_row ? bias : nullptr;
   gemm.column_bias = p.epilogue.bias == Bias::per_column ? bias : nullptr;
   gemm.activation = p.epilogue.activation;
@@ -28,8 +29,13 @@ void run_typed(const LadderCall& call) {
 }
 
 void run(const LadderCall& call) {
-  if (call.problem.in == DType::f64) run_typed<double>(call);
-  else run_typed<float>(call);
+  const DType in = call.problem.in, out = call.problem.out;
+  if (in == DType::f64) return run_typed<double, double>(call);
+  if (in == DType::f32) return run_typed<float, float>(call);
+  if (in == DType::f16 && out == DType::f16) return run_typed<f16, f16>(call);
+  if (in == DType::f16) return run_typed<f16, float>(call);
+  if (out == DType::bf16) return run_typed<bf16, bf16>(call);
+  return run_typed<bf16, float>(call);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/products.hpp"
+#include "tessera/cpu/gemm.hpp"
 
 namespace tessera {
 namespace {
@@ -53,11 +54,14 @@ void expect_right(const Case& which, testing::Shape s, double alpha, double beta
   run(plan, A.view(), B.view(), C.view());
   const Verifier verifier(problem, A.view(), B.view(), C0.view());
   const bool same_bits = find_algorithm(which.algorithm).same_bits;
+  // Promised for f32 and f64; kept for all types, but by instructions that multiply pairs of bf16.
+  const bool pairs =
+      which.algorithm == "packed" && std::is_same_v<In, bf16> && !cpu::bf16_keeps_the_chain();
   const auto result = verifier.check(C.view(), same_bits ? Arithmetic::native : Arithmetic::tf32);
   EXPECT_TRUE(result.within_bound)
       << to_string(plan) << ": error / bound = " << result.max_error_ratio << " at (" << result.row
       << "," << result.col << "): expected " << result.expected << ", got " << result.got;
-  if (same_bits) {
+  if (same_bits && !pairs) {
     EXPECT_TRUE(result.same_bits) << to_string(plan);
   }
   EXPECT_TRUE(A.guards_intact() && B.guards_intact() && C.guards_intact()) << to_string(plan);
