@@ -226,9 +226,8 @@ void check_scalars(const Problem& problem) {
   }
 }
 
-}  // namespace
-
-Plan make_plan(const Problem& problem, const Options& options) {
+/// What no plan can hold, whether it is made or read.
+void check_problem(const Problem& problem) {
   if (problem.M < 0 || problem.N < 0 || problem.K < 0) {
     throw Error(Category::shape, "plan: negative extent", "m, n, k of 0 or more",
                 to_string(problem));
@@ -238,20 +237,32 @@ Plan make_plan(const Problem& problem, const Options& options) {
     throw Error(Category::shape, "plan: C has too many elements", cat("at most ", most),
                 cat(problem.M, " x ", problem.N));
   }
-  if (options.device != "cpu") {
-    throw Error(Category::unavailable, cat("device '", options.device, "' is not available"), "cpu",
-                {}, "use --device cpu; this build has no other device");
-  }
-  if (options.threads < 0 || options.threads > 4096) {
-    throw Error(Category::argument, "the number of threads is out of range",
-                "0 (automatic) to 4096", cat(options.threads));
-  }
   if (!detail::has_native_product(problem.in, problem.out)) {
     throw Error(Category::type, cat("multiply: there is no ", type_text(problem), " product"),
                 "f64, f32, f16, bf16 or i32 into the same type, or f16 or bf16 into f32", {},
                 "convert A and B first");
   }
   check_scalars(problem);
+}
+
+constexpr int kMaxThreads = 4096;
+
+void check_threads(int threads, int least, std::string_view meaning_of_least) {
+  if (threads < least || threads > kMaxThreads) {
+    throw Error(Category::argument, "the number of threads is out of range",
+                cat(least, meaning_of_least, " to ", kMaxThreads), cat(threads));
+  }
+}
+
+}  // namespace
+
+Plan make_plan(const Problem& problem, const Options& options) {
+  if (options.device != "cpu") {
+    throw Error(Category::unavailable, cat("device '", options.device, "' is not available"), "cpu",
+                {}, "use --device cpu; this build has no other device");
+  }
+  check_threads(options.threads, 0, " (automatic)");
+  check_problem(problem);
   Plan plan;
   plan.problem = problem;
   plan.threads = options.threads > 0 ? options.threads : default_threads();
@@ -302,9 +313,9 @@ Plan parse_plan(std::string_view text) {
     else problem += cat(key, "=", value, " ");
   }
   plan.problem = parse_problem(problem);
+  check_problem(plan.problem);
+  check_threads(plan.threads, 1, "");
   plan.tile = required_tile(find_entry(plan.algorithm), plan.problem, tile, "plan: ");
-  if (plan.threads < 1)
-    throw Error(Category::argument, "plan: threads", "1 or more", cat(plan.threads));
   return plan;
 }
 
