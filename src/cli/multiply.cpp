@@ -37,8 +37,8 @@ constexpr double kFirstBandFlops = 2e8, kFirstPackedBandFlops = 2e9;
 constexpr double kBandSeconds = 0.5;
 /// At most this much of a result that goes to a file band by band.
 constexpr index_t kBandBytes = 64000000;
-/// Memory for the verifier of one band, and what it keeps for each element.
-constexpr index_t kVerifierMemory = 512000000, kVerifierBytes = 32;
+/// Memory for the verifier of one band.
+constexpr index_t kVerifierMemory = 512000000;
 
 struct Request {
   std::string a, b, c, output;
@@ -194,9 +194,9 @@ struct Outcome {
 void verify_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
                  const ConstMatrix& C0, const Matrix& C, index_t row, Outcome& outcome,
                  const std::function<void(index_t, index_t)>& progress) {
-  const bool units = plan.algorithm == "tensor_core" && plan.problem.in == DType::f32;
   const Verifier verifier(plan.problem, A, B, C0, nullptr, plan.threads, progress);
-  const Verification found = verifier.check(C, units ? Arithmetic::tf32 : Arithmetic::native);
+  const Verification found =
+      verifier.check(C, find_algorithm(plan.algorithm).arithmetic(plan.problem.in));
   outcome.max_error_ratio = std::max(outcome.max_error_ratio, found.max_error_ratio);
   outcome.same_bits = outcome.same_bits && found.same_bits;
   if (found.within_bound) return;

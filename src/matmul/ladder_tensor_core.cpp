@@ -28,7 +28,7 @@ void run(const LadderCall& call) {
 
 const LadderEntry kTensorCore{
     {"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)", kTiles, false,
-     supports},
+     supports, 1, Arithmetic::tf32},
     run,
     "TensorCoreTiled",
     warp_tile};

@@ -6,36 +6,22 @@
 
 #include "fields.hpp"
 #include "ladder.hpp"
+#include "tessera/core/edit_distance.hpp"
 #include "tessera/core/parallel.hpp"
 
 namespace tessera {
 
 namespace {
 
-/// Edit distance, for "did you mean".
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t up = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = up;
-    }
-  }
-  return row[b.size()];
-}
-
 const detail::LadderEntry& find_entry(std::string_view name) {
   const detail::LadderEntry* nearest = nullptr;
-  std::size_t best = 4;
+  int best = 4;
   std::string known;
   for (const auto& entry : detail::ladder()) {
     if (entry.algorithm.name == name) return entry;
     known += cat(known.empty() ? "" : ", ", entry.algorithm.name);
-    if (const auto d = distance(name, entry.algorithm.name); d < best) best = d, nearest = &entry;
+    if (const int d = edit_distance(name, entry.algorithm.name); d < best)
+      best = d, nearest = &entry;
   }
   throw Error(Category::argument, cat("unknown algorithm '", name, "'"), "auto or one of " + known,
               {}, nearest == nullptr ? "" : cat("did you mean '", nearest->algorithm.name, "'?"));
@@ -284,7 +270,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
     const Algorithm& other = entry.algorithm;
     if (other.name == choice.algorithm) continue;
     std::string why = refusal(entry, problem, resolve_tile(other, options.tile)).why;
-    if (why.empty() && !other.same_bits && problem.in == DType::f32)
+    if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty()) why = choice.others;
     plan.rejected.push_back({std::string(other.name), why});

@@ -15,6 +15,7 @@
 #include "fault_scope.hpp"
 #include "fiber.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/random.hpp"
 
 namespace tessera {
 
@@ -49,18 +50,6 @@ std::string describe(const char* kind, const Wait& wait) {
   return wait.where.column > 0 ? cat(text, ":", wait.where.column) : text;
 }
 
-/// A small generator for shuffles: the same order on every machine (std::shuffle does not promise
-/// that).
-struct Random {
-  std::uint64_t state;
-  std::uint64_t operator()() {  // splitmix64
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-};
-
 constexpr std::size_t kExchangeBytes = std::size_t{2} * kWarpSize * 16;
 constexpr std::size_t kWarpScratchBytes = 4096;
 
@@ -89,8 +78,8 @@ struct BlockScheduler::State {
   std::vector<int> warp_arrived;
   std::vector<int> warp_first;  ///< the lane that came to its warp's barrier first, as a thread
   std::vector<int> order;       ///< thread numbers in the order of this phase
-  Random random{0};
-  int cursor = 0;  ///< position in `order` of the running thread
+  std::uint64_t seed = 0, draws = 0;  ///< of this block's shuffles
+  int cursor = 0;                     ///< position in `order` of the running thread
   int arrived = 0, finished = 0;
   int first_arrived = 0;  ///< the thread that came to the current barrier first
   bool cancelled = false;
@@ -148,7 +137,8 @@ struct BlockScheduler::State {
     if (order.size() != count || task.order == ThreadOrder::shuffled) order.resize(count);
     std::iota(order.begin(), order.end(), 0);
     if (task.order == ThreadOrder::backward) std::reverse(order.begin(), order.end());
-    random.state = task.seed ^ (static_cast<std::uint64_t>(task.block.linear) << 32);
+    seed = task.seed ^ (static_cast<std::uint64_t>(task.block.linear) << 32);
+    draws = 0;
     if (task.order == ThreadOrder::shuffled) shuffle();
     arrived = finished = 0;
     cancelled = abandoned = false;
@@ -161,8 +151,10 @@ struct BlockScheduler::State {
     scratch.reserve(warps * kWarpScratchBytes);
   }
 
+  /// The same order on every machine, which std::shuffle does not promise.
   void shuffle() {
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[random_bits(seed, draws++) % i]);
   }
 
   void start_fiber(Fiber& fiber) {
