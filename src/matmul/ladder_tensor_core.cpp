@@ -1,3 +1,6 @@
+// `tensor_core`, compiled for the types that matrix units take and its tiles
+// (kernels/tensor_core.hpp). The one algorithm that does not keep the bits of f32: its inputs are
+// rounded to TF32.
 #include "ladder.hpp"
 #include "tessera/kernels/tensor_core.hpp"
 

@@ -1,3 +1,5 @@
+// Decides: which algorithm and tile run a problem, and why the others do not. What is made and what
+// is read from text pass the same checks, so that a plan that exists can be run.
 #include "tessera/matmul/plan.hpp"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// The threads of one block as fibers on one OS thread: who runs next, who waits where, and how a
+// block that has gone wrong ends. Invariant: until a block fails, every thread is unstarted, ready,
+// waiting with its place noted, or finished; when none can run, the waits say why. Called through
+// BlockScheduler by launch.hpp and the thread's context.
 #include "tessera/simt/block_scheduler.hpp"
 
 #include <algorithm>
