@@ -54,7 +54,7 @@ std::string describe(const char* kind, const Wait& wait) {
   return wait.where.column > 0 ? cat(text, ":", wait.where.column) : text;
 }
 
-constexpr std::size_t kExchangeBytes = std::size_t{2} * kWarpSize * 16;
+constexpr std::size_t kSlotBytes = 16;
 constexpr std::size_t kWarpScratchBytes = 4096;
 
 struct Aligned {
@@ -76,6 +76,7 @@ struct Aligned {
 struct BlockScheduler::State {
   BlockTask task;
   int threads = 0;
+  int warp_shift = 5;  ///< 2^warp_shift lanes make a warp
   std::vector<Run> run;
   std::vector<Fiber*> fiber_of;
   std::vector<const Wait*> wait;  ///< on the stack of the thread that waits
@@ -103,7 +104,7 @@ struct BlockScheduler::State {
     for (auto& fiber : fibers) detail::release(fiber);
   }
 
-  int lanes_of(int warp) const { return std::min(kWarpSize, threads - warp * kWarpSize); }
+  int lanes_of(int warp) const { return std::min(task.warp_size, threads - (warp << warp_shift)); }
 
   std::string kernel_and_block() const {
     return cat("kernel ", task.kernel_name, ", block ", to_string(task.block));
@@ -131,7 +132,9 @@ struct BlockScheduler::State {
     task = next_task;
     threads = static_cast<int>(volume(task.block_dim));
     const auto count = static_cast<std::size_t>(threads);
-    const auto warps = (count + kWarpSize - 1) / kWarpSize;
+    const auto lanes = static_cast<std::size_t>(task.warp_size);
+    const auto warps = (count + lanes - 1) / lanes;
+    warp_shift = std::countr_zero(lanes);
     reserve_stacks();
     run.assign(count, Run::unstarted);
     fiber_of.assign(count, nullptr);
@@ -151,7 +154,7 @@ struct BlockScheduler::State {
     for (int i = threads; i-- > 0;) idle.push_back(&fibers[static_cast<std::size_t>(i)]);
     shared.reserve(std::max<std::size_t>(task.shared_bytes, 1));
     std::memset(shared.data, 0xff, task.shared_bytes);
-    exchange.reserve(warps * kExchangeBytes);
+    exchange.reserve(2 * warps * lanes * kSlotBytes);
     scratch.reserve(warps * kWarpScratchBytes);
   }
 
@@ -460,7 +463,7 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
   State& s = *state_;
   if (s.cancelled) [[unlikely]]
     return s.wait_after_failure(thread);
-  const int warp = thread / kWarpSize;
+  const int warp = thread >> s.warp_shift;
   int& arrived = s.warp_arrived[static_cast<std::size_t>(warp)];
   int& first_lane = s.warp_first[static_cast<std::size_t>(warp)];
   const Wait wait{here, name};
@@ -475,7 +478,7 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
     return;
   }
   arrived = 0;
-  const int first = warp * kWarpSize;
+  const int first = warp << s.warp_shift;
   for (int lane = 0; lane < s.lanes_of(warp); ++lane)
     s.run[static_cast<std::size_t>(first + lane)] = Run::ready;
 }
@@ -483,14 +486,15 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
 void* BlockScheduler::shared_memory() { return state_->shared.data; }
 
 std::byte* BlockScheduler::exchange(int warp, int turn) {
-  return state_->exchange.data + static_cast<std::size_t>(warp * 2 + turn) * (kExchangeBytes / 2);
+  const auto half = static_cast<std::size_t>(warp * 2 + turn) << state_->warp_shift;
+  return state_->exchange.data + half * kSlotBytes;
 }
 
 std::byte* BlockScheduler::warp_scratch(int warp) {
-  if (const int lanes = state_->lanes_of(warp); lanes < kWarpSize) [[unlikely]] {
-    throw Error(Category::kernel, "a matrix instruction needs a whole warp",
-                cat(kWarpSize, " lanes"), cat(lanes),
-                cat("make the block a multiple of ", kWarpSize, " threads"));
+  const int whole = state_->task.warp_size;
+  if (const int lanes = state_->lanes_of(warp); lanes < whole) [[unlikely]] {
+    throw Error(Category::kernel, "a matrix instruction needs a whole warp", cat(whole, " lanes"),
+                cat(lanes), cat("make the block a multiple of ", whole, " threads"));
   }
   return state_->scratch.data + static_cast<std::size_t>(warp) * kWarpScratchBytes;
 }
