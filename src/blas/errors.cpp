@@ -1,3 +1,6 @@
+// Our xerbla_ and cblas_xerbla, weak, so that a program's own win; and the search for a program's
+// own among the loaded objects. They say one line and return: a library does not end its caller's
+// process.
 #include "errors.hpp"
 
 #include <algorithm>

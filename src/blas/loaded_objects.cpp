@@ -1,3 +1,6 @@
+// Walks the loaded objects with dl_iterate_phdr and asks each with dlsym, without its dependencies.
+// Recognises this library, under whatever name it was loaded, by a function that nothing else
+// defines.
 #include "loaded_objects.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+// The threads that a process or a thread has set, and the line that TESSERA_VERBOSE=1 prints for
+// each call. The environment is read once; the line is written in one piece.
 #include "settings.hpp"
 
 #include <unistd.h>

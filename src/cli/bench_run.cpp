@@ -26,9 +26,8 @@ constexpr double kVerifierProducts = 3;
 constexpr double kTurnOverhead = 1.3;
 
 Arithmetic arithmetic_of(const BenchRow& row) {
-  // The matrix units of the ladder round f32 inputs to TF32.
-  const bool units = row.kind == Kind::algorithm && row.name == "tensor_core";
-  return units && row.on.type == DType::f32 ? Arithmetic::tf32 : Arithmetic::native;
+  return row.kind == Kind::algorithm ? find_algorithm(row.name).arithmetic(row.on.type)
+                                     : Arithmetic::native;
 }
 
 RowStatus status_of(const Error& error) {

@@ -19,6 +19,7 @@
 #include "rehearsal.hpp"
 #include "suggest.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/core/random.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "tessera/matmul/verify.hpp"
@@ -26,10 +27,6 @@
 namespace tessera::cli {
 
 namespace {
-
-/// What the Verifier keeps for each element of C: exact value in two parts, bounds, the chain's
-/// bits.
-constexpr double kVerifierBytes = 32;
 
 struct Request {
   index_t m = -1, n = -1, k = -1;
@@ -43,24 +40,16 @@ struct Request {
 
 // ---- data ---------------------------------------------------------------------------------------
 
-/// 64 well-mixed bits of a number: the finaliser of SplitMix64 (Steele, Lea, Flood: "Fast
-/// splittable pseudorandom number generators", 2014).
-constexpr std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 /// The element with number `at`: a function of seed and position alone, so that threads do not
 /// matter.
 double value_at(const std::string& data, DType type, std::uint64_t stream, index_t at) {
-  const std::uint64_t bits = mixed(stream + static_cast<std::uint64_t>(at));
+  const std::uint64_t bits = random_bits(stream + static_cast<std::uint64_t>(at), 0);
   if (data == "integers" || type == DType::i32) return static_cast<double>(bits % 17) - 8;
   const double unit = static_cast<double>(bits >> 11) * 0x1p-52 - 1;  // [-1, 1)
   if (data == "uniform") return unit;
   const int widest = type == DType::f16 ? 8 : 24;  // graded: magnitudes over many powers of two
-  return std::ldexp(unit, -static_cast<int>(mixed(bits) % static_cast<std::uint64_t>(widest)));
+  return std::ldexp(unit,
+                    -static_cast<int>(random_bits(bits, 0) % static_cast<std::uint64_t>(widest)));
 }
 
 void fill(const Array& out, const std::string& data, std::uint64_t stream, int threads) {
@@ -95,8 +84,7 @@ Compared compare_one(const Algorithm& algorithm, const Plan& plan, const ConstMa
     run(plan, A, B, matrix_of(C));
     out.seconds = seconds_since(start);
     out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
-    const bool units = algorithm.name == "tensor_core" && plan.problem.in == DType::f32;
-    out.found = verifier.check(const_matrix_of(C), units ? Arithmetic::tf32 : Arithmetic::native);
+    out.found = verifier.check(const_matrix_of(C), algorithm.arithmetic(plan.problem.in));
   } catch (const std::exception& error) {
     out.status = Status::failed;
     out.reason = error.what();
@@ -136,7 +124,7 @@ void check_size(const Request& request, DType type) {
                k = static_cast<double>(request.k);
   const double operands = (m * k + k * n + m * n * (request.beta != 0 ? 2 : 1)) * size_of(type);
   require_memory(
-      operands + kVerifierBytes * m * n +
+      operands + static_cast<double>(kVerifierBytes) * m * n +
           (type == DType::f16 || type == DType::bf16 ? 4 : size_of(type)) * (m * k + k * n),
       fmt::format("comparing {} x {} x {} in {} (with the exact result beside)", request.m,
                   request.n, request.k, tessera::name(type)));
@@ -247,10 +235,10 @@ int run_compare(const Context& context, const Request& request) {
               B = make_array(type, {problem.K, problem.N});
   const Array C = make_array(type, {problem.M, problem.N});
   const Array C0 = problem.beta != 0 ? make_array(type, {problem.M, problem.N}) : C;
-  const std::uint64_t stream = mixed(request.seed);
-  fill(A, request.data, mixed(stream + 1), options.threads);
-  fill(B, request.data, mixed(stream + 2), options.threads);
-  if (problem.beta != 0) fill(C0, request.data, mixed(stream + 3), options.threads);
+  const std::uint64_t stream = random_bits(request.seed, 0);
+  fill(A, request.data, random_bits(stream + 1, 0), options.threads);
+  fill(B, request.data, random_bits(stream + 2, 0), options.threads);
+  if (problem.beta != 0) fill(C0, request.data, random_bits(stream + 3, 0), options.threads);
   compare_all(context, field, A, B, C, C0, problem, options.threads);
 
   const Comparison comparison{problem,        request.data, request.order,

@@ -29,7 +29,7 @@ constexpr double kPackedRows = 4096;
 /// memory.
 constexpr index_t kBandBytes = 64000000, kMostBandBytes = 512000000;
 /// Memory for the verifier of one band, and what it keeps for each element.
-constexpr index_t kVerifierMemory = 512000000, kVerifierBytes = 32;
+constexpr index_t kVerifierMemory = 512000000;
 
 /// The same decisions for some rows of the product.
 Plan for_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C) {
@@ -56,9 +56,9 @@ void copy_into(const ConstMatrix& from, const Matrix& to, int threads) {
 void verify_rows(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
                  const ConstMatrix& C0, const Matrix& C, index_t row, Outcome& outcome,
                  const std::function<void(index_t, index_t)>& progress) {
-  const bool units = plan.algorithm == "tensor_core" && plan.problem.in == DType::f32;
   const Verifier verifier(plan.problem, A, B, C0, nullptr, plan.threads, progress);
-  const Verification found = verifier.check(C, units ? Arithmetic::tf32 : Arithmetic::native);
+  const Verification found =
+      verifier.check(C, find_algorithm(plan.algorithm).arithmetic(plan.problem.in));
   outcome.max_error_ratio = std::max(outcome.max_error_ratio, found.max_error_ratio);
   outcome.same_bits = outcome.same_bits && found.same_bits;
   if (found.within_bound) return;

@@ -7,9 +7,6 @@
 
 namespace tessera::cli {
 
-/// Edits (insert, delete, replace, swap of neighbours) between two words, case ignored.
-int edit_distance(std::string_view a, std::string_view b);
-
 /// The known name nearest to `word`, or "" when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 

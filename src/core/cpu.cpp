@@ -1,3 +1,6 @@
+// Reads the CPU's features once and takes the widest instruction set that this build has kernels
+// for; TESSERA_CPU may ask for a narrower one, never for one that the CPU lacks. Everything that
+// dispatches asks here, so that one process has one answer.
 #include "tessera/core/cpu.hpp"
 
 #include <array>

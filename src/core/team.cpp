@@ -1,3 +1,6 @@
+// The pool of helpers behind run_team, lock-free where it is waited for: work is posted in one of a
+// few slots, and a counter inside each says how many helpers are in it. A slot is given up only
+// when that counter is 0, so a body never outlives its call.
 #include "tessera/core/team.hpp"
 
 #include <pthread.h>

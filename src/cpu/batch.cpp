@@ -1,3 +1,6 @@
+// Many products in one call: small ones are shared out in pieces among the threads, each whole to
+// one thread, so that its bits are those of a call of its own; few large ones run one after the
+// other with all threads.
 #include "tessera/cpu/batch.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The numbers behind blocking.hpp: sizes of the caches from the system, extents of slabs and
+// superblocks from these and from the micro-tile. Depends on the shape and the machine alone, never
+// on the number of threads, and never changes a bit of the result.
 #include "blocking.hpp"
 
 #include <unistd.h>

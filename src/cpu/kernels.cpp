@@ -1,3 +1,6 @@
+// Which tables of microkernels run: chosen once by vector_path() and cpu_features(). The only file
+// that names all the tables; each table is defined in its own kernels_<isa>.cpp, compiled for that
+// instruction set.
 #include "kernels.hpp"
 
 #include "tessera/core/cpu.hpp"

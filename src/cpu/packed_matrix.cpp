@@ -1,3 +1,6 @@
+// Packs B once into panels as product.hpp would pack them slab by slab, in memory of its own on
+// huge pages. The extents of a slab are kept with it, so that every product reads the panels as
+// they were written.
 #include "tessera/cpu/packed_matrix.hpp"
 
 #include <sys/mman.h>

@@ -1,3 +1,6 @@
+// The shelf of blocks behind Workspace: a few atomic slots, each of which holds one idle block or
+// none. Taking and giving back is one exchange, so any number of threads and forked children may do
+// so; what does not fit on the shelf goes back to the system.
 #include "workspace.hpp"
 
 #include <sys/mman.h>

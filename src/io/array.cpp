@@ -1,3 +1,6 @@
+// Copies, conversions and checks of run-time arrays. Every copy is made of runs along one extent,
+// converted by one of a table of functions; large ones are shared out among the cores. Extents from
+// files come through checked_count, the one place where their product is multiplied.
 #include "tessera/io/array.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Opens and reads what an input path names: maps regular files, reads pipes to their end, waits a
+// moment for the writer of a FIFO. All messages about a file that cannot be opened come from here;
+// the formats see bytes.
 #include "input.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+// The public reading and writing of arrays: finds the format from the name or the first bytes, the
+// member from the location, and calls the reader or writer of that format. Choices are complete and
+// checked before a file is created.
 #include "tessera/io/io.hpp"
 
 #include <sys/stat.h>

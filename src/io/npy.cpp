@@ -1,3 +1,6 @@
+// Reads and writes the .npy header: the text of a Python dict, of which exactly what NumPy writes
+// is understood. Every number in it is compared with the bytes that are there before anything is
+// allocated or mapped.
 #include "npy.hpp"
 
 #include <algorithm>

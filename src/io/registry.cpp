@@ -1,3 +1,6 @@
+// The fixed tables that signal handlers read, and the handler that turns a bus error in a mapped
+// file, cut short by somebody else, into a message. An entry is filled before it is published and
+// emptied after it is withdrawn: a handler may look at any time.
 #include "registry.hpp"
 
 #include <signal.h>

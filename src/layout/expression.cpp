@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tessera/core/edit_distance.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/layout/algebra.hpp"
 #include "tessera/layout/parse.hpp"
@@ -280,29 +281,13 @@ bool is_name_char(char c) {
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Letters to insert, remove or replace to turn one word into another.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 std::string unknown_name(std::string_view name) {
   if (name.size() > 40) return "there is no function with such a long name";
   std::string text = cat("there is no function '", name, "'");
   const Entry* nearest = nullptr;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  int least = static_cast<int>(std::max<std::size_t>(2, name.size() / 3)) + 1;
   for (const Entry& entry : kFunctions) {
-    const std::size_t distance = edit_distance(name, entry.name());
+    const int distance = edit_distance(name, entry.name());
     if (distance < least) {
       least = distance;
       nearest = &entry;

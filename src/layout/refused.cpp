@@ -103,9 +103,9 @@ void a_complement_needs_a_layout_without_overlap(const Layout& layout) {
 void an_empty_layout_has_no_complement(const Layout& layout) {
   refuse("complement: ", layout, " is empty");
 }
-void the_strides_must_divide_for_a_left_inverse(const Layout& layout) {
+void each_stride_must_be_a_multiple_of_the_next_smaller_for_a_left_inverse(const Layout& layout) {
   refuse("left_inverse: the inverse of ", layout,
-         " is no layout; each stride must be a multiple of the extent times stride before it");
+         " is no layout; each stride must be a multiple of the next smaller one");
 }
 void a_tile_must_divide_the_shape_it_fills(const Layout& tile, const IntTuple& shape) {
   refuse("tile_to_shape: ", tile, " does not fill ", shape, " evenly");

@@ -1,3 +1,6 @@
+// Layouts as tables of text, and what the pictures share with them: the grid of a shape, the index
+// at a coordinate, which cells a tile marks. Grids too large to look at are refused before anything
+// is built.
 #include "tessera/layout/table.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The list of the ladder, in its order: algorithms(), the command and the tests know a kernel
+// because it stands here.
 #include "ladder.hpp"
 
 namespace tessera::detail {

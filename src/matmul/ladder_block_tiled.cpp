@@ -1,3 +1,5 @@
+// `block_tiled`, compiled for every type and its tiles (kernels/block_tiled.hpp). One of the tiles
+// is compiled beside it, in ladder_block_tiled_small.cpp, to keep each file quick.
 #include "ladder.hpp"
 #include "tessera/kernels/block_tiled.hpp"
 

@@ -1,3 +1,5 @@
+// `block_tiled_vectorized`, compiled for every type and its tiles
+// (kernels/block_tiled_vectorized.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/block_tiled_vectorized.hpp"
 

@@ -1,3 +1,4 @@
+// `coalescing`, compiled for every type and its tiles (kernels/coalescing.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/coalescing.hpp"
 

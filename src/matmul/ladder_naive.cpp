@@ -1,3 +1,4 @@
+// `naive`, compiled for every type and its tiles (kernels/naive.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/naive.hpp"
 

@@ -1,3 +1,4 @@
+// `sarek_naive`, compiled for every type and its tiles (kernels/sarek_naive.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/sarek_naive.hpp"
 

@@ -1,3 +1,5 @@
+// `sarek_tiled` with its named supersteps, compiled for every type and its tiles
+// (kernels/sarek_tiled.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/sarek_tiled.hpp"
 

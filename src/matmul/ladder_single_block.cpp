@@ -1,3 +1,4 @@
+// `single_block` of the puzzles, compiled for every type and its tiles (kernels/single_block.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/single_block.hpp"
 

@@ -1,3 +1,6 @@
+// `tensor_core`, compiled for the types that matrix units take and its tiles
+// (kernels/tensor_core.hpp). The one algorithm that does not keep the bits of f32: its inputs are
+// rounded to TF32.
 #include "ladder.hpp"
 #include "tessera/kernels/tensor_core.hpp"
 
@@ -28,7 +31,7 @@ void run(const LadderCall& call) {
 
 const LadderEntry kTensorCore{
     {"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)", kTiles, false,
-     supports},
+     supports, 1, Arithmetic::tf32},
     run,
     "TensorCoreTiled",
     warp_tile};

@@ -1,3 +1,5 @@
+// `tiled`, compiled for every type and its tiles (kernels/tiled.hpp). One of the tiles is compiled
+// beside it, in ladder_tiled_small.cpp, to keep each file quick.
 #include "ladder.hpp"
 #include "tessera/kernels/tiled.hpp"
 

@@ -1,3 +1,5 @@
+// `tiled_idiomatic` of the puzzles, compiled for every type and its tiles
+// (kernels/tiled_idiomatic.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/tiled_idiomatic.hpp"
 

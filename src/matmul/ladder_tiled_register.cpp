@@ -1,3 +1,4 @@
+// `tiled_register`, compiled for every type and its tiles (kernels/tiled_register.hpp).
 #include "ladder.hpp"
 #include "tessera/kernels/tiled_register.hpp"
 

@@ -1,3 +1,6 @@
+// Runs a plan: checks that the matrices are those that were planned for, finds the compiled kernel
+// and calls it, and prints the line of TESSERA_VERBOSE=1. The checks of pointers and overlaps are
+// repeated for each call, because they belong to the matrices and not to the plan.
 #include "tessera/matmul/matmul.hpp"
 
 #include <chrono>

@@ -1,3 +1,6 @@
+// Footprints in memory and whether two of them meet: ranges, residues, and a linear equation in two
+// bounded unknowns. Computed in 128 bits, so that nothing overflows that check_reach in problem.cpp
+// has let through.
 #include "overlap.hpp"
 
 #include <algorithm>

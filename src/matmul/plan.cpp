@@ -1,3 +1,5 @@
+// Decides: which algorithm and tile run a problem, and why the others do not. What is made and what
+// is read from text pass the same checks, so that a plan that exists can be run.
 #include "tessera/matmul/plan.hpp"
 
 #include <algorithm>
@@ -6,36 +8,22 @@
 
 #include "fields.hpp"
 #include "ladder.hpp"
+#include "tessera/core/edit_distance.hpp"
 #include "tessera/core/parallel.hpp"
 
 namespace tessera {
 
 namespace {
 
-/// Edit distance, for "did you mean".
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t up = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = up;
-    }
-  }
-  return row[b.size()];
-}
-
 const detail::LadderEntry& find_entry(std::string_view name) {
   const detail::LadderEntry* nearest = nullptr;
-  std::size_t best = 4;
+  int best = 4;
   std::string known;
   for (const auto& entry : detail::ladder()) {
     if (entry.algorithm.name == name) return entry;
     known += cat(known.empty() ? "" : ", ", entry.algorithm.name);
-    if (const auto d = distance(name, entry.algorithm.name); d < best) best = d, nearest = &entry;
+    if (const int d = edit_distance(name, entry.algorithm.name); d < best)
+      best = d, nearest = &entry;
   }
   throw Error(Category::argument, cat("unknown algorithm '", name, "'"), "auto or one of " + known,
               {}, nearest == nullptr ? "" : cat("did you mean '", nearest->algorithm.name, "'?"));
@@ -226,9 +214,8 @@ void check_scalars(const Problem& problem) {
   }
 }
 
-}  // namespace
-
-Plan make_plan(const Problem& problem, const Options& options) {
+/// What no plan can hold, whether it is made or read.
+void check_problem(const Problem& problem) {
   if (problem.M < 0 || problem.N < 0 || problem.K < 0) {
     throw Error(Category::shape, "plan: negative extent", "m, n, k of 0 or more",
                 to_string(problem));
@@ -238,20 +225,32 @@ Plan make_plan(const Problem& problem, const Options& options) {
     throw Error(Category::shape, "plan: C has too many elements", cat("at most ", most),
                 cat(problem.M, " x ", problem.N));
   }
-  if (options.device != "cpu") {
-    throw Error(Category::unavailable, cat("device '", options.device, "' is not available"), "cpu",
-                {}, "use --device cpu; this build has no other device");
-  }
-  if (options.threads < 0 || options.threads > 4096) {
-    throw Error(Category::argument, "the number of threads is out of range",
-                "0 (automatic) to 4096", cat(options.threads));
-  }
   if (!detail::has_native_product(problem.in, problem.out)) {
     throw Error(Category::type, cat("multiply: there is no ", type_text(problem), " product"),
                 "f64, f32, f16, bf16 or i32 into the same type, or f16 or bf16 into f32", {},
                 "convert A and B first");
   }
   check_scalars(problem);
+}
+
+constexpr int kMaxThreads = 4096;
+
+void check_threads(int threads, int least, std::string_view meaning_of_least) {
+  if (threads < least || threads > kMaxThreads) {
+    throw Error(Category::argument, "the number of threads is out of range",
+                cat(least, meaning_of_least, " to ", kMaxThreads), cat(threads));
+  }
+}
+
+}  // namespace
+
+Plan make_plan(const Problem& problem, const Options& options) {
+  if (options.device != "cpu") {
+    throw Error(Category::unavailable, cat("device '", options.device, "' is not available"), "cpu",
+                {}, "use --device cpu; this build has no other device");
+  }
+  check_threads(options.threads, 0, " (automatic)");
+  check_problem(problem);
   Plan plan;
   plan.problem = problem;
   plan.threads = options.threads > 0 ? options.threads : default_threads();
@@ -273,7 +272,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
     const Algorithm& other = entry.algorithm;
     if (other.name == choice.algorithm) continue;
     std::string why = refusal(entry, problem, resolve_tile(other, options.tile)).why;
-    if (why.empty() && !other.same_bits && problem.in == DType::f32)
+    if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty()) why = choice.others;
     plan.rejected.push_back({std::string(other.name), why});
@@ -302,9 +301,9 @@ Plan parse_plan(std::string_view text) {
     else problem += cat(key, "=", value, " ");
   }
   plan.problem = parse_problem(problem);
+  check_problem(plan.problem);
+  check_threads(plan.threads, 1, "");
   plan.tile = required_tile(find_entry(plan.algorithm), plan.problem, tile, "plan: ");
-  if (plan.threads < 1)
-    throw Error(Category::argument, "plan: threads", "1 or more", cat(plan.threads));
   return plan;
 }
 

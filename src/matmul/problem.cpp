@@ -1,3 +1,6 @@
+// Problems as values: their text, and make_problem, the gate through which every product comes. All
+// that can be wrong with three matrices is refused here, in words, before an element is read; what
+// runs afterwards checks nothing.
 #include "tessera/matmul/problem.hpp"
 
 #include <array>

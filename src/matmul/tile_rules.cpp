@@ -1,3 +1,5 @@
+// For each kernel of the ladder the rule that its tile must keep, as a sentence for the one who
+// asked for another: the run-time twins of the kernels' static_asserts, called by plan.cpp.
 #include "tile_rules.hpp"
 
 #include "tessera/core/config.hpp"

@@ -1,3 +1,6 @@
+// The exact product, its bound and the reference's bits, element by element. Shares no arithmetic
+// with the kernels: its own sums in twice the precision, its own epilogue, its own choice of
+// instruction set, so that agreement is no coincidence.
 #include "tessera/matmul/verify.hpp"
 
 #include <algorithm>

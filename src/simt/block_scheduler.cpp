@@ -1,3 +1,7 @@
+// The threads of one block as fibers on one OS thread: who runs next, who waits where, and how a
+// block that has gone wrong ends. Invariant: until a block fails, every thread is unstarted, ready,
+// waiting with its place noted, or finished; when none can run, the waits say why. Called through
+// BlockScheduler by launch.hpp and the thread's context.
 #include "tessera/simt/block_scheduler.hpp"
 
 #include <algorithm>
@@ -15,6 +19,7 @@
 #include "fault_scope.hpp"
 #include "fiber.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/random.hpp"
 
 namespace tessera {
 
@@ -49,19 +54,7 @@ std::string describe(const char* kind, const Wait& wait) {
   return wait.where.column > 0 ? cat(text, ":", wait.where.column) : text;
 }
 
-/// A small generator for shuffles: the same order on every machine (std::shuffle does not promise
-/// that).
-struct Random {
-  std::uint64_t state;
-  std::uint64_t operator()() {  // splitmix64
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-};
-
-constexpr std::size_t kExchangeBytes = std::size_t{2} * kWarpSize * 16;
+constexpr std::size_t kSlotBytes = 16;
 constexpr std::size_t kWarpScratchBytes = 4096;
 
 struct Aligned {
@@ -83,14 +76,15 @@ struct Aligned {
 struct BlockScheduler::State {
   BlockTask task;
   int threads = 0;
+  int warp_shift = 5;  ///< 2^warp_shift lanes make a warp
   std::vector<Run> run;
   std::vector<Fiber*> fiber_of;
   std::vector<const Wait*> wait;  ///< on the stack of the thread that waits
   std::vector<int> warp_arrived;
   std::vector<int> warp_first;  ///< the lane that came to its warp's barrier first, as a thread
   std::vector<int> order;       ///< thread numbers in the order of this phase
-  Random random{0};
-  int cursor = 0;  ///< position in `order` of the running thread
+  std::uint64_t seed = 0, draws = 0;  ///< of this block's shuffles
+  int cursor = 0;                     ///< position in `order` of the running thread
   int arrived = 0, finished = 0;
   int first_arrived = 0;  ///< the thread that came to the current barrier first
   bool cancelled = false;
@@ -110,7 +104,7 @@ struct BlockScheduler::State {
     for (auto& fiber : fibers) detail::release(fiber);
   }
 
-  int lanes_of(int warp) const { return std::min(kWarpSize, threads - warp * kWarpSize); }
+  int lanes_of(int warp) const { return std::min(task.warp_size, threads - (warp << warp_shift)); }
 
   std::string kernel_and_block() const {
     return cat("kernel ", task.kernel_name, ", block ", to_string(task.block));
@@ -138,7 +132,9 @@ struct BlockScheduler::State {
     task = next_task;
     threads = static_cast<int>(volume(task.block_dim));
     const auto count = static_cast<std::size_t>(threads);
-    const auto warps = (count + kWarpSize - 1) / kWarpSize;
+    const auto lanes = static_cast<std::size_t>(task.warp_size);
+    const auto warps = (count + lanes - 1) / lanes;
+    warp_shift = std::countr_zero(lanes);
     reserve_stacks();
     run.assign(count, Run::unstarted);
     fiber_of.assign(count, nullptr);
@@ -148,7 +144,8 @@ struct BlockScheduler::State {
     if (order.size() != count || task.order == ThreadOrder::shuffled) order.resize(count);
     std::iota(order.begin(), order.end(), 0);
     if (task.order == ThreadOrder::backward) std::reverse(order.begin(), order.end());
-    random.state = task.seed ^ (static_cast<std::uint64_t>(task.block.linear) << 32);
+    seed = task.seed ^ (static_cast<std::uint64_t>(task.block.linear) << 32);
+    draws = 0;
     if (task.order == ThreadOrder::shuffled) shuffle();
     arrived = finished = 0;
     cancelled = abandoned = false;
@@ -157,12 +154,14 @@ struct BlockScheduler::State {
     for (int i = threads; i-- > 0;) idle.push_back(&fibers[static_cast<std::size_t>(i)]);
     shared.reserve(std::max<std::size_t>(task.shared_bytes, 1));
     std::memset(shared.data, 0xff, task.shared_bytes);
-    exchange.reserve(warps * kExchangeBytes);
+    exchange.reserve(2 * warps * lanes * kSlotBytes);
     scratch.reserve(warps * kWarpScratchBytes);
   }
 
+  /// The same order on every machine, which std::shuffle does not promise.
   void shuffle() {
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[random_bits(seed, draws++) % i]);
   }
 
   void start_fiber(Fiber& fiber) {
@@ -464,7 +463,7 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
   State& s = *state_;
   if (s.cancelled) [[unlikely]]
     return s.wait_after_failure(thread);
-  const int warp = thread / kWarpSize;
+  const int warp = thread >> s.warp_shift;
   int& arrived = s.warp_arrived[static_cast<std::size_t>(warp)];
   int& first_lane = s.warp_first[static_cast<std::size_t>(warp)];
   const Wait wait{here, name};
@@ -479,7 +478,7 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
     return;
   }
   arrived = 0;
-  const int first = warp * kWarpSize;
+  const int first = warp << s.warp_shift;
   for (int lane = 0; lane < s.lanes_of(warp); ++lane)
     s.run[static_cast<std::size_t>(first + lane)] = Run::ready;
 }
@@ -487,14 +486,15 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
 void* BlockScheduler::shared_memory() { return state_->shared.data; }
 
 std::byte* BlockScheduler::exchange(int warp, int turn) {
-  return state_->exchange.data + static_cast<std::size_t>(warp * 2 + turn) * (kExchangeBytes / 2);
+  const auto half = static_cast<std::size_t>(warp * 2 + turn) << state_->warp_shift;
+  return state_->exchange.data + half * kSlotBytes;
 }
 
 std::byte* BlockScheduler::warp_scratch(int warp) {
-  if (const int lanes = state_->lanes_of(warp); lanes < kWarpSize) [[unlikely]] {
-    throw Error(Category::kernel, "a matrix instruction needs a whole warp",
-                cat(kWarpSize, " lanes"), cat(lanes),
-                cat("make the block a multiple of ", kWarpSize, " threads"));
+  const int whole = state_->task.warp_size;
+  if (const int lanes = state_->lanes_of(warp); lanes < whole) [[unlikely]] {
+    throw Error(Category::kernel, "a matrix instruction needs a whole warp", cat(whole, " lanes"),
+                cat(lanes), cat("make the block a multiple of ", whole, " threads"));
   }
   return state_->scratch.data + static_cast<std::size_t>(warp) * kWarpScratchBytes;
 }

@@ -1,3 +1,6 @@
+// The signal handler and the terminate handler behind FaultScope. They are installed while any
+// block runs anywhere and act only for the OS thread whose FaultScope owns the fault; everything
+// else goes to whoever was there before.
 #include "fault_scope.hpp"
 
 #include <ucontext.h>

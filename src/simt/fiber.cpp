@@ -1,3 +1,5 @@
+// Memory for the stacks of fibers, the first step onto a new stack, and what the sanitizers and the
+// C++ runtime must be told about it. The switch itself is in the header, for speed.
 #include "fiber.hpp"
 
 #include <cxxabi.h>

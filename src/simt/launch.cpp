@@ -1,3 +1,5 @@
+// The checks of launch(), compiled once: everything that can be wrong with a grid, a block or
+// shared storage is refused before the first thread runs.
 #include "tessera/simt/launch.hpp"
 
 #include <limits>

@@ -1,3 +1,6 @@
+// Aligned memory for tensors, on huge pages where it is large, and the one place where extents are
+// multiplied into bytes: negative extents and products beyond 63 bits are refused before memory is
+// asked for.
 #include "tessera/tensor/host_buffer.hpp"
 
 #include <sys/mman.h>

@@ -1,3 +1,6 @@
+// Tensors as aligned columns of text, compiled once: the header hands over numbers as text,
+// position by position, and this file knows nothing of their type. Long modes are shortened in the
+// middle.
 #include "tessera/tensor/print.hpp"
 
 #include <algorithm>

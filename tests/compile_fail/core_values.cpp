@@ -16,7 +16,7 @@ struct Large {
   double number[3];
 };
 
-void use(HostTensor<float>& owner, CpuThreadBase& t) {
+void use(HostTensor<float>& owner, CpuThreadBase<32>& t) {
   dtype_of<int*>();                // refused
   constexpr Vec<float, 0> none{};  // refused
   index_of<row_major(4, 4)>(1.5);  // refused

@@ -1,4 +1,4 @@
-// expect: the_strides_must_divide_for_a_left_inverse
+// expect: each_stride_must_be_a_multiple_of_the_next_smaller_for_a_left_inverse
 // expect: one_extent_must_divide_the_other
 // expect: a_factor_must_be_positive
 #include "tessera/layout/algebra.hpp"

@@ -97,7 +97,10 @@ TEST(Refusal, NamesBothLayouts) {
   EXPECT_THAT(message([] { row_major(4, 8)(tuple(1, tuple(1, 2))); }), HasSubstr("(1,2)"));
   EXPECT_THAT(message([] { Layout(tuple(2, -3)); }), HasSubstr("(2,-3)"));
   EXPECT_THAT(message([] { left_inverse(Layout(tuple(2, 2), tuple(2, 5))); }),
-              HasSubstr("(2,2):(2,5)"));
+              AllOf(HasSubstr("(2,2):(2,5)"),
+                    HasSubstr("each stride must be a multiple of the next smaller one")));
+  EXPECT_THAT(message([] { left_inverse(Layout(tuple(2, 8, 1), tuple(6, 16, 4))); }),
+              HasSubstr("(2,8,1):(6,16,4)"));
   EXPECT_THAT(message([] { upcast(row_major(4, 8), 0); }), HasSubstr("(4,8):(8,1)"));
 }
 

@@ -253,6 +253,25 @@ TEST(Plan, TinyThinSmallAndLargeProductsHaveTheirAlgorithms) {
   EXPECT_EQ(chosen("m=100 n=100 k=9223372036854775807 in=i32"), "block_tiled_vectorized");
 }
 
+TEST(Plan, AnEnormousProductIsNotASmallOne) {
+  const Problem p = parse_problem("m=64 n=64 k=1152921504606846976 in=i32 a=0:0 b=0:0 c=64:1");
+  EXPECT_EQ(make_plan(p).algorithm, "block_tiled_vectorized");
+}
+
+TEST(Plan, WhatIsReadIsCheckedAsWhatIsMade) {
+  const std::string plan = " algorithm=naive tile=32x32 ";
+  const std::string shape = "m=5 n=3 k=2";
+  EXPECT_EQ(parse_plan(shape + plan + "threads=4096").threads, 4096);
+  for (const char* threads : {"threads=0", "threads=-1", "threads=4097", "threads=1000000"}) {
+    EXPECT_THAT(refusal([&] { parse_plan(shape + plan + threads); }, Category::argument),
+                HasSubstr("1 to 4096"));
+  }
+  EXPECT_THAT(refusal([&] { parse_plan("m=1000000000 n=1000000000 k=1" + plan); }, Category::shape),
+              HasSubstr("too many elements"));
+  EXPECT_THAT(refusal([&] { parse_plan(shape + " in=i32 alpha=0.5" + plan); }, Category::argument),
+              HasSubstr("whole number"));
+}
+
 TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
   const Problem p = parse_problem("m=10 n=20 k=30");
   EXPECT_THAT(refusal([&] { make_plan(p, {.algorithm = "tield"}); }, Category::argument),

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 #include <vector>
 
+#include "tessera/ops/copy.hpp"
 #include "tessera/simt/launch.hpp"
+#include "tessera/tensor/host_tensor.hpp"
 
 namespace tessera {
 namespace {
@@ -17,6 +20,7 @@ using ::testing::HasSubstr;
 
 template <class Mma, class In, class Out>
 struct OneInstruction {
+  static constexpr int warp = Mma::lanes;
   void operator()(auto t, const In* a, const In* b, const Out* c, Out* d) const {
     constexpr MmaShape s = Mma::shape;
     auto gA = tensor<row_major(s.m, s.k)>(a);
@@ -38,7 +42,7 @@ void expect_exact_and_covering() {
                                      {Mma::layout_b, S.k * S.n},
                                      {Mma::layout_c, S.m * S.n}}) {
     std::set<index_t> seen;
-    for (int lane = 0; lane < 32; ++lane) {
+    for (int lane = 0; lane < Mma::lanes; ++lane) {
       for (int v = 0; v < layout.mode(1).size(); ++v) seen.insert(layout(lane, v));
     }
     EXPECT_EQ(static_cast<int>(seen.size()), size);
@@ -54,9 +58,9 @@ void expect_exact_and_covering() {
   for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<Out>(static_cast<int>(i % 13));
   for (const ThreadOrder order :
        {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled}) {
-    launch(LaunchConfig{.block = {32}, .order = order, .seed = 1}, OneInstruction<Mma, In, Out>{},
-           static_cast<const In*>(a.data()), static_cast<const In*>(b.data()),
-           static_cast<const Out*>(c.data()), d.data());
+    launch(LaunchConfig{.block = {Mma::lanes}, .order = order, .seed = 1},
+           OneInstruction<Mma, In, Out>{}, static_cast<const In*>(a.data()),
+           static_cast<const In*>(b.data()), static_cast<const Out*>(c.data()), d.data());
     for (int i = 0; i < S.m; ++i) {
       for (int j = 0; j < S.n; ++j) {
         double expected = static_cast<double>(c[static_cast<std::size_t>(i * S.n + j)]);
@@ -82,6 +86,11 @@ TEST(TensorCore, EveryShapeIsExactOnSmallIntegersAndCoversItsFragments) {
   expect_exact_and_covering<float, f8e5m2, MmaShape{16, 8, 32}>();
   expect_exact_and_covering<std::int32_t, std::int8_t, MmaShape{16, 8, 32}>();
   expect_exact_and_covering<std::int32_t, std::uint8_t, MmaShape{16, 8, 32}>();
+  expect_exact_and_covering<float, float, MmaShape{16, 16, 4}>();
+  expect_exact_and_covering<float, f16, MmaShape{16, 16, 16}>();
+  expect_exact_and_covering<float, bf16, MmaShape{16, 16, 16}>();
+  expect_exact_and_covering<float, f16, MmaShape{32, 32, 8}>();
+  expect_exact_and_covering<float, bf16, MmaShape{32, 32, 8}>();
 }
 
 TEST(TensorCore, KnownLanesOfTheFragments) {
@@ -100,6 +109,116 @@ TEST(TensorCore, KnownLanesOfTheFragments) {
   EXPECT_EQ(Half::layout_a(5, 2), 9 + 16 * 2);   // a2: row 9
   EXPECT_EQ(Half::layout_a(5, 4), 1 + 16 * 10);  // a4: column 10
   EXPECT_EQ(Half::layout_b(5, 2), 1 + 8 * 10);   // b2: k 10
+}
+
+TEST(TensorCore, KnownLanesOfTheFragmentsOf64) {
+  // AMD Matrix Instruction Calculator, --get-register, CDNA1: A[i][k], B[k][j] and D[i][j] of
+  // v_mfma_f32_16x16x4f32, v_mfma_f32_16x16x16f16 and v_mfma_f32_32x32x8f16. A register of halves
+  // is two values.
+  const auto holds = [](const Layout& layout, int lane, int value, index_t row, index_t extent,
+                        index_t column) {
+    EXPECT_EQ(layout(lane, value), row + extent * column) << "lane " << lane << ", value " << value;
+  };
+  using F32 = TensorCore<float, float, MmaShape{16, 16, 4}>;
+  holds(F32::layout_a, 53, 0, 5, 16, 3);  // A[5][3] = v0{53}
+  holds(F32::layout_b, 57, 0, 9, 16, 3);  // B[3][9] = v0{57}
+  holds(F32::layout_c, 25, 1, 5, 16, 9);  // D[5][9] = v1{25}
+  using Half = TensorCore<float, f16, MmaShape{16, 16, 16}>;
+  holds(Half::layout_a, 5, 3, 5, 16, 3);     // A[5][3] = v1{5}.[31:16]
+  holds(Half::layout_a, 63, 2, 15, 16, 14);  // A[15][14] = v1{63}.[15:0]
+  holds(Half::layout_b, 39, 1, 7, 16, 9);    // B[9][7] = v0{39}.[31:16]
+  holds(Half::layout_c, 48, 3, 15, 16, 0);   // D[15][0] = v3{48}
+  using Wide = TensorCore<float, f16, MmaShape{32, 32, 8}>;
+  holds(Wide::layout_a, 63, 3, 31, 32, 7);    // A[31][7] = v1{63}.[31:16]
+  holds(Wide::layout_b, 49, 2, 17, 32, 6);    // B[6][17] = v1{49}.[15:0]
+  holds(Wide::layout_c, 41, 5, 13, 32, 9);    // D[13][9] = v5{41}
+  holds(Wide::layout_c, 32, 15, 31, 32, 0);   // D[31][0] = v15{32}
+  holds(Wide::layout_c, 62, 10, 22, 32, 30);  // D[22][30] = v10{62}
+}
+
+TEST(TensorCore, F32KeepsAllBitsWith64Lanes) {
+  using Mma = TensorCore<float, float, MmaShape{16, 16, 4}>;
+  std::vector<float> a(64, 1.0f + 0x1p-20f), b(64, 1.0f), c(256, 0.0f), d(256);
+  launch(LaunchConfig{.block = {64}}, OneInstruction<Mma, float, float>{},
+         static_cast<const float*>(a.data()), static_cast<const float*>(b.data()),
+         static_cast<const float*>(c.data()), d.data());
+  EXPECT_EQ(d[77], 8.0f + 8 * 0x1p-20f);
+}
+
+/// A (M,K) times B (K,N): a block of two waves of 64 lanes; each owns 32 x 32 of the block's 64
+/// x 32.
+template <class In, MmaShape S>
+struct Waves {
+  static constexpr const char* name = "waves";
+  static constexpr Dim3 block{128};
+  static constexpr int warp = 64;
+  struct Shared {
+    Tile<In, 64, 16> a;
+    Tile<In, 16, 32> b;
+  };
+  void operator()(auto t, auto A, auto B, auto C) const {
+    using Mma = TensorCore<float, In, S>;
+    constexpr int rows = 32 / S.m, cols = 32 / S.n;
+    auto& stage = shared<Shared>(t);
+    auto sA = stage.a.view();               // (64,16)
+    auto sB = stage.b.view();               // (16,32)
+    auto wA = tile<32, 16>(sA, t.warp, 0);  // (32,16), this wave's rows
+    typename Mma::FragmentC acc[rows][cols] = {};
+    for (index_t k = 0; k < tiles<1>(A, 16); ++k) {
+      t.superstep("load", [&] {
+        copy(t, tile<64, 16>(A, t.block.y, k), sA);
+        copy(t, tile<16, 32>(B, k, t.block.x), sB);
+      });  // sA and sB are complete
+      t.superstep("multiply", [&] {
+        for (int step = 0; step < 16 / S.k; ++step) {
+          for (int r = 0; r < rows; ++r) {
+            for (int c = 0; c < cols; ++c) {
+              Mma::mma(t, acc[r][c], Mma::load_a(t, tile<S.m, S.k>(wA, r, step)),
+                       Mma::load_b(t, tile<S.k, S.n>(sB, step, c)));
+            }
+          }
+        }
+      });  // sA and sB may be overwritten
+    }
+    auto wC = tile<32, 32>(tile<64, 32>(C, t.block.y, t.block.x), t.warp, 0);  // (32,32), clipped
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) Mma::store_d(t, tile<S.m, S.n>(wC, r, c), acc[r][c]);
+    }
+  }
+};
+
+template <class In, MmaShape S>
+void expect_waves_multiply(index_t M, index_t N, index_t K) {
+  HostTensor<In> a(M, K), b(K, N);
+  HostTensor<float> c(M, N);
+  for (index_t i = 0; i < a.size(); ++i) a.data()[i] = In(static_cast<float>(i * 7 % 9) - 4);
+  for (index_t i = 0; i < b.size(); ++i) b.data()[i] = In(static_cast<float>(i * 5 % 7) - 3);
+  for (const ThreadOrder order :
+       {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled}) {
+    fill(c.view(), std::numeric_limits<float>::quiet_NaN());
+    launch(
+        LaunchConfig{.grid = {static_cast<int>(ceil_div(N, 32)), static_cast<int>(ceil_div(M, 64))},
+                     .block = Waves<In, S>::block,
+                     .order = order,
+                     .seed = 3},
+        Waves<In, S>{}, a.view(), b.view(), c.view());
+    for (index_t i = 0; i < M; ++i) {
+      for (index_t j = 0; j < N; ++j) {
+        float expected = 0;
+        for (index_t k = 0; k < K; ++k)
+          expected += static_cast<float>(a(i, k)) * static_cast<float>(b(k, j));
+        ASSERT_EQ(c(i, j), expected) << i << "," << j;
+      }
+    }
+  }
+}
+
+TEST(TensorCore, WavesOf64LanesMultiplyMatrices) {
+  expect_waves_multiply<float, MmaShape{16, 16, 4}>(64, 32, 16);
+  expect_waves_multiply<float, MmaShape{16, 16, 4}>(71, 45, 23);
+  expect_waves_multiply<f16, MmaShape{16, 16, 16}>(71, 45, 23);
+  expect_waves_multiply<f16, MmaShape{32, 32, 8}>(71, 45, 23);
+  expect_waves_multiply<bf16, MmaShape{32, 32, 8}>(130, 31, 17);
 }
 
 template <int Threads>

@@ -127,6 +127,41 @@ TEST(Engine, LanesExchangeValues) {
   }
 }
 
+struct WaveOf64 {
+  static constexpr int warp = 64;
+  void operator()(auto t, std::uint64_t* votes, int* sums) const {
+    votes[t.thread] = t.ballot(t.lane % 3 == 0);
+    sums[t.thread] = t.shuffle_xor(int{t.thread}, 32) + 1000 * t.warp + 100000 * t.lanes();
+    if (t.lane != t.thread % 64 || t.warp != t.thread / 64 || t.warp_size != 64)
+      sums[t.thread] = -1;
+  }
+};
+struct WavesApart {
+  static constexpr int warp = 64;
+  void operator()(auto t) const {
+    if (t.thread < 32) t.warp_barrier();
+    else t.warp_barrier();
+  }
+};
+
+TEST(Engine, AKernelMayDeclareWarpsOf64Lanes) {
+  for (const ThreadOrder order : kOrders) {
+    std::vector<std::uint64_t> votes(100);
+    std::vector<int> sums(100);
+    launch(LaunchConfig{.block = {100}, .order = order, .seed = 3}, WaveOf64{}, votes.data(),
+           sums.data());
+    EXPECT_EQ(votes[63], 0x9249249249249249u);
+    EXPECT_EQ(votes[64], 0x249249249u);  // the second wave has 36 lanes
+    EXPECT_EQ(sums[0], 32 + 6400000);
+    EXPECT_EQ(sums[40], 8 + 6400000);
+    EXPECT_EQ(sums[64], 96 + 1000 + 3600000);
+    EXPECT_EQ(sums[70], 70 + 1000 + 3600000);  // lane 38 is outside: its own value
+    EXPECT_THAT(
+        error_of([&] { launch(LaunchConfig{.block = {64}, .order = order}, WavesApart{}); }),
+        HasSubstr("threads of one warp reached different barriers"));
+  }
+}
+
 struct PartialWarp {
   void operator()(auto t, int* out) const {
     out[t.thread] = t.shuffle(t.thread * 10, t.lanes() - 1);

@@ -50,8 +50,12 @@ struct Composer {
     const index_t sign = step < 0 ? -1 : 1;
     step *= sign;
     LayoutBuilder out;
-    for (int k = 0; k < last && extent > 1; ++k) {
+    for (int k = 0; k < last && (extent != 1 || out.pushed() == 0); ++k) {
       const index_t s = a.shape.leaf(k), d = checked_mul(sign, a.stride.leaf(k));
+      if (extent == 1) {  // goes nowhere; its stride is CuTe's, what is left of the step
+        if (s > 0) step = ceil_div(step, s);
+        continue;
+      }
       if (s == dynamic) refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_a.shape);
       if (s == 0) return Layout(extent, 0);  // there is nothing to index
       if (step >= s) {                       // the mode is skipped as a whole

@@ -44,7 +44,7 @@ constexpr Layout left_inverse(const Layout& layout) {
     done |= 1u << next;
     const index_t s = a.shape.leaf(next), d = a.stride.leaf(next);
     if (d != dynamic && d % before != 0)
-      refused::the_strides_must_divide_for_a_left_inverse(layout);
+      refused::each_stride_must_be_a_multiple_of_the_next_smaller_for_a_left_inverse(layout);
     gaps_divide &= d == dynamic || d % end == 0;
     out.push(Layout(d == dynamic ? dynamic : d / before, step_before));
     before = d;

@@ -42,7 +42,8 @@ namespace refused {
 [[noreturn]] void a_complement_needs_strides_of_0_or_more(const Layout& layout);
 [[noreturn]] void a_complement_needs_a_layout_without_overlap(const Layout& layout);
 [[noreturn]] void an_empty_layout_has_no_complement(const Layout& layout);
-[[noreturn]] void the_strides_must_divide_for_a_left_inverse(const Layout& layout);
+[[noreturn]] void each_stride_must_be_a_multiple_of_the_next_smaller_for_a_left_inverse(
+    const Layout& layout);
 [[noreturn]] void a_tile_must_divide_the_shape_it_fills(const Layout& tile, const IntTuple& shape);
 [[noreturn]] void a_shape_must_refine_the_layouts_own(const Layout& layout, const IntTuple& shape);
 [[noreturn]] void a_factor_must_be_positive(const Layout& layout, index_t factor);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/kernels/tile_shape.hpp"
+#include "tessera/matmul/arithmetic.hpp"
 #include "tessera/matmul/problem.hpp"
 #include "tessera/simt/order.hpp"
 
@@ -29,6 +30,12 @@ struct Algorithm {
   bool (*supports)(DType in, DType out);
   int typed_tiles =
       1;  ///< so many tiles, from the first, are built for every type; the rest for f32
+  Arithmetic f32_arithmetic = Arithmetic::native;  ///< of products of f32
+
+  /// What the verifier must be told about products of this type.
+  Arithmetic arithmetic(DType in) const {
+    return in == DType::f32 ? f32_arithmetic : Arithmetic::native;
+  }
 };
 
 /// All algorithms in the order of the ladder.

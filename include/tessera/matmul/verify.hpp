@@ -4,19 +4,18 @@
 // Algorithms", 2nd ed., section 3.5. The reference shares no code with the kernels.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "tessera/matmul/arithmetic.hpp"
 #include "tessera/matmul/problem.hpp"
 
 namespace tessera {
 
-/// Which arithmetic produced the result: decides the bound.
-enum class Arithmetic : std::uint8_t {
-  native,  ///< multiply-adds in the accumulator's type
-  tf32     ///< f32 inputs rounded to TF32 first, as matrix units do
-};
+/// What a Verifier keeps for each element of C, at most: the exact value (in two parts for f64),
+/// its bound (and that of TF32 for f32), the bits of the chain. f16 and bf16 take 24 bytes, i32
+/// takes 8.
+inline constexpr index_t kVerifierBytes = 32;
 
 struct Verification {
   double max_error_ratio =
@@ -30,7 +29,8 @@ struct Verification {
 };
 
 /// Keeps the exact product, its bound and the chain's bits of one problem, to check many results
-/// against. Memory: 24 bytes for each element of C. Time: about three plain products.
+/// against. Memory: kVerifierBytes for each element of C; while it is built also A and B in the
+/// accumulator's type. Time: about three plain products.
 class Verifier {
  public:
   /// `C0` is C before the product (read only when beta != 0). `progress(done, total)` is called now

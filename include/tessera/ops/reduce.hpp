@@ -96,9 +96,8 @@ TESSERA_HD constexpr void max(const Src& src, const Dst& dst) {
 /// The sum of one value from each lane of the warp, in every lane.
 template <class Thread, class V>
 TESSERA_KERNEL V warp_sum(Thread& t, V value, Here here = Here::current()) {
-  const int rest = static_cast<int>(volume(t.block_dim)) - t.warp * kWarpSize;
-  const int lanes = rest < kWarpSize ? rest : kWarpSize;
-  for (int delta = kWarpSize / 2; delta > 0; delta /= 2) {
+  const int lanes = t.lanes();
+  for (int delta = Thread::warp_size / 2; delta > 0; delta /= 2) {
     const V other = t.shuffle_down(value, delta, here);
     if (t.lane + delta < lanes) value = static_cast<V>(value + other);
   }

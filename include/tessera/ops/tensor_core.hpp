@@ -1,9 +1,11 @@
-// Matrix units as warp-wide verbs: the 32 lanes of a warp hold fragments of A, B and C in registers
+// Matrix units as warp-wide verbs: the lanes of a warp hold fragments of A, B and C in registers
 // and multiply them together. load_a, load_b, mma and store_d are called by all lanes of a whole
 // warp, and mma by all of them at one place.
 //
 // A fragment layout maps (lane, value) to the linear position (column-major) in the fragment's
-// matrix; they are Layout values after PTX ISA 8.x, section 9.7.14.5 "mma". On a CPU the lanes
+// matrix; they are Layout values. Those of 32 lanes are after PTX ISA 8.x, section 9.7.14.5 "mma";
+// those of 64 lanes after AMD's CDNA instruction sets ("MFMA"), as AMD's Matrix Instruction
+// Calculator prints them; kernels with `warp = 64` use these, on the CPU only. On a CPU the lanes
 // exchange fragments through the warp's scratch and round their inputs as the hardware does; sums
 // are one chain of fused multiply-adds in order of k, in the accumulator's type (the hardware's
 // order is not specified).
@@ -25,11 +27,25 @@ struct MmaShape {
 
 namespace detail {
 
+/// Lanes of the warp that carries out an instruction of this shape: square ones are AMD's.
+constexpr int lanes_of(MmaShape s) { return s.m == s.n ? 64 : 32; }
+
+/// (lane, value) -> row + m * column of A for 64 lanes: m lanes hold a row each, all of them the
+/// same neighbouring columns; the next m lanes hold the columns after these. B is held alike, with
+/// columns for rows.
+template <class In, MmaShape S>
+constexpr Layout fragment_of_64() {
+  constexpr int groups = 64 / S.m, values = S.k / groups;
+  return {tuple(tuple(S.m, groups), values), tuple(tuple(1, S.m * values), values > 1 ? S.m : 0)};
+}
+
 /// (lane, value) -> row + m * column of A, by the bits of one element and the depth of the
 /// instruction.
 template <class In, MmaShape S>
 constexpr Layout fragment_a() {
-  if constexpr (sizeof(In) == 4 && S.k == 4) return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
+  if constexpr (lanes_of(S) == 64) return fragment_of_64<In, S>();
+  else if constexpr (sizeof(In) == 4 && S.k == 4)
+    return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
   else if constexpr (sizeof(In) == 4)
     return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(16, 1), tuple(8, 64))};
   else if constexpr (sizeof(In) == 2 && S.k == 8)
@@ -42,7 +58,9 @@ constexpr Layout fragment_a() {
 /// (lane, value) -> n-index + n * k-index of B.
 template <class In, MmaShape S>
 constexpr Layout fragment_b() {
-  if constexpr (sizeof(In) == 4 && S.k == 4) return {tuple(tuple(4, 8), 1), tuple(tuple(8, 1), 0)};
+  if constexpr (lanes_of(S) == 64) return fragment_of_64<In, S>();
+  else if constexpr (sizeof(In) == 4 && S.k == 4)
+    return {tuple(tuple(4, 8), 1), tuple(tuple(8, 1), 0)};
   else if constexpr (sizeof(In) == 4) return {tuple(tuple(4, 8), 2), tuple(tuple(8, 1), 32)};
   else if constexpr (sizeof(In) == 2 && S.k == 8)
     return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
@@ -51,12 +69,20 @@ constexpr Layout fragment_b() {
   else return {tuple(tuple(4, 8), tuple(4, 2)), tuple(tuple(32, 1), tuple(8, 128))};
 }
 
-/// (lane, value) -> row + m * column of C and D: the same for all shapes 16 x 8.
-inline constexpr Layout kFragmentC{tuple(tuple(4, 8), tuple(2, 2)),
-                                   tuple(tuple(32, 1), tuple(16, 8))};
+/// (lane, value) -> row + m * column of C and D: the same for all types.
+template <MmaShape S>
+constexpr Layout fragment_c() {
+  if constexpr (S.m == 32)
+    return {tuple(tuple(32, 2), tuple(4, 4)), tuple(tuple(32, 4), tuple(1, 8))};
+  else if constexpr (S.n == 16) return {tuple(tuple(16, 4), 4), tuple(tuple(16, 4), 1)};
+  else return {tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(32, 1), tuple(16, 8))};
+}
 
 template <class Out, class In, MmaShape S>
 constexpr bool has_instruction() {
+  if (S == MmaShape{16, 16, 4}) return std::is_same_v<In, float> && std::is_same_v<Out, float>;
+  if (S == MmaShape{16, 16, 16} || S == MmaShape{32, 32, 8})
+    return (std::is_same_v<In, f16> || std::is_same_v<In, bf16>)&&std::is_same_v<Out, float>;
   if (S.m != 16 || S.n != 8) return false;
   if (std::is_same_v<In, float>) return std::is_same_v<Out, float> && (S.k == 8 || S.k == 4);
   if (std::is_same_v<In, f16> || std::is_same_v<In, bf16>)
@@ -70,23 +96,28 @@ constexpr bool has_instruction() {
 
 }  // namespace detail
 
-/// One matrix instruction. Out: type of the accumulators, In: type of A and B (float means TF32).
+/// One matrix instruction. Out: type of the accumulators, In: type of A and B. With 32 lanes float
+/// means TF32, with 64 lanes it is f32.
 template <class Out, class In, MmaShape S>
 struct TensorCore {
-  static_assert(detail::has_instruction<Out, In, S>(),
-                "there is no matrix instruction of this shape and type: f32 (as TF32) 16x8x4 and "
-                "16x8x8, f16 and bf16 "
-                "16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and u8 16x8x32 "
-                "with i32 sums");
+  static_assert(
+      detail::has_instruction<Out, In, S>(),
+      "there is no matrix instruction of this shape and type: f32 (as TF32) 16x8x4 and "
+      "16x8x8, f16 and bf16 "
+      "16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and u8 16x8x32 "
+      "with i32 sums; for warps of 64 lanes f32 16x16x4, f16 and bf16 16x16x16 and 32x32x8 "
+      "with f32 sums");
   static constexpr MmaShape shape = S;
+  static constexpr int lanes = detail::lanes_of(S);
   static constexpr Layout layout_a =
-      detail::fragment_a<In, S>();  ///< (32, values) -> (m,k) column-major
+      detail::fragment_a<In, S>();  ///< (lanes, values) -> (m,k) column-major
   static constexpr Layout layout_b =
-      detail::fragment_b<In, S>();                        ///< (32, values) -> (n,k) column-major
-  static constexpr Layout layout_c = detail::kFragmentC;  ///< (32, 4) -> (m,n) column-major
+      detail::fragment_b<In, S>();  ///< (lanes, values) -> (n,k) column-major
+  static constexpr Layout layout_c =
+      detail::fragment_c<S>();  ///< (lanes, values) -> (m,n) column-major
   static constexpr int values_a = static_cast<int>(layout_a.mode(1).size());
   static constexpr int values_b = static_cast<int>(layout_b.mode(1).size());
-  static constexpr int values_c = 4;
+  static constexpr int values_c = static_cast<int>(layout_c.mode(1).size());
 
   /// One lane's part of a fragment. TF32 inputs are kept rounded.
   template <class T, int N>
@@ -137,6 +168,11 @@ struct TensorCore {
   template <class Thread>
   static TESSERA_KERNEL void mma(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b,
                                  [[maybe_unused]] Here here = Here::current()) {
+    static_assert(
+        Thread::warp_size == lanes,
+        "a matrix instruction runs on warps of as many lanes as it has: square shapes need "
+        "a kernel with `static constexpr int warp = 64` on the CPU engine, all others 32 "
+        "lanes");
     if constexpr (requires { t.mma(d, a, b, TensorCore{}); }) t.mma(d, a, b, TensorCore{});
     else emulate(t, d, a, b, here);
   }
@@ -154,7 +190,7 @@ struct TensorCore {
 
  private:
   static TESSERA_HD constexpr In rounded(In x) {
-    if constexpr (std::is_same_v<In, float>) return round_to_tf32(x);
+    if constexpr (std::is_same_v<In, float> && lanes == 32) return round_to_tf32(x);
     else return x;
   }
   template <Layout L>

@@ -28,6 +28,7 @@ struct BlockTask {
   const char* kernel_name = "kernel";
   Position block;
   Dim3 block_dim;
+  int warp_size = kWarpSize;  ///< 32 or 64
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
   std::size_t shared_bytes = 0;
@@ -54,7 +55,8 @@ class BlockScheduler {
   /// Storage of the block's shared memory, 128-byte aligned, filled with all-ones bytes (NaN) when
   /// a block starts.
   void* shared_memory();
-  /// Scratch in which the lanes of a warp exchange values: 2 x 32 slots of 16 bytes, used in turn.
+  /// Scratch in which the lanes of a warp exchange values: a slot of 16 bytes for each lane, twice,
+  /// used in turn.
   std::byte* exchange(int warp, int turn);
   /// 4 KiB of scratch of a warp, for matrix units: throws Error(kernel) where the warp is partial.
   std::byte* warp_scratch(int warp);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -14,13 +15,16 @@
 
 namespace tessera {
 
-/// Everything but the extents of the block, which a kernel may fix at compile time.
+/// Everything but the extents of the block, which a kernel may fix at compile time. WarpSize: 32,
+/// or 64.
+template <int WarpSize>
 class CpuThreadBase {
  public:
+  static constexpr int warp_size = WarpSize;
   Position thread;  ///< in the block; converts to the linear number
   Position block;   ///< in the grid
   Dim3 grid_dim;
-  int lane, warp;    ///< linear thread number modulo and divided by 32
+  int lane, warp;    ///< linear thread number modulo and divided by warp_size
   int mma_turn = 0;  ///< which half of warp_scratch() the next matrix instruction uses
 
   CpuThreadBase(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim,
@@ -28,8 +32,8 @@ class CpuThreadBase {
       : thread(position_of(linear, block_dim)),
         block(block_),
         grid_dim(grid_dim_),
-        lane(linear % kWarpSize),
-        warp(linear / kWarpSize),
+        lane(linear % WarpSize),
+        warp(linear / WarpSize),
         block_threads_(static_cast<int>(volume(block_dim))),
         scheduler_(&scheduler) {}
 
@@ -53,10 +57,10 @@ class CpuThreadBase {
   /// where the warp is partial.
   std::byte* warp_scratch() { return scheduler_->warp_scratch(warp); }
 
-  /// Lanes of this warp: 32, fewer in the last warp of a block that is no multiple.
+  /// Lanes of this warp: warp_size, fewer in the last warp of a block that is no multiple.
   int lanes() const {
-    const int rest = block_threads_ - warp * kWarpSize;
-    return rest < kWarpSize ? rest : kWarpSize;
+    const int rest = block_threads_ - warp * WarpSize;
+    return rest < WarpSize ? rest : WarpSize;
   }
   /// The value that lane `source` passed. A source outside the warp gives this lane's own value.
   template <class T>
@@ -84,14 +88,16 @@ class CpuThreadBase {
   T shuffle_xor(T value, int mask, Here here = Here::current()) {
     return shuffle(value, lane ^ mask, here);
   }
+  /// One bit for each lane.
+  using Ballot = std::conditional_t<WarpSize == 64, std::uint64_t, unsigned>;
   /// Bit i is set where lane i passed true.
-  unsigned ballot(bool vote, Here here = Here::current()) {
+  Ballot ballot(bool vote, Here here = Here::current()) {
     std::byte* slots = scheduler_->exchange(warp, turn_);
     turn_ ^= 1;
     slots[lane * 16] = static_cast<std::byte>(vote ? 1 : 0);
     scheduler_->warp_barrier(thread.linear, "ballot", here);
-    unsigned mask = 0;
-    for (int i = 0; i < lanes(); ++i) mask |= static_cast<unsigned>(slots[i * 16]) << i;
+    Ballot mask = 0;
+    for (int i = 0; i < lanes(); ++i) mask |= static_cast<Ballot>(slots[i * 16]) << i;
     return mask;
   }
   bool any(bool vote, Here here = Here::current()) { return ballot(vote, here) != 0; }
@@ -145,22 +151,23 @@ class CpuThreadBase {
 };
 
 /// The context of a kernel that declares its block size: `t.block_dim` is a constant.
-template <Dim3 Block>
-class CpuThread : public CpuThreadBase {
+template <Dim3 Block, int WarpSize = kWarpSize>
+class CpuThread : public CpuThreadBase<WarpSize> {
  public:
   static constexpr Dim3 block_dim = Block;
   CpuThread(BlockScheduler& scheduler, int linear, const Position& block_, Dim3, Dim3 grid)
-      : CpuThreadBase(scheduler, linear, block_, Block, grid) {}
+      : CpuThreadBase<WarpSize>(scheduler, linear, block_, Block, grid) {}
 };
 
 /// The context of a kernel that runs with any block size.
-template <>
-class CpuThread<Dim3{0, 0, 0}> : public CpuThreadBase {
+template <int WarpSize>
+class CpuThread<Dim3{0, 0, 0}, WarpSize> : public CpuThreadBase<WarpSize> {
  public:
   Dim3 block_dim;
   CpuThread(BlockScheduler& scheduler, int linear, const Position& block_, Dim3 block_dim_,
             Dim3 grid)
-      : CpuThreadBase(scheduler, linear, block_, block_dim_, grid), block_dim(block_dim_) {}
+      : CpuThreadBase<WarpSize>(scheduler, linear, block_, block_dim_, grid),
+        block_dim(block_dim_) {}
 };
 
 }  // namespace tessera

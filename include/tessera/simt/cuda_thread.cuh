@@ -18,6 +18,7 @@ template <Dim3 Block>
 class CudaThread {
  public:
   static constexpr Dim3 block_dim = Block;
+  static constexpr int warp_size = kWarpSize;
   Position thread, block;
   Dim3 grid_dim;
   int lane, warp;
@@ -159,6 +160,11 @@ class CudaThread {
 /// shared memory.
 template <class Kernel, class... Args>
 __global__ void __launch_bounds__(volume(Kernel::block), 1) entry(Kernel kernel, Args... args) {
+  if constexpr (requires { Kernel::warp; }) {
+    static_assert(Kernel::warp == kWarpSize,
+                  "this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: "
+                  "run it on the CPU engine");
+  }
   kernel(CudaThread<Kernel::block>{}, args...);
 }
 

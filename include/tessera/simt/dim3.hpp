@@ -32,7 +32,8 @@ TESSERA_HD constexpr Position position_of(int linear, Dim3 d) {
 }
 inline std::string to_string(const Position& p) { return cat("(", p.x, ",", p.y, ",", p.z, ")"); }
 
-/// Threads of a warp. Lane = linear thread number modulo 32.
+/// Threads of a warp, unless the kernel declares the 64 of AMD's CDNA GPUs. Lane = linear thread
+/// number modulo 32.
 inline constexpr int kWarpSize = 32;
 
 }  // namespace tessera

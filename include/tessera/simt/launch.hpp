@@ -5,6 +5,7 @@
 //   template <class T> struct Shared { ... };   its shared storage, T = element type of the first
 //   argument; or struct Shared { ... };
 //   static constexpr std::size_t stack_bytes;   the stack of a thread, if 64 KiB do not do (CPU)
+//   static constexpr int warp = 64;             lanes of a warp as on AMD's CDNA GPUs (CPU)
 // so that the launcher knows every byte before it starts.
 #pragma once
 
@@ -45,6 +46,18 @@ template <class Kernel>
 constexpr Dim3 declared_block() {
   if constexpr (requires { Kernel::block.x; }) return Kernel::block;
   else return Dim3{0, 0, 0};
+}
+
+/// The lanes of a warp that a kernel declares, or the usual 32.
+template <class Kernel>
+constexpr int declared_warp() {
+  if constexpr (requires { Kernel::warp; }) {
+    static_assert(Kernel::warp == 32 || Kernel::warp == 64,
+                  "a kernel's warp is 32 lanes, or 64 as on AMD's CDNA GPUs");
+    return Kernel::warp;
+  } else {
+    return kWarpSize;
+  }
 }
 
 /// The stack that a kernel declares for each of its threads, or the usual one.
@@ -96,7 +109,8 @@ struct CpuEntry {
   std::tuple<const Args&...> args;
 
   TESSERA_KERNEL void call(int thread) const {
-    CpuThread<declared_block<Kernel>()> t(scheduler, thread, block, config.block, config.grid);
+    CpuThread<declared_block<Kernel>(), declared_warp<Kernel>()> t(scheduler, thread, block,
+                                                                   config.block, config.grid);
     std::apply([&](const Args&... each) { kernel(t, each...); }, args);
   }
   static void run(void* self, int thread) { static_cast<const CpuEntry*>(self)->call(thread); }
@@ -139,6 +153,7 @@ void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... arg
     task.kernel_name = detail::kernel_name<Kernel>();
     task.block = block;
     task.block_dim = config.block;
+    task.warp_size = detail::declared_warp<Kernel>();
     task.order = config.order;
     task.seed = config.seed;
     task.shared_bytes = shared_bytes;

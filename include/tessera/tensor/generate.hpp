@@ -1,27 +1,14 @@
 // Elements made from their position. arange(t): 0, 1, 2, ... row by row. fill_random(t, seed): the
 // same numbers for the same seed, whatever thread fills which part and on every machine.
 //
-// Element number n of the nominal shape, counted row by row, is the top bits of
-// splitmix64(seed + n * golden): Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators", OOPSLA 2014. Not for cryptography.
+// Element number n of the nominal shape, counted row by row, is random_unit(seed, n) of
+// core/random.hpp.
 #pragma once
 
+#include "tessera/core/random.hpp"
 #include "tessera/tensor/for_each.hpp"
 
 namespace tessera {
-
-/// 64 well mixed bits for (seed, n).
-TESSERA_HD constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t n) {
-  std::uint64_t z = seed + (n + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-/// A number in [0, 1), a multiple of 2^-53, each equally likely.
-TESSERA_HD constexpr double random_unit(std::uint64_t seed, std::uint64_t n) {
-  return static_cast<double>(random_bits(seed, n) >> 11) * 0x1p-53;
-}
 
 namespace detail {
 

@@ -1,0 +1,13 @@
+// Which arithmetic produced a result: an algorithm says it, the verifier takes its bound from it.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera {
+
+enum class Arithmetic : std::uint8_t {
+  native,  ///< multiply-adds in the accumulator's type
+  tf32     ///< f32 inputs rounded to TF32 first, as matrix units do
+};
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+// expect: a kernel's stack_bytes lies between 64 KiB, what every thread has, and 16 MiB
+// expect: a kernel's warp is 32 lanes, or 64 as on AMD's CDNA GPUs
+#include "tessera/simt/launch.hpp"
+
+using namespace tessera;
+
+struct SmallStack {
+  static constexpr std::size_t stack_bytes = 4096;
+  void operator()(auto) const {}
+};
+struct HugeStack {
+  static constexpr std::size_t stack_bytes = 64 << 20;
+  void operator()(auto) const {}
+};
+struct HalfWarp {
+  static constexpr int warp = 16;
+  void operator()(auto) const {}
+};
+
+void use() {
+  launch(LaunchConfig{.block = {32}}, SmallStack{});  // refused
+  launch(LaunchConfig{.block = {32}}, HugeStack{});   // refused
+  launch(LaunchConfig{.block = {32}}, HalfWarp{});    // refused
+}
