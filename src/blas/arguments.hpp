@@ -42,12 +42,6 @@ inline index_t least_ldb(const Arguments& a) {
 }
 inline index_t least_ldc(const Arguments& a) { return std::max<index_t>(1, a.m); }
 
-/// Without a branch for each: all are legal nearly always.
-inline bool are_legal(const Arguments& a) {
-  return (is_legal(a.trans_a) & is_legal(a.trans_b) & ((a.m | a.n | a.k) >= 0) &
-          (a.lda >= least_lda(a)) & (a.ldb >= least_ldb(a)) & (a.ldc >= least_ldc(a))) != 0;
-}
-
 /// The number of the first illegal argument of the Fortran function, as the reference BLAS counts
 /// them; 0 where all are legal.
 inline int first_illegal(const Arguments& a) {
@@ -61,6 +55,8 @@ inline int first_illegal(const Arguments& a) {
   if (a.ldc < least_ldc(a)) return 13;
   return 0;
 }
+
+inline bool are_legal(const Arguments& a) { return first_illegal(a) == 0; }
 
 template <class T>
 Factor<T> factor(const T* data, Transpose trans, index_t ld) {

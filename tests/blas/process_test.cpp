@@ -62,6 +62,13 @@ class Known {
   Stored<T> A_, B_, expected_;
 };
 
+#if defined(TESSERA_TEST_TSAN)
+#define TESSERA_TEST_FORKS() \
+  GTEST_SKIP() << "forks are NOT tested: the thread sanitizer allows no threads in a forked child"
+#else
+#define TESSERA_TEST_FORKS() static_cast<void>(0)
+#endif
+
 /// Runs `body` in a forked child with an alarm after 10 s; true where it returned true.
 bool in_child(const std::function<bool()>& body) {
   const pid_t child = fork();
@@ -75,6 +82,7 @@ bool in_child(const std::function<bool()>& body) {
 }
 
 TEST(BlasProcess, FiftyForksEachMultiply) {
+  TESSERA_TEST_FORKS();
   const Known<float> product(400);  // the threads of this process are at work by now
   ASSERT_TRUE(product.again());
   for (int i = 0; i < 50; ++i)
@@ -83,6 +91,7 @@ TEST(BlasProcess, FiftyForksEachMultiply) {
 }
 
 TEST(BlasProcess, AGrandchildMultipliesToo) {
+  TESSERA_TEST_FORKS();
   const Known<double> product(300);
   EXPECT_TRUE(in_child([&] {
     return product.again() && in_child([&] { return product.again(); }) && product.again();
@@ -90,6 +99,7 @@ TEST(BlasProcess, AGrandchildMultipliesToo) {
 }
 
 TEST(BlasProcess, AForkWhileOtherThreadsMultiply) {
+  TESSERA_TEST_FORKS();
   const Known<c64> product(150);
   std::atomic<bool> stop{false};
   std::thread other([&] {
