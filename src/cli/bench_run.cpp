@@ -9,6 +9,7 @@
 #include "clock.hpp"
 #include "signals.hpp"
 #include "suggest.hpp"
+#include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {
 
