@@ -17,6 +17,6 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   set_property(TEST blas.no_memory APPEND PROPERTY ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:blas_no_memory>")
 endif()
 
-foreach(file netlib library programs switch)
+foreach(file netlib library forward programs switch)
   add_case_test(blas.${file} ${TESSERA_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/blas/${file}_test.py --build ${PROJECT_BINARY_DIR})
 endforeach()

@@ -79,6 +79,24 @@ class Package(unittest.TestCase):
         run(cases.options.compiler, *flags().split(), CONSUMER / "main.cpp", "-o", program, *said.split())
         self.assertEqual(run(program, env={"LD_LIBRARY_PATH": str(place.parent)}), PRODUCT)
 
+    def test_the_blas_is_found_by_both(self):
+        if not (cases.options.build / "libtessera_blas.so").exists():
+            self.skipTest("the BLAS is not part of this build")
+        source = pathlib.Path(self.scratch.name) / "blas"
+        source.mkdir()
+        (source / "main.cpp").write_text('#include <cstdio>\n#include <tessera/blas.h>\nint main() { std::puts(tessera_get_config()); }\n')
+        (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES CXX)\n"
+                                               "find_package(Tessera REQUIRED)\nadd_executable(user main.cpp)\n"
+                                               "target_link_libraries(user PRIVATE tessera::blas)\n")
+        configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", source / "build")
+        self.assertIn("Tessera ", run(source / "build/user"))
+        place = next(self.prefix.rglob("tessera_blas.pc")).parent
+        said = run("pkg-config", "--cflags", "--libs", "tessera_blas", env={"PKG_CONFIG_PATH": str(place)})
+        run(cases.options.compiler, *flags().split(), source / "main.cpp", "-o", source / "user", *said.split())
+        self.assertIn("Tessera ", run(source / "user", env={"LD_LIBRARY_PATH": str(place.parent)}))
+        self.assertIn(f"{self.prefix.resolve()}", run(self.prefix / "bin/tessera-blas", "run", "env"))
+
     def test_the_installed_command_runs_from_its_new_place(self):
         command = self.prefix / "bin/tessera"
         if not (cases.options.build / "bin/tessera").exists():
