@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compiles every kernel of the ladder with nvcc for sm_80 and sm_90a and reads what ptxas says: each kernel is there,
-nothing spills, nothing lives in local memory. Exits with 77 (skipped) where there is no nvcc.
+nothing spills, nothing lives in local memory. What a GPU does not have is refused with a sentence. Exits with 77 (skipped)
+where there is no nvcc.
 
 Usage: compile_test.py SOURCE_FOLDER
 """
@@ -15,13 +16,28 @@ KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "Block
            "SingleBlock", "TiledIdiomatic", "SarekNaive", "SarekTiled"]
 
 
+REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",
+           "a matrix instruction runs on warps of as many lanes as it has"]
+
+
+def not_refused(nvcc, source):
+    """Which sentences nvcc does not say about refused.cu."""
+    run = subprocess.run([nvcc, "-std=c++20", "--expt-relaxed-constexpr", "-arch=sm_80", "-I", source / "include", "-cubin",
+                          source / "tests/cuda/refused.cu", "-o", "/dev/null"],
+                         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+    if run.returncode == 0:
+        return ["refused.cu was compiled"]
+    said = " ".join((run.stdout + run.stderr).split())
+    return [f"refused.cu: nvcc did not say: {each}" for each in REFUSED if each not in said]
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
     if nvcc is None:
         print("SKIPPED: nvcc is not installed, so no kernel was compiled for a GPU")
         return 77
-    failures = []
+    failures = not_refused(nvcc, source)
     for arch in ("sm_80", "sm_90a"):
         with tempfile.TemporaryDirectory() as folder:
             run = subprocess.run(

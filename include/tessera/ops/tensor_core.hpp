@@ -171,8 +171,7 @@ struct TensorCore {
     static_assert(
         Thread::warp_size == lanes,
         "a matrix instruction runs on warps of as many lanes as it has: square shapes need "
-        "a kernel with `static constexpr int warp = 64` on the CPU engine, all others 32 "
-        "lanes");
+        "a kernel that declares warp = 64, on the CPU engine; all others 32 lanes");
     if constexpr (requires { t.mma(d, a, b, TensorCore{}); }) t.mma(d, a, b, TensorCore{});
     else emulate(t, d, a, b, here);
   }
