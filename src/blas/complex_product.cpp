@@ -26,6 +26,8 @@ constexpr std::size_t kStackBytes = 16 << 10;
 constexpr index_t kStackBlock = 16;
 /// Rows (columns) of complex elements that are worked on at a time, for each of up to 4 threads.
 constexpr index_t kBlock = 256;
+/// Products of at most so much in each extent fit on the stack with all copies.
+constexpr index_t kTiny = 16;
 /// Elements of a factor that are copied at a time; where kLeastLines are more, none are.
 constexpr index_t kMostCopied = index_t{1} << 21, kLeastLines = 64;
 /// A factor of so few lines makes the product wait for the memory that the other one lies in: that
@@ -62,32 +64,34 @@ struct Side {
                                                                 : Parts::apart) {}
 };
 
-/// What is worked on at a time, and how that follows from the shape.
-template <class R>
+/// What is worked on at a time.
 struct Blocks {
   index_t rows, cols;
   index_t ld;        ///< of copies, in reals
   bool independent;  ///< each thread takes blocks of its own; else all threads share each block
-
-  Blocks(const Side<R>& a, const Side<R>& b, index_t K, int threads)
-      // Copied lines of a power of two would fall on the same sets of the caches.
-      : ld(K + (K * sizeof(R) % 1024 == 0 ? 64 / static_cast<index_t>(sizeof(R)) : 0)),
-        independent((a.parts == Parts::copied && b.lines <= kNarrow) ||
-                    (b.parts == Parts::copied && a.lines <= kNarrow)) {
-    const index_t most = independent ? kBlock : kBlock * std::max(1, threads / 4);
-    const index_t piece = std::max<index_t>(kLeastPieceLines, kPieceBytes / (2 * K * sizeof(R)));
-    const auto limited = [&](const Side<R>& side, index_t count) {
-      if (side.parts == Parts::copied) {
-        count = std::min(count, std::max(kLeastLines, kMostCopied / K));
-        if (independent && side.lines > kNarrow) count = std::min(count, piece);
-      }
-      return std::min(count, side.lines);
-    };
-    rows = limited(a, most);
-    cols = limited(b, most * most / rows);
-    rows = limited(a, most * most / cols);
-  }
 };
+
+template <class R>
+Blocks blocks_for(const Side<R>& a, const Side<R>& b, index_t K, int threads) {
+  Blocks out{};
+  // Copied lines of a power of two would fall on the same sets of the caches.
+  out.ld = K + (K * sizeof(R) % 1024 == 0 ? 64 / static_cast<index_t>(sizeof(R)) : 0);
+  out.independent = (a.parts == Parts::copied && b.lines <= kNarrow) ||
+                    (b.parts == Parts::copied && a.lines <= kNarrow);
+  const index_t most = out.independent ? kBlock : kBlock * std::max(1, threads / 4);
+  const index_t piece = std::max<index_t>(kLeastPieceLines, kPieceBytes / (2 * K * sizeof(R)));
+  const auto limited = [&](const Side<R>& side, index_t count) {
+    if (side.parts == Parts::copied) {
+      count = std::min(count, std::max(kLeastLines, kMostCopied / K));
+      if (out.independent && side.lines > kNarrow) count = std::min(count, piece);
+    }
+    return std::min(count, side.lines);
+  };
+  out.rows = limited(a, most);
+  out.cols = limited(b, most * most / out.rows);
+  out.rows = limited(a, most * most / out.cols);
+  return out;
+}
 
 /// Calls body(first, last) for parts of [0, count), on several threads where there is much to do.
 template <class Body>
@@ -107,7 +111,7 @@ template <class R>
 class Worker {
  public:
   Worker(const Product<std::complex<R>>& product, const Side<R>& a, const Side<R>& b,
-         const Blocks<R>& blocks, int threads, R* stack)
+         const Blocks& blocks, int threads, R* stack)
       : p_(product), a_(a), b_(b), blocks_(blocks), threads_(threads), heap_(nullptr, std::free) {
     const index_t a_size = a_.parts == Parts::copied ? 2 * blocks_.rows * blocks_.ld : 0;
     const index_t b_size = b_.parts == Parts::copied ? 2 * blocks_.cols * blocks_.ld : 0;
@@ -181,29 +185,29 @@ class Worker {
     }
   }
 
-  /// A row of C from two rows of sums, which are overwritten.
-  void finish(R* sums, index_t cols, std::complex<R>* C) const {
+  /// A row of C from two rows of sums.
+  void finish(const R* sums, index_t cols, std::complex<R>* C) const {
     const R* imaginary = sums + 2 * cols;  // sums with the imaginary parts of A
     const R sign_a = p_.A.conjugate ? R{-1} : R{1}, sign_b = p_.B.conjugate ? R{-1} : R{1};
     const R sign = -sign_a * sign_b;
-    for (index_t j = 0; j < 2 * cols; j += 2) {
-      const R re = sums[j] + sign * imaginary[j + 1];
-      const R im = sign_b * sums[j + 1] + sign_a * imaginary[j];
-      sums[j] = re, sums[j + 1] = im;
-    }
-    std::complex<R>* row = reinterpret_cast<std::complex<R>*>(sums);
+    const auto sum = [&](index_t j) -> std::complex<R> {
+      return {sums[2 * j] + sign * imaginary[2 * j + 1],
+              sign_b * sums[2 * j + 1] + sign_a * imaginary[2 * j]};
+    };
     const std::complex<R> alpha = p_.alpha, beta = p_.beta;
-    if (alpha != R{1}) {
-      for (index_t j = 0; j < cols; ++j) row[j] = scaled(alpha, row[j]);
+    if (alpha == R{1} && beta == R{0}) {
+      for (index_t j = 0; j < cols; ++j) C[j] = sum(j);
+    } else if (beta == R{0}) {
+      for (index_t j = 0; j < cols; ++j) C[j] = scaled(alpha, sum(j));
+    } else {
+      for (index_t j = 0; j < cols; ++j)
+        C[j] = (alpha == R{1} ? sum(j) : scaled(alpha, sum(j))) + scaled(beta, C[j]);
     }
-    if (beta == R{0}) std::copy(row, row + cols, C);
-    else
-      for (index_t j = 0; j < cols; ++j) C[j] = row[j] + scaled(beta, C[j]);
   }
 
   const Product<std::complex<R>>& p_;
   Side<R> a_, b_;
-  const Blocks<R>& blocks_;
+  const Blocks& blocks_;
   const int threads_;
   std::unique_ptr<void, decltype(&std::free)> heap_;
   bool small_ = false;  ///< no memory: tiny blocks on the stack
@@ -211,13 +215,23 @@ class Worker {
   index_t copied_i_ = -1, copied_j_ = -1;  // what the copies are of
 };
 
+/// All at once, by the caller.
+template <class R>
+[[gnu::noinline]] void multiply_tiny(const Product<std::complex<R>>& p) {
+  alignas(64) R stack[kStackBytes / sizeof(R)];
+  const Side<R> a(p.A.data, p.A.row, p.A.col, p.M, p.K), b(p.B.data, p.B.col, p.B.row, p.N, p.K);
+  const Blocks all{p.M, p.N, p.K, false};
+  Worker<R>(p, a, b, all, 1, stack).run(0, 0, p.M, p.N);
+}
+
 }  // namespace
 
 template <class R>
 void multiply_complex(const Product<std::complex<R>>& p) {
+  if (p.M <= kTiny && p.N <= kTiny && p.K <= kTiny) return multiply_tiny(p);
   const int threads = p.threads > 0 ? p.threads : default_threads();
   const Side<R> a(p.A.data, p.A.row, p.A.col, p.M, p.K), b(p.B.data, p.B.col, p.B.row, p.N, p.K);
-  const Blocks<R> blocks(a, b, p.K, threads);
+  const Blocks blocks = blocks_for(a, b, p.K, threads);
   const index_t down = ceil_div(p.M, blocks.rows), across = ceil_div(p.N, blocks.cols);
   std::atomic<index_t> next{0};
   const auto work = [&](int inner_threads) {
