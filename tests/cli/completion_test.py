@@ -180,7 +180,9 @@ class ManPages(harness.CommandTest):
         for page in self.FOLDER.glob("*.scd"):
             text = page.read_text()
             self.assertIn("# EXIT STATUS", text, page.name)
-            for code in ["*0*", "*1*", "*2*", "*3*", "*4*", "*130*"]:
+            # tessera-blas is a script that reads no files of its own and catches no signal.
+            files_and_signals = [] if page.stem == "tessera-blas.1" else ["*3*", "*130*"]
+            for code in ["*0*", "*1*", "*2*", "*4*", *files_and_signals]:
                 self.assertIn(f"\n{code}\n", text, page.name)
 
     def test_pages_build(self):
