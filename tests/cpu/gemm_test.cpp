@@ -327,20 +327,29 @@ void copy_to(const Guarded<T>& from, const Matrix& to) {
   }
 }
 
-/// Larger than the caches, with rows on whole vectors: stored past the caches where that pays.
-TYPED_TEST(GemmOf, ALargeAlignedCIsExact) {
+/// Larger than the caches: stored past them where rows of C lie on whole vectors, and right where
+/// they do not.
+TYPED_TEST(GemmOf, ALargeCIsExactOnAndOffWholeVectors) {
   using T = TypeParam;
-  for (const Shape s : {Shape{2100, 2160, 3}, {2101, 2151, 17}, {4100, 1100, 5}}) {
+  struct Case {
+    Shape s;
+    index_t padding, offset;  // of rows, beyond a multiple of 64 elements; of the first element
+  };
+  for (const auto& [s, padding, offset] : {Case{{2100, 2160, 3}, 0, 0},
+                                           {{2101, 2151, 17}, 0, 0},
+                                           {{4100, 1100, 5}, 0, 0},
+                                           {{2100, 2160, 3}, 0, 1},
+                                           {{2100, 2160, 3}, 8, 0}}) {
     Guarded<T> A(s.M, s.K), B(s.K, s.N);
     A.fill(RandomData(1, true));
     B.fill(RandomData(2, true));
-    const index_t apart = (s.N + 63) / 64 * 64;
-    Sparse<T> C(s.M, s.N, apart);
-    ASSERT_TRUE(C);
-    const T* got = static_cast<const T*>(C.view().data);
+    const index_t apart = (s.N + 63) / 64 * 64 + padding;
+    Sparse<T> memory(s.M, s.N + offset, apart);
+    ASSERT_TRUE(memory);
+    T* got = static_cast<T*>(memory.view().data) + offset;
     for (const int threads : {1, 3}) {
-      std::memset(C.view().data, 0xFF, static_cast<std::size_t>(s.M * apart) * sizeof(T));  // NaN
-      multiply<T>({.threads = threads}, A.view(), B.view(), C.view());
+      std::memset(got, 0xFF, static_cast<std::size_t>(s.M * apart) * sizeof(T));  // NaN
+      multiply<T>({.threads = threads}, A.view(), B.view(), {got, dtype_of<T>(), s.M, s.N, apart});
       index_t wrong = 0;
       for (index_t i = 0; i < s.M; ++i) {
         for (index_t j = 0; j < s.N; ++j) {

@@ -90,11 +90,14 @@ TEST(Process, ForkedChildrenAndGrandchildrenMultiply) {
   if (kThreadSanitizer) GTEST_SKIP() << kNoForks;
   Known<float> product({150, 160, 600});
   std::atomic<bool> over{false};
+  // Somebody always multiplies while this thread forks; without the heap, whose lock a sanitizer
+  // does not give back in the child.
+  Guarded<float> room = product.room();
   std::thread busy([&] {
-    while (!over.load()) product.repeat(2);
+    while (!over.load()) product.repeat(2, room);
   });
   for (int i = 0; i < 50 && !HasFailure(); ++i) {
-    ASSERT_EQ(product.repeat(3), "");
+    EXPECT_EQ(product.repeat(3), "");
     EXPECT_EQ(in_child(10,
                        [&] {
                          for (const int threads : {3, 1}) {
@@ -145,7 +148,6 @@ TEST(Process, SignalsChangeNoBits) {
   for (; std::chrono::steady_clock::now() < until; ++products) ASSERT_EQ(product.repeat(2), "");
   EXPECT_GT(products, 0);
   EXPECT_GT(storm.handled(), 20);
-  EXPECT_EQ(storm.handled_elsewhere(), 0);
 }
 
 TEST(Process, WorksWhereNoThreadCanBeStarted) {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "support/child.hpp"
-#include "support/sanitizers.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -92,8 +91,6 @@ TEST(Workspace, ManyThreadsNeverShareABlock) {
 }
 
 TEST(Workspace, AForkedChildHasItsOwn) {
-  if (testing::kThreadSanitizer)
-    GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   constexpr std::size_t bytes = 100'000;
   { Workspace kept(bytes); }
   EXPECT_EQ(testing::in_child(10,

@@ -61,12 +61,8 @@ class SignalStorm {
  public:
   SignalStorm() {
     struct sigaction action {};
-    action.sa_handler = [](int) {
-      count().fetch_add(1);
-      if (pthread_equal(pthread_self(), owner()) == 0) elsewhere().fetch_add(1);
-    };
-    owner() = pthread_self();
-    count() = elsewhere() = 0;
+    action.sa_handler = [](int) { count().fetch_add(1); };
+    count() = 0;
     sigaction(SIGALRM, &action, &before_);
     const itimerval each_ms{{0, 1000}, {0, 1000}};
     setitimer(ITIMER_REAL, &each_ms, nullptr);
@@ -78,21 +74,11 @@ class SignalStorm {
   }
   SignalStorm(const SignalStorm&) = delete;
   SignalStorm& operator=(const SignalStorm&) = delete;
-  /// Signals that were handled, and those of them on other threads than the one that made this.
   int handled() const { return count().load(); }
-  int handled_elsewhere() const { return elsewhere().load(); }
 
  private:
   static std::atomic<int>& count() {
     static std::atomic<int> value;
-    return value;
-  }
-  static std::atomic<int>& elsewhere() {
-    static std::atomic<int> value;
-    return value;
-  }
-  static pthread_t& owner() {
-    static pthread_t value;
     return value;
   }
   struct sigaction before_ {};
