@@ -17,7 +17,8 @@ namespace {
 using Xerbla = void (*)(const char*, const int*, std::size_t);
 Xerbla programs_own() {
   for (const auto& object : tessera::blas::loaded_objects()) {
-    if (object.find("dgemm_") != nullptr) continue;  // a BLAS: its xerbla_ may end the process
+    // The xerbla_ of a BLAS or a LAPACK is no program's own; it may end the process.
+    if (object.find("dgemm_") != nullptr || object.find("dgetrf_") != nullptr) continue;
     if (void* found = object.find("xerbla_")) return reinterpret_cast<Xerbla>(found);
   }
   return nullptr;

@@ -140,6 +140,26 @@ print(blas.cblas_sdot(2, x, 1, x, 1))
             self.assertEqual(out, "25.0\n")
             self.assertIn("has no 'cblas_sdot'", said)
 
+    def test_a_handler_anywhere_in_the_program_has_the_word_but_not_that_of_another_blas(self):
+        illegal = """
+n, bad, x = ctypes.c_int(2), ctypes.c_int(-1), (ctypes.c_double * 4)()
+def call(): blas.dgemm_(b"N", b"N", ctypes.byref(bad), ctypes.byref(n), ctypes.byref(n), x, x, ctypes.byref(n), x, ctypes.byref(n), x, x, ctypes.byref(n))
+"""
+        line = "tessera: On entry to DGEMM parameter number 3 had an illegal value\n"
+        # Loaded without being asked for symbols, as Python's modules and R's library are.
+        other = "import glob\nfor file in glob.glob('/usr/lib/*/blas/libblas.so.3') + glob.glob('/usr/lib/*/lapack/liblapack.so.3'): ctypes.CDLL(file)\n"
+        self.assertEqual(self.call(other + illegal + "call()")[1], line)
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if compiler is None:
+            self.skipTest("a program's own xerbla_ is NOT tested: no C compiler")
+        with tempfile.TemporaryDirectory() as folder:
+            source, own = pathlib.Path(folder, "own.c"), pathlib.Path(folder, "libown.so")
+            source.write_text('#include <stdio.h>\nvoid xerbla_(const char* name, const int* info, size_t length) '
+                              '{ printf("%.*s: %d\\n", (int)length, name, *info); fflush(stdout); }\n')
+            tool(compiler, "-shared", "-fPIC", source, "-o", own)
+            out, said = self.call(f"ctypes.CDLL({str(own)!r})\n" + other + illegal + "call()")
+        self.assertEqual((out, said), ("DGEMM : 3\n", ""))
+
     def test_loading_and_unloading_a_hundred_times(self):
         out, _ = self.call("""
 import _ctypes, os, threading
