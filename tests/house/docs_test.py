@@ -159,6 +159,12 @@ class Links(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+class Measured(unittest.TestCase):
+    def test_the_table_of_file_costs_shows_the_newest_kept_results(self):
+        run = subprocess.run([sys.executable, cases.ROOT / "scripts/measure_files.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+
 class Index(unittest.TestCase):
     def test_the_index_names_every_document(self):
         text = (cases.ROOT / "docs/index.md").read_text()
