@@ -1,5 +1,5 @@
-// What libtessera_blas offers beyond <cblas.h>, for C and C++: batched products as MKL defines them,
-// and the number of threads. Illegal arguments call cblas_xerbla and leave C alone.
+// What libtessera_blas offers beyond <cblas.h>, for C and C++: batched products as MKL defines
+// them, and the number of threads. Illegal arguments call cblas_xerbla and leave C alone.
 //
 // order: 101 by rows, 102 by columns; trans: 111 none, 112 transposed, 113 conjugate transposed;
 // CBLAS's enumerations fit. The functions with 64-bit integers add _64 to the name. Complex
@@ -13,14 +13,14 @@
 extern "C" {
 #endif
 
-/* Products in groups of one shape each: arguments from trans_a to ldc have one value for each group;
-   A, B and C one pointer for each product. */
-#define TESSERA_GEMM_BATCH(name, Int, T)                                                          \
-  void name(int order, const int* trans_a, const int* trans_b, const Int* m, const Int* n,        \
-            const Int* k, const T* alpha, const T* const* A, const Int* lda, const T* const* B,   \
-            const Int* ldb, const T* beta, T* const* C, const Int* ldc, Int group_count,          \
+/* Products in groups of one shape each: arguments from trans_a to ldc have one value for each
+   group; A, B and C one pointer for each product. */
+#define TESSERA_GEMM_BATCH(name, Int, T)                                                        \
+  void name(int order, const int* trans_a, const int* trans_b, const Int* m, const Int* n,      \
+            const Int* k, const T* alpha, const T* const* A, const Int* lda, const T* const* B, \
+            const Int* ldb, const T* beta, T* const* C, const Int* ldc, Int group_count,        \
             const Int* group_size)
-/* Products of one shape, the matrices `stride` elements apart; a stride of 0 uses one A or B for all. */
+/* Products of one shape, the matrices `stride` elements apart; with stride 0 one A or B for all. */
 #define TESSERA_GEMM_BATCH_STRIDED(name, Int, T, Scalar)                                          \
   void name(int order, int trans_a, int trans_b, Int m, Int n, Int k, Scalar alpha, const T* A,   \
             Int lda, Int stride_a, const T* B, Int ldb, Int stride_b, Scalar beta, T* C, Int ldc, \

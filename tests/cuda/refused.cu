@@ -1,5 +1,5 @@
-// What nvcc must refuse, each with its sentence (compile_test.py knows them): a kernel for warps of 64
-// lanes, and a matrix instruction of 64 lanes in a kernel for 32.
+// What nvcc must refuse, each with its sentence (compile_test.py knows them): a kernel for warps of
+// 64 lanes, and a matrix instruction of 64 lanes in a kernel for 32.
 #include "tessera/ops/tensor_core.hpp"
 #include "tessera/simt/cuda_thread.cuh"
 

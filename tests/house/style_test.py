@@ -76,7 +76,7 @@ class Style(unittest.TestCase):
         tool = clang_format()
         if tool is None:
             self.skipTest("formatting is NOT checked: install clang-format-14")
-        found = badly_formatted(tool, sources(".hpp", ".cpp"))
+        found = badly_formatted(tool, sources(".hpp", ".cpp", ".h", ".cuh", ".cu"))
         self.assertEqual(found, [], "\n" + "\n".join(found) + "\nrun clang-format-14 -i on these files")
 
     def test_a_badly_formatted_file_is_named(self):

@@ -161,9 +161,10 @@ class CudaThread {
 template <class Kernel, class... Args>
 __global__ void __launch_bounds__(volume(Kernel::block), 1) entry(Kernel kernel, Args... args) {
   if constexpr (requires { Kernel::warp; }) {
-    static_assert(Kernel::warp == kWarpSize,
-                  "this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: "
-                  "run it on the CPU engine");
+    static_assert(
+        Kernel::warp == kWarpSize,
+        "this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: "
+        "run it on the CPU engine");
   }
   kernel(CudaThread<Kernel::block>{}, args...);
 }
