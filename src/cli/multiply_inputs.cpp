@@ -54,6 +54,13 @@ Array converted(const Context& context, const MultiplyRequest& request, const Ar
   return convert(matrix, to);
 }
 
+/// The packed path multiplies bytes as they are.
+bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product) {
+  const bool packed =
+      request.algorithm == "packed" || (request.algorithm == "auto" && request.tile.empty());
+  return packed && a == b && (a == DType::i8 || a == DType::u8) && product == DType::i32;
+}
+
 void require_inner_extents(const MultiplyRequest& request, const Array& a, const Array& b) {
   if (a.cols() == b.rows()) return;
   const auto shown = [](const std::string& path, bool turned) {
@@ -84,9 +91,10 @@ Operands read_operands(const Context& context, const MultiplyRequest& request) {
   const auto fit = [&](const Array& matrix, const char* what, const std::string& path) {
     return converted(context, request, matrix, out.type, natural, cat(what, " (", path, ")"));
   };
+  const bool as_bytes = multiplied_as_bytes(request, a.dtype(), b.dtype(), out.type);
   // As they lie in their files, so that messages name the elements as the user knows them.
-  out.a = turned(fit(a, "A", request.a), request.transpose_a);
-  out.b = turned(fit(b, "B", request.b), request.transpose_b);
+  out.a = turned(as_bytes ? a : fit(a, "A", request.a), request.transpose_a);
+  out.b = turned(as_bytes ? b : fit(b, "B", request.b), request.transpose_b);
   if (request.c.empty()) return out;
   const Array c0 =
       read_matrix(request.c, "C0", out.M() == 1 ? Vector::row : Vector::column, request);

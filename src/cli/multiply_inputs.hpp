@@ -19,7 +19,7 @@ struct MultiplyRequest {
 };
 
 struct Operands {
-  Array a, b, c0;  // of the product's type; c0 is empty where beta is 0
+  Array a, b, c0;  // of the product's type, a and b perhaps bytes; c0 is empty where beta is 0
   DType type = DType::f32;
   index_t M() const { return a.rows(); }
   index_t N() const { return b.cols(); }

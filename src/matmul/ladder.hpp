@@ -40,12 +40,17 @@ extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTile
 inline constexpr TileShape kTiledSmall{.bm = 16, .bn = 16, .bk = 16};
 inline constexpr TileShape kBlockTiledSmall{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8};
 
-/// Element types with a product in the accumulator's arithmetic.
+/// Element types that every kernel of the ladder multiplies, in the accumulator's arithmetic.
 inline bool has_native_product(DType in, DType out) {
   if (in == out)
     return in == DType::f64 || in == DType::f32 || in == DType::f16 || in == DType::bf16 ||
            in == DType::i32;
   return out == DType::f32 && (in == DType::f16 || in == DType::bf16);
+}
+
+/// And those of the packed path: bytes too.
+inline bool has_product(DType in, DType out) {
+  return has_native_product(in, out) || (out == DType::i32 && (in == DType::i8 || in == DType::u8));
 }
 
 template <class Kernel, class In, class Out>

@@ -8,7 +8,7 @@ namespace {
 
 constexpr TileShape kNoTile[] = {TileShape{}};  // it blocks for the caches by itself
 
-bool supports(DType in, DType out) { return in != DType::i32 && has_native_product(in, out); }
+bool supports(DType in, DType out) { return in != DType::i32 && has_product(in, out); }
 
 template <class In, class Out>
 void run_typed(const LadderCall& call) {
@@ -34,6 +34,8 @@ void run(const LadderCall& call) {
   if (in == DType::f32) return run_typed<float, float>(call);
   if (in == DType::f16 && out == DType::f16) return run_typed<f16, f16>(call);
   if (in == DType::f16) return run_typed<f16, float>(call);
+  if (in == DType::i8) return run_typed<std::int8_t, std::int32_t>(call);
+  if (in == DType::u8) return run_typed<std::uint8_t, std::int32_t>(call);
   if (out == DType::bf16) return run_typed<bf16, bf16>(call);
   return run_typed<bf16, float>(call);
 }

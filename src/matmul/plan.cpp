@@ -198,7 +198,7 @@ void check_scalars(const Problem& problem) {
   for (const auto& [label, value] :
        {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
     const std::string what = cat("multiply: ", label);
-    if (problem.in == DType::i32) {
+    if (problem.out == DType::i32) {
       if (!(value >= -2147483648.0 && value <= 2147483647.0 && value == std::trunc(value)))
         throw Error(Category::argument, what + " of an i32 product is a whole number",
                     "-2147483648 to 2147483647", detail::exact_text(value));
@@ -225,10 +225,11 @@ void check_problem(const Problem& problem) {
     throw Error(Category::shape, "plan: C has too many elements", cat("at most ", most),
                 cat(problem.M, " x ", problem.N));
   }
-  if (!detail::has_native_product(problem.in, problem.out)) {
-    throw Error(Category::type, cat("multiply: there is no ", type_text(problem), " product"),
-                "f64, f32, f16, bf16 or i32 into the same type, or f16 or bf16 into f32", {},
-                "convert A and B first");
+  if (!detail::has_product(problem.in, problem.out)) {
+    throw Error(
+        Category::type, cat("multiply: there is no ", type_text(problem), " product"),
+        "f64, f32, f16, bf16 or i32 into the same type, f16 or bf16 into f32, i8 or u8 into i32",
+        {}, "convert A and B first");
   }
   check_scalars(problem);
 }

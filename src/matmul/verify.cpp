@@ -34,6 +34,8 @@ void visit_operand(DType type, Body&& body) {
     case DType::f16: return body(TypeTag<f16>{});
     case DType::bf16: return body(TypeTag<bf16>{});
     case DType::i32: return body(TypeTag<std::int32_t>{});
+    case DType::i8: return body(TypeTag<std::int8_t>{});
+    case DType::u8: return body(TypeTag<std::uint8_t>{});
     default: throw Error(Category::type, cat("verify: there is no product of ", name(type)));
   }
 }
@@ -213,7 +215,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
   const auto count = static_cast<std::size_t>(p.M * p.N);
   const index_t depth = p.alpha == 0 ? 0 : p.K;
   s.chain.resize(count);
-  const bool exact_integers = p.in == DType::i32;
+  const bool exact_integers = p.out == DType::i32;
   if (!exact_integers) s.exact.resize(count), s.bound.resize(count);
   if (p.in == DType::f64) s.exact_low.resize(count);
   if (p.in == DType::f32) s.tf32.resize(count);
@@ -360,7 +362,9 @@ void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix&
   const index_t depth = p.alpha == 0 ? 0 : p.K;
   visit_operand(p.in, [&]<class In>(TypeTag<In>) {
     visit_operand(p.out, [&]<class Out>(TypeTag<Out>) {
-      if constexpr (std::is_same_v<In, Out> || (std::is_same_v<Out, float> && sizeof(In) == 2)) {
+      if constexpr ((std::is_same_v<In, Out> && sizeof(In) > 1) ||
+                    (std::is_same_v<Out, float> && sizeof(In) == 2) ||
+                    (std::is_same_v<Out, std::int32_t> && sizeof(In) == 1)) {
         using Acc = Accumulator<Out>;
         for (index_t i = 0; i < p.M; ++i) {
           for (index_t j = 0; j < p.N; ++j) {

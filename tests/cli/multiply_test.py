@@ -78,6 +78,17 @@ class Multiply(harness.CommandTest):
                 self.expect("t.npy", [[19, 22], [43, 50]], expected)
                 self.assertEqual("2^53" in run.err, "64" in left and left[0] != "f" or left == "u32")
 
+    def test_bytes_are_multiplied_as_they_are(self):
+        for kind, others in (("i8", "u8"), ("u8", "i8")):
+            self.write_npy("x.npy", [[-128 if kind == "i8" else 255, 3], [5, 127]], kind)
+            self.write_npy("y.npy", [[1, 2], [3, 4]], others)
+            bytes_plan = self.succeeds("multiply", "x.npy", "x.npy", "--dry-run").out
+            self.assertIn(f"in={kind} out=i32", bytes_plan)
+            self.succeeds("multiply", "x.npy", "x.npy", "-o", "bytes.npy", "--verify", "--force")
+            self.succeeds("multiply", "x.npy", "x.npy", "-o", "words.npy", "--algorithm", "naive", "--force")
+            self.assertEqual(self.path("bytes.npy").read_bytes(), self.path("words.npy").read_bytes())
+            self.assertIn("in=i32 out=i32", self.succeeds("multiply", "x.npy", "y.npy", "--dry-run").out)
+
     def test_dtype_option_wins(self):
         self.succeeds("multiply", "a.npy", "b.npy", "--dtype", "float64", "-o", "c.npy")
         self.expect("c.npy", product(self.a, self.b), "f64")

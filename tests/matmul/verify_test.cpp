@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/products.hpp"
+#include "tessera/matmul/matmul.hpp"
 
 namespace tessera {
 namespace {
@@ -46,6 +47,33 @@ TEST(Verify, TheReferencePassesForEveryType) {
   expect_reference_passes<f16>();
   expect_reference_passes<bf16>();
   expect_reference_passes<std::int32_t>();
+}
+
+template <class T>
+void expect_bytes_pass() {
+  for (const auto& s : testing::nasty_shapes(16)) {
+    Guarded<T> A(s.M, s.K), B(s.K, s.N);
+    Guarded<std::int32_t> C(s.M, s.N), before(s.M, s.N), expected(s.M, s.N);
+    const auto any = [](index_t i, index_t j) {
+      return static_cast<double>((i * 91 + j * 57) % 128);
+    };
+    A.fill(any), B.fill(any);
+    C.fill(RandomData(3, true));
+    before = expected = C;
+    const Plan plan = matmul(A.view(), B.view(), C.view(), 3, -2);
+    EXPECT_EQ(plan.algorithm, "packed");
+    reference_matmul(plan.problem, A.view(), B.view(), expected.view());
+    const Verifier verifier(plan.problem, A.view(), B.view(), before.view());
+    EXPECT_TRUE(verifier.check(C.view()).same_bits) << s.M << "x" << s.N << "x" << s.K;
+    EXPECT_TRUE(verifier.check(expected.view()).same_bits);
+  }
+}
+
+TEST(Verify, BytesIntoI32AreExact) {
+  expect_bytes_pass<std::int8_t>();
+  expect_bytes_pass<std::uint8_t>();
+  Guarded<std::int8_t> A(4, 4), B(4, 4), C(4, 4);
+  EXPECT_THROW(matmul(A.view(), B.view(), C.view()), Error);
 }
 
 TEST(Verify, OneWrongElementIsFoundAndNamed) {
