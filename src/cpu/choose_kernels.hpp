@@ -15,6 +15,13 @@ const auto& plain_kernels() {
   else return kernel_set().f64;
 }
 
+/// For float and double: the tables for a tiny product with N columns.
+template <class In>
+const auto& tiny_kernels(index_t N) {
+  if constexpr (std::is_same_v<In, float>) return tiny_f32_kernels(N);
+  else return kernel_set().f64;
+}
+
 /// Calls body(table).
 template <class In, class Body>
 void with_kernels(Body&& body) {

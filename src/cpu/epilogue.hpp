@@ -42,6 +42,15 @@ void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
   }
 }
 
+/// Products up to this size in each extent run at once, on the caller alone. A multiple of all
+/// lanes.
+constexpr index_t kTiny = 48;
+
+template <class In, class Out>
+bool is_tiny(const Gemm<In, Out>& call) {
+  return call.M <= kTiny && call.N <= kTiny && call.K <= kTiny;
+}
+
 /// C is nothing but the sums, side by side: microkernels store straight to it.
 template <class In, class Out>
 bool is_plain(const Gemm<In, Out>& call) {

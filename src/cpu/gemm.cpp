@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "choose_kernels.hpp"
+#include "one_panel.hpp"
 #include "product.hpp"
 #include "tessera/core/parallel.hpp"
 
@@ -13,13 +14,9 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Products up to this size in each extent run at once, on the caller alone. A multiple of all
-/// lanes.
-constexpr index_t kTiny = 48;
-
 /// C = finish(0): K = 0, or alpha = 0.
 template <class In, class Out, class Table>
-void finish_zeros(const Gemm<In, Out>& call, const Table& kernels) {
+[[gnu::noinline]] void finish_zeros(const Gemm<In, Out>& call, const Table& kernels) {
   alignas(64) static const typename Gemm<In, Out>::Sum zeros[kMostRows * kMostColumns] = {};
   for (index_t i = 0; i < call.M; i += kMostRows) {
     for (index_t j = 0; j < call.N; j += kMostColumns) {
@@ -30,14 +27,13 @@ void finish_zeros(const Gemm<In, Out>& call, const Table& kernels) {
   }
 }
 
-/// A small product: no jobs, no shared state. B has its columns side by side, b_k apart along k.
+/// A tiny product: no jobs, no shared state. B has its columns side by side, b_k apart along k.
 template <class T>
-void gemm_small(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
+[[gnu::noinline]] void gemm_panels(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
+                                   index_t b_k) {
   const int nr_most = kernels.nr();
-  const index_t parts = (call.N + nr_most - 1) / nr_most;
-  const int nr = parts == 1 ? nr_most
-                            : static_cast<int>((call.N + parts * kernels.lanes - 1) /
-                                               (parts * kernels.lanes) * kernels.lanes);
+  const int nr =
+      call.N <= nr_most ? nr_most : panel_columns(call.N, kernels.lanes, kernels.vectors);
   const bool plain = is_plain(call);
   const bool in_place = call.beta == T{0} && call.c_col == 1;
   alignas(64) T sums[kMostRows * kMostColumns];
@@ -47,8 +43,8 @@ void gemm_small(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B
   for (index_t j = 0; j < call.N; j += nr) {
     micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
     micro.b = B + j;
-    const int vectors = (micro.cols + kernels.lanes - 1) / kernels.lanes;
-    const auto& table = micro.cols % kernels.lanes == 0 ? kernels.direct : kernels.edge;
+    const int vectors = kernels.vectors_of(micro.cols);
+    const auto& table = kernels.fills_vectors(micro.cols) ? kernels.direct : kernels.edge;
     for (index_t i = 0; i < call.M; i += kernels.rows) {
       const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
       micro.a = call.A + i * call.a_row;
@@ -72,7 +68,7 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, 
     const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
     for (index_t j = 0; j < call.N; j += kernels.nr()) {
       const int cols = static_cast<int>(std::min<index_t>(kernels.nr(), call.N - j));
-      const int vectors = (cols + kernels.lanes - 1) / kernels.lanes;
+      const int vectors = kernels.vectors_of(cols);
       for (index_t k = 0; k < call.K; k += kc) {
         const index_t depth = std::min(kc, call.K - k);
         kernels.pack_a(a, kernels.rows, A + i * call.a_row + k * call.a_col, rows, depth,
@@ -100,8 +96,24 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
   return call;
 }
 
+template <class T>
+void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
+  if (call.N <= kernels.nr() && is_plain(call))
+    OnePanel<T>(call, kernels).run(call, call.A, B, b_k, call.C);
+  else gemm_panels(call, kernels, B, b_k);
+}
+
+/// A tiny product whose B has no columns side by side: packed first, on the stack.
+template <class T>
+[[gnu::noinline]] void gemm_tiny_packed(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+  alignas(64) T B[kTiny * kTiny];  // (K,N)
+  const int width = static_cast<int>(round_up(call.N, kernels.lanes));
+  kernels.pack_b(B, width, call.B, call.N, call.K, call.b_col, call.b_row);
+  gemm_tiny(call, kernels, B, width);
+}
+
 template <class In, class Out, class Table>
-void gemm_with(Gemm<In, Out> call, const Table& kernels) {
+[[gnu::noinline]] void gemm_with(Gemm<In, Out> call, const Table& kernels) {
   // A few columns of C would leave most of a vector empty: its rows fill it.
   if (call.N * 4 <= kernels.lanes && call.M > 4 * call.N) call = swapped(call);
   if (call.threads <= 0) call.threads = default_threads();
@@ -111,23 +123,22 @@ void gemm_with(Gemm<In, Out> call, const Table& kernels) {
 }  // namespace
 
 template <class In, class Out>
+[[gnu::noinline]] void gemm_swapped(const Gemm<In, Out>& asked) {
+  gemm(swapped(asked));
+}
+
+template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return;
   // Vectors run along the columns of C: they should lie side by side.
-  if (asked.c_col != 1 && asked.c_row == 1) return gemm(swapped(asked));
+  if (asked.c_col != 1 && asked.c_row == 1) return gemm_swapped(asked);
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
-    const auto& kernels = plain_kernels<In>();
-    if (zero) return finish_zeros(asked, kernels);
-    const bool tiny = asked.M <= kTiny && asked.N <= kTiny && asked.K <= kTiny;
-    if (tiny && asked.b_col == 1) return gemm_small(asked, kernels, asked.B, asked.b_row);
-    if (tiny) {
-      alignas(64) In B[kTiny * kTiny];  // (K,N), packed
-      const int width = static_cast<int>(round_up(asked.N, kernels.lanes));
-      kernels.pack_b(B, width, asked.B, asked.N, asked.K, asked.b_col, asked.b_row);
-      return gemm_small(asked, kernels, B, width);
-    }
-    gemm_with(asked, kernels);
+    if (zero) return finish_zeros(asked, plain_kernels<In>());
+    if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
+    const auto& kernels = tiny_kernels<In>(asked.N);
+    if (asked.b_col == 1) gemm_tiny(asked, kernels, asked.B, asked.b_row);
+    else gemm_tiny_packed(asked, kernels);
   } else {
     with_kernels<In>([&](const auto& kernels) {
       if (zero) finish_zeros(asked, kernels);

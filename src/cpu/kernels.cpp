@@ -22,6 +22,14 @@ const KernelSet& kernel_set() {
   return chosen;
 }
 
+const KernelsF32& tiny_f32_kernels(index_t N) {
+  const KernelSet& set = kernel_set();
+#if defined(__x86_64__)
+  if (&set == &kAvx512 && N <= kAvx512Narrow.lanes) return kAvx512Narrow;
+#endif
+  return set.f32;
+}
+
 const KernelsI8& i8_kernels() {
 #if defined(__x86_64__)
   if (cpu_features().vnni) return kAvx512VnniI8;

@@ -83,6 +83,10 @@ struct Kernels {
                  const Linear<Sum>& linear);
 
   int nr() const { return lanes * vectors; }
+  /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a
+  /// product of 4 x 4 x 4 would feel; lanes is a power of two.
+  int vectors_of(int cols) const { return 1 + int{cols > lanes} + int{cols > 2 * lanes}; }
+  bool fills_vectors(int cols) const { return (cols & (lanes - 1)) == 0; }
 };
 
 using KernelsF32 = Kernels<float, float, float>;
@@ -108,6 +112,12 @@ extern const KernelSet kPortable, kAvx2, kAvx512, kNeon;
 extern const KernelsBf16Pairs kAvx512Bf16;
 extern const KernelsI8 kAvx512VnniI8;
 extern const KernelsU8 kAvx512VnniU8;
+
+/// For up to eight columns of f32.
+extern const KernelsF32 kAvx512Narrow;
+
+/// Tables for a tiny product with N columns.
+const KernelsF32& tiny_f32_kernels(index_t N);
 
 /// The tables for this CPU (or for what TESSERA_CPU asks).
 const KernelSet& kernel_set();

@@ -7,6 +7,31 @@ namespace tessera::cpu {
 
 namespace {
 
+/// Half of an F32, for up to eight columns: some CPUs do two such multiply-adds in a cycle, but one
+/// of 512 bits.
+struct HalfF32 {
+  using sum = float;
+  using type = __m256;
+  static constexpr int lanes = 8, transposed = 8;
+  static type zero() { return _mm256_setzero_ps(); }
+  static type splat(float x) { return _mm256_set1_ps(x); }
+  static __mmask8 first(int n) { return static_cast<__mmask8>((1u << n) - 1); }
+  static type load(const float* p) { return _mm256_loadu_ps(p); }
+  static type load_first(const float* p, __mmask8 m) { return _mm256_maskz_loadu_ps(m, p); }
+  static type broadcast(const float* p) { return _mm256_set1_ps(*p); }
+  static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
+  static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
+  static type relu(type x, type zero) {
+    return _mm256_mask_mov_ps(x, _mm256_cmp_ps_mask(x, zero, _CMP_LT_OQ), zero);
+  }
+  static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
+  static void store_first(float* p, __mmask8 m, type x) { _mm256_mask_storeu_ps(p, m, x); }
+  static void stream(float* p, type x) { _mm256_stream_ps(p, x); }
+  static void transpose(void* dst, index_t width, const void* src, index_t line) {
+    transpose_8x8(dst, width, src, line);
+  }
+};
+
 struct FromF16 {
   using source = HalfBits;
   static float one(HalfBits x) { return float_of(x); }
@@ -39,9 +64,13 @@ constexpr auto integer_kernels() {
 }
 
 using F = Plain<F32>;
+using H = Plain<HalfF32>;
 using D = Plain<F64>;
 
 }  // namespace
+
+constexpr KernelsF32 kAvx512Narrow =
+    make_kernels<H, 8, 1, float>("avx512", pack_panels<H>, pack_panels<H>);
 
 constexpr KernelSet kAvx512 = {
     make_kernels<F, 8, 3, float>("avx512", pack_panels<F>, pack_panels<F>),

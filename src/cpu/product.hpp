@@ -202,10 +202,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// Multiplies one micro-tile at (i, j) and finishes it after the last slab.
   void multiply(const MicroTile<Word, Sum>& micro, const Part& part, index_t i, index_t j,
                 int rows) const {
-    const int vectors = (micro.cols + kernels_.lanes - 1) / kernels_.lanes;
-    const auto& table = !pack_b_ && micro.cols % kernels_.lanes != 0 ? kernels_.edge
-                        : pack_a_                                    ? kernels_.packed
-                                                                     : kernels_.direct;
+    const int vectors = kernels_.vectors_of(micro.cols);
+    const auto& table = !pack_b_ && !kernels_.fills_vectors(micro.cols) ? kernels_.edge
+                        : pack_a_                                       ? kernels_.packed
+                                                                        : kernels_.direct;
     table[rows - 1][vectors - 1](micro);
     if (part.slab + 1 == slabs_ && !plain_)
       finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, rows, micro.cols);

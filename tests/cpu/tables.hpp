@@ -26,8 +26,14 @@ template <class T>
 std::vector<const cpu::Kernels<T, T, T>*> runnable_tables() {
   std::vector<const cpu::Kernels<T, T, T>*> out;
   for (const cpu::KernelSet* set : runnable_sets()) {
-    if constexpr (std::is_same_v<T, float>) out.push_back(&set->f32);
-    else out.push_back(&set->f64);
+    if constexpr (std::is_same_v<T, float>) {
+      out.push_back(&set->f32);
+#if defined(__x86_64__)
+      if (set == &cpu::kAvx512) out.push_back(&cpu::kAvx512Narrow);
+#endif
+    } else {
+      out.push_back(&set->f64);
+    }
   }
   return out;
 }
