@@ -132,7 +132,7 @@ const char* mapped_file_at(const void* address) noexcept {
 
 void guard_mapped_files(std::string_view prefix) {
   const std::size_t length = std::min(prefix.size(), sizeof io::message_prefix - 1);
-  std::memcpy(io::message_prefix, prefix.data(), length);
+  prefix.copy(io::message_prefix, length);
   io::message_prefix[length] = '\0';
   struct sigaction action {};
   struct sigaction before {};
