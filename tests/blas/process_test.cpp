@@ -12,24 +12,10 @@
 #include <thread>
 
 #include "blas_calls.hpp"
+#include "support/sanitizers.hpp"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
-#endif
-
-#if defined(__SANITIZE_ADDRESS__)
-#define TESSERA_TEST_ASAN 1
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define TESSERA_TEST_TSAN 1
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TESSERA_TEST_ASAN 1
-#endif
-#if __has_feature(thread_sanitizer)
-#define TESSERA_TEST_TSAN 1
-#endif
 #endif
 
 namespace tessera::testing {
@@ -62,12 +48,8 @@ class Known {
   Stored<T> A_, B_, expected_;
 };
 
-#if defined(TESSERA_TEST_TSAN)
-#define TESSERA_TEST_FORKS() \
-  GTEST_SKIP() << "forks are NOT tested: the thread sanitizer allows no threads in a forked child"
-#else
-#define TESSERA_TEST_FORKS() static_cast<void>(0)
-#endif
+constexpr const char* kNoForks =
+    "forks are NOT tested: the thread sanitizer allows no threads in a forked child";
 
 /// Runs `body` in a forked child with an alarm after 10 s; true where it returned true.
 bool in_child(const std::function<bool()>& body) {
@@ -82,7 +64,7 @@ bool in_child(const std::function<bool()>& body) {
 }
 
 TEST(BlasProcess, FiftyForksEachMultiply) {
-  TESSERA_TEST_FORKS();
+  if (kThreadSanitizer) GTEST_SKIP() << kNoForks;
   const Known<float> product(400);  // the threads of this process are at work by now
   ASSERT_TRUE(product.again());
   for (int i = 0; i < 50; ++i)
@@ -91,7 +73,7 @@ TEST(BlasProcess, FiftyForksEachMultiply) {
 }
 
 TEST(BlasProcess, AGrandchildMultipliesToo) {
-  TESSERA_TEST_FORKS();
+  if (kThreadSanitizer) GTEST_SKIP() << kNoForks;
   const Known<double> product(300);
   EXPECT_TRUE(in_child([&] {
     return product.again() && in_child([&] { return product.again(); }) && product.again();
@@ -99,7 +81,7 @@ TEST(BlasProcess, AGrandchildMultipliesToo) {
 }
 
 TEST(BlasProcess, AForkWhileOtherThreadsMultiply) {
-  TESSERA_TEST_FORKS();
+  if (kThreadSanitizer) GTEST_SKIP() << kNoForks;
   const Known<c64> product(150);
   std::atomic<bool> stop{false};
   std::thread other([&] {
@@ -153,9 +135,7 @@ void on_small_stack(std::size_t bytes, void* (*body)(void*), void* argument) {
 }
 
 TEST(BlasProcess, StacksOf64KiBSuffice) {
-#if defined(TESSERA_TEST_ASAN) || defined(TESSERA_TEST_TSAN)
-  GTEST_SKIP() << "small stacks are NOT tested: the sanitizers need larger ones";
-#endif
+  if (kSanitized) GTEST_SKIP() << "small stacks are NOT tested: the sanitizers need larger ones";
   struct Products {
     Known<float> small{9}, large{300};
     Known<c64> small_complex{9}, large_complex{200};
@@ -219,9 +199,7 @@ TEST(BlasProcess, TheFloatingPointEnvironmentStaysAndIsRespected) {
 #endif
 
 TEST(BlasProcess, WithoutMemoryItIsOnlySlower) {
-#if defined(TESSERA_TEST_ASAN) || defined(TESSERA_TEST_TSAN)
-  GTEST_SKIP() << "running out of memory is NOT tested: the sanitizers need it";
-#endif
+  if (kSanitized) GTEST_SKIP() << "running out of memory is NOT tested: the sanitizers need it";
   const Known<c64> product(160);
   const Known<float> real(300);
   EXPECT_TRUE(in_child([&] {

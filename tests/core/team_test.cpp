@@ -28,6 +28,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::in_child;
 using testing::kThreadSanitizer;
+using testing::repetitions;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kLong = 1e6;  // us: worth waking everybody
@@ -100,7 +101,7 @@ TEST(Team, LatecomersAreLockedOut) {
   ASSERT_EQ(get_a_helper(), "");
   // Calls too short to be joined in time: whoever runs a body must find its call still going on.
   std::atomic<int> current{0}, late{0};
-  for (int call = 1; call <= 20'000; ++call) {
+  for (int call = 1; call <= repetitions(20'000); ++call) {
     current.store(call);
     run_team(4, kLong, [&, call](int) {
       if (current.load() != call) late.fetch_add(1);
@@ -166,7 +167,7 @@ TEST(Team, TwoHundredCallersAtOnce) {
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 200; ++caller) {
     callers.emplace_back([&, caller] {
-      for (int call = 0; call < 200; ++call)
+      for (int call = 0; call < repetitions(200); ++call)
         wrong += !run_pieces(2 + caller % 4, 8, call % 2 == 0 ? 0 : kLong).empty();
     });
   }

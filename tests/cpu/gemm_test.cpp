@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/multiply.hpp"
+#include "support/sanitizers.hpp"
 #include "tessera/core/cpu.hpp"
 
 namespace tessera {
@@ -263,7 +264,7 @@ TYPED_TEST(GemmOf, AnyNumberOfThreadsGivesTheSameBits) {
     Product<T> product(s);
     const cpu::Gemm<T> plain{}, full{.alpha = T(0.7), .beta = T(0.7)};
     const auto expected = product.expected(plain), expected_full = product.expected(full);
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < testing::repetitions(4); ++round) {
       for (const int threads : {1, 2, 3, 5, 64, 0}) {
         auto call = plain, call_full = full;
         call.threads = call_full.threads = threads;

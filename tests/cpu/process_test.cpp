@@ -26,6 +26,7 @@ using testing::kAddressSanitizer;
 using testing::kThreadSanitizer;
 using testing::Order;
 using testing::RandomData;
+using testing::repetitions;
 using testing::Shape;
 
 constexpr const char* kNoForks = "the thread sanitizer allows no threads after a fork";
@@ -68,7 +69,7 @@ TEST(Process, TwoHundredCallersGetTheBitsOfOne) {
   for (int caller = 0; caller < 200; ++caller) {
     callers.emplace_back([&, caller] {
       Guarded<float> a = small.room(), b = packed.room(), c = deep.room();
-      for (int call = 0; call < 200; ++call) {
+      for (int call = 0; call < repetitions(200); ++call) {
         wrong += !small.repeat(1 + caller % 4, a).empty();
         if (call % 4 == 0) wrong += !packed.repeat(1 + caller % 4, b).empty();
         if (call % 50 == 0) wrong += !deep.repeat(1 + caller % 4, c).empty();

@@ -78,11 +78,11 @@ template <class Body>
 void expect_error(Category category, const std::vector<std::string>& words, Body body) {
   try {
     body();
-    ADD_FAILURE() << "no error; expected one with " << testing::PrintToString(words);
+    ADD_FAILURE() << "no error; expected one with " << ::testing::PrintToString(words);
   } catch (const Error& error) {
     EXPECT_EQ(static_cast<int>(category), static_cast<int>(error.category())) << error.what();
-    for (const auto& word : words) EXPECT_THAT(error.what(), testing::HasSubstr(word));
-    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("\n"))) << "one line";
+    for (const auto& word : words) EXPECT_THAT(error.what(), ::testing::HasSubstr(word));
+    EXPECT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("\n"))) << "one line";
   }
 }
 

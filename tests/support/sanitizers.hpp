@@ -1,4 +1,5 @@
-// Which sanitizer this build runs under: some tests ask for what a sanitizer cannot do.
+// Which sanitizer this build runs under: some tests ask for what a sanitizer cannot do, and say so
+// in a skip; some repeat themselves more often than a sanitizer has time for.
 #pragma once
 
 namespace tessera::testing {
@@ -18,5 +19,10 @@ inline constexpr bool kThreadSanitizer = true;
 inline constexpr bool kThreadSanitizer = false;
 #endif
 #endif
+inline constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
+
+/// Under a sanitizer a case is repeated so many times less often; every case is still there.
+inline constexpr int kFewer = kSanitized ? 10 : 1;
+constexpr int repetitions(int times) { return times < kFewer ? 1 : times / kFewer; }
 
 }  // namespace tessera::testing
