@@ -59,32 +59,37 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   } else {
     each<Rows, Vectors>([&](int r, int v) { acc[r][v] = V::zero(); });
   }
-  if (PackedA == A::packed && !call.stream) {
-    each<Rows, Vectors>(
-        [&](int r, int v) { __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 1); });
-  }
   // Rows r of A at a[r / 3] + r % 3 strides: three pointers and two scaled indices reach all.
   const index_t a_row = PackedA == A::packed ? 1 : call.a_row;
   const index_t a_k = PackedA == A::packed ? MR : call.a_k;
   const Word* a[3] = {call.a, call.a + 3 * a_row, call.a + 6 * a_row};
   const Word* b = call.b;
-  for (index_t k = call.K; k > 0; --k) {
-    typename V::operand row[Vectors];
-    TESSERA_UNROLL
-    for (int v = 0; v < Vectors; ++v) {
-      row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
-                                                    : V::fetch(b + v * V::lanes);
-    }
-    TESSERA_UNROLL
-    for (int r = 0; r < Rows; ++r) {
-      const auto x = V::broadcast(PackedA == A::packed ? a[0] + r : a[r / 3] + (r % 3) * a_row);
+  // The next micro-tile of C is fetched some steps before the end: fetched at the beginning, B
+  // would have pushed it out of L1 again (2048^3: 2 % slower).
+  index_t fetch_at = PackedA == A::packed && !call.stream ? 64 : 0;
+  for (index_t k = call.K;;) {
+    for (const index_t stop = k > fetch_at ? fetch_at : 0; k > stop; --k) {
+      typename V::operand row[Vectors];
       TESSERA_UNROLL
-      for (int v = 0; v < Vectors; ++v) acc[r][v] = V::step(x, row[v], acc[r][v]);
+      for (int v = 0; v < Vectors; ++v) {
+        row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
+                                                      : V::fetch(b + v * V::lanes);
+      }
+      TESSERA_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        const auto x = V::broadcast(PackedA == A::packed ? a[0] + r : a[r / 3] + (r % 3) * a_row);
+        TESSERA_UNROLL
+        for (int v = 0; v < Vectors; ++v) acc[r][v] = V::step(x, row[v], acc[r][v]);
+      }
+      a[0] += a_k;
+      if (Rows > 3) a[1] += a_k;
+      if (Rows > 6) a[2] += a_k;
+      b += call.b_k;
     }
-    a[0] += a_k;
-    if (Rows > 3) a[1] += a_k;
-    if (Rows > 6) a[2] += a_k;
-    b += call.b_k;
+    if (PackedA != A::packed || k == 0) break;
+    each<Rows, Vectors>(
+        [&](int r, int v) { __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 1); });
+    fetch_at = 0;
   }
   if constexpr (V::extra > 0) {  // the panels' last words: see Pack
     each<Rows, Vectors>([&](int r, int v) {
@@ -151,7 +156,11 @@ void pack_panels(typename V::word* dst, int width, const typename V::word* src, 
         for (index_t r = k; r < k_end; ++r, to += width, from += s_k) {
           int i = 0;
           if (here >= width) {
-            for (; i + V::lanes < width; i += V::lanes) V::store(to + i, V::load(from + i));
+            // The next rows are fetched meanwhile: pieces as short as these are over before the
+            // hardware has seen where they go.
+            for (; i + V::lanes < width; i += V::lanes) {
+              V::store(to + i, V::load(from + i));
+            }
             V::store_first(to + i, part, V::load_first(from + i, part));
           } else {
             for (; i < width; ++i) to[i] = i < here ? from[i] : T{0};

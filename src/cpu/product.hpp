@@ -86,8 +86,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                                                           : round_up(blocks_.nc, blocks_.nr);
     const std::size_t a_own = pack_a_ ? words(a_rows * depth) : 0;
     const std::size_t b_own = pack_b_ && packed_b_ == nullptr ? words(b_cols * depth) : 0;
-    const std::size_t total = a_slab + kept + states + size(call_.threads) * (a_own + b_own);
-    if (total == 0) {
+    const std::size_t labels = Workspace::rounded(size(call_.threads) * sizeof(index_t));
+    const std::size_t total =
+        a_slab + kept + states + labels + size(call_.threads) * (a_own + b_own);
+    if (total == labels) {
       run_superblocks();
       return true;
     }
@@ -98,6 +100,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     states_ = workspace.take<std::atomic<std::uint32_t>>(states);
     for (index_t i = 0; share_a_ && i < a_panels; ++i)
       states_[i].store(0, std::memory_order_relaxed);
+    own_b_is_ = workspace.take<index_t>(labels);
+    std::fill_n(own_b_is_, call_.threads, 0);
     own_step_ = static_cast<index_t>((a_own + b_own) / sizeof(Word));
     a_own_ = workspace.take<Word>(a_own);
     b_own_ = a_own_ + a_own / sizeof(Word);
@@ -221,7 +225,11 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
           (j0_ + part.j) * (part.words + kernels_.extra);
     } else if (pack_b_) {
       Word* own = b_own_ + worker * own_step_;
-      kernels_.pack_b(own, nr, source(B), part.j_end - part.j, part.k, call_.b_col, call_.b_row);
+      // Jobs that follow each other share their columns, as long as rows are left.
+      const index_t what = turn(part.slab) * most_cols_ + part.j;
+      if (own_b_is_[worker] != what)
+        kernels_.pack_b(own, nr, source(B), part.j_end - part.j, part.k, call_.b_col, call_.b_row);
+      own_b_is_[worker] = what;
       b = own;
     } else if constexpr (kAsItLies) {
       b = B;
@@ -390,6 +398,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   Sum* sums_ = nullptr;                           // sums between slabs, where C cannot hold them
   Word *a_own_ = nullptr, *b_own_ = nullptr;      // each worker's own panels
   index_t own_step_ = 0;
+  index_t* own_b_is_ = nullptr;  // which part of B each worker has packed; 0: none
   index_t i0_ = 0, j0_ = 0, rows_ = 0, cols_ = 0;  // the superblock
   index_t down_ = 0, across_ = 0, jobs_ = 0, superblocks_done_ = 0;
   alignas(64) std::atomic<index_t> next_{0};
