@@ -230,11 +230,14 @@ class Interrupted(harness.CommandTest):
     def test_signals_leave_the_whole_old_or_the_whole_new_file(self):
         whole = 128 + 700 * 700 * 4
         seen = set()
+        begin = time.monotonic()
+        self.start("c.npy", "single_block").communicate(timeout=60)  # slow: signals come before, within and after the product
+        takes = time.monotonic() - begin  # on this machine, in this build
         for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]:
-            for delay in [0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2]:
+            for part in range(9):
                 self.path("c.npy").write_bytes(b"old")
-                process = self.start("c.npy", "single_block")  # slow: signals come before, within and after the product
-                time.sleep(0.01 + delay)
+                process = self.start("c.npy", "single_block")
+                time.sleep(takes * part / 8)
                 process.send_signal(number)
                 _, err = process.communicate(timeout=60)
                 # Before the handlers stand, the signal's own meaning holds.
@@ -261,14 +264,18 @@ class Interrupted(harness.CommandTest):
 
     def test_an_interrupted_benchmark_keeps_what_it_has(self):
         for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
-            process = self.bench("--markdown")
-            time.sleep(1.5)
-            self.assertIsNone(process.poll())
-            sent = time.monotonic()
-            process.send_signal(number)
-            out, err = process.communicate(timeout=60)
-            self.assertLess(time.monotonic() - sent, 30)
-            self.assertEqual(process.returncode, code, err)
+            for seconds in (1.5, 6, 24):  # longer where that is too early for results: a busy machine, a sanitizer
+                process = self.bench("--markdown")
+                time.sleep(seconds)
+                self.assertIsNone(process.poll())
+                sent = time.monotonic()
+                process.send_signal(number)
+                out, err = process.communicate(timeout=60)
+                self.assertLess(time.monotonic() - sent, 30)
+                self.assertEqual(process.returncode, code, err)
+                if b"4 measured rows" in err:
+                    break
+                self.path("r.json").unlink(missing_ok=True)
             self.assertRegex(err.decode().splitlines()[-1], r"^tessera bench: interrupted; 4 measured rows are kept$")
             self.assertIn("Interrupted: ", out.decode())
             document = json.loads(self.path("r.json").read_text())
@@ -284,7 +291,9 @@ class Interrupted(harness.CommandTest):
 
     def test_a_benchmark_interrupted_at_once_ends_at_once(self):
         codes = set()
-        for delay in [0, 0.02, 0.05, 0.1]:
+        for delay in [0, 0.02, 0.05, 0.1, 1, 5]:
+            if delay >= 1 and 130 in codes:
+                break  # only where it starts slowly
             process = self.bench()
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
