@@ -23,22 +23,32 @@ index_t even_part(index_t extent, index_t most, index_t unit) {
 /// Products of few rows: M up to `panels_of_a` panels. Memory gives 31 GB/s when 8 to 16 rows of B
 /// are read side by side, 13 GB/s with 32 and more; sums that are stored and taken up again cost
 /// more the shorter kc is. (M,4096,4096), f32, one thread of an EPYC (family 25), 2026-11-21,
-/// GFLOP/s: M = 1: kc 8 10.8, 16 5.5, 32 5.9; M = 8: 40, 57, 50; M = 16: kc 64 in place 68, kc 128
-/// copied 61; M = 64: kc 64 copied 82, 128 copied 89, 256 copied 86, not streamed 83.
+/// GFLOP/s: M = 8: kc 8 40, 16 57, 32 50; M = 16: kc 64 74, 128 71; M = 32: kc 128 89, 192 87, 256
+/// 86; M = 64: kc 128 95, 256 99, copied 91; M = 128: kc 256 105, not streamed 100.
 struct FewRows {
   index_t panels_of_a;
   Stream stream;
   index_t kc, panels;
 };
-constexpr FewRows kFewRows[] = {
-    {1, Stream::in_place, 16, 16}, {2, Stream::in_place, 64, 4}, {12, Stream::copied, 128, 12}};
+constexpr FewRows kInPlace[] = {{1, Stream::in_place, 16, 16},
+                                {2, Stream::in_place, 64, 8},
+                                {4, Stream::in_place, 128, 12},
+                                {20, Stream::in_place, 256, 12}};
+constexpr FewRows kSweep{1, Stream::in_place, 64, 86}, kCopied{12, Stream::copied, 128, 12},
+    kTransposed{12, Stream::copied, 512, 2}, kTransposedLines{1, Stream::copied, 2048, 1};
 
-const FewRows* few_rows(index_t M, int mr, bool b_in_rows) {
-  static constexpr FewRows one{1, Stream::in_place, 8, 16}, transposed{12, Stream::copied, 512, 2};
-  if (!b_in_rows) return M <= transposed.panels_of_a * mr ? &transposed : nullptr;
-  if (M == 1) return &one;
-  for (const FewRows& few : kFewRows) {
-    if (M <= few.panels_of_a * mr) return &few;
+/// One or two rows: what it costs is reading B.
+bool sweeps(const BlockingInput& in) { return in.M <= 2; }
+
+const FewRows* few_rows(const BlockingInput& in) {
+  const auto if_few = [&](const FewRows& few) {
+    return in.M <= few.panels_of_a * in.mr ? &few : nullptr;
+  };
+  if (!in.b_in_rows) return sweeps(in) ? &kTransposedLines : if_few(kTransposed);
+  if (!in.b_as_it_lies) return if_few(kCopied);
+  if (sweeps(in)) return &kSweep;
+  for (const FewRows& few : kInPlace) {
+    if (const auto* found = if_few(few)) return found;
   }
   return nullptr;
 }
@@ -91,19 +101,25 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr) {
 }
 
 Blocking block(const BlockingInput& in) {
-  const int nr = panel_columns(in.N, in.lanes, in.vectors);
+  // A panel of transposed B takes as many lines side by side as it has columns. (1,4096,4096)',
+  // f32: one vector of them 6.8 GFLOP/s, three 4.6.
+  const bool narrow = sweeps(in) && !in.b_in_rows;
+  const int nr = panel_columns(in.N, in.lanes, narrow ? 1 : in.vectors);
   const index_t nr_most = index_t{in.lanes} * in.vectors;
-  const FewRows* few = few_rows(in.M, in.mr, in.b_in_rows);
+  const FewRows* few = few_rows(in);
   if (few == nullptr || in.N < 8 * nr_most || in.K < 2 * few->kc)
     return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes), nr);
   Blocking out{};
   out.nr = nr;
   out.stream = few->stream;
-  out.stream_panels = few->panels;
   out.kc = few->kc;
+  // A block that is fetched ahead takes at most 5/8 of L2.
+  const index_t most_panels = caches().l2 * 5 / 8 / (out.kc * nr * in.word_bytes);
+  out.stream_panels = std::clamp<index_t>(few->panels, 1, std::max<index_t>(1, most_panels));
   out.mc = round_up(in.M, in.mr);
-  // Rows of B are read along a job's columns: as many as leave four jobs for each thread.
-  const index_t most = std::max<index_t>(ceil_div(in.N, 4 * in.threads), 4 * nr_most);
+  // Rows of B are read along a job's columns, and memory wants long pieces: two jobs for each
+  // thread. (1,4096,4096), f32, 2 threads, GFLOP/s: 21 with two, 12 with four.
+  const index_t most = std::max<index_t>(ceil_div(in.N, 2 * in.threads), 4 * nr_most);
   out.nc = in.threads == 1 ? round_up(in.N, nr) : even_part(in.N, most, nr);
   return out;
 }

@@ -31,7 +31,8 @@ struct BlockingInput {
   index_t M, N, K;
   int mr, lanes, vectors, word_bytes;
   int threads;
-  bool b_in_rows;  ///< the columns of B lie side by side
+  bool b_in_rows;     ///< the columns of B lie side by side
+  bool b_as_it_lies;  ///< a microkernel can read its elements
 };
 Blocking block(const BlockingInput& in);
 /// For a B that is packed already, in slabs of kc and panels of nr columns.

@@ -75,6 +75,13 @@ struct Kernels {
   Micro direct[kMaxRows]
               [kMaxVectors];          ///< a by any strides, b full vectors; null where packed only
   Micro edge[kMaxRows][kMaxVectors];  ///< a by any strides, b read no further than `cols`
+  /// a packed by MR, b full vectors of a matrix that lies as it is: its next rows are fetched
+  /// meanwhile, which strides longer than a page hide from the hardware.
+  Micro passing[kMaxRows][kMaxVectors];
+
+  /// One or two rows, a by any strides, and any number of columns; null where packed only.
+  static constexpr int kSweepRows = 2;
+  Micro sweep[kSweepRows];
 
   Pack<Source, Word> pack_a, pack_b;
 

@@ -16,7 +16,7 @@
 namespace tessera::cpu {
 
 enum class A : bool { packed, strided };
-enum class B : bool { full, edge };
+enum class B : char { full, edge, passing };
 
 /// A vector type whose words are its sums' own type: f32, f64.
 template <class V>
@@ -64,12 +64,17 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const index_t a_k = PackedA == A::packed ? MR : call.a_k;
   const Word* a[3] = {call.a, call.a + 3 * a_row, call.a + 6 * a_row};
   const Word* b = call.b;
+  [[maybe_unused]] const index_t ahead = 12 * call.b_k;
   // The next micro-tile of C is fetched some steps before the end: fetched at the beginning, B
   // would have pushed it out of L1 again (2048^3: 2 % slower).
   index_t fetch_at = PackedA == A::packed && !call.stream ? 64 : 0;
   for (index_t k = call.K;;) {
     for (const index_t stop = k > fetch_at ? fetch_at : 0; k > stop; --k) {
       typename V::operand row[Vectors];
+      if constexpr (EdgeB == B::passing) {
+        TESSERA_UNROLL
+        for (int v = 0; v < Vectors; ++v) __builtin_prefetch(b + ahead + v * V::lanes);
+      }
       TESSERA_UNROLL
       for (int v = 0; v < Vectors; ++v) {
         row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
@@ -108,6 +113,51 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   } else {
     each<Rows, Vectors>([&](int r, int v) { V::store(at(r, v), acc[r][v]); });
   }
+}
+
+/// Rows of A times a long stretch of B, which passes by once: eight of its rows side by side, along
+/// all of `cols` columns, then the next eight. c holds the sums in between.
+template <class V, int Rows>
+void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
+  constexpr int depth = 8;
+  const auto pass = [&]<bool Whole>(index_t k, int deep) {
+    typename V::operand x[Rows][depth];
+    TESSERA_UNROLL
+    for (int i = 0; i < depth; ++i) {
+      TESSERA_UNROLL
+      for (int r = 0; r < Rows; ++r)
+        x[r][i] =
+            V::broadcast(call.a + r * call.a_row + (k + (Whole || i < deep ? i : 0)) * call.a_k);
+    }
+    const bool resume = call.resume || k > 0;
+    const auto* row = call.b + k * call.b_k;
+    for (int j = 0; j < call.cols; j += V::lanes, row += V::lanes) {
+      const bool whole = call.cols - j >= V::lanes;
+      const auto mask = V::first(whole ? V::lanes : call.cols - j);
+      typename V::type acc[Rows];
+      TESSERA_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        auto* c = call.c + r * call.c_row + j;
+        acc[r] = !resume ? V::zero() : whole ? V::load(c) : V::load_first(c, mask);
+      }
+      TESSERA_UNROLL
+      for (int i = 0; i < depth; ++i) {
+        if (!Whole && i >= deep) break;
+        const auto* b = row + i * call.b_k;
+        const auto y = whole ? V::fetch(b) : V::fetch_first(b, mask);
+        TESSERA_UNROLL
+        for (int r = 0; r < Rows; ++r) acc[r] = V::step(x[r][i], y, acc[r]);
+      }
+      TESSERA_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        auto* c = call.c + r * call.c_row + j;
+        whole ? V::store(c, acc[r]) : V::store_first(c, mask, acc[r]);
+      }
+    }
+  };
+  index_t k = 0;
+  for (; k + depth <= call.K; k += depth) pass.template operator()<true>(k, depth);
+  if (k < call.K) pass.template operator()<false>(k, static_cast<int>(call.K - k));
 }
 
 /// One panel of up to `width` lines, in any order of strides.
@@ -321,8 +371,13 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
     if constexpr (sizeof(Source) == sizeof(typename V::word)) {
       out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
       out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
+      out.passing[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::passing>;
     }
   };
+  if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+    out.sweep[0] = tessera::cpu::sweep<V, 1>;
+    out.sweep[1] = tessera::cpu::sweep<V, 2>;
+  }
   const auto row = [&]<int R>() {
     tile.template operator()<R, 1>();
     if constexpr (Vectors > 1) tile.template operator()<R, 2>();

@@ -122,7 +122,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            kernels.vectors,
                            sizeof(Word),
                            call.threads,
-                           call.b_col == 1};
+                           call.b_col == 1,
+                           kAsItLies};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
@@ -208,6 +209,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                 int rows) const {
     const int vectors = kernels_.vectors_of(micro.cols);
     const auto& table = !pack_b_ && !kernels_.fills_vectors(micro.cols) ? kernels_.edge
+                        : pack_a_ && !pack_b_                           ? kernels_.passing
                         : pack_a_                                       ? kernels_.packed
                                                                         : kernels_.direct;
     table[rows - 1][vectors - 1](micro);
@@ -259,6 +261,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// its columns lie side by side, in blocks of few rows and many columns: while one block is
   /// multiplied, the next is fetched into L2, row by row, the way memory likes to be read.
   void run_streaming(int worker, const Part& part) {
+    if (sweeps()) return run_sweep(part);
     const int mr = kernels_.rows, nr = blocks_.nr;
     Word* a = a_own_ + worker * own_step_;
     Word* packed_b = b_own_ + worker * own_step_;
@@ -295,6 +298,26 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
           fetch.some(share);
           multiply(micro, part, i, j, static_cast<int>(std::min<index_t>(mr, part.i_end - i)));
         }
+      }
+    }
+  }
+
+  /// One or two rows: nothing is packed, and all columns of a job pass by at once.
+  bool sweeps() const { return call_.M <= Table::kSweepRows && !pack_b_ && slabs_ > 1; }
+  void run_sweep(const Part& part) {
+    if constexpr (kAsItLies) {
+      auto micro = micro_tile(part, sums_);
+      Sum* const sums = micro.c + part.j;
+      micro.a = call_.A + part.k0 * call_.a_col, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
+      micro.b = call_.B + part.k0 * call_.b_row + j0_ + part.j;
+      micro.c = sums;
+      micro.cols = static_cast<int>(part.j_end - part.j);
+      const int rows = static_cast<int>(call_.M);
+      kernels_.sweep[rows - 1](micro);
+      if (part.slab + 1 < slabs_ || plain_) return;
+      for (index_t j = part.j; j < part.j_end; j += kMostColumns) {
+        finish_tile(call_, kernels_, sums + j - part.j, micro.c_row, index_t{0}, j0_ + j, rows,
+                    static_cast<int>(std::min<index_t>(kMostColumns, part.j_end - j)));
       }
     }
   }

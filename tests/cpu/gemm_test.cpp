@@ -118,11 +118,12 @@ TYPED_TEST(GemmOf, IsExactForEveryDepth) {
 TYPED_TEST(GemmOf, IsExactForLongAndFlatShapes) {
   using T = TypeParam;
   for (const Shape s :
-       {Shape{1, 997, 61}, {997, 1, 61},    {1, 4099, 300}, {4099, 1, 300},  {1, 1, 100003},
-        {3, 5, 20011},     {61, 7, 5003},   {701, 503, 1},  {1021, 259, 3},  {16, 2053, 130},
-        {2053, 16, 130},   {131, 257, 521}, {1, 401, 17},   {5, 700, 333},   {8, 431, 33},
-        {9, 431, 129},     {16, 500, 1100}, {33, 641, 300}, {90, 401, 521},  {96, 388, 1030},
-        {97, 500, 300},    {700, 5, 333},   {641, 33, 300}, {257, 97, 1031}, {200, 211, 199}}) {
+       {Shape{1, 997, 61}, {997, 1, 61},    {1, 4099, 300}, {4099, 1, 300}, {1, 1, 100003},
+        {3, 5, 20011},     {61, 7, 5003},   {701, 503, 1},  {1021, 259, 3}, {16, 2053, 130},
+        {2053, 16, 130},   {131, 257, 521}, {1, 401, 17},   {5, 700, 333},  {8, 431, 33},
+        {9, 431, 129},     {16, 500, 1100}, {33, 641, 300}, {90, 401, 521}, {96, 388, 1030},
+        {97, 500, 600},    {2, 1409, 333},  {700, 5, 333},  {641, 33, 300}, {257, 97, 1031},
+        {200, 211, 199}}) {
     const WholeNumbers numbers(s.M, s.N, s.K);
     int turn = 0;
     each_transposition<T>([&](Order<T> a, Order<T> b) {
@@ -214,7 +215,8 @@ struct Product {
 
 TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
   using T = TypeParam;
-  for (const Shape s : {Shape{7, 9, 11}, {19, 50, 60}, {13, 101, 530}, {8, 400, 40}}) {
+  for (const Shape s :
+       {Shape{7, 9, 11}, {19, 50, 60}, {13, 101, 530}, {8, 400, 40}, {2, 390, 133}}) {
     Product<T> row(s), col(s, Order<T>::col_major, Order<T>::col_major, Order<T>::col_major);
     Product<T> spread(s, Order<T>::row_major, Order<T>::row_major, Order<T>::spread);
     for (const T alpha : {T(0), T(1), T(-1), T(0.7)}) {
@@ -238,8 +240,12 @@ TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
 
 TYPED_TEST(GemmOf, EveryStrideHasTheBitsOfTheReference) {
   using T = TypeParam;
-  for (const Shape s :
-       {Shape{7, 9, 11}, {19, 50, 60}, {41, 67, 530}, {8, 401, 60}, {30, 390, 260}}) {
+  for (const Shape s : {Shape{7, 9, 11},
+                        {19, 50, 60},
+                        {41, 67, 530},
+                        {8, 401, 60},
+                        {30, 390, 260},
+                        {2, 390, 131}}) {
     const cpu::Gemm<T> plain{.threads = 1};
     cpu::Gemm<T> full{.alpha = T(0.7), .beta = T(-1), .activation = Activation::relu, .threads = 2};
     Product<T> first(s);

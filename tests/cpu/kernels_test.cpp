@@ -139,6 +139,8 @@ void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vec
                                    resume ? " resumed" : "");
       ASSERT_EQ(bench.call(entry(table.packed), tile, 1, table.rows, width, width), "")
           << table.isa << " packed" << said;
+      ASSERT_EQ(bench.call(entry(table.passing), tile, 1, table.rows, width, width + 3), "")
+          << table.isa << " passing" << said;
       for (const auto& [a_row, a_k] :
            {std::array<index_t, 2>{K + 1, 1}, {1, 9}, {-(K + 3), 1}, {2, -17}}) {
         ASSERT_EQ(bench.call(entry(table.direct), tile, a_row, a_k, width, width + 3), "")
@@ -162,6 +164,27 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
         for (int vectors = 1; vectors <= table->vectors; ++vectors) {
           expect_entry_right<T>(bench, *table, rows, vectors, K);
           if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Microkernels, ASweepIsTheChain) {
+  using T = TypeParam;
+  for (const auto* table : runnable_tables<T>()) {
+    for (const index_t K : {1, 7, 8, 9, 16, 100}) {
+      const Chains<T> chains(K);
+      Bench<T> bench(chains);
+      for (int rows = 1; rows <= table->kSweepRows; ++rows) {
+        for (int cols = 1; cols <= kCols; ++cols) {
+          for (const bool resume : {false, true}) {
+            const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, resume, false};
+            for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
+              ASSERT_EQ(bench.call(table->sweep[rows - 1], tile, a_row, a_k, cols, cols + 5), "")
+                  << table->isa << " rows " << rows << " cols " << cols << " K " << K << resume;
+            }
+          }
         }
       }
     }
