@@ -48,7 +48,7 @@ class Fuzz(harness.CommandTest):
         codes = set()
         for i in range(RUNS):
             words = command_line(source)
-            run = self.tessera(*words, timeout=30, stdin=b"")
+            run = self.tessera(*words, stdin=b"")
             codes.add(run.code)
             self.assertIn(run.code, (0, 1, 2, 3, 4), f"seed {seed}, run {i}, {words}: {run.err}")
             if run.code != 0 and "eval" not in words and "layout" not in words:
@@ -67,7 +67,7 @@ class Fuzz(harness.CommandTest):
             value = "".join(source.choice(letters) for _ in range(source.randint(1, 12)))
             base = ["compare", "-m", "3", "-n", "3", "-k", "3"] if command == "compare" else ["layout", "row_major(4,4)"]
             words = base + [f"{option}={value}"] if option else ["layout", "eval", value]
-            run = self.tessera(*words, timeout=30)
+            run = self.tessera(*words)
             self.assertIn(run.code, (0, 1, 2), f"run {i}, {words}: {run.err}")
 
 
