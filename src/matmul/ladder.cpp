@@ -8,7 +8,8 @@ std::span<const LadderEntry> ladder() {
   static const LadderEntry entries[] = {kNaive,         kCoalescing,  kTiled,
                                         kTiledRegister, kBlockTiled,  kBlockTiledVectorized,
                                         kTensorCore,    kSingleBlock, kTiledIdiomatic,
-                                        kSarekNaive,    kSarekTiled,  kPacked};
+                                        kSarekNaive,    kSarekTiled,  kPacked,
+                                        kSplitK};
   return entries;
 }
 

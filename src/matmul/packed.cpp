@@ -1,6 +1,7 @@
-// The packed CPU path as an algorithm beside the ladder.
+// The packed CPU path as two algorithms beside the ladder: one chain over K, and K in parts.
 #include "ladder.hpp"
 #include "tessera/cpu/gemm.hpp"
+#include "tessera/cpu/split_k.hpp"
 
 namespace tessera::detail {
 
@@ -11,7 +12,7 @@ constexpr TileShape kNoTile[] = {TileShape{}};  // it blocks for the caches by i
 bool supports(DType in, DType out) { return in != DType::i32 && has_product(in, out); }
 
 template <class In, class Out>
-void run_typed(const LadderCall& call) {
+void run_typed(const LadderCall& call, bool split_k) {
   using Sum = typename cpu::Gemm<In, Out>::Sum;
   const Problem& p = call.problem;
   cpu::Gemm<In, Out> gemm;
@@ -25,19 +26,21 @@ void run_typed(const LadderCall& call) {
   gemm.column_bias = p.epilogue.bias == Bias::per_column ? bias : nullptr;
   gemm.activation = p.epilogue.activation;
   gemm.threads = call.config.threads;
-  cpu::gemm(gemm);
+  if (split_k) cpu::gemm_split_k(gemm);
+  else cpu::gemm(gemm);
 }
 
+template <bool SplitK>
 void run(const LadderCall& call) {
   const DType in = call.problem.in, out = call.problem.out;
-  if (in == DType::f64) return run_typed<double, double>(call);
-  if (in == DType::f32) return run_typed<float, float>(call);
-  if (in == DType::f16 && out == DType::f16) return run_typed<f16, f16>(call);
-  if (in == DType::f16) return run_typed<f16, float>(call);
-  if (in == DType::i8) return run_typed<std::int8_t, std::int32_t>(call);
-  if (in == DType::u8) return run_typed<std::uint8_t, std::int32_t>(call);
-  if (out == DType::bf16) return run_typed<bf16, bf16>(call);
-  return run_typed<bf16, float>(call);
+  if (in == DType::f64) return run_typed<double, double>(call, SplitK);
+  if (in == DType::f32) return run_typed<float, float>(call, SplitK);
+  if (in == DType::f16 && out == DType::f16) return run_typed<f16, f16>(call, SplitK);
+  if (in == DType::f16) return run_typed<f16, float>(call, SplitK);
+  if (in == DType::i8) return run_typed<std::int8_t, std::int32_t>(call, SplitK);
+  if (in == DType::u8) return run_typed<std::uint8_t, std::int32_t>(call, SplitK);
+  if (out == DType::bf16) return run_typed<bf16, bf16>(call, SplitK);
+  return run_typed<bf16, float>(call, SplitK);
 }
 
 }  // namespace
@@ -45,8 +48,14 @@ void run(const LadderCall& call) {
 const LadderEntry kPacked{
     {"packed", "packed panels and microkernels of this CPU's vector instructions", kNoTile, true,
      supports},
-    run,
+    run<false>,
     "",
     no_tile};
+
+const LadderEntry kSplitK{{"split_k", "packed, with K cut into parts that are summed side by side",
+                           kNoTile, false, supports},
+                          run<true>,
+                          "",
+                          no_tile};
 
 }  // namespace tessera::detail

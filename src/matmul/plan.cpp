@@ -275,6 +275,8 @@ Plan make_plan(const Problem& problem, const Options& options) {
     std::string why = refusal(entry, problem, resolve_tile(other, options.tile)).why;
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
+    if (why.empty() && other.name == "split_k")
+      why = "adds in another order than one chain over k: only when asked for";
     if (why.empty()) why = choice.others;
     plan.rejected.push_back({std::string(other.name), why});
   }

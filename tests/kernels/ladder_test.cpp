@@ -57,7 +57,8 @@ void expect_right(const Case& which, testing::Shape s, double alpha, double beta
   // Promised for f32 and f64; kept for all types, but by instructions that multiply pairs of bf16.
   const bool pairs =
       which.algorithm == "packed" && std::is_same_v<In, bf16> && !cpu::bf16_keeps_the_chain();
-  const auto result = verifier.check(C.view(), same_bits ? Arithmetic::native : Arithmetic::tf32);
+  const auto result =
+      verifier.check(C.view(), find_algorithm(which.algorithm).arithmetic(dtype_of<In>()));
   EXPECT_TRUE(result.within_bound)
       << to_string(plan) << ": error / bound = " << result.max_error_ratio << " at (" << result.row
       << "," << result.col << "): expected " << result.expected << ", got " << result.got;

@@ -11,11 +11,11 @@ namespace tessera::cpu {
 struct BatchSteps {
   index_t a = 0, b = 0, c = 0;
 };
-template <class In, class Out>
+template <class In, class Out = In>
 void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& steps);
 
 /// Products of any shapes, calls[0] to calls[count - 1]. The threads of the first count for all.
-template <class In, class Out>
+template <class In, class Out = In>
 void gemm_batch(const Gemm<In, Out>* calls, index_t count);
 
 }  // namespace tessera::cpu

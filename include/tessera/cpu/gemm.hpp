@@ -39,7 +39,7 @@ struct Gemm {
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower way that needs none.
-template <class In, class Out>
+template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call);
 
 /// Do bf16 products keep the bits of the f32 chain on this CPU?

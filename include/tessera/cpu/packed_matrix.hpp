@@ -38,7 +38,7 @@ class PackedMatrix {
 /// The product of call.A and a packed B; call.B and its strides are not looked at. call.N and
 /// call.K must be those of B. Throws nothing but Error(resource), where there is no memory for A's
 /// panels.
-template <class In, class Out>
+template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call, const PackedMatrix<In>& B);
 
 }  // namespace tessera::cpu

@@ -1,0 +1,17 @@
+// A long K with a small C: K is cut into parts that are summed side by side, and the sums are added
+// in the order of the parts. The cut depends on the shape alone, so that the bits are the same for
+// every number of threads; they are not those of one chain over K, which gemm() gives.
+#pragma once
+
+#include "tessera/cpu/gemm.hpp"
+
+namespace tessera::cpu {
+
+/// Elements of K in one part, for a product of this shape.
+index_t split_k_depth(index_t M, index_t N, index_t K);
+
+/// As gemm(). Throws Error(resource) where there is no memory for the sums of the parts.
+template <class In, class Out = In>
+void gemm_split_k(const Gemm<In, Out>& call);
+
+}  // namespace tessera::cpu

@@ -1,0 +1,124 @@
+// Split K: right within the bound for every type, order of strides and epilogue; exact for whole
+// numbers; the same bits for any number of threads; one part is gemm() itself.
+#include "tessera/cpu/split_k.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "cpu/multiply.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::Guarded;
+using testing::kThreads;
+using testing::RandomData;
+using testing::Shape;
+
+template <class In, class Out>
+void split(const cpu::Gemm<In, Out>& call, Guarded<In>& A, Guarded<In>& B, Guarded<Out>& C) {
+  cpu::gemm_split_k(testing::call_on(call, A.view(), B.view(), C.view()));
+}
+
+template <class In, class Out>
+void expect_right(Shape s, const cpu::Gemm<In, Out>& call, bool whole) {
+  for (const auto a : {testing::Order<In>::row_major, testing::Order<In>::col_major}) {
+    for (const auto c : {testing::Order<Out>::row_major, testing::Order<Out>::spread}) {
+      Guarded<In> A(s.M, s.K, a), B(s.K, s.N);
+      Guarded<Out> C(s.M, s.N, c);
+      A.fill(RandomData(1, whole)), B.fill(RandomData(2, whole));
+      if (call.beta != 0) C.fill(RandomData(3, whole));
+      Guarded<Out> before = C;
+      split(call, A, B, C);
+      const Problem problem = testing::problem_of(call, A.view(), B.view(), C.view());
+      const auto found =
+          Verifier(problem, A.view(), B.view(), before.view(), testing::bias_of(call), 1)
+              .check(C.view());
+      EXPECT_TRUE(found.within_bound) << to_string(problem) << ": " << found.max_error_ratio;
+      if (whole) {
+        EXPECT_TRUE(found.same_bits) << to_string(problem);
+      }
+      EXPECT_TRUE(C.guards_intact());
+    }
+  }
+}
+
+template <class In, class Out>
+void expect_every_shape_right() {
+  using Sum = typename cpu::Gemm<In, Out>::Sum;
+  const bool integers = std::is_integral_v<In>;
+  const std::vector<Sum> bias(200, Sum(1));
+  for (const Shape s : {Shape{0, 3, 2000},
+                        {3, 0, 2000},
+                        {5, 4, 0},
+                        {1, 1, 1023},
+                        {1, 1, 5000},
+                        {7, 9, 1024},
+                        {64, 64, 4099},
+                        {130, 50, 1600}}) {
+    cpu::Gemm<In, Out> call;
+    expect_right(s, call, integers);
+    call.alpha = Sum(2), call.beta = Sum(-1), call.column_bias = bias.data();
+    call.activation = Activation::relu;
+    expect_right(s, call, integers);
+  }
+}
+
+TEST(SplitK, IsRightForEveryTypeAndShape) {
+  expect_every_shape_right<double, double>();
+  expect_every_shape_right<float, float>();
+  expect_every_shape_right<f16, f16>();
+  expect_every_shape_right<f16, float>();
+  expect_every_shape_right<bf16, bf16>();
+  expect_every_shape_right<bf16, float>();
+  expect_every_shape_right<std::int8_t, std::int32_t>();
+  expect_every_shape_right<std::uint8_t, std::int32_t>();
+}
+
+TEST(SplitK, WholeNumbersAreExact) {
+  expect_right<float, float>({33, 65, 5000}, {}, true);
+  expect_right<double, double>({33, 65, 5000}, {}, true);
+}
+
+TEST(SplitK, AnyNumberOfThreadsGivesTheSameBits) {
+  Guarded<float> A(40, 9000), B(9000, 70), first(40, 70), C(40, 70);
+  A.fill(RandomData(1)), B.fill(RandomData(2));
+  split<float, float>({.threads = 1}, A, B, first);
+  for (const int threads : kThreads) {
+    split<float, float>({.threads = threads}, A, B, C);
+    EXPECT_EQ(testing::difference(C, first), "") << threads;
+  }
+}
+
+TEST(SplitK, TheSumsOfThePartsAreAddedInOrder) {
+  constexpr index_t M = 3, N = 5, K = 4000;
+  const index_t depth = cpu::split_k_depth(M, N, K);
+  ASSERT_LT(depth, K);
+  Guarded<float> A(M, K), B(K, N), C(M, N), expected(M, N);
+  A.fill(RandomData(1)), B.fill(RandomData(2));
+  split<float, float>({}, A, B, C);
+  for (index_t i = 0; i < M; ++i) {
+    for (index_t j = 0; j < N; ++j) {
+      float total = 0;
+      for (index_t k0 = 0; k0 < K; k0 += depth) {
+        float sum = 0;
+        for (index_t k = k0; k < std::min(K, k0 + depth); ++k)
+          sum = std::fma(A(i, k), B(k, j), sum);
+        total = k0 == 0 ? sum : total + sum;
+      }
+      expected(i, j) = total;
+    }
+  }
+  EXPECT_EQ(testing::difference(C, expected), "");
+}
+
+TEST(SplitK, TheCutDependsOnTheShapeAndIsBounded) {
+  EXPECT_GE(cpu::split_k_depth(64, 64, 1023), 1023);
+  EXPECT_EQ(cpu::split_k_depth(64, 64, 65536), 1024);
+  EXPECT_EQ(cpu::split_k_depth(4096, 4096, 65536), 65536);  // room for one part only
+  EXPECT_GE(cpu::split_k_depth(1, 1, 0), 0);
+}
+
+}  // namespace
+}  // namespace tessera
