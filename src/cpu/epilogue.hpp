@@ -29,6 +29,24 @@ void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
       return;
     }
   }
+  if constexpr (sizeof(Out) == 2) {
+    const bool linear = call.activation == Activation::none || call.activation == Activation::relu;
+    if (linear && call.c_col == 1) {
+      alignas(64) Sum finished[kMostRows * kMostColumns];
+      for (int r = 0; r < rows && call.beta != Sum{0}; ++r) {
+        for (int n = 0; n < cols; ++n)
+          finished[r * kMostColumns + n] = static_cast<Sum>(c[r * call.c_row + n]);
+      }
+      kernels.finish(
+          sums, sums_row, rows, cols, finished, kMostColumns,
+          {call.alpha, call.beta, row_bias, column_bias, call.activation == Activation::relu});
+      using Source = typename Table::source;
+      for (int r = 0; r < rows; ++r)
+        kernels.narrow(reinterpret_cast<Source*>(c + r * call.c_row), finished + r * kMostColumns,
+                       cols);
+      return;
+    }
+  }
   const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.activation};
   for (int r = 0; r < rows; ++r) {
     for (int n = 0; n < cols; ++n) {

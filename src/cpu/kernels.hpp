@@ -61,6 +61,7 @@ using Pack = void (*)(Word* dst, int width, const Source* src, index_t lines, in
 
 template <class Source, class Word, class Sum>
 struct Kernels {
+  using source = Source;
   static constexpr int kMaxRows = 8, kMaxVectors = 3;
   using Micro = void (*)(const MicroTile<Word, Sum>&);
 
@@ -88,6 +89,9 @@ struct Kernels {
   /// c(i, j) = alpha * tile(i, j) + beta * c(i, j) + bias for a micro-tile of sums.
   void (*finish)(const Sum* tile, index_t tile_row, int rows, int cols, Sum* c, index_t c_row,
                  const Linear<Sum>& linear);
+
+  /// `count` sums rounded to the nearest value of 16 bits, ties to even; null for other types.
+  void (*narrow)(Source* dst, const Sum* src, int count);
 
   int nr() const { return lanes * vectors; }
   /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a

@@ -60,20 +60,34 @@ struct F64 {
   }
 };
 
-struct FromF16 {
-  using source = HalfBits;
-  static float one(HalfBits x) { return float_of(x); }
+struct ConvertF16 : PortableConvert<F32, HalfBits> {
   static __m256 load(const HalfBits* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
+  static void store(HalfBits* p, __m256 x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                     _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
 };
 
-struct FromBf16 {
-  using source = BrainBits;
-  static float one(BrainBits x) { return float_of(x); }
+struct ConvertBf16 : PortableConvert<F32, BrainBits> {
   static __m256 load(const BrainBits* p) {
     const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+  }
+  /// As narrow_one.
+  static void store(BrainBits* p, __m256 x) {
+    const __m256i bits = _mm256_castps_si256(x);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    const __m256i rounded =
+        _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
+    const __m256i nan =
+        _mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi32(static_cast<int>(0x80000000u))),
+                        _mm256_set1_epi32(0x7FC00000));
+    const __m256i unordered = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    const __m256i upper = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, nan, unordered), 16);
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(upper, upper), 0xD8);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(packed));
   }
 };
 
@@ -119,14 +133,12 @@ using D = Plain<F64>;
 
 }  // namespace
 
-constexpr KernelSet kAvx2 = {
-    make_kernels<F, 6, 2, float>("avx2", pack_panels<F>, pack_panels<F>),
-    make_kernels<D, 6, 2, double>("avx2", pack_panels<D>, pack_panels<D>),
-    make_kernels<F, 6, 2, HalfBits>("avx2", pack_converted<F, FromF16>, pack_converted<F, FromF16>),
-    make_kernels<F, 6, 2, BrainBits>("avx2", pack_converted<F, FromBf16>,
-                                     pack_converted<F, FromBf16>),
-    integer_kernels<std::int8_t>(),
-    integer_kernels<std::uint8_t>()};
+constexpr KernelSet kAvx2 = {make_kernels<F, 6, 2, float>("avx2", pack_panels<F>, pack_panels<F>),
+                             make_kernels<D, 6, 2, double>("avx2", pack_panels<D>, pack_panels<D>),
+                             make_converted_kernels<F, 6, 2, ConvertF16>("avx2"),
+                             make_converted_kernels<F, 6, 2, ConvertBf16>("avx2"),
+                             integer_kernels<std::int8_t>(),
+                             integer_kernels<std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

@@ -32,20 +32,13 @@ struct HalfF32 {
   }
 };
 
-struct FromF16 {
-  using source = HalfBits;
-  static float one(HalfBits x) { return float_of(x); }
+struct ConvertF16 : PortableConvert<F32, HalfBits> {
   static __m512 load(const HalfBits* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
-};
-
-struct FromBf16 {
-  using source = BrainBits;
-  static float one(BrainBits x) { return float_of(x); }
-  static __m512 load(const BrainBits* p) {
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+  static void store(HalfBits* p, __m512 x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   }
 };
 
@@ -75,10 +68,8 @@ constexpr KernelsF32 kAvx512Narrow =
 constexpr KernelSet kAvx512 = {
     make_kernels<F, 8, 3, float>("avx512", pack_panels<F>, pack_panels<F>),
     make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>),
-    make_kernels<F, 8, 3, HalfBits>("avx512", pack_converted<F, FromF16>,
-                                    pack_converted<F, FromF16>),
-    make_kernels<F, 8, 3, BrainBits>("avx512", pack_converted<F, FromBf16>,
-                                     pack_converted<F, FromBf16>),
+    make_converted_kernels<F, 8, 3, ConvertF16>("avx512"),
+    make_converted_kernels<F, 8, 3, ConvertBf16>("avx512"),
     integer_kernels<std::int8_t>(),
     integer_kernels<std::uint8_t>()};
 

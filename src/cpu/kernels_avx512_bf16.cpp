@@ -33,7 +33,7 @@ struct Pack2 {
 }  // namespace
 
 constexpr KernelsBf16Pairs kAvx512Bf16 = make_kernels<Pairs, 8, 3, BrainBits>(
-    "avx512 bf16", pack_groups<Pairs, Pack2>, pack_groups<Pairs, Pack2>);
+    "avx512 bf16", pack_groups<Pairs, Pack2>, pack_groups<Pairs, Pack2>, narrow<F32, ConvertBf16>);
 
 }  // namespace tessera::cpu
 #endif

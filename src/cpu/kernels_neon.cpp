@@ -91,15 +91,12 @@ constexpr auto integer_kernels() {
 
 }  // namespace
 
-constexpr KernelSet kNeon = {
-    make_kernels<F, 8, 3, float>("neon", pack_panels<F>, pack_panels<F>),
-    make_kernels<D, 8, 3, double>("neon", pack_panels<D>, pack_panels<D>),
-    make_kernels<F, 8, 3, HalfBits>("neon", pack_converted<F, PortableConvert<F, HalfBits>>,
-                                    pack_converted<F, PortableConvert<F, HalfBits>>),
-    make_kernels<F, 8, 3, BrainBits>("neon", pack_converted<F, PortableConvert<F, BrainBits>>,
-                                     pack_converted<F, PortableConvert<F, BrainBits>>),
-    integer_kernels<std::int8_t>(),
-    integer_kernels<std::uint8_t>()};
+constexpr KernelSet kNeon = {make_kernels<F, 8, 3, float>("neon", pack_panels<F>, pack_panels<F>),
+                             make_kernels<D, 8, 3, double>("neon", pack_panels<D>, pack_panels<D>),
+                             make_converted_kernels<F, 8, 3, PortableConvert<F, HalfBits>>("neon"),
+                             make_converted_kernels<F, 8, 3, PortableConvert<F, BrainBits>>("neon"),
+                             integer_kernels<std::int8_t>(),
+                             integer_kernels<std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

@@ -20,10 +20,8 @@ constexpr auto integer_kernels() {
 constexpr KernelSet kPortable = {
     make_kernels<F, 4, 1, float>("portable", pack_panels<F>, pack_panels<F>),
     make_kernels<D, 4, 1, double>("portable", pack_panels<D>, pack_panels<D>),
-    make_kernels<F, 4, 1, HalfBits>("portable", pack_converted<F, PortableConvert<F, HalfBits>>,
-                                    pack_converted<F, PortableConvert<F, HalfBits>>),
-    make_kernels<F, 4, 1, BrainBits>("portable", pack_converted<F, PortableConvert<F, BrainBits>>,
-                                     pack_converted<F, PortableConvert<F, BrainBits>>),
+    make_converted_kernels<F, 4, 1, PortableConvert<F, HalfBits>>("portable"),
+    make_converted_kernels<F, 4, 1, PortableConvert<F, BrainBits>>("portable"),
     integer_kernels<std::int8_t>(),
     integer_kernels<std::uint8_t>()};
 

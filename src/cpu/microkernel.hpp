@@ -356,16 +356,26 @@ void finish_linear(const typename V::sum* tile, index_t tile_row, int rows, int 
   }
 }
 
+/// See Kernels::narrow: Convert::store rounds V::lanes of them, Convert::narrowed a single one.
+template <class V, class Convert>
+void narrow(typename Convert::source* dst, const float* src, int count) {
+  int i = 0;
+  for (; i + V::lanes <= count; i += V::lanes) Convert::store(dst + i, V::load(src + i));
+  for (; i < count; ++i) dst[i] = Convert::narrowed(src[i]);
+}
+
 /// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
 template <class V, int MR, int Vectors, class Source>
 constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
-    const char* isa, Pack<Source, typename V::word> pack_a, Pack<Source, typename V::word> pack_b) {
+    const char* isa, Pack<Source, typename V::word> pack_a, Pack<Source, typename V::word> pack_b,
+    void (*narrow)(Source*, const typename V::sum*, int) = nullptr) {
   Kernels<Source, typename V::word, typename V::sum> out{};
   out.isa = isa;
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
   out.group = V::group, out.extra = V::extra;
   out.pack_a = pack_a, out.pack_b = pack_b;
   out.finish = finish_linear<V>;
+  out.narrow = narrow;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
     if constexpr (sizeof(Source) == sizeof(typename V::word)) {
@@ -392,6 +402,14 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
   if constexpr (MR > 6) row.template operator()<7>();
   if constexpr (MR > 7) row.template operator()<8>();
   return out;
+}
+
+/// The table of f16 or bf16 that are converted to f32 while they are packed.
+template <class V, int MR, int Vectors, class Convert>
+constexpr auto make_converted_kernels(const char* isa) {
+  constexpr auto pack = pack_converted<V, Convert>;
+  return make_kernels<V, MR, Vectors, typename Convert::source>(isa, pack, pack,
+                                                                narrow<V, Convert>);
 }
 
 }  // namespace tessera::cpu

@@ -5,6 +5,7 @@
 
 #include "microkernel.hpp"
 #include "transpose_x86.hpp"
+#include "vector_portable.hpp"
 
 namespace tessera::cpu {
 
@@ -55,6 +56,27 @@ struct F64 {
   static void stream(double* p, type x) { _mm512_stream_pd(p, x); }
   static void transpose(double* dst, index_t width, const void* src, index_t line) {
     transpose_4x4(dst, width, src, line);
+  }
+};
+
+struct ConvertBf16 : PortableConvert<F32, BrainBits> {
+  static __m512 load(const BrainBits* p) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+  }
+  /// As narrow_one.
+  static void store(BrainBits* p, __m512 x) {
+    const __m512i bits = _mm512_castps_si512(x);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i rounded =
+        _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
+    const __m512i nan =
+        _mm512_or_si512(_mm512_and_si512(bits, _mm512_set1_epi32(static_cast<int>(0x80000000u))),
+                        _mm512_set1_epi32(0x7FC00000));
+    const __m512i chosen =
+        _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16)));
   }
 };
 

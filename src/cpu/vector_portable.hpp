@@ -110,6 +110,28 @@ inline float float_of(HalfBits x) {
   return __builtin_bit_cast(float, bits);
 }
 
+/// The nearest f16 or bf16, ties to even; a NaN is a NaN with its sign.
+inline void narrow_one(BrainBits& to, float value) {
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
+  const bool nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
+  const std::uint32_t rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
+  to.bits = static_cast<std::uint16_t>(nan ? (bits >> 16 & 0x8000u) | 0x7FC0u : rounded >> 16);
+}
+inline void narrow_one(HalfBits& to, float value) {
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
+  const std::uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+  std::uint32_t out;
+  if (magnitude > 0x7F800000u) out = 0x7E00u;
+  else if (magnitude >= 0x47800000u) out = 0x7C00u;  // 65536 and more
+  else if (magnitude >= 0x38800000u)                 // a normal number: 2^-14 and more
+    out = (magnitude + 0xFFFu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13;
+  else {  // 0.5f has its last place where the smallest subnormal has its own: the adder rounds
+    const float sum = __builtin_bit_cast(float, magnitude) + 0.5f;
+    out = __builtin_bit_cast(std::uint32_t, sum) - 0x3F000000u;
+  }
+  to.bits = static_cast<std::uint16_t>(sign | out);
+}
+
 /// One element after the other: see pack_converted.
 template <class V, class Source>
 struct PortableConvert {
@@ -119,6 +141,16 @@ struct PortableConvert {
     float x[V::lanes];
     for (int i = 0; i < V::lanes; ++i) x[i] = float_of(p[i]);
     return V::load(x);
+  }
+  static Source narrowed(float x) {
+    Source out;
+    narrow_one(out, x);
+    return out;
+  }
+  static void store(Source* p, typename V::type x) {
+    float from[V::lanes];
+    V::store(from, x);
+    for (int i = 0; i < V::lanes; ++i) p[i] = narrowed(from[i]);
   }
 };
 

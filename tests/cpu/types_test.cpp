@@ -3,6 +3,7 @@
 // data stay exact and all others within the bound.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -235,6 +236,40 @@ TEST(IntegerKernels, EveryEntryIsExact) {
     expect_every_entry_exact<std::int8_t>(set->i8);
     expect_every_entry_exact<std::uint8_t>(set->u8);
   }
+}
+
+/// Against the conversion of the library: halves and neighbours of halves, subnormals, overflow,
+/// infinities, NaN of both signs.
+template <class To, class Table>
+void expect_narrow_is_convert(const Table& table) {
+  std::vector<float> from;
+  for (std::uint32_t upper = 0; upper < 0x10000u; ++upper) {
+    for (const std::uint32_t lower :
+         {0x0000u, 0x0001u, 0x0FFFu, 0x1000u, 0x1001u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFFu})
+      from.push_back(std::bit_cast<float>(upper << 16 | lower));
+  }
+  std::vector<To> to(from.size());
+  for (const std::size_t part : {1u, 7u, 61u}) {  // whole vectors and what is left of one
+    for (std::size_t at = 0; at < from.size(); at += part) {
+      const auto count = static_cast<int>(std::min(part, from.size() - at));
+      table.narrow(reinterpret_cast<typename Table::source*>(to.data() + at), from.data() + at,
+                   count);
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const To expected = convert<To>(from[i]);
+      ASSERT_TRUE(testing::same(to[i], expected))
+          << table.isa << ": " << from[i] << " gave " << static_cast<float>(to[i]);
+    }
+  }
+}
+
+TEST(NarrowKernels, RoundAsTheLibraryDoes) {
+  for (const cpu::KernelSet* set : testing::runnable_sets()) {
+    expect_narrow_is_convert<f16>(set->f16);
+    expect_narrow_is_convert<bf16>(set->bf16);
+  }
+  if (const auto* pairs = cpu::bf16_pair_kernels(); pairs != nullptr)
+    expect_narrow_is_convert<bf16>(*pairs);
 }
 
 #if defined(__x86_64__)
