@@ -13,6 +13,7 @@
 #include "bench_run.hpp"
 #include "build_info.hpp"
 #include "commands.hpp"
+#include "json_text.hpp"
 #include "machine.hpp"
 #include "operand.hpp"
 #include "options.hpp"
@@ -164,7 +165,7 @@ ordered_json peers_json(const std::vector<Peer>& peers) {
 
 ordered_json context_json(const BenchRequest& request, const std::vector<Peer>& peers) {
   const Machine machine = describe_machine();
-  ordered_json out;
+  ordered_json out = json_object();
   out["date"] = date_text();
   if (!request.no_host) out["host_name"] = machine.host;
   out["executable"] = "tessera";

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "bench_report.hpp"
+#include "json_text.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera::cli {
@@ -28,7 +29,7 @@ std::string run_name(const BenchRow& row) {
 
 /// What every entry of a row begins with.
 ordered_json entry_head(const BenchRow& row, std::size_t family, std::size_t instance) {
-  ordered_json out;
+  ordered_json out = json_object();
   out["name"] = run_name(row);
   out["family_index"] = family;
   out["per_family_instance_index"] = instance;
@@ -211,7 +212,7 @@ Sample sample_of_entry(const ordered_json& entry, const std::string& where) {
 }  // namespace
 
 std::string to_json(const BenchResults& results) {
-  ordered_json out;
+  ordered_json out = json_object();
   out["context"] = results.context;
   out["benchmarks"] = ordered_json::array();
   const auto families = distinct(results.rows, same_contestant);

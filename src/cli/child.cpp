@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <new>
 
 #include "clock.hpp"
 #include "signals.hpp"
@@ -65,7 +67,9 @@ bool receive_message(int socket, char& kind, std::string& text) {
 }
 
 /// Kinds of answers: 'a' an answer, otherwise an error of category kind - '0'.
-[[noreturn]] void serve(int socket, const std::function<Child::Answer()>& start) {
+/// What cannot be answered, as without memory, ends the process: the parent sees that and says it.
+[[noreturn]] void serve(int socket, const std::function<Child::Answer()>& start) noexcept {
+  std::set_terminate([] { _exit(1); });
   Child::Answer answer;
   for (char kind = 0;;) {
     std::string text;
@@ -77,6 +81,9 @@ bool receive_message(int socket, char& kind, std::string& text) {
     } catch (const Error& error) {
       text = error.what();
       kind = static_cast<char>('0' + static_cast<int>(error.category()));
+    } catch (const std::bad_alloc&) {
+      text = "not enough memory";
+      kind = static_cast<char>('0' + static_cast<int>(Category::resource));
     } catch (const std::exception& error) {
       text = error.what();
       kind = static_cast<char>('0' + static_cast<int>(Category::failed));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <optional>
 
 #include "clock.hpp"
@@ -85,6 +86,10 @@ Compared compare_one(const Algorithm& algorithm, const Plan& plan, const ConstMa
     out.seconds = seconds_since(start);
     out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
     out.found = verifier.check(const_matrix_of(C), algorithm.arithmetic(plan.problem.in));
+  } catch (const std::bad_alloc&) {
+    out.status = Status::failed;
+    out.reason = "not enough memory";
+    return out;
   } catch (const std::exception& error) {
     out.status = Status::failed;
     out.reason = error.what();

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "json_text.hpp"
 #include "progress.hpp"
 #include "table.hpp"
 
@@ -33,7 +34,7 @@ ordered_json number_or_null(double value) {
 
 ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results) {
   const Problem& problem = comparison.problem;
-  ordered_json out;
+  ordered_json out = json_object();
   out["problem"] = {{"m", problem.M},
                     {"n", problem.N},
                     {"k", problem.K},
@@ -48,7 +49,7 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
   out["results"] = ordered_json::array();
   for (const auto& result : results) {
     const bool has = ran(result);
-    ordered_json row;
+    ordered_json row = json_object();
     row["algorithm"] = result.algorithm->name;
     row["device"] = comparison.device;
     row["status"] = name(result.status);

@@ -262,8 +262,10 @@ void SharedOperands::map(const BenchCase& now, bool reserve) {
   int failed = 0;
   if (reserve) {
     // Reserved now: a page that cannot be had later would be a signal instead of an error.
-    if (ftruncate(file_, 0) != 0) failed = errno;
-    if (failed == 0) failed = posix_fallocate(file_, 0, static_cast<off_t>(bytes_));
+    do {
+      failed =
+          ftruncate(file_, 0) != 0 ? errno : posix_fallocate(file_, 0, static_cast<off_t>(bytes_));
+    } while (failed == EINTR);
   }
   void* base = failed != 0 ? MAP_FAILED
                            : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);

@@ -86,7 +86,7 @@ std::vector<Optional> optional_things(const PeerSearch& peers) {
 
 ordered_json to_json(const Machine& machine, const PeerSearch& peers,
                      const std::vector<Optional>& things) {
-  ordered_json out;
+  ordered_json out = json_object();
   out["version"] = TESSERA_VERSION;
   out["compiler"] = compiler_text();
   out["build_type"] = build_type();

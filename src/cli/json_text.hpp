@@ -1,11 +1,15 @@
-// The one way in which the command prints JSON: indented, a line break at the end, and never an
-// error for file names and arguments that are not UTF-8.
+// How the command makes and prints JSON: indented, a line break at the end, and never an error for
+// file names and arguments that are not UTF-8.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace tessera::cli {
+
+/// Where a document or a part of it begins. A null value that becomes an object by its first key
+/// will do only while there is memory: without, nlohmann 3.11.2 crashes in its destructor.
+inline nlohmann::ordered_json json_object() { return nlohmann::ordered_json::object(); }
 
 inline std::string json_text(const nlohmann::ordered_json& document) {
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

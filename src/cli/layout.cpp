@@ -137,7 +137,7 @@ std::string picture_of(const Request& request, const Drawn& layout,
 ordered_json to_json(const Request& request, const Drawn& layout,
                      const std::optional<TileMark>& mark) {
   const ComposedLayout& composed = layout.composed;
-  ordered_json out;
+  ordered_json out = json_object();
   out["layout"] = layout.plain ? to_string(composed.inner) : to_string(composed);
   out["shape"] = to_string(composed.shape());
   out["stride"] = to_string(composed.inner.stride);

@@ -190,6 +190,11 @@ int main_of_tessera(int argc, char** argv) {
 
 }  // namespace tessera::cli
 
+namespace {
+/// Before everything that is made before main.
+[[gnu::constructor(101)]] void before_main() { tessera::cli::install_terminate_handler(); }
+}  // namespace
+
 int main(int argc, char** argv) {
   tessera::cli::occupy_standard_streams();
   tessera::cli::install_signal_handlers();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <new>
 
 #include "suggest.hpp"
 #include "tessera/matmul/plan.hpp"
@@ -30,6 +31,8 @@ CLI::Option* add_checked(CLI::App& app, const std::string& flags,
                         accept = std::move(accept)](const std::string& text) {
     try {
       accept(text);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& error) {
       throw CLI::ValidationError(name, error.what());
     }

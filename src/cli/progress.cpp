@@ -10,6 +10,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "clock.hpp"
@@ -77,6 +78,14 @@ struct Progress::State {
   }
 
   void draw() {
+    try {
+      draw_now();
+    } catch (const std::bad_alloc&) {
+      // A picture less.
+    }
+  }
+
+  void draw_now() {
     const double elapsed = seconds_since(start);
     const auto [share, seconds] = pace.at(elapsed);
     const std::string left = seconds < 0 ? duration_text(elapsed) + " so far"

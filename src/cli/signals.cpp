@@ -1,12 +1,15 @@
 // Handlers: see signals.hpp. Only async-signal-safe calls in here.
 #include "signals.hpp"
 
+#include <cxxabi.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <typeinfo>
 
 #include "tessera/io/atomic_file.hpp"
 
@@ -45,7 +48,11 @@ void end_by_signal(int number) {
 
 [[noreturn]] void end_by_terminate() {
   remove_temporaries();
-  say("an error inside the program that nothing caught; please report it");
+  // Nothing may be allocated here, so the exception itself is not looked at.
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  say(type != nullptr && *type == typeid(std::bad_alloc)
+          ? "not enough memory"
+          : "an error inside the program that nothing caught; please report it");
   _exit(1);
 }
 
@@ -64,8 +71,9 @@ void install_signal_handlers() {
   // A write that hits these reports EPIPE or EFBIG instead.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
-  std::set_terminate(end_by_terminate);
 }
+
+void install_terminate_handler() { std::set_terminate(end_by_terminate); }
 
 InterruptsAreNoted::InterruptsAreNoted() { noting = true; }
 

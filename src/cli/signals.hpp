@@ -9,8 +9,12 @@ namespace tessera::cli {
 
 /// Ctrl-C, SIGTERM and SIGHUP remove temporaries and end with 128 + number (130 for Ctrl-C). A file
 /// that shrinks while it is read (SIGBUS) ends with 3. Closed pipes and file-size limits become
-/// ordinary errors. An exception that no one catches ends with 1.
+/// ordinary errors.
 void install_signal_handlers();
+
+/// An exception that no one catches ends with 1 and one line: above all where memory runs out
+/// before main, or while an error is being reported.
+void install_terminate_handler();
 
 /// "tessera multiply", for the line that a handler writes.
 void set_signal_name(const std::string& command);

@@ -21,6 +21,7 @@
 #include "npy.hpp"
 #include "quiet_signals.hpp"
 #include "registry.hpp"
+#include "uninterrupted.hpp"
 
 namespace tessera {
 namespace {
@@ -29,6 +30,7 @@ using io::errno_text;
 using io::printable;
 using io::QuietSignals;
 using io::shown_output;
+using io::uninterrupted;
 
 /// An output that cannot be: the user chose a wrong path.
 [[noreturn]] void refuse(const std::string& path, std::string_view problem,
@@ -49,6 +51,9 @@ using io::shown_output;
     case EFBIG:
       throw Error(Category::resource, problem, {}, {},
                   "the file-size limit (ulimit -f) or the file system is too small for the result");
+    case ENOMEM:
+      throw Error(Category::resource, problem, {}, {},
+                  "raise the limit (ulimit -v) or use a machine with more memory");
     case EPIPE: throw Error(Category::resource, problem, {}, {}, "the reader of the pipe has gone");
     case EACCES:
     case EPERM:
@@ -68,7 +73,9 @@ std::string resolved(const std::string& path) {
   if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
   char* real = realpath(path.c_str(), nullptr);
   if (real == nullptr) {
-    refuse(path, cat("it is a symbolic link that leads nowhere (", errno_text(errno), ")"),
+    const int code = errno;
+    if (code != ENOENT && code != ENOTDIR && code != ELOOP) fail(path, "following the link", code);
+    refuse(path, cat("it is a symbolic link that leads nowhere (", errno_text(code), ")"),
            "remove the link or create what it points to");
   }
   std::string out = real;
@@ -83,8 +90,7 @@ std::string folder_of(const std::string& target, const std::string& path) {
   char* real = realpath(folder.c_str(), nullptr);
   if (real == nullptr) {
     const int code = errno;
-    refuse(path, cat("folder ", printable(folder), ": ", errno_text(code)),
-           code == ENOENT ? "create the folder first" : "choose another folder");
+    fail(path, cat("finding the folder ", printable(folder)), code);
   }
   std::string out = real;
   std::free(real);
@@ -93,7 +99,7 @@ std::string folder_of(const std::string& target, const std::string& path) {
 
 /// A hidden name beside the target that no other process uses.
 std::string temporary_name(const std::string& folder, const std::string& base) {
-  static thread_local std::random_device device;
+  std::random_device device;
   char suffix[48];
   std::snprintf(suffix, sizeof suffix, ".%d-%08x.tmp", static_cast<int>(getpid()), device());
   // The name may take 255 bytes in all.
@@ -104,7 +110,9 @@ std::string temporary_name(const std::string& folder, const std::string& base) {
 int above_stderr(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
   const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int code = errno;
   close(descriptor);
+  errno = code;
   return higher;
 }
 
@@ -112,11 +120,9 @@ void write_all(int descriptor, const std::byte* bytes, std::size_t size, const s
   const QuietSignals quiet;
   while (size > 0) {
     // The kernel takes at most 2 GiB in one call.
-    const ssize_t done = ::write(descriptor, bytes, std::min<std::size_t>(size, 1u << 30));
-    if (done < 0) {
-      if (errno == EINTR) continue;
-      fail(path, "writing", errno);
-    }
+    const ssize_t done = uninterrupted(
+        [&] { return ::write(descriptor, bytes, std::min<std::size_t>(size, 1u << 30)); });
+    if (done < 0) fail(path, "writing", errno);
     bytes += done;
     size -= static_cast<std::size_t>(done);
   }
@@ -124,11 +130,14 @@ void write_all(int descriptor, const std::byte* bytes, std::size_t size, const s
 
 /// fsync, where the file system has it.
 void flush(int descriptor, const std::string& path, std::string_view action) {
-  while (fsync(descriptor) != 0) {
-    if (errno == EINTR) continue;
-    if (errno == EINVAL || errno == ENOTSUP) return;
-    fail(path, action, errno);
-  }
+  if (uninterrupted([&] { return fsync(descriptor); }) == 0) return;
+  if (errno != EINVAL && errno != ENOTSUP) fail(path, action, errno);
+}
+
+/// Closes; what a file could not take may be known only now. Interrupted, it is closed all the
+/// same.
+void finish(int descriptor, const std::string& path) {
+  if (close(descriptor) != 0 && errno != EINTR) fail(path, "closing", errno);
 }
 
 }  // namespace
@@ -150,7 +159,8 @@ struct AtomicFile::State {
   }
 
   void open_direct() {
-    descriptor = above_stderr(open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    descriptor = above_stderr(
+        uninterrupted([&] { return open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY); }));
     if (descriptor < 0) fail(path, "opening", errno);
   }
 
@@ -159,10 +169,12 @@ struct AtomicFile::State {
     for (int attempt = 0; descriptor < 0; ++attempt) {
       temporary = temporary_name(folder, base);
       registered.emplace(temporary);
-      descriptor =
-          above_stderr(open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      const int made = uninterrupted(
+          [&] { return open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
+      descriptor = above_stderr(made);
       if (descriptor >= 0) break;
       const int code = errno;
+      if (made >= 0) unlink(temporary.c_str());
       registered.reset();
       temporary.clear();
       if (code != EEXIST || attempt == 100) fail(path, "creating a temporary beside it", code);
@@ -265,18 +277,15 @@ void AtomicFile::reserve(index_t size) {
 void AtomicFile::commit() {
   State& s = *state_;
   if (!is_regular()) {
-    if (s.descriptor > STDERR_FILENO) {
-      const int descriptor = std::exchange(s.descriptor, -1);
-      if (close(descriptor) != 0) fail(s.path, "closing", errno);
-    }
+    if (s.descriptor > STDERR_FILENO) finish(std::exchange(s.descriptor, -1), s.path);
     return;
   }
   flush(s.descriptor, s.path, "flushing to disk");
-  const int descriptor = std::exchange(s.descriptor, -1);
-  if (close(descriptor) != 0) fail(s.path, "closing", errno);
+  finish(std::exchange(s.descriptor, -1), s.path);
   s.move_into_place();
   s.registered.reset();
-  const int folder = open(s.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder =
+      uninterrupted([&] { return open(s.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (folder < 0) return;  // readable is not needed to write; the rename itself is done
   try {
     flush(folder, s.path, "flushing its folder");

@@ -17,6 +17,7 @@
 #include "memory.hpp"
 #include "registry.hpp"
 #include "tessera/io/array.hpp"
+#include "uninterrupted.hpp"
 
 namespace tessera::io {
 namespace {
@@ -70,7 +71,7 @@ bool map_file(int descriptor, Input& input) {
 /// neither bytes nor a hang-up. Writers that are there but slow are waited for in read_all.
 bool writer_came(int descriptor) {
   pollfd wait{descriptor, POLLIN, 0};
-  return poll(&wait, 1, 1000) > 0;
+  return uninterrupted([&] { return poll(&wait, 1, 1000); }) > 0;
 }
 
 /// Everything up to the end of the stream, in a buffer that doubles.
@@ -85,10 +86,11 @@ void read_all(int descriptor, Input& input) {
       buffer = std::move(larger);
       capacity *= 2;
     }
-    const ssize_t got = read(descriptor, static_cast<std::byte*>(buffer.get()) + size,
-                             std::min<std::size_t>(capacity - size, 1u << 30));
+    const ssize_t got = uninterrupted([&] {
+      return read(descriptor, static_cast<std::byte*>(buffer.get()) + size,
+                  std::min<std::size_t>(capacity - size, 1u << 30));
+    });
     if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {
       pollfd wait{descriptor, POLLIN, 0};
       poll(&wait, 1, -1);
@@ -104,7 +106,8 @@ void read_all(int descriptor, Input& input) {
 
 int opened(const std::string& path) {
   // Without O_NONBLOCK, opening a FIFO waits for a writer, perhaps for ever.
-  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int descriptor = uninterrupted(
+      [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
   if (descriptor >= 0 && descriptor <= STDERR_FILENO) {
     const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(descriptor);

@@ -51,10 +51,12 @@ index_t cgroup_room() {
                    "/sys/fs/cgroup/memory/memory.usage_in_bytes",
                    "/sys/fs/cgroup/memory/memory.stat"}}) {
     const index_t limit = number_after(small_file(limit_file), "", kUnlimited);
-    if (limit == kUnlimited) continue;
-    const index_t usage = number_after(small_file(usage_file), "", 0);
+    const std::string usage_text = small_file(usage_file), stat_text = small_file(stat_file);
+    // Half of the figures would say that nothing is free.
+    if (limit == kUnlimited || usage_text.empty() || stat_text.empty()) continue;
+    const index_t usage = number_after(usage_text, "", 0);
     // Cached file pages count as used, but give way.
-    const index_t cache = number_after(small_file(stat_file), "\ninactive_file ", 0);
+    const index_t cache = number_after(stat_text, "\ninactive_file ", 0);
     return std::max<index_t>(0, limit - usage + cache);
   }
   return kUnlimited;

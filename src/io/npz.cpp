@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "failure.hpp"
 #include "formats.hpp"
 #include "npy.hpp"
 #include "quiet_signals.hpp"
+#include "uninterrupted.hpp"
 
 namespace tessera::io {
 namespace {
@@ -28,6 +30,15 @@ struct CloseMember {
 };
 using Archive = std::unique_ptr<zip_t, CloseArchive>;
 using Member = std::unique_ptr<zip_file_t, CloseMember>;
+
+/// Lets the caller say it where libzip ran out of memory; there it often gives no reason at all.
+void throw_if_memory(zip_error_t& error) {
+  const int code = zip_error_code_zip(&error);
+  if (code == ZIP_ER_MEMORY || code == ZIP_ER_OK) {
+    zip_error_fini(&error);
+    throw std::bad_alloc();
+  }
+}
 
 std::string text_of(zip_error_t& error) {
   std::string text = zip_error_strerror(&error);
@@ -45,6 +56,7 @@ Archive open_archive(const Input& input) {
     if (archive == nullptr) zip_source_free(source);
   }
   if (archive == nullptr) {
+    throw_if_memory(error);
     const std::string why = text_of(error);
     bad_file(input.path, "is not a readable .npz (zip) archive: " + why, {}, {},
              input.text().substr(0, kNpyMagic.size()) == kNpyMagic
@@ -83,7 +95,7 @@ class MemberReader {
       : path_(std::move(path)) {
     zip_stat_t stat;
     zip_stat_init(&stat);
-    if (zip_stat_index(archive.get(), entry.index, 0, &stat) != 0) bad(zip_strerror(archive.get()));
+    if (zip_stat_index(archive.get(), entry.index, 0, &stat) != 0) failed(archive);
     constexpr zip_uint64_t need =
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if ((stat.valid & need) != need) bad("its zip entry is incomplete");
@@ -101,7 +113,7 @@ class MemberReader {
                "the file is damaged or a zip bomb");
     }
     file_.reset(zip_fopen_index(archive.get(), entry.index, 0));
-    if (!file_) bad(zip_strerror(archive.get()));
+    if (!file_) failed(archive);
   }
 
   std::uint64_t size() const { return size_; }
@@ -113,7 +125,7 @@ class MemberReader {
     while (count > 0) {
       const zip_int64_t got =
           zip_fread(file_.get(), bytes, std::min<std::uint64_t>(count, 1 << 30));
-      if (got < 0) bad(zip_file_strerror(file_.get()));
+      if (got < 0) failed_read();
       if (got == 0) {
         bad_file(path_, "ends before its declared size", cat(size_, " bytes"), cat(done_, " bytes"),
                  "the file is damaged");
@@ -128,11 +140,19 @@ class MemberReader {
   void finish() {
     char more = 0;
     const zip_int64_t got = zip_fread(file_.get(), &more, 1);
-    if (got < 0) bad(zip_file_strerror(file_.get()));
+    if (got < 0) failed_read();
     if (got > 0) bad("it has more bytes than declared");
   }
 
  private:
+  [[noreturn]] void failed(const Archive& archive) const {
+    throw_if_memory(*zip_get_error(archive.get()));
+    bad(zip_strerror(archive.get()));
+  }
+  [[noreturn]] void failed_read() const {
+    throw_if_memory(*zip_file_get_error(file_.get()));
+    bad(zip_file_strerror(file_.get()));
+  }
   [[noreturn]] void bad(std::string_view why) const {
     bad_file(path_, cat("cannot be unpacked: ", why), {}, {},
              "copy or download the archive again, or save it with np.savez");
@@ -193,9 +213,9 @@ zip_int64_t sink_write(Sink& sink, const void* data, zip_uint64_t length) {
   const QuietSignals quiet;
   const auto* bytes = static_cast<const std::byte*>(data);
   for (zip_uint64_t done = 0; done < length;) {
-    const ssize_t got =
-        pwrite(sink.descriptor, bytes + done, length - done, static_cast<off_t>(sink.offset));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted([&] {
+      return pwrite(sink.descriptor, bytes + done, length - done, static_cast<off_t>(sink.offset));
+    });
     if (got < 0) {
       zip_error_set(&sink.error, ZIP_ER_WRITE, errno);
       return -1;
@@ -235,6 +255,7 @@ zip_int64_t sink_command(void* state, void* data, zip_uint64_t length, zip_sourc
 }
 
 [[noreturn]] void failed_write(const AtomicFile& file, zip_error_t& error) {
+  throw_if_memory(error);
   const int code = zip_error_system_type(&error) == ZIP_ET_SYS ? zip_error_code_system(&error) : 0;
   const std::string why = text_of(error);
   throw Error(Category::resource, cat("cannot write ", shown_output(file.path()), ": ", why), {},
@@ -245,14 +266,21 @@ zip_int64_t sink_command(void* state, void* data, zip_uint64_t length, zip_sourc
                               : "");
 }
 
+/// The archive is made in memory first, and that did not work.
+[[noreturn]] void failed_copy(const AtomicFile& file, const char* action, int code) {
+  throw Error(Category::resource, cat("cannot write ", shown_output(file.path()), ": ", action,
+                                      " its copy in memory failed: ", errno_text(code)));
+}
+
 /// Everything from the in-memory file `descriptor` into a pipe or device.
 void pour(AtomicFile& file, int descriptor) {
   std::string buffer(1 << 20, '\0');
   off_t at = 0;
   for (;;) {
-    const ssize_t got = pread(descriptor, buffer.data(), buffer.size(), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return;
+    const ssize_t got =
+        uninterrupted([&] { return pread(descriptor, buffer.data(), buffer.size(), at); });
+    if (got == 0) return;
+    if (got < 0) failed_copy(file, "reading", errno);
     file.write(buffer.data(), static_cast<std::size_t>(got));
     at += got;
   }
@@ -274,6 +302,7 @@ void write_npz(AtomicFile& file, const Array& source, const std::string& member,
       if (descriptor >= 0) close(descriptor);
     }
   } memory{direct ? -1 : memfd_create("tessera.npz", MFD_CLOEXEC)};
+  if (!direct && memory.descriptor < 0) failed_copy(file, "creating", errno);
   Sink sink{direct ? file.descriptor() : memory.descriptor, 0, 0, {}};
   zip_error_init(&sink.error);
 
@@ -300,10 +329,11 @@ void write_npz(AtomicFile& file, const Array& source, const std::string& member,
     failed_write(file, *zip_get_error(archive.get()));
   }
   const auto method = compression == Compression::stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
-  zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), method, 0);
+  const auto entry = static_cast<zip_uint64_t>(index);
   // 1980-01-01 00:00, as NumPy: the same array gives the same bytes on every day.
-  zip_file_set_dostime(archive.get(), static_cast<zip_uint64_t>(index), 0, 0x21, 0);
-  if (zip_close(archive.get()) != 0) failed_write(file, *zip_get_error(archive.get()));
+  if (zip_set_file_compression(archive.get(), entry, method, 0) != 0 ||
+      zip_file_set_dostime(archive.get(), entry, 0, 0x21, 0) != 0 || zip_close(archive.get()) != 0)
+    failed_write(file, *zip_get_error(archive.get()));
   static_cast<void>(archive.release());
   if (!direct) pour(file, memory.descriptor);
 }

@@ -119,9 +119,9 @@ struct BlockScheduler::State {
       return;
     for (auto& fiber : fibers) detail::release(fiber);
     fibers.clear();
-    arena.reset();
-    arena = std::make_unique<detail::StackArena>(threads, task.stack_bytes);
+    arena.reset();  // and last to be made: where it is, there is everything
     fibers.resize(static_cast<std::size_t>(threads));
+    arena = std::make_unique<detail::StackArena>(threads, task.stack_bytes);
     for (int i = 0; i < threads; ++i) {
       fibers[static_cast<std::size_t>(i)].stack_low = arena->low(i);
       fibers[static_cast<std::size_t>(i)].stack_bytes = arena->stack_bytes();

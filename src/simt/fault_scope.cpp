@@ -3,6 +3,7 @@
 // else goes to whoever was there before.
 #include "fault_scope.hpp"
 
+#include <pthread.h>
 #include <ucontext.h>
 
 #include <csignal>
@@ -67,44 +68,57 @@ void on_terminate() {
   std::abort();
 }
 
+/// At the end of an OS thread.
+void drop_alternate_stack(void* stack) {
+  stack_t now{};
+  sigaltstack(nullptr, &now);
+  if (now.ss_sp == stack) {
+    stack_t off{};
+    off.ss_flags = SS_DISABLE;
+    sigaltstack(&off, nullptr);
+  }
+  std::free(stack);
+}
+
+/// Gives the OS thread a stack for the handler, unless it has one. False without memory. (A key,
+/// not a thread_local with a destructor: glibc ends the process where it has no memory to note
+/// that.)
+bool has_alternate_stack() {
+  stack_t now{};
+  sigaltstack(nullptr, &now);
+  if ((now.ss_flags & SS_DISABLE) == 0) return true;
+  static pthread_key_t key;
+  static const bool have_key = pthread_key_create(&key, drop_alternate_stack) == 0;
+  void* const stack = have_key ? std::malloc(kAlternateBytes) : nullptr;
+  if (stack == nullptr) return false;
+  stack_t own{};
+  own.ss_sp = stack;
+  own.ss_size = kAlternateBytes;
+  if (pthread_setspecific(key, stack) == 0 && sigaltstack(&own, nullptr) == 0) return true;
+  pthread_setspecific(key, nullptr);
+  std::free(stack);
+  return false;
+}
+
 /// What an OS thread needs to take a fault on a fiber, from its first kernel to its end: another
 /// stack for the handler, and the two signals let through (a fault that is blocked kills the
 /// process).
-struct ReadyThread {
-  void* stack = nullptr;
-
-  ReadyThread() {
-    stack_t now{};
-    sigaltstack(nullptr, &now);
-    if ((now.ss_flags & SS_DISABLE) != 0 && (stack = std::malloc(kAlternateBytes)) != nullptr) {
-      stack_t own{};
-      own.ss_sp = stack;
-      own.ss_size = kAlternateBytes;
-      sigaltstack(&own, nullptr);
-    }
-    sigset_t faults;
-    sigemptyset(&faults);
-    sigaddset(&faults, SIGSEGV);
-    sigaddset(&faults, SIGBUS);
-    pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
-  }
-  ~ReadyThread() {
-    stack_t now{};
-    sigaltstack(nullptr, &now);
-    if (stack != nullptr && now.ss_sp == stack) {
-      stack_t off{};
-      off.ss_flags = SS_DISABLE;
-      sigaltstack(&off, nullptr);
-    }
-    std::free(stack);
-  }
-};
+void make_thread_ready() {
+  thread_local bool ready = false;
+  if (ready) return;
+  ready = has_alternate_stack();
+  sigset_t faults;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGSEGV);
+  sigaddset(&faults, SIGBUS);
+  pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+}
 
 }  // namespace
 
 FaultScope::FaultScope(const FaultHandler& handler) : outer_(active) {
   active = handler;
-  thread_local const ReadyThread ready;
+  make_thread_ready();
   const std::lock_guard lock(install_mutex);
   if (installed++ == 0) {
     struct sigaction action {};
