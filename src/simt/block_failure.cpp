@@ -1,0 +1,160 @@
+// How a block that has gone wrong ends: what its Error says, which threads are unwound, and which
+// are left behind because they cannot be. Nothing hangs; what was running when it failed runs to
+// its next wait.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "block_state.hpp"
+
+namespace tessera {
+
+using detail::Cancelled;
+using detail::Wait;
+
+namespace {
+
+bool same_text(const char* a, const char* b) {
+  return a == b || (a != nullptr && b != nullptr && std::strcmp(a, b) == 0);
+}
+
+std::string describe(const char* kind, const Wait& wait) {
+  std::string text = kind;
+  if (wait.name != nullptr) text += cat(" '", wait.name, "'");
+  text += cat(" at ", wait.where.file, ":", wait.where.line);
+  return wait.where.column > 0 ? cat(text, ":", wait.where.column) : text;
+}
+
+}  // namespace
+
+std::string BlockScheduler::State::kernel_and_block() const {
+  return cat("kernel ", task.kernel_name, ", block ", to_string(task.block));
+}
+
+std::string BlockScheduler::State::thread_text(int thread) const {
+  return to_string(position_of(thread, task.block_dim));
+}
+
+Error BlockScheduler::State::stuck() const {
+  std::vector<std::string> places;
+  std::vector<int> first, count;
+  const auto note = [&](const std::string& place, int thread) {
+    const auto found = std::find(places.begin(), places.end(), place);
+    const auto at = static_cast<std::size_t>(found - places.begin());
+    if (found == places.end()) {
+      places.push_back(place);
+      first.push_back(thread);
+      count.push_back(0);
+    }
+    ++count[at];
+  };
+  for (int thread = 0; thread < threads; ++thread) {
+    const auto i = static_cast<std::size_t>(thread);
+    if (run[i] == Run::at_barrier) note(describe("wait at the barrier", *wait[i]), thread);
+    else if (run[i] == Run::at_warp_barrier)
+      note(describe("wait at the warp barrier", *wait[i]), thread);
+    else note("have ended", thread);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < places.size() && i < 4; ++i) {
+    text += cat(i == 0 ? "" : ", ", count[i], " of ", threads, " threads ", places[i],
+                " (first: thread ", thread_text(first[i]), ")");
+  }
+  return Error(Category::kernel,
+               cat(kernel_and_block(), ": a barrier that not all threads reach: ", text), {}, {},
+               "move the barrier out of the branch or loop that some threads leave early");
+}
+
+void BlockScheduler::State::require_same_barrier(const char* unit, const char* barrier,
+                                                 int first_thread, int thread, const Wait& mine) {
+  const Wait& first = *wait[static_cast<std::size_t>(first_thread)];
+  if (first.where.line == mine.where.line && first.where.column == mine.where.column &&
+      same_text(first.where.file, mine.where.file) && same_text(first.name, mine.name))
+    return;
+  fail([&] {
+    return Error(Category::kernel,
+                 cat(kernel_and_block(), ": threads of one ", unit,
+                     " reached different barriers: ", "thread ", thread_text(first_thread),
+                     " waits at the ", describe(barrier, first), ", thread ", thread_text(thread),
+                     " at the ", describe(barrier, mine)),
+                 {}, {}, cat("let all threads of the ", unit, " pass the same barriers"));
+  });
+  cancel();
+  throw Cancelled{};
+}
+
+void BlockScheduler::State::fail_with_current(int thread, const char* where) {
+  const auto who = [&] { return cat(kernel_and_block(), ", thread ", thread_text(thread), where); };
+  try {
+    throw;
+  } catch (const Cancelled&) {
+    return;
+  } catch (const Error& error) {
+    fail([&] { return Error(error.category(), cat(who(), ": ", error.what())); });
+  } catch (const std::exception& error) {
+    fail([&] { return Error(Category::kernel, cat(who(), " threw: ", error.what())); });
+  } catch (...) {
+    fail([&] {
+      return Error(Category::kernel, cat(who(), " threw something that is no std::exception"));
+    });
+  }
+  cancel();
+}
+
+void BlockScheduler::State::cancel() {
+  cancelled = true;
+  for (auto& state : run) {
+    if (state == Run::unstarted) {
+      state = Run::finished;
+      ++finished;
+    } else if (state == Run::at_barrier || state == Run::at_warp_barrier) {
+      state = Run::ready;
+    }
+  }
+  arrived = 0;
+}
+
+void BlockScheduler::State::terminated() {
+  const int thread = current->thread;
+  if (std::current_exception() != nullptr) {
+    fail_with_current(thread, ", in a noexcept function or a destructor");
+  } else if (!cancelled) {
+    fail([&] {
+      return Error(Category::kernel,
+                   cat(kernel_and_block(), ", thread ", thread_text(thread),
+                       ": std::terminate was called, as when an exception leaves a noexcept "
+                       "function or a destructor"));
+    });
+    cancel();
+  }
+  abandon_thread(thread);
+}
+
+void BlockScheduler::State::wait_after_failure(int thread) {
+  if (exceptions->uncaught == 0) abandon_thread(thread);
+}
+
+void BlockScheduler::State::overflowed() {
+  const Fiber& fiber = *current;
+  const auto depth = static_cast<std::size_t>(
+      std::max<std::ptrdiff_t>(fiber.stack_low + fiber.stack_bytes - fault_address, 0));
+  const std::size_t enough = std::bit_ceil(depth + task.stack_bytes);
+  fail([&] {
+    return Error(Category::kernel,
+                 cat(kernel_and_block(), ", thread ", thread_text(fiber.thread),
+                     ": the thread's stack of ", fiber.stack_bytes / 1024,
+                     " KiB overflowed, with an access ", depth / 1024, " KiB deep"),
+                 {}, {},
+                 cat("use shared memory, a smaller local array and no deep recursion",
+                     enough <= kMaxStackBytes
+                         ? cat(", or declare 'static constexpr std::size_t stack_bytes = ",
+                               enough / 1024, " * 1024;' in the kernel")
+                         : ""));
+  });
+  abandoned = true;
+  leave(*current, main);
+}
+
+}  // namespace tessera

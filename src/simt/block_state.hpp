@@ -1,0 +1,179 @@
+// What the run of one block consists of: its threads, where each of them waits, and the fibers that
+// they run on. Private to src/simt. Invariant: until a block fails, every thread is unstarted,
+// ready, waiting with its place noted, or finished.
+//
+// block_setup.cpp begins a block, block_scheduler.cpp decides who runs next, block_failure.cpp ends
+// a block that has gone wrong.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fiber.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/simt/block_scheduler.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+/// Unwinds the fibers of a block that has already failed.
+struct Cancelled {};
+
+enum class Run : std::uint8_t { unstarted, ready, at_barrier, at_warp_barrier, finished };
+
+struct Wait {
+  Here where;
+  const char* name = nullptr;
+};
+
+/// The same texts at the same addresses: nearly always so for one barrier.
+inline bool identical(const Wait& a, const char* name, const Here& here) {
+  return a.where.file == here.file && a.where.line == here.line && a.where.column == here.column &&
+         a.name == name;
+}
+
+/// Of the storage of a warp: for each lane, and for matrix units.
+inline constexpr std::size_t kSlotBytes = 16;
+inline constexpr std::size_t kWarpScratchBytes = 4096;
+
+struct AlignedBytes {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  ~AlignedBytes() { std::free(data); }
+  void reserve(std::size_t wanted) {
+    if (wanted <= bytes) return;
+    std::free(data);
+    data = static_cast<std::byte*>(std::aligned_alloc(128, (wanted + 127) / 128 * 128));
+    bytes = data == nullptr ? 0 : wanted;
+    if (data == nullptr)
+      throw Error(Category::resource, cat("no memory for ", wanted, " bytes of shared storage"));
+  }
+};
+
+}  // namespace detail
+
+struct BlockScheduler::State {
+  using Fiber = detail::Fiber;
+  using Run = detail::Run;
+
+  BlockTask task;
+  int threads = 0;
+  int warp_shift = 5;  ///< 2^warp_shift lanes make a warp
+  std::vector<Run> run;
+  std::vector<Fiber*> fiber_of;
+  std::vector<const detail::Wait*> wait;  ///< on the stack of the thread that waits
+  std::vector<int> warp_arrived;
+  std::vector<int> warp_first;  ///< the lane that came to its warp's barrier first, as a thread
+  std::vector<int> order;       ///< thread numbers in the order of this phase
+  std::uint64_t seed = 0, draws = 0;  ///< of this block's shuffles
+  int cursor = 0;                     ///< position in `order` of the running thread
+  int arrived = 0, finished = 0;
+  int first_arrived = 0;  ///< the thread that came to the current barrier first
+  bool cancelled = false;
+  bool abandoned = false;  ///< some fibers were left in the middle of their frames
+  std::exception_ptr failure;
+
+  std::unique_ptr<detail::StackArena> arena;
+  std::vector<Fiber> fibers;
+  std::vector<Fiber*> idle;
+  Fiber main;
+  Fiber* current = nullptr;
+  detail::Exceptions* exceptions = nullptr;  ///< of the OS thread that runs the block
+  const std::byte* fault_address = nullptr;  ///< of a stack overflow
+  detail::AlignedBytes shared, exchange, scratch;
+
+  ~State() {
+    for (auto& fiber : fibers) detail::release(fiber);
+  }
+
+  int lanes_of(int warp) const { return std::min(task.warp_size, threads - (warp << warp_shift)); }
+
+  // ---- block_setup.cpp ----
+
+  void begin(const BlockTask& next_task);
+  void reserve_stacks();
+  /// The same order on every machine, which std::shuffle does not promise.
+  void shuffle();
+
+  // ---- block_scheduler.cpp ----
+  // Inline there, so that a barrier is one function: 21 ns for each barrier of a thread, 26 ns
+  // without (256 threads, EPYC, 2 cores, 2026-11-21).
+
+  inline void start_fiber(Fiber& fiber);
+  inline Fiber* take_idle();
+  /// The next thread to run, or -1 when the block is over. Releases a complete barrier; ends a
+  /// block that is stuck.
+  inline int pick();
+  /// Runs threads until there is nothing left for this fiber to do. Never returns.
+  [[noreturn]] void fiber_main();
+  /// Books the end of a thread; returns if this fiber shall run the next unstarted one.
+  inline void finish_thread(int thread);
+  /// Leaves the running thread in the middle of its frames. The block has failed before.
+  [[noreturn]] void abandon_thread(int thread);
+  /// The running thread cannot go on now.
+  inline void block();
+  /// Each fiber has its own exceptions; nearly always none.
+  void exchange_exceptions(Fiber& from, Fiber& to) {
+    if (exceptions->any() || to.exceptions.any()) [[unlikely]] {
+      from.exceptions = *exceptions;
+      *exceptions = std::exchange(to.exceptions, {});
+    }
+  }
+  void resume(Fiber& from, Fiber& to) {
+    exchange_exceptions(from, to);
+    current = &to;
+    detail::switch_fiber(from, to);
+  }
+  [[noreturn]] void leave(Fiber& from, Fiber& to) {
+    exchange_exceptions(from, to);
+    current = &to;
+    detail::leave_fiber(from, to);
+  }
+
+  // ---- block_failure.cpp ----
+
+  std::string kernel_and_block() const;
+  std::string thread_text(int thread) const;
+  /// Why no thread can go on: who waits where, and who has already ended.
+  Error stuck() const;
+  /// The thread has come to a barrier that does not look like that of `first_thread`. `unit`:
+  /// "block" or "warp".
+  [[gnu::cold]] void require_same_barrier(const char* unit, const char* barrier, int first_thread,
+                                          int thread, const detail::Wait& mine);
+  /// Notes why the block fails, unless that is known: the Error that `make` returns, or that there
+  /// is no memory for it.
+  template <class Make>
+  void fail(const Make& make) {
+    if (failure) return;
+    try {
+      failure = std::make_exception_ptr(make());
+    } catch (const std::bad_alloc&) {
+      failure = std::current_exception();
+    }
+  }
+  /// Ends the block with the exception that is being handled, if it is a kernel's own.
+  void fail_with_current(int thread, const char* where);
+  /// Lets every waiting thread unwind, and forgets those that have not started.
+  void cancel();
+  /// In place of std::terminate: the thread's frames cannot be unwound, so they are left behind as
+  /// they are, and the block ends.
+  [[noreturn]] void terminated();
+  /// A thread of a failed block waits for others once more. Returns if it is being unwound and a
+  /// destructor waits; a thread that has caught what unwinds it is left behind.
+  [[gnu::cold]] void wait_after_failure(int thread);
+  /// Ends the block as it stands: the frame that overflowed may have written into the stacks of
+  /// other threads, so nothing on them is run again, not even a destructor.
+  [[noreturn]] void overflowed();
+};
+
+}  // namespace tessera
