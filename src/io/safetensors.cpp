@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "failure.hpp"
@@ -44,21 +45,25 @@ struct Contents {
            "the file is damaged or no safetensors file");
 }
 
-/// The header as JSON; a name that appears twice is refused, since readers would disagree.
+/// The header as JSON; a key that appears twice is refused, since readers would disagree.
 json parse_json(std::string_view text, const std::string& path) {
-  std::set<std::string> names;
+  std::set<std::string> names, keys;  // of the header, and of one of the objects in it
   std::string twice;
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    if (depth == 1 && event == json::parse_event_t::key) {
+    if (event == json::parse_event_t::key && depth <= 2) {
       const auto& name = value.get_ref<const std::string&>();
-      if (!names.insert(name).second) twice = name;
+      if (!(depth == 1 ? names : keys).insert(name).second) twice = in_quotes(name);
+      if (depth == 1) keys.clear();
     }
     return depth <= 4;  // the format has three levels; deeper values are dropped and missed below
   };
   try {
     json header = json::parse(text.begin(), text.end(), watch);
-    if (!twice.empty()) damaged(path, cat("tensor ", in_quotes(twice), " is named twice"));
+    if (!twice.empty()) damaged(path, twice + " is named twice in the header");
     if (!header.is_object()) damaged(path, "the header is not a JSON object");
+    // What the parser passes over, and the format does not.
+    if (text.front() != '{') damaged(path, "the header does not begin with '{'");
+    if (text.find('\0') != text.npos) damaged(path, "the header holds a zero byte");
     return header;
   } catch (const json::exception& error) {
     std::string_view why =
@@ -73,6 +78,36 @@ std::uint64_t natural(const json& value, const std::string& path, std::string_vi
     damaged(path, what, "an integer of 0 or more", printable(value.dump(-1, ' ', true), 40));
   }
   return value.get<std::uint64_t>();
+}
+
+/// The format allows texts only, so that a reader need not expect anything else.
+void check_metadata(const json& metadata, const std::string& path) {
+  if (!metadata.is_object()) damaged(path, cat(kMetadata, " is not a JSON object"));
+  for (const auto& [key, value] : metadata.items()) {
+    if (!value.is_string()) damaged(path, cat(kMetadata, ": ", in_quotes(key), " is not a text"));
+  }
+}
+
+std::optional<DType> known_type(const TensorInfo& info) {
+  const auto* const at = std::find(std::begin(kTypeNames), std::end(kTypeNames), info.type);
+  if (at == std::end(kTypeNames)) return std::nullopt;
+  return static_cast<DType>(at - std::begin(kTypeNames));
+}
+
+/// Of a type that is not known, nobody can say how many bytes it takes.
+void check_size(const TensorInfo& info, const std::string& path) {
+  const auto dtype = known_type(info);
+  if (!dtype) return;
+  index_t bytes = 0;
+  try {
+    bytes = checked_count(info.shape, size_of(*dtype), "the header") * size_of(*dtype);
+  } catch (const Error& error) {
+    damaged(path, error.problem(), error.expected(), error.got());
+  }
+  if (static_cast<std::uint64_t>(bytes) != info.end - info.begin) {
+    damaged(path, cat("shape ", shape_text(info.shape), " of ", info.type, " and data_offsets"),
+            cat(bytes, " bytes"), cat(info.end - info.begin, " bytes"));
+  }
 }
 
 TensorInfo parse_tensor(const std::string& name, const json& entry, const std::string& path) {
@@ -120,7 +155,8 @@ Contents parse_header(const Input& input) {
   Contents contents;
   contents.data_offset = kPrefix + length;
   for (const auto& [name, entry] : header.items()) {
-    if (name != kMetadata) contents.tensors.push_back(parse_tensor(name, entry, path));
+    if (name == kMetadata) check_metadata(entry, path);
+    else contents.tensors.push_back(parse_tensor(name, entry, path));
   }
   auto& tensors = contents.tensors;
   std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
@@ -143,15 +179,15 @@ Contents parse_header(const Input& input) {
     damaged(path, "the tensors do not fill the file", cat(expected, " bytes of data"),
             cat(data_bytes, " bytes"));
   }
+  for (const TensorInfo& each : tensors) check_size(each, cat(path, ":", each.name));
   return contents;
 }
 
-DType parse_type(const TensorInfo& info, const std::string& path) {
+DType type_of(const TensorInfo& info, const std::string& path) {
+  if (const auto known = known_type(info)) return *known;
   std::string known;
-  for (std::size_t i = 0; i < std::size(kTypeNames); ++i) {
-    if (kTypeNames[i] == info.type) return static_cast<DType>(i);
-    known += (i == 0 ? "" : " ") + std::string(kTypeNames[i]);
-  }
+  for (const std::string_view name : kTypeNames)
+    known += (known.empty() ? "" : " ") + std::string(name);
   bad_file(path, cat("elements of type ", in_quotes(info.type), " are not supported"), known, {},
            "convert the tensor before saving it");
 }
@@ -171,18 +207,7 @@ Array read_safetensors(const Input& input, const std::string& asked) {
   const std::string name = choose_member(names, asked, input.path);
   const auto info = std::find_if(contents.tensors.begin(), contents.tensors.end(),
                                  [&](const TensorInfo& each) { return each.name == name; });
-  const std::string path = cat(input.path, ":", name);
-  const DType dtype = parse_type(*info, path);
-  index_t bytes = 0;
-  try {
-    bytes = checked_count(info->shape, size_of(dtype), "the header") * size_of(dtype);
-  } catch (const Error& error) {
-    damaged(path, error.problem(), error.expected(), error.got());
-  }
-  if (static_cast<std::uint64_t>(bytes) != info->end - info->begin) {
-    damaged(path, cat("shape ", shape_text(info->shape), " of ", info->type, " and data_offsets"),
-            cat(bytes, " bytes"), cat(info->end - info->begin, " bytes"));
-  }
+  const DType dtype = type_of(*info, cat(input.path, ":", name));
   return adopt(dtype, info->shape, Order::c, input.data + contents.data_offset + info->begin,
                input.owner);
 }

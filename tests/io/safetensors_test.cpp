@@ -81,6 +81,38 @@ TEST_F(Safetensors, HostileJson) {
   refused(file(twice, "x"), {"'t' is named twice"});
 }
 
+TEST_F(Safetensors, HeadersThatReadersWouldTakeDifferently) {
+  const std::string good = tensor("F32", "[2,3]", "[0,24]");
+  refused(file(" " + good, kData), {"begin with '{'"});
+  refused(file("\xef\xbb\xbf" + good, kData), {"begin with '{'"});
+  refused(file(good + std::string("\0x", 2), kData), {"zero byte"});
+  EXPECT_NO_THROW(read_array(scratch.write("x.safetensors", file(good + "  ", kData))));
+  const auto with = [&](std::string_view metadata) {
+    return file(cat("{\"__metadata__\":", metadata, ",", good.substr(1)), kData);
+  };
+  EXPECT_NO_THROW(read_array(scratch.write("x.safetensors", with(R"({"a":"b"})"))));
+  refused(with("[]"), {"__metadata__ is not a JSON object"});
+  refused(with("null"), {"__metadata__ is not a JSON object"});
+  refused(with(R"({"a":1})"), {"__metadata__", "'a' is not a text"});
+  refused(with(R"({"a":"b","a":"c"})"), {"'a' is named twice"});
+  const std::string more = good.substr(0, good.size() - 2) + ",\"dtype\":\"F32\"}}";
+  refused(file(more, kData), {"'dtype' is named twice"});
+}
+
+TEST_F(Safetensors, EveryTensorOfAKnownTypeIsMeasured) {
+  const auto pair = [](std::string_view other) {
+    return file(cat(R"({"t":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"u":)", other, "}"),
+                kData);
+  };
+  const std::string path =
+      scratch.write("x.safetensors", pair(R"({"dtype":"I16","shape":[2],"data_offsets":[16,24]})"));
+  expect_error(Category::file, {"x.safetensors:u", "4 bytes", "8 bytes"},
+               [&] { read_array(path + ":t"); });
+  // A type that is not known here is in nobody's way.
+  scratch.write("x.safetensors", pair(R"({"dtype":"C64","shape":[1],"data_offsets":[16,24]})"));
+  EXPECT_EQ(read_array(path + ":t").shape(), std::vector<index_t>{4});
+}
+
 TEST_F(Safetensors, HostileOffsetsAndShapes) {
   refused(file(tensor("F32", "[2,3]", "[0,25]"), kData), {"leave the file", "[0, 25]"});
   refused(file(tensor("F32", "[2,3]", "[4,24]"), kData), {"begin of 0"});
