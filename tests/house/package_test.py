@@ -95,6 +95,12 @@ class Package(unittest.TestCase):
         said = run("pkg-config", "--cflags", "--libs", "tessera_blas", env={"PKG_CONFIG_PATH": str(place)})
         run(cases.options.compiler, *flags().split(), source / "main.cpp", "-o", source / "user", *said.split())
         self.assertIn("Tessera ", run(source / "user", env={"LD_LIBRARY_PATH": str(place.parent)}))
+
+    def test_the_installed_switch_finds_the_installed_blas(self):
+        if not (cases.options.build / "libtessera_blas.so").exists():
+            self.skipTest("the BLAS is not part of this build")
+        if "-fsanitize" in flags():
+            self.skipTest("NOT tested with a sanitizer: other programs cannot load such a library")
         self.assertIn(f"{self.prefix.resolve()}", run(self.prefix / "bin/tessera-blas", "run", "env"))
 
     def test_the_installed_command_runs_from_its_new_place(self):
