@@ -22,7 +22,7 @@ const KernelSet& kernel_set() {
   return chosen;
 }
 
-const KernelsF32& tiny_f32_kernels(index_t N) {
+const KernelsF32& tiny_f32_kernels([[maybe_unused]] index_t N) {
   const KernelSet& set = kernel_set();
 #if defined(__x86_64__)
   if (&set == &kAvx512 && N <= kAvx512Narrow.lanes) return kAvx512Narrow;
