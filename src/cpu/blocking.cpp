@@ -70,8 +70,9 @@ const Caches& caches() {
 }
 
 index_t slab_depth(index_t K, int mr, int word_bytes) {
-  // A panel of A takes half of L1; the other half is for what streams through: B and C.
-  return even_part(K, std::clamp<index_t>(caches().l1 / 2 / (mr * word_bytes), 128, 1024), 8);
+  // A panel of A takes half of L1, or a little more, so that a K just above a multiple is not cut
+  // once more; the rest is for what streams through: B and C.
+  return even_part(K, std::clamp<index_t>(caches().l1 * 5 / 8 / (mr * word_bytes), 128, 1024), 8);
 }
 
 int panel_columns(index_t N, int lanes, int vectors) {

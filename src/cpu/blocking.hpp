@@ -19,7 +19,7 @@ enum class Stream : char { none, in_place, copied };
 
 /// Block sizes of one product, in elements; along K in words.
 struct Blocking {
-  index_t kc;             ///< depth of a slab: a panel of A (MR,kc) stays in half of L1
+  index_t kc;             ///< depth of a slab: a panel of A (MR,kc) stays in L1
   index_t nc;             ///< columns of a job: its part of B (kc,nc) stays in L2
   index_t mc;             ///< rows of a job
   int nr;                 ///< columns of a panel of B, whole vectors
