@@ -11,11 +11,11 @@
 
 #include "bench_options.hpp"
 #include "bench_run.hpp"
+#include "bench_sizes.hpp"
 #include "build_info.hpp"
 #include "commands.hpp"
 #include "json_text.hpp"
 #include "machine.hpp"
-#include "operand.hpp"
 #include "options.hpp"
 #include "peak.hpp"
 #include "signals.hpp"
@@ -68,10 +68,12 @@ std::string text_in(Form form, const BenchResults& results) {
   return to_markdown(results);
 }
 
-std::vector<Extents> sizes_of(const BenchRequest& request) {
+std::vector<Shape> shapes_of(const BenchRequest& request) {
   const bool rectangles = !request.m.empty() || !request.n.empty() || !request.k.empty();
-  if (rectangles && !request.sizes.empty())
-    throw Error(Category::argument, "both --sizes and -m, -n, -k given", "one of them");
+  if (int{rectangles} + int{!request.sizes.empty()} + int{!request.suite.empty()} > 1)
+    throw Error(Category::argument, "more than one of --sizes, --suite and -m, -n, -k given",
+                "one of them");
+  if (!request.suite.empty()) return suite_shapes(request.suite);
   if (!rectangles) return parse_sizes(request.sizes.empty() ? "64:1024:x2" : request.sizes);
   if (request.m.empty() || request.n.empty() || request.k.empty())
     throw Error(Category::argument, "-m, -n and -k belong together", "all three", {},
@@ -91,19 +93,27 @@ std::vector<int> threads_of(const BenchRequest& request) {
   return out;
 }
 
+/// Call after call, and beside it what else is asked for.
+std::vector<Readiness> readiness_of(const BenchRequest& request) {
+  std::vector<Readiness> out = {{}};
+  if (request.idle > 0) out.push_back({request.idle, false});
+  if (request.first_call) out.push_back({0, true});
+  return out;
+}
+
 /// The peers to measure against; warns of libraries that are there but do not work.
-std::vector<Peer> peers_of(const Context& context, const BenchRequest& request, DType type) {
+std::vector<Peer> peers_of(const Context& context, const BenchRequest& request,
+                           const Types& types) {
   if (request.peers == "none") return {};
   std::vector<Peer> out;
   const bool automatic = request.peers == "auto";
-  if (automatic && type != DType::f32 && type != DType::f64) return {};
   const PeerSearch search = search_peers();
   for (const auto& missing : search.missing) {
     if (missing.package.empty()) context.warn(cat("peer left out: ", missing.reason));
   }
   if (automatic) {
     for (const auto& peer : search.found) {
-      if (peer.supports(type)) out.push_back(peer);
+      if (peer.supports(types)) out.push_back(peer);
     }
     return out;
   }
@@ -163,7 +173,7 @@ ordered_json peers_json(const std::vector<Peer>& peers) {
   return out;
 }
 
-ordered_json context_json(const BenchRequest& request, const std::vector<Peer>& peers) {
+ordered_json context_json(const BenchRequest& request, const BenchSettings& settings) {
   const Machine machine = describe_machine();
   ordered_json out = json_object();
   out["date"] = date_text();
@@ -193,9 +203,10 @@ ordered_json context_json(const BenchRequest& request, const std::vector<Peer>& 
   out["seed"] = request.seed;
   out["min_time"] = request.min_time;
   out["max_time"] = request.max_time;
-  out["peak"] = peak_chain(parse_dtype(request.dtype)).instructions;
+  if (!request.suite.empty()) out["suite"] = request.suite;
+  out["peak"] = peak_chain(parse_types(request.dtype).in).instructions;
   out["method"] = method_text(request);
-  out["peers"] = peers_json(peers);
+  out["peers"] = peers_json(settings.peers);
   for (const auto& each : request.extra_context) {
     const auto equals = each.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -244,12 +255,15 @@ class Outputs {
 
 // ---- the command --------------------------------------------------------------------------------
 
-void require_memory_for(const std::vector<Extents>& sizes, DType type, std::size_t contestants) {
+void require_memory_for(const std::vector<Shape>& shapes, const Types& types,
+                        std::size_t contestants) {
   double most = 0;
-  for (const auto& extents : sizes) {
-    const BenchCase now{type, extents, 1};
-    const double verifier = 24.0 * static_cast<double>(extents.M) * static_cast<double>(extents.N);
-    most = std::max(most, now.bytes() * static_cast<double>(contestants + 1) + verifier);
+  for (const auto& shape : shapes) {
+    const BenchCase now{types, shape};
+    const auto sets = static_cast<double>(now.sets());
+    const double verifier = 24.0 * static_cast<double>(shape.M) * static_cast<double>(shape.N) *
+                            static_cast<double>(now.products());
+    most = std::max(most, sets * now.bytes() * static_cast<double>(contestants + 1) + verifier);
   }
   require_memory(most, cat("the largest size with ", contestants, " contestants"));
 }
@@ -258,9 +272,8 @@ void require_memory_for(const std::vector<Extents>& sizes, DType type, std::size
 int judged(const Context& context, const BenchResults& results) {
   int code = 0;
   for (const auto& row : results.rows) {
-    const std::string what =
-        cat(row.name, ", ", row.on.type, " ", to_string(row.on.extents), ", ", row.on.threads,
-            " threads, ", to_string(row.status), ": ", row.message);
+    const std::string what = cat(row.name, ", ", group_text(row.on), ", ", to_string(row.on.shape),
+                                 ", ", to_string(row.status), ": ", row.message);
     if (row.status == RowStatus::refused || row.status == RowStatus::failed) {
       context.error(what);
       code = 1;
@@ -300,22 +313,43 @@ int show_kept(const Context& context, const BenchRequest& request, Form form) {
   return judged(context, results);
 }
 
+/// What is named must run; without names, what can run does.
+void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
+  const auto& named = request.algorithms;
+  const bool all = named.empty();
+  const bool blas_named = std::find(named.begin(), named.end(), kOwnBlas) != named.end();
+  out.algorithms = all ? algorithm_names() : named;
+  std::erase(out.algorithms, kOwnBlas);
+  if (!all) {  // refused before any work
+    Problem any = parse_problem("m=1 n=1 k=1");
+    any.in = out.types.in, any.out = out.types.out;
+    for (const auto& name : out.algorithms) (void)make_plan(any, {.algorithm = name});
+  }
+  if (!all && !blas_named) return;
+  out.blas = own_blas();
+  if (blas_named && !out.blas)
+    throw Error(Category::unavailable, "libtessera_blas.so.0 is not beside the command", {}, {},
+                "build or install it");
+  if (out.blas && !out.blas->supports(out.types)) {
+    if (blas_named)
+      throw Error(Category::argument,
+                  cat("blas cannot run this product: no ", to_string(out.types), " product"));
+    out.blas.reset();
+  }
+}
+
 BenchSettings settings_of(const Context& context, const BenchRequest& request) {
   BenchSettings out;
-  out.type = parse_dtype(request.dtype);
-  require_product(out.type);
-  out.sizes = sizes_of(request);
+  out.types = parse_types(request.dtype);
+  require_product(out.types);
+  out.shapes = shapes_of(request);
   out.threads = threads_of(request);
+  out.readiness = readiness_of(request);
   out.repetitions = request.repetitions;
   out.min_time = request.min_time, out.max_time = request.max_time;
   out.seed = request.seed;
-  out.algorithms = request.algorithms.empty() ? algorithm_names() : request.algorithms;
-  for (const auto& name : request.algorithms) {  // named, and cannot run: refused before any work
-    Problem any = parse_problem("m=1 n=1 k=1");
-    any.in = any.out = out.type;
-    (void)make_plan(any, {.algorithm = name});
-  }
-  out.peers = peers_of(context, request, out.type);
+  choose_algorithms(request, out);
+  out.peers = peers_of(context, request, out.types);
   return out;
 }
 
@@ -340,9 +374,9 @@ int bench(const Context& context, const BenchRequest& request) {
   if (!request.from.empty()) return show_kept(context, request, form);
   const Outputs outputs(request);
   const BenchSettings settings = settings_of(context, request);
-  require_memory_for(settings.sizes, settings.type,
+  require_memory_for(settings.shapes, settings.types,
                      settings.algorithms.size() + settings.peers.size() + 1);
-  Bench run(context, settings, context_json(request, settings.peers));
+  Bench run(context, settings, context_json(request, settings));
   const InterruptsAreNoted noted;
   try {
     run.run([&](const BenchResults& so_far) {
@@ -366,6 +400,7 @@ void add_bench(CLI::App& root, Context& context) {
       "  tessera bench --sizes 64:1024:x2\n"
       "  tessera bench --sizes 512 --threads 1,2 --peers openblas,blis --plot ladder.svg\n"
       "  tessera bench -m 16 -n 4096 -k 1024:4096:x2 --algorithms block_tiled -o results.json\n"
+      "  tessera bench --suite skinny,tiny --algorithms packed,blas -o skinny.json\n"
       "  tessera bench --from results.json --markdown\n"
       "\n"
       "Every result is verified before it is timed; a wrong one is reported, not measured (exit "

@@ -23,8 +23,12 @@ ordered_json number_or_null(double value) {
 }
 
 std::string run_name(const BenchRow& row) {
-  const auto& [M, N, K] = row.on.extents;
-  return cat(row.name, "/", row.on.type, "/", M, "x", N, "x", K, "/threads:", row.on.threads);
+  const Readiness& readiness = row.on.readiness;
+  const std::string state = readiness.first_call ? "/first_call"
+                            : readiness.steady() ? ""
+                                                 : cat("/idle:", readiness.idle_seconds);
+  return cat(row.name, "/", to_string(row.on.types), "/", full_text(row.on.shape), state,
+             "/threads:", row.on.threads);
 }
 
 /// What every entry of a row begins with.
@@ -43,10 +47,14 @@ ordered_json entry_head(const BenchRow& row, std::size_t family, std::size_t ins
 void describe_row(ordered_json& entry, const BenchRow& row) {
   entry["contestant"] = row.name;
   entry["kind"] = name_of(row.kind);
-  entry["dtype"] = name(row.on.type);
-  entry["m"] = row.on.extents.M;
-  entry["n"] = row.on.extents.N;
-  entry["k"] = row.on.extents.K;
+  entry["dtype"] = to_string(row.on.types);
+  entry["m"] = row.on.shape.M;
+  entry["n"] = row.on.shape.N;
+  entry["k"] = row.on.shape.K;
+  entry["batch"] = row.on.shape.batch;
+  entry["transposition"] = transposition_text(row.on.shape);
+  entry["idle_seconds"] = row.on.readiness.idle_seconds;
+  entry["first_call"] = row.on.readiness.first_call;
   entry["status"] = to_string(row.status);
   if (!row.message.empty()) entry["remark"] = row.message;
   entry["max_error_ratio"] = number_or_null(row.max_error_ratio);
@@ -163,6 +171,12 @@ T field(const ordered_json& entry, const char* key, const std::string& where) {
   }
 }
 
+/// The same for a field that files of earlier versions lack.
+template <class T>
+T field_or(const ordered_json& entry, const char* key, T missing, const std::string& where) {
+  return entry.contains(key) ? field<T>(entry, key, where) : missing;
+}
+
 template <class Names>
 std::size_t index_of(const Names& names, const std::string& text, const std::string& where) {
   const auto at = std::find(names.begin(), names.end(), text);
@@ -170,6 +184,19 @@ std::size_t index_of(const Names& names, const std::string& text, const std::str
     throw Error(Category::file, cat(where, " says '", text, "'"),
                 cat("one of ", names[0], ", ..., ", names.back()));
   return static_cast<std::size_t>(at - names.begin());
+}
+
+Shape shape_of_entry(const ordered_json& entry, const std::string& where) {
+  Shape out{field<index_t>(entry, "m", where), field<index_t>(entry, "n", where),
+            field<index_t>(entry, "k", where), field_or(entry, "batch", index_t{1}, where)};
+  if (out.M < 1 || out.N < 1 || out.K < 1 || out.batch < 1)
+    throw Error(Category::file, cat(where, " has an extent below 1"));
+  constexpr std::array<std::string_view, 4> names = {"NN", "NT", "TN", "TT"};
+  const std::size_t which =
+      index_of(names, field_or<std::string>(entry, "transposition", "NN", where), where);
+  out.a_transposed = which >= 2;
+  out.b_transposed = which % 2 == 1;
+  return out;
 }
 
 BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
@@ -180,16 +207,16 @@ BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
   row.status = static_cast<RowStatus>(
       index_of(kRowStatusNames, field<std::string>(entry, "status", where), where));
   try {
-    row.on.type = parse_dtype(field<std::string>(entry, "dtype", where));
+    row.on.types = parse_types(field<std::string>(entry, "dtype", where));
   } catch (const Error& error) {
     throw Error(Category::file, cat(where, ": ", error.what()));
   }
-  row.on.extents = {field<index_t>(entry, "m", where), field<index_t>(entry, "n", where),
-                    field<index_t>(entry, "k", where)};
+  row.on.shape = shape_of_entry(entry, where);
   row.on.threads = field<int>(entry, "threads", where);
-  const auto& [M, N, K] = row.on.extents;
-  if (M < 1 || N < 1 || K < 1 || row.on.threads < 1)
-    throw Error(Category::file, cat(where, " has an extent or number of threads below 1"));
+  row.on.readiness = {field_or(entry, "idle_seconds", 0.0, where),
+                      field_or(entry, "first_call", false, where)};
+  if (row.on.threads < 1 || !(row.on.readiness.idle_seconds >= 0))
+    throw Error(Category::file, cat(where, " has a number of threads below 1 or idles below 0 s"));
   if (entry.contains("remark")) row.message = field<std::string>(entry, "remark", where);
   const auto ratio = entry.find("max_error_ratio");
   row.max_error_ratio = ratio != entry.end() && ratio->is_number() ? ratio->get<double>() : kNan;

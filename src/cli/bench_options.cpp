@@ -1,9 +1,13 @@
 // See bench_options.hpp.
 #include "bench_options.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "bench_sizes.hpp"
+#include "peers.hpp"
+#include "suggest.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera::cli {
@@ -29,34 +33,48 @@ void add_text(CLI::App& app, const std::string& flags, std::string& target, cons
       ->type_name(type_name);
 }
 
-void add_seconds(CLI::App& app, const char* flag, double& target, const char* description) {
+void add_positive(CLI::App& app, const char* flag, double& target, const char* unit, double most,
+                  const char* description) {
   app.add_option_function<std::string>(
          flag,
-         [&target, flag](const std::string& text) {
+         [&target, flag, unit, most](const std::string& text) {
            char* end = nullptr;
            const double value = std::strtod(text.c_str(), &end);
-           if (text.empty() || *end != '\0' || !(value > 0) || value > 1e6)
+           if (text.empty() || *end != '\0' || !(value > 0) || value > most)
              throw CLI::ValidationError(
-                 flag, cat("expected seconds, above 0 and at most 1e6, got '", text, "'"));
+                 flag,
+                 fmt::format("expected {}, above 0 and at most {:g}, got '{}'", unit, most, text));
            target = value;
          },
          description)
-      ->type_name("SECONDS");
+      ->type_name(unit);
+}
+
+void add_seconds(CLI::App& app, const char* flag, double& target, const char* description) {
+  add_positive(app, flag, target, "SECONDS", 1e6, description);
 }
 
 void add_what(CLI::App& app, BenchRequest& request) {
   const auto extents = [](const std::string& text) { parse_extents(text); };
   add_text(
       app, "--sizes", request.sizes, "LIST",
-      "Sizes: 512, 64:1024:x2, 64:1024:+64, 4096x16x4096, joined by commas; default 64:1024:x2",
+      "Sizes: 512, 64:1024:x2, 64:1024:+64, 4096x16x4096 (MxNxK), 1000x8x8x8 (a batch), 1024-TN "
+      "(A transposed), joined by commas; default 64:1024:x2",
       [](const std::string& text) { parse_sizes(text); });
+  add_text(app, "--suite", request.suite, "SUITES",
+           cat("Named lists of sizes, joined by commas: ", join(suite_names())),
+           [](const std::string& text) { suite_shapes(text); });
   add_text(app, "-m", request.m, "LIST", "Rows of A and C; with -n and -k: every combination",
            extents);
   add_text(app, "-n", request.n, "LIST", "Columns of B and C", extents);
   add_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
   add_algorithms(app, "--algorithms", request.algorithms,
-                 "Algorithms, joined by commas; default all");
-  add_dtype(app, "--dtype", request.dtype, "Element type of A, B and C; default f32");
+                 "Algorithms, joined by commas; blas is libtessera_blas, called as programs call a "
+                 "BLAS; default all",
+                 kOwnBlas);
+  add_text(app, "--dtype", request.dtype, "TYPE",
+           "Element type of A, B and C, or of A and B and of C: bf16:f32; default f32",
+           [](const std::string& text) { parse_types(text); });
   add_text(app, "--threads", request.threads, "LIST",
            "Numbers of threads, such as 1,2; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, "
            "then the cores of this process",
@@ -73,6 +91,10 @@ void add_how(CLI::App& app, BenchRequest& request) {
   add_seconds(app, "--min-time", request.min_time, "Length of one sample at least; default 0.05");
   add_seconds(app, "--max-time", request.max_time,
               "For each contestant and size: slower ones get fewer samples; default 5");
+  add_seconds(app, "--idle", request.idle,
+              "Measure also single calls after so much idleness, in rows of their own");
+  app.add_flag("--first-call", request.first_call,
+               "Measure also the first call of a process, in rows of their own");
   add_seed(app, "--seed", request.seed, "Seed of the random matrices; default 1");
   app.add_flag("--no-host", request.no_host, "Leave the name of this machine out of the results");
   app.add_option("--context", request.extra_context,

@@ -10,12 +10,14 @@
 namespace tessera::cli {
 
 struct BenchRequest {
-  std::string sizes, m, n, k;
-  std::vector<std::string> algorithms;  // empty: all
+  std::string sizes, suite, m, n, k;
+  std::vector<std::string> algorithms;  // empty: all; "blas" is this project's
   std::string dtype = "f32";
   std::string threads, peers = "auto";
   int repetitions = 5;
   double min_time = 0.05, max_time = 5;
+  double idle = 0;  // seconds; 0: not measured
+  bool first_call = false;
   std::uint64_t seed = 1;
   bool csv = false, markdown = false, no_host = false, force = false;
   std::string plot, output, from;

@@ -18,19 +18,22 @@ PlotRole role_of(Kind kind) {
                                  : PlotRole::limit;
 }
 
-double side_of(const Extents& extents) {
-  if (extents.M == extents.N && extents.N == extents.K) return static_cast<double>(extents.M);
-  return std::cbrt(static_cast<double>(extents.M) * static_cast<double>(extents.N) *
-                   static_cast<double>(extents.K));
+bool is_cube(const Shape& shape) {
+  return shape.M == shape.N && shape.N == shape.K && shape.batch == 1;
+}
+
+double side_of(const Shape& shape) {
+  if (is_cube(shape)) return static_cast<double>(shape.M);
+  return std::cbrt(static_cast<double>(shape.M) * static_cast<double>(shape.N) *
+                   static_cast<double>(shape.K) * static_cast<double>(shape.batch));
 }
 
 LinePlot line_plot(const BenchResults& results, const std::vector<BenchRow>& group) {
   LinePlot out;
-  out.title = "Speed over size: " + group_title(group.front());
+  out.title = "Speed over size: " + group_text(group.front().on);
   out.y_label = "GFLOP/s, median and quartiles";
-  const bool cubes = std::all_of(group.begin(), group.end(), [](const BenchRow& row) {
-    return row.on.extents.M == row.on.extents.N && row.on.extents.N == row.on.extents.K;
-  });
+  const bool cubes = std::all_of(group.begin(), group.end(),
+                                 [](const BenchRow& row) { return is_cube(row.on.shape); });
   out.x_label = cubes ? "M = N = K" : "side of the cube with as many products, (M N K)^(1/3)";
   for (const auto* contestant : distinct(group, same_contestant)) {
     PlotSeries series{shown_name(*contestant), role_of(contestant->kind), {}};
@@ -38,8 +41,8 @@ LinePlot line_plot(const BenchResults& results, const std::vector<BenchRow>& gro
       if (!same_contestant(row, *contestant) || !measured(row)) continue;
       const Figures found = figures(results, row);
       const double work = row.on.flops() * 1e-9;
-      series.points.push_back({side_of(row.on.extents), found.gflops, work / found.seconds.q3,
-                               work / found.seconds.q1});
+      series.points.push_back(
+          {side_of(row.on.shape), found.gflops, work / found.seconds.q3, work / found.seconds.q1});
     }
     std::sort(series.points.begin(), series.points.end(),
               [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
@@ -51,7 +54,7 @@ LinePlot line_plot(const BenchResults& results, const std::vector<BenchRow>& gro
 BarPlot ladder_plot(const BenchResults& results, const std::vector<BenchRow>& group) {
   BarPlot out;
   out.title =
-      cat("The ladder at ", to_string(group.front().on.extents), ": ", group_title(group.front()));
+      cat("The ladder at ", to_string(group.front().on.shape), ": ", group_text(group.front().on));
   out.x_label = "% of the measured multiply-add peak";
   out.limit_name = "peak";
   for (const auto& row : group) {
@@ -70,9 +73,8 @@ BarPlot ladder_plot(const BenchResults& results, const std::vector<BenchRow>& gr
 }  // namespace
 
 std::string to_svg(const BenchResults& results) {
-  const auto cases = distinct(results.rows, [](const BenchRow& a, const BenchRow& b) {
-    return a.on.extents == b.on.extents;
-  });
+  const auto cases = distinct(
+      results.rows, [](const BenchRow& a, const BenchRow& b) { return a.on.shape == b.on.shape; });
   std::vector<LinePlot> lines;
   std::vector<BarPlot> bars;
   for (const auto* first : distinct(results.rows, same_group)) {

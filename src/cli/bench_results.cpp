@@ -52,7 +52,8 @@ std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow&
 }
 
 bool same_group(const BenchRow& a, const BenchRow& b) {
-  return a.on.type == b.on.type && a.on.threads == b.on.threads;
+  return a.on.types == b.on.types && a.on.threads == b.on.threads &&
+         a.on.readiness == b.on.readiness;
 }
 bool same_contestant(const BenchRow& a, const BenchRow& b) {
   return a.name == b.name && a.kind == b.kind;
@@ -64,10 +65,6 @@ std::vector<BenchRow> group_of(const BenchResults& results, const BenchRow& row)
     if (same_group(each, row)) out.push_back(each);
   }
   return out;
-}
-
-std::string group_title(const BenchRow& row) {
-  return cat(row.on.type, ", ", row.on.threads, row.on.threads == 1 ? " thread" : " threads");
 }
 
 std::vector<std::string> peer_names(const std::vector<BenchRow>& rows) {
@@ -129,7 +126,7 @@ std::string to_string(RowStatus status) {
 }
 
 bool same_case(const BenchRow& a, const BenchRow& b) {
-  return same_group(a, b) && a.on.extents == b.on.extents;
+  return same_group(a, b) && a.on.shape == b.on.shape;
 }
 
 Figures figures(const BenchResults& results, const BenchRow& row) {

@@ -43,7 +43,7 @@ struct BenchRow {
   double max_error_ratio = 0;  ///< largest |error| / bound over all elements
   std::vector<Sample> samples;
 
-  std::vector<double> seconds() const;  ///< of one product, sample by sample
+  std::vector<double> seconds() const;  ///< of one call, sample by sample
 };
 
 struct BenchResults {
@@ -54,18 +54,18 @@ struct BenchResults {
 /// What is computed from a row and the other rows of its case. Ratios are taken turn by turn
 /// between neighbours in time, then the median, which cancels most of what a shared machine does.
 struct Figures {
-  Summary seconds;                                     ///< of one product
+  Summary seconds;                                     ///< of one call
   double gflops = 0;                                   ///< at the median
   Summary percent_of_peak;                             ///< NaN where the peak was not measured
   std::vector<std::pair<std::string, double>> ratios;  ///< speed as a multiple of each peer's
 };
 Figures figures(const BenchResults& results, const BenchRow& row);
 
-/// True for rows of the same element type, extents and number of threads.
+/// True for rows of the same element types, shape and conditions.
 bool same_case(const BenchRow& a, const BenchRow& b);
 
 bool measured(const BenchRow& row);
-/// True for rows of the same element type and number of threads.
+/// True for rows of the same element types and conditions: threads, readiness.
 bool same_group(const BenchRow& a, const BenchRow& b);
 bool same_contestant(const BenchRow& a, const BenchRow& b);
 std::vector<BenchRow> group_of(const BenchResults& results, const BenchRow& row);
@@ -91,8 +91,6 @@ std::vector<const BenchRow*> distinct(const std::vector<BenchRow>& rows, Same&& 
   return out;
 }
 
-/// "f32, 2 threads"
-std::string group_title(const BenchRow& row);
 /// "measured peak", or the row's name.
 std::string shown_name(const BenchRow& row);
 /// Three significant digits: 0.512, 5.12, 51.2, 512, 5120; "-" for what is no number.

@@ -25,10 +25,15 @@ constexpr index_t kProbeSide = 96;
 constexpr double kVerifierProducts = 3;
 /// Of a turn, with what it spends on waking up.
 constexpr double kTurnOverhead = 1.3;
+/// Samples after idleness and of first calls, at least.
+constexpr int kSingleCalls = 21;
+/// To start a process and load a library in it, about.
+constexpr double kProcessSeconds = 0.03;
 
 Arithmetic arithmetic_of(const BenchRow& row) {
-  return row.kind == Kind::algorithm ? find_algorithm(row.name).arithmetic(row.on.type)
-                                     : Arithmetic::native;
+  return row.kind == Kind::algorithm && row.name != kOwnBlas
+             ? find_algorithm(row.name).arithmetic(row.on.types.in)
+             : Arithmetic::native;
 }
 
 RowStatus status_of(const Error& error) {
@@ -37,11 +42,7 @@ RowStatus status_of(const Error& error) {
   return not_offered ? RowStatus::unsupported : RowStatus::failed;
 }
 
-Problem problem_of(const SharedOperands& shared) {
-  return make_problem(shared.A(), shared.B(), shared.C());
-}
-
-double volume(const Extents& e) { return double(e.M) * double(e.N) * double(e.K); }
+double volume(const Shape& e) { return double(e.M) * double(e.N) * double(e.K) * double(e.batch); }
 
 std::string thread_text(const std::vector<int>& threads) {
   std::vector<std::string> counts;
@@ -56,12 +57,19 @@ Bench::Bench(const Context& context, const BenchSettings& settings, nlohmann::or
   results_.context = std::move(about);
   // Contestants come first: a process may only be forked while this one has no threads.
   for (int count : settings_.threads) {
-    auto& field = fields_.emplace_back();
-    for (const auto& name : settings_.algorithms)
-      field.push_back({Contestant::algorithm(name, count, shared_)});
-    for (const auto& peer : settings_.peers)
-      field.push_back({Contestant::peer(peer, count, shared_)});
-    field.push_back({Contestant::peak(count)});
+    for (const Readiness& readiness : settings_.readiness) {
+      Field& field = fields_.emplace_back(Field{{count, readiness}, {}});
+      auto& entrants = field.entrants;
+      for (const auto& name : settings_.algorithms)
+        entrants.push_back({Contestant::algorithm(name, field.on, shared_)});
+      if (settings_.blas)
+        entrants.push_back(
+            {Contestant::library(Kind::algorithm, *settings_.blas, field.on, shared_)});
+      for (const auto& peer : settings_.peers)
+        entrants.push_back({Contestant::library(Kind::peer, peer, field.on, shared_)});
+      // A single call is no throughput.
+      if (readiness.steady()) entrants.push_back({Contestant::peak(count)});
+    }
   }
 }
 
@@ -69,12 +77,14 @@ void Bench::run(const std::function<void(const BenchResults&)>& finished) {
   try {
     for (auto& field : fields_) probe(field);
     announce();
-    for (auto& field : fields_) {
-      for (const auto& extents : settings_.sizes) {
-        measure(field, {settings_.type, extents, field.front().contestant->threads()});
+    for (const auto& shape : settings_.shapes) {
+      const BenchCase any = case_of(shape, {});
+      shared_.prepare(any, settings_.seed);
+      const Judge judge = judge_for(any);
+      for (auto& field : fields_) {
+        measure(field, case_of(shape, field.on), judge);
         finished(results_);
       }
-      field.clear();  // ends the processes
     }
   } catch (const Interrupted&) {
     results_.context["interrupted"] = true;
@@ -82,20 +92,23 @@ void Bench::run(const std::function<void(const BenchResults&)>& finished) {
   }
 }
 
+BenchCase Bench::case_of(const Shape& shape, const Conditions& on) const {
+  return {settings_.types, shape, on.threads, on.readiness};
+}
+
 // ---- how long it will take ----------------------------------------------------------------------
 
 /// One small product of everyone: how fast is it about?
 void Bench::probe(Field& field) {
-  const auto& sizes = settings_.sizes;
-  const Extents least =
-      *std::min_element(sizes.begin(), sizes.end(),
-                        [](const Extents& a, const Extents& b) { return volume(a) < volume(b); });
-  const BenchCase now{
-      settings_.type,
+  const auto& shapes = settings_.shapes;
+  const Shape least =
+      *std::min_element(shapes.begin(), shapes.end(),
+                        [](const Shape& a, const Shape& b) { return volume(a) < volume(b); });
+  const BenchCase now = case_of(
       {std::min(least.M, kProbeSide), std::min(least.N, kProbeSide), std::min(least.K, kProbeSide)},
-      field.front().contestant->threads()};
+      field.on);
   shared_.prepare(now, settings_.seed);
-  for (auto& entrant : field) {
+  for (auto& entrant : field.entrants) {
     try {
       entrant.rate = now.flops() / std::max(1e-9, entrant.contestant->prepare(now));
     } catch (const Error&) {
@@ -103,69 +116,91 @@ void Bench::probe(Field& field) {
     }
   }
   const auto start = Clock::now();
-  const Verifier verifier(problem_of(shared_), shared_.A(), shared_.B(), shared_.C());
-  verifier_rate_ = kVerifierProducts * now.flops() / std::max(1e-6, seconds_since(start));
+  const Judge judge(shared_, now.products(), {});
+  verifier_rate_ = kVerifierProducts * now.flops() * static_cast<double>(now.products()) /
+                   std::max(1e-6, seconds_since(start));
 }
 
-/// Of one product, from the speed last seen; 0 where nothing is known.
-double Bench::expected_product(const Entrant& entrant, const BenchCase& now) const {
+/// Of one call, from the speed last seen; 0 where nothing is known.
+double Bench::expected_call(const Entrant& entrant, const BenchCase& now) const {
   return entrant.rate > 0 ? now.flops() / entrant.rate : 0;
 }
 
 bool Bench::too_slow(const Entrant& entrant, const BenchCase& now) const {
-  return expected_product(entrant, now) > kTriesOverBudget * settings_.max_time;
+  return expected_call(entrant, now) > kTriesOverBudget * settings_.max_time;
 }
 
-int Bench::repetitions_for(double product_seconds) const {
-  const double fit = settings_.max_time / std::max(product_seconds, settings_.min_time);
-  return static_cast<int>(std::clamp(fit, 1.0, static_cast<double>(settings_.repetitions)));
+/// A sample that is one call says less than a mean of many calls does: there are more of them.
+int Bench::repetitions(const BenchCase& now) const {
+  return now.readiness.steady() ? settings_.repetitions
+                                : std::max(settings_.repetitions, kSingleCalls);
 }
 
-double Bench::verifier_seconds(const BenchCase& now) const {
-  return kVerifierProducts * now.flops() / verifier_rate_;
+double Bench::turn_seconds(const BenchCase& now, double call_seconds) const {
+  if (now.readiness.first_call) return kProcessSeconds + call_seconds;
+  if (!now.readiness.steady()) return now.readiness.idle_seconds + 2 * call_seconds;
+  return kTurnOverhead * std::max(call_seconds, settings_.min_time);
 }
 
-/// What a contestant's part of a case takes: one product to verify, a second one, the turns.
+int Bench::repetitions_for(const BenchCase& now, double call_seconds) const {
+  const double fit = kTurnOverhead * settings_.max_time / turn_seconds(now, call_seconds);
+  return static_cast<int>(std::clamp(fit, 1.0, static_cast<double>(repetitions(now))));
+}
+
+double Bench::verifier_seconds(const Shape& shape) const {
+  const BenchCase now = case_of(shape, {});
+  return kVerifierProducts * now.flops() * static_cast<double>(now.sets()) / verifier_rate_;
+}
+
+/// What a contestant's part of a case takes: one call to verify, a second one, the turns.
 double Bench::entrant_seconds(const Entrant& entrant, const BenchCase& now) const {
   if (too_slow(entrant, now)) return 0;
-  const double product = expected_product(entrant, now);
-  return 2 * product +
-         repetitions_for(product) * kTurnOverhead * std::max(product, settings_.min_time);
+  const double call = expected_call(entrant, now);
+  return 2 * call + repetitions_for(now, call) * turn_seconds(now, call);
 }
 
 double Bench::case_seconds(const Field& field, const BenchCase& now) const {
-  double out = verifier_seconds(now);
-  for (const auto& entrant : field) out += entrant_seconds(entrant, now);
+  double out = 0;
+  for (const auto& entrant : field.entrants) out += entrant_seconds(entrant, now);
   return out;
 }
 
 double Bench::expected_seconds() const {
   double out = 0;
-  for (const auto& field : fields_) {
-    for (const auto& extents : settings_.sizes)
-      out += case_seconds(field, {settings_.type, extents, field.front().contestant->threads()});
+  for (const auto& shape : settings_.shapes) {
+    out += verifier_seconds(shape);
+    for (const auto& field : fields_) out += case_seconds(field, case_of(shape, field.on));
   }
   return out;
 }
 
 void Bench::announce() const {
-  const std::size_t count = settings_.sizes.size();
-  context_.note(fmt::format(
-      "{} on {}, {} contestants, about {}", count == 1 ? "1 size" : cat(count, " sizes"),
-      thread_text(settings_.threads), fields_.front().size(), duration_text(expected_seconds())));
+  const std::size_t count = settings_.shapes.size();
+  context_.note(fmt::format("{} on {}, {} contestants, about {}",
+                            count == 1 ? "1 size" : cat(count, " sizes"),
+                            thread_text(settings_.threads), fields_.front().entrants.size(),
+                            duration_text(expected_seconds())));
 }
 
 // ---- one case -----------------------------------------------------------------------------------
 
-void Bench::measure(Field& field, const BenchCase& on) {
-  Progress progress(context_,
-                    cat(on.type, " ", to_string(on.extents), ", ", on.threads,
-                        on.threads == 1 ? " thread" : " threads"),
+/// The products that all are compared with. They take long where sizes are large.
+Judge Bench::judge_for(const BenchCase& now) const {
+  const double expected = verifier_seconds(now.shape);
+  Progress progress(context_, cat(to_string(now.types), " ", to_string(now.shape), ", verifier"),
+                    expected, Pace::Unit::seconds);
+  return {shared_, now.products(), [&](double share) {
+            throw_if_interrupted();
+            progress.update(expected * share);
+          }};
+}
+
+void Bench::measure(Field& field, const BenchCase& on, const Judge& judge) {
+  Progress progress(context_, cat(group_text(on), ", ", to_string(on.shape)),
                     case_seconds(field, on), Pace::Unit::seconds);
   Case now{on, {}, {}, 0};
   try {
-    shared_.prepare(on, settings_.seed);
-    verify_all(field, now, progress);
+    verify_all(field, now, judge, progress);
     take_turns(field, now, progress);
   } catch (const Interrupted&) {
     keep_interrupted(now);
@@ -174,54 +209,37 @@ void Bench::measure(Field& field, const BenchCase& on) {
   finish_rows(field, now);
 }
 
-/// The product that all are compared with. It takes long where sizes are large.
-Verifier Bench::verifier_for(Case& now, Progress& progress) const {
-  const double expected = verifier_seconds(now.on);
-  progress.update(0, expected);
-  Verifier out(problem_of(shared_), shared_.A(), shared_.B(), shared_.C(), nullptr, 0,
-               [&](index_t done, index_t total) {
-                 throw_if_interrupted();
-                 progress.update(expected * static_cast<double>(done) /
-                                 static_cast<double>(std::max<index_t>(1, total)));
-               });
-  now.done = expected;
-  return out;
-}
-
-void Bench::verify_all(Field& field, Case& now, Progress& progress) {
-  const Verifier verifier = verifier_for(now, progress);
-  for (auto& entrant : field) {
+void Bench::verify_all(Field& field, Case& now, const Judge& judge, Progress& progress) {
+  for (auto& entrant : field.entrants) {
     throw_if_interrupted();
     BenchRow row{entrant.contestant->name(), entrant.contestant->kind(), now.on, {}, {}, 0, {}};
     double seconds = 0;
-    if (const double expected = expected_product(entrant, now.on); too_slow(entrant, now.on)) {
+    if (const double expected = expected_call(entrant, now.on); too_slow(entrant, now.on)) {
       row.status = RowStatus::skipped;
       row.message =
           cat("one product would take about ", duration_text(expected), "; raise --max-time");
     } else {
       progress.update(now.done, 2 * expected);
-      seconds = verified_product(entrant, row, verifier);
+      seconds = verified_call(entrant, row, judge);
       now.done += 2 * expected;
     }
-    now.product_seconds.push_back(seconds);
+    now.call_seconds.push_back(seconds);
     now.rows.push_back(std::move(row));
   }
 }
 
-/// One product into the shared result, and what the verifier says of it.
-double Bench::verified_product(Entrant& entrant, BenchRow& row, const Verifier& verifier) {
+/// Every product once into the shared results, and what the judge says of them.
+double Bench::verified_call(Entrant& entrant, BenchRow& row, const Judge& judge) {
   try {
-    shared_.spoil_result();
+    shared_.spoil_results();
     const double seconds = entrant.contestant->prepare(row.on);
     entrant.rate = row.on.flops() / std::max(1e-9, seconds);
     if (row.kind == Kind::peak) return seconds;
-    const Verification check = verifier.check(shared_.C(), arithmetic_of(row));
-    row.max_error_ratio = check.max_error_ratio;
-    if (!check.within_bound) {
+    const Judgement found = judge.check(shared_, arithmetic_of(row));
+    row.max_error_ratio = found.max_error_ratio;
+    if (!found.good()) {
       row.status = RowStatus::refused;
-      row.message = fmt::format("wrong at ({},{}): expected {:.9g}, got {:.9g}; {} of {} elements",
-                                check.row, check.col, check.expected, check.got, check.outside,
-                                row.on.extents.M * row.on.extents.N);
+      row.message = found.fault;
     }
     return seconds;
   } catch (const Error& error) {
@@ -234,17 +252,18 @@ double Bench::verified_product(Entrant& entrant, BenchRow& row, const Verifier& 
 /// Round by round, each time beginning with the next contestant; a round before the first warms up
 /// those to whom it costs little.
 void Bench::take_turns(Field& field, Case& now, Progress& progress) {
-  const std::size_t count = field.size();
-  for (int turn = -1; turn < settings_.repetitions; ++turn) {
+  const std::size_t count = field.entrants.size();
+  const bool steady = now.on.readiness.steady();
+  for (int turn = steady ? -1 : 0; turn < repetitions(now.on); ++turn) {
     for (std::size_t step = 0; step < count; ++step) {
       const std::size_t i = (step + static_cast<std::size_t>(turn + 1)) % count;
-      const double product = now.product_seconds[i];
+      const double call = now.call_seconds[i];
       if (now.rows[i].status != RowStatus::verified) continue;
-      if (turn < 0 && product > settings_.min_time) continue;
-      if (turn >= repetitions_for(product)) continue;
-      const double expected = kTurnOverhead * std::max(product, settings_.min_time);
+      if (turn < 0 && call > settings_.min_time) continue;
+      if (turn >= repetitions_for(now.on, call)) continue;
+      const double expected = turn_seconds(now.on, call);
       progress.update(now.done, expected);
-      take_turn(field[i], now.rows[i], turn);
+      take_turn(field.entrants[i], now.rows[i], turn);
       if (turn >= 0) now.done += expected;
     }
   }
@@ -267,10 +286,10 @@ void Bench::finish_rows(Field& field, Case& now) {
   for (std::size_t i = 0; i < now.rows.size(); ++i) {
     BenchRow& row = now.rows[i];
     const auto taken = static_cast<int>(row.samples.size());
-    if (row.status == RowStatus::verified && taken < settings_.repetitions)
-      row.message = cat(taken, " of ", settings_.repetitions, " repetitions (--max-time)");
+    if (row.status == RowStatus::verified && taken < repetitions(now.on))
+      row.message = cat(taken, " of ", repetitions(now.on), " repetitions (--max-time)");
     try {
-      field[i].contestant->release();
+      field.entrants[i].contestant->release();
     } catch (const Error&) {
       // It is gone already, and its row says so.
     }
@@ -282,8 +301,8 @@ void Bench::finish_rows(Field& field, Case& now) {
 void Bench::keep_interrupted(Case& now) {
   for (auto& row : now.rows) {
     const auto taken = static_cast<int>(row.samples.size());
-    if (row.status == RowStatus::verified && taken < settings_.repetitions) {
-      row.message = cat(taken, " of ", settings_.repetitions, " repetitions (interrupted)");
+    if (row.status == RowStatus::verified && taken < repetitions(now.on)) {
+      row.message = cat(taken, " of ", repetitions(now.on), " repetitions (interrupted)");
       if (taken == 0) row.status = RowStatus::interrupted;
     }
     results_.rows.push_back(std::move(row));

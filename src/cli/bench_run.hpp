@@ -5,24 +5,26 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench_judge.hpp"
 #include "bench_report.hpp"
-#include "bench_sizes.hpp"
 #include "context.hpp"
 #include "peers.hpp"
 #include "progress.hpp"
-#include "tessera/matmul/verify.hpp"
 
 namespace tessera::cli {
 
 struct BenchSettings {
-  DType type = DType::f32;
+  Types types;
   std::vector<std::string> algorithms;
+  std::optional<Peer> blas;  ///< this project's, measured beside the algorithms
   std::vector<Peer> peers;
-  std::vector<Extents> sizes;
+  std::vector<Shape> shapes;
   std::vector<int> threads;
+  std::vector<Readiness> readiness = {{}};
   int repetitions = 5;
   double min_time = 0.05, max_time = 5;  ///< seconds: of a sample; for each contestant and size
   std::uint64_t seed = 1;
@@ -44,29 +46,36 @@ class Bench {
     std::unique_ptr<Contestant> contestant;
     double rate = 0;  ///< multiplications and additions a second, as last seen; 0: unknown
   };
-  using Field = std::vector<Entrant>;  // all that run with one number of threads
+  /// All that run under the same conditions.
+  struct Field {
+    Conditions on;
+    std::vector<Entrant> entrants;
+  };
   /// What becomes of one case.
   struct Case {
     BenchCase on;
     std::vector<BenchRow> rows;
-    std::vector<double> product_seconds;  // of each row, as last seen
-    double done = 0;                      // expected seconds
+    std::vector<double> call_seconds;  // of each row, as last seen
+    double done = 0;                   // expected seconds
   };
 
   void probe(Field& field);
-  double expected_product(const Entrant& entrant, const BenchCase& now) const;
+  double expected_call(const Entrant& entrant, const BenchCase& now) const;
   bool too_slow(const Entrant& entrant, const BenchCase& now) const;
-  int repetitions_for(double product_seconds) const;
-  double verifier_seconds(const BenchCase& now) const;
+  int repetitions(const BenchCase& now) const;
+  int repetitions_for(const BenchCase& now, double call_seconds) const;
+  double turn_seconds(const BenchCase& now, double call_seconds) const;
+  double verifier_seconds(const Shape& shape) const;
   double entrant_seconds(const Entrant& entrant, const BenchCase& now) const;
   double case_seconds(const Field& field, const BenchCase& now) const;
   double expected_seconds() const;
   void announce() const;
 
-  void measure(Field& field, const BenchCase& now);
-  Verifier verifier_for(Case& now, Progress& progress) const;
-  void verify_all(Field& field, Case& now, Progress& progress);
-  double verified_product(Entrant& entrant, BenchRow& row, const Verifier& verifier);
+  BenchCase case_of(const Shape& shape, const Conditions& on) const;
+  Judge judge_for(const BenchCase& now) const;
+  void measure(Field& field, const BenchCase& now, const Judge& judge);
+  void verify_all(Field& field, Case& now, const Judge& judge, Progress& progress);
+  double verified_call(Entrant& entrant, BenchRow& row, const Judge& judge);
   void take_turns(Field& field, Case& now, Progress& progress);
   void take_turn(Entrant& entrant, BenchRow& row, int turn) const;
   void finish_rows(Field& field, Case& now);
@@ -75,7 +84,7 @@ class Bench {
   const Context& context_;
   BenchSettings settings_;
   SharedOperands shared_;
-  std::vector<Field> fields_;  // one for each number of threads
+  std::vector<Field> fields_;  // the same contestants under different conditions
   double verifier_rate_ = 1e9;
   BenchResults results_;
 };

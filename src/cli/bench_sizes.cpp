@@ -2,9 +2,11 @@
 #include "bench_sizes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "options.hpp"
+#include "suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
@@ -14,7 +16,23 @@ namespace {
 
 constexpr index_t kLargest = index_t{1} << 20;  // 4 TiB for one f32 square: nobody's memory
 constexpr std::size_t kMostSizes = 1000;
-constexpr const char* kForms = "512, 64:1024:x2, 64:1024:+64 or 4096x16x4096, joined by commas";
+constexpr const char* kForms =
+    "512, 64:1024:x2, 64:1024:+64, 4096x16x4096, 1000x8x8x8 or 1024-TN, joined by commas";
+
+struct Suite {
+  std::string_view name, sizes;
+};
+constexpr std::array kSuites = {
+    Suite{"square", "64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096"},
+    Suite{"skinny",
+          "1x4096x4096,2x4096x4096,4x4096x4096,8x4096x4096,16x4096x4096,32x4096x4096,"
+          "64x4096x4096,128x4096x4096,4096x1x4096"},
+    Suite{"small_k", "4096x4096x64,8192x8192x32"},
+    Suite{"long_k", "4096x64x4096,64x64x65536"},
+    Suite{"odd", "1000,1023x1025x1027,1024"},
+    Suite{"transposed", "1024,1024-TN,1024-NT,1024-TT"},
+    Suite{"tiny", "4,8,16,32"},
+    Suite{"batched", "1000x8x8x8,1000x16x16x16,1000x32x32x32,100x64x64x64"}};
 
 [[noreturn]] void refuse(std::string_view part, const std::string& why) {
   throw Error(Category::argument, cat("cannot read the size '", part, "': ", why), {}, {},
@@ -75,44 +93,91 @@ std::vector<T> parse_list(std::string_view text, Each&& each) {
   return out;
 }
 
-}  // namespace
-
-std::string to_string(const Extents& extents) {
-  if (extents.M == extents.N && extents.N == extents.K) return std::to_string(extents.M);
-  return cat(extents.M, "x", extents.N, "x", extents.K);
+/// Takes "-TN" and the like from the end of `part`: a shape that is transposed so.
+Shape without_transposition(std::string& part) {
+  Shape out;
+  for (const char a : {'N', 'T'}) {
+    for (const char b : {'N', 'T'}) {
+      if (!part.ends_with(std::string{'-', a, b})) continue;
+      part.resize(part.size() - 3);
+      out.a_transposed = a == 'T', out.b_transposed = b == 'T';
+      return out;
+    }
+  }
+  return out;
 }
+
+/// MxNxK or BATCHxMxNxK.
+Shape rectangle(std::string_view part) {
+  const auto fields = split(part, 'x');
+  std::vector<index_t> sides;
+  for (const auto& field : fields) sides.push_back(number(field, part));
+  if (sides.size() == 3) return {sides[0], sides[1], sides[2]};
+  if (sides.size() == 4) return {sides[1], sides[2], sides[3], sides[0]};
+  refuse(part, "a rectangle has three extents, MxNxK, or four with those of a batch, BATCHxMxNxK");
+}
+
+}  // namespace
 
 std::vector<index_t> parse_extents(std::string_view text) {
   return parse_list<index_t>(text, [](const std::string& part) { return range(part); });
 }
 
-std::vector<Extents> parse_sizes(std::string_view text) {
-  return parse_list<Extents>(text, [](const std::string& part) {
-    std::vector<Extents> out;
-    if (part.find('x') != std::string::npos && part.find(':') == std::string::npos) {
-      const auto sides = split(part, 'x');
-      if (sides.size() != 3) refuse(part, "a rectangle has three extents, MxNxK");
-      out.push_back({number(sides[0], part), number(sides[1], part), number(sides[2], part)});
+std::vector<Shape> parse_sizes(std::string_view text) {
+  return parse_list<Shape>(text, [](const std::string& part) {
+    std::string sides = part;
+    const Shape like = without_transposition(sides);
+    std::vector<Shape> out;
+    if (sides.find('x') != std::string::npos && sides.find(':') == std::string::npos) {
+      out.push_back(rectangle(sides));
     } else {
-      for (index_t side : range(part)) out.push_back({side, side, side});
+      for (index_t side : range(sides)) out.push_back({side, side, side});
     }
+    for (Shape& each : out)
+      each.a_transposed = like.a_transposed, each.b_transposed = like.b_transposed;
     return out;
   });
 }
 
-std::vector<Extents> all_combinations(const std::vector<index_t>& M, const std::vector<index_t>& N,
-                                      const std::vector<index_t>& K) {
+std::vector<Shape> all_combinations(const std::vector<index_t>& M, const std::vector<index_t>& N,
+                                    const std::vector<index_t>& K) {
   // Each list is bounded by parse_extents, so the product of the lengths cannot overflow.
   const std::size_t count = M.size() * N.size() * K.size();
   if (count > kMostSizes)
     throw Error(Category::argument, "-m, -n and -k together give too many sizes",
                 cat("at most ", kMostSizes), std::to_string(count));
-  std::vector<Extents> out;
+  std::vector<Shape> out;
   for (index_t m : M) {
     for (index_t n : N) {
       for (index_t k : K) out.push_back({m, n, k});
     }
   }
+  return out;
+}
+
+std::vector<std::string> suite_names() {
+  std::vector<std::string> out;
+  for (const Suite& each : kSuites) out.emplace_back(each.name);
+  out.emplace_back("all");
+  return out;
+}
+
+std::vector<Shape> suite_shapes(std::string_view text) {
+  std::vector<Shape> out;
+  for (const auto& name : split(text, ',')) {
+    bool known = false;
+    for (const Suite& suite : kSuites) {
+      if (name != suite.name && name != "all") continue;
+      known = true;
+      for (const Shape& shape : parse_sizes(suite.sizes)) append_once(out, shape);
+    }
+    if (known) continue;
+    const std::string near = nearest(name, suite_names());
+    throw Error(Category::argument, cat("unknown suite '", name, "'"),
+                "one of " + join(suite_names()), {},
+                near.empty() ? "" : cat("did you mean '", near, "'?"));
+  }
+  if (out.empty()) throw Error(Category::argument, "no suite named", join(suite_names()));
   return out;
 }
 

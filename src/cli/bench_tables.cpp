@@ -58,9 +58,9 @@ std::string markdown_head(const std::vector<std::string>& cells) {
 }
 
 const BenchRow* row_at(const std::vector<BenchRow>& rows, const BenchRow& contestant,
-                       const Extents& extents) {
+                       const Shape& shape) {
   for (const auto& row : rows) {
-    if (same_contestant(row, contestant) && row.on.extents == extents) return &row;
+    if (same_contestant(row, contestant) && row.on.shape == shape) return &row;
   }
   return nullptr;
 }
@@ -69,12 +69,12 @@ const BenchRow* row_at(const std::vector<BenchRow>& rows, const BenchRow& contes
 std::string speed_table(const BenchResults& results, const std::vector<BenchRow>& group,
                         const std::vector<const BenchRow*>& cases) {
   std::vector<std::string> head = {"GFLOP/s (share of peak)"};
-  for (const auto* each : cases) head.push_back(to_string(each->on.extents));
+  for (const auto* each : cases) head.push_back(to_string(each->on.shape));
   std::string out = markdown_head(head);
   for (const auto* contestant : distinct(group, same_contestant)) {
     std::vector<std::string> cells = {shown_name(*contestant)};
     for (const auto* each : cases) {
-      const BenchRow* row = row_at(group, *contestant, each->on.extents);
+      const BenchRow* row = row_at(group, *contestant, each->on.shape);
       if (row == nullptr) cells.emplace_back("");
       else if (!measured(*row)) cells.push_back(to_string(row->status));
       else {
@@ -96,7 +96,7 @@ std::string best_table(const BenchResults& results, const std::vector<BenchRow>&
                            best_names = {"(algorithm)"};
   std::vector<Figures> best;
   for (const auto* each : cases) {
-    head.push_back(to_string(each->on.extents));
+    head.push_back(to_string(each->on.shape));
     best.emplace_back();
     best_names.emplace_back("-");
     for (const auto* row : others(results, *each, Kind::algorithm)) {
@@ -165,7 +165,8 @@ std::string peer_lines(const BenchResults& results) {
 std::string to_csv(const BenchResults& results) {
   const auto peers = peer_names(results.rows);
   std::string out =
-      "name,kind,dtype,m,n,k,threads,status,max_error_ratio,repetitions,iterations,"
+      "name,kind,dtype,m,n,k,batch,transposition,threads,idle_seconds,first_call,status,max_error_"
+      "ratio,repetitions,iterations,"
       "seconds_median,seconds_mad,seconds_min,seconds_mean,gflops,percent_of_peak,bytes,"
       "arithmetic_intensity";
   for (const auto& peer : peers) out += cat(",ratio_", quoted(peer));
@@ -175,9 +176,12 @@ std::string to_csv(const BenchResults& results) {
     const bool good = measured(row);
     index_t iterations = 0;
     for (const Sample& sample : row.samples) iterations += sample.iterations;
-    out += fmt::format("{},{},{},{},{},{},{},{},{}", quoted(row.name), name_of(row.kind),
-                       name(row.on.type), row.on.extents.M, row.on.extents.N, row.on.extents.K,
-                       row.on.threads, to_string(row.status), csv_number(row.max_error_ratio));
+    const Shape& shape = row.on.shape;
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{:g},{:d},{},{}", quoted(row.name),
+                       name_of(row.kind), to_string(row.on.types), shape.M, shape.N, shape.K,
+                       shape.batch, transposition_text(shape), row.on.threads,
+                       row.on.readiness.idle_seconds, row.on.readiness.first_call,
+                       to_string(row.status), csv_number(row.max_error_ratio));
     out +=
         fmt::format(",{},{},{},{},{},{},{},{},{:.17g},{:.9g}", row.samples.size(), iterations,
                     csv_number(found.seconds.median), csv_number(found.seconds.mad),
@@ -195,9 +199,9 @@ std::string to_markdown(const BenchResults& results) {
   for (const auto* first : distinct(results.rows, same_group)) {
     const auto group = group_of(results, *first);
     const auto cases = distinct(group, same_case);
-    out += cat("### ", group_title(*first));
+    out += cat("### ", group_text(first->on));
     if (cases.size() == 1) {
-      out += cat(", ", to_string(first->on.extents), "\n\n", detail_table(results, group), "\n");
+      out += cat(", ", to_string(first->on.shape), "\n\n", detail_table(results, group), "\n");
     } else {
       out += "\n\n" + speed_table(results, group, cases) + "\n";
       if (!peer_names(group).empty()) out += best_table(results, group, cases) + "\n";
@@ -247,8 +251,7 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of) {
     }
     table.add(cells);
   }
-  const auto& [M, N, K] = of.on.extents;
-  return {cat(group_title(of), ", ", M, "x", N, "x", K), table.text()};
+  return {cat(group_text(of.on), ", ", full_text(of.on.shape)), table.text()};
 }
 
 }  // namespace tessera::cli

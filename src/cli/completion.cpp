@@ -3,6 +3,7 @@
 // says which values are offered.
 #include <fmt/format.h>
 
+#include "bench_sizes.hpp"
 #include "commands.hpp"
 #include "options.hpp"
 #include "suggest.hpp"
@@ -27,6 +28,7 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
     words.insert(words.begin(), type == "ALGORITHM" ? "auto" : "all");
     return {false, type == "ALGORITHMS", words};
   }
+  if (type == "SUITES") return {false, true, suite_names()};
   if (type == "TOPIC") {
     std::vector<std::string> words;
     for (const auto* sub : visible_commands(root)) words.push_back(sub->get_name());

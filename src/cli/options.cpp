@@ -258,14 +258,14 @@ CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target
 }
 
 CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
-                            std::string description) {
+                            std::string description, const std::string& also) {
   return add_checked(
       app, flags,
-      [&target](const std::string& text) {
+      [&target, also](const std::string& text) {
         target.clear();
         if (text == "all") return;
         for (const auto& each : split(text, ',')) {
-          const std::string name = named_algorithm(each);
+          const std::string name = !also.empty() && each == also ? also : named_algorithm(each);
           if (std::find(target.begin(), target.end(), name) == target.end()) target.push_back(name);
         }
         if (target.empty())

@@ -1,7 +1,7 @@
 // Building blocks for the option tree: options that check their value when it is read and answer in
 // one sentence, with the nearest known name where a name is misspelt. The type name of an option
-// says what completion offers for it: FILE, ALGORITHM, ALGORITHMS, TYPE, TOPIC, or the choices
-// themselves joined by '|'.
+// says what completion offers for it: FILE, ALGORITHM, ALGORITHMS, SUITES, TYPE, TOPIC, or the
+// choices themselves joined by '|'.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -45,9 +45,9 @@ CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
 /// One algorithm, or "auto".
 CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
                            std::string description);
-/// Algorithms joined by commas, or "all".
+/// Algorithms joined by commas, or "all"; `also` is one more name.
 CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
-                            std::string description);
+                            std::string description, const std::string& also = {});
 /// --threads
 CLI::Option* add_threads(CLI::App& app, int& target);
 

@@ -112,6 +112,7 @@ PeakChain portable(std::string instructions, const void* values) {
 TESSERA_CHAIN_512(f64_512, "vfmadd231pd %%zmm31,%%zmm30,%%zmm\\r")
 TESSERA_CHAIN_512(f32_512, "vfmadd231ps %%zmm31,%%zmm30,%%zmm\\r")
 TESSERA_CHAIN_512(bf16_512, "vdpbf16ps %%zmm31,%%zmm30,%%zmm\\r")
+TESSERA_CHAIN_512(i8_512, "vpdpbusd %%zmm31,%%zmm30,%%zmm\\r")
 TESSERA_CHAIN_512(i32_512, "vpmulld %%zmm30,%%zmm\\r,%%zmm\\r\n vpaddd %%zmm31,%%zmm\\r,%%zmm\\r")
 TESSERA_CHAIN_256(f64_256, "vfmadd231pd %%ymm15,%%ymm14,%%ymm\\r")
 TESSERA_CHAIN_256(f32_256, "vfmadd231ps %%ymm15,%%ymm14,%%ymm\\r")
@@ -134,6 +135,9 @@ PeakChain peak_chain(DType type) {
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   if (type == DType::bf16 && wide && __builtin_cpu_supports("avx512bf16") != 0)
     return {"AVX-512 vdpbf16ps", chain_operations(24, 32), bf16_512, values.bf.data()};
+  const bool bytes_type = type == DType::i8 || type == DType::u8;
+  if (bytes_type && wide && __builtin_cpu_supports("avx512vnni") != 0)
+    return {"AVX-512 vpdpbusd", chain_operations(24, 64), i8_512, values.i32.data()};
   if (wide || avx2) {
     const std::string set = wide ? "AVX-512 " : "AVX2 ";
     const int accumulators = wide ? 24 : 12;
@@ -141,7 +145,7 @@ PeakChain peak_chain(DType type) {
     if (type == DType::f64)
       return {set + "vfmadd231pd", chain_operations(accumulators, bytes / 8),
               wide ? f64_512 : f64_256, values.f64.data()};
-    if (type == DType::i32)
+    if (type == DType::i32 || bytes_type)
       return {set + "vpmulld, vpaddd", chain_operations(accumulators, bytes / 4),
               wide ? i32_512 : i32_256, values.i32.data()};
     return {set + "vfmadd231ps", chain_operations(accumulators, bytes / 4),

@@ -1,5 +1,5 @@
-// Finding and calling other BLAS libraries: see peers.hpp. The declarations below are the public C
-// interfaces of these libraries, written down so that no header of theirs is needed.
+// Finding other BLAS libraries: see peers.hpp. The declarations below are what these libraries say
+// about themselves, written down so that no header of theirs is needed.
 #include "peers.hpp"
 
 #include <dlfcn.h>
@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
 #include "child.hpp"
 #include "options.hpp"
+#include "peer_library.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera::cli {
@@ -35,6 +35,11 @@ constexpr const char* kFolder = "/usr/lib/aarch64-linux-gnu/";
 constexpr const char* kFolder = "/usr/lib/x86_64-linux-gnu/";
 #endif
 
+std::filesystem::path folder_of_command() {
+  std::error_code failed;
+  return std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+}
+
 constexpr std::array kKnown = {
     KnownPeer{"openblas",
               {"libopenblas.so.0", "openblas-pthread/libopenblas.so.0",
@@ -50,11 +55,6 @@ constexpr std::array kKnown = {
               "libmkl-rt (section non-free)"},
     KnownPeer{"reference", {"blas/libblas.so.3"}, "libblas3"},
 };
-
-template <class F>
-F* symbol(void* library, const char* name) {
-  return reinterpret_cast<F*>(dlsym(library, name));
-}
 
 // ---- what a library says about itself -----------------------------------------------------------
 
@@ -88,14 +88,16 @@ bool has_avx2() {
 }
 
 void describe_openblas(void* library, Description& out) {
-  auto* config = symbol<char*()>(library, "openblas_get_config");
+  // Wheels for Python give every name a prefix.
+  const std::string prefix = dlsym(library, "openblas_get_config") != nullptr ? "" : "scipy_";
+  auto* config = symbol<char*()>(library, prefix + "openblas_get_config");
   if (config == nullptr) return;
   const std::string text = config();  // "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Haswell ..."
   const auto words = split(text, ' ');
   out.version = words.size() > 1 ? words[0] + " " + words[1] : text;
-  if (auto* core = symbol<char*()>(library, "openblas_get_corename")) out.core = core();
+  if (auto* core = symbol<char*()>(library, prefix + "openblas_get_corename")) out.core = core();
   out.settings = "kernels for " + out.core;
-  if (auto* parallel = symbol<int()>(library, "openblas_get_parallel")) {
+  if (auto* parallel = symbol<int()>(library, prefix + "openblas_get_parallel")) {
     const int kind = parallel();
     out.settings += kind == 0 ? ", one thread only" : kind == 1 ? ", own threads" : ", OpenMP";
   }
@@ -155,24 +157,22 @@ Description describe(void* library) {
     out.version = cat("oneDNN ", v.major, ".", v.minor, ".", v.patch);
     out.settings = "kernels generated for this processor";
   }
+  if (auto* version = symbol<const char*()>(library, "tessera_peer_version"))
+    out.version = version();
+  if (auto* config = symbol<const char*()>(library, "tessera_get_config")) {
+    out.version = config();
+    out.settings = cat("kernels for ", symbol<const char*()>(library, "tessera_get_corename")());
+  }
   if (auto* version = symbol<void(char*, int)>(library, "mkl_get_version_string")) {
     std::array<char, 256> text{};
     version(text.data(), static_cast<int>(text.size()) - 1);
     out.version = text.data();
+    out.version.resize(out.version.find_last_not_of(' ') + 1);  // it is filled with blanks
   }
   return out;
 }
 
 // ---- loading ------------------------------------------------------------------------------------
-
-void* load(const std::string& path) {
-  dlerror();
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library != nullptr) return library;
-  const char* reason = dlerror();
-  throw Error(Category::unavailable,
-              cat("cannot load '", path, "': ", reason == nullptr ? "unknown reason" : reason));
-}
 
 std::string real_path(void* library, const std::string& asked) {
   link_map* map = nullptr;
@@ -188,36 +188,22 @@ std::string version_in_name(const std::string& file) {
   return at == std::string::npos ? "version unknown" : file.substr(at + 4);
 }
 
-struct Entry {
-  PeerInterface interface;
-  const char *sgemm, *dgemm;
-};
-/// In order of preference.
-constexpr std::array kEntries = {Entry{PeerInterface::onednn, "dnnl_sgemm", "dnnl_dgemm"},
-                                 Entry{PeerInterface::cblas, "cblas_sgemm", "cblas_dgemm"},
-                                 Entry{PeerInterface::fortran, "sgemm_", "dgemm_"}};
-
 /// Runs in a child: loads the library and describes it, one "key value" line for each fact.
 std::string probe(const std::string& path) {
-  void* library = load(path);
-  for (std::size_t i = 0; i < kEntries.size(); ++i) {
-    const bool f32 = dlsym(library, kEntries[i].sgemm) != nullptr;
-    const bool f64 = dlsym(library, kEntries[i].dgemm) != nullptr;
-    if (!f32 && !f64) continue;
-    const std::string file = real_path(library, path);
-    Description said = describe(library);
-    if (said.version.empty()) said.version = version_in_name(file);
-    return cat("path ", file, "\ninterface ", i, "\nf32 ", f32 ? 1 : 0, "\nf64 ", f64 ? 1 : 0,
-               "\nversion ", said.version, "\nsettings ", said.settings, "\ncore ", said.core,
-               "\nvariable ", said.variable, "\nvalue ", said.value, "\nvariant ", said.variant,
-               "\n");
-  }
-  throw Error(Category::unavailable, cat("'", path, "' multiplies no matrices"),
-              "a library with cblas_sgemm, sgemm_ or dnnl_sgemm");
-}
-
-void set_environment(const Peer& peer) {
-  for (const auto& [variable, value] : peer.environment) setenv(variable.c_str(), value.c_str(), 1);
+  void* library = load_library(path);
+  const Offer offer = offer_of(library);
+  if (offer.types.empty())
+    throw Error(Category::unavailable, cat("'", path, "' multiplies no matrices"),
+                "a library with cblas_sgemm, sgemm_ or dnnl_sgemm");
+  const std::string file = real_path(library, path);
+  Description said = describe(library);
+  if (said.version.empty()) said.version = version_in_name(file);
+  std::string types;
+  for (const Types& each : offer.types) types += cat(types.empty() ? "" : " ", to_string(each));
+  return cat("path ", file, "\ninterface ", static_cast<int>(offer.interface), "\ntypes ", types,
+             "\nversion ", said.version, "\nsettings ", said.settings, "\ncore ", said.core,
+             "\nvariable ", said.variable, "\nvalue ", said.value, "\nvariant ", said.variant,
+             "\n");
 }
 
 struct Probed {
@@ -236,11 +222,10 @@ Probed probe_in_child(Peer peer) {
     const auto blank = line.find(' ');
     const std::string key = line.substr(0, blank), value = line.substr(blank + 1);
     if (key == "path") peer.path = value;
-    else if (key == "interface")
-      peer.interface = kEntries[static_cast<std::size_t>(std::stoi(value))].interface;
-    else if (key == "f32") peer.f32 = value == "1";
-    else if (key == "f64") peer.f64 = value == "1";
-    else if (key == "version") peer.version = value;
+    else if (key == "interface") peer.interface = static_cast<PeerInterface>(std::stoi(value));
+    else if (key == "types") {
+      for (const auto& each : split(value, ' ')) peer.types.push_back(parse_types(each));
+    } else if (key == "version") peer.version = value;
     else if (key == "settings") peer.settings = value;
     else if (key == "core") out.core = value;
     else if (key == "variable") out.variable = value;
@@ -326,46 +311,36 @@ void search(const KnownPeer& known, PeerSearch& out) {
   out.missing.push_back({known.name, known.package, absent ? "not installed" : reason});
 }
 
-/// A number of threads as every library here reads it from the environment.
-void set_thread_environment(int threads) {
-  const std::string text = std::to_string(threads);
-  for (const char* variable :
-       {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"})
-    setenv(variable, text.c_str(), 1);
+void search_file(const std::string& path, const std::string& name, PeerSearch& out) {
+  Peer peer;
+  peer.name = name;
+  peer.path = path;
+  try {
+    add(out.found, probe_in_child(peer));
+  } catch (const Error& error) {
+    out.missing.push_back({path, "", error.what()});
+  }
 }
 
-int as_int(index_t extent) {
-  if (extent > INT_MAX)
-    throw Error(Category::argument, "the size does not fit into the peer's 32-bit integers", {},
-                std::to_string(extent));
-  return static_cast<int>(extent);
-}
-
-template <class T>
-void call(PeerInterface interface, void* function, index_t M, index_t N, index_t K, const T* A,
-          const T* B, T* C) {
-  const T one = 1, zero = 0;
-  if (interface == PeerInterface::onednn) {
-    using Gemm = int(char, char, std::int64_t, std::int64_t, std::int64_t, T, const T*,
-                     std::int64_t, const T*, std::int64_t, T, T*, std::int64_t);
-    const int status =
-        reinterpret_cast<Gemm*>(function)('N', 'N', M, N, K, one, A, K, B, N, zero, C, N);
-    if (status != 0) throw Error(Category::failed, cat("the peer reports status ", status));
-    return;
+/// What scripts/peers made in build/peers. A link's name is the peer's, the file behind it is what
+/// is loaded: a library may look for others beside itself.
+void search_made(PeerSearch& out) {
+  std::vector<std::filesystem::path> files;
+  std::error_code failed;
+  const auto folder = folder_of_command() / "../../peers";
+  for (const auto& each : std::filesystem::directory_iterator(folder, failed)) {
+    if (each.path().extension() == ".so") files.push_back(each.path());
   }
-  const int m = as_int(M), n = as_int(N), k = as_int(K);
-  if (interface == PeerInterface::cblas) {
-    constexpr int row_major = 101, no_transpose = 111;
-    using Gemm = void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int);
-    reinterpret_cast<Gemm*>(function)(row_major, no_transpose, no_transpose, m, n, k, one, A, k, B,
-                                      n, zero, C, n);
-    return;
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) {
+    const std::string name = name_from(file.string());
+    search_file(std::filesystem::canonical(file, failed).string(), name, out);
+    std::erase_if(out.missing, [&](const MissingPeer& each) {
+      return each.name == name &&
+             std::any_of(out.found.begin(), out.found.end(),
+                         [&](const Peer& found) { return found.name == name; });
+    });
   }
-  // Fortran counts by columns: the same memory holds the transposed matrices, and C' = B' A'.
-  using Gemm =
-      void(const char*, const char*, const int*, const int*, const int*, const T*, const T*,
-           const int*, const T*, const int*, const T*, T*, const int*, std::size_t, std::size_t);
-  reinterpret_cast<Gemm*>(function)("N", "N", &n, &m, &k, &one, B, &n, A, &k, &zero, C, &n, 1, 1);
 }
 
 }  // namespace
@@ -387,53 +362,24 @@ Peer peer_at(const std::string& path, const std::string& name) {
 PeerSearch search_peers() {
   PeerSearch out;
   for (const KnownPeer& known : kKnown) search(known, out);
+  search_made(out);
   const char* paths = std::getenv("TESSERA_PEERS");
   for (const auto& path : split(paths == nullptr ? "" : paths, ':')) {
-    if (path.empty()) continue;
-    Peer peer;
-    peer.name = name_from(path);
-    peer.path = path;
-    try {
-      add(out.found, probe_in_child(peer));
-    } catch (const Error& error) {
-      out.missing.push_back({path, "", error.what()});
-    }
+    if (!path.empty()) search_file(path, name_from(path), out);
   }
   return out;
 }
 
 std::vector<Peer> find_peers() { return search_peers().found; }
 
-PeerLibrary::PeerLibrary(const Peer& peer, int threads)
-    : name_(peer.name), interface_(peer.interface) {
-  set_environment(peer);
-  set_thread_environment(threads);
-  void* library = load(peer.path);
-  // The environment is not enough for libraries that count the cores themselves.
-  for (const char* setter :
-       {"openblas_set_num_threads", "MKL_Set_Num_Threads", "omp_set_num_threads"}) {
-    if (auto* set = symbol<void(int)>(library, setter)) set(threads);
+std::optional<Peer> own_blas() {
+  const auto bin = folder_of_command();
+  const auto multiarch = std::filesystem::path(kFolder).parent_path().filename();
+  for (const auto& folder : {bin, bin / "..", bin / "../lib", bin / "../lib" / multiarch}) {
+    const auto file = folder / "libtessera_blas.so.0";
+    if (std::filesystem::exists(file)) return peer_at(file.string(), kOwnBlas);
   }
-  // BLIS takes the widest integer; the register holds it either way.
-  if (auto* set = symbol<void(long)>(library, "bli_thread_set_num_threads")) set(threads);
-  for (const Entry& entry : kEntries) {
-    if (entry.interface != interface_) continue;
-    sgemm_ = dlsym(library, entry.sgemm);
-    dgemm_ = dlsym(library, entry.dgemm);
-  }
-}
-
-void PeerLibrary::multiply(DType type, index_t M, index_t N, index_t K, const void* A,
-                           const void* B, void* C) const {
-  if (type == DType::f32 && sgemm_ != nullptr) {
-    call(interface_, sgemm_, M, N, K, static_cast<const float*>(A), static_cast<const float*>(B),
-         static_cast<float*>(C));
-  } else if (type == DType::f64 && dgemm_ != nullptr) {
-    call(interface_, dgemm_, M, N, K, static_cast<const double*>(A), static_cast<const double*>(B),
-         static_cast<double*>(C));
-  } else {
-    throw Error(Category::type, cat(name_, " has no product of ", type, " matrices"));
-  }
+  return std::nullopt;
 }
 
 }  // namespace tessera::cli

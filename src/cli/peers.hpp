@@ -1,14 +1,15 @@
 // Other libraries that multiply matrices on this machine: found by their file names when asked for,
-// never linked. Each is loaded with dlopen into a process of its own, says its version and how it
-// is set up, and is called through CBLAS, Fortran BLAS or oneDNN's own sgemm. `bench` measures
-// against them, `doctor` lists them.
+// never linked. Each is loaded with dlopen into a process of its own and says its version and how
+// it is set up. `bench` measures against them, `doctor` lists them; peer_library.hpp calls them.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tessera/core/dtype.hpp"
+#include "bench_case.hpp"
 
 namespace tessera::cli {
 
@@ -19,13 +20,13 @@ struct Peer {
   std::string path;  ///< the file itself, links resolved
   std::string version, settings;
   PeerInterface interface = PeerInterface::cblas;
-  bool f32 = false, f64 = false;
+  std::vector<Types> types;  ///< whose products it has
   /// Set before loading. A library that does not recognise the processor and falls back to slow
   /// kernels is listed twice: as it comes, and told which kernels to use.
   std::vector<std::pair<std::string, std::string>> environment;
 
-  bool supports(DType type) const {
-    return (type == DType::f32 && f32) || (type == DType::f64 && f64);
+  bool supports(const Types& asked) const {
+    return std::find(types.begin(), types.end(), asked) != types.end();
   }
 };
 
@@ -50,25 +51,13 @@ PeerSearch search_peers();
 /// What search_peers found.
 std::vector<Peer> find_peers();
 
+/// This project's own BLAS beside the command or where it is installed, under the name kOwnBlas: an
+/// algorithm that is called as a program calls any BLAS.
+inline constexpr const char* kOwnBlas = "blas";
+std::optional<Peer> own_blas();
+
 /// The one peer in a file. Throws Error(unavailable) where it cannot be loaded or multiplies no
 /// matrices.
 Peer peer_at(const std::string& path, const std::string& name);
-
-/// A loaded peer, told to use `threads` threads. Make one in a child process only: libraries start
-/// threads and read the environment as they are loaded, and stay.
-class PeerLibrary {
- public:
-  PeerLibrary(const Peer& peer, int threads);
-  /// C = A * B. A is (M,K), B is (K,N), C is (M,N), row-major and compact. Throws Error(type) for
-  /// an element type it lacks, Error(failed) when it reports failure.
-  void multiply(DType type, index_t M, index_t N, index_t K, const void* A, const void* B,
-                void* C) const;
-
- private:
-  std::string name_;
-  PeerInterface interface_;
-  void* sgemm_ = nullptr;
-  void* dgemm_ = nullptr;
-};
 
 }  // namespace tessera::cli

@@ -59,6 +59,73 @@ TEST(Bench, MeasuresEveryAlgorithmAndThePeakOnTinySizes) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(120));
 }
 
+TEST(Bench, TransposedMatricesAndBatchesAreVerifiedAndNamed) {
+  const Ran ran =
+      run_bench(quick({"--sizes", "9x5x7-TN,9-NT,9-TT,20x4x4x4,3x5x6x7-TT", "--threads", "1",
+                       "--algorithms", "naive,packed", "--peers", "none", "--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  for (const char* name : {"naive", "packed"}) {
+    const auto entries = entries_of(document, name);
+    ASSERT_EQ(entries.size(), 5 * 2u) << name;
+    for (const auto& entry : entries) EXPECT_EQ(entry.at("status"), "verified") << entry;
+    EXPECT_EQ(entries[0].at("transposition"), "TN");
+    EXPECT_EQ(entries[0].at("run_name"), cat(name, "/f32/9x5x7-TN/threads:1"));
+    EXPECT_EQ(entries[6].at("batch"), 20);
+    EXPECT_EQ(entries[6].at("run_name"), cat(name, "/f32/20x4x4x4/threads:1"));
+  }
+}
+
+TEST(Bench, TypesOfResultsMayDiffer) {
+  const Ran ran = run_bench(quick({"--sizes", "9,7x9x9x9", "--dtype", "bf16:f32", "--algorithms",
+                                   "packed", "--peers", "none", "--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  for (const auto& entry : entries_of(json::parse(ran.out), "packed")) {
+    EXPECT_EQ(entry.at("status"), "verified");
+    EXPECT_EQ(entry.at("dtype"), "bf16:f32");
+  }
+}
+
+TEST(Bench, CallsAfterIdlenessAndFirstCallsHaveRowsOfTheirOwn) {
+  const Scratch scratch;
+  const Ran ran =
+      run_bench(quick({"--sizes", "8", "--algorithms", "packed", "--peers", WRONG_PEER, "--threads",
+                       "1", "--idle", "0.001", "--first-call", "-o", scratch / "r.json"}),
+                {{"WRONG_PEER", "right"}});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("f32, 1 thread, after 0.001 s of idleness, 8x8x8"));
+  const json document = json::parse(content_of(scratch / "r.json"));
+  for (const char* name : {"packed", "wrong_peer"}) {
+    int steady = 0, idle = 0, first = 0;
+    for (const auto& entry : entries_of(document, name)) {
+      EXPECT_EQ(entry.at("status"), "verified");
+      if (entry.at("first_call") == true) ++first;
+      else if (entry.at("idle_seconds") == 0.001) ++idle;
+      else ++steady;
+      if (entry.at("first_call") == true || entry.at("idle_seconds") != 0.0) {
+        EXPECT_EQ(entry.at("iterations"), 1);
+      }
+    }
+    EXPECT_EQ(steady, 2) << name;
+    EXPECT_EQ(idle, 21) << name;
+    EXPECT_EQ(first, 21) << name;
+  }
+  EXPECT_EQ(run_bench({"--from", scratch / "r.json"}).out, ran.out);
+}
+
+TEST(Bench, OurOwnBlasIsAnAlgorithm) {
+  const Ran ran = run_bench(
+      quick({"--sizes", "8,9-TT,20x4x4x4", "--algorithms", "blas", "--peers", "none", "--json"}));
+  if (ran.code == 4) GTEST_SKIP() << "libtessera_blas is not part of this build";
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto entries = entries_of(json::parse(ran.out), "blas");
+  ASSERT_EQ(entries.size(), 6u);
+  for (const auto& entry : entries) {
+    EXPECT_EQ(entry.at("kind"), "algorithm");
+    EXPECT_EQ(entry.at("status"), "verified");
+  }
+}
+
 TEST(Bench, ContextTellsMachineCompilerMethodAndTime) {
   const Ran ran =
       run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--peers", "none", "--json",
@@ -79,7 +146,7 @@ TEST(Bench, RefusesAWrongPeerAndFails) {
                             {{"TESSERA_PEERS", WRONG_PEER}});
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.err, HasSubstr("wrong_peer"));
-  EXPECT_THAT(ran.err, HasSubstr("wrong at (7,7)"));
+  EXPECT_THAT(ran.err, HasSubstr("wrong at (7,7) of product 0"));
   const json document = json::parse(ran.out);
   const auto wrong = entries_of(document, "wrong_peer");
   ASSERT_EQ(wrong.size(), 1u);
@@ -194,6 +261,13 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
       {"--json", "--csv"},
       {"-m", "8"},
       {"--sizes", "8", "-m", "8", "-n", "8", "-k", "8"},
+      {"--sizes", "8", "--suite", "tiny"},
+      {"--suite", "tinny"},
+      {"--sizes", "8-TX"},
+      {"--idle", "0"},
+      {"--dtype", "bf16:f99"},
+      {"--dtype", "f32:bf16"},
+      {"--algorithms", "blas", "--dtype", "i32"},
       {"--sizes", "8", "-o", "results.txt"},
       {"--sizes", "8", "--plot", "plot.png"},
       {"--sizes", "8", "--context", "novalue"},
@@ -223,6 +297,7 @@ TEST(Bench, WhatIsNamedMustRunAndWhatIsNotMayBeLeftOut) {
 TEST(Bench, MisspeltNamesAreSuggested) {
   EXPECT_THAT(run_bench({"--algorithms", "naiv"}).err, HasSubstr("did you mean 'naive'"));
   EXPECT_THAT(run_bench({"--size", "8"}).err, HasSubstr("--sizes"));
+  EXPECT_THAT(run_bench({"--suite", "tinny"}).err, HasSubstr("did you mean 'tiny'"));
 }
 
 TEST(Bench, MissingPeersAndFilesHaveTheirExitCodes) {

@@ -27,9 +27,12 @@ TEST_P(PeakOf, EveryTypeHasAChainThatRunsOnOneAndTwoThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Types, PeakOf, ::testing::Values(DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32),
-    [](const ::testing::TestParamInfo<DType>& type) { return to_string(type.param); });
+INSTANTIATE_TEST_SUITE_P(Types, PeakOf,
+                         ::testing::Values(DType::f64, DType::f32, DType::f16, DType::bf16,
+                                           DType::i32, DType::i8),
+                         [](const ::testing::TestParamInfo<DType>& type) {
+                           return to_string(type.param);
+                         });
 
 TEST(Peak, MeterEndsItsThreadsWithoutABurst) { PeakMeter meter(peak_chain(DType::f32), 3); }
 

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "bench_support.hpp"
 #include "child.hpp"
-#include "peers.hpp"
+#include "peer_library.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera::cli {
@@ -33,9 +34,9 @@ TEST(Peers, ALibraryGivenByPathIsFoundAndDescribed) {
   ASSERT_NE(at, found.end());
   EXPECT_EQ(std::filesystem::canonical(WRONG_PEER), at->path);
   EXPECT_EQ(at->interface, PeerInterface::cblas);
-  EXPECT_TRUE(at->supports(DType::f32));
-  EXPECT_TRUE(at->supports(DType::f64));
-  EXPECT_FALSE(at->supports(DType::bf16));
+  EXPECT_TRUE(at->supports({DType::f32, DType::f32}));
+  EXPECT_TRUE(at->supports({DType::f64, DType::f64}));
+  EXPECT_FALSE(at->supports({DType::bf16, DType::bf16}));
   EXPECT_FALSE(at->version.empty());
 }
 
@@ -97,7 +98,7 @@ std::string product_by(const Peer& peer, DType type) {
         using T = decltype(zero);
         const T A[] = {1, 2, 3, 4, 5, 6}, B[] = {1, 0, 0, 1, 2, -1};
         T C[] = {99, 99, 99, 99};
-        PeerLibrary(peer, 2).multiply(type, 2, 2, 3, A, B, C);
+        PeerLibrary(peer, 2).call_for({type, type}, {2, 2, 3})(A, B, C);
         return cat(C[0], " ", C[1], " ", C[2], " ", C[3]);
       };
       return type == DType::f64 ? multiply(0.0) : multiply(0.0f);
@@ -109,9 +110,46 @@ std::string product_by(const Peer& peer, DType type) {
 TEST(Peers, EveryPeerOnThisMachineMultipliesRowMajorMatrices) {
   for (const auto& peer : find_peers()) {
     for (DType type : {DType::f32, DType::f64}) {
-      if (!peer.supports(type)) continue;
+      if (!peer.supports({type, type})) continue;
       EXPECT_EQ(product_by(peer, type), "7 -1 16 -1") << peer.name << " " << to_string(type);
     }
+  }
+}
+
+/// The elements of the products of a shape, computed in a child. A and B hold 0, 1, 2, ...
+std::string products_by(const Peer& peer, const Shape& shape) {
+  Child child([&]() -> Child::Answer {
+    return [&](const std::string&) {
+      const auto count = [&](index_t rows, index_t cols) {
+        return static_cast<std::size_t>(shape.batch * rows * cols);
+      };
+      std::vector<float> A(count(shape.M, shape.K)), B(count(shape.K, shape.N)),
+          C(count(shape.M, shape.N), 99);
+      std::iota(A.begin(), A.end(), 0.0f);
+      std::iota(B.begin(), B.end(), 0.0f);
+      const Call call = PeerLibrary(peer, 2).call_for({}, shape);
+      call(A.data(), B.data(), C.data());
+      call(A.data(), B.data(), C.data());
+      std::string out;
+      for (float each : C) out += cat(each, " ");
+      return out;
+    };
+  });
+  return child.ask("", 60);
+}
+
+TEST(Peers, EveryPeerOnThisMachineMultipliesTransposedMatricesAndBatches) {
+  // (2,3) by (3,1): [[0,1,2],[3,4,5]] or, by columns, [[0,2,4],[1,3,5]]; times [0,1,2].
+  std::vector<Peer> peers = find_peers();
+  if (const auto own = own_blas()) peers.push_back(*own);
+  for (const auto& peer : peers) {
+    if (!peer.supports({}) || peer.name == "xsmm") continue;  // that one transposes nothing
+    EXPECT_EQ(products_by(peer, {2, 1, 3, 1, false, false}), "5 14 ") << peer.name;
+    EXPECT_EQ(products_by(peer, {2, 1, 3, 1, true, false}), "10 13 ") << peer.name;
+    // (1,3) by (3,2): [0,1,2] times [[0,3],[1,4],[2,5]]
+    EXPECT_EQ(products_by(peer, {1, 2, 3, 1, false, true}), "5 14 ") << peer.name;
+    // Three products: [0], [1], [2] each by (1,2).
+    EXPECT_EQ(products_by(peer, {1, 2, 1, 3, true, true}), "0 0 2 3 8 10 ") << peer.name;
   }
 }
 
@@ -120,7 +158,7 @@ TEST(Peers, TypesThatAPeerLacksAreErrors) {
   EXPECT_EQ(peer.name, "mine");
   Child child([&]() -> Child::Answer {
     return [&](const std::string&) -> std::string {
-      PeerLibrary(peer, 1).multiply(DType::i32, 1, 1, 1, nullptr, nullptr, nullptr);
+      PeerLibrary(peer, 1).call_for({DType::i32, DType::i32}, {1, 1, 1});
       return {};
     };
   });

@@ -124,7 +124,7 @@ TEST(BenchJson, ReadsBack) {
     EXPECT_EQ(a.kind, b.kind);
     EXPECT_EQ(a.status, b.status);
     EXPECT_EQ(a.message, b.message);
-    EXPECT_EQ(a.on.extents, b.on.extents);
+    EXPECT_EQ(a.on.shape, b.on.shape);
     EXPECT_EQ(a.max_error_ratio, b.max_error_ratio);
     ASSERT_EQ(a.samples.size(), b.samples.size());
     for (std::size_t s = 0; s < a.samples.size(); ++s) {
@@ -279,7 +279,7 @@ TEST(BenchMarkdown, HasATableOfSizesAndTheBestAgainstEachPeer) {
 
 TEST(BenchMarkdown, EveryTableLineHasAsManyCellsAsItsHeader) {
   BenchResults one = made_results();
-  std::erase_if(one.rows, [](const BenchRow& row) { return row.on.extents.M == 64; });
+  std::erase_if(one.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
   one.rows[0].name = "a|b";
   for (const BenchResults& results : {made_results(), one}) {
     std::istringstream lines(to_markdown(results));
@@ -306,7 +306,7 @@ TEST(BenchSvg, DrawsLinesForSizesAndTheLadderForOne) {
   EXPECT_THAT(lines, HasSubstr(">measured peak<"));
   EXPECT_THAT(lines, HasSubstr("Test &lt;CPU&gt; &amp;"));
   EXPECT_THAT(lines, Not(HasSubstr(">broken<"))) << "unverified rows are not drawn";
-  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.extents.M == 64; });
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
   const std::string bars = to_svg(results);
   EXPECT_EQ(xml_fault(bars), "");
   EXPECT_THAT(bars, HasSubstr("The ladder at 128"));

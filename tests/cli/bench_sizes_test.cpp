@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
@@ -13,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Extents cube(index_t side) { return {side, side, side}; }
+Shape cube(index_t side) { return {side, side, side}; }
 
 /// The message with which parse_sizes refuses the text.
 std::string refusal(const std::string& text) {
@@ -31,9 +33,58 @@ TEST(BenchSizes, FactorsStepsListsAndRectangles) {
   EXPECT_THAT(parse_sizes("64:512:x2"), ElementsAre(cube(64), cube(128), cube(256), cube(512)));
   EXPECT_THAT(parse_sizes("64:200:+64"), ElementsAre(cube(64), cube(128), cube(192)));
   EXPECT_THAT(parse_sizes("64,100,128"), ElementsAre(cube(64), cube(100), cube(128)));
-  EXPECT_THAT(parse_sizes("16x4096x1"), ElementsAre(Extents{16, 4096, 1}));
+  EXPECT_THAT(parse_sizes("16x4096x1"), ElementsAre(Shape{16, 4096, 1}));
   EXPECT_THAT(parse_sizes("7,16x3x5,8:16:x2"),
-              ElementsAre(cube(7), Extents{16, 3, 5}, cube(8), cube(16)));
+              ElementsAre(cube(7), Shape{16, 3, 5}, cube(8), cube(16)));
+}
+
+Shape transposed(Shape shape, bool a, bool b) {
+  shape.a_transposed = a, shape.b_transposed = b;
+  return shape;
+}
+
+TEST(BenchSizes, TranspositionsAndBatches) {
+  EXPECT_THAT(
+      parse_sizes("8-TN,2x3x4-NT,8:16:x2-TT,5-NN"),
+      ElementsAre(transposed(cube(8), true, false), transposed({2, 3, 4}, false, true),
+                  transposed(cube(8), true, true), transposed(cube(16), true, true), cube(5)));
+  EXPECT_THAT(parse_sizes("1000x8x8x8,10x2x3x4-TN"),
+              ElementsAre(Shape{8, 8, 8, 1000}, transposed({2, 3, 4, 10}, true, false)));
+  EXPECT_EQ(full_text({8, 8, 8}), "8x8x8");
+}
+
+TEST(BenchSizes, SuitesAreListsWithNames) {
+  EXPECT_EQ(suite_shapes("square").size(), 13u);
+  EXPECT_THAT(suite_shapes("tiny"), ElementsAre(cube(4), cube(8), cube(16), cube(32)));
+  EXPECT_EQ(suite_shapes("odd,transposed").size(), 6u) << "1024 is in both, and measured once";
+  std::size_t most = 0;
+  for (const auto& name : suite_names()) most += suite_shapes(name).size();
+  EXPECT_LT(suite_shapes("all").size(), most / 2 + 1);
+  try {
+    suite_shapes("squares");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'square'?"));
+  }
+  EXPECT_THROW(suite_shapes(""), Error);
+}
+
+TEST(BenchSizes, TypesReadBack) {
+  for (const char* text : {"f32", "bf16:f32", "i8:i32"})
+    EXPECT_EQ(to_string(parse_types(text)), text);
+  EXPECT_EQ(to_string(parse_types("f32:f32")), "f32");
+  for (const char* text : {"", ":", "f32:", "f32:f99", "f32:f32:f32"})
+    EXPECT_THROW(parse_types(text), Error) << text;
+  EXPECT_THROW(require_product({DType::i8, DType::i8}), Error);
+  EXPECT_NO_THROW(require_product({DType::bf16, DType::f32}));
+}
+
+TEST(BenchSizes, SmallProductsHaveManySetsOfOperands) {
+  EXPECT_EQ((BenchCase{{}, cube(32)}.sets()), 50);
+  EXPECT_EQ((BenchCase{{}, cube(64)}.sets()), 1);
+  EXPECT_EQ((BenchCase{{}, {8, 8, 8, 1000}}.sets()), 1);
+  EXPECT_EQ((BenchCase{{}, {8, 8, 8, 1000}}.products()), 1000);
+  EXPECT_EQ((BenchCase{{}, {8, 8, 8, 1000}}.flops()), 2.0 * 8 * 8 * 8 * 1000);
 }
 
 TEST(BenchSizes, TheLastBelongsToTheRangeOnlyIfAStepMeetsIt) {
@@ -64,13 +115,14 @@ TEST(BenchSizes, RefusalsQuoteThePartAndSayWhatIsAllowed) {
 
 TEST(BenchSizes, CombinationsChangeMSlowest) {
   EXPECT_THAT(all_combinations({1, 2}, {3}, {4, 5}),
-              ElementsAre(Extents{1, 3, 4}, Extents{1, 3, 5}, Extents{2, 3, 4}, Extents{2, 3, 5}));
+              ElementsAre(Shape{1, 3, 4}, Shape{1, 3, 5}, Shape{2, 3, 4}, Shape{2, 3, 5}));
   const std::vector<index_t> many = parse_extents("1:100:+1");
   EXPECT_THROW(all_combinations(many, many, many), Error);
 }
 
 TEST(BenchSizes, TextReadsBack) {
-  for (const Extents& each : {cube(64), Extents{1, 2, 3}, Extents{4, 4, 5}})
+  for (const Shape& each : {cube(64), Shape{1, 2, 3}, Shape{4, 4, 5}, Shape{4, 4, 4, 9},
+                            transposed(cube(7), true, false), transposed({1, 2, 3, 4}, true, true)})
     EXPECT_THAT(parse_sizes(to_string(each)), ElementsAre(each));
 }
 
@@ -87,8 +139,8 @@ RC_GTEST_PROP(BenchSizes, RangesAreWhatALoopGives, ()) {
 /// Any text gives sizes that are all possible, or one clear refusal.
 void survives(const std::string& text) {
   try {
-    for (const Extents& each : parse_sizes(text))
-      RC_ASSERT(each.M >= 1 && each.N >= 1 && each.K >= 1 && each.M <= index_t{1} << 20);
+    for (const Shape& each : parse_sizes(text))
+      RC_ASSERT(std::min({each.M, each.N, each.K, each.batch}) >= 1 && each.M <= index_t{1} << 20);
   } catch (const Error& error) {
     RC_ASSERT(error.category() == Category::argument);
     RC_ASSERT(std::string(error.what()).find("write ") != std::string::npos ||
@@ -101,7 +153,7 @@ RC_GTEST_PROP(BenchSizes, AnyTextIsReadOrRefused, ()) {
 }
 
 RC_GTEST_PROP(BenchSizes, AnyTextOfItsOwnSignsIsReadOrRefused, ()) {
-  survives(*rc::gen::container<std::string>(rc::gen::elementOf(std::string("0123456789x:+,-"))));
+  survives(*rc::gen::container<std::string>(rc::gen::elementOf(std::string("0123456789x:+,-NT"))));
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ inline Ran run_bench(const std::vector<std::string>& arguments,
 
 inline BenchRow made_row(const std::string& name, Contestant::Kind kind, index_t side,
                          const std::vector<double>& seconds) {
-  BenchRow row{name, kind, {DType::f32, {side, side, side}, 1}, RowStatus::verified, "", 0.25, {}};
+  BenchRow row{name, kind, {{}, {side, side, side}, 1}, RowStatus::verified, "", 0.25, {}};
   if (kind == Contestant::Kind::peak) row.max_error_ratio = 0;
   for (std::size_t i = 0; i < seconds.size(); ++i)
     row.samples.push_back({static_cast<int>(i), 10, seconds[i], seconds[i] * 0.9});

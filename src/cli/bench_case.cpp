@@ -1,0 +1,83 @@
+// Cells of a benchmark as values and text: see bench_case.hpp.
+#include "bench_case.hpp"
+
+#include <fmt/format.h>
+
+#include "options.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/matmul/plan.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr double kSmallBytes = 16384;  // a third of an L1 cache of 48 KiB
+constexpr index_t kSets = 50;
+
+}  // namespace
+
+std::string transposition_text(const Shape& shape) {
+  return cat(shape.a_transposed ? "T" : "N", shape.b_transposed ? "T" : "N");
+}
+
+std::string full_text(const Shape& shape) {
+  const std::string transposition = transposition_text(shape);
+  return cat(shape.batch == 1 ? "" : cat(shape.batch, "x"), shape.M, "x", shape.N, "x", shape.K,
+             transposition == "NN" ? "" : "-" + transposition);
+}
+
+std::string to_string(const Shape& shape) {
+  if (shape.M != shape.N || shape.N != shape.K || shape.batch != 1) return full_text(shape);
+  const std::string transposition = transposition_text(shape);
+  return cat(shape.M, transposition == "NN" ? "" : "-" + transposition);
+}
+
+std::string to_string(const Types& types) {
+  return types.in == types.out ? to_string(types.in) : cat(types.in, ":", types.out);
+}
+
+Types parse_types(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    const DType both = named_dtype(std::string(text));
+    return {both, both};
+  }
+  return {named_dtype(std::string(text.substr(0, colon))),
+          named_dtype(std::string(text.substr(colon + 1)))};
+}
+
+void require_product(const Types& types) {
+  for (const Algorithm& each : algorithms()) {
+    if (each.supports(types.in, types.out)) return;
+  }
+  throw Error(Category::type, cat("there is no product of ", types.in, " into ", types.out),
+              "f64, f32, f16, bf16, i32, or a type of A and B and one of C such as bf16:f32");
+}
+
+std::string to_string(const Readiness& readiness) {
+  if (readiness.first_call) return "first call of a process";
+  return readiness.steady() ? "" : fmt::format("after {:g} s of idleness", readiness.idle_seconds);
+}
+
+double BenchCase::flops() const {
+  return 2.0 * static_cast<double>(shape.M) * static_cast<double>(shape.N) *
+         static_cast<double>(shape.K) * static_cast<double>(shape.batch);
+}
+
+double BenchCase::bytes() const {
+  const auto M = static_cast<double>(shape.M), N = static_cast<double>(shape.N),
+             K = static_cast<double>(shape.K);
+  return static_cast<double>(shape.batch) *
+         ((M * K + K * N) * size_of(types.in) + M * N * size_of(types.out));
+}
+
+index_t BenchCase::sets() const { return shape.batch == 1 && bytes() <= kSmallBytes ? kSets : 1; }
+
+std::string group_text(const BenchCase& now) {
+  const std::string state = to_string(now.readiness);
+  return cat(to_string(now.types), ", ", now.threads, now.threads == 1 ? " thread" : " threads",
+             state.empty() ? "" : ", " + state);
+}
+
+}  // namespace tessera::cli

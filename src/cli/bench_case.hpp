@@ -1,0 +1,75 @@
+// What one cell of a benchmark is: which product, of which element types, how many of them in one
+// call, on how many threads, and in what state a sample finds its contestant. Values that print and
+// read back: files, names and the questions to a contestant's process carry them as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/core/dtype.hpp"
+
+namespace tessera::cli {
+
+/// A is (M,K), B is (K,N), C is (M,N), each compact; by rows, or a transposed one by columns. A
+/// batch is as many such products in one call, each with operands of its own, one behind the other.
+struct Shape {
+  index_t M = 0, N = 0, K = 0;
+  index_t batch = 1;
+  bool a_transposed = false, b_transposed = false;
+  bool operator==(const Shape&) const = default;
+};
+
+/// "512" for a cube, "4096x16x4096", "1024-TN", "1000x8x8x8" for a batch of a thousand.
+std::string to_string(const Shape& shape);
+/// "512x512x512", else the same.
+std::string full_text(const Shape& shape);
+/// "NN", "TN", "NT" or "TT".
+std::string transposition_text(const Shape& shape);
+
+/// Element types: of A and B, and of C.
+struct Types {
+  DType in = DType::f32, out = DType::f32;
+  bool operator==(const Types&) const = default;
+};
+
+/// "f32", "bf16:f32"
+std::string to_string(const Types& types);
+/// Inverse of to_string. Throws Error(type).
+Types parse_types(std::string_view text);
+/// Throws Error(type) unless there are products of these types.
+void require_product(const Types& types);
+
+/// In what state a sample finds its contestant. The default is call after call.
+struct Readiness {
+  double idle_seconds = 0;  ///< above 0: one call after having slept so long
+  bool first_call = false;  ///< the first call of a process that has just begun
+  bool operator==(const Readiness&) const = default;
+
+  bool steady() const { return idle_seconds == 0 && !first_call; }
+};
+/// "", "after 0.05 s of idleness", "first call of a process"
+std::string to_string(const Readiness& readiness);
+
+struct BenchCase {
+  Types types;
+  Shape shape;
+  int threads = 1;
+  Readiness readiness = {};
+  bool operator==(const BenchCase&) const = default;
+
+  /// Of one call: the whole batch.
+  double flops() const;
+  /// Of the matrices of one call, each counted once.
+  double bytes() const;
+  /// Small products go through so many sets of operands in turn, so that these lie in the L2 cache
+  /// as a program's would, and not all in the L1.
+  index_t sets() const;
+  /// Products that are there to be computed: sets() calls of a batch each.
+  index_t products() const { return sets() * shape.batch; }
+};
+
+/// "f32, 2 threads, after 0.05 s of idleness": the case without its shape.
+std::string group_text(const BenchCase& now);
+
+}  // namespace tessera::cli
