@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "bench_compare.hpp"
 #include "bench_options.hpp"
 #include "bench_run.hpp"
 #include "bench_sizes.hpp"
@@ -338,6 +339,24 @@ void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
   }
 }
 
+int show_comparison(const Context& context, const BenchRequest& request, Form form) {
+  if (form == Form::csv)
+    throw Error(Category::argument, "a comparison has no CSV", "--json or --markdown");
+  const BenchResults before = read_results(request.compare[0]),
+                     after = read_results(request.compare[1]);
+  if (const std::string difference = machine_difference(before, after); !difference.empty()) {
+    if (!request.other_machine)
+      throw Error(Category::argument, cat("the files come from different machines: ", difference),
+                  {}, {}, "compare them all the same with --other-machine");
+    context.warn(cat("different machines: ", difference));
+  }
+  const ComparedResults compared = compare_results(before, after, request.threshold / 100);
+  context.print(form == Form::json       ? comparison_json(compared)
+                : form == Form::markdown ? comparison_markdown(compared)
+                                         : comparison_table(compared));
+  return any_slower(compared) ? 1 : 0;
+}
+
 BenchSettings settings_of(const Context& context, const BenchRequest& request) {
   BenchSettings out;
   out.types = parse_types(request.dtype);
@@ -372,6 +391,7 @@ int keep_partial(const Context& context, const Outputs& outputs, Form form,
 int bench(const Context& context, const BenchRequest& request) {
   const Form form = form_of(context, request);
   if (!request.from.empty()) return show_kept(context, request, form);
+  if (!request.compare.empty()) return show_comparison(context, request, form);
   const Outputs outputs(request);
   const BenchSettings settings = settings_of(context, request);
   require_memory_for(settings.shapes, settings.types,
@@ -402,6 +422,7 @@ void add_bench(CLI::App& root, Context& context) {
       "  tessera bench -m 16 -n 4096 -k 1024:4096:x2 --algorithms block_tiled -o results.json\n"
       "  tessera bench --suite skinny,tiny --algorithms packed,blas -o skinny.json\n"
       "  tessera bench --from results.json --markdown\n"
+      "  tessera bench --compare old.json new.json\n"
       "\n"
       "Every result is verified before it is timed; a wrong one is reported, not measured (exit "
       "1).");

@@ -122,6 +122,15 @@ void add_bench_options(CLI::App& app, Context& context, BenchRequest& request) {
   app.add_flag("--force", request.force, "Replace files that exist");
   app.add_option("--from", request.from, "Measure nothing: show results kept as JSON")
       ->type_name("FILE");
+  app.add_option("--compare", request.compare,
+                 "Measure nothing: say of each row of two kept results, OLD and NEW, whether it is "
+                 "SAME, FASTER, SLOWER or UNCLEAR; exit 1 where an algorithm is SLOWER")
+      ->type_name("FILE")
+      ->expected(2);
+  add_positive(app, "--threshold", request.threshold, "PERCENT", 99,
+               "What counts as a change for --compare; default 2");
+  app.add_flag("--other-machine", request.other_machine,
+               "Let --compare take results of different machines");
 }
 
 }  // namespace tessera::cli

@@ -21,6 +21,9 @@ struct BenchRequest {
   std::uint64_t seed = 1;
   bool csv = false, markdown = false, no_host = false, force = false;
   std::string plot, output, from;
+  std::vector<std::string> compare;  // two files
+  double threshold = 2;              // percent
+  bool other_machine = false;
   std::vector<std::string> extra_context;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 namespace tessera::cli {
@@ -20,6 +21,17 @@ double quantile_of_sorted(const std::vector<double>& sorted, double p) {
   return sorted[below] * (1 - share) + sorted[above] * share;
 }
 
+constexpr int kDraws = 2000;
+
+/// The median of as many values as there are, each drawn from all of them.
+double median_of_draw(std::span<const double> samples, std::mt19937_64& random,
+                      std::vector<double>& scratch) {
+  scratch.clear();
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    scratch.push_back(samples[random() % samples.size()]);
+  return median(scratch);
+}
+
 }  // namespace
 
 double quantile(std::span<const double> samples, double p) {
@@ -30,6 +42,22 @@ double quantile(std::span<const double> samples, double p) {
 }
 
 double median(std::span<const double> samples) { return quantile(samples, 0.5); }
+
+Interval ratio_interval(std::span<const double> before, std::span<const double> after,
+                        double confidence) {
+  if (before.empty() || after.empty()) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    return {nan, nan};
+  }
+  std::mt19937_64 random(1);
+  std::vector<double> ratios, scratch;
+  for (int i = 0; i < kDraws; ++i) {
+    const double was = median_of_draw(before, random, scratch);
+    ratios.push_back(median_of_draw(after, random, scratch) / was);
+  }
+  const double tail = (1 - confidence) / 2;
+  return {quantile(ratios, tail), quantile(ratios, 1 - tail)};
+}
 
 Summary summarize(std::span<const double> samples) {
   if (samples.empty()) {

@@ -28,4 +28,14 @@ double quantile(std::span<const double> samples, double p);
 /// quantile(samples, 0.5)
 double median(std::span<const double> samples);
 
+struct Interval {
+  double low = 0, high = 0;
+};
+/// Where the ratio median(after) / median(before) lies with this confidence: both lists are drawn
+/// from again and again (percentile bootstrap), with the same random numbers for the same lists. It
+/// knows how samples scatter within each list, and nothing of what differs between two runs. NaN
+/// where a list is empty.
+Interval ratio_interval(std::span<const double> before, std::span<const double> after,
+                        double confidence);
+
 }  // namespace tessera::cli

@@ -273,6 +273,8 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
       {"--sizes", "8", "--context", "novalue"},
       {"--sizes", "8", "--context", "date=never"},
       {"--from"},
+      {"--compare", "one.json"},
+      {"--threshold", "0"},
       {"8"},
   };
   for (const auto& arguments : wrong) {
@@ -321,6 +323,32 @@ TEST(Bench, AnnouncesHowLongItWillTake) {
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.err, HasSubstr("1 size on "));
   EXPECT_THAT(ran.err, HasSubstr("about "));
+}
+
+TEST(Bench, ComparesTwoKeptResults) {
+  const Scratch scratch;
+  BenchResults results = testing::made_results();
+  const auto keep = [&](const char* name) { std::ofstream(scratch / name) << to_json(results); };
+  keep("old.json");
+  for (Sample& sample : results.rows[1].samples) sample.seconds *= 0.5;
+  keep("fast.json");
+  results.context["cpu_model"] = "Another";
+  keep("other.json");
+  const Ran good = run_bench({"--compare", scratch / "old.json", scratch / "fast.json"});
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("FASTER"));
+  EXPECT_THAT(good.out, HasSubstr("SAME"));
+  const Ran bad = run_bench({"--compare", scratch / "fast.json", scratch / "old.json", "--json"});
+  EXPECT_EQ(bad.code, 1) << bad.err;
+  EXPECT_EQ(json::parse(bad.out).at("comparisons").at(1).at("verdict"), "SLOWER");
+  const Ran refused = run_bench({"--compare", scratch / "old.json", scratch / "other.json"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("different machines"));
+  const Ran forced = run_bench({"--compare", scratch / "old.json", scratch / "other.json",
+                                "--other-machine", "--markdown", "--threshold", "60"});
+  EXPECT_EQ(forced.code, 0) << forced.err;
+  EXPECT_THAT(forced.err, HasSubstr("different machines"));
+  EXPECT_THAT(forced.out, HasSubstr("| tiled, f32, 1 thread, 64 |"));
 }
 
 TEST(Bench, TheDocumentShowsTheNewestKeptResults) {

@@ -49,6 +49,25 @@ TEST(Statistics, NoSampleIsNaNEverywhere) {
   EXPECT_TRUE(std::isnan(median({})));
 }
 
+TEST(Statistics, IntervalOfARatioHoldsItAndShrinksWithTheScatter) {
+  const std::vector<double> before = {10, 10.1, 9.9, 10.2, 9.8},
+                            after = {20, 20.2, 19.8, 20.4, 19.6};
+  const Interval calm = ratio_interval(before, after, 0.95);
+  EXPECT_LT(calm.low, 2);
+  EXPECT_GT(calm.high, 2);
+  EXPECT_GT(calm.low, 1.9);
+  EXPECT_LT(calm.high, 2.1);
+  const std::vector<double> wild = {15, 20, 25, 22, 18};
+  const Interval wide = ratio_interval(before, wild, 0.95);
+  EXPECT_GT(wide.high - wide.low, 3 * (calm.high - calm.low));
+  const Interval again = ratio_interval(before, after, 0.95);
+  EXPECT_EQ(again.low, calm.low) << "the same lists give the same interval";
+  EXPECT_TRUE(std::isnan(ratio_interval({}, after, 0.95).low));
+  const std::vector<double> one = {4};
+  EXPECT_EQ(ratio_interval(one, one, 0.95).low, 1);
+  EXPECT_EQ(ratio_interval(one, one, 0.95).high, 1);
+}
+
 std::vector<double> some_samples() {
   const auto whole =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(-1000, 1000)));

@@ -1,0 +1,208 @@
+// Verdicts and their forms: see bench_compare.hpp.
+#include "bench_compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "json_text.hpp"
+#include "table.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using Kind = Contestant::Kind;
+
+constexpr double kConfidence = 0.95;
+/// With fewer the interval is as wide as luck has it.
+constexpr std::size_t kFewestSamples = 3;
+
+const BenchRow* find_row(const BenchResults& results, const BenchRow& like) {
+  for (const auto& row : results.rows) {
+    if (same_case(row, like) && same_contestant(row, like)) return &row;
+  }
+  return nullptr;
+}
+
+const BenchRow* peak_of(const BenchResults& results, const BenchRow& row) {
+  const auto peaks = others(results, row, Kind::peak);
+  return peaks.empty() ? nullptr : peaks.front();
+}
+
+/// One speed for each sample: as shares of the peak at that moment, or products a second.
+std::vector<double> speeds(const BenchRow& row, const BenchRow* peak) {
+  std::vector<double> out;
+  if (peak != nullptr) {
+    for (const auto& [turn, share] : speed_ratios(row, *peak)) out.push_back(share);
+  } else {
+    for (double seconds : row.seconds()) out.push_back(1 / seconds);
+  }
+  return out;
+}
+
+Verdict verdict_of(double ratio, const Interval& interval, double threshold) {
+  const double most = 1 + threshold, least = 1 / most;
+  if (interval.low >= least && interval.high <= most) return Verdict::same;
+  if (interval.low > 1 && ratio > most) return Verdict::faster;
+  if (interval.high < 1 && ratio < least) return Verdict::slower;
+  return Verdict::unclear;
+}
+
+Comparison compare_rows(const BenchResults& before, const BenchRow& old, const BenchResults& after,
+                        const BenchRow& now, double threshold) {
+  const BenchRow *old_peak = peak_of(before, old), *new_peak = peak_of(after, now);
+  Comparison out{&old, &now, old_peak != nullptr && new_peak != nullptr, 0, {}, Verdict::unclear};
+  const auto was = speeds(old, out.by_share ? old_peak : nullptr);
+  const auto is = speeds(now, out.by_share ? new_peak : nullptr);
+  out.ratio = median(is) / median(was);
+  out.interval = ratio_interval(was, is, kConfidence);
+  if (std::min(was.size(), is.size()) >= kFewestSamples)
+    out.verdict = verdict_of(out.ratio, out.interval, threshold);
+  return out;
+}
+
+std::string name_of_row(const BenchRow& row) {
+  return cat(row.name, ", ", group_text(row.on), ", ", to_string(row.on.shape));
+}
+
+std::string speed_text(const BenchRow& row) {
+  return short_number(row.on.flops() / median(row.seconds()) * 1e-9);
+}
+
+std::string interval_text(const Interval& interval) {
+  return fmt::format("{:.3f} to {:.3f}", interval.low, interval.high);
+}
+
+std::vector<std::string> cells_of(const Comparison& each) {
+  return {name_of_row(*each.before),    speed_text(*each.before),
+          speed_text(*each.after),      fmt::format("{:.3f}", each.ratio),
+          interval_text(each.interval), each.by_share ? "share of peak" : "time",
+          to_string(each.verdict)};
+}
+constexpr std::array kHeads = {"",   "old GFLOP/s", "new GFLOP/s", "ratio", "95 % interval",
+                               "by", "verdict"};
+
+/// "3 SAME, 1 SLOWER; a ratio above 1 is faster, ..."
+std::string summary_of(const ComparedResults& compared) {
+  std::string out;
+  for (std::size_t i = 0; i < kVerdictNames.size(); ++i) {
+    const auto count =
+        std::count_if(compared.comparisons.begin(), compared.comparisons.end(),
+                      [i](const auto& each) { return each.verdict == static_cast<Verdict>(i); });
+    if (count > 0) out += cat(out.empty() ? "" : ", ", count, " ", kVerdictNames[i]);
+  }
+  return cat(out.empty() ? "nothing in common" : out,
+             fmt::format("; threshold {:g} %", 100 * compared.threshold));
+}
+
+ordered_json about(const BenchResults& results) {
+  ordered_json out = json_object();
+  for (const char* key : {"date", "commit", "compiler", "flags", "cpu_model", "num_cpus"}) {
+    if (results.context.contains(key)) out[key] = results.context[key];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_string(Verdict verdict) {
+  return std::string(kVerdictNames[static_cast<std::size_t>(verdict)]);
+}
+
+ComparedResults compare_results(const BenchResults& before, const BenchResults& after,
+                                double threshold) {
+  ComparedResults out{&before, &after, threshold, {}, {}};
+  const auto leave_out = [&out](const BenchRow& row, const std::string& why) {
+    out.left_out.push_back(cat(name_of_row(row), ": ", why));
+  };
+  for (const auto& old : before.rows) {
+    if (old.kind == Kind::peak) continue;
+    const BenchRow* now = find_row(after, old);
+    if (now == nullptr) leave_out(old, "only in the old file");
+    else if (!measured(old) && measured(*now)) leave_out(old, cat("was ", to_string(old.status)));
+    else if (measured(old) && !measured(*now)) leave_out(old, cat("is ", to_string(now->status)));
+    else if (measured(old))
+      out.comparisons.push_back(compare_rows(before, old, after, *now, threshold));
+  }
+  for (const auto& now : after.rows) {
+    if (now.kind != Kind::peak && find_row(before, now) == nullptr)
+      leave_out(now, "only in the new file");
+  }
+  return out;
+}
+
+std::string machine_difference(const BenchResults& before, const BenchResults& after) {
+  std::string out;
+  for (const char* key : {"cpu_model", "num_cpus", "host_name"}) {
+    const auto old = before.context.find(key), now = after.context.find(key);
+    if (old == before.context.end() || now == after.context.end() || *old == *now) continue;
+    out += cat(out.empty() ? "" : ", ", key, " ", old->dump(), " and ", now->dump());
+  }
+  return out;
+}
+
+std::string comparison_table(const ComparedResults& compared) {
+  std::vector<Table::Column> columns;
+  for (const char* head : kHeads) columns.push_back({head, Align::left});
+  Table table(columns);
+  for (const auto& each : compared.comparisons) table.add(cells_of(each));
+  std::string out = table.text() + "\n" + summary_of(compared) + "\n";
+  for (const auto& each : compared.left_out) out += "not compared: " + each + "\n";
+  return out;
+}
+
+std::string comparison_markdown(const ComparedResults& compared) {
+  const auto line = [](const auto& cells) {
+    std::string out = "|";
+    for (const auto& cell : cells) out += cat(" ", cell, " |");
+    return out + "\n";
+  };
+  std::string out = line(kHeads) + "|---|--:|--:|--:|--:|---|---|\n";
+  for (const auto& each : compared.comparisons) out += line(cells_of(each));
+  out += "\n" + summary_of(compared) + "\n";
+  for (const auto& each : compared.left_out) out += "- not compared: " + each + "\n";
+  return out;
+}
+
+std::string comparison_json(const ComparedResults& compared) {
+  ordered_json out = json_object();
+  out["old"] = about(*compared.before);
+  out["new"] = about(*compared.after);
+  out["threshold"] = compared.threshold;
+  out["confidence"] = kConfidence;
+  out["comparisons"] = ordered_json::array();
+  for (const auto& each : compared.comparisons) {
+    const BenchCase& on = each.before->on;
+    out["comparisons"].push_back({{"contestant", each.before->name},
+                                  {"kind", name_of(each.before->kind)},
+                                  {"dtype", to_string(on.types)},
+                                  {"shape", full_text(on.shape)},
+                                  {"threads", on.threads},
+                                  {"idle_seconds", on.readiness.idle_seconds},
+                                  {"first_call", on.readiness.first_call},
+                                  {"by", each.by_share ? "share of peak" : "time"},
+                                  {"old_seconds", median(each.before->seconds())},
+                                  {"new_seconds", median(each.after->seconds())},
+                                  {"old_samples", each.before->samples.size()},
+                                  {"new_samples", each.after->samples.size()},
+                                  {"ratio", each.ratio},
+                                  {"low", each.interval.low},
+                                  {"high", each.interval.high},
+                                  {"verdict", to_string(each.verdict)}});
+  }
+  out["not_compared"] = compared.left_out;
+  return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+bool any_slower(const ComparedResults& compared) {
+  return std::any_of(
+      compared.comparisons.begin(), compared.comparisons.end(), [](const Comparison& each) {
+        return each.verdict == Verdict::slower && each.before->kind == Kind::algorithm;
+      });
+}
+
+}  // namespace tessera::cli

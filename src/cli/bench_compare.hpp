@@ -1,0 +1,55 @@
+// Two kept results side by side: is a contestant as fast as it was? Nothing is measured. What is
+// compared is the share of the peak, turn by turn, where both files have it (a machine that clocks
+// lower today changes both alike), else the time; and a verdict is given only where the samples
+// carry it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench_results.hpp"
+
+namespace tessera::cli {
+
+enum class Verdict {
+  same,    ///< the interval lies within the threshold on both sides of 1
+  faster,  ///< the interval lies above 1, and the ratio beyond the threshold
+  slower,  ///< the interval lies below 1, and the ratio beyond the threshold
+  unclear  ///< the samples do not tell
+};
+inline constexpr std::array<std::string_view, 4> kVerdictNames = {"SAME", "FASTER", "SLOWER",
+                                                                  "UNCLEAR"};
+std::string to_string(Verdict verdict);
+
+/// One contestant on one case in both files.
+struct Comparison {
+  const BenchRow *before = nullptr, *after = nullptr;
+  bool by_share = false;  ///< of the peak; else by time
+  double ratio = 0;       ///< the new median speed as a multiple of the old one
+  Interval interval;      ///< of the ratio, with a confidence of 95 %
+  Verdict verdict = Verdict::unclear;
+};
+
+struct ComparedResults {
+  const BenchResults *before = nullptr, *after = nullptr;
+  double threshold = 0;  ///< 0.02: two percent
+  std::vector<Comparison> comparisons;
+  /// Rows that have a verified result in one of the files only, and why.
+  std::vector<std::string> left_out;
+};
+
+/// Compares every row that both files have. Both must outlive what is returned.
+ComparedResults compare_results(const BenchResults& before, const BenchResults& after,
+                                double threshold);
+
+/// What tells that the files come from different machines, "" where nothing does.
+std::string machine_difference(const BenchResults& before, const BenchResults& after);
+
+std::string comparison_table(const ComparedResults& compared);
+std::string comparison_markdown(const ComparedResults& compared);
+std::string comparison_json(const ComparedResults& compared);
+
+/// True where an algorithm is SLOWER. Peers do not count: where they are, the machine changed.
+bool any_slower(const ComparedResults& compared);
+
+}  // namespace tessera::cli

@@ -1,0 +1,141 @@
+// Verdicts on samples made by hand: they change when they should, and noise alone gives none.
+#include "bench_compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "bench_support.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::made_results;
+using testing::made_row;
+using Kind = Contestant::Kind;
+
+BenchResults results_of(const std::vector<double>& seconds) {
+  BenchResults out;
+  out.rows.push_back(made_row("packed", Kind::algorithm, 64, seconds));
+  return out;
+}
+
+/// `count` times around `middle` with relative noise.
+std::vector<double> noisy(double middle, double noise, std::size_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(0, noise);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(middle * std::exp(normal(random)));
+  return out;
+}
+
+Comparison comparison(const std::vector<double>& before, const std::vector<double>& after,
+                      double threshold = 0.02) {
+  const BenchResults was = results_of(before), is = results_of(after);
+  return compare_results(was, is, threshold).comparisons.at(0);
+}
+
+TEST(BenchCompare, VerdictsFollowTheChangeAndTheThreshold) {
+  const auto before = noisy(1e-3, 0.003, 11, 1);
+  const auto verdict = [&](double factor, double threshold) {
+    return comparison(before, noisy(1e-3 * factor, 0.003, 11, 2), threshold).verdict;
+  };
+  EXPECT_EQ(verdict(1, 0.02), Verdict::same);
+  EXPECT_EQ(verdict(1.1, 0.02), Verdict::slower);
+  EXPECT_EQ(verdict(0.9, 0.02), Verdict::faster);
+  EXPECT_EQ(verdict(1.1, 0.2), Verdict::same);
+  EXPECT_EQ(verdict(1.02, 0.02), Verdict::unclear) << "just at the threshold";
+}
+
+TEST(BenchCompare, ScatterMakesTheSameChangeUnclear) {
+  const auto change = [](double noise) {
+    return comparison(noisy(1e-3, noise, 5, 3), noisy(1.05e-3, noise, 5, 4)).verdict;
+  };
+  EXPECT_EQ(change(0.002), Verdict::slower);
+  EXPECT_EQ(change(0.2), Verdict::unclear);
+}
+
+TEST(BenchCompare, TwoSamplesTellNothing) {
+  EXPECT_EQ(comparison({1, 1}, {2, 2}).verdict, Verdict::unclear);
+  EXPECT_EQ(comparison({1, 1, 1}, {2, 2, 2}).verdict, Verdict::slower);
+}
+
+TEST(BenchCompare, NoiseAloneIsHardlyEverAChange) {
+  int changes = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const Verdict verdict =
+        comparison(noisy(1, 0.03, 5, 2 * seed + 10), noisy(1, 0.03, 5, 2 * seed + 11)).verdict;
+    changes += verdict == Verdict::faster || verdict == Verdict::slower;
+  }
+  EXPECT_LE(changes, 20) << "of 200; 95 % confidence";
+}
+
+TEST(BenchCompare, AClockThatChangedCancelsWhereThePeakWasMeasured) {
+  const BenchResults before = made_results();
+  BenchResults after = before;
+  for (auto& row : after.rows) {
+    for (Sample& sample : row.samples) sample.seconds *= 1.3;
+  }
+  for (const auto& each : compare_results(before, after, 0.02).comparisons) {
+    EXPECT_TRUE(each.by_share);
+    EXPECT_NEAR(each.ratio, 1, 1e-12);
+    const bool scattered = each.before->name == "naive";  // its shares go from 2 to 6 percent
+    EXPECT_EQ(each.verdict, scattered ? Verdict::unclear : Verdict::same) << each.before->name;
+  }
+  std::erase_if(after.rows, [](const BenchRow& row) { return row.kind == Kind::peak; });
+  for (const auto& each : compare_results(before, after, 0.02).comparisons) {
+    EXPECT_FALSE(each.by_share);
+    EXPECT_NEAR(each.ratio, 1 / 1.3, 1e-12);
+  }
+}
+
+TEST(BenchCompare, RowsOfOneFileOnlyAreNamed) {
+  BenchResults before = made_results(), after = made_results();
+  after.rows[0].status = RowStatus::refused;
+  after.rows.erase(after.rows.begin() + 1);
+  after.rows.push_back(made_row("new", Kind::algorithm, 64, {1, 1, 1}));
+  EXPECT_THAT(compare_results(before, after, 0.02).left_out,
+              ElementsAre("naive, f32, 1 thread, 64: is refused",
+                          "tiled, f32, 1 thread, 64: only in the old file",
+                          "new, f32, 1 thread, 64: only in the new file"));
+}
+
+TEST(BenchCompare, OnlyAlgorithmsDecide) {
+  const BenchResults before = made_results();
+  BenchResults after = before;
+  for (Sample& sample : after.rows[2].samples) sample.seconds *= 2;  // the peer
+  EXPECT_FALSE(any_slower(compare_results(before, after, 0.02)));
+  for (Sample& sample : after.rows[1].samples) sample.seconds *= 2;
+  EXPECT_TRUE(any_slower(compare_results(before, after, 0.02)));
+}
+
+TEST(BenchCompare, MachinesAreToldApartByWhatBothFilesSay) {
+  BenchResults before = made_results(), after = made_results();
+  EXPECT_EQ(machine_difference(before, after), "");
+  after.context["host_name"] = "somewhere";
+  EXPECT_EQ(machine_difference(before, after), "") << "the other file leaves its name out";
+  after.context["num_cpus"] = 64;
+  EXPECT_EQ(machine_difference(before, after), "num_cpus 2 and 64");
+}
+
+TEST(BenchCompare, EveryFormShowsEachRowWithItsInterval) {
+  const BenchResults before = made_results(), after = made_results();
+  const ComparedResults compared = compare_results(before, after, 0.02);
+  EXPECT_THAT(comparison_table(compared), HasSubstr("4 SAME, 2 UNCLEAR; threshold 2 %"));
+  EXPECT_THAT(comparison_markdown(compared), HasSubstr("| tiled, f32, 1 thread, 128 |"));
+  const auto document = nlohmann::json::parse(comparison_json(compared));
+  ASSERT_EQ(document.at("comparisons").size(), 6u);
+  for (const auto& each : document["comparisons"]) {
+    EXPECT_EQ(each.at("verdict"), each.at("contestant") == "naive" ? "UNCLEAR" : "SAME");
+    EXPECT_LE(each.at("low"), each.at("ratio"));
+    EXPECT_GE(each.at("high"), each.at("ratio"));
+    EXPECT_EQ(each.at("old_samples"), 3);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cli
