@@ -165,6 +165,11 @@ class Measured(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
 
 
+    def test_the_page_of_performance_shows_the_kept_results(self):
+        run = subprocess.run([sys.executable, cases.ROOT / "scripts/performance.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+
 class Index(unittest.TestCase):
     def test_the_index_names_every_document(self):
         text = (cases.ROOT / "docs/index.md").read_text()

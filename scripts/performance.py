@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Writes docs/performance.md and its plot from the committed results of scripts/measure_suites: every cell, lost ones too.
+
+    scripts/performance.py [FOLDER]     default: bench/results/suites
+    scripts/performance.py --check      fails where the page does not show these files
+
+A cell is one shape on one number of threads. Its figures are those that `tessera bench` wrote: medians over the turns, and
+ratios taken turn by turn and then the median.
+"""
+import argparse
+import json
+import math
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE, PLOT = ROOT / "docs/performance.md", ROOT / "docs/performance.svg"
+BEGIN, END = "<!-- begin: written by scripts/performance.py; do not edit -->\n", "<!-- end -->\n"
+SUITES = {
+    "square": "Square", "skinny": "Skinny: few rows, or one column", "small_k": "Small K, large C", "long_k": "Long K, small C",
+    "odd": "Odd sizes", "transposed": "Transposed operands", "tiny": "Tiny products, one call each",
+    "batched": "Batches, one call for all", "bf16": "bf16 into f32", "int8": "i8 into i32", "latency": "Single calls"}
+OURS = ("blas", "packed")  # the first that was measured is Tessera's figure
+
+
+def three_digits(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:#.3g}"
+
+
+def time_text(nanoseconds):
+    for unit, size in (("ns", 1), ("us", 1e3), ("ms", 1e6)):
+        if nanoseconds < 1000 * size:
+            return f"{three_digits(nanoseconds / size)} {unit}"
+    return f"{three_digits(nanoseconds / 1e9)} s"
+
+
+def shape_of(entry):
+    m, n, k, batch = entry["m"], entry["n"], entry["k"], entry["batch"]
+    text = str(m) if m == n == k and batch == 1 else "x".join(str(side) for side in ([batch] if batch > 1 else []) + [m, n, k])
+    return text if entry["transposition"] == "NN" else f"{text}-{entry['transposition']}"
+
+
+class Row:
+    """One contestant on one cell: its aggregate of medians, or why there is none."""
+
+    def __init__(self, entry):
+        self.name, self.kind, self.status = entry["contestant"], entry["kind"], entry["status"]
+        self.measured = self.status == "verified"
+        self.time, self.gflops = entry["real_time"], entry.get("gflops")
+        self.percent = entry.get("percent_of_peak")
+        self.ratios = {key[len("ratio_"):]: value for key, value in entry.items() if key.startswith("ratio_") and value}
+
+
+class Cell:
+    def __init__(self, entry):
+        self.dtype, self.threads, self.shape = entry["dtype"], entry["threads"], shape_of(entry)
+        self.state = "first call of a process" if entry["first_call"] else \
+            f"after {entry['idle_seconds']:g} s of idleness" if entry["idle_seconds"] else ""
+        self.rows = {}
+
+    def key(self):
+        return self.dtype, self.threads, self.shape, self.state
+
+    @property
+    def ours(self):
+        rows = [self.rows[name] for name in OURS if name in self.rows and self.rows[name].measured]
+        return rows[0] if rows else None
+
+    @property
+    def best(self):
+        """The fastest peer and Tessera's speed as a multiple of its."""
+        return min(self.ours.ratios.items(), key=lambda item: item[1], default=None) if self.ours else None
+
+
+def cells_of(document):
+    cells = {}
+    for entry in document["benchmarks"]:
+        wanted = entry.get("aggregate_name") == "median" or (entry["run_type"] == "iteration" and entry["status"] != "verified")
+        if wanted:
+            cell = Cell(entry)
+            cells.setdefault(cell.key(), cell).rows[entry["contestant"]] = Row(entry)
+    return list(cells.values())
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def ratio_text(ratio):
+    return f"{ratio:.2f}" if ratio >= 1 else f"**{ratio:.2f}**"
+
+
+def cell_row(cell):
+    if cell.ours is None:
+        why = next((row.status for row in cell.rows.values() if row.name in OURS), "not measured")
+        return [cell.shape, f"**{why}**", "", "", "", ""]
+    percent = f"{three_digits(cell.ours.percent)} %" if cell.ours.percent else "-"
+    best, ratio = cell.best or ("-", None)
+    return [cell.shape, time_text(cell.ours.time), three_digits(cell.ours.gflops), percent, best, ratio_text(ratio) if ratio else "-"]
+
+
+def names_of(cells, *kinds):
+    return list(dict.fromkeys(row.name for cell in cells for row in cell.rows.values() if row.kind in kinds))
+
+
+def everyone(cells, figure):
+    """All contestants down, shapes across."""
+    rows = []
+    for name in names_of(cells, "algorithm", "peer", "peak"):
+        found = [cell.rows.get(name) for cell in cells]
+        rows.append(["measured peak" if name == "peak" else name] +
+                    ["" if row is None else figure(row) if row.measured else row.status for row in found])
+    return table([""] + [cell.shape for cell in cells], rows)
+
+
+def groups_of(cells):
+    groups = {}
+    for cell in cells:
+        groups.setdefault((cell.dtype, cell.threads), []).append(cell)
+    return groups
+
+
+def title_of(dtype, threads):
+    return f"{dtype}, {threads} thread{'s' if threads > 1 else ''}"
+
+
+def latency(cells):
+    """One table for each shape and number of threads: what a call costs in a row, after a pause, as the first one."""
+    text, groups = "", {}
+    for cell in cells:
+        groups.setdefault((cell.dtype, cell.threads, cell.shape), []).append(cell)
+    for (dtype, threads, shape), group in groups.items():
+        head = ["", *(cell.state or "call after call" for cell in group)]
+        rows = [[name] + [time_text(row.time) if row and row.measured else row.status if row else "" for row in
+                          (cell.rows.get(name) for cell in group)] for name in names_of(group, "algorithm", "peer")]
+        text += f"### {shape}, {title_of(dtype, threads)}\n\n{table(head, rows)}\n"
+    return text
+
+
+def section(suite, cells):
+    text = f"## {SUITES.get(suite, suite)}\n\n"
+    if suite == "latency":
+        return text + latency(cells)
+    for key, group in groups_of(cells).items():
+        text += f"### {title_of(*key)}\n\n"
+        text += table(["", "time", "GFLOP/s", "of peak", "best peer", "times its speed"], map(cell_row, group))
+        text += "\n<details><summary>GFLOP/s of everyone</summary>\n\n" + everyone(group, lambda row: three_digits(row.gflops))
+        text += "\n</details>\n\n"
+    return text
+
+
+def comparable(suites):
+    """Each cell of f32 once: some shapes are in several suites."""
+    cells = {}
+    for suite, found in suites.items():
+        for cell in found:
+            if cell.dtype == "f32" and not cell.state and suite != "latency":
+                cells.setdefault(cell.key(), (suite, cell))
+    return [(suite, cell) for suite, cell in cells.values() if cell.best]
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def summary(suites):
+    cells = [cell for _, cell in comparable(suites)]
+    rows = []
+    for threads in [*sorted({cell.threads for cell in cells}), None]:
+        of = [cell for cell in cells if threads in (None, cell.threads)]
+        worst = min(of, key=lambda cell: cell.best[1])
+        ahead = sum(cell.best[1] >= 1 for cell in of)
+        rows.append(["all" if threads is None else str(threads), str(len(of)), f"{ahead}", ratio_text(mean([c.best[1] for c in of])),
+                     f"{ratio_text(worst.best[1])} ({worst.shape}, {worst.best[0]})"])
+    return table(["threads", "cells of f32", "at least as fast as the best peer", "geometric mean of times its speed", "worst"], rows)
+
+
+def about(documents):
+    """Machine, compiler, commit and method, once where all files agree; peers with their set-up."""
+    text, contexts = "", [document["context"] for document in documents.values()]
+    lines = {f"{c['cpu_model']}, {c['num_cpus']} processors; {c['compiler']}, {c['library_build_type']}, {c['flags'].strip() or 'no flags'}; "
+             f"commit {c.get('commit', 'unknown')}; {c['date'][:10]}": None for c in contexts}
+    text += "".join(f"Machine: {line}.\n\n" for line in lines)
+    text += "".join(f"Method: {line}\n\n" for line in dict.fromkeys(c["method"] for c in contexts))
+    peers = {peer["name"]: ", ".join(filter(None, (peer["version"], peer["settings"], peer["environment"])))
+             for c in contexts for peer in c["peers"]}
+    return text + "Peers:\n\n" + "".join(f"- {name}: {what}\n" for name, what in peers.items())
+
+
+STYLE = """<style>
+text{font-family:system-ui,'DejaVu Sans',Arial,sans-serif;font-size:12px;fill:#24292f}
+.page{fill:#ffffff}.title{font-size:15px;font-weight:600}.suite{font-weight:600}.small{font-size:10.5px;fill:#57606a}
+.end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:#d8dee4}.one{stroke:#6e7781;stroke-width:1.5}
+.won{fill:#1f6feb;stroke:#1f6feb}.lost{fill:#d1570e;stroke:#d1570e}.ring{fill:none;stroke-width:2}
+@media (prefers-color-scheme: dark){
+text{fill:#e6edf3}.page{fill:#0d1117}.small{fill:#9da7b3}.grid{stroke:#262c36}.one{stroke:#9da7b3}
+.won{fill:#58a6ff;stroke:#58a6ff}.lost{fill:#f0883e;stroke:#f0883e}.ring{fill:none}}
+</style>
+"""
+
+
+def plot(suites):
+    """One line for each shape, one mark for each number of threads: Tessera's speed as a multiple of the best peer's."""
+    cells = comparable(suites)
+    counts = sorted({cell.threads for _, cell in cells})
+    lines = list(dict.fromkeys((suite, cell.shape) for suite, cell in cells))
+    low = min(0.9, *(cell.best[1] for _, cell in cells))
+    high = max(1.2, *(cell.best[1] for _, cell in cells))
+    left, right, top, step, width = 190, 650, 74, 17, 900
+
+    def x_of(ratio):
+        return left + (right - left) * math.log(ratio / low) / math.log(high / low)
+
+    body, y, before = [], top, None
+    for suite, shape in lines:
+        if suite != before:
+            y += 8
+            body.append(f'<text x="14" y="{y + 4}" class="suite">{suite}</text>')
+            before = suite
+        body.append(f'<text x="{left - 14}" y="{y + 4}" class="end">{shape}</text>')
+        body.append(f'<line x1="{left}" y1="{y}" x2="{right}" y2="{y}" class="grid"/>')
+        names = []
+        for cell in (cell for where, cell in cells if (where, cell.shape) == (suite, shape)):
+            name, ratio = cell.best
+            mark = "won" if ratio >= 1 else "lost"
+            shape_of_mark = f'r="4.5" class="{mark}"' if cell.threads == counts[0] else f'r="4.5" class="ring {mark}"'
+            body.append(f'<circle cx="{x_of(ratio):.1f}" cy="{y}" {shape_of_mark}/>')
+            names.append(name)
+        body.append(f'<text x="{right + 14}" y="{y + 4}" class="small">{", ".join(dict.fromkeys(names))}</text>')
+        y += step
+    height = y + 40
+    ticks = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 4) if high / low < 6 else (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+    for tick in (t for t in ticks if low <= t <= high):
+        body.insert(0, f'<line x1="{x_of(tick):.1f}" y1="{top - 8}" x2="{x_of(tick):.1f}" y2="{y}" class="{"one" if tick == 1 else "grid"}"/>'
+                       f'<text x="{x_of(tick):.1f}" y="{y + 16}" class="middle">{tick:g}</text>')
+    marks = "; ".join(f"{'dot' if count == counts[0] else 'ring'}: {count} thread{'s' if count > 1 else ''}" for count in counts)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">\n'
+            f"<title>Tessera's speed as a multiple of the best peer's</title>\n{STYLE}"
+            f'<rect class="page" width="{width}" height="{height}"/>\n'
+            f'<text x="20" y="26" class="title">f32: Tessera\'s speed as a multiple of the best peer\'s</text>\n'
+            f'<text x="20" y="46" class="small">right of 1 Tessera is faster; {marks}; the names are those peers</text>\n'
+            + "\n".join(body) + "\n</svg>\n")
+
+
+def generated(folder):
+    """(the generated part of the page, the plot or None)"""
+    files = sorted(folder.glob("*.json"), key=lambda f: (list(SUITES).index(f.stem) if f.stem in SUITES else len(SUITES), f.stem))
+    if not files:
+        return "\nThere are no results yet: `scripts/measure_suites` makes them, on a machine that does nothing else.\n\n", None
+    documents = {file.stem: json.loads(file.read_text()) for file in files}
+    suites = {suite: cells_of(document) for suite, document in documents.items()}
+    text, drawn = "\n", None
+    if comparable(suites):
+        text += summary(suites) + "\n![Every cell of f32](performance.svg)\n\n"
+        drawn = plot(suites)
+    return text + "".join(section(suite, cells) for suite, cells in suites.items()) + about(documents) + "\n", drawn
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "bench/results/suites")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where the page does not match the files")
+    parser.add_argument("--to", type=pathlib.Path, default=PAGE.parent, metavar="FOLDER", help="where the page and the plot are; default docs")
+    arguments = parser.parse_args()
+    text, drawn = generated(arguments.folder)
+    page, picture = arguments.to / PAGE.name, arguments.to / PLOT.name
+    old = PAGE.read_text()
+    head, rest = old.split(BEGIN)
+    new = head + BEGIN + text + END + rest.split(END)[1]
+    if arguments.check:
+        current = picture.read_text() if picture.exists() else None
+        if (page.read_text(), current) != (new, drawn):
+            sys.exit(f"performance.py: {page} does not match {arguments.folder}; run scripts/performance.py")
+        return
+    page.write_text(new)
+    if drawn:
+        picture.write_text(drawn)
+    else:
+        picture.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""scripts/performance.py: which cells count, which peer is the best one, what is shown as lost."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+CONTEXT = {"cpu_model": "CPU", "num_cpus": 2, "compiler": "GCC", "library_build_type": "release", "flags": "-O3", "date": "2026-11-21T10:00",
+           "method": "How.", "peers": [{"name": "fast", "version": "Fast 1", "settings": "", "environment": "X=1", "file": "f"}]}
+
+
+def entry(name, side, kind="algorithm", status="verified", threads=1, dtype="f32", **more):
+    """A median as `tessera bench` writes it."""
+    good = status == "verified"
+    return {"contestant": name, "kind": kind, "status": status, "run_type": "aggregate" if good else "iteration", "dtype": dtype,
+            **({"aggregate_name": "median"} if good else {}), "threads": threads, "m": side, "n": side, "k": side, "batch": 1,
+            "transposition": "NN", "idle_seconds": 0.0, "first_call": False, "real_time": 1500.0, "gflops": 50.0,
+            "percent_of_peak": 80.0, **more}
+
+
+class Performance(unittest.TestCase):
+    def page(self, **suites):
+        """(text of the page, text of the plot or None, whether --check finds both current)"""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "results").mkdir()
+            for suite, entries in suites.items():
+                (folder / f"results/{suite}.json").write_text(json.dumps({"context": CONTEXT, "benchmarks": entries}))
+            command = [sys.executable, cases.ROOT / "scripts/performance.py", folder / "results", "--to", folder]
+            subprocess.run(command, check=True)
+            plot = folder / "performance.svg"
+            text, drawn = (folder / "performance.md").read_text(), plot.read_text() if plot.exists() else None
+            self.assertEqual(subprocess.run([*command, "--check"]).returncode, 0)
+            (folder / "performance.md").write_text(text + "x")
+            self.assertNotEqual(subprocess.run([*command, "--check"], stderr=subprocess.DEVNULL).returncode, 0)
+            return text, drawn
+
+    def test_without_results_it_says_so(self):
+        text, drawn = self.page()
+        self.assertIn("There are no results yet", text)
+        self.assertIsNone(drawn)
+
+    def test_the_best_peer_counts_and_lost_cells_are_bold(self):
+        text, drawn = self.page(square=[
+            entry("packed", 64, ratio_fast=9.0), entry("blas", 64, ratio_fast=0.5, ratio_slow=3.0), entry("fast", 64, "peer", gflops=100.0),
+            entry("blas", 128, ratio_fast=2.0, ratio_slow=4.0)])
+        self.assertIn("| 64 | 1.50 us | 50.0 | 80.0 % | fast | **0.50** |", text)
+        self.assertIn("| 128 | 1.50 us | 50.0 | 80.0 % | fast | 2.00 |", text)
+        self.assertIn("| all | 2 | 1 | 1.00 | **0.50** (64, fast) |", text)
+        self.assertIn("| fast | 100 |  |", text)
+        self.assertIn("- fast: Fast 1, X=1", text)
+        xml.etree.ElementTree.fromstring(drawn)
+
+    def test_a_shape_in_two_suites_counts_once_and_other_types_do_not(self):
+        text, _ = self.page(square=[entry("blas", 8, ratio_fast=1.0)], odd=[entry("blas", 8, ratio_fast=4.0)],
+                            bf16=[entry("packed", 8, dtype="bf16:f32", ratio_fast=0.1)])
+        self.assertIn("| all | 1 | 1 | 1.00 | 1.00 (8, fast) |", text)
+        self.assertIn("## Odd sizes", text)
+        self.assertIn("**0.10**", text)
+
+    def test_a_wrong_result_is_shown(self):
+        text, _ = self.page(square=[entry("blas", 8, status="refused")])
+        self.assertIn("| 8 | **refused** |", text)
+
+    def test_single_calls_stand_side_by_side(self):
+        more = {"percent_of_peak": None, "real_time": 20000.0}
+        text, drawn = self.page(latency=[entry("blas", 8, ratio_fast=0.5), entry("blas", 8, idle_seconds=0.05, **more),
+                                         entry("blas", 8, first_call=True, **more)])
+        self.assertIn("|  | call after call | after 0.05 s of idleness | first call of a process |", text)
+        self.assertIn("| blas | 1.50 us | 20.0 us | 20.0 us |", text)
+
+
+if __name__ == "__main__":
+    cases.main()
