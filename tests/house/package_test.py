@@ -66,6 +66,14 @@ class Package(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, "7.0"):
             configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
 
+    def test_find_package_names_a_component_that_is_not_there(self):
+        source = pathlib.Path(self.scratch.name) / "component"
+        source.mkdir()
+        text = (CONSUMER / "CMakeLists.txt").read_text().replace("COMPONENTS core", "COMPONENTS core gpu")
+        (source / "CMakeLists.txt").write_text(text)
+        with self.assertRaisesRegex(AssertionError, "not in this installation: gpu"):
+            configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
     def test_pkg_config_gives_the_library(self):
         if shutil.which("pkg-config") is None:
             self.skipTest("pkg-config is not installed")
@@ -86,7 +94,7 @@ class Package(unittest.TestCase):
         source.mkdir()
         (source / "main.cpp").write_text('#include <cstdio>\n#include <tessera/blas.h>\nint main() { std::puts(tessera_get_config()); }\n')
         (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES CXX)\n"
-                                               "find_package(Tessera REQUIRED)\nadd_executable(user main.cpp)\n"
+                                               "find_package(Tessera REQUIRED COMPONENTS blas)\nadd_executable(user main.cpp)\n"
                                                "target_link_libraries(user PRIVATE tessera::blas)\n")
         configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", source / "build")

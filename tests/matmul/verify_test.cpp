@@ -76,6 +76,21 @@ TEST(Verify, BytesIntoI32AreExact) {
   EXPECT_THROW(matmul(A.view(), B.view(), C.view()), Error);
 }
 
+TEST(Matmul, GivesAProductInMemoryOfItsOwn) {
+  const HostTensor<float> A({{1, 2}, {3, 4}, {5, 6}}), B({{1, 0, 2}, {0, 1, 3}});
+  const HostTensor<float> C = matmul(A, B);
+  EXPECT_EQ(C.rows(), 3);
+  EXPECT_EQ(C.cols(), 3);
+  EXPECT_EQ(C(2, 0), 5);
+  EXPECT_EQ(C(2, 2), 28);
+  const HostTensor<std::int32_t> D =
+      matmul(HostTensor<std::int8_t>(4, 5), HostTensor<std::int8_t>(5, 2));
+  EXPECT_EQ(D(3, 1), 0);
+  EXPECT_EQ(matmul(HostTensor<double>(0, 3), HostTensor<double>(3, 2)).rows(), 0);
+  EXPECT_EQ(matmul(HostTensor<double>(2, 0), HostTensor<double>(0, 2))(1, 1), 0);
+  EXPECT_THROW(matmul(A, A), Error);
+}
+
 TEST(Verify, OneWrongElementIsFoundAndNamed) {
   Product<float> p(20, 30, 40);
   p.reference();

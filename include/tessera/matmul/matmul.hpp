@@ -3,8 +3,12 @@
 // reason, time.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "tessera/matmul/plan.hpp"
 #include "tessera/matmul/problem.hpp"
+#include "tessera/tensor/host_tensor.hpp"
 
 namespace tessera {
 
@@ -21,5 +25,15 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
 /// Returns the plan that ran.
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
             double beta = 0, const Options& options = {});
+
+/// A * B, (M,K) times (K,N), in memory of its own: of the same type, i32 for i8 and u8.
+template <class T>
+auto matmul(const HostTensor<T>& A, const HostTensor<T>& B, const Options& options = {}) {
+  using Out = std::conditional_t<sizeof(T) == 1, std::int32_t, T>;
+  auto C = HostTensor<Out>::uninitialized(A.rows(), B.cols());
+  matmul(matrix(A.data(), A.rows(), A.cols()), matrix(B.data(), B.rows(), B.cols()),
+         matrix(C.data(), C.rows(), C.cols()), 1, 0, options);
+  return C;
+}
 
 }  // namespace tessera
