@@ -32,6 +32,29 @@ struct Buffers {
   std::vector<float> a = std::vector<float>(4096, 1), b = a, c = a;
 };
 
+TEST(Matrix, TheLeadingDimensionIsTakenAsItIs) {
+  float x[12] = {};
+  for (const index_t leading : {-4, -1, 0, 3, 4, 9}) {
+    const auto m = matrix(x, 3, 4, leading);
+    EXPECT_EQ(m.row_stride, leading);
+    EXPECT_EQ(m.col_stride, 1);
+  }
+  EXPECT_EQ(matrix(x, 3, 4).row_stride, 4);
+  EXPECT_EQ(matrix(x, 3, 0).row_stride, 0);
+}
+
+TEST(Matrix, ANegativeLeadingDimensionIsRowsFromTheLastToTheFirst) {
+  Buffers x;
+  float c[6], want[6];
+  for (int i = 0; i < 8; ++i) x.a[i] = static_cast<float>(i);
+  matmul(matrix(x.a.data(), 2, 4), matrix(x.b.data(), 4, 3), matrix(want, 2, 3));
+  matmul(matrix(x.a.data() + 4, 2, 4, -4), matrix(x.b.data(), 4, 3), matrix(c, 2, 3));
+  for (int j = 0; j < 3; ++j) {
+    EXPECT_EQ(c[j], want[3 + j]);
+    EXPECT_EQ(c[3 + j], want[j]);
+  }
+}
+
 TEST(Problem, ShapesThatDoNotFitNameBothShapes) {
   Buffers x;
   const auto text = refusal(

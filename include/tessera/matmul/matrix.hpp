@@ -38,12 +38,16 @@ using ConstMatrix = MatrixView<const void>;
 using Matrix = MatrixView<void>;
 
 /// A row-major (rows, cols) matrix of T at `data`; `leading_dimension` is the row stride in
-/// elements (default: cols).
+/// elements, of any sign.
 template <class T>
-auto matrix(T* data, index_t rows, index_t cols, index_t leading_dimension = -1) {
+auto matrix(T* data, index_t rows, index_t cols, index_t leading_dimension) {
   using Void = std::conditional_t<std::is_const_v<T>, const void, void>;
-  return MatrixView<Void>(data, dtype_of<T>(), rows, cols,
-                          leading_dimension < 0 ? cols : leading_dimension, 1);
+  return MatrixView<Void>(data, dtype_of<T>(), rows, cols, leading_dimension, 1);
+}
+/// The same without gaps between the rows.
+template <class T>
+auto matrix(T* data, index_t rows, index_t cols) {
+  return matrix(data, rows, cols, cols);
 }
 
 /// The (cols, rows) view of the same elements.
