@@ -1,4 +1,5 @@
 // expect: a kernel's stack_bytes lies between 64 KiB, what every thread has, and 16 MiB
+// expect: launch(grid, kernel) takes the block size that the kernel declares: give it a static constexpr Dim3 block, or launch a LaunchConfig with a block
 // expect: a kernel's warp is 32 lanes, or 64 as on AMD's CDNA GPUs
 #include "tessera/simt/launch.hpp"
 
@@ -16,9 +17,13 @@ struct HalfWarp {
   static constexpr int warp = 16;
   void operator()(auto) const {}
 };
+struct NoBlock {
+  void operator()(auto) const {}
+};
 
 void use() {
   launch(LaunchConfig{.block = {32}}, SmallStack{});  // refused
   launch(LaunchConfig{.block = {32}}, HugeStack{});   // refused
   launch(LaunchConfig{.block = {32}}, HalfWarp{});    // refused
+  launch(Dim3{2}, NoBlock{});                         // refused
 }

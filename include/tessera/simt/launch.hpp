@@ -167,7 +167,11 @@ void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... arg
 /// The same with the block size that the kernel declares.
 template <class Kernel, class... Args>
 void launch(Dim3 grid, const Kernel& kernel, const Args&... args) {
-  launch(LaunchConfig{.grid = grid, .block = Kernel::block}, kernel, args...);
+  constexpr Dim3 declared = detail::declared_block<Kernel>();
+  static_assert(declared.x > 0,
+                "launch(grid, kernel) takes the block size that the kernel declares: give it a "
+                "static constexpr Dim3 block, or launch a LaunchConfig with a block");
+  launch(LaunchConfig{.grid = grid, .block = declared}, kernel, args...);
 }
 
 }  // namespace tessera
