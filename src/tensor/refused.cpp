@@ -10,6 +10,14 @@ void refuse_range(index_t begin, index_t end, index_t extent) {
   throw Error(Category::shape, "slice: a range does not lie within its mode",
               cat("0 <= begin <= end <= ", extent), cat("between(", begin, ", ", end, ")"));
 }
+void refuse_position(index_t position, index_t extent, int mode) {
+  throw Error(Category::shape, cat("slice: there is no such position in mode ", mode),
+              extent > 0 ? cat("0 to ", extent - 1) : "none, the mode is empty", cat(position));
+}
+void refuse_thread(index_t thread, index_t threads) {
+  throw Error(Category::shape, "distribute: the thread layout has no such thread",
+              cat("0 to ", threads - 1), cat(thread));
+}
 void refuse_part(index_t index, index_t count) {
   throw Error(Category::shape, "split: there is no such part", cat("0 to ", count - 1), cat(index));
 }

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <limits>
 #include <set>
+#include <string>
 
 #include "guarded.hpp"
 #include "tessera/tensor/cast.hpp"
@@ -87,6 +89,39 @@ TEST(Slice, BadRangesAreErrors) {
   EXPECT_THROW(slice(t, every, between(0, 5)), Error);
 }
 
+TEST(Slice, PositionsThatDoNotExistAreErrors) {
+  const auto refused = [](const auto& t, index_t rows, index_t cols) {
+    for (const index_t i : {index_t{-1}, rows, rows + 6, std::numeric_limits<index_t>::max(),
+                            std::numeric_limits<index_t>::min()}) {
+      EXPECT_THROW(row(t, i), Error) << i;
+      EXPECT_THROW(slice(t, i, every), Error) << i;
+      EXPECT_THROW(slice(t, i, between(0, 2)), Error) << i;
+    }
+    for (const index_t j : {index_t{-1}, cols, cols + 6}) {
+      EXPECT_THROW(column(t, j), Error) << j;
+      EXPECT_THROW(slice(t, every, j), Error) << j;
+    }
+    for (index_t i = 0; i < rows; ++i) EXPECT_NO_THROW(row(t, i));
+    for (index_t j = 0; j < cols; ++j) EXPECT_NO_THROW(column(t, j));
+  };
+  Guarded<> memory(77);
+  refused(tensor<row_major(3, 4)>(memory.data()), 3, 4);
+  const auto t = tensor<kAnyMatrix>(memory.data(), 3, 4, 4, 1);
+  refused(t, 3, 4);
+  refused(tile<4, 4>(tensor<row_major(11, 7)>(memory.data()), 2, 1), 4, 4);  // 3 x 3 exist
+  EXPECT_THROW(slice(t, at<3>(), every), Error);
+  EXPECT_THROW(slice(t, every, between<2, 5>()), Error);
+  EXPECT_THROW(row(tensor<kAnyMatrix>(memory.data(), 0, 4, 4, 1), 0), Error);
+  try {
+    column(t, 9);
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.category(), Category::shape);
+    EXPECT_EQ(std::string(error.what()),
+              "slice: there is no such position in mode 1: expected 0 to 3, got 9");
+  }
+}
+
 // --- transpose -----------------------------------------------------------------------------------
 
 TEST(Transpose, ExchangesTheModesAndTheEdge) {
@@ -147,6 +182,22 @@ TEST(Distribute, EveryElementBelongsToOneThread) {
     expect_each_element_once<Layout(tuple(tuple(2, 2), 4), tuple(tuple(1, 8), 2))>(
         corner, memory.data(), corner.valid<0>() * corner.valid<1>());
   });
+}
+
+TEST(Distribute, AThreadThatDoesNotExistIsAnError) {
+  Guarded<> memory(32);
+  const auto t = tensor<row_major(8, 4)>(memory.data());
+  for (const index_t thread : {-8, -1, 8, 9}) {
+    EXPECT_THROW(distribute<row_major(2, 4)>(t, thread), Error) << thread;
+    EXPECT_THROW(distribute<row_major(2, 4)>(tile<5, 5>(t, 1, 0), thread), Error) << thread;
+  }
+  try {
+    distribute<row_major(2, 4)>(t, 8);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.category(), Category::shape);
+    EXPECT_EQ(std::string(error.what()),
+              "distribute: the thread layout has no such thread: expected 0 to 7, got 8");
+  }
 }
 
 TEST(Distribute, OfVectorsGivesVectors) {

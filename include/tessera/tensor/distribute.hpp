@@ -2,6 +2,7 @@
 // stands at the coordinates where the thread layout gives p, and owns the elements at these
 // coordinates plus multiples of the thread extents: neighbouring threads own neighbouring elements.
 // A strided view; no element is copied. Clipped where t is, and where the threads do not divide t.
+// A thread number outside the layout throws Error(shape) on the CPU.
 #pragma once
 
 #include "tessera/tensor/assemble.hpp"
@@ -94,6 +95,8 @@ TESSERA_HD constexpr auto distribute(const Tensor<P, L, E>& t, index_t thread) {
                 "as row_major(2, 4)");
   static_assert(detail::is_flat(L),
                 "only a tensor without nested modes is distributed: coalesce it first");
+  constexpr index_t threads = Threads.size();
+  detail::require_thread(thread, threads);
   constexpr Layout pattern = detail::fragment_of<L, Threads>();
 
   const index_t start = [&]<int... M>(std::integer_sequence<int, M...>) {

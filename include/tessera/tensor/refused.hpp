@@ -7,6 +7,8 @@
 namespace tessera::detail {
 
 [[noreturn]] void refuse_range(index_t begin, index_t end, index_t extent);
+[[noreturn]] void refuse_position(index_t position, index_t extent, int mode);
+[[noreturn]] void refuse_thread(index_t thread, index_t threads);
 [[noreturn]] void refuse_part(index_t index, index_t count);
 [[noreturn]] void refuse_vector(index_t extent, index_t width);
 [[noreturn]] void refuse_extent(index_t extent, index_t want, int mode);
@@ -17,6 +19,8 @@ namespace tessera::detail {
 
 #if defined(__CUDA_ARCH__)
 TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}
+TESSERA_HD constexpr void require_position(index_t, index_t, int) {}
+TESSERA_HD constexpr void require_thread(index_t, index_t) {}
 TESSERA_HD constexpr void require_part(index_t, index_t) {}
 TESSERA_HD constexpr void require_vectors(index_t, index_t) {}
 TESSERA_HD constexpr void require_extent(index_t, index_t, int) {}
@@ -27,6 +31,14 @@ TESSERA_HD constexpr void require_copy_extent(index_t, index_t, int) {}
 /// 0 <= begin <= end <= extent.
 TESSERA_HD constexpr void require_range(index_t begin, index_t end, index_t extent) {
   if (begin < 0 || begin > end || end > extent) refuse_range(begin, end, extent);
+}
+/// 0 <= position < extent.
+TESSERA_HD constexpr void require_position(index_t position, index_t extent, int mode) {
+  if (position < 0 || position >= extent) refuse_position(position, extent, mode);
+}
+/// 0 <= thread < threads.
+TESSERA_HD constexpr void require_thread(index_t thread, index_t threads) {
+  if (thread < 0 || thread >= threads) refuse_thread(thread, threads);
 }
 /// 0 <= index < count.
 TESSERA_HD constexpr void require_part(index_t index, index_t count) {

@@ -3,7 +3,7 @@
 // tensor a slice is clipped too, and empty beyond the edge.
 //
 // Positions and bounds given as constants, at<3>() and between<2, 6>(), are checked when compiled;
-// bounds given as numbers are checked on the CPU; positions are unchecked, as in t(i, j).
+// where that cannot be, and those given as numbers, are checked on the CPU, once for each slice.
 #pragma once
 
 #include "tessera/tensor/assemble.hpp"
@@ -48,6 +48,9 @@ struct SliceArgument {
   static TESSERA_HD constexpr index_t begin(Argument position) {
     return static_cast<index_t>(position);
   }
+  static TESSERA_HD constexpr void require(Argument position, index_t extent, int mode) {
+    require_position(static_cast<index_t>(position), extent, mode);
+  }
 };
 template <index_t Position>
 struct SliceArgument<std::integral_constant<index_t, Position>> {
@@ -59,6 +62,10 @@ struct SliceArgument<std::integral_constant<index_t, Position>> {
   static TESSERA_HD constexpr index_t begin(std::integral_constant<index_t, Position>) {
     return Position;
   }
+  static TESSERA_HD constexpr void require(std::integral_constant<index_t, Position>,
+                                           index_t extent, int mode) {
+    require_position(Position, extent, mode);
+  }
 };
 template <>
 struct SliceArgument<Every> {
@@ -67,6 +74,7 @@ struct SliceArgument<Every> {
   static constexpr IntTuple shape(const IntTuple& mode) { return mode; }
   static TESSERA_HD constexpr index_t begin(Every) { return 0; }
   static TESSERA_HD constexpr index_t end(Every, index_t extent) { return extent; }
+  static TESSERA_HD constexpr void require(Every, index_t, int) {}
 };
 template <>
 struct SliceArgument<Between> {
@@ -75,6 +83,9 @@ struct SliceArgument<Between> {
   static constexpr IntTuple shape(const IntTuple&) { return dynamic; }
   static TESSERA_HD constexpr index_t begin(Between b) { return b.begin; }
   static TESSERA_HD constexpr index_t end(Between b, index_t) { return b.end; }
+  static TESSERA_HD constexpr void require(Between b, index_t extent, int) {
+    require_range(b.begin, b.end, extent);
+  }
 };
 template <index_t Begin, index_t End>
 struct SliceArgument<StaticBetween<Begin, End>> {
@@ -83,6 +94,9 @@ struct SliceArgument<StaticBetween<Begin, End>> {
   static constexpr IntTuple shape(const IntTuple&) { return End - Begin; }
   static TESSERA_HD constexpr index_t begin(StaticBetween<Begin, End>) { return Begin; }
   static TESSERA_HD constexpr index_t end(StaticBetween<Begin, End>, index_t) { return End; }
+  static TESSERA_HD constexpr void require(StaticBetween<Begin, End>, index_t extent, int) {
+    require_range(Begin, End, extent);
+  }
 };
 
 /// The layout of a slice, and which leaf and mode of the parent each of its leaves and modes is.
@@ -148,13 +162,7 @@ TESSERA_HD constexpr auto slice(const Tensor<P, L, E>& t, A... arguments) {
                   "slice: a constant position or bound lies outside the extent of its mode");
     static_assert(((!detail::SliceArgument<A>::cuts || L.shape.mode(M).leaves() == 1) && ...),
                   "slice: only a mode that is no nested tuple can be cut with between()");
-    if constexpr ((std::is_same_v<A, Between> || ...)) {
-      const auto check = [](const auto& argument, index_t extent) {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(argument)>, Between>)
-          detail::require_range(argument.begin, argument.end, extent);
-      };
-      (check(arguments, t.template extent<M>()), ...);
-    }
+    (detail::SliceArgument<A>::require(arguments, t.template extent<M>(), M), ...);
   }
   (std::make_integer_sequence<int, T::rank>{});
   constexpr Layout pattern = Plan::make_pattern();
