@@ -34,6 +34,12 @@ void refuse_copy(index_t from, index_t to, int mode) {
   throw Error(Category::shape, cat("copy: mode ", mode, " of source and destination differ"),
               cat("extent ", from), cat(to));
 }
+void refuse_fold(index_t from, index_t to, int mode) {
+  throw Error(Category::shape,
+              cat("sum and max along a mode: mode ", mode,
+                  " of the destination is not what the source keeps"),
+              cat("extent ", from), cat(to));
+}
 void refuse_reshape(index_t from, const index_t* to, int modes) {
   std::string shape;
   for (int i = 0; i < modes; ++i) shape += cat(i == 0 ? "(" : ",", to[i]);

@@ -1,5 +1,6 @@
 #include "tessera/ops/reduce.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,6 +48,61 @@ TEST(Reduce, OfAClippedTileSeesWhatExists) {
   HostTensor<float> down(11, 7);
   down.view() -= m;
   EXPECT_EQ(max(tile<4, 4>(down.view(), 2, 1)), -60);  // not the zero of a padded tile
+}
+
+template <class Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.category(), Category::shape) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return {};
+}
+
+TEST(Reduce, ADestinationOfOtherExtentsIsAnErrorThatNamesBoth) {
+  HostTensor<float> m(3, 5);
+  HostTensor<float, 3> t(2, 3, 4);
+  HostTensor<float> wrong(2, 3);
+  for (const index_t extent : {0, 2, 4, 5}) {
+    HostTensor<float, 1> out(extent);
+    fill(out.view(), -7);
+    const auto both = testing::AllOf(testing::HasSubstr("mode 0 of the destination"),
+                                     testing::HasSubstr("expected extent 3"),
+                                     testing::HasSubstr(cat("got ", extent)));
+    EXPECT_THAT(refusal([&] { sum<1>(m.view(), out.view()); }), both);
+    EXPECT_THAT(refusal([&] { max<1>(m.view(), out.view()); }), both);
+    for (index_t i = 0; i < extent; ++i) EXPECT_EQ(out(i), -7);
+  }
+  HostTensor<float, 1> three(3), none(0);
+  EXPECT_NO_THROW(sum<1>(m.view(), three.view()));
+  EXPECT_THAT(refusal([&] { sum<0>(m.view(), three.view()); }), testing::HasSubstr("extent 5"));
+  EXPECT_THAT(refusal([&] { sum<0>(t.view(), wrong.view()); }), testing::HasSubstr("extent 3"));
+  EXPECT_THAT(refusal([&] { max<1>(t.view(), wrong.view()); }), testing::HasSubstr("mode 1"));
+  EXPECT_THAT(refusal([&] { sum<0>(three.view(), three.view()); }), testing::HasSubstr("extent 1"));
+  EXPECT_THAT(refusal([&] { sum<0>(three.view(), none.view()); }), testing::HasSubstr("extent 1"));
+}
+
+TEST(Reduce, AlongAModeOfAClippedTileFoldsWhatExists) {
+  HostTensor<float> m(11, 7);
+  arange(m.view());
+  const auto corner = tile<4, 4>(m.view(), 2, 1);  // 3 x 3 exist
+  HostTensor<float, 1> exact(3), whole(4), few(2), many(5);
+  sum<1>(corner, exact.view());
+  EXPECT_EQ(to_string(exact.view()), "183 204 225\n");
+  sum<1>(corner, whole.view());
+  EXPECT_EQ(to_string(whole.view()), "183 204 225 0\n");  // the sum of nothing
+  max<0>(corner, whole.view());
+  EXPECT_EQ(to_string(whole.view()), "74 75 76 -inf\n");
+  EXPECT_THAT(refusal([&] { sum<1>(corner, few.view()); }), testing::HasSubstr("got 2"));
+  EXPECT_THAT(refusal([&] { sum<1>(corner, many.view()); }), testing::HasSubstr("got 5"));
+  fill(many.view(), -7);
+  sum<1>(tile<4, 4>(m.view(), 0, 0), tile<4>(many.view(), 1));  // 1 of 4 exists
+  EXPECT_EQ(many(4), 0 + 1 + 2 + 3);
+  EXPECT_EQ(many(3), -7);
+  sum<0>(tile<4>(exact.view(), 0), tile<1>(many.view(), 5));  // nothing exists
 }
 
 TEST(Reduce, NarrowTypesAreSummedWide) {

@@ -3,6 +3,8 @@
 // i32) and added in a fixed order, so results do not depend on the number of cores.
 //
 // The sum of nothing is 0, the maximum of nothing the lowest value. A maximum with a NaN is NaN.
+// Along a mode, the destination has the extents that the source keeps, or, of a clipped source, at
+// least what exists of them; the CPU throws Error(shape) otherwise.
 #pragma once
 
 #include <limits>
@@ -28,7 +30,22 @@ struct Greater {
   }
 };
 
-/// dst(rest) = src(..., i, ...) folded over i, for every position of the rest.
+/// Checks the extents of dst against those of src without mode Mode; the fold of a vector is one
+/// element.
+template <int Mode, class Src, class Dst>
+TESSERA_HD constexpr void require_folded(const Src& src, const Dst& dst) {
+  for_each_number<Dst::rank>([&](auto m) {
+    constexpr int kept = m < Mode ? m : m + 1;
+    if constexpr (Src::rank == 1) require_fold(1, 1, dst.template extent<m>(), m);
+    else {
+      require_fold(src.template extent<kept>(), src.template valid<kept>(),
+                   dst.template extent<m>(), m);
+    }
+  });
+}
+
+/// dst(rest) = src(..., i, ...) folded over i, for every position of the rest. Where the rest lies
+/// past the edge of src there is nothing to fold.
 template <int Mode, class Src, class Dst, class Op>
 TESSERA_HD constexpr void reduce_along(const Src& src, const Dst& dst,
                                        Accumulator<typename Src::value> start, Op op) {
@@ -37,9 +54,17 @@ TESSERA_HD constexpr void reduce_along(const Src& src, const Dst& dst,
                 "sum<mode>(src, dst), max<mode>(src, dst): dst has the modes of src without "
                 "the one that is folded");
   using Sum = Accumulator<typename Src::value>;
+  require_folded<Mode>(src, dst);
   const auto folded = [&](const auto&... at) {
     const index_t rest[] = {at..., 0};
     Sum total = start;
+    if constexpr (Src::is_clipped) {
+      const bool exists = [&]<int... M>(std::integer_sequence<int, M...>) {
+        return ((M == Mode || rest[M < Mode ? M : M - 1] < src.template valid<M>()) && ...);
+      }
+      (std::make_integer_sequence<int, Src::rank>{});
+      if (!exists) return total;
+    }
     for (index_t i = 0; i < src.template valid<Mode>(); ++i) {
       [&]<int... M>(std::integer_sequence<int, M...>) {
         total =
@@ -49,8 +74,9 @@ TESSERA_HD constexpr void reduce_along(const Src& src, const Dst& dst,
     }
     return total;
   };
-  if constexpr (Src::rank == 1) dst(0) = convert<typename Dst::value>(folded());
-  else {
+  if constexpr (Src::rank == 1) {
+    if (!Dst::is_clipped || dst.contains(0)) dst(0) = convert<typename Dst::value>(folded());
+  } else {
     for_each_position(
         dst, [&](auto... at) { dst(at...) = convert<typename Dst::value>(folded(at...)); });
   }

@@ -13,6 +13,7 @@ namespace tessera::detail {
 [[noreturn]] void refuse_vector(index_t extent, index_t width);
 [[noreturn]] void refuse_extent(index_t extent, index_t want, int mode);
 [[noreturn]] void refuse_copy(index_t from, index_t to, int mode);
+[[noreturn]] void refuse_fold(index_t from, index_t to, int mode);
 [[noreturn]] void refuse_reshape(index_t from, const index_t* to, int modes);
 [[noreturn]] void refuse_tile(index_t tile, index_t tiles, int mode);
 [[noreturn]] void refuse_reshape_of_strided();
@@ -27,6 +28,7 @@ TESSERA_HD constexpr void require_extent(index_t, index_t, int) {}
 TESSERA_HD constexpr void require_reshape(index_t, const index_t*, int, bool) {}
 TESSERA_HD constexpr void require_tile(index_t, index_t, int) {}
 TESSERA_HD constexpr void require_copy_extent(index_t, index_t, int) {}
+TESSERA_HD constexpr void require_fold(index_t, index_t, index_t, int) {}
 #else
 /// 0 <= begin <= end <= extent.
 TESSERA_HD constexpr void require_range(index_t begin, index_t end, index_t extent) {
@@ -55,6 +57,10 @@ TESSERA_HD constexpr void require_extent(index_t extent, index_t want, int mode)
 /// The extents of source and destination.
 TESSERA_HD constexpr void require_copy_extent(index_t from, index_t to, int mode) {
   if (from != to) refuse_copy(from, to, mode);
+}
+/// The extent of the source that a fold keeps in this mode, or as much of it as exists.
+TESSERA_HD constexpr void require_fold(index_t from, index_t valid, index_t to, int mode) {
+  if (to < valid || to > from) refuse_fold(from, to, mode);
 }
 /// Extents of 0 or more with as many elements as before, and compact.
 TESSERA_HD constexpr void require_reshape(index_t from, const index_t* to, int modes,
