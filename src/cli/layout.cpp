@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "json_text.hpp"
 #include "options.hpp"
+#include "suggest.hpp"
 #include "tessera/io/atomic_file.hpp"
 #include "tessera/layout/composed.hpp"
 #include "tessera/layout/expression.hpp"
@@ -167,6 +168,9 @@ void check_request(const Request& request) {
     throw Error(Category::argument, "no layout given",
                 "one such as '(4,2):(2,1)' or 'row_major(4,2)'", {}, "see 'tessera help layouts'");
   }
+  if (const std::string hint = did_you_mean(request.spec, {"eval"}); !hint.empty())
+    throw Error(Category::argument,
+                cat("there is no layout or command '", request.spec, "'", hint));
   if (!request.thread_values.empty() && !request.wants_svg)
     refuse("--thread-values is a picture", "add --svg");
   if (!request.thread_values.empty() && (!request.tile.empty() || !request.at.empty()))

@@ -51,6 +51,14 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return out;
 }
 
+/// The first argument that was taken as a positional; empty without one.
+std::string first_positional(const CLI::App& app) {
+  for (const auto* option : app.get_options()) {
+    if (option->get_positional() && !option->results().empty()) return option->results().front();
+  }
+  return {};
+}
+
 /// What to say about an argument that nothing took.
 std::string unexpected(const CLI::App& root, const CLI::App& app) {
   for (const auto& word : root.remaining(true)) {
@@ -60,7 +68,11 @@ std::string unexpected(const CLI::App& root, const CLI::App& app) {
       return cat("unknown option '", option, "'", did_you_mean(option, option_names(app)));
     }
     const auto commands = command_names(app);
-    if (!commands.empty())
+    // What a positional took may have been meant as a command: "layout evl 4:1".
+    const std::string taken = first_positional(app);
+    if (!nearest(taken, commands).empty())
+      return cat("unknown command '", taken, "'", did_you_mean(taken, commands));
+    if (!commands.empty() && taken.empty())
       return cat("unknown command '", word, "': expected one of ", join(commands),
                  did_you_mean(word, commands));
     return cat("unexpected argument '", word, "'; '", full_name(app),

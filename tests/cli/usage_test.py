@@ -79,6 +79,9 @@ class Misspelt(harness.CommandTest):
         self.fails(2, "mutliply", "a", "b", says=["unknown command 'mutliply'", "did you mean 'multiply'?"])
         self.fails(2, "xyzzy", says="unknown command 'xyzzy': expected one of multiply, compare")
         self.fails(2, "layout", "eval")
+        self.fails(2, "layout", "evl", says="did you mean 'eval'?")
+        self.fails(2, "layout", "evl", "4:1", says="unknown command 'evl'; did you mean 'eval'?")
+        self.fails(2, "layout", "4:1", "2:1", says="unexpected argument '2:1'")
         self.fails(2, says="no command given")
 
     def test_options(self):
