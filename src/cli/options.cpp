@@ -55,6 +55,15 @@ Number whole_number(const std::string& text, Number least, const char* expected)
   return value;
 }
 
+/// The place of `text` in `names`. Throws Error(argument) with the nearest name.
+std::size_t choice(const std::string& text, const std::vector<std::string>& names) {
+  const auto at = std::find(names.begin(), names.end(), text);
+  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+  const std::string near = nearest(text, names);
+  throw Error(Category::argument, cat("unknown choice '", text, "'"), "one of " + join(names), {},
+              near.empty() ? "" : "did you mean '" + near + "'?");
+}
+
 double number(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -126,8 +135,9 @@ DType named_dtype(const std::string& text) {
   }
 }
 
-std::string named_algorithm(const std::string& text) {
-  const auto names = algorithm_names();
+std::string named_algorithm(const std::string& text, const std::string& also) {
+  auto names = algorithm_names();
+  if (!also.empty()) names.insert(names.begin(), also);
   for (const auto& name : names) {
     if (name == text) return name;
   }
@@ -146,14 +156,7 @@ void add_common_options(CLI::App& app, Context& context) {
   add_checked(
       app, "--color",
       [&context](const std::string& text) {
-        const std::vector<std::string> names = {"auto", "always", "never"};
-        for (std::size_t i = 0; i < names.size(); ++i) {
-          if (names[i] != text) continue;
-          context.color = static_cast<ColorMode>(i);
-          return;
-        }
-        throw Error(Category::argument, cat("unknown choice '", text, "'"),
-                    "one of " + join(names));
+        context.color = static_cast<ColorMode>(choice(text, {"auto", "always", "never"}));
       },
       "Colours; without this option NO_COLOR and then CLICOLOR_FORCE decide, then whether the "
       "output is a terminal",
@@ -183,15 +186,7 @@ CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
   return add_checked(
       app, flags,
       [&target, names = std::move(names)](const std::string& text) {
-        for (const auto& each : names) {
-          if (each == text) {
-            target = text;
-            return;
-          }
-        }
-        const std::string near = nearest(text, names);
-        throw Error(Category::argument, cat("unknown choice '", text, "'"), "one of " + join(names),
-                    {}, near.empty() ? "" : "did you mean '" + near + "'?");
+        target = names[choice(text, names)];
       },
       std::move(description), type_name);
 }
@@ -250,10 +245,7 @@ CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
 CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
                            std::string description) {
   return add_checked(
-      app, flags,
-      [&target](const std::string& text) {
-        target = text == "auto" ? text : named_algorithm(text);
-      },
+      app, flags, [&target](const std::string& text) { target = named_algorithm(text, "auto"); },
       std::move(description), "ALGORITHM");
 }
 
@@ -265,7 +257,7 @@ CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::s
         target.clear();
         if (text == "all") return;
         for (const auto& each : split(text, ',')) {
-          const std::string name = !also.empty() && each == also ? also : named_algorithm(each);
+          const std::string name = named_algorithm(each, also);
           if (std::find(target.begin(), target.end(), name) == target.end()) target.push_back(name);
         }
         if (target.empty())

@@ -59,8 +59,8 @@ std::vector<std::string> dtype_names();
 std::vector<std::string> algorithm_names();
 /// As parse_dtype, with the nearest name. Throws Error(type).
 DType named_dtype(const std::string& text);
-/// The algorithm's own name. Throws Error(argument) with the nearest name.
-std::string named_algorithm(const std::string& text);
+/// The algorithm's own name, or `also`. Throws Error(argument) with the nearest name.
+std::string named_algorithm(const std::string& text, const std::string& also = {});
 
 /// Help text: two columns, wrapped, at most 100 characters wide.
 class HelpFormatter : public CLI::Formatter {
