@@ -67,7 +67,7 @@ std::string tile_list(std::span<const TileShape> tiles) {
 Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
   const Algorithm& a = entry.algorithm;
   if (!a.supports(p.in, p.out))
-    return {cat("no ", type_text(p), " product"), "use --algorithm auto"};
+    return {cat("no ", type_text(p), " product"), "choose another algorithm, or let it be chosen"};
   const auto at = std::find(a.tiles.begin(), a.tiles.end(), tile) - a.tiles.begin();
   if (at < a.typed_tiles) return {};
   const bool built = at < std::ssize(a.tiles);
@@ -159,7 +159,10 @@ TileShape parse_tile(std::string_view text) {
     while (true) {
       int value = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-      if (error != std::errc{} || value < 1) fail();
+      if (error != std::errc{}) fail();
+      if (value < 1)
+        throw Error(Category::argument, "a side of the tile is too small", "at least 1",
+                    cat(value, " in '", text, "'"));
       out.push_back(value);
       part.remove_prefix(static_cast<std::size_t>(end - part.data()));
       if (part.empty()) return out;

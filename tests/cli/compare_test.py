@@ -94,7 +94,7 @@ class Refused(harness.CommandTest):
              ("--algorithms ''", 2, "no algorithm named"), ("--algorithms naive,,tiled", 2, "unknown algorithm ''"),
              ("--dtype i8", 2, "no i8 product"), ("--algorithms tensor_core --dtype i32", 2, "tensor_core cannot run this product"),
              ("--tile 7x7x7/3x5", 2, "no algorithm"), ("--tile=-1x3", 2, "tile"), ("--tile 0x0", 2, "tile"),
-             ("--tile 99999999999x1", 2, "tile"),
+             ("--tile 99999999999x1", 2, "tile"), ("--tile 0x0x0", 2, "expected at least 1, got 0 in '0x0x0'"),
              ("--algorithms tiled --tile 100x100x100", 2, "10,000 threads in a block, at most 1,024"),
              ("--algorithms tiled --tile 24x24x24", 2, "launch Tiled<TileShape{.bm = 24,")]
 
