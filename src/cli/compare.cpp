@@ -45,7 +45,7 @@ struct Request {
 /// matter.
 double value_at(const std::string& data, DType type, std::uint64_t stream, index_t at) {
   const std::uint64_t bits = random_bits(stream + static_cast<std::uint64_t>(at), 0);
-  if (data == "integers" || type == DType::i32) return static_cast<double>(bits % 17) - 8;
+  if (data == "integers") return static_cast<double>(bits % 17) - 8;
   const double unit = static_cast<double>(bits >> 11) * 0x1p-52 - 1;  // [-1, 1)
   if (data == "uniform") return unit;
   const int widest = type == DType::f16 ? 8 : 24;  // graded: magnitudes over many powers of two
@@ -233,6 +233,7 @@ int run_compare(const Context& context, const Request& request) {
   options.order = parse_order(request.order);
   options.seed = request.seed;
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
+  const std::string data = type == DType::i32 ? "integers" : request.data;
   const Problem problem = problem_of(request, type);
   Field field = planned(request, problem, options);
 
@@ -241,12 +242,12 @@ int run_compare(const Context& context, const Request& request) {
   const Array C = make_array(type, {problem.M, problem.N});
   const Array C0 = problem.beta != 0 ? make_array(type, {problem.M, problem.N}) : C;
   const std::uint64_t stream = random_bits(request.seed, 0);
-  fill(A, request.data, random_bits(stream + 1, 0), options.threads);
-  fill(B, request.data, random_bits(stream + 2, 0), options.threads);
-  if (problem.beta != 0) fill(C0, request.data, random_bits(stream + 3, 0), options.threads);
+  fill(A, data, random_bits(stream + 1, 0), options.threads);
+  fill(B, data, random_bits(stream + 2, 0), options.threads);
+  if (problem.beta != 0) fill(C0, data, random_bits(stream + 3, 0), options.threads);
   compare_all(context, field, A, B, C, C0, problem, options.threads);
 
-  const Comparison comparison{problem,        request.data, request.order,
+  const Comparison comparison{problem,        data,         request.order,
                               request.device, request.seed, options.threads};
   if (context.json) context.print(json_text(to_json(comparison, field.results)));
   else context.print(to_table(context, comparison, field.results));

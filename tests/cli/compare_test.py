@@ -53,6 +53,11 @@ class Compare(harness.CommandTest):
         ratios = {result["max_error_ratio"] for result in self.results(16, 16, 50, "--data", "integers", "--dtype", "f64")}
         self.assertEqual(ratios, {0, None})
 
+    def test_i32_is_labelled_by_the_integers_it_holds(self):
+        for options in [[], ["--data", "uniform"], ["--data", "graded"]]:
+            self.assertEqual(self.compare(4, 4, 4, "--dtype", "i32", *options)["problem"]["data"], "integers")
+        self.assertIn(", integers data", self.succeeds("compare", "-m", 4, "-n", 4, "-k", 4, "--dtype", "i32").out)
+
     def test_odd_and_empty_extents(self):
         for m, n, k in [(0, 5, 5), (5, 0, 5), (5, 5, 0), (0, 0, 0), (1, 1, 1), (229, 1, 3), (1, 7, 129)]:
             for dtype in ["f32", "i32"]:
@@ -92,7 +97,7 @@ class Refused(harness.CommandTest):
              ("--alpha 1e39", 2, "applied in f32"), ("--alpha 0.5 --dtype i32", 2, "whole number"), ("--seed -1", 2, "--seed"),
              ("--threads 0", 2, "too small"), ("--threads 99999999999", 2, "too large"), ("--threads 100000", 2, "4096"),
              ("--algorithms ''", 2, "no algorithm named"), ("--algorithms naive,,tiled", 2, "unknown algorithm ''"),
-             ("--dtype i8", 2, "no i8 product"), ("--algorithms tensor_core --dtype i32", 2, "tensor_core cannot run this product"),
+             ("--dtype i8", 2, "no i8 product"), ("--algorithms tensor_core --dtype i32", 2, "choose another algorithm, or let it be chosen"),
              ("--tile 7x7x7/3x5", 2, "no algorithm"), ("--tile=-1x3", 2, "tile"), ("--tile 0x0", 2, "tile"),
              ("--tile 99999999999x1", 2, "tile"), ("--tile 0x0x0", 2, "expected at least 1, got 0 in '0x0x0'"),
              ("--algorithms tiled --tile 100x100x100", 2, "10,000 threads in a block, at most 1,024"),
