@@ -39,7 +39,8 @@ constexpr std::array kSuites = {
               cat("write ", kForms));
 }
 
-index_t number(std::string_view text, std::string_view part) {
+index_t number(std::string_view text, std::string_view part, const char* what = "a size",
+               index_t least = 1) {
   index_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -47,7 +48,7 @@ index_t number(std::string_view text, std::string_view part) {
     refuse(part, cat("'", text, "' is larger than ", kLargest));
   if (text.empty()) refuse(part, "a number is missing");
   if (error != std::errc{} || stop != end) refuse(part, cat("'", text, "' is not a whole number"));
-  if (value < 1) refuse(part, cat("a size is at least 1, not ", value));
+  if (value < least) refuse(part, cat(what, " is at least ", least, ", not ", value));
   return value;
 }
 
@@ -65,8 +66,8 @@ std::vector<index_t> range(std::string_view part) {
   if (!times && !step.starts_with('+'))
     refuse(part,
            cat("the third field is a factor such as x2 or a step such as +64, not '", step, "'"));
-  const index_t by = number(std::string_view(step).substr(1), part);
-  if (times && by < 2) refuse(part, "a factor is at least 2");
+  const index_t by =
+      number(std::string_view(step).substr(1), part, times ? "a factor" : "a step", times ? 2 : 1);
   std::vector<index_t> out;
   for (index_t at = first; at <= last; at = times ? at * by : at + by) {
     if (out.size() == kMostSizes) refuse(part, cat("more than ", kMostSizes, " sizes"));

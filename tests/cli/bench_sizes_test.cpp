@@ -105,7 +105,8 @@ TEST(BenchSizes, RefusalsQuoteThePartAndSayWhatIsAllowed) {
   EXPECT_THAT(refusal("1:2"), HasSubstr("three fields"));
   EXPECT_THAT(refusal("64:32:x2"), HasSubstr("before it begins"));
   EXPECT_THAT(refusal("1:8:x1"), HasSubstr("at least 2"));
-  EXPECT_THAT(refusal("1:8:+0"), HasSubstr("at least 1"));
+  EXPECT_THAT(refusal("1:8:+0"), HasSubstr("a step is at least 1, not 0"));
+  EXPECT_THAT(refusal("1:8:x0"), HasSubstr("a factor is at least 2"));
   EXPECT_THAT(refusal("1:8:2"), HasSubstr("x2"));
   EXPECT_THAT(refusal("2x3"), HasSubstr("MxNxK"));
   EXPECT_THAT(refusal("99999999999999999999"), HasSubstr("larger than"));
