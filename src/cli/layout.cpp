@@ -65,6 +65,17 @@ IntTuple tuple_of(const std::string& text) {
                     [](const std::string& t) { return parse_tuple(t); });
 }
 
+IntTuple swizzle_numbers(const std::string& text) {
+  try {
+    const IntTuple parts = parse_tuple(is_bracketed(text) ? text : "(" + text + ")");
+    if (parts.count == 3) return parts;
+  } catch (const ExpressionError&) {
+    // What it says speaks of layouts; here three numbers are all there can be.
+  }
+  throw Error(Category::argument, "--swizzle takes three numbers", "BITS,BASE,SHIFT",
+              "'" + text + "'");
+}
+
 Drawn layout_of(const Request& request) {
   Drawn out = with_caret(request.spec, [](const std::string& text) {
     const LayoutValue value = eval_expression(text);
@@ -73,10 +84,7 @@ Drawn layout_of(const Request& request) {
   if (request.swizzle.empty()) return out;
   if (!out.plain)
     throw Error(Category::argument, "--swizzle needs a plain layout", "shape:stride", request.spec);
-  const IntTuple parts = tuple_of(request.swizzle);
-  if (parts.count != 3)
-    throw Error(Category::argument, "--swizzle takes three numbers", "BITS,BASE,SHIFT",
-                request.swizzle);
+  const IntTuple parts = swizzle_numbers(request.swizzle);
   const auto small = [](index_t value) {
     return static_cast<int>(std::clamp<index_t>(value, -1000, 1000));
   };

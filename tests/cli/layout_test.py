@@ -70,6 +70,7 @@ class Layout(harness.CommandTest):
         self.fails(2, "layout", says="no layout given")
         self.fails(2, "layout", "(9999999,9999999):(1,1)", says="too large to draw")
         self.fails(2, "layout", "4:1", "--swizzle", "1,2", says="BITS,BASE,SHIFT")
+        self.fails(2, "layout", "4:1", "--swizzle", "1,0,x", says=["--swizzle", "BITS,BASE,SHIFT", "'1,0,x'"])
         self.fails(2, "layout", "4:1", "--swizzle", "99,1,2", says="swizzle(99,1,2) is impossible")
         self.fails(2, "layout", "(4,2):(2,1)", "--tile", "2,2,2", says="does not fit")
         self.fails(2, "layout", "4:1", "--json", "--svg", says="stdout")
