@@ -95,7 +95,8 @@ class HeaderText {
   }
 
   std::string rest() const {
-    return at_ >= text_.size() ? "the end of the header" : in_quotes(text_.substr(at_));
+    const auto end = text_.find_last_not_of(" \n") + 1;  // what pads the header says nothing
+    return at_ >= end ? "the end of the header" : in_quotes(text_.substr(at_, end - at_));
   }
 
   std::string string() {

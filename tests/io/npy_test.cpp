@@ -188,6 +188,12 @@ TEST_F(Npy, HostileHeaderTexts) {
   refused(npy(header("<f4", many + ")"), kData), {"more than 64 extents"});
 }
 
+TEST_F(Npy, PaddingIsNotQuoted) {
+  const std::string padded = header("<f4", "(2, 3)") + " x" + std::string(40, ' ');
+  refused(npy(padded, kData), {"text after the header's dict", "got 'x'"});
+  refused(npy("{'descr': '<f4'" + std::string(40, ' '), kData), {"got the end of the header"});
+}
+
 TEST_F(Npy, HostileShapes) {
   refused(npy(header("<f4", "(-1, 3)"), kData), {"negative", "-1"});
   refused(npy(header("<f4", "(99999999999999999999, 3)"), kData), {"too large", "2^63"});
