@@ -19,7 +19,9 @@ void refuse_thread(index_t thread, index_t threads) {
               cat("0 to ", threads - 1), cat(thread));
 }
 void refuse_part(index_t index, index_t count) {
-  throw Error(Category::shape, "split: there is no such part", cat("0 to ", count - 1), cat(index));
+  throw Error(Category::shape, "split: there is no such part",
+              count > 0 ? cat("0 to ", count - 1) : cat("a count of 1 or more, not ", count),
+              cat(index));
 }
 void refuse_vector(index_t extent, index_t width) {
   throw Error(Category::shape,
