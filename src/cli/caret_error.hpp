@@ -9,7 +9,7 @@ namespace tessera::cli {
 
 struct CaretError : Error {
   CaretError(const ExpressionError& error, const std::string& text)
-      : Error(error), picture(caret(text, error.column())) {}
+      : Error(error.category(), error.problem()), picture(caret(text, error.column())) {}
   std::string picture;  ///< two lines: the text, and ^ under the mistake
 };
 

@@ -297,6 +297,16 @@ std::string unknown_name(std::string_view name) {
   return text;
 }
 
+/// What was read, in one line for a message; the middle of a long text is left out.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::string out(text);
+  if (out.size() > 2 * kShown) out.replace(kShown, out.size() - 2 * kShown, "...");
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return cat("'", out, "'");
+}
+
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -489,7 +499,16 @@ class Reader {
     std::vector<Argument> given = list(')');
     const Arguments arguments(entry->usage, std::move(given), at_ - 1);
     arguments.expect(entry->least, entry->most);
-    return guarded(start, [&] { return entry->call(arguments); });
+    try {
+      return entry->call(arguments);
+    } catch (const ExpressionError&) {
+      throw;
+    } catch (const Error& error) {
+      std::string_view why = error.what();
+      if (why.starts_with("layout: ")) why.remove_prefix(8);
+      if (why.starts_with(name)) fail_at(start, std::string(why));
+      fail_at(start, cat(name, ": ", why));
+    }
   }
 
   std::string_view text_;
@@ -499,7 +518,13 @@ class Reader {
 
 }  // namespace
 
-LayoutValue eval_expression(std::string_view text) { return Reader(text).whole(); }
+LayoutValue eval_expression(std::string_view text) {
+  try {
+    return Reader(text).whole();
+  } catch (const ExpressionError& error) {
+    throw ExpressionError(error.problem(), error.column(), quoted(text));
+  }
+}
 
 std::string to_string(const LayoutValue& value) {
   return std::visit(
@@ -532,14 +557,16 @@ std::vector<ExpressionFunction> expression_functions() {
 Layout parse_layout(std::string_view text) {
   const LayoutValue value = eval_expression(text);
   if (const auto* layout = std::get_if<Layout>(&value)) return *layout;
-  throw ExpressionError(cat("a layout is needed, such as (4,8):(8,1), not ", kind_of(value)), 0);
+  throw ExpressionError(cat("a layout is needed, such as (4,8):(8,1), not ", kind_of(value)), 0,
+                        quoted(text));
 }
 
 IntTuple parse_tuple(std::string_view text) {
   const LayoutValue value = eval_expression(text);
   if (const auto* number = std::get_if<index_t>(&value)) return IntTuple(*number);
   if (const auto* tuple = std::get_if<IntTuple>(&value)) return *tuple;
-  throw ExpressionError(cat("a tuple is needed, such as (4,8), not ", kind_of(value)), 0);
+  throw ExpressionError(cat("a tuple is needed, such as (4,8), not ", kind_of(value)), 0,
+                        quoted(text));
 }
 
 Tiler parse_tiler(std::string_view text) {
@@ -548,14 +575,16 @@ Tiler parse_tiler(std::string_view text) {
   if (const auto* layout = std::get_if<Layout>(&value)) return tiler(*layout);
   if (const auto* number = std::get_if<index_t>(&value)) return tiler(Layout(*number));
   if (const auto* tuple = std::get_if<IntTuple>(&value)) return tiler_of(*tuple, 0);
-  throw ExpressionError(cat("a tiler is needed, such as <2:1,4:1>, not ", kind_of(value)), 0);
+  throw ExpressionError(cat("a tiler is needed, such as <2:1,4:1>, not ", kind_of(value)), 0,
+                        quoted(text));
 }
 
 ComposedLayout parse_composed(std::string_view text) {
   const LayoutValue value = eval_expression(text);
   if (const auto* composed = std::get_if<ComposedLayout>(&value)) return *composed;
   if (const auto* layout = std::get_if<Layout>(&value)) return composition(Swizzle(), *layout);
-  throw ExpressionError(cat("a layout is needed, such as (4,8):(8,1), not ", kind_of(value)), 0);
+  throw ExpressionError(cat("a layout is needed, such as (4,8):(8,1), not ", kind_of(value)), 0,
+                        quoted(text));
 }
 
 }  // namespace tessera

@@ -15,6 +15,12 @@ template <class... Text>
   throw Error(Category::shape, cat(text...));
 }
 
+/// "logical_divide of (4,4):(4,1) and (3,3):(1,1): ".
+std::string asked(const Call& call) {
+  if (call.b == nullptr) return cat(call.function, ": ");
+  return cat(call.function, " of ", *call.a, " and ", *call.b, ": ");
+}
+
 }  // namespace
 
 void a_tuple_has_at_most_16_numbers(index_t count) {
@@ -27,6 +33,10 @@ void a_tuple_has_at_least_one_number() { refuse("layout: an empty tuple has no m
 void there_is_no_such_mode(const IntTuple& tuple, index_t mode) {
   throw Error(Category::shape, cat("layout: ", tuple, " has no mode ", mode),
               cat("0 to ", tuple.rank() - 1), cat(mode));
+}
+void this_layout_has_no_such_mode(const Layout& layout, index_t mode) {
+  throw Error(Category::shape, cat("layout: ", layout, " has no mode ", mode),
+              cat("0 to ", layout.rank() - 1), cat(mode));
 }
 void a_tuple_of_several_numbers_has_no_single_value(const IntTuple& tuple) {
   refuse("layout: a single number is needed here, not the tuple ", tuple);
@@ -78,30 +88,30 @@ void a_tiler_has_at_most_as_many_modes(const Layout& layout, const Tiler& tiler)
 void a_tile_has_at_most_as_many_modes(const Layout& layout, const IntTuple& tile) {
   refuse("tile ", tile, " has ", tile.rank(), " modes but ", layout, " has ", layout.rank());
 }
-void the_strides_must_divide_for_a_composition(const Layout& a, const Layout& b) {
-  refuse("composition: a stride of ", b, " cuts a mode of ", a,
+void the_strides_must_divide_for_a_composition(const Call& call, const Layout& a, const Layout& b) {
+  refuse(asked(call), "a stride of ", b, " cuts a mode of ", a,
          " unevenly; strides of the second must divide, or be multiples of, extents of the first");
 }
-void the_extents_must_divide_for_a_composition(const Layout& a, const Layout& b) {
-  refuse("composition: an extent of ", b, " ends inside a mode of ", a,
+void the_extents_must_divide_for_a_composition(const Call& call, const Layout& a, const Layout& b) {
+  refuse(asked(call), "an extent of ", b, " ends inside a mode of ", a,
          "; extents of the second must be multiples of what they cover of the first");
 }
-void modes_overlap_for_a_composition(const Layout& a, const Layout& b) {
-  refuse("composition: modes of ", b, " add up past the end of a mode of ", a,
+void modes_overlap_for_a_composition(const Call& call, const Layout& a, const Layout& b) {
+  refuse(asked(call), "modes of ", b, " add up past the end of a mode of ", a,
          ", so that no layout is their composition");
 }
-void a_complement_needs_known_extents_and_strides(const Layout& layout) {
-  refuse("complement: the extents and strides of ", layout,
+void a_complement_needs_known_extents_and_strides(const Call& call, const Layout& layout) {
+  refuse(asked(call), "the extents and strides of ", layout,
          " must be known unless it has a single mode");
 }
-void a_complement_needs_strides_of_0_or_more(const Layout& layout) {
-  refuse("complement: ", layout, " has a negative stride");
+void a_complement_needs_strides_of_0_or_more(const Call& call, const Layout& layout) {
+  refuse(asked(call), layout, " has a negative stride");
 }
-void a_complement_needs_a_layout_without_overlap(const Layout& layout) {
-  refuse("complement: two coordinates of ", layout, " have one index");
+void a_complement_needs_a_layout_without_overlap(const Call& call, const Layout& layout) {
+  refuse(asked(call), "two coordinates of ", layout, " have one index");
 }
-void an_empty_layout_has_no_complement(const Layout& layout) {
-  refuse("complement: ", layout, " is empty");
+void an_empty_layout_has_no_complement(const Call& call, const Layout& layout) {
+  refuse(asked(call), layout, " is empty");
 }
 void each_stride_must_be_a_multiple_of_the_next_smaller_for_a_left_inverse(const Layout& layout) {
   refuse("left_inverse: the inverse of ", layout,
@@ -113,9 +123,14 @@ void a_tile_must_divide_the_shape_it_fills(const Layout& tile, const IntTuple& s
 void a_shape_must_refine_the_layouts_own(const Layout& layout, const IntTuple& shape) {
   refuse("expand: ", shape, " does not refine the shape of ", layout);
 }
-void a_factor_must_be_positive(const Layout& layout, index_t factor) {
-  throw Error(Category::shape, cat("cast: the factor for ", layout, " is wrong"), "1 or more",
-              cat(factor));
+void a_factor_must_be_positive(const Call& call, index_t factor) {
+  throw Error(Category::shape, cat(call.function, ": the factor for ", *call.a, " is wrong"),
+              "1 or more", cat(factor));
+}
+void a_factor_must_divide_for_an_upcast(const Layout& layout, index_t factor) {
+  refuse("upcast: ", layout, " has no whole elements ", factor,
+         " times as wide; each stride must divide ", factor,
+         " or be a multiple of it, and extents along smaller strides must divide likewise");
 }
 void a_swizzle_needs_0_to_31_bits_and_a_shift_of_at_least_bits(int bits, int base, int shift) {
   throw Error(Category::shape, cat("swizzle(", bits, ",", base, ",", shift, ") is impossible"),

@@ -112,6 +112,12 @@ class Eval(harness.CommandTest):
                 self.assertRegex(run.lines[2], r"^ *\^$")
                 self.assertLessEqual(abs(run.lines[2].index("^") - column), 1, run.err)
 
+    def test_a_refusal_names_the_function_and_the_text_once(self):
+        run = self.tessera("layout", "eval", "logical_divide(row_major(4,4),(3,3):(1,1))")
+        self.assertEqual(run.lines[0], "tessera layout eval: logical_divide of (4,4):(4,1) and (3,3):(1,1): "
+                                       "two coordinates of (3,3):(1,1) have one index")
+        self.assertEqual(self.tessera("layout", "eval", "(4").lines[0], "tessera layout eval: this bracket is never closed")
+
     def test_hostile_expressions_end_in_time(self):
         for expression in ["(" * 100000, "1" * 5000, "size(" * 2000 + "4:1" + ")" * 2000, "(" + "2," * 1000 + "2)", "4:1" * 3000,
                            "9223372036854775807:9223372036854775807", "complement(4:1,9223372036854775807)", "\x01\x7f", "é:1",

@@ -3,6 +3,7 @@
 // expect: an_extent_must_not_be_negative
 // expect: a_tuple_of_several_numbers_has_no_single_value
 // expect: there_is_no_such_mode
+// expect: this_layout_has_no_such_mode
 #include "tessera/layout/algebra.hpp"
 
 using namespace tessera;
@@ -12,4 +13,5 @@ constexpr IntTuple use_1 = append(extend(eight, eight), 1);                     
 constexpr index_t use_2 = row_major(index_t{1} << 40, index_t{1} << 40).size();  // refused
 constexpr Layout use_3 = row_major(4, -8);                                       // refused
 constexpr index_t use_4 = tuple(2, 3).value();                                   // refused
-constexpr Layout use_5 = row_major(4, 8).mode(2);                                // refused
+constexpr IntTuple use_5 = tuple(2, 3).mode(2);                                  // refused
+constexpr Layout use_6 = row_major(4, 8).mode(2);                                // refused

@@ -13,6 +13,8 @@ namespace {
 
 using namespace testing_layouts;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 std::string eval(std::string_view text) { return to_string(eval_expression(text)); }
 
@@ -129,6 +131,33 @@ TEST(Expression, AMistakeIsPointedAt) {
       EXPECT_EQ(error.category(), Category::argument);
     }
   }
+}
+
+TEST(Expression, ARefusalNamesTheFunctionAndTheText) {
+  const auto message = [](auto&& read, const char* text) {
+    try {
+      read(text);
+    } catch (const ExpressionError& error) {
+      return std::string(error.what());
+    }
+    return std::string("was not refused");
+  };
+  const std::pair<const char*, const char*> kRefused[] = {
+      {"logical_divide(row_major(4,4),(3,3):(1,1))",
+       "logical_divide of (4,4):(4,1) and (3,3):(1,1): two coordinates of (3,3):(1,1) have one"},
+      {"sublayout(row_major(2,3),5)", "sublayout: (2,3):(3,1) has no mode 5"},
+      {"zipped_divide(8:1,<2:1,2:1>)", "zipped_divide: tiler <2:1,2:1> has 2 modes but 8:1 has 1"},
+      {"upcast(4:3,2)", "upcast: 4:3 has no"},
+  };
+  for (const auto& [text, says] : kRefused)
+    EXPECT_THAT(message(eval_expression, text), StartsWith(says)) << text;
+  const char* open = "((2,2),(2,3)):((4,1)";
+  EXPECT_EQ(message(parse_layout, open),
+            "this bracket is never closed: got '((2,2),(2,3)):((4,1)'");
+  EXPECT_THAT(message(parse_tiler, "swizzle(1,0,4)"), HasSubstr("got 'swizzle(1,0,4)'"));
+  const std::string many = "(" + std::string(5000, '1') + "\n";
+  EXPECT_LT(message(parse_tuple, many.c_str()).size(), 250u);
+  EXPECT_THAT(message(parse_tuple, many.c_str()), Not(HasSubstr("\n")));
 }
 
 TEST(Expression, TheCaretStandsUnderTheMistake) {

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 template <Layout L>
 struct Fixed {
@@ -102,6 +103,33 @@ TEST(Refusal, NamesBothLayouts) {
   EXPECT_THAT(message([] { left_inverse(Layout(tuple(2, 8, 1), tuple(6, 16, 4))); }),
               HasSubstr("(2,8,1):(6,16,4)"));
   EXPECT_THAT(message([] { upcast(row_major(4, 8), 0); }), HasSubstr("(4,8):(8,1)"));
+}
+
+TEST(Refusal, NamesTheFunctionThatWasCalled) {
+  const Layout square = row_major(4, 4), twice(tuple(3, 3), tuple(1, 1)), by(4);
+  const auto names = [&](auto&& refused, const char* function) {
+    EXPECT_THAT(message(refused), StartsWith(function));
+    EXPECT_THAT(message(refused), HasSubstr("of (4,4):(4,1) and (3,3):(1,1): two coordinates"));
+  };
+  names([&] { logical_divide(square, twice); }, "logical_divide of ");
+  names([&] { zipped_divide(square, twice); }, "zipped_divide of ");
+  names([&] { tiled_divide(square, twice); }, "tiled_divide of ");
+  names([&] { flat_divide(square, twice); }, "flat_divide of ");
+  EXPECT_THAT(message([&] { logical_divide(square, Layout(3)); }),
+              StartsWith("logical_divide of (4,4):(4,1) and 3:1: a stride of (3,6):(1,3) cuts"));
+  EXPECT_THAT(message([&] { logical_product(twice, by); }),
+              StartsWith("logical_product of (3,3):(1,1) and 4:1: two coordinates of"));
+  EXPECT_THAT(message([&] { blocked_product(twice, by); }),
+              StartsWith("blocked_product of (3,3):(1,1) and 4:1: two coordinates of"));
+  EXPECT_THAT(message([&] { raked_product(twice, by); }), StartsWith("raked_product of "));
+  EXPECT_THAT(message([&] { left_inverse(twice); }),
+              StartsWith("left_inverse: two coordinates of (3,3):(1,1)"));
+  EXPECT_THAT(message([&] { complement(twice, 8); }), StartsWith("complement: two coordinates"));
+  EXPECT_THAT(message([] { upcast(Layout(4, 3), 2); }), StartsWith("upcast: 4:3 "));
+  EXPECT_THAT(message([] { upcast(Layout(3, 1), 2); }), StartsWith("upcast: 3:1 "));
+  EXPECT_THAT(message([] { downcast(Layout(3, 1), 0); }),
+              StartsWith("downcast: the factor for 3:1"));
+  EXPECT_THAT(message([] { row_major(2, 3).mode(5); }), HasSubstr("(2,3):(3,1) has no mode 5"));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace detail {
 struct Composer {
   Layout a;                  ///< flat, coalesced, the last mode in its place
   Layout whole_a, whole_b;   ///< as given, for messages
+  refused::Call call;        ///< what asks for it, for messages
   Leaves forward, backward;  ///< the largest digit sums so far, by mode of a
 
   constexpr void use(int mode, index_t sign, index_t digit) {
@@ -30,12 +31,12 @@ struct Composer {
     for (int k = 0; k <= last; ++k) {
       if (k < last && (forward[k] >= a.shape.leaf(k) || backward[k] >= a.shape.leaf(k)) &&
           a.shape.leaf(k) > 0)
-        refused::modes_overlap_for_a_composition(whole_a, whole_b);
+        refused::modes_overlap_for_a_composition(call, whole_a, whole_b);
       ahead |= forward[k] > 0;
       back |= backward[k] > 0;
       used += forward[k] > 0 || backward[k] > 0;
     }
-    if (ahead && back && used > 1) refused::modes_overlap_for_a_composition(whole_a, whole_b);
+    if (ahead && back && used > 1) refused::modes_overlap_for_a_composition(call, whole_a, whole_b);
   }
 
   /// a after the single mode extent:step.
@@ -59,7 +60,8 @@ struct Composer {
       if (s == dynamic) refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_a.shape);
       if (s == 0) return Layout(extent, 0);  // there is nothing to index
       if (step >= s) {                       // the mode is skipped as a whole
-        if (step % s != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
+        if (step % s != 0)
+          refused::the_strides_must_divide_for_a_composition(call, whole_a, whole_b);
         step /= s;
         continue;
       }
@@ -69,9 +71,10 @@ struct Composer {
         use(k, sign, (extent - 1) * step);
         extent = 1;
       } else {
-        if (s % step != 0) refused::the_strides_must_divide_for_a_composition(whole_a, whole_b);
+        if (s % step != 0)
+          refused::the_strides_must_divide_for_a_composition(call, whole_a, whole_b);
         if (extent % here != 0)
-          refused::the_extents_must_divide_for_a_composition(whole_a, whole_b);
+          refused::the_extents_must_divide_for_a_composition(call, whole_a, whole_b);
         if (here > 1) out.push(Layout(here, checked_mul(step, d)));
         use(k, sign, (here - 1) * step);
         extent /= here;
@@ -93,15 +96,20 @@ struct Composer {
   }
 };
 
+/// composition(a, b) for `call`, whom refusals name.
+constexpr Layout composition_for(const refused::Call& call, const Layout& a, const Layout& b) {
+  Composer composer{merge_neighbours(a, LastMode::stays), a, b, call, {}, {}};
+  const Layout out = composer.modes(b);
+  composer.check();
+  return out;
+}
+
 }  // namespace detail
 
 /// i -> a(b(i)). Refused where a mode of b would cut a mode of a unevenly, or where modes of b add
 /// up past the end of a mode of a.
 constexpr Layout composition(const Layout& a, const Layout& b) {
-  detail::Composer composer{detail::merge_neighbours(a, detail::LastMode::stays), a, b, {}, {}};
-  const Layout out = composer.modes(b);
-  composer.check();
-  return out;
+  return detail::composition_for({"composition"}, a, b);
 }
 
 /// Mode by mode: composition(row_major(8,4), tiler(4:1, 2:1)) is (4,2):(4,1).
@@ -109,13 +117,15 @@ constexpr Layout composition(const Layout& a, const Tiler& b) {
   return transform_modes(a, b, [](const Layout& x, const Layout& y) { return composition(x, y); });
 }
 
-/// The layout of the rest: its indices ascend, none but 0 is an index of `layout`, and sums of the
-/// two fill [0, n) where strides and n divide. complement((2,2):(1,6), 24) is (3,2):(2,12).
-constexpr Layout complement(const Layout& layout, index_t n = 1) {
+namespace detail {
+
+/// complement(layout, n) for `call`, whom refusals name.
+constexpr Layout complement_for(const refused::Call& call, const Layout& layout, index_t n) {
   const Layout a = filter(layout);
   const int count = a.shape.leaves();
   if (count == 1 && a.stride.leaf(0) == 0) return coalesce(Layout(n, 1));
-  if (count > 1 && !a.is_static()) refused::a_complement_needs_known_extents_and_strides(layout);
+  if (count > 1 && !a.is_static())
+    refused::a_complement_needs_known_extents_and_strides(call, layout);
   LayoutBuilder out;
   std::uint32_t done = 0;
   index_t end = 1;  // where the modes so far and their gaps end
@@ -125,15 +135,23 @@ constexpr Layout complement(const Layout& layout, index_t n = 1) {
       if (!(done >> k & 1u) && (next < 0 || a.stride.leaf(k) < a.stride.leaf(next))) next = k;
     done |= 1u << next;
     const index_t s = a.shape.leaf(next), d = a.stride.leaf(next);
-    if (s == 0) refused::an_empty_layout_has_no_complement(layout);
-    if (d < 0 && d != dynamic) refused::a_complement_needs_strides_of_0_or_more(layout);
+    if (s == 0) refused::an_empty_layout_has_no_complement(call, layout);
+    if (d < 0 && d != dynamic) refused::a_complement_needs_strides_of_0_or_more(call, layout);
     const index_t gap = d == dynamic ? dynamic : d / end;
-    if (gap == 0) refused::a_complement_needs_a_layout_without_overlap(layout);
+    if (gap == 0) refused::a_complement_needs_a_layout_without_overlap(call, layout);
     out.push(Layout(gap, end));
     end = checked_mul(s, d);
   }
   out.push(Layout(ceil_div(n, end), end));
   return coalesce(out.done());
+}
+
+}  // namespace detail
+
+/// The layout of the rest: its indices ascend, none but 0 is an index of `layout`, and sums of the
+/// two fill [0, n) where strides and n divide. complement((2,2):(1,6), 24) is (3,2):(2,12).
+constexpr Layout complement(const Layout& layout, index_t n = 1) {
+  return detail::complement_for({"complement"}, layout, n);
 }
 
 }  // namespace tessera

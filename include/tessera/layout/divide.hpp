@@ -8,9 +8,20 @@
 
 namespace tessera {
 
+namespace detail {
+
+/// logical_divide for the function `name`, which refusals name.
+constexpr Layout divide_for(const char* name, const Layout& layout, const Layout& tile) {
+  const refused::Call call{name, &layout, &tile};
+  return composition_for(call, layout,
+                         make_layout(tile, complement_for(call, tile, layout.size())));
+}
+
+}  // namespace detail
+
 /// (tile, rest): logical_divide(8:1, 2:1) is (2,4):(1,2).
 constexpr Layout logical_divide(const Layout& layout, const Layout& tile) {
-  return composition(layout, make_layout(tile, complement(tile, layout.size())));
+  return detail::divide_for("logical_divide", layout, tile);
 }
 
 /// ((tile0,rest0),(tile1,rest1),...).
@@ -28,48 +39,65 @@ constexpr Layout logical_divide(const Layout& layout, const IntTuple& tile) {
   return out.done();
 }
 
+namespace detail {
+
+/// zipped_divide for the function `name`, which refusals name.
+constexpr Layout zipped_for(const char* name, const Layout& layout, const Layout& tile) {
+  return divide_for(name, layout, tile);
+}
+
+constexpr Layout zipped_for(const char* name, const Layout& layout, const Tiler& tile) {
+  if (tile.rank() > layout.rank()) refused::a_tiler_has_at_most_as_many_modes(layout, tile);
+  LayoutBuilder tiles, rests;
+  for (int m = 0; m < layout.rank(); ++m) {
+    if (m < tile.rank()) {
+      const Layout both = divide_for(name, layout.mode(m), tile.mode(m));
+      tiles.push(both.mode(0));
+      rests.push(both.mode(1));
+    } else {
+      rests.push(layout.mode(m));
+    }
+  }
+  return make_layout(tiles.done(), rests.done());
+}
+
+constexpr Layout zipped_for(const char* name, const Layout& layout, const IntTuple& tile) {
+  if (tile.is_leaf()) return divide_for(name, layout, Layout(tile));
+  if (tile.rank() > layout.rank()) refused::a_tile_has_at_most_as_many_modes(layout, tile);
+  LayoutBuilder tiles, rests;
+  for (int m = 0; m < layout.rank(); ++m) {
+    if (m < tile.rank()) {
+      const Layout both = zipped_for(name, layout.mode(m), tile.mode(m));
+      tiles.push(both.mode(0));
+      rests.push(both.mode(1));
+    } else {
+      rests.push(layout.mode(m));
+    }
+  }
+  return make_layout(tiles.done(), rests.done());
+}
+
+}  // namespace detail
+
 constexpr Layout zipped_divide(const Layout& layout, const Layout& tile) {
-  return logical_divide(layout, tile);
+  return detail::zipped_for("zipped_divide", layout, tile);
 }
 
 /// ((tile0,tile1,...),(rest0,rest1,...)): zipped_divide(row_major(4,4), <2:1,2:1>) is
 /// ((2,2),(2,2)):((4,1),(8,2)).
 constexpr Layout zipped_divide(const Layout& layout, const Tiler& tile) {
-  if (tile.rank() > layout.rank()) refused::a_tiler_has_at_most_as_many_modes(layout, tile);
-  LayoutBuilder tiles, rests;
-  for (int m = 0; m < layout.rank(); ++m) {
-    if (m < tile.rank()) {
-      const Layout both = logical_divide(layout.mode(m), tile.mode(m));
-      tiles.push(both.mode(0));
-      rests.push(both.mode(1));
-    } else {
-      rests.push(layout.mode(m));
-    }
-  }
-  return make_layout(tiles.done(), rests.done());
+  return detail::zipped_for("zipped_divide", layout, tile);
 }
 
 /// By a shape, which may nest: zipped_divide(a, ((8,4),4)) has the modes (((8,4),4),(rest...)).
 constexpr Layout zipped_divide(const Layout& layout, const IntTuple& tile) {
-  if (tile.is_leaf()) return logical_divide(layout, Layout(tile));
-  if (tile.rank() > layout.rank()) refused::a_tile_has_at_most_as_many_modes(layout, tile);
-  LayoutBuilder tiles, rests;
-  for (int m = 0; m < layout.rank(); ++m) {
-    if (m < tile.rank()) {
-      const Layout both = zipped_divide(layout.mode(m), tile.mode(m));
-      tiles.push(both.mode(0));
-      rests.push(both.mode(1));
-    } else {
-      rests.push(layout.mode(m));
-    }
-  }
-  return make_layout(tiles.done(), rests.done());
+  return detail::zipped_for("zipped_divide", layout, tile);
 }
 
 /// ((tile0,tile1,...),rest0,rest1,...).
 template <class Tile>
 constexpr Layout tiled_divide(const Layout& layout, const Tile& tile) {
-  const Layout zipped = zipped_divide(layout, tile);
+  const Layout zipped = detail::zipped_for("tiled_divide", layout, tile);
   LayoutBuilder out;
   out.push(zipped.mode(0));
   for (int m = 0; m < zipped.mode(1).rank(); ++m) out.push(zipped.mode(1).mode(m));
@@ -79,7 +107,7 @@ constexpr Layout tiled_divide(const Layout& layout, const Tile& tile) {
 /// (tile0,tile1,...,rest0,rest1,...).
 template <class Tile>
 constexpr Layout flat_divide(const Layout& layout, const Tile& tile) {
-  const Layout zipped = zipped_divide(layout, tile);
+  const Layout zipped = detail::zipped_for("flat_divide", layout, tile);
   LayoutBuilder out;
   for (int half = 0; half < 2; ++half)
     for (int m = 0; m < zipped.mode(half).rank(); ++m) out.push(zipped.mode(half).mode(m));

@@ -20,8 +20,9 @@ using LayoutValue = std::variant<index_t, IntTuple, Layout, Tiler, Swizzle, Comp
 /// An expression that cannot be read or evaluated; knows where.
 class ExpressionError : public Error {
  public:
-  ExpressionError(std::string problem, std::size_t column)
-      : Error(Category::argument, std::move(problem)), column_(column) {}
+  /// `text`: what was read, for the message; a caller that shows it with a caret leaves it out.
+  ExpressionError(std::string problem, std::size_t column, std::string text = {})
+      : Error(Category::argument, std::move(problem), {}, std::move(text)), column_(column) {}
   /// The place of the mistake, counted in bytes from 0; at most the length of the text.
   std::size_t column() const noexcept { return column_; }
 

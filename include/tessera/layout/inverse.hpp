@@ -27,7 +27,7 @@ constexpr Layout right_inverse(const Layout& layout) {
 /// one index, and where a stride is no multiple of the next smaller one. Needs known numbers unless
 /// there is a single mode.
 constexpr Layout left_inverse(const Layout& layout) {
-  const Layout rest = complement(layout);  // refuses what overlaps
+  const Layout rest = detail::complement_for({"left_inverse"}, layout, 1);  // refuses what overlaps
   const Layout a = coalesce(layout);
   const IntTuple step = prefix_product(a.shape);
   // The modes that move, by rising stride; `end` is where the one before ends.

@@ -58,7 +58,10 @@ struct Layout {
   }
 
   TESSERA_HD constexpr int rank() const { return shape.rank(); }
-  constexpr Layout mode(int i) const { return Layout(shape.mode(i), stride.mode(i)); }
+  constexpr Layout mode(int i) const {
+    if (i < 0 || i >= rank()) refused::this_layout_has_no_such_mode(*this, i);
+    return Layout(shape.mode(i), stride.mode(i));
+  }
   constexpr Layout operator[](int i) const { return mode(i); }
 
   TESSERA_HD constexpr bool is_static() const { return shape.is_static() && stride.is_static(); }

@@ -9,14 +9,19 @@ namespace tessera {
 /// The layout in elements n times as wide: upcast((8,1024):(1024,1), 16) is (8,64):(64,1). A
 /// dynamic stride is taken to be a multiple of n.
 constexpr Layout upcast(const Layout& layout, index_t n) {
-  if (n <= 0) refused::a_factor_must_be_positive(layout, n);
+  if (n <= 0) refused::a_factor_must_be_positive({"upcast", &layout}, n);
+  const auto divide = [&](index_t a, index_t b) {
+    const bool known = a != dynamic && b != dynamic && a != 0;
+    if (known && a % b != 0 && b % a != 0) refused::a_factor_must_divide_for_an_upcast(layout, n);
+    return shape_div(a, b);
+  };
   Layout out = layout;
   for (int k = 0; k < layout.shape.leaves(); ++k) {
     const index_t d = layout.stride.leaf(k);
     if (d == 0 || d == dynamic) continue;
-    const index_t wide = shape_div(n, d < 0 ? -d : d);
-    out.shape.numbers.set(k, shape_div(layout.shape.leaf(k), wide));
-    out.stride.numbers.set(k, shape_div(d, n));
+    const index_t wide = divide(n, d < 0 ? -d : d);
+    out.shape.numbers.set(k, divide(layout.shape.leaf(k), wide));
+    out.stride.numbers.set(k, divide(d, n));
   }
   return out;
 }
@@ -24,7 +29,7 @@ constexpr Layout upcast(const Layout& layout, index_t n) {
 /// The layout in elements n times as narrow: the contiguous mode grows n times as long, other
 /// strides n times as large.
 constexpr Layout downcast(const Layout& layout, index_t n) {
-  if (n <= 0) refused::a_factor_must_be_positive(layout, n);
+  if (n <= 0) refused::a_factor_must_be_positive({"downcast", &layout}, n);
   Layout out = layout;
   for (int k = 0; k < layout.shape.leaves(); ++k) {
     const index_t d = layout.stride.leaf(k);

@@ -7,11 +7,20 @@
 
 namespace tessera {
 
+namespace detail {
+
+/// logical_product for `call`, whom refusals name.
+constexpr Layout product_for(const refused::Call& call, const Layout& block, const Layout& by) {
+  const index_t n = checked_mul(block.size(), by.cosize());
+  return make_layout(block, composition_for(call, complement_for(call, block, n), by));
+}
+
+}  // namespace detail
+
 /// (block, repetition): the repetition has the shape of `by` and moves over what the block leaves
 /// free.
 constexpr Layout logical_product(const Layout& block, const Layout& by) {
-  const index_t n = checked_mul(block.size(), by.cosize());
-  return make_layout(block, composition(complement(block, n), by));
+  return detail::product_for({"logical_product", &block, &by}, block, by);
 }
 
 /// ((block0,by0),(block1,by1),...).
@@ -35,7 +44,9 @@ enum class Inner { block, repetition };
 
 constexpr Layout paired_product(const Layout& block, const Layout& by, Inner inner) {
   const int rank = block.rank() > by.rank() ? block.rank() : by.rank();
-  const Layout both = logical_product(pad_rank(block, rank), pad_rank(by, rank));
+  const refused::Call call{inner == Inner::block ? "blocked_product" : "raked_product", &block,
+                           &by};
+  const Layout both = product_for(call, pad_rank(block, rank), pad_rank(by, rank));
   if (rank == 1) return inner == Inner::block ? both : make_layout(both.mode(1), both.mode(0));
   const Layout a = both.mode(inner == Inner::block ? 0 : 1);
   const Layout b = both.mode(inner == Inner::block ? 1 : 0);

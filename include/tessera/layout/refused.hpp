@@ -14,10 +14,18 @@ struct Tiler;
 
 namespace refused {
 
+/// What the caller asked for, where one function serves several: its name and what it was given.
+struct Call {
+  const char* function;
+  const Layout* a = nullptr;
+  const Layout* b = nullptr;  ///< none: a message about `a` says it all
+};
+
 [[noreturn]] void a_tuple_has_at_most_16_numbers(index_t count);
 [[noreturn]] void a_tuple_nests_at_most_15_deep();
 [[noreturn]] void a_tuple_has_at_least_one_number();
 [[noreturn]] void there_is_no_such_mode(const IntTuple& tuple, index_t mode);
+[[noreturn]] void this_layout_has_no_such_mode(const Layout& layout, index_t mode);
 [[noreturn]] void a_tuple_of_several_numbers_has_no_single_value(const IntTuple& tuple);
 [[noreturn]] void the_product_does_not_fit_in_64_bits(index_t a, index_t b);
 [[noreturn]] void the_sum_does_not_fit_in_64_bits(index_t a, index_t b);
@@ -35,18 +43,24 @@ namespace refused {
 [[noreturn]] void an_order_needs_one_number_per_mode(const IntTuple& shape, const IntTuple& order);
 [[noreturn]] void a_tiler_has_at_most_as_many_modes(const Layout& layout, const Tiler& tiler);
 [[noreturn]] void a_tile_has_at_most_as_many_modes(const Layout& layout, const IntTuple& tile);
-[[noreturn]] void the_strides_must_divide_for_a_composition(const Layout& a, const Layout& b);
-[[noreturn]] void the_extents_must_divide_for_a_composition(const Layout& a, const Layout& b);
-[[noreturn]] void modes_overlap_for_a_composition(const Layout& a, const Layout& b);
-[[noreturn]] void a_complement_needs_known_extents_and_strides(const Layout& layout);
-[[noreturn]] void a_complement_needs_strides_of_0_or_more(const Layout& layout);
-[[noreturn]] void a_complement_needs_a_layout_without_overlap(const Layout& layout);
-[[noreturn]] void an_empty_layout_has_no_complement(const Layout& layout);
+[[noreturn]] void the_strides_must_divide_for_a_composition(const Call& call, const Layout& a,
+                                                            const Layout& b);
+[[noreturn]] void the_extents_must_divide_for_a_composition(const Call& call, const Layout& a,
+                                                            const Layout& b);
+[[noreturn]] void modes_overlap_for_a_composition(const Call& call, const Layout& a,
+                                                  const Layout& b);
+[[noreturn]] void a_complement_needs_known_extents_and_strides(const Call& call,
+                                                               const Layout& layout);
+[[noreturn]] void a_complement_needs_strides_of_0_or_more(const Call& call, const Layout& layout);
+[[noreturn]] void a_complement_needs_a_layout_without_overlap(const Call& call,
+                                                              const Layout& layout);
+[[noreturn]] void an_empty_layout_has_no_complement(const Call& call, const Layout& layout);
 [[noreturn]] void each_stride_must_be_a_multiple_of_the_next_smaller_for_a_left_inverse(
     const Layout& layout);
 [[noreturn]] void a_tile_must_divide_the_shape_it_fills(const Layout& tile, const IntTuple& shape);
 [[noreturn]] void a_shape_must_refine_the_layouts_own(const Layout& layout, const IntTuple& shape);
-[[noreturn]] void a_factor_must_be_positive(const Layout& layout, index_t factor);
+[[noreturn]] void a_factor_must_be_positive(const Call& call, index_t factor);
+[[noreturn]] void a_factor_must_divide_for_an_upcast(const Layout& layout, index_t factor);
 [[noreturn]] void a_swizzle_needs_0_to_31_bits_and_a_shift_of_at_least_bits(int bits, int base,
                                                                             int shift);
 [[noreturn]] void a_swizzle_needs_powers_of_two(index_t n);
