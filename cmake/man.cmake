@@ -1,7 +1,14 @@
-# Man pages from docs/man (where scdoc is installed) and shell completions printed by the command itself; both installed.
+# Man pages from docs/man (where scdoc is installed) and shell completions printed by the command itself; both installed,
+# for the commands that are built.
 find_program(TESSERA_SCDOC scdoc)
-if(TESSERA_SCDOC)
-  file(GLOB man_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.scd)
+file(GLOB man_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.scd)
+if(NOT TARGET tessera_blas)
+  list(FILTER man_sources EXCLUDE REGEX "/tessera-blas[.]1[.]scd$")
+endif()
+if(NOT TARGET tessera)
+  list(FILTER man_sources INCLUDE REGEX "/tessera-blas[.]1[.]scd$")
+endif()
+if(TESSERA_SCDOC AND man_sources)
   set(man_pages "")
   foreach(source ${man_sources})
     get_filename_component(page ${source} NAME_WLE)
@@ -12,7 +19,7 @@ if(TESSERA_SCDOC)
   endforeach()
   add_custom_target(man ALL DEPENDS ${man_pages})
   install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-else()
+elseif(man_sources)
   message(STATUS "scdoc not found: the man pages are not built (Debian package scdoc)")
 endif()
 

@@ -6,6 +6,7 @@ The consumer in tests/consumer multiplies two matrices and prints the product.
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -122,6 +123,17 @@ class Package(unittest.TestCase):
         texts = [f for f in self.prefix.rglob("*") if f.suffix in (".cmake", ".pc", ".hpp")]
         self.assertGreater(len(texts), 20)
         self.assertEqual([str(f) for f in texts if str(cases.ROOT) in f.read_text()], [])
+
+    def test_without_the_command_neither_its_pages_nor_its_completions_are_installed(self):
+        for others, pages in (("OFF", set()), ("ON", {"tessera-blas"})):
+            build = pathlib.Path(self.scratch.name) / f"no_command_blas_{others}"
+            configure(cases.ROOT, build, "-DTESSERA_BUILD_CLI=OFF", f"-DTESSERA_BUILD_BLAS={others}", "-DTESSERA_BUILD_TESTS=OFF",
+                      "-DTESSERA_BUILD_EXAMPLES=OFF")
+            installed = (build / "cmake_install.cmake").read_text()
+            self.assertIn("/libtessera.", installed)
+            self.assertNotIn("/completions/", installed)
+            found = set(re.findall(r"/man/(tessera[a-z-]*)\.1", installed))
+            self.assertEqual(found, pages if shutil.which("scdoc") else set())
 
     def test_as_a_sub_folder_it_is_shared_if_asked_and_changes_nothing_of_its_parent(self):
         build = cases.options.build / "consumer"  # kept: the second time there is little to compile
