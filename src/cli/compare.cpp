@@ -154,7 +154,8 @@ int judged(const Context& context, const std::vector<Compared>& results) {
   return 1;
 }
 
-/// The algorithms asked for with their plans; no plan where it cannot run this and was not named.
+/// The algorithms in the order asked for, with their plans; no plan where one cannot run this and
+/// was not named.
 struct Field {
   std::vector<Compared> results;
   std::vector<std::optional<Plan>> plans;
@@ -165,12 +166,9 @@ Field planned(const Request& request, const Problem& problem, Options options) {
   (void)make_plan(problem);  // what no algorithm could run is said as it is
   const bool all = request.algorithms.empty();
   Field out;
-  for (const auto& algorithm : algorithms()) {
-    options.algorithm = algorithm.name;
-    if (!all && std::find(request.algorithms.begin(), request.algorithms.end(),
-                          options.algorithm) == request.algorithms.end())
-      continue;
-    out.results.push_back({.algorithm = &algorithm});
+  for (const auto& name : all ? algorithm_names() : request.algorithms) {
+    options.algorithm = name;
+    out.results.push_back({.algorithm = &find_algorithm(name)});
     out.plans.emplace_back();
     try {
       out.plans.back() = make_plan(problem, options);
@@ -269,7 +267,7 @@ void add_compare(CLI::App& root, Context& context) {
   add_extent(*app, "-k", request->k, "Columns of A, rows of B (required)");
   add_dtype(*app, "--dtype", request->dtype, "Element type: f64, f32 (default), f16, bf16 or i32");
   add_algorithms(*app, "--algorithms", request->algorithms,
-                 "Algorithms joined by commas, or all (default)");
+                 "Algorithms joined by commas, in the order of the answer, or all (default)");
   app->add_option("--tile", request->tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own")
       ->type_name("TILE");

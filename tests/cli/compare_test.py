@@ -69,9 +69,15 @@ class Compare(harness.CommandTest):
         self.assertEqual(ratios[0], ratios[1])
         self.assertNotEqual(ratios[0], ratios[2])
 
+    def test_named_algorithms_answer_in_the_order_named_each_once(self):
+        for named, answered in [("tiled,naive,tiled", ["tiled", "naive"]), ("naive,tiled", ["naive", "tiled"]),
+                                ("packed,tiled,naive,naive,packed", ["packed", "tiled", "naive"]), ("all", harness.algorithms())]:
+            results = self.results(64, 64, 64, "--algorithms", named)
+            self.assertEqual([result["algorithm"] for result in results], answered)
+        table = self.succeeds("compare", "-m", 8, "-n", 8, "-k", 8, "--algorithms", "tiled,naive").out
+        self.assertLess(table.index("\ntiled "), table.index("\nnaive "))
+
     def test_named_algorithms_and_tiles(self):
-        results = self.results(64, 64, 64, "--algorithms", "tiled,naive,tiled")
-        self.assertEqual([result["algorithm"] for result in results], ["naive", "tiled"])
         for dtype in TYPES:
             for algorithm, tile, shown in [("tiled", "16x16x16", "16x16x16"), ("block_tiled", "64x64", "64x64x8/8x8")]:
                 results = self.results(64, 64, 64, "--algorithms", algorithm, "--tile", tile, "--dtype", dtype)
