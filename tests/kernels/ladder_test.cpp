@@ -107,7 +107,7 @@ TEST_P(Ladder, MultipliesEveryType) {
   const auto& algorithm = find_algorithm(GetParam().algorithm);
   const auto typed = algorithm.tiles.first(static_cast<std::size_t>(algorithm.typed_tiles));
   if (std::find(typed.begin(), typed.end(), GetParam().tile) == typed.end())
-    return;  // other tiles are built in for f32 only; problem_test shows the refusal
+    return;  // other tiles are built in for f32 only; plan_test shows the refusal
   const testing::Shape shape{67, 35, 41};
   if (algorithm.supports(DType::f64, DType::f64))
     expect_right<double, double>(GetParam(), shape, 0.7, -0.3, 4);
