@@ -165,6 +165,18 @@ TEST(LeftInverse, UndoesTheLayout) {
   });
 }
 
+TEST(LeftInverse, GivesTheFirstCoordinateOfAnIndexThatStride0Repeats) {
+  for_all("left_inverse(a)(a(i)) is the least j with a(j) == a(i)", [] {
+    Layout a = random_injective(5);
+    for (int k = 0; k < a.stride.leaves(); ++k)
+      if (pick(0, 2) == 0) a.stride.numbers.set(k, 0);
+    const Layout l = left_inverse(a);
+    const std::vector<index_t> all = indices(a);
+    for (index_t i = 0; i < a.size(); ++i)
+      RC_ASSERT(l(a(i)) == std::find(all.begin(), all.end(), a(i)) - all.begin());
+  });
+}
+
 TEST(LeftInverse, UndoesOtherStridesOrRefuses) {
   int accepted = 0;
   for_all("left_inverse(a)(a(i)) == i", [&] {

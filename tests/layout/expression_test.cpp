@@ -61,6 +61,9 @@ TEST(Expression, PublishedVectors) {
       {"right_inverse(row_major(4,8))", "(8,4):(4,1)"},
       {"left_inverse(row_major(4,8))", "(8,4):(4,1)"},
       {"left_inverse((4,8):(1,5))", "(5,8):(1,4)"},
+      {"left_inverse((4,2):(1,8))", "(4,2,2):(1,8,4)"},
+      {"left_inverse((2,3,4):(0,1,0))", "3:2"},
+      {"left_inverse(4:0)", "1:0"},
       // Strides of extents of 1, as CuTe's C++ prints them.
       {"tiled_divide((4,3):(3,1),<1:1>)", "(1,4,3):(3,3,1)"},
       {"composition((4,2,2):(1,4,8),((2,1),4):((8,2),2))", "((2,1),4):((8,2),2)"},

@@ -1,5 +1,6 @@
 // Inverses: a(right_inverse(a)(i)) = i for every i below its size, as far as the indices of a are
-// gapless from 0; left_inverse(a)(a(i)) = i for a layout without overlap.
+// gapless from 0; left_inverse(a)(a(i)) = i for a layout without overlap, and the first coordinate
+// with that index where modes of stride 0 repeat it.
 #pragma once
 
 #include "tessera/layout/compose.hpp"
@@ -23,9 +24,10 @@ constexpr Layout right_inverse(const Layout& layout) {
   return coalesce(out.done());
 }
 
-/// l with l(a(i)) = i: left_inverse((4,8):(1,5)) is (5,8):(1,4). Refused where two coordinates have
-/// one index, and where a stride is no multiple of the next smaller one. Needs known numbers unless
-/// there is a single mode.
+/// l with l(a(i)) = i: left_inverse((4,8):(1,5)) is (5,8):(1,4). Modes of stride 0 are skipped:
+/// l(a(i)) is then the first of the coordinates with that index, left_inverse((2,3,4):(0,1,0)) is
+/// 3:2. Refused where moving modes give two coordinates one index, and where a stride is no
+/// multiple of the next smaller one. Needs known numbers unless there is a single mode.
 constexpr Layout left_inverse(const Layout& layout) {
   const Layout rest = detail::complement_for({"left_inverse"}, layout, 1);  // refuses what overlaps
   const Layout a = coalesce(layout);
