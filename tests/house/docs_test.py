@@ -30,7 +30,12 @@ BLOCK = re.compile(r"^(?P<before>[^\n]*)\n```(?P<kind>console|cpp)(?P<info>[^\n]
 
 def blocks(text):
     """(line number, kind, info, body, stdout of a program or None, reason not to run or None) of each block."""
-    for match in BLOCK.finditer("\n" + text):
+    found = list(BLOCK.finditer("\n" + text))
+    fences = re.findall(r"^```(?:console|cpp)\b", text, re.M)
+    if len(found) != len(fences):
+        raise AssertionError(f"{len(fences)} blocks of console or cpp, but only {len(found)} can be run: each needs a line of text before "
+                             "it; what a program prints is a text block behind it")
+    for match in found:
         before = match["before"].strip()
         reason = re.fullmatch(r"<!-- not run: (.+) -->", before)
         number = text.count("\n", 0, match.start("body") - 1)
@@ -136,6 +141,8 @@ class Documents(unittest.TestCase):
         self.assertFalse(matches(["x", "z"], "x\ny\nz\n"))
         self.assertFalse(matches(["x", "..."], "y\n"))
         self.assertFalse(matches([], "y\n"))
+        with self.assertRaisesRegex(AssertionError, "2 blocks .* only 1 can be run"):
+            list(blocks("A\n```cpp\nint main() {}\n```\n```console\n$ never run\n```\n"))
 
 
 def add_documents():

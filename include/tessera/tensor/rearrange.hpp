@@ -1,9 +1,9 @@
 // Other layouts of the same elements, computed by the layout algebra; no element is copied.
 //
-//   coalesce(t)             as few modes as possible, in the order of the layout (first mode
-//   fastest) composition(t, Layout)  element i of the result is element L(i) of t reshape<6, 4>(t)
-//   other extents, elements in row-major order as in NumPy reshape(t, m, n)        the same with
-//   extents known at run time only
+//   coalesce(t)         as few modes as possible, in the order of the layout (first mode fastest)
+//   composition<By>(t)  element i of the result is element By(i) of t
+//   reshape<6, 4>(t)    other extents, elements in row-major order as in NumPy
+//   reshape(t, m, n)    the same with extents known at run time only
 //
 // A clipped tensor is refused: the edge of a tile is a rectangle, and these views would bend it.
 #pragma once
