@@ -116,6 +116,13 @@ class Style(unittest.TestCase):
         self.assertEqual([found.split(":")[0] for found in misnamed(planted)],
                          ["planted_constant", "planted_type", "PlantedFunction", "PLANTED"])
 
+    def test_the_macros_that_users_meet_are_in_one_header(self):
+        public = [f for f in sources(".hpp", ".cuh", ".h") if f.is_relative_to(cases.ROOT / "include")]
+        defined = {f.relative_to(cases.ROOT / "include/tessera").as_posix(): MACRO.findall(f.read_text()) for f in public}
+        self.assertEqual([name for name, macros in defined.items() if macros], ["blas.h", "core/config.hpp"])
+        left = set(defined["blas.h"]) - set(re.findall(r"^#undef (\w+)", (cases.ROOT / "include/tessera/blas.h").read_text(), re.M))
+        self.assertEqual(left, {"TESSERA_BLAS_H"}, "the C header takes back what it defines")
+
     def test_every_header_and_source_says_what_it_is(self):
         files = [f for f in sources(".hpp", ".cuh", ".cpp") if f.relative_to(cases.ROOT).parts[0] in ("include", "src")]
         self.assertGreater(len(files), 150)
