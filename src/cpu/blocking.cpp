@@ -64,9 +64,24 @@ const Caches& caches() {
     ask(_SC_LEVEL1_DCACHE_SIZE, out.l1);
     ask(_SC_LEVEL2_CACHE_SIZE, out.l2);
     ask(_SC_LEVEL3_CACHE_SIZE, out.l3);
+    ask(_SC_LEVEL1_DCACHE_ASSOC, out.l1_ways);
     return out;
   }();
   return found;
+}
+
+bool stays_in_l1(int lines, index_t step, index_t length) {
+  const index_t way = caches().l1 / caches().l1_ways;  // addresses so far apart share a set
+  index_t most = 0;
+  for (int i = 0; i < lines; ++i) {  // ways taken where line i begins
+    index_t taken = lines * (length / way);
+    for (int j = 0; j < lines; ++j) {
+      const index_t from_j = ((i - j) * (step % way) % way + way) % way;
+      taken += from_j < length % way ? 1 : 0;
+    }
+    most = std::max(most, taken);
+  }
+  return most <= caches().l1_ways * 3 / 4;
 }
 
 index_t slab_depth(index_t K, int mr, int word_bytes) {

@@ -10,9 +10,14 @@ namespace tessera::cpu {
 struct Caches {
   index_t l1 = 32 << 10, l2 = 512 << 10;
   index_t l3 = 8 << 20;  ///< shared by several cores
+  index_t l1_ways = 8;
 };
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();
+
+/// Do `lines` lines of `length` bytes, `step` bytes apart, leave room for others in every set of
+/// L1?
+bool stays_in_l1(int lines, index_t step, index_t length);
 
 /// How B is read once by a product with few rows: where it lies, or copied block by block.
 enum class Stream : char { none, in_place, copied };
