@@ -92,7 +92,10 @@ void BlockScheduler::State::fail_with_current(int thread, const char* where) {
   } catch (const Cancelled&) {
     return;
   } catch (const Error& error) {
-    fail([&] { return Error(error.category(), cat(who(), ": ", error.what())); });
+    fail([&] {
+      return Error(error.category(), cat(who(), ": ", error.problem()), error.expected(),
+                   error.got(), error.advice());
+    });
   } catch (const std::exception& error) {
     fail([&] { return Error(Category::kernel, cat(who(), " threw: ", error.what())); });
   } catch (...) {

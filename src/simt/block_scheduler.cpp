@@ -185,7 +185,15 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
     s.run[static_cast<std::size_t>(first + lane)] = State::Run::ready;
 }
 
-void* BlockScheduler::shared_memory() { return state_->shared.data; }
+void* BlockScheduler::shared_memory(std::size_t bytes) {
+  const std::size_t have = state_->task.shared_bytes;
+  if (bytes > have) [[unlikely]] {
+    throw Error(Category::kernel, "shared<S>(t): S is larger than the block's shared storage",
+                cat("at most ", have, " bytes"), cat(bytes),
+                "name the struct Shared and declare it in the kernel: the launcher reads its size");
+  }
+  return state_->shared.data;
+}
 
 std::byte* BlockScheduler::exchange(int warp, int turn) {
   const auto half = static_cast<std::size_t>(warp * 2 + turn) << state_->warp_shift;

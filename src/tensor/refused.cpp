@@ -1,10 +1,35 @@
 // The sentences of the views' run-time refusals.
 #include "tessera/tensor/refused.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::detail {
+
+namespace {
+
+std::string shape_text(const index_t* extents, int modes) {
+  std::string text;
+  for (int i = 0; i < modes; ++i) text += cat(i == 0 ? "(" : ",", extents[i]);
+  return text + ")";
+}
+std::string mode_text(int mode, int rank) {
+  if (rank == 1) return "a position";
+  if (rank == 2) return mode == 0 ? "a row" : "a column";
+  return cat("in mode ", mode);
+}
+/// " at file:line:column", or nothing.
+std::string place_text(Here here) {
+  if (here.line == 0) return {};
+  const std::string line = cat(", at ", here.file, ":", here.line);
+  return here.column > 0 ? cat(line, ":", here.column) : line;
+}
+
+}  // namespace
 
 void refuse_range(index_t begin, index_t end, index_t extent) {
   throw Error(Category::shape, "slice: a range does not lie within its mode",
@@ -43,10 +68,8 @@ void refuse_fold(index_t from, index_t to, int mode) {
               cat("extent ", from), cat(to));
 }
 void refuse_reshape(index_t from, const index_t* to, int modes) {
-  std::string shape;
-  for (int i = 0; i < modes; ++i) shape += cat(i == 0 ? "(" : ",", to[i]);
   throw Error(Category::shape, "reshape: the number of elements must stay the same",
-              cat("extents of 0 or more, ", from, " elements"), shape + ")");
+              cat("extents of 0 or more, ", from, " elements"), shape_text(to, modes));
 }
 void refuse_tile(index_t tile, index_t tiles, int mode) {
   throw Error(Category::shape, cat("tile: there is no such tile along mode ", mode),
@@ -56,6 +79,29 @@ void refuse_reshape_of_strided() {
   throw Error(Category::shape,
               "reshape: only elements without gaps, last mode fastest, take new run-time extents",
               {}, {}, "copy them into a HostTensor first");
+}
+
+void refuse_element(const index_t* at, int coordinates, const index_t* extents,
+                    const index_t* valid, int rank, Here here) {
+  const bool clipped = !std::equal(valid, valid + rank, extents);
+  const std::string problem =
+      cat("element ", shape_text(at, coordinates), " of a ", shape_text(extents, rank), " tensor",
+          clipped ? cat(", of which ", shape_text(valid, rank), " exists,") : "", " does not exist",
+          place_text(here));
+  const std::string advice =
+      "let contains() decide before the access, or use copy() and store(), "
+      "which skip what does not exist";
+  if (coordinates != rank) {
+    const index_t size = std::accumulate(extents, extents + rank, index_t{1}, std::multiplies<>{});
+    throw Error(Category::shape, problem, cat("a position of 0 to ", size - 1), cat(*at), advice);
+  }
+  int mode = 0;
+  while (at[mode] >= 0 && at[mode] < valid[mode]) ++mode;
+  const std::string what = mode_text(mode, rank);
+  throw Error(Category::shape, problem,
+              valid[mode] > 0 ? cat(what, " of 0 to ", valid[mode] - 1)
+                              : cat("none, as there is not ", what),
+              cat(at[mode]), advice);
 }
 
 }  // namespace tessera::detail

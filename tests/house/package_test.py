@@ -84,6 +84,7 @@ class Package(unittest.TestCase):
         said = run("pkg-config", "--cflags", "--libs", "tessera", env=env)
         self.assertIn("-ffp-contract=off", said)
         self.assertIn("-fstack-clash-protection", said)
+        self.assertNotRegex(said, "NDEBUG|TESSERA_CONTRACTS")  # whether accesses are checked is the user's decision
         self.assertIn(str(self.prefix), str(pathlib.Path(next(w[2:] for w in said.split() if w.startswith("-L"))).resolve()))
         program = pathlib.Path(self.scratch.name) / "by_pkg_config"
         run(cases.options.compiler, *flags().split(), CONSUMER / "main.cpp", "-o", program, *said.split())
@@ -148,7 +149,7 @@ class Package(unittest.TestCase):
                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
         commands = json.loads((build / "compile_commands.json").read_text())
         own = next(entry["command"] for entry in commands if entry["file"].endswith("main.cpp") and "consumer" in entry["file"])
-        for foreign in ("-Wall", "-Werror", "-march"):
+        for foreign in ("-Wall", "-Werror", "-march", "NDEBUG", "TESSERA_CONTRACTS"):
             self.assertNotIn(foreign, own)
         self.assertEqual([e["file"] for e in commands if "/tests/" in e["file"] and "consumer" not in e["file"]], [])
         self.assertEqual([e["file"] for e in commands if "/src/cli/" in e["file"]], [])

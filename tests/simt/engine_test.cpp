@@ -17,6 +17,7 @@ namespace {
 using test::error_of;
 using test::kOrders;
 using test::WarpSum;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct CountEach {
@@ -189,6 +190,21 @@ TEST(Launch, ImpossibleConfigurationsAreRefusedBeforeAnythingRuns) {
   EXPECT_THAT(error_of([&] { launch(LaunchConfig{}, Greedy{}); }, Category::argument),
               HasSubstr("shared storage"));
   EXPECT_EQ(hits, 0);
+}
+
+/// Its storage is not called Shared: nobody reserves it.
+struct Undeclared {
+  struct Stage {
+    float value[64];
+  };
+  void operator()(auto t) const { shared<Stage>(t).value[t.thread] = 1; }
+};
+
+TEST(Launch, MoreSharedStorageThanTheKernelDeclaresIsRefused) {
+  EXPECT_THAT(
+      error_of([] { launch(LaunchConfig{.block = {64}}, Undeclared{}); }),
+      AllOf(HasSubstr("thread (0,0,0): shared<S>(t): S is larger"),
+            HasSubstr("expected at most 0 bytes, got 256"), HasSubstr("name the struct Shared")));
 }
 
 struct Accumulates {

@@ -58,6 +58,24 @@
 #define TESSERA_COLUMN static_cast<int>(std::source_location::current().column())
 #endif
 
+/// 1: every access to an element of a tensor is checked (core/contract.hpp), 0: none. As assert():
+/// checked unless NDEBUG is defined; code for a GPU never is.
+#if !defined(TESSERA_CONTRACTS)
+#if defined(NDEBUG)
+#define TESSERA_CONTRACTS 0
+#else
+#define TESSERA_CONTRACTS 1
+#endif
+#endif
+
+/// Gives a class whose accesses are checked another symbol: a program of checked and unchecked
+/// files, such as an unchecked library's, keeps both.
+#if TESSERA_CONTRACTS && !defined(__CUDACC__)
+#define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("checked")]]
+#else
+#define TESSERA_CHECKED_SYMBOL
+#endif
+
 namespace tessera {
 
 /// Extents, strides, offsets: signed, 64 bits, counted in elements unless a name says bytes.

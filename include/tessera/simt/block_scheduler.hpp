@@ -53,8 +53,8 @@ class BlockScheduler {
   /// The same for the lanes of the calling thread's warp; `name` is the verb's that waits, or null.
   void warp_barrier(int thread, const char* name, Here here);
   /// Storage of the block's shared memory, 128-byte aligned, filled with all-ones bytes (NaN) when
-  /// a block starts.
-  void* shared_memory();
+  /// a block starts. Throws Error(kernel) where it is smaller than `bytes`.
+  void* shared_memory(std::size_t bytes);
   /// Scratch in which the lanes of a warp exchange values: a slot of 16 bytes for each lane, twice,
   /// used in turn.
   std::byte* exchange(int warp, int turn);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -51,8 +52,9 @@ class CpuThreadBase {
     scheduler_->barrier(thread.linear, name, here);
   }
 
-  /// The block's shared storage; `shared<S>(t)` gives it a type.
-  void* shared_memory() { return scheduler_->shared_memory(); }
+  /// `bytes` of the block's shared storage; `shared<S>(t)` gives it a type. Throws Error(kernel)
+  /// where the block has fewer.
+  void* shared_memory(std::size_t bytes) { return scheduler_->shared_memory(bytes); }
   /// 4 KiB that the lanes of this warp share, for matrix units on the CPU. Throws Error(kernel)
   /// where the warp is partial.
   std::byte* warp_scratch() { return scheduler_->warp_scratch(warp); }

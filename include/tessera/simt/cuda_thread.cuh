@@ -44,7 +44,7 @@ class CudaThread {
     __syncthreads();
   }
 
-  __device__ void* shared_memory() {
+  __device__ void* shared_memory(std::size_t) {
     extern __shared__ __align__(128) unsigned char tessera_shared[];
     return tessera_shared;
   }

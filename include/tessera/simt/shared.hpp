@@ -6,10 +6,10 @@
 namespace tessera {
 
 /// The block's shared storage as an S. Not initialised: every element must be written before it is
-/// read.
+/// read. On the CPU Error(kernel) where S is larger than what the kernel declares as its Shared.
 template <class S, class Thread>
 TESSERA_KERNEL S& shared(Thread& t) {
-  return *static_cast<S*>(t.shared_memory());
+  return *static_cast<S*>(t.shared_memory(sizeof(S)));
 }
 
 }  // namespace tessera

@@ -67,8 +67,23 @@ Tensor<T*, L> view_as(T* data, const std::array<index_t, Rank>& extents) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// The first coordinate of an access, and where in the source the access stands.
+struct FirstCoordinate {
+  index_t value;
+  Here here;
+  template <class I>
+  requires std::is_convertible_v<I, index_t>
+  constexpr FirstCoordinate(I first,
+                            Here place = Here::current())  // NOLINT(google-explicit-constructor)
+      : value(static_cast<index_t>(first)), here(place) {}
+};
+
+}  // namespace detail
+
 template <class T, int Rank = 2>
-class HostTensor {
+class TESSERA_CHECKED_SYMBOL HostTensor {
   static_assert(Rank >= 1 && Rank <= 8, "a HostTensor has 1 to 8 modes");
 
  public:
@@ -144,22 +159,22 @@ class HostTensor {
   }
 
   template <class... I>
-  T& operator()(I... coordinates) {
-    return data()[offset(coordinates...)];
+  T& operator()(detail::FirstCoordinate first, I... others) {
+    return data()[offset(first.here, first.value, static_cast<index_t>(others)...)];
   }
   template <class... I>
-  const T& operator()(I... coordinates) const {
-    return data()[offset(coordinates...)];
+  const T& operator()(detail::FirstCoordinate first, I... others) const {
+    return data()[offset(first.here, first.value, static_cast<index_t>(others)...)];
   }
 
  private:
   template <class... I>
-  index_t offset(I... coordinates) const {
+  index_t offset([[maybe_unused]] Here here, I... coordinates) const {
     static_assert(sizeof...(I) == Rank, "a HostTensor takes one coordinate for each mode");
+    if constexpr (contract::kChecked) static_cast<void>(view()(coordinates..., here));
     index_t at = 0;
     int mode = 0;
-    ((at = at * extents_[static_cast<std::size_t>(mode++)] + static_cast<index_t>(coordinates)),
-     ...);
+    ((at = at * extents_[static_cast<std::size_t>(mode++)] + coordinates), ...);
     return at;
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tessera/core/config.hpp"
+#include "tessera/core/here.hpp"
 
 namespace tessera::detail {
 
@@ -17,6 +18,9 @@ namespace tessera::detail {
 [[noreturn]] void refuse_reshape(index_t from, const index_t* to, int modes);
 [[noreturn]] void refuse_tile(index_t tile, index_t tiles, int mode);
 [[noreturn]] void refuse_reshape_of_strided();
+/// No element at these `coordinates`: one for each of the `rank` modes, or one for all.
+[[noreturn]] void refuse_element(const index_t* at, int coordinates, const index_t* extents,
+                                 const index_t* valid, int rank, Here here);
 
 #if defined(__CUDA_ARCH__)
 TESSERA_HD constexpr void require_range(index_t, index_t, index_t) {}

@@ -3,7 +3,8 @@
 // The layout is a template argument whose unknown extents and strides (`dynamic`) are kept in the
 // object, so a tensor with a static layout is just a pointer. An edge says how much of the nominal
 // shape really exists: a tile cut at the border of a matrix is `Clipped`, everything else is
-// `Whole` and pays nothing. Element access gives numbers: t(i, j) of a float tensor is a float&.
+// `Whole` and pays nothing. Element access gives numbers: t(i, j) of a float tensor is a float&. It
+// must name an element that exists: checked where TESSERA_CONTRACTS is on (core/contract.hpp).
 // Knows nothing about threads.
 #pragma once
 
@@ -11,8 +12,10 @@
 #include <utility>
 
 #include "tessera/core/config.hpp"
+#include "tessera/core/contract.hpp"
 #include "tessera/core/here.hpp"
 #include "tessera/layout/layout.hpp"
+#include "tessera/tensor/refused.hpp"
 
 namespace tessera {
 
@@ -87,7 +90,7 @@ inline constexpr Layout kAnyMatrix{tuple(dynamic, dynamic), tuple(dynamic, dynam
 inline constexpr Layout kRowMajorMatrix{tuple(dynamic, dynamic), tuple(dynamic, 1)};
 
 template <class Pointer, Layout L, class Edge = Whole>
-class Tensor {
+class TESSERA_CHECKED_SYMBOL Tensor {
  public:
   using pointer = Pointer;
   using reference = decltype(std::declval<const Pointer&>()[index_t{}]);
@@ -200,43 +203,75 @@ class Tensor {
   }
 
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, Here here = Here::current()) const {
-    return at(offset(i), here);
+    return at(here, i);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j,
                                                  Here here = Here::current()) const {
-    return at(offset(i, j), here);
+    return at(here, i, j);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k,
                                                  Here here = Here::current()) const {
-    return at(offset(i, j, k), here);
+    return at(here, i, j, k);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
                                                  Here here = Here::current()) const {
-    return at(offset(i, j, k, l), here);
+    return at(here, i, j, k, l);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
                                                  index_t m, Here here = Here::current()) const {
-    return at(offset(i, j, k, l, m), here);
+    return at(here, i, j, k, l, m);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
                                                  index_t m, index_t n,
                                                  Here here = Here::current()) const {
-    return at(offset(i, j, k, l, m, n), here);
+    return at(here, i, j, k, l, m, n);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
                                                  index_t m, index_t n, index_t o,
                                                  Here here = Here::current()) const {
-    return at(offset(i, j, k, l, m, n, o), here);
+    return at(here, i, j, k, l, m, n, o);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j, index_t k, index_t l,
                                                  index_t m, index_t n, index_t o, index_t p,
                                                  Here here = Here::current()) const {
-    return at(offset(i, j, k, l, m, n, o, p), here);
+    return at(here, i, j, k, l, m, n, o, p);
   }
 
  private:
-  TESSERA_HD constexpr decltype(auto) at(index_t offset, Here here) const {
-    return detail::access(data_, offset, here);
+  template <class... I>
+  TESSERA_HD constexpr decltype(auto) at(Here here, I... coordinates) const {
+    if constexpr (contract::kChecked) {
+      contract::require(exists(coordinates...), [&] {
+        refuse(here, std::make_integer_sequence<int, rank>{}, coordinates...);
+      });
+    }
+    return detail::access(data_, offset(coordinates...), here);
+  }
+
+  /// contains(), also for a single position in all modes.
+  template <class... I>
+  TESSERA_HD constexpr bool exists(I... coordinates) const {
+    if constexpr (sizeof...(I) == rank) return contains(coordinates...);
+    else {
+      index_t rest = (coordinates, ...);
+      if (rest < 0 || rest >= size()) return false;
+      return [&]<int... M>(std::integer_sequence<int, M...>) {
+        const auto inside = [&](index_t extent, index_t valid) {
+          const bool is_inside = rest % extent < valid;
+          rest /= extent;
+          return is_inside;
+        };
+        return (inside(extent<M>(), valid<M>()) && ...);
+      }
+      (std::make_integer_sequence<int, rank>{});
+    }
+  }
+  template <int... M, class... I>
+  [[noreturn]] constexpr void refuse(Here here, std::integer_sequence<int, M...>,
+                                     I... coordinates) const {
+    const index_t position[] = {coordinates...}, nominal[] = {extent<M>()...},
+                  existing[] = {valid<M>()...};
+    detail::refuse_element(position, sizeof...(I), nominal, existing, rank, here);
   }
 
   template <int... M, class... I>
