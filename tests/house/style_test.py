@@ -123,6 +123,16 @@ class Style(unittest.TestCase):
         left = set(defined["blas.h"]) - set(re.findall(r"^#undef (\w+)", (cases.ROOT / "include/tessera/blas.h").read_text(), re.M))
         self.assertEqual(left, {"TESSERA_BLAS_H"}, "the C header takes back what it defines")
 
+    def test_kernel_text_contains_no_template_keyword(self):
+        """A kernel asks with verbs that its arguments find: extent<1>(A), not A.template extent<1>()."""
+        def found(text):
+            return [line.strip() for line in text.splitlines() if re.search(r"\.\s*template\b", line)]
+
+        kernels = sorted((cases.ROOT / "include/tessera/kernels").glob("*.hpp")) + sorted((cases.ROOT / "examples").glob("*.cpp"))
+        self.assertGreater(len(kernels), 11)
+        self.assertEqual([f"{f.relative_to(cases.ROOT)}: {line}" for f in kernels for line in found(f.read_text())], [])
+        self.assertEqual(len(found("  k < A.template extent<1>();\n  template <class T>\n")), 1)
+
     def test_every_header_and_source_says_what_it_is(self):
         files = [f for f in sources(".hpp", ".cuh", ".cpp") if f.relative_to(cases.ROOT).parts[0] in ("include", "src")]
         self.assertGreater(len(files), 150)

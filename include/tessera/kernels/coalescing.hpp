@@ -24,7 +24,7 @@ struct Coalescing {
     const index_t col = t.block.x * S.bn + t.thread.x;  // x counts columns
     if (!C.contains(row, col)) return;
     auto acc = zero_of(C);
-    for (index_t k = 0; k < A.template extent<1>(); ++k) acc = fma(A(row, k), B(k, col), acc);
+    for (index_t k = 0; k < extent<1>(A); ++k) acc = fma(A(row, k), B(k, col), acc);
     store(C, row, col, acc);
   }
 };

@@ -20,11 +20,11 @@ struct SarekNaive {
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     const index_t i = index_t{t.block} * S.bn + t.thread;  // number of the element
-    const index_t n = C.template extent<1>();
+    const index_t n = extent<1>(C);
     const index_t row = i / n, col = i % n;
     if (!C.contains(row, col)) return;
     auto acc = zero_of(C);
-    for (index_t k = 0; k < A.template extent<1>(); ++k) acc = fma(A(row, k), B(k, col), acc);
+    for (index_t k = 0; k < extent<1>(A); ++k) acc = fma(A(row, k), B(k, col), acc);
     store(C, row, col, acc);
   }
 };

@@ -34,11 +34,11 @@ struct SarekTiled {
     auto acc = zero_of(C);
     for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
       t.superstep("load_a", [&] {
-        auto gA = tile<S.bm, S.bk>(A, t.block.y, k);
+        auto gA = tile<S.bm, S.bk>(A, t.block.y, k);  // (BM,BK), clipped at the edge
         stage.a(ty, tx) = gA.contains(ty, tx) ? gA(ty, tx) : T{};
       });  // a is complete
       t.superstep("load_b", [&] {
-        auto gB = tile<S.bk, S.bn>(B, k, t.block.x);
+        auto gB = tile<S.bk, S.bn>(B, k, t.block.x);  // (BK,BN), clipped at the edge
         stage.b(ty, tx) = gB.contains(ty, tx) ? gB(ty, tx) : T{};
       });  // b is complete
       t.superstep("compute", [&] {

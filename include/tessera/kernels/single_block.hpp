@@ -26,19 +26,19 @@ struct SingleBlock {
   };
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
-    auto& stage = shared<Shared<ElementOf<decltype(A)>>>(t);
+    using T = ElementOf<decltype(A)>;
+    auto& stage = shared<Shared<T>>(t);
     auto sA = stage.a.view();  // (BM,BK)
     auto sB = stage.b.view();  // (BK,BN)
     const int row = t.thread.y, col = t.thread.x;
-    for (index_t i = 0; i < ceil_div(C.template valid<0>(), S.bm); ++i) {
-      for (index_t j = 0; j < ceil_div(C.template valid<1>(), S.bn); ++j) {
+    for (index_t i = 0; i < tiles<0>(C, S.bm); ++i) {
+      for (index_t j = 0; j < tiles<1>(C, S.bn); ++j) {
         auto acc = zero_of(C);
         for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
-          auto gA = tile<S.bm, S.bk>(A, i, k);
-          auto gB = tile<S.bk, S.bn>(B, k, j);
-          using T = ElementOf<decltype(A)>;
-          sA(row, col) =
-              gA.contains(row, col) ? gA(row, col) : T{};  // each thread loads one element of each
+          auto gA = tile<S.bm, S.bk>(A, i, k);  // (BM,BK), clipped at the edge
+          auto gB = tile<S.bk, S.bn>(B, k, j);  // (BK,BN), clipped at the edge
+          // Each thread loads one element of each; what does not exist is zero.
+          sA(row, col) = gA.contains(row, col) ? gA(row, col) : T{};
           sB(row, col) = gB.contains(row, col) ? gB(row, col) : T{};
           t.barrier();  // sA and sB are complete
           for (int n = 0; n < S.bk; ++n) acc = fma(sA(row, n), sB(n, col), acc);

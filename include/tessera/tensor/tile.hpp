@@ -8,8 +8,26 @@
 
 namespace tessera {
 
+namespace detail {
+/// A tensor, or what behaves like one (ops/epilogue.hpp).
+template <class T>
+concept HasModes = requires(const T& t) {
+  t.template valid<0>();
+};
+}  // namespace detail
+
+/// extent<1>(A): the nominal extent of a mode, as kernel text says it.
+template <int Mode, detail::HasModes T>
+TESSERA_HD constexpr index_t extent(const T& t) {
+  return t.template extent<Mode>();
+}
+/// valid<1>(A): how much of the mode exists.
+template <int Mode, detail::HasModes T>
+TESSERA_HD constexpr index_t valid(const T& t) {
+  return t.template valid<Mode>();
+}
 /// Tiles of `size` that cover mode Mode: 0 for an empty mode.
-template <int Mode, AnyTensor T>
+template <int Mode, detail::HasModes T>
 TESSERA_HD constexpr index_t tiles(const T& t, index_t size) {
   return ceil_div(t.template valid<Mode>(), size);
 }
