@@ -33,8 +33,8 @@ struct LadderEntry {
 std::span<const LadderEntry> ladder();
 
 extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
-    kBlockTiledVectorized, kTensorCore, kSingleBlock, kTiledIdiomatic, kSarekNaive, kSarekTiled,
-    kPacked, kSplitK;
+    kBlockTiledVectorized, kTensorCore, kSingleBlock, kTiledByHand, kTiledIdiomatic, kSarekNaive,
+    kSarekTiled, kPacked, kSplitK;
 
 /// The second tiles of two kernels, compiled for every type in files of their own.
 inline constexpr TileShape kTiledSmall{.bm = 16, .bn = 16, .bk = 16};

@@ -9,6 +9,7 @@
 #include "tessera/kernels/single_block.hpp"
 #include "tessera/kernels/tensor_core.hpp"
 #include "tessera/kernels/tiled.hpp"
+#include "tessera/kernels/tiled_by_hand.hpp"
 #include "tessera/kernels/tiled_idiomatic.hpp"
 #include "tessera/kernels/tiled_register.hpp"
 
@@ -18,8 +19,8 @@ constexpr TileShape kSquare{.bm = 16, .bn = 16, .bk = 16};
 constexpr TileShape kRegisters{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8};
 constexpr TileShape kWarps{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32};
 constexpr auto use = sizeof(Naive<kSquare>) + sizeof(Coalescing<kSquare>) + sizeof(Tiled<kSquare>) +
-                     sizeof(SingleBlock<kSquare>) + sizeof(TiledIdiomatic<kSquare>) +
-                     sizeof(SarekTiled<kSquare>) +
+                     sizeof(SingleBlock<kSquare>) + sizeof(TiledByHand<kSquare>) +
+                     sizeof(TiledIdiomatic<kSquare>) + sizeof(SarekTiled<kSquare>) +
                      sizeof(SarekNaive<TileShape{.bm = 1, .bn = 32}>) +
                      sizeof(TiledRegister<kRegisters>) + sizeof(BlockTiled<kRegisters>) +
                      sizeof(BlockTiledVectorized<kRegisters>) + sizeof(TensorCoreTiled<kWarps>);

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
-           "SingleBlock", "TiledIdiomatic", "SarekNaive", "SarekTiled"]
+           "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled"]
 
 
 REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",

@@ -9,6 +9,7 @@
 #include "tessera/kernels/single_block.hpp"
 #include "tessera/kernels/tensor_core.hpp"
 #include "tessera/kernels/tiled.hpp"
+#include "tessera/kernels/tiled_by_hand.hpp"
 #include "tessera/kernels/tiled_idiomatic.hpp"
 #include "tessera/kernels/tiled_register.hpp"
 #include "tessera/simt/cuda_thread.cuh"
@@ -31,6 +32,7 @@ using Out = Output<Tensor<T*, kAnyMatrix>>;
   TESSERA_KERNEL_FOR(T, BlockTiled<TileShape{128, 128, 8, 0, 0, 8, 8}>)           \
   TESSERA_KERNEL_FOR(T, BlockTiledVectorized<TileShape{128, 128, 8, 0, 0, 8, 8}>) \
   TESSERA_KERNEL_FOR(T, SingleBlock<TileShape{16, 16, 16}>)                       \
+  TESSERA_KERNEL_FOR(T, TiledByHand<TileShape{16, 16, 16}>)                       \
   TESSERA_KERNEL_FOR(T, TiledIdiomatic<TileShape{32, 32, 32}>)                    \
   TESSERA_KERNEL_FOR(T, SarekNaive<TileShape{1, 256}>)                            \
   TESSERA_KERNEL_FOR(T, SarekTiled<TileShape{16, 16, 16}>)

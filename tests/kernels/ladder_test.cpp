@@ -170,8 +170,8 @@ void expect_puzzle(const char* algorithm, TileShape tile, index_t size,
 }
 
 TEST(Puzzles, TwoByTwoGivesTheBooksNumbers) {
-  for (const char* algorithm :
-       {"naive", "coalescing", "tiled", "single_block", "tiled_idiomatic", "block_tiled"}) {
+  for (const char* algorithm : {"naive", "coalescing", "tiled", "single_block", "tiled_by_hand",
+                                "tiled_idiomatic", "block_tiled"}) {
     expect_puzzle(algorithm, {}, 2, {4, 6, 12, 22});
   }
 }
@@ -186,7 +186,7 @@ TEST(Puzzles, NineByNineGivesTheBooksNumbers) {
   ASSERT_EQ(expected[80], 61272);
   ASSERT_EQ(expected[40], 29880);
   const TileShape three{.bm = 3, .bn = 3, .bk = 3};
-  for (const char* algorithm : {"tiled", "tiled_idiomatic", "single_block"})
+  for (const char* algorithm : {"tiled", "tiled_by_hand", "tiled_idiomatic", "single_block"})
     expect_puzzle(algorithm, three, 9, expected);
   for (const char* algorithm :
        {"naive", "tiled_register", "block_tiled_vectorized", "sarek_naive", "sarek_tiled"}) {

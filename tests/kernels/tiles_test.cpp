@@ -12,6 +12,7 @@
 #include "tessera/kernels/single_block.hpp"
 #include "tessera/kernels/tensor_core.hpp"
 #include "tessera/kernels/tiled.hpp"
+#include "tessera/kernels/tiled_by_hand.hpp"
 #include "tessera/kernels/tiled_idiomatic.hpp"
 #include "tessera/kernels/tiled_register.hpp"
 #include "tessera/simt/launch.hpp"
@@ -39,6 +40,8 @@ using Kernels = ::testing::Types<
     TensorCoreTiled<TileShape{.bm = 32, .bn = 48, .bk = 16, .wm = 32, .wn = 24}>,
     SingleBlock<TileShape{.bm = 1, .bn = 1, .bk = 1}>,
     SingleBlock<TileShape{.bm = 13, .bn = 13, .bk = 13}>,
+    TiledByHand<TileShape{.bm = 1, .bn = 1, .bk = 1}>,
+    TiledByHand<TileShape{.bm = 7, .bn = 7, .bk = 7}>,
     TiledIdiomatic<TileShape{.bm = 9, .bn = 4, .bk = 10}>,
     SarekNaive<TileShape{.bm = 1, .bn = 100}>, SarekTiled<TileShape{.bm = 6, .bn = 6, .bk = 6}>>;
 

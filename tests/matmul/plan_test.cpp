@@ -130,6 +130,7 @@ TEST(Plan, TilesThatCannotWorkAreRefusedWithTheNumbers) {
       {"tiled", "100x100x100", "10,000 threads in a block, at most 1,024"},
       {"tiled", "32x32x1000", "64,000 elements of 4 bytes in shared storage of 232,448 bytes"},
       {"tiled", "16x17", "its tiles are BMxBNxBK"},
+      {"tiled_by_hand", "16x16x8", "three equal extents"},
       {"tiled_idiomatic", "32x33x8", "1,056 threads"},
       {"tiled_register", "64x64x8/5x1", "TM = 5 does not divide BM = 64"},
       {"tiled_register", "64x64x8/8x2", "TMx1"},
