@@ -35,7 +35,8 @@ constexpr FewRows kInPlace[] = {{1, Stream::in_place, 16, 16},
                                 {4, Stream::in_place, 128, 12},
                                 {20, Stream::in_place, 256, 12}};
 constexpr FewRows kSweep{1, Stream::in_place, 64, 86}, kCopied{12, Stream::copied, 128, 12},
-    kTransposed{12, Stream::copied, 512, 2}, kTransposedLines{1, Stream::copied, 2048, 1};
+    kTransposed{12, Stream::copied, 512, 2}, kTransposedLines{1, Stream::copied, 2048, 1},
+    kLines{1, Stream::lines, 0, 0};
 
 /// One or two rows: what it costs is reading B.
 bool sweeps(const BlockingInput& in) { return in.M <= 2; }
@@ -44,7 +45,9 @@ const FewRows* few_rows(const BlockingInput& in) {
   const auto if_few = [&](const FewRows& few) {
     return in.M <= few.panels_of_a * in.mr ? &few : nullptr;
   };
-  if (!in.b_in_rows) return sweeps(in) ? &kTransposedLines : if_few(kTransposed);
+  if (!in.b_in_rows && sweeps(in))
+    return in.b_in_lines && in.b_as_it_lies ? &kLines : &kTransposedLines;
+  if (!in.b_in_rows) return if_few(kTransposed);
   if (!in.b_as_it_lies) return if_few(kCopied);
   if (sweeps(in)) return &kSweep;
   for (const FewRows& few : kInPlace) {
@@ -123,6 +126,16 @@ Blocking block(const BlockingInput& in) {
   const int nr = panel_columns(in.N, in.lanes, narrow ? 1 : in.vectors);
   const index_t nr_most = index_t{in.lanes} * in.vectors;
   const FewRows* few = few_rows(in);
+  if (few == &kLines) {  // one slab: the sums of some lines stay in registers
+    const index_t width = index_t{2} * in.lanes;
+    const index_t most = std::max(ceil_div(in.N, in.threads == 1 ? 1 : 2 * in.threads), width);
+    return {.kc = in.K,
+            .nc = even_part(in.N, most, width),
+            .mc = in.M,
+            .nr = nr,
+            .stream = Stream::lines,
+            .stream_panels = 1};
+  }
   if (few == nullptr || in.N < 8 * nr_most || in.K < 2 * few->kc)
     return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes), nr);
   Blocking out{};

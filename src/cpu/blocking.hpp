@@ -19,8 +19,9 @@ const Caches& caches();
 /// L1?
 bool stays_in_l1(int lines, index_t step, index_t length);
 
-/// How B is read once by a product with few rows: where it lies, or copied block by block.
-enum class Stream : char { none, in_place, copied };
+/// How B is read once by a product with few rows: where it lies, copied block by block, or, where
+/// its columns are lines in memory, along these.
+enum class Stream : char { none, in_place, copied, lines };
 
 /// Block sizes of one product, in elements; along K in words.
 struct Blocking {
@@ -37,6 +38,7 @@ struct BlockingInput {
   int mr, lanes, vectors, word_bytes;
   int threads;
   bool b_in_rows;     ///< the columns of B lie side by side
+  bool b_in_lines;    ///< the elements of a column do
   bool b_as_it_lies;  ///< a microkernel can read its elements
 };
 Blocking block(const BlockingInput& in);

@@ -81,8 +81,9 @@ struct Kernels {
   Micro passing[kMaxRows][kMaxVectors];
 
   /// One or two rows, a by any strides, and any number of columns; null where packed only.
+  /// sweep_lines: b_k is the distance of columns, whose elements lie side by side; resumes nothing.
   static constexpr int kSweepRows = 2;
-  Micro sweep[kSweepRows];
+  Micro sweep[kSweepRows], sweep_lines[kSweepRows];
 
   Pack<Source, Word> pack_a, pack_b;
 

@@ -46,7 +46,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         most_cols_(kSuperblock / blocks_.nr * blocks_.nr) {
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
-    if (blocks_.stream != Stream::none) {
+    if (blocks_.stream == Stream::lines) {
+      pack_a_ = pack_b_ = false;
+    } else if (blocks_.stream != Stream::none) {
       pack_a_ = true;
       pack_b_ = !kAsItLies || call.b_col != 1 || blocks_.stream == Stream::copied;
     } else {
@@ -63,6 +65,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                 !(rows <= 2 * kernels_.rows || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
     }
+    sweeps_ = call.M <= Table::kSweepRows && blocks_.stream != Stream::none && !pack_b_;
+    keeps_sums_ = slabs_ > 1 || sweeps_;
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0;
     // A large C that is written once and not read again goes past the caches, if whole vectors of
     // it lie on their boundaries.
@@ -79,9 +83,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, most_cols_);
     const index_t a_panels = ceil_div(rows, kernels_.rows);
     const index_t depth = blocks_.kc + kernels_.extra;
-    const bool keep_sums = slabs_ > 1 && !sums_in_c_;
     const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * depth) : 0;
-    const std::size_t kept = keep_sums ? Workspace::rounded(size(rows * cols) * sizeof(Sum)) : 0;
+    const std::size_t kept =
+        keeps_sums_ && !sums_in_c_ ? Workspace::rounded(size(rows * cols) * sizeof(Sum)) : 0;
     const std::size_t states =
         share_a_ ? Workspace::rounded(size(a_panels) * sizeof(std::atomic<std::uint32_t>)) : 0;
     const index_t a_rows =
@@ -127,6 +131,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            sizeof(Word),
                            call.threads,
                            call.b_col == 1,
+                           call.b_row == 1,
                            kAsItLies};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
@@ -203,8 +208,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// micro-tile.
   MicroTile<Word, Sum> micro_tile(const Part& part, Sum* temporary) const {
     MicroTile<Word, Sum> micro{};
-    micro.c = slabs_ > 1 ? sums_ : temporary;
-    micro.c_row = slabs_ > 1 ? cols_ : kMostColumns;
+    micro.c = keeps_sums_ ? sums_ : temporary;
+    micro.c_row = keeps_sums_ ? cols_ : kMostColumns;
     if constexpr (std::is_same_v<Sum, Out>) {
       if (sums_in_c_) micro.c = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
     }
@@ -274,7 +279,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// its columns lie side by side, in blocks of few rows and many columns: while one block is
   /// multiplied, the next is fetched into L2, row by row, the way memory likes to be read.
   void run_streaming(int worker, const Part& part) {
-    if (sweeps()) return run_sweep(part);
+    if (sweeps_) return run_sweep(part);
     const int mr = kernels_.rows, nr = blocks_.nr;
     Word* a = a_own_ + worker * own_step_;
     Word* packed_b = b_own_ + worker * own_step_;
@@ -316,17 +321,18 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
   /// One or two rows: nothing is packed, and all columns of a job pass by at once.
-  bool sweeps() const { return call_.M <= Table::kSweepRows && !pack_b_ && slabs_ > 1; }
   void run_sweep(const Part& part) {
     if constexpr (kAsItLies) {
       auto micro = micro_tile(part, sums_);
       Sum* const sums = micro.c + part.j;
       micro.a = call_.A + part.k0 * call_.a_col, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
-      micro.b = call_.B + part.k0 * call_.b_row + j0_ + part.j;
+      micro.b = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
       micro.c = sums;
       micro.cols = static_cast<int>(part.j_end - part.j);
       const int rows = static_cast<int>(call_.M);
-      kernels_.sweep[rows - 1](micro);
+      const bool lines = blocks_.stream == Stream::lines;
+      if (lines) micro.b_k = call_.b_col;
+      (lines ? kernels_.sweep_lines : kernels_.sweep)[rows - 1](micro);
       if (part.slab + 1 < slabs_ || plain_) return;
       for (index_t j = part.j; j < part.j_end; j += kMostColumns) {
         finish_tile(call_, kernels_, sums + j - part.j, micro.c_row, index_t{0}, j0_ + j, rows,
@@ -428,6 +434,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const Word* const packed_b_;  ///< all of B, where the caller has packed it
   const index_t most_cols_;     ///< of a superblock, whole panels
   bool pack_a_, pack_b_, share_a_ = false, stream_c_ = false;
+  bool sweeps_;                                   ///< one or two rows: nothing is packed
+  bool keeps_sums_;                               ///< beyond a micro-tile
   bool sums_in_c_;                                ///< C itself holds the sums between slabs
   Word* a_slab_ = nullptr;                        // packed A of one slab, shared
   std::atomic<std::uint32_t>* states_ = nullptr;  // of its panels

@@ -3,13 +3,24 @@
 // shared.
 #pragma once
 
-#include "microkernel.hpp"
+#include "make_kernels.hpp"
 #include "transpose_x86.hpp"
 #include "vector_portable.hpp"
 
 namespace tessera::cpu {
 
 namespace {
+
+/// Vector q of the result: quarters q of a, b, c and d.
+struct Quarters {
+  __m512d of[4];
+};
+inline Quarters turn_quarters(__m512d a, __m512d b, __m512d c, __m512d d) {
+  const __m512d ab = _mm512_shuffle_f64x2(a, b, 0x44), cd = _mm512_shuffle_f64x2(c, d, 0x44);
+  const __m512d ab2 = _mm512_shuffle_f64x2(a, b, 0xEE), cd2 = _mm512_shuffle_f64x2(c, d, 0xEE);
+  return {{_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xDD),
+           _mm512_shuffle_f64x2(ab2, cd2, 0x88), _mm512_shuffle_f64x2(ab2, cd2, 0xDD)}};
+}
 
 struct F32 {
   using sum = float;
@@ -32,6 +43,28 @@ struct F32 {
   static void stream(float* p, type x) { _mm512_stream_ps(p, x); }
   static void transpose(void* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
+  }
+  static void turn(const float* p, index_t line, type (&column)[16]) {
+    __m512d v[16];
+    TESSERA_UNROLL
+    for (int i = 0; i < 16; i += 4) {  // v[i + k]: in quarter q, column 4 q + k of lines i to i + 3
+      const type a = load(p + i * line), b = load(p + (i + 1) * line);
+      const type c = load(p + (i + 2) * line), d = load(p + (i + 3) * line);
+      const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+      const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+      const __m512d ab2 = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+      const __m512d cd2 = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+      v[i] = _mm512_unpacklo_pd(ab, cd);
+      v[i + 1] = _mm512_unpackhi_pd(ab, cd);
+      v[i + 2] = _mm512_unpacklo_pd(ab2, cd2);
+      v[i + 3] = _mm512_unpackhi_pd(ab2, cd2);
+    }
+    TESSERA_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const auto turned = turn_quarters(v[k], v[4 + k], v[8 + k], v[12 + k]);
+      TESSERA_UNROLL
+      for (int q = 0; q < 4; ++q) column[4 * q + k] = _mm512_castpd_ps(turned.of[q]);
+    }
   }
 };
 
@@ -56,6 +89,21 @@ struct F64 {
   static void stream(double* p, type x) { _mm512_stream_pd(p, x); }
   static void transpose(double* dst, index_t width, const void* src, index_t line) {
     transpose_4x4(dst, width, src, line);
+  }
+  static void turn(const double* p, index_t line, type (&column)[8]) {
+    type v[8];
+    TESSERA_UNROLL
+    for (int i = 0; i < 8; i += 2) {  // v[i + k]: in quarter q, column 2 q + k of lines i and i + 1
+      const type a = load(p + i * line), b = load(p + (i + 1) * line);
+      v[i] = _mm512_unpacklo_pd(a, b);
+      v[i + 1] = _mm512_unpackhi_pd(a, b);
+    }
+    TESSERA_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      const auto turned = turn_quarters(v[k], v[2 + k], v[4 + k], v[6 + k]);
+      TESSERA_UNROLL
+      for (int q = 0; q < 4; ++q) column[2 * q + k] = turned.of[q];
+    }
   }
 };
 

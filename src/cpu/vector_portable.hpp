@@ -2,7 +2,7 @@
 // the architecture has no fused multiply-add, the C library's is called: slow, but the same bits.
 #pragma once
 
-#include "microkernel.hpp"
+#include "make_kernels.hpp"
 
 namespace tessera::cpu {
 

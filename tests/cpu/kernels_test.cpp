@@ -73,17 +73,20 @@ template <class T>
 class Bench {
  public:
   explicit Bench(const Chains<T>& chains)
-      : chains_(chains), a_(kRows * (chains.K + 4) * 2), b_(chains.K * 60 + 60), c_(kRows * 64) {}
+      : chains_(chains), a_(kRows * (chains.K + 4) * 2), b_(chains.K * 60 + 300), c_(kRows * 64) {}
 
   struct Tile {
     int rows, vectors, lanes, cols;
     bool resume, stream;
   };
 
-  /// Calls `micro` on A with these strides and on `b_width` columns of B, `b_k` apart; "" or what
-  /// is wrong.
+  /// How B lies: rows of columns side by side, or columns of elements side by side.
+  enum class Lie : bool { rows, columns };
+
+  /// Calls `micro` on A with these strides and on `b_width` columns of B, whose rows (or columns)
+  /// are `b_step` apart; "" or what is wrong.
   std::string call(void (*micro)(const MicroTile<T, T>&), const Tile& tile, index_t a_row,
-                   index_t a_k, int b_width, index_t b_k) {
+                   index_t a_k, int b_width, index_t b_step, Lie lie = Lie::rows) {
     const index_t K = chains_.K;
     // A: its lowest element is at the front of the span; it ends at the page behind.
     const index_t down = (tile.rows - 1) * a_row, along = (K - 1) * a_k;
@@ -93,10 +96,12 @@ class Bench {
     for (int r = 0; r < tile.rows; ++r) {
       for (index_t k = 0; k < K; ++k) a[r * a_row + k * a_k] = chains_.A(r, k);
     }
-    T* b = b_.place(K == 0 ? 0 : (K - 1) * b_k + b_width, Against::page_behind);
+    const index_t b_k = lie == Lie::rows ? b_step : 1, b_col = lie == Lie::rows ? 1 : b_step;
+    T* b = b_.place(K == 0 ? 0 : (K - 1) * b_k + (b_width - 1) * b_col + 1, Against::page_behind);
     for (index_t k = 0; k < K; ++k) {
       // Columns that do not exist: zeros in a packed panel, anything in a row of B.
-      for (int c = 0; c < b_width; ++c) b[k * b_k + c] = c < tile.cols ? chains_.B(k, c) : T{99};
+      for (int c = 0; c < b_width; ++c)
+        b[k * b_k + c * b_col] = c < tile.cols ? chains_.B(k, c) : T{99};
     }
     const index_t c_row = tile.stream ? tile.lanes * tile.vectors : 53;
     const index_t size = (tile.rows - 1) * c_row + tile.cols;
@@ -107,7 +112,7 @@ class Bench {
         if (tile.resume) c[r * c_row + j] = chains_.from[at(r, j)];
       }
     }
-    micro({K, a, a_row, a_k, b, b_k, c, c_row, tile.cols, c, tile.resume, tile.stream});
+    micro({K, a, a_row, a_k, b, b_step, c, c_row, tile.cols, c, tile.resume, tile.stream});
     const auto& expected = tile.resume ? chains_.resumed : chains_.zero_up;
     for (index_t i = 0; i < size; ++i) {
       const int r = static_cast<int>(i / c_row), j = static_cast<int>(i % c_row);
@@ -184,6 +189,27 @@ TYPED_TEST(Microkernels, ASweepIsTheChain) {
               ASSERT_EQ(bench.call(table->sweep[rows - 1], tile, a_row, a_k, cols, cols + 5), "")
                   << table->isa << " rows " << rows << " cols " << cols << " K " << K << resume;
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
+  using T = TypeParam;
+  for (const auto* table : runnable_tables<T>()) {
+    for (const index_t K : {1, 7, 8, 15, 16, 17, 100}) {
+      const Chains<T> chains(K);
+      Bench<T> bench(chains);
+      for (int rows = 1; rows <= table->kSweepRows; ++rows) {
+        for (int cols = 1; cols <= kCols; ++cols) {
+          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
+          for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
+            ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, K + 5,
+                                 Bench<T>::Lie::columns),
+                      "")
+                << table->isa << " rows " << rows << " cols " << cols << " K " << K;
           }
         }
       }

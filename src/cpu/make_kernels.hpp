@@ -1,0 +1,96 @@
+// From a vector type, as microkernel.hpp describes it, to a table of kernels: what each
+// kernels_<isa> file calls. Also the epilogue's linear part and the rounding to 16 bits, which need
+// little more than the vectors.
+#pragma once
+
+#include "microkernel.hpp"
+#include "pack.hpp"
+#include "sweep.hpp"
+
+namespace tessera::cpu {
+
+template <class V>
+void finish_linear(const typename V::sum* tile, index_t tile_row, int rows, int cols,
+                   typename V::sum* c, index_t c_row, const Linear<typename V::sum>& linear) {
+  using T = typename V::sum;
+  const auto one = V::splat(T{1}), none = V::zero();
+  const auto alpha = V::splat(linear.alpha), beta = V::splat(linear.beta);
+  for (int r = 0; r < rows; ++r, tile += tile_row, c += c_row) {
+    for (int j = 0; j < cols; j += V::lanes) {
+      const int left = cols - j;
+      const bool whole = left >= V::lanes;
+      const auto mask = V::first(whole ? V::lanes : left);
+      const auto load = [&](const T* from) {
+        return whole ? V::load(from) : V::load_first(from, mask);
+      };
+      auto value = load(tile + j);
+      if (linear.alpha != T{1}) value = V::mul(alpha, value);
+      if (linear.beta != T{0}) value = V::fma(beta, load(c + j), value);
+      if (linear.row_bias != nullptr) value = V::fma(one, V::splat(linear.row_bias[r]), value);
+      if (linear.column_bias != nullptr) value = V::fma(one, load(linear.column_bias + j), value);
+      if (linear.relu) value = V::relu(value, none);
+      if (whole) V::store(c + j, value);
+      else V::store_first(c + j, mask, value);
+    }
+  }
+}
+
+/// See Kernels::narrow: Convert::store rounds V::lanes of them, Convert::narrowed a single one.
+template <class V, class Convert>
+void narrow(typename Convert::source* dst, const float* src, int count) {
+  int i = 0;
+  for (; i + V::lanes <= count; i += V::lanes) Convert::store(dst + i, V::load(src + i));
+  for (; i < count; ++i) dst[i] = Convert::narrowed(src[i]);
+}
+
+/// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
+template <class V, int MR, int Vectors, class Source>
+constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
+    const char* isa, Pack<Source, typename V::word> pack_a, Pack<Source, typename V::word> pack_b,
+    void (*narrow)(Source*, const typename V::sum*, int) = nullptr) {
+  Kernels<Source, typename V::word, typename V::sum> out{};
+  out.isa = isa;
+  out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
+  out.group = V::group, out.extra = V::extra;
+  out.pack_a = pack_a, out.pack_b = pack_b;
+  out.finish = finish_linear<V>;
+  out.narrow = narrow;
+  const auto tile = [&]<int R, int N>() {
+    out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
+    if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+      out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
+      out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
+      out.passing[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::passing>;
+    }
+  };
+  if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+    out.sweep[0] = tessera::cpu::sweep<V, 1>;
+    out.sweep[1] = tessera::cpu::sweep<V, 2>;
+    out.sweep_lines[0] = tessera::cpu::sweep_lines<V, 1>;
+    out.sweep_lines[1] = tessera::cpu::sweep_lines<V, 2>;
+  }
+  const auto row = [&]<int R>() {
+    tile.template operator()<R, 1>();
+    if constexpr (Vectors > 1) tile.template operator()<R, 2>();
+    if constexpr (Vectors > 2) tile.template operator()<R, 3>();
+  };
+  row.template operator()<1>();
+  row.template operator()<2>();
+  row.template operator()<3>();
+  row.template operator()<4>();
+  if constexpr (MR > 4) row.template operator()<5>();
+  if constexpr (MR > 5) row.template operator()<6>();
+  if constexpr (MR > 6) row.template operator()<7>();
+  if constexpr (MR > 7) row.template operator()<8>();
+  return out;
+}
+
+/// The table of f16 or bf16 that are converted to f32 while they are packed.
+template <class V, int MR, int Vectors, class Convert>
+constexpr auto make_converted_kernels(const char* isa) {
+  constexpr auto pack = pack_converted<V, Convert>;
+  return make_kernels<V, MR, Vectors, typename Convert::source>(isa, pack, pack,
+                                                                narrow<V, Convert>);
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,180 @@
+// The packing routines, written once for every instruction set: from a matrix with any strides to
+// the panels that microkernels read. V is a vector type as microkernel.hpp describes it. What a
+// panel is: see Pack in kernels.hpp.
+#pragma once
+
+#include "kernels.hpp"
+
+namespace tessera::cpu {
+
+/// One panel of up to `width` lines, in any order of strides.
+template <class V>
+void pack_panel(typename V::word* dst, int width, const typename V::word* src, int lines, index_t K,
+                index_t s_line, index_t s_k) {
+  using T = typename V::word;
+  index_t k = 0;
+  if (s_k == 1 && lines == width && V::transposed > 0 && width % V::transposed == 0) {
+    constexpr index_t run = 128;  // along a line, so that few lines are read side by side
+    const index_t whole = K / V::transposed * V::transposed;
+    for (; k < whole; k += run) {
+      const index_t end = k + run < whole ? k + run : whole;
+      for (int i = 0; i < width; i += V::transposed) {
+        for (index_t at = k; at < end; at += V::transposed)
+          V::transpose(dst + at * width + i, width, src + i * s_line + at,
+                       s_line * index_t{sizeof(T)});
+      }
+    }
+    k = whole;
+  }
+  for (; k < K; ++k) {
+    T* to = dst + k * width;
+    const T* from = src + k * s_k;
+    int i = 0;
+    for (; i < lines; ++i) to[i] = from[i * s_line];
+    for (; i < width; ++i) to[i] = T{0};
+  }
+}
+
+/// See Pack, for words that are elements. Lines that lie side by side are copied across all panels
+/// at once: whole rows of the source, the way it lies in memory.
+template <class V>
+void pack_panels(typename V::word* dst, int width, const typename V::word* src, index_t lines,
+                 index_t K, index_t s_line, index_t s_k) {
+  using T = typename V::word;
+  if (s_line == 1) {
+    constexpr index_t rows = 8;  // of the source at a time: as many as the prefetchers follow
+    const auto part = V::first((width - 1) % V::lanes + 1);
+    for (index_t k = 0; k < K; k += rows) {
+      const index_t k_end = k + rows < K ? k + rows : K;
+      for (index_t line = 0; line < lines; line += width) {
+        T* to = dst + line * K + k * width;
+        const T* from = src + line + k * s_k;
+        const index_t here = lines - line;
+        for (index_t r = k; r < k_end; ++r, to += width, from += s_k) {
+          int i = 0;
+          if (here >= width) {
+            // The next rows are fetched meanwhile: pieces as short as these are over before the
+            // hardware has seen where they go.
+            for (; i + V::lanes < width; i += V::lanes) {
+              V::store(to + i, V::load(from + i));
+            }
+            V::store_first(to + i, part, V::load_first(from + i, part));
+          } else {
+            for (; i < width; ++i) to[i] = i < here ? from[i] : T{0};
+          }
+        }
+      }
+    }
+    return;
+  }
+  for (index_t line = 0; line < lines; line += width, dst += width * K) {
+    const index_t left = lines - line;
+    pack_panel<V>(dst, width, src + line * s_line, left < width ? static_cast<int>(left) : width, K,
+                  s_line, s_k);
+  }
+}
+
+/// `count` converted elements, then zeros up to `width`.
+template <class V, class Convert>
+void convert_line(float* dst, const typename Convert::source* src, int count, int width) {
+  int i = 0;
+  for (; i + V::lanes <= count; i += V::lanes) V::store(dst + i, Convert::load(src + i));
+  for (; i < count; ++i) dst[i] = Convert::one(src[i]);
+  for (; i < width; ++i) dst[i] = 0.f;
+}
+
+/// See Pack, for f16 or bf16 that become f32: Convert::first(p, m) converts up to V::lanes of them,
+/// Convert::one a single one.
+template <class V, class Convert>
+void pack_converted(float* dst, int width, const typename Convert::source* src, index_t lines,
+                    index_t K, index_t s_line, index_t s_k) {
+  constexpr int chunk = 64;            // elements of each line at a time
+  alignas(64) float block[8 * chunk];  // 8 lines, converted
+  for (index_t line = 0; line < lines; line += width, src += width * s_line) {
+    const int here = lines - line < width ? static_cast<int>(lines - line) : width;
+    for (index_t k = 0; k < K; k += chunk, dst += chunk * width) {
+      const int depth = K - k < chunk ? static_cast<int>(K - k) : chunk;
+      if (s_line == 1) {
+        for (int d = 0; d < depth; ++d)
+          convert_line<V, Convert>(dst + d * width, src + (k + d) * s_k, here, width);
+      } else if (s_k == 1) {
+        for (int i = 0; i < width; i += 8) {
+          const int rows = here - i < 8 ? here - i : 8;
+          for (int r = 0; r < rows; ++r)
+            convert_line<V, Convert>(block + r * chunk, src + (i + r) * s_line + k, depth, depth);
+          const int columns = width - i < 8 ? width - i : 8;
+          for (int d = 0; d < depth; ++d) {
+            float* to = dst + d * width + i;
+            for (int r = 0; r < columns; ++r) to[r] = r < rows ? block[r * chunk + d] : 0.f;
+          }
+        }
+      } else {
+        for (int d = 0; d < depth; ++d) {
+          for (int i = 0; i < width; ++i)
+            dst[d * width + i] = i < here ? Convert::one(src[i * s_line + (k + d) * s_k]) : 0.f;
+        }
+      }
+      if (depth < chunk) dst += (depth - chunk) * width;
+    }
+  }
+}
+
+/// See Pack, for words of several elements: Element is a byte or 16 bits. G knows how its words are
+/// made: G::word(elements) of single elements; if G::as_it_lies, G::mapped(words) of words as they
+/// lie in memory; if G::rows_together, G::rows(p, s_k) of V::lanes lines side by side. For extra
+/// words, G::count(sum, words) and G::weighed(sum).
+template <class V, class G>
+void pack_groups(typename V::word* dst, int width, const typename G::source* src, index_t lines,
+                 index_t K, index_t s_line, index_t s_k) {
+  using Word = typename V::word;
+  using Source = typename G::source;
+  constexpr int group = V::group;
+  const index_t words = (K + group - 1) / group, whole = K / group;
+  const auto element = [&](index_t line, index_t k) {
+    return line < lines && k < K ? src[line * s_line + k * s_k] : Source{};
+  };
+  for (index_t first = 0; first < lines; first += width) {
+    const bool full = first + width <= lines;
+    Word* to = dst;
+    index_t w = 0;
+    if constexpr (G::as_it_lies) {
+      if (full && s_k == 1 && width % V::transposed == 0) {
+        for (; w + V::transposed <= whole; w += V::transposed, to += V::transposed * width) {
+          for (int i = 0; i < width; i += V::transposed) {
+            V::transpose(to + i, width, src + (first + i) * s_line + w * group,
+                         s_line * index_t{sizeof(Source)});
+          }
+          for (int i = 0; i < V::transposed * width; i += V::lanes)
+            V::keep(to + i, G::mapped(V::fetch(to + i)));
+        }
+      }
+    }
+    if constexpr (G::rows_together) {
+      if (full && s_line == 1 && width % V::lanes == 0) {
+        for (; w < whole; ++w, to += width) {
+          for (int i = 0; i < width; i += V::lanes)
+            V::keep(to + i, G::rows(src + first + i + w * group * s_k, s_k));
+        }
+      }
+    }
+    for (; w < words; ++w, to += width) {
+      for (int i = 0; i < width; ++i) {
+        Source part[group];
+        for (int g = 0; g < group; ++g) part[g] = element(first + i, w * group + g);
+        to[i] = G::word(part);
+      }
+    }
+    if constexpr (V::extra > 0) {
+      for (int i = 0; i < width; i += V::lanes) {
+        const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
+        auto extra = V::zero();
+        for (index_t k = 0; k < words; ++k)
+          extra = G::count(extra, V::fetch_first(dst + k * width + i, mask));
+        V::store_first(reinterpret_cast<typename V::sum*>(to + i), mask, G::weighed(extra));
+      }
+    }
+    dst += width * (words + V::extra);
+  }
+}
+
+}  // namespace tessera::cpu
