@@ -20,26 +20,18 @@ void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
   Out* c = call.C + i * call.c_row + j * call.c_col;
   const Sum* row_bias = call.row_bias == nullptr ? nullptr : call.row_bias + i;
   const Sum* column_bias = call.column_bias == nullptr ? nullptr : call.column_bias + j;
+  const FinishRow<Sum> how{call.alpha, call.beta, row_bias, column_bias, call.last};
   if constexpr (std::is_same_v<Sum, Out>) {
-    const bool linear = call.activation == Activation::none || call.activation == Activation::relu;
-    if (linear && call.c_col == 1) {
-      kernels.finish(
-          sums, sums_row, rows, cols, c, call.c_row,
-          {call.alpha, call.beta, row_bias, column_bias, call.activation == Activation::relu});
-      return;
-    }
+    if (call.c_col == 1) return kernels.finish(sums, sums_row, rows, cols, c, call.c_row, how);
   }
   if constexpr (sizeof(Out) == 2) {
-    const bool linear = call.activation == Activation::none || call.activation == Activation::relu;
-    if (linear && call.c_col == 1) {
+    if (call.c_col == 1) {
       alignas(64) Sum finished[kMostRows * kMostColumns];
       for (int r = 0; r < rows && call.beta != Sum{0}; ++r) {
         for (int n = 0; n < cols; ++n)
           finished[r * kMostColumns + n] = static_cast<Sum>(c[r * call.c_row + n]);
       }
-      kernels.finish(
-          sums, sums_row, rows, cols, finished, kMostColumns,
-          {call.alpha, call.beta, row_bias, column_bias, call.activation == Activation::relu});
+      kernels.finish(sums, sums_row, rows, cols, finished, kMostColumns, how);
       using Source = typename Table::source;
       for (int r = 0; r < rows; ++r)
         kernels.narrow(reinterpret_cast<Source*>(c + r * call.c_row), finished + r * kMostColumns,
@@ -47,7 +39,7 @@ void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
       return;
     }
   }
-  const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.activation};
+  const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.last};
   for (int r = 0; r < rows; ++r) {
     for (int n = 0; n < cols; ++n) {
       Out& target = c[r * call.c_row + n * call.c_col];
@@ -74,7 +66,7 @@ template <class In, class Out>
 bool is_plain(const Gemm<In, Out>& call) {
   return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && call.c_col == 1 && call.alpha == 1 &&
          call.beta == 0 && call.row_bias == nullptr && call.column_bias == nullptr &&
-         call.activation == Activation::none;
+         call.last.changes_nothing();
 }
 
 }  // namespace tessera::cpu

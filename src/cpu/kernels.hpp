@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "tessera/core/activation.hpp"
 #include "tessera/core/config.hpp"
 
 namespace tessera::cpu {
@@ -40,14 +41,14 @@ struct MicroTile {
   bool stream;         ///< store past the caches; c is aligned to whole vectors
 };
 
-/// The linear part of the epilogue: C = alpha * sum + beta * C + bias, for columns that lie side by
-/// side. The same roundings as finish() in core/finish.hpp.
+/// The epilogue for columns that lie side by side. The same roundings as finish() in
+/// core/finish.hpp.
 template <class Sum>
-struct Linear {
+struct FinishRow {
   Sum alpha, beta;
   const Sum* row_bias;     ///< one value for each row, or null
   const Sum* column_bias;  ///< one value for each column, or null
-  bool relu;
+  LastStep<Sum> last;
 };
 
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
@@ -87,9 +88,9 @@ struct Kernels {
 
   Pack<Source, Word> pack_a, pack_b;
 
-  /// c(i, j) = alpha * tile(i, j) + beta * c(i, j) + bias for a micro-tile of sums.
+  /// c(i, j) = last(alpha * tile(i, j) + beta * c(i, j) + bias) for a micro-tile of sums.
   void (*finish)(const Sum* tile, index_t tile_row, int rows, int cols, Sum* c, index_t c_row,
-                 const Linear<Sum>& linear);
+                 const FinishRow<Sum>& how);
 
   /// `count` sums rounded to the nearest value of 16 bits, ties to even; null for other types.
   void (*narrow)(Source* dst, const Sum* src, int count);

@@ -25,9 +25,6 @@ struct F32 {
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
   static type add(type a, type b) { return _mm256_add_ps(a, b); }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
-  static type relu(type x, type zero) {
-    return _mm256_blendv_ps(x, zero, _mm256_cmp_ps(x, zero, _CMP_LT_OQ));
-  }
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __m256i m, type x) { _mm256_maskstore_ps(p, m, x); }
   static void stream(float* p, type x) { _mm256_stream_ps(p, x); }
@@ -49,9 +46,6 @@ struct F64 {
   static type fma(type a, type b, type c) { return _mm256_fmadd_pd(a, b, c); }
   static type add(type a, type b) { return _mm256_add_pd(a, b); }
   static type mul(type a, type b) { return _mm256_mul_pd(a, b); }
-  static type relu(type x, type zero) {
-    return _mm256_blendv_pd(x, zero, _mm256_cmp_pd(x, zero, _CMP_LT_OQ));
-  }
   static void store(double* p, type x) { _mm256_storeu_pd(p, x); }
   static void store_first(double* p, __m256i m, type x) { _mm256_maskstore_pd(p, m, x); }
   static void stream(double* p, type x) { _mm256_stream_pd(p, x); }
@@ -116,7 +110,6 @@ struct Pairs {
   static type add(type a, type b) { return _mm256_add_epi32(a, b); }
   static type mul(type a, type b) { return _mm256_mullo_epi32(a, b); }
   static type fma(type a, type b, type c) { return add(mul(a, b), c); }
-  static type relu(type x, type zero) { return _mm256_max_epi32(x, zero); }
   static void store(sum* p, type x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
   static void store_first(sum* p, __m256i m, type x) { _mm256_maskstore_epi32(p, m, x); }
   static void stream(sum* p, type x) { _mm256_stream_si256(reinterpret_cast<__m256i*>(p), x); }

@@ -21,9 +21,6 @@ struct HalfF32 {
   static type broadcast(const float* p) { return _mm256_set1_ps(*p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
-  static type relu(type x, type zero) {
-    return _mm256_mask_mov_ps(x, _mm256_cmp_ps_mask(x, zero, _CMP_LT_OQ), zero);
-  }
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __mmask8 m, type x) { _mm256_mask_storeu_ps(p, m, x); }
   static void stream(float* p, type x) { _mm256_stream_ps(p, x); }

@@ -26,7 +26,6 @@ struct F32 {
   static type fma(type a, type b, type c) { return vfmaq_f32(c, a, b); }
   static type add(type a, type b) { return vaddq_f32(a, b); }
   static type mul(type a, type b) { return vmulq_f32(a, b); }
-  static type relu(type x, type zero) { return vbslq_f32(vcltq_f32(x, zero), zero, x); }
   static void store(float* p, type x) { vst1q_f32(p, x); }
   static void store_first(float* p, int n, type v) {
     float x[lanes];
@@ -63,7 +62,6 @@ struct F64 {
   static type fma(type a, type b, type c) { return vfmaq_f64(c, a, b); }
   static type add(type a, type b) { return vaddq_f64(a, b); }
   static type mul(type a, type b) { return vmulq_f64(a, b); }
-  static type relu(type x, type zero) { return vbslq_f64(vcltq_f64(x, zero), zero, x); }
   static void store(double* p, type x) { vst1q_f64(p, x); }
   static void store_first(double* p, int n, type x) {
     if (n == 2) vst1q_f64(p, x);

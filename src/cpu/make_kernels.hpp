@@ -1,5 +1,5 @@
 // From a vector type, as microkernel.hpp describes it, to a table of kernels: what each
-// kernels_<isa> file calls. Also the epilogue's linear part and the rounding to 16 bits, which need
+// kernels_<isa> file calls. Also the epilogue and the rounding to 16 bits, which need
 // little more than the vectors.
 #pragma once
 
@@ -9,12 +9,28 @@
 
 namespace tessera::cpu {
 
+/// Plain loops, of which the compiler makes vectors.
+template <class T>
+void finish_last(T* c, int count, const LastStep<T>& last) {
+  const auto each_one = [&](auto&& change) {
+    for (int j = 0; j < count; ++j) c[j] = change(c[j]);
+  };
+  switch (last.activation) {
+    case Activation::none: break;
+    case Activation::relu: each_one([](T x) { return activate(Activation::relu, x); }); break;
+    case Activation::gelu: each_one([](T x) { return activate(Activation::gelu, x); }); break;
+    case Activation::silu: each_one([](T x) { return activate(Activation::silu, x); }); break;
+  }
+  const T low = last.low, high = last.high;
+  if (low != kLeast<T> || high != kMost<T>) each_one([=](T x) { return clamp(x, low, high); });
+}
+
 template <class V>
-void finish_linear(const typename V::sum* tile, index_t tile_row, int rows, int cols,
-                   typename V::sum* c, index_t c_row, const Linear<typename V::sum>& linear) {
+void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
+                 typename V::sum* c, index_t c_row, const FinishRow<typename V::sum>& how) {
   using T = typename V::sum;
-  const auto one = V::splat(T{1}), none = V::zero();
-  const auto alpha = V::splat(linear.alpha), beta = V::splat(linear.beta);
+  const auto one = V::splat(T{1});
+  const auto alpha = V::splat(how.alpha), beta = V::splat(how.beta);
   for (int r = 0; r < rows; ++r, tile += tile_row, c += c_row) {
     for (int j = 0; j < cols; j += V::lanes) {
       const int left = cols - j;
@@ -24,14 +40,14 @@ void finish_linear(const typename V::sum* tile, index_t tile_row, int rows, int 
         return whole ? V::load(from) : V::load_first(from, mask);
       };
       auto value = load(tile + j);
-      if (linear.alpha != T{1}) value = V::mul(alpha, value);
-      if (linear.beta != T{0}) value = V::fma(beta, load(c + j), value);
-      if (linear.row_bias != nullptr) value = V::fma(one, V::splat(linear.row_bias[r]), value);
-      if (linear.column_bias != nullptr) value = V::fma(one, load(linear.column_bias + j), value);
-      if (linear.relu) value = V::relu(value, none);
+      if (how.alpha != T{1}) value = V::mul(alpha, value);
+      if (how.beta != T{0}) value = V::fma(beta, load(c + j), value);
+      if (how.row_bias != nullptr) value = V::fma(one, V::splat(how.row_bias[r]), value);
+      if (how.column_bias != nullptr) value = V::fma(one, load(how.column_bias + j), value);
       if (whole) V::store(c + j, value);
       else V::store_first(c + j, mask, value);
     }
+    if (!how.last.changes_nothing()) finish_last(c, cols, how.last);
   }
 }
 
@@ -53,7 +69,7 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
   out.group = V::group, out.extra = V::extra;
   out.pack_a = pack_a, out.pack_b = pack_b;
-  out.finish = finish_linear<V>;
+  out.finish = finish_rows<V>;
   out.narrow = narrow;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;

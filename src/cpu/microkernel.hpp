@@ -2,7 +2,7 @@
 // type of one kernels_<isa> file, in an unnamed namespace there, so that no instruction of one set
 // leaks into another:
 //   V::sum, V::lanes, V::type       a vector of running sums
-//   zero splat load load_first store store_first stream add mul fma relu      on them
+//   zero splat load load_first store store_first stream add mul fma   on them
 //   V::word, V::group, V::operand   what is multiplied; group elements of K in one word
 //   fetch fetch_first broadcast step(x, row, acc)                             on them
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none

@@ -48,7 +48,7 @@ void gemm_split_k(const Gemm<In, Out>& call) {
     part.threads = call.threads;
   }
   gemm_batch(calls.data(), parts);
-  const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.activation};
+  const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.last};
   parallel_for(call.M, call.threads, [&](index_t i) {
     for (index_t j = 0; j < call.N; ++j) {
       Sum sum = sums[i * call.N + j];

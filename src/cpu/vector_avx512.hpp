@@ -35,9 +35,6 @@ struct F32 {
   static type fma(type a, type b, type c) { return _mm512_fmadd_ps(a, b, c); }
   static type add(type a, type b) { return _mm512_add_ps(a, b); }
   static type mul(type a, type b) { return _mm512_mul_ps(a, b); }
-  static type relu(type x, type zero) {
-    return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, zero, _CMP_LT_OQ), zero);
-  }
   static void store(float* p, type x) { _mm512_storeu_ps(p, x); }
   static void store_first(float* p, __mmask16 m, type x) { _mm512_mask_storeu_ps(p, m, x); }
   static void stream(float* p, type x) { _mm512_stream_ps(p, x); }
@@ -81,9 +78,6 @@ struct F64 {
   static type fma(type a, type b, type c) { return _mm512_fmadd_pd(a, b, c); }
   static type add(type a, type b) { return _mm512_add_pd(a, b); }
   static type mul(type a, type b) { return _mm512_mul_pd(a, b); }
-  static type relu(type x, type zero) {
-    return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, zero, _CMP_LT_OQ), zero);
-  }
   static void store(double* p, type x) { _mm512_storeu_pd(p, x); }
   static void store_first(double* p, __mmask8 m, type x) { _mm512_mask_storeu_pd(p, m, x); }
   static void stream(double* p, type x) { _mm512_stream_pd(p, x); }
@@ -141,7 +135,6 @@ struct I32 {
   static type add(type a, type b) { return _mm512_add_epi32(a, b); }
   static type mul(type a, type b) { return _mm512_mullo_epi32(a, b); }
   static type fma(type a, type b, type c) { return add(mul(a, b), c); }
-  static type relu(type x, type zero) { return _mm512_max_epi32(x, zero); }
   static void store(sum* p, type x) { _mm512_storeu_si512(p, x); }
   static void store_first(sum* p, __mmask16 m, type x) { _mm512_mask_storeu_epi32(p, m, x); }
   static void stream(sum* p, type x) { _mm512_stream_si512(reinterpret_cast<__m512i*>(p), x); }

@@ -45,10 +45,6 @@ struct PortableBase {
     }
     return c;
   }
-  static type relu(type x, type zero) {
-    for (int i = 0; i < lanes; ++i) x.x[i] = x.x[i] < zero.x[i] ? zero.x[i] : x.x[i];
-    return x;
-  }
   static void store(T* p, type x) { store_first(p, lanes, x); }
   static void store_first(T* p, int n, type x) {
     for (int i = 0; i < n; ++i) p[i] = x.x[i];

@@ -63,7 +63,7 @@ void run_kernel(const LadderCall& call) {
   const auto c = tensor<kAnyMatrix>(static_cast<Out*>(call.C), p.M, p.N, p.c.row, p.c.col);
   const Output<Tensor<Out*, kAnyMatrix>> C{
       c,
-      {static_cast<Acc>(p.alpha), static_cast<Acc>(p.beta), p.epilogue.activation},
+      {static_cast<Acc>(p.alpha), static_cast<Acc>(p.beta), last_step<Acc>(p.epilogue)},
       p.epilogue.bias == Bias::none ? nullptr : static_cast<const Acc*>(call.bias),
       p.epilogue.bias == Bias::per_row ? 1 : 0,
       p.epilogue.bias == Bias::per_column ? 1 : 0};

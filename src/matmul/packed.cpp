@@ -24,7 +24,7 @@ void run_typed(const LadderCall& call, bool split_k) {
   const Sum* bias = static_cast<const Sum*>(call.bias);
   gemm.row_bias = p.epilogue.bias == Bias::per_row ? bias : nullptr;
   gemm.column_bias = p.epilogue.bias == Bias::per_column ? bias : nullptr;
-  gemm.activation = p.epilogue.activation;
+  gemm.last = last_step<Sum>(p.epilogue);
   gemm.threads = call.config.threads;
   if (split_k) cpu::gemm_split_k(gemm);
   else cpu::gemm(gemm);

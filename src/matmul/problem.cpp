@@ -33,6 +33,33 @@ std::size_t index_in(const std::array<std::string_view, N>& names, std::string_v
 
 std::string text_of_strides(Strides s) { return cat(s.row, ":", s.col); }
 
+std::string clamp_text(const Epilogue& e) {
+  if (e.low == kLeast<double> && e.high == kMost<double>) return "";
+  return cat(" clamp=", detail::exact_text(e.low), ":", detail::exact_text(e.high));
+}
+void parse_clamp(std::string_view text, Epilogue& e) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos)
+    throw Error(Category::argument, "problem: clamp", "low:high", cat("'", text, "'"));
+  e.low = detail::parse_number<double>(text.substr(0, colon), "clamp");
+  e.high = detail::parse_number<double>(text.substr(colon + 1), "clamp");
+}
+
+void check_clamp(const Epilogue& e, DType out) {
+  if (!(e.low <= e.high)) {
+    throw Error(Category::argument, "multiply: the clamp keeps nothing", "low <= high",
+                cat("[", e.low, ", ", e.high, "]"));
+  }
+  for (const double bound : {e.low, e.high}) {
+    if (out == DType::i32 && std::isfinite(bound) &&
+        (bound != std::trunc(bound) || bound < kLeast<std::int32_t> ||
+         bound > kMost<std::int32_t>)) {
+      throw Error(Category::argument, "multiply: a clamp of i32 is no i32",
+                  "a whole number of 32 bits", cat(bound));
+    }
+  }
+}
+
 Strides parse_strides(std::string_view text, std::string_view what) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) {
@@ -100,7 +127,8 @@ std::string to_string(const Problem& p) {
              " a=", text_of_strides(p.a), " b=", text_of_strides(p.b), " c=", text_of_strides(p.c),
              " alpha=", detail::exact_text(p.alpha), " beta=", detail::exact_text(p.beta),
              " bias=", kBiasNames[static_cast<std::size_t>(p.epilogue.bias)],
-             " activation=", kActivationNames[static_cast<std::size_t>(p.epilogue.activation)]);
+             " activation=", kActivationNames[static_cast<std::size_t>(p.epilogue.activation)],
+             clamp_text(p.epilogue));
 }
 
 Problem parse_problem(std::string_view text) {
@@ -120,9 +148,10 @@ Problem parse_problem(std::string_view text) {
     else if (key == "bias") p.epilogue.bias = static_cast<Bias>(index_in(kBiasNames, value, key));
     else if (key == "activation")
       p.epilogue.activation = static_cast<Activation>(index_in(kActivationNames, value, key));
+    else if (key == "clamp") parse_clamp(value, p.epilogue);
     else
       throw Error(Category::argument, cat("problem: unknown field '", key, "'"),
-                  "m n k in out a b c alpha beta bias activation");
+                  "m n k in out a b c alpha beta bias activation clamp");
   }
   if (p.M < 0 || p.N < 0 || p.K < 0) {
     throw Error(Category::shape, "problem: negative extent", "m, n, k of 0 or more",
@@ -167,6 +196,7 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
                   "give C memory of its own");
     }
   }
+  check_clamp(epilogue, C.dtype);
   Problem p;
   p.M = A.rows, p.N = B.cols, p.K = A.cols;
   p.in = A.dtype, p.out = C.dtype;

@@ -222,10 +222,13 @@ TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
     for (const T alpha : {T(0), T(1), T(-1), T(0.7)}) {
       for (const T beta : {T(0), T(1), T(-1), T(0.7)}) {
         for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
-          for (const Activation activation :
-               {Activation::none, Activation::relu, Activation::gelu, Activation::silu}) {
-            const cpu::Gemm<T> call{
-                .alpha = alpha, .beta = beta, .activation = activation, .threads = 1};
+          for (const LastStep<T>& last : {LastStep<T>{},
+                                          {Activation::relu},
+                                          {Activation::gelu},
+                                          {Activation::silu},
+                                          {Activation::none, T(-0.5), T(0.25)},
+                                          {Activation::gelu, kLeast<T>, T(0.5)}}) {
+            const cpu::Gemm<T> call{.alpha = alpha, .beta = beta, .last = last, .threads = 1};
             const auto expected = row.expected(row.with(bias, call));
             row.check(row.with(bias, call), expected);
             col.check(col.with(bias, call), expected);
@@ -247,7 +250,7 @@ TYPED_TEST(GemmOf, EveryStrideHasTheBitsOfTheReference) {
                         {30, 390, 260},
                         {2, 390, 131}}) {
     const cpu::Gemm<T> plain{.threads = 1};
-    cpu::Gemm<T> full{.alpha = T(0.7), .beta = T(-1), .activation = Activation::relu, .threads = 2};
+    cpu::Gemm<T> full{.alpha = T(0.7), .beta = T(-1), .last = {Activation::relu}, .threads = 2};
     Product<T> first(s);
     const auto expected = first.expected(plain);
     const auto expected_full = first.expected(first.with(Bias::per_column, full));
@@ -410,12 +413,11 @@ RC_GTEST_PROP(Gemm, RandomCallsHaveTheBitsOfTheReference, ()) {
   const auto order = [&] { return testing::kOrders<float>[static_cast<std::size_t>(pick(5))]; };
   Product<float> product(s, order(), order(), order());
   const auto scalar = [] { return *rc::gen::element(0.f, 1.f, -1.f, 0.7f); };
-  const auto call =
-      product.with(*rc::gen::element(Bias::none, Bias::per_row, Bias::per_column),
-                   {.alpha = scalar(),
-                    .beta = scalar(),
-                    .activation = *rc::gen::element(Activation::none, Activation::relu),
-                    .threads = *rc::gen::element(0, 1, 2, 3, 5)});
+  const auto call = product.with(*rc::gen::element(Bias::none, Bias::per_row, Bias::per_column),
+                                 {.alpha = scalar(),
+                                  .beta = scalar(),
+                                  .last = {*rc::gen::element(Activation::none, Activation::relu)},
+                                  .threads = *rc::gen::element(0, 1, 2, 3, 5)});
   product.check(call, product.expected(call));
   RC_ASSERT(!::testing::Test::HasFailure());
 }

@@ -273,6 +273,11 @@ TYPED_TEST(Microkernels, FinishIsTheOneEpilogue) {
   T* row_bias = row_place.place(kRows, Against::page_behind);
   for (int r = 0; r < kRows; ++r) row_bias[r] = static_cast<T>(data(0, 0));
   const std::array<T, 5> factors = {T{0}, T{1}, T{-1}, T(0.7), -T{0}};
+  const std::array<LastStep<T>, 5> last_steps = {LastStep<T>{},
+                                                 {Activation::relu},
+                                                 {Activation::gelu},
+                                                 {Activation::silu, T(-0.1), T(0.5)},
+                                                 {Activation::none, T(-0.5), kMost<T>}};
   for (const auto* table : runnable_tables<T>()) {
     for (const int rows : {1, 2, table->rows}) {
       for (int cols = 1; cols <= table->nr(); ++cols) {
@@ -287,7 +292,7 @@ TYPED_TEST(Microkernels, FinishIsTheOneEpilogue) {
         for (const T alpha : factors) {
           for (const T beta : factors) {
             for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
-              for (const bool relu : {false, true}) {
+              for (const LastStep<T>& last : last_steps) {
                 for (index_t i = 0; i < (rows - 1) * 53 + cols; ++i) c[i] = T(-77);
                 for (int r = 0; r < rows; ++r) {
                   for (int j = 0; j < cols; ++j)
@@ -295,9 +300,8 @@ TYPED_TEST(Microkernels, FinishIsTheOneEpilogue) {
                 }
                 table->finish(tile, 50, rows, cols, c, 53,
                               {alpha, beta, bias == Bias::per_row ? row_bias : nullptr,
-                               bias == Bias::per_column ? column_bias : nullptr, relu});
-                const EpilogueScalars<T> scalars{alpha, beta,
-                                                 relu ? Activation::relu : Activation::none};
+                               bias == Bias::per_column ? column_bias : nullptr, last});
+                const EpilogueScalars<T> scalars{alpha, beta, last};
                 for (index_t i = 0; i < (rows - 1) * 53 + cols; ++i) {
                   const int r = static_cast<int>(i / 53), j = static_cast<int>(i % 53);
                   const auto at = static_cast<std::size_t>(r * kCols + j);

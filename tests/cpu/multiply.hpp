@@ -69,7 +69,8 @@ Problem problem_of(const cpu::Gemm<In, Out>& call, const ConstMatrix& A, const C
           {C.row_stride, C.col_stride},
           static_cast<double>(call.alpha),
           static_cast<double>(call.beta),
-          {call.activation, bias}};
+          {call.last.activation, bias, static_cast<double>(call.last.low),
+           static_cast<double>(call.last.high)}};
 }
 
 template <class In, class Out>
@@ -116,7 +117,7 @@ std::string describe(const cpu::Gemm<In, Out>& call) {
              " alpha=", static_cast<double>(call.alpha), " beta=", static_cast<double>(call.beta),
              call.row_bias != nullptr ? " row bias" : "",
              call.column_bias != nullptr ? " column bias" : "",
-             " activation=", static_cast<int>(call.activation), " threads=", call.threads);
+             " activation=", static_cast<int>(call.last.activation), " threads=", call.threads);
 }
 
 }  // namespace tessera::testing

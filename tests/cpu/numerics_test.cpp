@@ -233,7 +233,7 @@ TYPED_TEST(Numerics, SignsOfZerosAreThoseOfTheChain) {
           p.A.fill([](index_t i, index_t k) { return (i + k) % 2 == 0 ? 0.0 : -0.0; });
           p.C0.fill([&](index_t, index_t) { return sign; });
           p.expect_reference({.alpha = alpha, .beta = beta}, "signed zeros");
-          p.expect_reference({.alpha = alpha, .beta = beta, .activation = Activation::relu},
+          p.expect_reference({.alpha = alpha, .beta = beta, .last = {Activation::relu}},
                              "signed zeros, relu");
         }
       }
@@ -250,7 +250,7 @@ TYPED_TEST(Numerics, BetaZeroDoesNotReadC) {
         p.C0.fill(
             [&](index_t i, index_t j) { return (i + j) % 2 == 0 ? this->kNan : this->kInfinity; });
         p.expect_reference({.alpha = alpha, .beta = zero}, "NaN in C");
-        p.expect_reference({.alpha = alpha, .beta = zero, .activation = Activation::silu},
+        p.expect_reference({.alpha = alpha, .beta = zero, .last = {Activation::silu}},
                            "NaN in C, by the scalar epilogue");
         for (index_t i = 0; i < s.M; ++i) {
           for (index_t j = 0; j < s.N; ++j) ASSERT_TRUE(std::isfinite(p.C(i, j)));
@@ -314,7 +314,7 @@ TYPED_TEST(Numerics, ActivationsKeepNan) {
     for (const Activation activation : {Activation::relu, Activation::gelu, Activation::silu}) {
       Operands<T> p(s);
       p.A(2, 1) = this->kNan;
-      p.expect_reference({.activation = activation}, "NaN");
+      p.expect_reference({.last = {activation}}, "NaN");
       EXPECT_TRUE(std::isnan(p.C(2, 0)) && std::isnan(p.C(2, s.N - 1)));
     }
   }

@@ -98,7 +98,7 @@ TYPED_TEST(Packed, MultipliesLikeTheMatrixItself) {
       for (const auto& call :
            {cpu::Gemm<In, Out>{}, cpu::Gemm<In, Out>{.alpha = Sum(3), .beta = Sum(-2)},
             cpu::Gemm<In, Out>{.alpha = Sum(0), .beta = Sum(1)},
-            cpu::Gemm<In, Out>{.activation = Activation::relu}}) {
+            cpu::Gemm<In, Out>{.last = {Activation::relu}}}) {
         auto threaded = call;
         threaded.threads = kThreads[turn++ % 4];
         expect_the_same<In, Out>(A, B, once, C, threaded);

@@ -191,7 +191,7 @@ void expect_right_without_memory() {
                           {101, 103, 1}}) {
       for (const cpu::Gemm<T>& call :
            {cpu::Gemm<T>{}, cpu::Gemm<T>{.alpha = T(-0.7), .beta = T(0.7)},
-            cpu::Gemm<T>{.beta = T{1}, .activation = Activation::silu}}) {
+            cpu::Gemm<T>{.beta = T{1}, .last = {Activation::silu}}}) {
         Known<T> product(s, order, call);
         Guarded<T> room = product.room();
         cases.push_back({std::move(product), std::move(room)});

@@ -60,7 +60,7 @@ void expect_every_shape_right() {
     cpu::Gemm<In, Out> call;
     expect_right(s, call, integers);
     call.alpha = Sum(2), call.beta = Sum(-1), call.column_bias = bias.data();
-    call.activation = Activation::relu;
+    call.last.activation = Activation::relu;
     expect_right(s, call, integers);
   }
 }

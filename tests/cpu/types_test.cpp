@@ -171,7 +171,7 @@ TYPED_TEST(Integers, EpiloguesAreExact) {
                  .beta = beta,
                  .row_bias = bias == Bias::per_row ? rows.data() : nullptr,
                  .column_bias = bias == Bias::per_column ? cols.data() : nullptr,
-                 .activation = activation},
+                 .last = {activation}},
                 A.view(), B.view(), C.view());
             ASSERT_EQ(difference(C,
                                  [&](index_t i, index_t j) {
@@ -370,15 +370,18 @@ TYPED_TEST(Narrow, EveryEpilogueIsRight) {
   for (const float alpha : {0.f, 1.f, -1.f, 0.7f}) {
     for (const float beta : {0.f, 1.f, 0.7f}) {
       for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
-        for (const Activation activation :
-             {Activation::none, Activation::relu, Activation::gelu, Activation::silu}) {
+        for (const LastStep<float>& last : {LastStep<float>{},
+                                            {Activation::relu},
+                                            {Activation::gelu},
+                                            {Activation::silu},
+                                            {Activation::relu, 0.f, 6.f}}) {
           for (const auto c : {Order<Out>::row_major, Order<Out>::col_major, Order<Out>::spread}) {
             expect_right<In, Out>(s, Order<In>::row_major, Order<In>::row_major, c,
                                   {.alpha = alpha,
                                    .beta = beta,
                                    .row_bias = bias == Bias::per_row ? rows.data() : nullptr,
                                    .column_bias = bias == Bias::per_column ? cols.data() : nullptr,
-                                   .activation = activation},
+                                   .last = last},
                                   false);
           }
         }

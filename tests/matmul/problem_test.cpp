@@ -214,11 +214,33 @@ TEST(Problem, TextRoundTrips) {
     p.beta = static_cast<double>(*rc::gen::arbitrary<int>()) * 1e-300;
     p.epilogue = {static_cast<Activation>(*rc::gen::inRange(0, 4)),
                   static_cast<Bias>(*rc::gen::inRange(0, 3))};
+    if (*rc::gen::arbitrary<bool>()) p.epilogue.low = *rc::gen::inRange(-100, 100) / 8.;
+    if (*rc::gen::arbitrary<bool>()) p.epilogue.high = *rc::gen::inRange(-100, 100) / 8.;
     RC_ASSERT(parse_problem(to_string(p)) == p);
   });
   EXPECT_EQ(
       to_string(parse_problem("m=2 n=3 k=4")),
       "m=2 n=3 k=4 in=f32 out=f32 a=4:1 b=3:1 c=3:1 alpha=1 beta=0 bias=none activation=none");
+}
+
+TEST(Problem, ClampsThatKeepNothingAreRefused) {
+  float elements[3] = {};
+  const auto clamped = [&](DType type, double low, double high) {
+    make_problem(ConstMatrix(elements, type, 1, 1, 1), ConstMatrix(elements + 1, type, 1, 1, 1),
+                 Matrix(elements + 2, type, 1, 1, 1), 1, 0, {.low = low, .high = high});
+  };
+  EXPECT_NO_THROW(clamped(DType::f32, 0, 6));
+  EXPECT_NO_THROW(clamped(DType::f32, 1, 1));
+  EXPECT_NO_THROW(clamped(DType::i32, -5, kMost<double>));
+  const auto refused = [&](DType type, double low, double high) {
+    return refusal([&] { clamped(type, low, high); }, Category::argument);
+  };
+  EXPECT_EQ(refused(DType::f32, 6, 0),
+            "multiply: the clamp keeps nothing: expected low <= high, got [6, 0]");
+  EXPECT_NE(refused(DType::f32, std::nan(""), 1), "");
+  EXPECT_EQ(refused(DType::i32, 0.5, 6),
+            "multiply: a clamp of i32 is no i32: expected a whole number of 32 bits, got 0.5");
+  EXPECT_NE(refused(DType::i32, 0, 3e9), "");
 }
 
 }  // namespace

@@ -197,14 +197,17 @@ TEST(Epilogue, BiasAndActivationAreAppliedOnceByEveryKernel) {
   for (std::size_t i = 0; i < per_row.size(); ++i) per_row[i] = static_cast<float>(i) - 16;
   for (std::size_t i = 0; i < per_column.size(); ++i) per_column[i] = 10 - static_cast<float>(i);
   for (const auto& algorithm : algorithms()) {
-    for (const Activation activation :
-         {Activation::none, Activation::relu, Activation::gelu, Activation::silu}) {
+    for (const Epilogue& last : {Epilogue{},
+                                 {.activation = Activation::relu, .high = 6},
+                                 {.activation = Activation::gelu},
+                                 {.activation = Activation::silu},
+                                 {.low = -1, .high = 0.5}}) {
       for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
         const void* vector = bias == Bias::none      ? nullptr
                              : bias == Bias::per_row ? per_row.data()
                                                      : per_column.data();
         p.C = p.C0;
-        p.problem.epilogue = {activation, bias};
+        p.problem.epilogue = last, p.problem.epilogue.bias = bias;
         run(make_plan(p.problem, {.algorithm = std::string(algorithm.name)}), p.A.view(),
             p.B.view(), p.C.view(), vector);
         const Verifier verifier(p.problem, p.A.view(), p.B.view(), p.C0.view(), vector);

@@ -24,6 +24,10 @@
 /// straight function.
 #define TESSERA_KERNEL TESSERA_HD inline
 
+/// A function that is inlined wherever it is called: files compiled for different instruction sets
+/// must not share one copy.
+#define TESSERA_INLINE TESSERA_HD __attribute__((always_inline)) inline
+
 /// Unrolls the following loop of a constant number of steps.
 #if defined(__CUDACC__)
 #define TESSERA_UNROLL _Pragma("unroll")

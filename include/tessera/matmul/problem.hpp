@@ -14,8 +14,16 @@ namespace tessera {
 struct Epilogue {
   Activation activation = Activation::none;
   Bias bias = Bias::none;
+  double low = kLeast<double>, high = kMost<double>;  ///< C is clamped to [low, high], last
   bool operator==(const Epilogue&) const = default;
 };
+
+/// Its last step in the accumulator's type.
+template <class Acc>
+LastStep<Acc> last_step(const Epilogue& e) {
+  return {e.activation, e.low == kLeast<double> ? kLeast<Acc> : static_cast<Acc>(e.low),
+          e.high == kMost<double> ? kMost<Acc> : static_cast<Acc>(e.high)};
+}
 
 struct Strides {
   index_t row = 0, col = 1;
@@ -38,7 +46,7 @@ struct Problem {
 };
 
 /// "m=64 n=32 k=16 in=f32 out=f32 a=16:1 b=32:1 c=32:1 alpha=1 beta=0 bias=none activation=none";
-/// numbers round-trip.
+/// numbers round-trip. A clamp adds "clamp=low:high".
 std::string to_string(const Problem& problem);
 /// Inverse of to_string; fields may be left out (defaults: compact row-major strides, f32). Throws
 /// Error(argument).
