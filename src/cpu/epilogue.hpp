@@ -61,6 +61,15 @@ bool is_tiny(const Gemm<In, Out>& call) {
   return call.M <= kTiny && call.N <= kTiny && call.K <= kTiny;
 }
 
+/// Up to this size one thread is done before jobs would have been cut: 64^3 of f32 at 98 % of the
+/// peak instead of 92 (EPYC, family 25, 2026-11-21); 96^3 gains 1 %.
+constexpr index_t kSmall = 96;
+
+template <class In, class Out>
+bool is_small(const Gemm<In, Out>& call) {
+  return call.M <= kSmall && call.N <= kSmall && call.K <= kSmall;
+}
+
 /// C is nothing but the sums, side by side: microkernels store straight to it.
 template <class In, class Out>
 bool is_plain(const Gemm<In, Out>& call) {

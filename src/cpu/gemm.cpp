@@ -14,6 +14,11 @@ namespace tessera::cpu {
 
 namespace {
 
+template <class In, class Out>
+int threads_of(const Gemm<In, Out>& call) {
+  return call.threads > 0 ? call.threads : default_threads();
+}
+
 /// C = finish(0): K = 0, or alpha = 0.
 template <class In, class Out, class Table>
 [[gnu::noinline]] void finish_zeros(const Gemm<In, Out>& call, const Table& kernels) {
@@ -116,7 +121,7 @@ template <class In, class Out, class Table>
 [[gnu::noinline]] void gemm_with(Gemm<In, Out> call, const Table& kernels) {
   // A few columns of C would leave most of a vector empty: its rows fill it.
   if (call.N * 4 <= kernels.lanes && call.M > 4 * call.N) call = swapped(call);
-  if (call.threads <= 0) call.threads = default_threads();
+  call.threads = threads_of(call);
   if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
 }
 
@@ -135,7 +140,11 @@ void gemm(const Gemm<In, Out>& asked) {
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
     if (zero) return finish_zeros(asked, plain_kernels<In>());
-    if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
+    if (!is_tiny(asked)) {
+      if (is_small(asked) && asked.b_col == 1 && threads_of(asked) == 1)
+        return gemm_tiny(asked, plain_kernels<In>(), asked.B, asked.b_row);
+      return gemm_with(asked, plain_kernels<In>());
+    }
     const auto& kernels = tiny_kernels<In>(asked.N);
     if (asked.b_col == 1) gemm_tiny(asked, kernels, asked.B, asked.b_row);
     else gemm_tiny_packed(asked, kernels);
@@ -153,7 +162,7 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
   with_kernels<In>([&](const auto& kernels) {
     if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
     Gemm<In, Out> call = asked;
-    if (call.threads <= 0) call.threads = default_threads();
+    call.threads = threads_of(call);
     using Table = std::remove_cvref_t<decltype(kernels)>;
     if (!Product<In, Out, Table>(call, kernels, &B).run())
       throw Error(Category::resource, "gemm: no memory for the panels of A");
