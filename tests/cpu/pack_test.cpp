@@ -12,27 +12,22 @@
 #include "support/guard_pages.hpp"
 #include "tessera/core/small_float.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/layout/algebra.hpp"
+#include "tessera/cpu/packed_matrix.hpp"
 #include "tessera/layout/print.hpp"
 
 namespace tessera {
 namespace {
 
+using cpu::panel_layout;
 using testing::Against;
 using testing::BetweenPages;
 using testing::runnable_sets;
 
-/// Where element (line, k) lies: panels of `width` lines, each (width, K) column-major, one after
-/// the other.
-Layout packed_layout(index_t width, index_t panels, index_t K) {
-  return tile_to_shape(col_major(width, K), tuple(width * panels, K));
-}
-
 TEST(PackedLayout, IsPanelsOneAfterTheOther) {
-  EXPECT_EQ(to_string(packed_layout(8, 3, 5)), "((8,3),(5,1)):((1,40),(8,120))");
+  EXPECT_EQ(to_string(panel_layout(8, 20, 5)), "((8,3),(5,1)):((1,40),(8,120))");
   for (index_t line = 0; line < 24; ++line) {
     for (index_t k = 0; k < 5; ++k)
-      EXPECT_EQ(packed_layout(8, 3, 5)(line, k), line / 8 * 40 + k * 8 + line % 8);
+      EXPECT_EQ(panel_layout(8, 24, 5)(line, k), line / 8 * 40 + k * 8 + line % 8);
   }
 }
 
@@ -93,13 +88,13 @@ std::vector<int> widths_of(const Table& table) {
   return out;
 }
 
-/// Panels whose words are elements, as they are or converted: element(line, k) at packed_layout.
+/// Panels whose words are elements, as they are or converted: element(line, k) at panel_layout.
 template <class Table, class Value, class Element>
 void expect_elements(const Table& table, Value value, Element element) {
   using Word = std::decay_t<decltype(element(0, 0))>;
   const auto check = [&](const Word* dst, index_t width, index_t panels, index_t lines,
                          index_t K) -> std::string {
-    const Layout layout = packed_layout(width, panels, K);
+    const Layout layout = panel_layout(width, lines, K);
     for (index_t line = 0; line < width * panels; ++line) {
       for (index_t k = 0; k < K; ++k) {
         const Word want = line < lines ? element(line, k) : Word{0}, got = dst[layout(line, k)];
@@ -187,7 +182,7 @@ void expect_words(const Table& table, Pack pack, Value value, Part part) {
   const auto words = [&](index_t K) { return (K + group - 1) / group + table.extra; };
   const auto check = [&](const Word* dst, index_t width, index_t panels, index_t lines,
                          index_t K) -> std::string {
-    const Layout layout = packed_layout(width, panels, words(K));
+    const Layout layout = panel_layout(width, lines, words(K));
     for (index_t line = 0; line < width * panels; ++line) {
       for (index_t w = 0; w < words(K) - table.extra; ++w) {
         Word want = 0;

@@ -5,8 +5,14 @@
 #include <cstddef>
 
 #include "tessera/cpu/gemm.hpp"
+#include "tessera/layout/layout.hpp"
 
 namespace tessera::cpu {
+
+/// Where word (line, k) of packed lines lies: panels of `width` lines, each (width, words)
+/// column-major, one after the other. A line is a row of A or a column of B; a word, one element,
+/// or those along K that one instruction multiplies. Lines that fill up the last panel are zeros.
+Layout panel_layout(index_t width, index_t lines, index_t words);
 
 /// B (K,N) as the microkernels of this CPU read it. In: as for Gemm. About as large as B itself
 /// (f16, and bf16 where the CPU does not multiply it, are kept as f32).
@@ -23,7 +29,7 @@ class PackedMatrix {
   index_t cols() const { return N_; }
   std::size_t bytes() const { return bytes_; }
 
-  // How it is packed: slabs of kc() words along K, each of panels of nr() columns (see Pack).
+  // How it is packed: slabs of kc() words along K, each as panel_layout(nr(), cols(), words) says.
   const void* data() const { return data_; }
   index_t kc() const { return kc_; }
   int nr() const { return nr_; }
