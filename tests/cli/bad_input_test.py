@@ -224,14 +224,16 @@ class Interrupted(harness.CommandTest):
 
     def setUp(self):
         super().setUp()
-        harness.write_npy(self.path("l.npy"), [0.5] * 700 * 64, (700, 64))
-        harness.write_npy(self.path("r.npy"), [0.5] * 64 * 700, (64, 700))
+        self.size = 300 if harness.sanitized() else 700  # enough work to be interrupted in
+        harness.write_npy(self.path("l.npy"), [0.5] * self.size * 64, (self.size, 64))
+        harness.write_npy(self.path("r.npy"), [0.5] * 64 * self.size, (64, self.size))
 
     def test_signals_leave_the_whole_old_or_the_whole_new_file(self):
-        whole = 128 + 700 * 700 * 4
+        whole = 128 + self.size * self.size * 4
         seen = set()
         begin = time.monotonic()
-        self.start("c.npy", "single_block").communicate(timeout=60)  # slow: signals come before, within and after the product
+        # Slow: signals come before, within and after the product.
+        self.start("c.npy", "single_block").communicate(timeout=harness.PATIENCE)
         takes = time.monotonic() - begin  # on this machine, in this build
         for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]:
             for part in range(9):
@@ -239,7 +241,7 @@ class Interrupted(harness.CommandTest):
                 process = self.start("c.npy", "single_block")
                 time.sleep(takes * part / 8)
                 process.send_signal(number)
-                _, err = process.communicate(timeout=60)
+                _, err = process.communicate(timeout=harness.PATIENCE)
                 # Before the handlers stand, the signal's own meaning holds.
                 self.assertIn(process.returncode, (0, code, -number), err)
                 seen.add(process.returncode)
@@ -253,7 +255,8 @@ class Interrupted(harness.CommandTest):
                         self.assertRegex(before[0], r"^tessera multiply: c\.npy: ")
                         self.assertEqual(self.path("c.npy").stat().st_size, whole)
                 self.no_leftovers()
-        self.assertLessEqual({129, 130, 143}, seen)
+        if not harness.sanitized("tsan"):  # which holds signals back until the product is done
+            self.assertLessEqual({129, 130, 143}, seen)
 
     def bench(self, *options):
         """A benchmark of one size that would take a quarter of an hour."""
@@ -270,7 +273,7 @@ class Interrupted(harness.CommandTest):
                 self.assertIsNone(process.poll())
                 sent = time.monotonic()
                 process.send_signal(number)
-                out, err = process.communicate(timeout=60)
+                out, err = process.communicate(timeout=harness.PATIENCE)
                 self.assertLess(time.monotonic() - sent, 30)
                 self.assertEqual(process.returncode, code, err)
                 if b"4 measured rows" in err:
@@ -297,7 +300,7 @@ class Interrupted(harness.CommandTest):
             process = self.bench()
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=harness.PATIENCE)
             self.assertIn(process.returncode, (130, -signal.SIGINT), err)
             codes.add(process.returncode)
             if self.path("r.json").exists():
@@ -312,7 +315,7 @@ class Interrupted(harness.CommandTest):
         time.sleep(0.05)
         process.kill()
         process.communicate()
-        self.assertIn(self.path("c.npy").stat().st_size, (3, 128 + 700 * 700 * 4))
+        self.assertIn(self.path("c.npy").stat().st_size, (3, 128 + self.size * self.size * 4))
 
     def test_input_that_shrinks_while_it_is_read(self):
         codes = set()
@@ -322,7 +325,7 @@ class Interrupted(harness.CommandTest):
             process = self.start("c.npy")
             time.sleep(0.03)
             os.truncate(self.path("l.npy"), 4096)
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=harness.PATIENCE)
             self.assertIn(process.returncode, (0, 3), err)
             codes.add(process.returncode)
             self.assertEqual(err.decode().count("\n"), 1, err)
