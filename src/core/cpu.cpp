@@ -15,13 +15,20 @@ namespace tessera {
 
 namespace {
 
+#if defined(__x86_64__)
+/// Clang 14 does not know this one by name: Intel SDM vol. 2, CPUID, leaf 1, ECX bit 29.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1) != 0;
+}
+#endif
+
 bool runs(VectorPath path) {
   switch (path) {
     case VectorPath::portable: return true;
 #if defined(__x86_64__)
     case VectorPath::avx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-             __builtin_cpu_supports("f16c");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case VectorPath::avx512:
       return runs(VectorPath::avx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

@@ -33,13 +33,17 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
         auto* c = call.c + r * call.c_row + j;
         acc[r] = !resume ? V::zero() : whole ? V::load(c) : V::load_first(c, mask);
       }
-      TESSERA_UNROLL
-      for (int i = 0; i < depth; ++i) {
-        if (!Whole && i >= deep) break;
+      const auto add = [&](int i) {
         const auto* b = row + i * call.b_k;
         const auto y = whole ? V::fetch(b) : V::fetch_first(b, mask);
         TESSERA_UNROLL
         for (int r = 0; r < Rows; ++r) acc[r] = V::step(x[r][i], y, acc[r]);
+      };
+      if constexpr (Whole) {
+        TESSERA_UNROLL
+        for (int i = 0; i < depth; ++i) add(i);
+      } else {
+        for (int i = 0; i < deep; ++i) add(i);
       }
       TESSERA_UNROLL
       for (int r = 0; r < Rows; ++r) {
