@@ -64,6 +64,9 @@ def ladder():
         say(f"  {algorithm:<24}{answer['seconds'] * 1e3:>7.1f} ms{answer['gflops']:>10.2f}  {ratio:>11.3f}  {verdict}")
         if algorithm != LADDER[0]:
             (OUT / f"S_{algorithm}.npy").unlink()
+    say()
+    say("  The first kernels are a GPU's lessons: on a CPU a barrier means switching threads, so tiled may trail naive here,")
+    say("  and packed, which is made for a CPU, leads.")
     reference.rename(OUT / "S.npy")
     if wrong:
         sys.exit("demo: wrong results from " + ", ".join(wrong))
