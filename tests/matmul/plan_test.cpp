@@ -154,9 +154,8 @@ TEST(Plan, TilesThatCannotWorkAreRefusedWithTheNumbers) {
   };
   const Problem p = parse_problem("m=10 n=20 k=30");
   for (const auto& [algorithm, tile, why] : cases) {
-    EXPECT_THAT(refusal([&] { make_plan(p, {.algorithm = algorithm, .tile = parse_tile(tile)}); },
-                        Category::argument),
-                HasSubstr(why))
+    const Options options{.algorithm = algorithm, .tile = parse_tile(tile)};
+    EXPECT_THAT(refusal([&] { make_plan(p, options); }, Category::argument), HasSubstr(why))
         << algorithm << " " << tile;
   }
 }
