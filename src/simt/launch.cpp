@@ -6,13 +6,31 @@
 
 namespace tessera::detail {
 
+namespace {
+
+[[noreturn]] void refuse_blocks(const char* kernel, const std::string& grid) {
+  throw Error(Category::argument, cat("launch: kernel ", kernel, " has too many blocks"),
+              cat("at most ", std::numeric_limits<int>::max()), grid, "use larger tiles");
+}
+
+}  // namespace
+
+void refuse_grid(const char* kernel, index_t x, index_t y) {
+  refuse_blocks(kernel, cat("(", x, ",", y, ",1)"));
+}
+
 void check_launch(const char* kernel, const LaunchConfig& config, std::size_t shared_bytes,
                   Dim3 declared) {
   const Dim3 b = config.block, g = config.grid;
-  if (b.x < 1 || b.y < 1 || b.z < 1 || volume(b) > kMaxBlockThreads) {
+  if (b.x < 1 || b.y < 1 || b.z < 1) {
+    throw Error(Category::argument, cat("launch: kernel ", kernel, " has a block without threads"),
+                "extents of 1 or more", to_string(b),
+                cat("give it 1 to ", kMaxBlockThreads, " threads"));
+  }
+  if (index_t{b.x} * b.y > kMaxBlockThreads || volume(b) > kMaxBlockThreads) {
     throw Error(Category::argument,
-                cat("launch: kernel ", kernel, " cannot run with a block of ", to_string(b)),
-                cat("1 to ", kMaxBlockThreads, " threads"), cat(volume(b)), "use smaller tiles");
+                cat("launch: kernel ", kernel, " has too many threads in a block"),
+                cat("at most ", kMaxBlockThreads), to_string(b), "use smaller tiles");
   }
   if (declared != Dim3{0, 0, 0} && declared != b) {
     throw Error(Category::argument,
@@ -25,8 +43,12 @@ void check_launch(const char* kernel, const LaunchConfig& config, std::size_t sh
   }
   if (index_t{g.x} * g.y > std::numeric_limits<int>::max() ||
       volume(g) > std::numeric_limits<int>::max()) {
-    throw Error(Category::argument, cat("launch: kernel ", kernel, " has too many blocks"),
-                cat("at most ", std::numeric_limits<int>::max()), to_string(g), "use larger tiles");
+    refuse_blocks(kernel, to_string(g));
+  }
+  if (config.threads < 0) {
+    throw Error(Category::argument,
+                cat("launch: kernel ", kernel, " has a negative number of OS threads"),
+                "1 or more, or 0 for the default", cat(config.threads));
   }
   if (shared_bytes > kMaxSharedBytes) {
     throw Error(Category::argument,

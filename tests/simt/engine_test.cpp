@@ -19,6 +19,7 @@ using test::kOrders;
 using test::WarpSum;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct CountEach {
   void operator()(auto t, int* hits) const {
@@ -179,10 +180,15 @@ TEST(Launch, ImpossibleConfigurationsAreRefusedBeforeAnythingRuns) {
   int hits = 0;
   EXPECT_THAT(error_of([&] { launch(LaunchConfig{.block = {1025}}, CountEach{}, &hits); },
                        Category::argument),
-              HasSubstr("1 to 1024 threads, got 1025"));
+              HasSubstr("too many threads in a block: expected at most 1024, got (1025,1,1)"));
   EXPECT_THAT(
       error_of([&] { launch(LaunchConfig{.block = {0}}, CountEach{}, &hits); }, Category::argument),
-      HasSubstr("(0,1,1)"));
+      AllOf(HasSubstr("a block without threads"), HasSubstr("(0,1,1)"),
+            Not(HasSubstr("smaller tiles"))));
+  EXPECT_THAT(
+      error_of([&] { launch(LaunchConfig{.block = {8}, .threads = -4}, CountEach{}, &hits); },
+               Category::argument),
+      AllOf(HasSubstr("negative number of OS threads"), HasSubstr("got -4")));
   EXPECT_THAT(
       error_of([&] { launch(LaunchConfig{.grid = {-1}, .block = {1}}, CountEach{}, &hits); },
                Category::argument),

@@ -24,7 +24,7 @@ struct BlockTiled {
   static constexpr const char* name = "block_tiled";
   static constexpr Dim3 block{threads};
   static constexpr Dim3 grid(index_t M, index_t N) {
-    return {static_cast<int>(ceil_div(N, S.bn)), static_cast<int>(ceil_div(M, S.bm))};
+    return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
   }
   template <class T>
   struct Shared {

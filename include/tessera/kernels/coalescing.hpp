@@ -16,12 +16,12 @@ struct Coalescing {
   static constexpr const char* name = "coalescing";
   static constexpr Dim3 block{S.bn, S.bm};
   static constexpr Dim3 grid(index_t M, index_t N) {
-    return {static_cast<int>(ceil_div(N, S.bn)), static_cast<int>(ceil_div(M, S.bm))};
+    return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
   }
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
-    const index_t row = t.block.y * S.bm + t.thread.y;
-    const index_t col = t.block.x * S.bn + t.thread.x;  // x counts columns
+    const index_t row = index_t{t.block.y} * S.bm + t.thread.y;
+    const index_t col = index_t{t.block.x} * S.bn + t.thread.x;  // x counts columns
     if (!C.contains(row, col)) return;
     auto acc = zero_of(C);
     for (index_t k = 0; k < extent<1>(A); ++k) acc = fma(A(row, k), B(k, col), acc);

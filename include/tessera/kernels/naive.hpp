@@ -16,12 +16,12 @@ struct Naive {
   static constexpr const char* name = "naive";
   static constexpr Dim3 block{S.bm, S.bn};
   static constexpr Dim3 grid(index_t M, index_t N) {
-    return {static_cast<int>(ceil_div(M, S.bm)), static_cast<int>(ceil_div(N, S.bn))};
+    return grid_of(name, ceil_div(M, S.bm), ceil_div(N, S.bn));
   }
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
-    const index_t row = t.block.x * S.bm + t.thread.x;  // x counts rows: the uncoalesced choice
-    const index_t col = t.block.y * S.bn + t.thread.y;
+    const index_t row = index_t{t.block.x} * S.bm + t.thread.x;  // x counts rows: uncoalesced
+    const index_t col = index_t{t.block.y} * S.bn + t.thread.y;
     if (!C.contains(row, col)) return;
     auto acc = zero_of(C);
     for (index_t k = 0; k < extent<1>(A); ++k) acc = fma(A(row, k), B(k, col), acc);

@@ -15,7 +15,7 @@ struct SarekNaive {
   static constexpr const char* name = "sarek_naive";
   static constexpr Dim3 block{S.bn};
   static constexpr Dim3 grid(index_t M, index_t N) {
-    return {static_cast<int>(ceil_div(M * N, S.bn))};
+    return grid_of(name, ceil_div(checked_mul(M, N), S.bn));
   }
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {

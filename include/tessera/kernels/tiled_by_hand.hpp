@@ -20,7 +20,7 @@ struct TiledByHand {
   static constexpr const char* name = "tiled_by_hand";
   static constexpr Dim3 block{S.bn, S.bm};
   static constexpr Dim3 grid(index_t M, index_t N) {
-    return {static_cast<int>(ceil_div(N, S.bn)), static_cast<int>(ceil_div(M, S.bm))};
+    return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
   }
   template <class T>
   struct Shared {
@@ -34,9 +34,9 @@ struct TiledByHand {
     auto sA = stage.a.view();  // (BM,BK)
     auto sB = stage.b.view();  // (BK,BN)
     const index_t M = extent<0>(A), K = extent<1>(A), N = extent<1>(B);
-    const int y = t.thread.y, x = t.thread.x;  // in the tiles
-    const index_t row = t.block.y * S.bm + y;  // in A and C
-    const index_t col = t.block.x * S.bn + x;  // in B and C
+    const int y = t.thread.y, x = t.thread.x;           // in the tiles
+    const index_t row = index_t{t.block.y} * S.bm + y;  // in A and C
+    const index_t col = index_t{t.block.x} * S.bn + x;  // in B and C
     auto acc = zero_of(C);
     for (index_t k = 0; k < K; k += S.bk) {
       sA(y, x) = row < M && k + x < K ? A(row, k + x) : T{};

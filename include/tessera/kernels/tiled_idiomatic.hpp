@@ -18,7 +18,7 @@ struct TiledIdiomatic {
   static constexpr const char* name = "tiled_idiomatic";
   static constexpr Dim3 block{S.bn, S.bm};
   static constexpr Dim3 grid(index_t M, index_t N) {
-    return {static_cast<int>(ceil_div(N, S.bn)), static_cast<int>(ceil_div(M, S.bm))};
+    return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
   }
   template <class T>
   struct Shared {

@@ -1,6 +1,7 @@
 // Extents and positions of a grid and its blocks, one to three dimensions, x fastest.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "tessera/core/config.hpp"
@@ -18,6 +19,20 @@ struct Dim3 {
 TESSERA_HD constexpr index_t volume(Dim3 d) { return index_t{d.x} * d.y * d.z; }
 /// "(x,y,z)"
 inline std::string to_string(Dim3 d) { return cat("(", d.x, ",", d.y, ",", d.z, ")"); }
+
+namespace detail {
+
+[[noreturn]] void refuse_grid(const char* kernel, index_t x, index_t y);
+
+}  // namespace detail
+
+/// The grid of `x` by `y` blocks, counted in 64 bits. Throws Error(argument) where one is beyond an
+/// int.
+constexpr Dim3 grid_of(const char* kernel, index_t x, index_t y = 1) {
+  constexpr index_t kMost = std::numeric_limits<int>::max();
+  if (x > kMost || y > kMost) detail::refuse_grid(kernel, x, y);
+  return {static_cast<int>(x), static_cast<int>(y)};
+}
 
 /// Where a thread stands in its block, or a block in its grid. Converts to its linear number, x
 /// fastest.
