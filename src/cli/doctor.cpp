@@ -17,6 +17,7 @@
 #include "suggest.hpp"
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/core/text.hpp"
 #include "tessera/io/array.hpp"
 
 namespace tessera::cli {

@@ -21,6 +21,7 @@
 #include "npy.hpp"
 #include "quiet_signals.hpp"
 #include "registry.hpp"
+#include "tessera/core/text.hpp"
 #include "uninterrupted.hpp"
 
 namespace tessera {

@@ -16,6 +16,7 @@
 #include "failure.hpp"
 #include "memory.hpp"
 #include "registry.hpp"
+#include "tessera/core/text.hpp"
 #include "tessera/io/array.hpp"
 #include "uninterrupted.hpp"
 

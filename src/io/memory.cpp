@@ -13,6 +13,7 @@
 #include <limits>
 #include <new>
 
+#include "tessera/core/text.hpp"
 #include "tessera/io/array.hpp"
 
 namespace tessera {
@@ -79,19 +80,6 @@ index_t available_memory() {
   const index_t free =
       number_after(small_file("/proc/meminfo"), "MemAvailable:", kUnlimited / 1024) * 1024;
   return std::min({free, cgroup_room(), address_space_room()});
-}
-
-std::string bytes_text(index_t bytes) {
-  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  while (value >= 1024 && unit < 6) {
-    value /= 1024;
-    ++unit;
-  }
-  char buffer[40];
-  std::snprintf(buffer, sizeof buffer, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
-  return buffer;
 }
 
 namespace io {

@@ -53,12 +53,13 @@ inline std::vector<Field> parse_fields(std::string_view text, std::string_view w
   }
 }
 
+/// The number of field `what` of a `thing` ("problem"). Throws Error(argument).
 template <class Number>
-Number parse_number(std::string_view text, std::string_view what) {
+Number parse_number(std::string_view text, std::string_view thing, std::string_view what) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw Error(Category::argument, cat(what, " is no number in range"), "a number",
+    throw Error(Category::argument, cat(thing, ": ", what, " is no number in range"), "a number",
                 cat("'", text, "'"));
   }
   return value;

@@ -241,7 +241,7 @@ constexpr int kMaxThreads = 4096;
 
 void check_threads(int threads, int least, std::string_view meaning_of_least) {
   if (threads < least || threads > kMaxThreads) {
-    throw Error(Category::argument, "the number of threads is out of range",
+    throw Error(Category::argument, "plan: the number of threads is out of range",
                 cat(least, meaning_of_least, " to ", kMaxThreads), cat(threads));
   }
 }
@@ -299,10 +299,11 @@ Plan parse_plan(std::string_view text) {
   for (const auto& [key, value] : detail::parse_fields(text, "plan")) {
     if (key == "algorithm") plan.algorithm = value;
     else if (key == "tile") tile = parse_tile(value);
-    else if (key == "threads") plan.threads = detail::parse_number<int>(value, key);
+    else if (key == "threads") plan.threads = detail::parse_number<int>(value, "plan", key);
     else if (key == "order") plan.order = parse_order(value);
-    else if (key == "seed") plan.seed = detail::parse_number<std::uint64_t>(value, key);
-    else if (key == "workspace") plan.workspace_bytes = detail::parse_number<index_t>(value, key);
+    else if (key == "seed") plan.seed = detail::parse_number<std::uint64_t>(value, "plan", key);
+    else if (key == "workspace")
+      plan.workspace_bytes = detail::parse_number<index_t>(value, "plan", key);
     else if (key == "reason") plan.reason = value;
     else problem += cat(key, "=", value, " ");
   }

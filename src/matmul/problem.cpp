@@ -41,8 +41,8 @@ void parse_clamp(std::string_view text, Epilogue& e) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos)
     throw Error(Category::argument, "problem: clamp", "low:high", cat("'", text, "'"));
-  e.low = detail::parse_number<double>(text.substr(0, colon), "clamp");
-  e.high = detail::parse_number<double>(text.substr(colon + 1), "clamp");
+  e.low = detail::parse_number<double>(text.substr(0, colon), "problem", "clamp");
+  e.high = detail::parse_number<double>(text.substr(colon + 1), "problem", "clamp");
 }
 
 void check_clamp(const Epilogue& e, DType out) {
@@ -66,8 +66,8 @@ Strides parse_strides(std::string_view text, std::string_view what) {
     throw Error(Category::argument, cat("problem: strides of ", what), "row:col",
                 cat("'", text, "'"));
   }
-  return {detail::parse_number<index_t>(text.substr(0, colon), what),
-          detail::parse_number<index_t>(text.substr(colon + 1), what)};
+  return {detail::parse_number<index_t>(text.substr(0, colon), "problem", what),
+          detail::parse_number<index_t>(text.substr(colon + 1), "problem", what)};
 }
 
 std::string shape_text(std::string_view name, index_t rows, index_t cols) {
@@ -98,11 +98,15 @@ void check_reach(std::string_view name, const MatrixView<Void>& m) {
 }
 
 template <class Void>
-void check_matrix(std::string_view name, const MatrixView<Void>& m) {
+void check_extents(std::string_view name, const MatrixView<Void>& m) {
   if (m.rows < 0 || m.cols < 0) {
     throw Error(Category::shape, cat("multiply: ", name, " has a negative extent"),
                 "0 or more rows and columns", cat("(", m.rows, ",", m.cols, ")"));
   }
+}
+
+template <class Void>
+void check_data(std::string_view name, const MatrixView<Void>& m) {
   if (m.rows > 0 && m.cols > 0 && m.data == nullptr) {
     throw Error(Category::argument,
                 cat("multiply: ", name, " of shape (", m.rows, ",", m.cols, ") has no data"),
@@ -135,16 +139,16 @@ Problem parse_problem(std::string_view text) {
   Problem p;
   bool has_a = false, has_b = false, has_c = false, has_out = false;
   for (const auto& [key, value] : detail::parse_fields(text, "problem")) {
-    if (key == "m") p.M = detail::parse_number<index_t>(value, key);
-    else if (key == "n") p.N = detail::parse_number<index_t>(value, key);
-    else if (key == "k") p.K = detail::parse_number<index_t>(value, key);
+    if (key == "m") p.M = detail::parse_number<index_t>(value, "problem", key);
+    else if (key == "n") p.N = detail::parse_number<index_t>(value, "problem", key);
+    else if (key == "k") p.K = detail::parse_number<index_t>(value, "problem", key);
     else if (key == "in") p.in = parse_dtype(value);
     else if (key == "out") p.out = parse_dtype(value), has_out = true;
     else if (key == "a") p.a = parse_strides(value, key), has_a = true;
     else if (key == "b") p.b = parse_strides(value, key), has_b = true;
     else if (key == "c") p.c = parse_strides(value, key), has_c = true;
-    else if (key == "alpha") p.alpha = detail::parse_number<double>(value, key);
-    else if (key == "beta") p.beta = detail::parse_number<double>(value, key);
+    else if (key == "alpha") p.alpha = detail::parse_number<double>(value, "problem", key);
+    else if (key == "beta") p.beta = detail::parse_number<double>(value, "problem", key);
     else if (key == "bias") p.epilogue.bias = static_cast<Bias>(index_in(kBiasNames, value, key));
     else if (key == "activation")
       p.epilogue.activation = static_cast<Activation>(index_in(kActivationNames, value, key));
@@ -166,6 +170,9 @@ Problem parse_problem(std::string_view text) {
 
 Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha,
                      double beta, Epilogue epilogue) {
+  check_extents("A", A);
+  check_extents("B", B);
+  check_extents("C", C);
   if (A.cols != B.rows) {
     throw Error(Category::shape,
                 cat("multiply: A has ", A.cols, " columns but B has ", B.rows, " rows"), {},
@@ -176,9 +183,9 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
     throw Error(Category::shape, "multiply: C does not have the shape of the product",
                 cat("(", A.rows, ",", B.cols, ")"), cat("(", C.rows, ",", C.cols, ")"));
   }
-  check_matrix("A", A);
-  check_matrix("B", B);
-  check_matrix("C", C);
+  check_data("A", A);
+  check_data("B", B);
+  check_data("C", C);
   check_reach("A", A);
   check_reach("B", B);
   check_reach("C", C);

@@ -26,8 +26,10 @@ HostBuffer::HostBuffer(std::size_t bytes) : bytes_(bytes) {
   }
   if (data_ == nullptr) {
     bytes_ = 0;
-    throw Error(Category::resource, cat("there is no memory for ", bytes, " bytes"), {}, {},
-                "use smaller matrices, or a machine with more memory");
+    throw Error(Category::resource,
+                cat("there is no memory for ", bytes_text(static_cast<index_t>(bytes)), " (", bytes,
+                    " bytes)"),
+                {}, {}, "use smaller matrices, or a machine with more memory");
   }
   if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // advice: its failure changes nothing
 }

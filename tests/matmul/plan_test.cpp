@@ -75,6 +75,10 @@ TEST(Plan, WhatIsReadIsCheckedAsWhatIsMade) {
     EXPECT_THAT(refusal([&] { parse_plan(shape + plan + threads); }, Category::argument),
                 HasSubstr("1 to 4096"));
   }
+  EXPECT_THAT(refusal([&] { parse_plan("m=3 n=x"); }, Category::argument),
+              HasSubstr("problem: n is no number in range"));
+  EXPECT_THAT(refusal([&] { parse_plan(shape + plan + "threads=x"); }, Category::argument),
+              HasSubstr("plan: threads is no number in range"));
   EXPECT_THAT(refusal([&] { parse_plan("m=1000000000 n=1000000000 k=1" + plan); }, Category::shape),
               HasSubstr("too many elements"));
   EXPECT_THAT(refusal([&] { parse_plan(shape + " in=i32 alpha=0.5" + plan); }, Category::argument),

@@ -69,6 +69,13 @@ TEST(Problem, ShapesThatDoNotFitNameBothShapes) {
                   },
                   Category::shape),
               HasSubstr("negative extent"));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    make_problem(matrix(x.a.data(), -3, 4), matrix(x.b.data(), 4, 4),
+                                 matrix(x.c.data(), 3, 4));
+                  },
+                  Category::shape),
+              HasSubstr("A has a negative extent"));
 }
 
 TEST(Problem, NullPointersAndTypesAreRefused) {

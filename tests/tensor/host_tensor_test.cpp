@@ -107,6 +107,8 @@ TEST(HostTensor, BadExtentsAreErrorsThatNameTheShape) {
   EXPECT_THAT(message(0, -3, 4), HasSubstr("-3"));
   EXPECT_THAT(message(index_t{1} << 31, index_t{1} << 31, 4), HasSubstr("more than 2^63 bytes"));
   EXPECT_THAT(message(index_t{1} << 60, 1, 1), HasSubstr("more than 2^63 bytes"));
+  EXPECT_THAT(message(index_t{1} << 30, index_t{1} << 12, 32),
+              HasSubstr("no memory for 1.00 PiB (1125899906842624 bytes)"));
 }
 
 TEST(HostTensor, ViewsWithKnownNumbersAreChecked) {

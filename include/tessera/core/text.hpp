@@ -7,6 +7,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tessera/core/config.hpp"
+
 namespace tessera {
 
 /// A value as text: strings as they are, integers in decimal, bool as true/false, floating point
@@ -37,6 +39,18 @@ std::string cat(const Args&... args) {
   std::string out;
   (out.append(text_of(args)), ...);
   return out;
+}
+
+/// A count of bytes as "512 bytes" or "1.50 GiB".
+inline std::string bytes_text(index_t bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 6; ++unit) value /= 1024;
+  char buffer[40];
+  const int length = __builtin_snprintf(buffer, sizeof buffer, unit == 0 ? "%.0f %s" : "%.2f %s",
+                                        value, units[unit]);
+  return {buffer, static_cast<std::size_t>(length)};
 }
 
 }  // namespace tessera

@@ -109,7 +109,4 @@ std::string shape_text(const std::vector<index_t>& shape);
 /// cgroup's and the process's own limits.
 index_t available_memory();
 
-/// "1.50 GiB"
-std::string bytes_text(index_t bytes);
-
 }  // namespace tessera
