@@ -6,9 +6,11 @@
 // expect: copy_with<threads>(t, src, dst): source and destination have the same rank and the same extents
 // expect: copy_with<threads>: the thread layout has one mode for each mode of the tensors, and gives each thread number exactly once, such as row_major(2, 4)
 // expect: copy_with<threads, width>: the width is positive
+// expect: copy(t, src, dst) takes views: copy(t, tile, s.a.view()), not copy(t, tile, s.a)
 #include "tessera/ops/copy.hpp"
 #include "tessera/ops/copy_thread.hpp"
 #include "tessera/ops/copy_with.hpp"
+#include "tessera/simt/dim3.hpp"
 #include "tessera/tensor/storage.hpp"
 
 using namespace tessera;
@@ -20,6 +22,7 @@ struct Thread {
 
 void use(Thread& t, Tile<float, 4, 8>& a, Tile<float, 8, 4>& b, const Tile<float, 4, 8>& constant) {
   copy(t, a.view(), b.view());                           // refused
+  copy(t, a.view(), a);                                  // refused
   copy_vectorized<4>(t, a.view(), b.view());             // refused
   copy_vectorized<3>(t, a.view(), a.view());             // refused
   copy(a, b);                                            // refused

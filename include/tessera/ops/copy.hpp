@@ -12,6 +12,11 @@ namespace tessera {
 
 namespace detail {
 
+template <class T>
+concept ThreadContext = requires(const T& t) {
+  t.block_dim;
+};
+
 template <class Thread>
 TESSERA_KERNEL int block_threads(const Thread& t) {
   return static_cast<int>(volume(t.block_dim));
@@ -46,6 +51,13 @@ TESSERA_KERNEL void copy(Thread& t, const Src& src, const Dst& dst) {
       else dst(row, col) = To{};
     }
   }
+}
+
+/// What is no tensor is not copied: this overload only says so.
+template <detail::ThreadContext Thread, class Src, class Dst>
+requires(!AnyTensor<Src> || !AnyTensor<Dst>) void copy(Thread&, const Src&, const Dst&) {
+  static_assert(AnyTensor<Src> && AnyTensor<Dst>,
+                "copy(t, src, dst) takes views: copy(t, tile, s.a.view()), not copy(t, tile, s.a)");
 }
 
 /// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a

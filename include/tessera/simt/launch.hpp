@@ -2,8 +2,8 @@
 // the cores. A kernel is `void operator()(auto t, auto... args) const`. It may declare
 //   static constexpr const char* name;          for reports
 //   static constexpr Dim3 block;                its block size
-//   template <class T> struct Shared { ... };   its shared storage, T = element type of the first
-//   argument; or struct Shared { ... };
+//   struct Shared { ... };                      its shared storage; or, for T = the element type
+//   template <class T> struct Shared { ... };   of the first argument
 //   static constexpr std::size_t stack_bytes;   the stack of a thread, if 64 KiB do not do (CPU)
 //   static constexpr int warp = 64;             lanes of a warp as on AMD's CDNA GPUs (CPU)
 // so that the launcher knows every byte before it starts.
@@ -82,6 +82,12 @@ struct SharedElement<T> {
   using type = std::remove_cv_t<typename T::element>;
 };
 
+/// Owns its elements: what a kernel takes is its view().
+template <class T>
+concept Owner = !std::is_copy_constructible_v<T> && requires(const T& owner) {
+  owner.view();
+};
+
 template <class Kernel, class... Args>
 struct SharedOf {
   static constexpr std::size_t bytes = 0;
@@ -135,13 +141,21 @@ void check_launch(const char* kernel, const LaunchConfig& config, std::size_t sh
 
 /// Runs `kernel(t, args...)` for every thread of every block; returns when all have ended.
 /// Arguments are passed to the kernel by value: tensors are views. A grid with no block does
-/// nothing. Throws Error(argument) for impossible block sizes or too much shared storage,
-/// Error(kernel) for a kernel that threw, diverged at a barrier or overflowed a stack; what was
-/// written until then stays written.
+/// nothing. Throws Error(argument) for impossible blocks, grids or thread counts or too much shared
+/// storage, Error(resource) where there is no memory for the stacks. A kernel that threw, diverged
+/// at a barrier or overflowed a stack is an Error(kernel), an element that does not exist an
+/// Error(shape); an Error that the kernel threw keeps its category. What was written until then
+/// stays written.
 template <class Kernel, class... Args>
 void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... args) {
+  static_assert((!detail::Owner<Args> && ...),
+                "launch passes views to the kernel: give it A.view() instead of A");
   constexpr std::size_t shared_bytes = detail::SharedOf<Kernel, Args...>::bytes;
   constexpr Dim3 declared = detail::declared_block<Kernel>();
+  using Thread = CpuThread<declared, detail::declared_warp<Kernel>()>;
+  static_assert(std::is_invocable_v<const Kernel&, Thread&, const Args&...>,
+                "launch calls kernel(t, args...): a kernel is void operator()(auto t, auto... "
+                "args) const, with a parameter for each argument that follows it in the call");
   detail::check_launch(detail::kernel_name<Kernel>(), config, shared_bytes, declared);
   using Entry = detail::CpuEntry<Kernel, Args...>;
   const auto body = Entry::body();

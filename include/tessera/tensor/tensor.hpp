@@ -89,6 +89,8 @@ inline constexpr Layout kAnyMatrix{tuple(dynamic, dynamic), tuple(dynamic, dynam
 /// An (M,N) matrix whose rows are contiguous.
 inline constexpr Layout kRowMajorMatrix{tuple(dynamic, dynamic), tuple(dynamic, 1)};
 
+/// A view of elements at `Pointer` (or an engine like one), placed by the layout L; Edge says how
+/// much of its shape exists. Owns nothing: the memory must outlive it.
 template <class Pointer, Layout L, class Edge = Whole>
 class TESSERA_CHECKED_SYMBOL Tensor {
  public:
@@ -300,6 +302,10 @@ class TESSERA_CHECKED_SYMBOL Tensor {
 /// A view with layout pattern L: `tensor<kAnyMatrix>(data, M, N, row_stride, col_stride)`.
 template <Layout L, class Pointer, class... V>
 TESSERA_HD constexpr Tensor<Pointer, L> tensor(Pointer data, V... values) {
+  static_assert(sizeof...(V) == Tensor<Pointer, L>::dynamic_count &&
+                    (std::is_convertible_v<V, index_t> && ...),
+                "tensor<L>(data, values...) takes one value for each dynamic extent of L, then one "
+                "for each dynamic stride: tensor<kRowMajorMatrix>(data, M, N, row_stride)");
   return Tensor<Pointer, L>(data, values...);
 }
 
