@@ -14,7 +14,7 @@ using Compiled =
 }
 
 const LadderEntry kBlockTiledVectorized{
-    {"block_tiled_vectorized", "loads of four elements, A transposed in shared memory",
+    {"block_tiled_vectorized", "loads of four elements (f64: two), A transposed in shared memory",
      Compiled::tiles, true, has_native_product},
     Compiled::run,
     "BlockTiledVectorized",

@@ -35,7 +35,7 @@ struct Gemm {
   const Sum* row_bias = nullptr;     ///< M values, or null
   const Sum* column_bias = nullptr;  ///< N values, or null
   LastStep<Sum> last;                ///< activation and clamp
-  int threads = 0;  ///< at most so many; 0: default_threads()
+  int threads = 0;                   ///< at most so many; 0: default_threads()
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower way that needs none.

@@ -3,9 +3,9 @@
 // written from; arithmetic works on views of it. Invariant: every element that shape and strides
 // reach lies inside the owned memory.
 //
-//     Array a = read_array("a.npy");                       // (M,K), maybe mapped, maybe
-//     Fortran-order auto view = ConstMatrix(a.data(), a.dtype(), a.rows(), a.cols(),
-//     a.row_stride(), a.col_stride());
+//     Array a = read_array("a.npy");  // (M,K), maybe mapped, maybe in Fortran order
+//     const index_t row_stride = a.row_stride(), col_stride = a.col_stride();
+//     ConstMatrix A(a.data(), a.dtype(), a.rows(), a.cols(), row_stride, col_stride);
 #pragma once
 
 #include <memory>
@@ -21,10 +21,13 @@ namespace tessera {
 /// Order of elements in memory of a freshly made array: C = last index fastest, Fortran = first.
 enum class Order { c, fortran };
 
+/// A run-time array and its share in the memory; copying it copies no element. Any rank.
 class Array {
  public:
+  /// One element of f32, and no memory.
   Array() = default;
-  /// `data` points at element (0, ..., 0) inside memory that `owner` keeps alive.
+  /// `data` points at element (0, ..., 0) inside memory that `owner` keeps alive. `strides` has an
+  /// entry for each of `shape`, in elements; neither is checked.
   Array(DType dtype, std::vector<index_t> shape, std::vector<index_t> strides, void* data,
         std::shared_ptr<void> owner);
   /// As above, but the memory may not be written: writable() throws.

@@ -45,6 +45,7 @@ struct BlockTiled {
         copy(t, tile<S.bk, S.bn>(B, k, t.block.x), sB);
       });  // sA and sB are complete
       t.superstep("multiply", [&] {
+        // (TM,TN) += (TM,BK) * (BK,TN)
         multiply_accumulate(acc, tile<S.tm, S.bk>(sA, i, 0), tile<S.bk, S.tn>(sB, 0, j));
       });  // sA and sB may be overwritten
     }

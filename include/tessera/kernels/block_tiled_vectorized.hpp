@@ -1,7 +1,7 @@
-// Kernel 6: as block_tiled, with wide memory accesses: A and B are loaded four elements at a time,
-// and A is kept column-major in shared memory so that a thread's TM elements of one k lie side by
-// side. A is (M,K), B is (K,N), C is (M,N), any strides; where strides or alignment forbid wide
-// loads, a tile is copied element by element.
+// Kernel 6: as block_tiled, with wide memory accesses: A and B are loaded four elements at a time
+// (f64: two), and A is kept column-major in shared memory so that a thread's TM elements of one k
+// lie side by side. A is (M,K), B is (K,N), C is (M,N), any strides; where strides or alignment
+// forbid wide loads, a tile is copied element by element.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -46,11 +46,12 @@ struct BlockTiledVectorized {
     auto acc = zeros<AccumulatorFor<decltype(C)>, S.tm, S.tn>();  // (TM,TN)
     for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
       t.superstep("load", [&] {
-        copy_vectorized<width>(t, tile<S.bm, S.bk>(A, t.block.y, k),
-                               sA);  // along k, scattered into columns
+        // A along k, scattered into the columns of sA; past the edge reads as zero.
+        copy_vectorized<width>(t, tile<S.bm, S.bk>(A, t.block.y, k), sA);
         copy_vectorized<width>(t, tile<S.bk, S.bn>(B, k, t.block.x), sB);
       });  // sA and sB are complete
       t.superstep("multiply", [&] {
+        // (TM,TN) += (TM,BK) * (BK,TN)
         multiply_accumulate(acc, tile<S.tm, S.bk>(sA, i, 0), tile<S.bk, S.tn>(sB, 0, j));
       });  // sA and sB may be overwritten
     }

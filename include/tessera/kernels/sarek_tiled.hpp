@@ -8,6 +8,7 @@
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/shared.hpp"
 #include "tessera/tensor/storage.hpp"
+#include "tessera/tensor/tile.hpp"
 
 namespace tessera {
 
@@ -29,7 +30,7 @@ struct SarekTiled {
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     using T = ElementOf<decltype(A)>;
-    auto& stage = shared<Shared<T>>(t);
+    auto& stage = shared<Shared<T>>(t);  // a is (BM,BK), b is (BK,BN)
     const int tx = t.thread.x, ty = t.thread.y;
     auto acc = zero_of(C);
     for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {

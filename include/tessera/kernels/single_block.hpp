@@ -4,10 +4,11 @@
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
-#include "tessera/ops/copy.hpp"
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/shared.hpp"
+#include "tessera/tensor/storage.hpp"
+#include "tessera/tensor/tile.hpp"
 
 namespace tessera {
 

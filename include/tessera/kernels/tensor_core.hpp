@@ -44,9 +44,9 @@ struct TensorCoreTiled {
     auto sA = stage.a.view();  // (BM,BK)
     auto sB = stage.b.view();  // (BK,BN)
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
-    auto wA = tile<S.wm, S.bk>(sA, i, 0);  // (WM,BK), this warp's rows
-    auto wB = tile<S.bk, S.wn>(sB, 0, j);  // (BK,WN), this warp's columns
-    typename Mma::FragmentC acc[rows][cols] = {};
+    auto wA = tile<S.wm, S.bk>(sA, i, 0);          // (WM,BK), this warp's rows
+    auto wB = tile<S.bk, S.wn>(sB, 0, j);          // (BK,WN), this warp's columns
+    typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
     for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
       t.superstep("load", [&] {
         copy(t, tile<S.bm, S.bk>(A, t.block.y, k), sA);  // past the edge reads as zero
@@ -55,24 +55,26 @@ struct TensorCoreTiled {
       t.superstep("multiply", [&] {
         TESSERA_UNROLL_REGISTERS
         for (int step = 0; step < S.bk / mma.k; ++step) {
-          typename Mma::FragmentB b[cols];
+          typename Mma::FragmentB b[cols];  // (k,WN), fragments of (k,n)
           TESSERA_UNROLL_REGISTERS
-          for (int c = 0; c < cols; ++c) b[c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c));
+          for (int c = 0; c < cols; ++c)
+            b[c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c));  // (k,n)
           TESSERA_UNROLL_REGISTERS
           for (int r = 0; r < rows; ++r) {
-            const auto a = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step));
+            const auto a = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step));  // (m,k)
             TESSERA_UNROLL_REGISTERS
-            for (int c = 0; c < cols; ++c) Mma::mma(t, acc[r][c], a, b[c]);
+            for (int c = 0; c < cols; ++c) Mma::mma(t, acc[r][c], a, b[c]);  // (m,n)
           }
         }
       });  // sA and sB may be overwritten
     }
-    auto wC =
-        tile<S.wm, S.wn>(tile<S.bm, S.bn>(C, t.block.y, t.block.x), i, j);  // (WM,WN), clipped
+    auto gC = tile<S.bm, S.bn>(C, t.block.y, t.block.x);  // (BM,BN), clipped at the edge
+    auto wC = tile<S.wm, S.wn>(gC, i, j);                 // (WM,WN), clipped
     TESSERA_UNROLL_REGISTERS
     for (int r = 0; r < rows; ++r) {
       TESSERA_UNROLL_REGISTERS
-      for (int c = 0; c < cols; ++c) Mma::store_d(t, tile<mma.m, mma.n>(wC, r, c), acc[r][c]);
+      for (int c = 0; c < cols; ++c)
+        Mma::store_d(t, tile<mma.m, mma.n>(wC, r, c), acc[r][c]);  // (m,n), skipped past the edge
     }
   }
 };

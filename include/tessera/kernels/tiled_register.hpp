@@ -43,10 +43,11 @@ struct TiledRegister {
         copy(t, tile<S.bk, S.bn>(B, k, t.block.x), sB);
       });  // sA and sB are complete
       t.superstep("multiply", [&] {
+        // (TM,1) += (TM,BK) * (BK,1)
         multiply_accumulate(acc, tile<S.tm, S.bk>(sA, rows, 0), tile<S.bk, 1>(sB, 0, col));
       });  // sA and sB may be overwritten
     }
-    for (int i = 0; i < S.tm; ++i) store(gC, rows * S.tm + i, col, acc(i, 0));
+    store_tile(gC, rows, col, acc);  // (TM,1) at tile (rows,col), skipped past the edge
   }
 };
 
