@@ -47,6 +47,18 @@ TEST(Faults, AnExceptionNamesItsThreadAndUnwindsAllOthers) {
   EXPECT_EQ(alive.load(), 0);
 }
 
+struct ThrowsAnError {
+  void operator()(auto t) const {
+    if (t.thread == 3) throw Error(Category::file, "no such table", "a file", "nothing");
+  }
+};
+
+TEST(Faults, AnErrorOfTheKernelKeepsItsCategory) {
+  const auto text =
+      error_of([&] { launch(LaunchConfig{.block = {8}}, ThrowsAnError{}); }, Category::file);
+  EXPECT_THAT(text, AllOf(HasSubstr("thread (3,0,0)"), HasSubstr("expected a file, got nothing")));
+}
+
 /// A barrier where nothing can be thrown: in a noexcept function, and in a destructor.
 struct BarrierInNoexcept {
   static constexpr const char* name = "barrier_in_noexcept";

@@ -16,7 +16,7 @@ enum class Category {
   file,         ///< a file that cannot be read, or is not what it says
   unavailable,  ///< a device, feature or package that is not there
   resource,     ///< memory, disk or threads ran out
-  kernel,       ///< a kernel threw, diverged at a barrier, or overflowed its stack
+  kernel,       ///< a kernel diverged at a barrier, overflowed its stack or threw, but for an Error
   failed        ///< a check or comparison that did not hold
 };
 
