@@ -3,6 +3,7 @@
 // code 1 when one of them does not hold.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -75,15 +76,37 @@ void reset(const Array& C, const Array& C0, double beta) {
 
 // ---- one algorithm ------------------------------------------------------------------------------
 
+/// A product that takes longer runs once: what a first call costs beside is then little.
+constexpr double kLongSeconds = 0.05;
+/// A shorter one runs until so much time has passed.
+constexpr double kTimedSeconds = 0.01;
+
+/// Multiplies into C; a short product again and again, each time from what C held before, and the
+/// fastest time counts. The first of several runs does not: it wakes the threads, touches memory
+/// for the first time and loads the caches.
+void time_runs(Compared& out, const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
+               const Array& C, const Array& C0) {
+  const auto one_run = [&] {
+    reset(C, C0, plan.problem.beta);
+    const auto start = Clock::now();
+    run(plan, A, B, matrix_of(C));
+    return seconds_since(start);
+  };
+  out.seconds = one_run();
+  out.runs = 1;
+  if (out.seconds > kLongSeconds) return;
+  const auto start = Clock::now();
+  out.seconds = one_run();
+  for (; seconds_since(start) < kTimedSeconds; ++out.runs)
+    out.seconds = std::min(out.seconds, one_run());
+}
+
 Compared compare_one(const Algorithm& algorithm, const Plan& plan, const ConstMatrix& A,
                      const ConstMatrix& B, const Array& C, const Array& C0,
                      const Verifier& verifier) {
   Compared out{.algorithm = &algorithm, .status = Status::ok, .tile = plan.tile};
   try {
-    reset(C, C0, plan.problem.beta);
-    const auto start = Clock::now();
-    run(plan, A, B, matrix_of(C));
-    out.seconds = seconds_since(start);
+    time_runs(out, plan, A, B, C, C0);
     out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
     out.found = verifier.check(const_matrix_of(C), algorithm.arithmetic(plan.problem.in));
   } catch (const std::bad_alloc&) {

@@ -59,6 +59,7 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
     row["gflops"] = has ? ordered_json(result.gflops) : ordered_json();
     row["tile"] =
         result.tile == TileShape{} ? ordered_json() : ordered_json(to_string(result.tile));
+    if (has) row["runs"] = result.runs;
     if (has) row["outside"] = result.found.outside;
     if (has && result.found.outside > 0) {
       row["first_wrong"] = {{"row", result.found.row},

@@ -28,7 +28,8 @@ struct Compared {
   TileShape tile = {};
   std::string reason = {};  ///< why it is not ok
   Verification found = {};
-  double seconds = 0, gflops = 0;
+  double seconds = 0, gflops = 0;  ///< of the fastest timed run
+  index_t runs = 0;                ///< that were timed
 };
 
 nlohmann::ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results);
