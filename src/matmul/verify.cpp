@@ -394,6 +394,9 @@ void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix&
                 epilogue<Acc>(p, sum, p.beta == 0 ? Acc{0} : convert<Acc>(target), added));
           }
         }
+      } else {
+        throw Error(Category::type, "verify: there is no product of these types", {},
+                    cat(name(p.in), " to ", name(p.out)));
       }
     });
   });

@@ -76,6 +76,13 @@ TEST(Verify, BytesIntoI32AreExact) {
   EXPECT_THROW(matmul(A.view(), B.view(), C.view()), Error);
 }
 
+TEST(Verify, TypesWithoutAProductAreRefusedByTheReference) {
+  Guarded<float> A(3, 4), B(4, 5);
+  Guarded<double> C(3, 5);
+  const Problem problem = make_problem(A.view(), B.view(), C.view());
+  EXPECT_THROW(reference_matmul(problem, A.view(), B.view(), C.view()), Error);
+}
+
 TEST(Matmul, GivesAProductInMemoryOfItsOwn) {
   const HostTensor<float> A({{1, 2}, {3, 4}, {5, 6}}), B({{1, 0, 2}, {0, 1, 3}});
   const HostTensor<float> C = matmul(A, B);

@@ -70,11 +70,16 @@ Format output_format(const std::string& path, Format format = Format::automatic)
 /// file instead (slower to fill, since every page passes the file system on its first write).
 class OutputArray {
  public:
+  /// Throws Error(argument) for a path that cannot be written or a file that must not be replaced,
+  /// Error(shape) for a shape that the format does not hold, Error(resource) where disk or memory
+  /// does not suffice.
   OutputArray(const std::string& path, DType dtype, std::vector<index_t> shape,
               WriteOptions options = {});
   /// Zeros at first. Valid until commit().
   const Array& array() const { return mapped_ ? mapped_->array() : array_; }
   bool is_mapped() const { return mapped_ != nullptr; }
+  /// Writes the array and gives the file its name; call it once. Throws Error(resource) or
+  /// Error(argument) where the disk or the folder says no; an old file is then as it was.
   void commit();
 
  private:

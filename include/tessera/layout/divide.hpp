@@ -30,6 +30,7 @@ constexpr Layout logical_divide(const Layout& layout, const Tiler& tile) {
                          [](const Layout& a, const Layout& b) { return logical_divide(a, b); });
 }
 
+/// By a shape: a number cuts the whole layout, a tuple cuts mode by mode and may nest.
 constexpr Layout logical_divide(const Layout& layout, const IntTuple& tile) {
   if (tile.is_leaf()) return logical_divide(layout, Layout(tile));
   if (tile.rank() > layout.rank()) refused::a_tile_has_at_most_as_many_modes(layout, tile);
@@ -79,6 +80,7 @@ constexpr Layout zipped_for(const char* name, const Layout& layout, const IntTup
 
 }  // namespace detail
 
+/// (tile, rest), as logical_divide: one Layout cuts the whole layout.
 constexpr Layout zipped_divide(const Layout& layout, const Layout& tile) {
   return detail::zipped_for("zipped_divide", layout, tile);
 }

@@ -42,6 +42,7 @@ constexpr IntTuple row_major_stride(const IntTuple& shape) {
   return stride;
 }
 
+/// shape:stride; the two nest alike, and no extent is negative. Strides count elements, any sign.
 struct Layout {
   IntTuple shape, stride;
 
@@ -49,6 +50,8 @@ struct Layout {
   constexpr Layout() : shape(1), stride(0) {}
   /// Column-major.
   constexpr Layout(const IntTuple& shape_) : Layout(shape_, col_major_stride(shape_)) {}
+  /// Error(shape) where the two nest differently or an extent is negative. (Refusals of the algebra
+  /// stop the compiler in a constant expression.)
   constexpr Layout(const IntTuple& shape_, const IntTuple& stride_)
       : shape(shape_), stride(stride_) {
     if (!congruent(shape, stride)) refused::shape_and_stride_must_nest_alike(shape, stride);

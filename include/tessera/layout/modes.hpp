@@ -7,7 +7,8 @@
 namespace tessera {
 
 /// The layout in elements n times as wide: upcast((8,1024):(1024,1), 16) is (8,64):(64,1). A
-/// dynamic stride is taken to be a multiple of n.
+/// dynamic stride is taken to be a multiple of n. Error(shape) where n is below 1, or neither of n
+/// and a stride divides the other, or neither of an extent and what is left of n.
 constexpr Layout upcast(const Layout& layout, index_t n) {
   if (n <= 0) refused::a_factor_must_be_positive({"upcast", &layout}, n);
   const auto divide = [&](index_t a, index_t b) {
@@ -27,7 +28,7 @@ constexpr Layout upcast(const Layout& layout, index_t n) {
 }
 
 /// The layout in elements n times as narrow: the contiguous mode grows n times as long, other
-/// strides n times as large.
+/// strides n times as large. Error(shape) where n is below 1 or a product exceeds 64 bits.
 constexpr Layout downcast(const Layout& layout, index_t n) {
   if (n <= 0) refused::a_factor_must_be_positive({"downcast", &layout}, n);
   Layout out = layout;

@@ -18,7 +18,9 @@ constexpr Layout product_for(const refused::Call& call, const Layout& block, con
 }  // namespace detail
 
 /// (block, repetition): the repetition has the shape of `by` and moves over what the block leaves
-/// free.
+/// free. Error(shape) where the block is empty, overlaps itself, has a negative stride, or several
+/// modes with numbers known only at run time; and where an extent or stride of `by` does not divide
+/// what it covers of the free part.
 constexpr Layout logical_product(const Layout& block, const Layout& by) {
   return detail::product_for({"logical_product", &block, &by}, block, by);
 }
@@ -58,11 +60,12 @@ constexpr Layout paired_product(const Layout& block, const Layout& by, Inner inn
 }  // namespace detail
 
 /// Blocks side by side: blocked_product((2,5):(5,1), (3,4):(1,3)) is ((2,3),(5,4)):((5,10),(1,30)).
+/// Errors as logical_product.
 constexpr Layout blocked_product(const Layout& block, const Layout& by) {
   return detail::paired_product(block, by, detail::Inner::block);
 }
 
-/// Blocks interleaved: neighbours belong to different blocks.
+/// Blocks interleaved: neighbours belong to different blocks. Errors as logical_product.
 constexpr Layout raked_product(const Layout& block, const Layout& by) {
   return detail::paired_product(block, by, detail::Inner::repetition);
 }
@@ -73,7 +76,9 @@ constexpr Layout make_ordered_layout(const IntTuple& shape, const IntTuple& orde
   return Layout(shape, compact_order(shape, order));
 }
 
-/// The block repeated to fill `shape`, the repetitions in `order`.
+/// The block repeated to fill `shape`, the repetitions in `order`, the smallest number fastest.
+/// Error(shape) where a mode of the block is empty, known only at run time or does not divide that
+/// of the shape; and as logical_product.
 constexpr Layout tile_to_shape(const Layout& block, const IntTuple& shape, const IntTuple& order) {
   const int rank = block.rank() > shape.rank() ? block.rank() : shape.rank();
   const Layout padded = pad_rank(block, rank);

@@ -8,8 +8,11 @@
 
 namespace tessera {
 
-/// Each cell shows its index, darker as it grows; a marked tile stands out.
+/// Each cell shows its index, darker as it grows; a marked tile stands out. Throws Error(argument)
+/// for more than kMaxPictureCells cells, numbers known only at run time, or a tile that is not
+/// there.
 std::string svg(const Layout& layout, const std::optional<TileMark>& mark = {});
+/// The same of a swizzled or composed layout.
 std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark = {});
 
 /// A thread-value map: (thread, value) -> position in a tile of `shape`, first mode fastest. Each

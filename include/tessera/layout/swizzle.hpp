@@ -13,6 +13,7 @@ struct Swizzle {
   int shift = 0;  ///< how far above the mixing bits lie; negative: below
 
   constexpr Swizzle() = default;
+  /// Error(shape) unless 0 <= bits <= |shift| <= 31, base >= 0 and bits + base <= 31.
   constexpr Swizzle(int bits_, int base_, int shift_) : bits(bits_), base(base_), shift(shift_) {
     const int distance = shift < -31 || shift > 31 ? 32 : shift < 0 ? -shift : shift;
     if (bits < 0 || base < 0 || bits > 31 || base > 31 - bits || distance < bits || distance > 31)

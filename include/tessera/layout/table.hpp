@@ -19,8 +19,11 @@ struct TileMark {
 /// What a picture shows is refused beyond this many cells.
 inline constexpr index_t kMaxPictureCells = 16384;
 
-/// The table with a line "shape:stride" above it. Cells of a marked tile stand in brackets.
+/// The table with a line "shape:stride" above it. Cells of a marked tile stand in brackets. Throws
+/// Error(argument) for more than kMaxPictureCells cells, numbers known only at run time, or a tile
+/// that is not there.
 std::string format_table(const Layout& layout, const std::optional<TileMark>& mark = {});
+/// The same with the composition above it.
 std::string format_table(const ComposedLayout& layout, const std::optional<TileMark>& mark = {});
 
 /// The indices of a tile's elements, the first mode fastest. The layout may be larger than a

@@ -40,6 +40,8 @@ class Verifier {
            const std::function<void(index_t, index_t)>& progress = {});
   ~Verifier();
   Verifier(Verifier&&) noexcept;
+  /// Compares C, (M,N) of the problem's type, element by element. Throws Error(shape) for any other
+  /// matrix.
   Verification check(const ConstMatrix& C, Arithmetic arithmetic = Arithmetic::native) const;
 
  private:
@@ -48,7 +50,9 @@ class Verifier {
 };
 
 /// The plain triple loop: one chain of fused multiply-adds in order of k for each element, then the
-/// one epilogue expression. This is the definition of "the same bits".
+/// one epilogue expression. This is the definition of "the same bits". A is (M,K), B is (K,N), C is
+/// (M,N), as make_problem() has checked them: only their types are looked at. Throws Error(type)
+/// for types without a product.
 void reference_matmul(const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
                       const Matrix& C, const void* bias = nullptr);
 

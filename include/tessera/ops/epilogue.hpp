@@ -55,6 +55,7 @@ TESSERA_KERNEL void store(const Output<CTensor>& out, index_t row, index_t col, 
       out.scalars, sum, [&] { return target; }, bias));
 }
 
+/// The same to a plain tensor: C = sum, converted to its type.
 template <AnyTensor CTensor, class Acc>
 TESSERA_KERNEL void store(const CTensor& c, index_t row, index_t col, Acc sum) {
   if (c.contains(row, col)) c(row, col) = convert<std::remove_cv_t<typename CTensor::element>>(sum);

@@ -82,6 +82,8 @@ struct FirstCoordinate {
 
 }  // namespace detail
 
+/// Rank extents and their elements of type T, which it owns. Throws Error(shape) for a negative
+/// extent, Error(resource) where there is no memory.
 template <class T, int Rank = 2>
 class TESSERA_CHECKED_SYMBOL HostTensor {
   static_assert(Rank >= 1 && Rank <= 8, "a HostTensor has 1 to 8 modes");
