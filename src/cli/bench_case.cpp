@@ -43,7 +43,7 @@ Types parse_types(std::string_view text) {
     const DType both = named_dtype(std::string(text));
     return {both, both};
   }
-  return {named_dtype(std::string(text.substr(0, colon))),
+  return {named_dtype(std::string(text.substr(0, colon)), product_dtype_names(Products::operands)),
           named_dtype(std::string(text.substr(colon + 1)))};
 }
 

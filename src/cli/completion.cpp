@@ -22,7 +22,7 @@ struct Values {
 Values values_of(const CLI::Option& option, const CLI::App& root) {
   const std::string type = option.get_type_name();
   if (type == "FILE") return {true, false, {}};
-  if (type == "TYPE") return {false, false, dtype_names()};
+  if (type == "TYPE") return {false, false, product_dtype_names()};
   if (type == "ALGORITHM" || type == "ALGORITHMS") {
     auto words = algorithm_names();
     words.insert(words.begin(), type == "ALGORITHM" ? "auto" : "all");

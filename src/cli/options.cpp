@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <new>
 
@@ -124,14 +125,31 @@ std::vector<std::string> algorithm_names() {
   return out;
 }
 
-DType named_dtype(const std::string& text) {
+std::vector<std::string> product_dtype_names(Products products) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+    const auto in = static_cast<DType>(i);
+    const auto has_product = [&](const Algorithm& each) {
+      for (std::size_t to = 0; to < kDTypeNames.size(); ++to) {
+        if ((to == i || products == Products::operands) &&
+            each.supports(in, static_cast<DType>(to)))
+          return true;
+      }
+      return false;
+    };
+    if (std::any_of(algorithms().begin(), algorithms().end(), has_product))
+      out.emplace_back(kDTypeNames[i]);
+  }
+  return out;
+}
+
+DType named_dtype(const std::string& text, const std::vector<std::string>& taken) {
   try {
     return parse_dtype(text);
   } catch (const Error& error) {
-    const std::string near = nearest(text, dtype_names());
-    if (near.empty()) throw;
-    throw Error(Category::type, error.problem(), error.expected(), error.got(),
-                "did you mean '" + near + "'?");
+    const std::string near = nearest(text, taken);
+    throw Error(Category::type, error.problem(), "one of " + join(taken), error.got(),
+                near.empty() ? "" : "did you mean '" + near + "'?");
   }
 }
 

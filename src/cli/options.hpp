@@ -55,10 +55,16 @@ CLI::Option* add_threads(CLI::App& app, int& target);
 std::vector<std::string> split(std::string_view text, char separator);
 /// The names of all element types.
 std::vector<std::string> dtype_names();
+/// Of those with a product whose A, B and C have that type; `operands` adds the types of A and B of
+/// products into another type.
+enum class Products { of_one_type, operands };
+std::vector<std::string> product_dtype_names(Products products = Products::of_one_type);
 /// The names of all algorithms in the order of the ladder.
 std::vector<std::string> algorithm_names();
-/// As parse_dtype, with the nearest name. Throws Error(type).
-DType named_dtype(const std::string& text);
+/// As parse_dtype, where `taken` are the names to expect. Throws Error(type) with those and the
+/// nearest of them.
+DType named_dtype(const std::string& text,
+                  const std::vector<std::string>& taken = product_dtype_names());
 /// The algorithm's own name, or `also`. Throws Error(argument) with the nearest name.
 std::string named_algorithm(const std::string& text, const std::string& also = {});
 
