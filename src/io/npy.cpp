@@ -174,8 +174,10 @@ DType untyped_element(const std::string& descr, int bytes, std::optional<DType> 
                       const std::string& path) {
   const char* candidates = bytes == 2 ? "bf16 or f16" : "f8e4m3 or f8e5m2";
   if (!untyped) {
-    bad_file(path, cat("elements of type '", descr, "' do not say what they are"), {}, {},
-             cat("say it: --dtype ", candidates, " (ml_dtypes writes bfloat16 and float8 so)"));
+    bad_file(
+        path, cat("elements of type '", descr, "' do not say what they are"), {}, {},
+        cat("say it: --dtype ", candidates,
+            " (ml_dtypes writes bfloat16 and float8 so), or use .safetensors, which keeps types"));
   }
   if (size_of(*untyped) != bytes) {
     bad_file(path,
