@@ -74,11 +74,7 @@ std::vector<Shape> shapes_of(const BenchRequest& request) {
 std::vector<int> threads_of(const BenchRequest& request) {
   if (request.threads.empty()) return {default_threads()};
   std::vector<int> out;
-  for (index_t count : parse_extents(request.threads)) {
-    if (count > 4096)
-      throw Error(Category::argument, "too many threads", "at most 4096", std::to_string(count));
-    out.push_back(static_cast<int>(count));
-  }
+  for (index_t count : parse_thread_counts(request.threads)) out.push_back(static_cast<int>(count));
   return out;
 }
 

@@ -78,7 +78,7 @@ void add_what(CLI::App& app, BenchRequest& request) {
   add_text(app, "--threads", request.threads, "LIST",
            "Numbers of threads, such as 1,2; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, "
            "then the cores of this process",
-           extents);
+           [](const std::string& text) { parse_thread_counts(text); });
   app.add_option(
          "--peers", request.peers,
          "Other BLAS libraries to measure against: auto (all that are found), none, or names "

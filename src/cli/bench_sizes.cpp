@@ -14,10 +14,21 @@ namespace tessera::cli {
 
 namespace {
 
-constexpr index_t kLargest = index_t{1} << 20;  // 4 TiB for one f32 square: nobody's memory
 constexpr std::size_t kMostSizes = 1000;
-constexpr const char* kForms =
-    "512, 64:1024:x2, 64:1024:+64, 4096x16x4096, 1000x8x8x8 or 1024-TN, joined by commas";
+
+/// What a list is of: how messages call an entry and its number, and what may be written.
+struct Wording {
+  std::string_view entry, number, forms;
+  index_t largest;
+};
+constexpr index_t kLargest = index_t{1} << 20;  // 4 TiB for one f32 square: nobody's memory
+constexpr Wording kSizes = {
+    "size", "a size",
+    "512, 64:1024:x2, 64:1024:+64, 4096x16x4096, 1000x8x8x8 or 1024-TN, joined by commas",
+    kLargest};
+constexpr Wording kExtents = {"extent", "an extent",
+                              "512, 64:1024:x2 or 64:1024:+64, joined by commas", kLargest};
+constexpr Wording kThreads = {"number of threads", "it", "1, 1,2 or 1:16:x2", 4096};
 
 struct Suite {
   std::string_view name, sizes;
@@ -34,43 +45,44 @@ constexpr std::array kSuites = {
     Suite{"tiny", "4,8,16,32"},
     Suite{"batched", "1000x8x8x8,1000x16x16x16,1000x32x32x32,100x64x64x64"}};
 
-[[noreturn]] void refuse(std::string_view part, const std::string& why) {
-  throw Error(Category::argument, cat("cannot read the size '", part, "': ", why), {}, {},
-              cat("write ", kForms));
+[[noreturn]] void refuse(const Wording& list, std::string_view part, const std::string& why) {
+  throw Error(Category::argument, cat("cannot read the ", list.entry, " '", part, "': ", why), {},
+              {}, cat("write ", list.forms));
 }
 
-index_t number(std::string_view text, std::string_view part, const char* what = "a size",
-               index_t least = 1) {
+index_t number(const Wording& list, std::string_view text, std::string_view part,
+               std::string_view what, index_t least = 1) {
   index_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range || (error == std::errc{} && value > kLargest))
-    refuse(part, cat("'", text, "' is larger than ", kLargest));
-  if (text.empty()) refuse(part, "a number is missing");
-  if (error != std::errc{} || stop != end) refuse(part, cat("'", text, "' is not a whole number"));
-  if (value < least) refuse(part, cat(what, " is at least ", least, ", not ", value));
+  if (error == std::errc::result_out_of_range || (error == std::errc{} && value > list.largest))
+    refuse(list, part, cat("'", text, "' is larger than ", list.largest));
+  if (text.empty()) refuse(list, part, "a number is missing");
+  if (error != std::errc{} || stop != end)
+    refuse(list, part, cat("'", text, "' is not a whole number"));
+  if (value < least) refuse(list, part, cat(what, " is at least ", least, ", not ", value));
   return value;
 }
 
-std::vector<index_t> range(std::string_view part) {
-  if (part.empty()) refuse(part, "a number is missing");
+std::vector<index_t> range(const Wording& list, std::string_view part) {
+  if (part.empty()) refuse(list, part, "a number is missing");
   const auto fields = split(part, ':');
-  if (fields.size() == 1) return {number(part, part)};
+  if (fields.size() == 1) return {number(list, part, part, list.number)};
   if (fields.size() != 3)
-    refuse(part, "a range has three fields, FIRST:LAST:xFACTOR or FIRST:LAST:+STEP");
-  const index_t first = number(fields[0], part);
-  const index_t last = number(fields[1], part);
-  if (last < first) refuse(part, cat("it ends at ", last, ", before it begins at ", first));
+    refuse(list, part, "a range has three fields, FIRST:LAST:xFACTOR or FIRST:LAST:+STEP");
+  const index_t first = number(list, fields[0], part, list.number);
+  const index_t last = number(list, fields[1], part, list.number);
+  if (last < first) refuse(list, part, cat("it ends at ", last, ", before it begins at ", first));
   const std::string& step = fields[2];
   const bool times = step.starts_with('x');
   if (!times && !step.starts_with('+'))
-    refuse(part,
+    refuse(list, part,
            cat("the third field is a factor such as x2 or a step such as +64, not '", step, "'"));
-  const index_t by =
-      number(std::string_view(step).substr(1), part, times ? "a factor" : "a step", times ? 2 : 1);
+  const index_t by = number(list, std::string_view(step).substr(1), part,
+                            times ? "a factor" : "a step", times ? 2 : 1);
   std::vector<index_t> out;
   for (index_t at = first; at <= last; at = times ? at * by : at + by) {
-    if (out.size() == kMostSizes) refuse(part, cat("more than ", kMostSizes, " sizes"));
+    if (out.size() == kMostSizes) refuse(list, part, cat("more than ", kMostSizes, " sizes"));
     out.push_back(at);
   }
   return out;
@@ -82,9 +94,9 @@ void append_once(std::vector<T>& out, const T& value) {
 }
 
 template <class T, class Each>
-std::vector<T> parse_list(std::string_view text, Each&& each) {
+std::vector<T> parse_list(const Wording& list, std::string_view text, Each&& each) {
   std::vector<T> out;
-  if (text.empty()) refuse(text, "nothing is there");
+  if (text.empty()) refuse(list, text, "nothing is there");
   for (const auto& part : split(text, ',')) {
     for (const T& value : each(part)) append_once(out, value);
     if (out.size() > kMostSizes)
@@ -112,27 +124,34 @@ Shape without_transposition(std::string& part) {
 Shape rectangle(std::string_view part) {
   const auto fields = split(part, 'x');
   std::vector<index_t> sides;
-  for (const auto& field : fields) sides.push_back(number(field, part));
+  for (const auto& field : fields) sides.push_back(number(kSizes, field, part, kSizes.number));
   if (sides.size() == 3) return {sides[0], sides[1], sides[2]};
   if (sides.size() == 4) return {sides[1], sides[2], sides[3], sides[0]};
-  refuse(part, "a rectangle has three extents, MxNxK, or four with those of a batch, BATCHxMxNxK");
+  refuse(kSizes, part,
+         "a rectangle has three extents, MxNxK, or four with those of a batch, BATCHxMxNxK");
 }
 
 }  // namespace
 
 std::vector<index_t> parse_extents(std::string_view text) {
-  return parse_list<index_t>(text, [](const std::string& part) { return range(part); });
+  return parse_list<index_t>(kExtents, text,
+                             [](const std::string& part) { return range(kExtents, part); });
+}
+
+std::vector<index_t> parse_thread_counts(std::string_view text) {
+  return parse_list<index_t>(kThreads, text,
+                             [](const std::string& part) { return range(kThreads, part); });
 }
 
 std::vector<Shape> parse_sizes(std::string_view text) {
-  return parse_list<Shape>(text, [](const std::string& part) {
+  return parse_list<Shape>(kSizes, text, [](const std::string& part) {
     std::string sides = part;
     const Shape like = without_transposition(sides);
     std::vector<Shape> out;
     if (sides.find('x') != std::string::npos && sides.find(':') == std::string::npos) {
       out.push_back(rectangle(sides));
     } else {
-      for (index_t side : range(sides)) out.push_back({side, side, side});
+      for (index_t side : range(kSizes, sides)) out.push_back({side, side, side});
     }
     for (Shape& each : out)
       each.a_transposed = like.a_transposed, each.b_transposed = like.b_transposed;

@@ -16,6 +16,9 @@ namespace tessera::cli {
 /// Throws Error(argument) that quotes the part it cannot read.
 std::vector<index_t> parse_extents(std::string_view text);
 
+/// As parse_extents for --threads: each from 1 to 4096.
+std::vector<index_t> parse_thread_counts(std::string_view text);
+
 /// Shapes for --sizes: as parse_extents for cubes, and MxNxK, BATCHxMxNxK and transposed ones.
 /// Inverse of to_string(Shape). Throws Error(argument).
 std::vector<Shape> parse_sizes(std::string_view text);

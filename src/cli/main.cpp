@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -59,14 +60,29 @@ std::string first_positional(const CLI::App& app) {
   return {};
 }
 
+using Words = std::vector<std::string>;
+
+/// What to say about an option that nothing took.
+std::string unexpected_option(const Words& arguments, const CLI::App& app,
+                              const std::string& word) {
+  const std::string option = word.substr(0, word.find('='));
+  const Words known = option_names(app);
+  const bool is_known = std::find(known.begin(), known.end(), option) != known.end();
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  const bool before = std::find(arguments.begin(), mark, word) != mark;
+  const bool behind = std::find(mark, arguments.end(), word) != arguments.end();
+  // A known option that nothing took stands where it is none.
+  if (behind && (is_known || !before))
+    return cat("unexpected argument '", word, "': it stands behind --");
+  if (!is_known) return cat("unknown option '", option, "'", did_you_mean(option, known));
+  return cat("'", option, "' stands before the command; write it behind '", full_name(app), "'");
+}
+
 /// What to say about an argument that nothing took.
-std::string unexpected(const CLI::App& root, const CLI::App& app) {
+std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::App& app) {
   for (const auto& word : root.remaining(true)) {
     if (word == "--") continue;
-    if (word.size() > 1 && word[0] == '-') {
-      const std::string option = word.substr(0, word.find('='));
-      return cat("unknown option '", option, "'", did_you_mean(option, option_names(app)));
-    }
+    if (word.size() > 1 && word[0] == '-') return unexpected_option(arguments, app, word);
     const auto commands = command_names(app);
     // What a positional took may have been meant as a command: "layout evl 4:1".
     const std::string taken = first_positional(app);
@@ -81,9 +97,39 @@ std::string unexpected(const CLI::App& root, const CLI::App& app) {
   return "unexpected arguments";
 }
 
+/// The option that an error's text begins with; nullptr where there is none.
+const CLI::Option* option_of(const CLI::Error& error, const CLI::App& app) {
+  const std::string text = error.what();
+  for (const CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
+    for (const auto* option : each->get_options()) {
+      if (text.starts_with(option->get_name() + ":")) return option;
+    }
+  }
+  return nullptr;
+}
+
+/// An option with too many or too few values.
+std::string mismatch_of(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  const auto values = static_cast<std::size_t>(std::max(1, option.get_items_expected_min()));
+  if (option.count() > values) {
+    const std::size_t times = (option.count() + values - 1) / values;
+    return cat(name, " is given ", times == 2 ? "twice" : cat(times, " times"));
+  }
+  const std::string type = option.get_type_name();
+  return values > 1 ? cat(name, " needs ", values, " values: ", type, " ", type)
+                    : cat(name, " needs a value: ", type);
+}
+
 /// The messages of CLI11 in this command's words.
-std::string message_of(const CLI::Error& error, const CLI::App& root, const CLI::App& app) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return unexpected(root, app);
+std::string message_of(const CLI::Error& error, const Words& arguments, const CLI::App& root,
+                       const CLI::App& app) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    return unexpected(arguments, root, app);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const CLI::Option* option = option_of(error, app);
+    return option != nullptr ? mismatch_of(*option) : error.what();
+  }
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
   const auto commands = command_names(app);
   return cat(commands.empty() ? error.what() : "no command given: expected " + join(commands),
@@ -142,7 +188,7 @@ int command_line(int argc, char** argv, Context& context) {
   } catch (const CLI::Error& error) {
     const CLI::App& app = deepest(root);
     context.command = full_name(app);
-    context.error(message_of(error, root, app));
+    context.error(message_of(error, Words(argv + 1, argv + argc), root, app));
     return kUsage;
   }
   if (version) {

@@ -2,8 +2,11 @@
 #include "settings.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "options.hpp"
 #include "suggest.hpp"
@@ -82,6 +85,10 @@ std::vector<Setting> read_file(const CLI::App& root, const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw Error(Category::file, cat(path, ": is a folder"), "a file with values of options");
+  errno = 0;
+  if (!std::ifstream(path))
+    throw Error(Category::file,
+                cat("cannot read the configuration file '", path, "': ", std::strerror(errno)));
   std::vector<CLI::ConfigItem> items;
   try {
     items = CLI::ConfigBase().from_file(path);

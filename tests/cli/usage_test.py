@@ -46,6 +46,11 @@ class Help(harness.CommandTest):
     def test_help_wins_over_other_mistakes(self):
         self.assertIn("Usage:", self.succeeds("multiply", "--bogus", "--help").out)
 
+    def test_the_environment_page_names_every_instruction_set(self):
+        text = self.succeeds("help", "environment").out
+        for name in ["portable", "avx2", "avx512", "neon", "packed"]:
+            self.assertRegex(text.split("TESSERA_CPU")[1].split("TESSERA_PEERS")[0], rf"\b{name}\b")
+
     def test_exit_codes_page_names_them_all(self):
         text = self.succeeds("help", "exit-codes").out
         for code in ["0", "1", "2", "3", "4", "130"]:
@@ -89,6 +94,36 @@ class Misspelt(harness.CommandTest):
         self.fails(2, "multiply", "a", "b", "--transpose_a", says="did you mean '--transpose-a'?")
         self.fails(2, "doctor", "--jsn", says="did you mean '--json'?")
         self.fails(2, "--verson", says="did you mean '--version'?")
+
+    def test_options_behind_the_mark_and_before_the_command_are_told_where_they_stand(self):
+        for line in [["--", "a.npy", "b.npy", "-o", "c.npy"], ["-o", "c.npy", "--", "a.npy", "b.npy", "-o", "d.npy"]]:
+            run = self.fails(2, "multiply", *line, says="unexpected argument '-o': it stands behind --")
+            self.assertNotIn("did you mean", run.err)
+        self.fails(2, "multiply", "--ouput", "c.npy", "--", "a.npy", "b.npy", says="did you mean '--output'?")
+        self.fails(2, "multiply", "--", "a.npy", "b.npy", "--bogus", says="unexpected argument '--bogus': it stands behind --")
+        self.fails(2, "--json", "compare", "-m", 2, "-n", 2, "-k", 2,
+                   says="'--json' stands before the command; write it behind 'tessera compare'")
+
+    def test_values_that_are_missing_or_there_twice(self):
+        self.fails(2, "multiply", "a", "b", "--alpha", 2, "--alpha", 3, says="--alpha is given twice")
+        self.fails(2, "multiply", "a", "b", *["-o", "c"] * 3, says="--output is given 3 times")
+        self.fails(2, "bench", "--plot", says="--plot needs a value: FILE")
+        self.fails(2, "bench", "--compare", "a", says="--compare needs 2 values: FILE FILE")
+        self.fails(2, "bench", *["--compare", "a", "b"] * 2, says="--compare is given twice")
+        self.fails(2, "compare", "-m", says="-m needs a value: N")
+        self.fails(2, "--color", says="--color needs a value: auto|always|never")
+        self.fails(3, "doctor", "--config", "nofile", says="cannot read the configuration file 'nofile': No such file")
+
+    def test_threads_of_a_benchmark_have_words_of_their_own(self):
+        for value, says in [("0", "it is at least 1, not 0"), ("5000", "'5000' is larger than 4096"), ("two", "'two' is not a whole number")]:
+            run = self.fails(2, "bench", "--threads", value, says=[f"cannot read the number of threads '{value}'", says, "write 1, 1,2 or 1:16:x2"])
+            self.assertNotIn("size", run.err)
+
+    def test_unknown_types_are_told_those_that_the_command_takes(self):
+        for line in [["multiply", "a", "b"], ["compare", "-m", 2, "-n", 2, "-k", 2], ["bench"]]:
+            self.fails(2, *line, "--dtype", "q7", says="expected one of f64, f32, f16, bf16, i32")
+        self.fails(2, "bench", "--dtype", "q7:i32", says="expected one of f64, f32, f16, bf16, i8, u8, i32")
+        self.fails(2, "bench", "--dtype", "i9:i32", says="did you mean 'i8'?")
 
     def test_values(self):
         sizes = ["-m", 2, "-n", 2, "-k", 2]
