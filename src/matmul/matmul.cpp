@@ -3,16 +3,16 @@
 // repeated for each call, because they belong to the matrices and not to the plan.
 #include "tessera/matmul/matmul.hpp"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "call.hpp"
 #include "ladder.hpp"
 
 namespace tessera {
 
-namespace {
+namespace detail {
 
 bool verbose() {
   static const bool on = [] {
@@ -22,9 +22,13 @@ bool verbose() {
   return on;
 }
 
-template <class Void>
-void expect(std::string_view name, const MatrixView<Void>& m, index_t rows, index_t cols,
-            DType dtype, Strides strides) {
+void report(std::string_view call, const Plan& plan, double time_us) {
+  std::fprintf(stderr, "tessera: %.*s %s time_us=%.1f\n", static_cast<int>(call.size()),
+               call.data(), to_string(plan).c_str(), time_us);
+}
+
+void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, index_t cols,
+                    DType dtype, Strides strides) {
   if (m.rows == rows && m.cols == cols && m.dtype == dtype && m.row_stride == strides.row &&
       m.col_stride == strides.col)
     return;
@@ -34,20 +38,23 @@ void expect(std::string_view name, const MatrixView<Void>& m, index_t rows, inde
       to_string(m), "make a plan for this matrix");
 }
 
-}  // namespace
+void expect_bias(const Problem& p, const void* bias) {
+  if (p.epilogue.bias != Bias::none && bias == nullptr && p.M > 0 && p.N > 0)
+    throw Error(Category::argument, "run: the plan has a bias, but no vector was given");
+}
+
+}  // namespace detail
 
 void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
          const void* bias) {
   const Problem& p = plan.problem;
-  expect("A", A, p.M, p.K, p.in, p.a);
-  expect("B", B, p.K, p.N, p.in, p.b);
-  expect("C", C, p.M, p.N, p.out, p.c);
+  detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
+  detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
+  detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
-  if (p.epilogue.bias != Bias::none && bias == nullptr && p.M > 0 && p.N > 0) {
-    throw Error(Category::argument, "run: the plan has a bias, but no vector was given");
-  }
-  const auto start = std::chrono::steady_clock::now();
-  if (p.M > 0 && p.N > 0) {
+  detail::expect_bias(p, bias);
+  detail::run_reported("matmul", plan, [&] {
+    if (p.M == 0 || p.N == 0) return;
     const detail::LadderEntry* entry = nullptr;
     for (const auto& each : detail::ladder()) {
       if (each.algorithm.name == plan.algorithm) entry = &each;
@@ -59,13 +66,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
     config.order = plan.order;
     config.seed = plan.seed;
     entry->run({p, plan.tile, config, A.data, B.data, C.data, bias});
-  }
-  if (verbose()) {
-    const std::chrono::duration<double, std::micro> spent =
-        std::chrono::steady_clock::now() - start;
-    std::fprintf(stderr, "tessera: matmul %s time_us=%.1f\n", to_string(plan).c_str(),
-                 spent.count());
-  }
+  });
 }
 
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha, double beta,

@@ -1,6 +1,5 @@
-// Footprints in memory and whether two of them meet: ranges, residues, and a linear equation in two
-// bounded unknowns. Computed in 128 bits, so that nothing overflows that check_reach in problem.cpp
-// has let through.
+// Whether two footprints in memory meet: ranges, residues, and a linear equation in two bounded
+// unknowns.
 #include "overlap.hpp"
 
 #include <algorithm>
@@ -14,62 +13,10 @@ namespace tessera::detail {
 
 namespace {
 
-using Wide = __int128;
-
-/// `count` places, `step` bytes apart.
-struct Mode {
-  std::int64_t count = 1, step = 0;
-};
-
-/// The bytes of a matrix: `size` bytes at low + i * modes[0].step + j * modes[1].step. Steps are
-/// positive and differ, or are 0 in a mode that has one place.
-struct Footprint {
-  Wide low = 0;
-  std::int64_t size = 0;
-  std::array<Mode, 2> modes;
-
-  explicit Footprint(const ConstMatrix& m)
-      : low(reinterpret_cast<std::intptr_t>(m.data)), size(size_of(m.dtype)) {
-    add(modes[0], m.rows, m.row_stride);
-    add(modes[1], m.cols, m.col_stride);
-    if (modes[0].step == modes[1].step) {  // i + j takes so many values
-      modes[0].count += modes[1].count - 1;
-      modes[1] = {};
-    }
-  }
-
-  /// How many places there are along a step.
-  std::int64_t count(std::int64_t step) const {
-    return step == modes[0].step ? modes[0].count : step == modes[1].step ? modes[1].count : 1;
-  }
-  Wide high() const {
-    return low + Wide{modes[0].count - 1} * modes[0].step +
-           Wide{modes[1].count - 1} * modes[1].step + size;
-  }
-
- private:
-  void add(Mode& mode, index_t extent, index_t stride) {
-    if (extent == 1 || stride == 0) return;
-    mode = {extent, (stride < 0 ? -stride : stride) * size};
-    if (stride < 0) low -= Wide{extent - 1} * mode.step;
-  }
-};
-
-Wide floor_mod(Wide a, Wide b) { return (a % b + b) % b; }
-Wide floor_div(Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-/// Modulo `period` each matrix covers at most one interval: steps that are multiples vanish, the
-/// others spread. Are the two intervals apart?
+/// Modulo `period` each matrix covers at most one interval. Are the two intervals apart?
 bool apart_modulo(std::int64_t period, const Footprint& a, const Footprint& c) {
-  const auto span = [&](const Footprint& f) {
-    Wide bytes = f.size;
-    for (const Mode& mode : f.modes) {
-      if (mode.step % period != 0) bytes += Wide{mode.count - 1} * mode.step;
-    }
-    return bytes;
-  };
   const Wide shift = floor_mod(c.low - a.low, period);  // from a's interval to c's
-  return span(a) <= shift && shift + span(c) <= period;
+  return a.bytes_modulo(period) <= shift && shift + c.bytes_modulo(period) <= period;
 }
 
 /// Is there x in [x0, x1] and y in [y0, y1] with x * p + y * q = d? p, q > 0.
@@ -118,8 +65,7 @@ std::optional<bool> overlap_of_same_steps(const Footprint& a, const Footprint& c
 
 }  // namespace
 
-bool may_overlap(const ConstMatrix& a_view, const ConstMatrix& c_view) {
-  const Footprint a(a_view), c(c_view);
+bool may_overlap(const Footprint& a, const Footprint& c) {
   if (a.high() <= c.low || c.high() <= a.low) return false;
   if (const auto exact = overlap_of_same_steps(a, c)) return *exact;
   std::int64_t common = 0;

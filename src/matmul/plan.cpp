@@ -16,11 +16,13 @@ namespace tessera {
 namespace {
 
 const detail::LadderEntry& find_entry(std::string_view name) {
+  for (const auto& entry : detail::ladder()) {
+    if (entry.algorithm.name == name) return entry;
+  }
   const detail::LadderEntry* nearest = nullptr;
   int best = 4;
   std::string known;
   for (const auto& entry : detail::ladder()) {
-    if (entry.algorithm.name == name) return entry;
     known += cat(known.empty() ? "" : ", ", entry.algorithm.name);
     if (const int d = edit_distance(name, entry.algorithm.name); d < best)
       best = d, nearest = &entry;

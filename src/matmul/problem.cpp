@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "call.hpp"
 #include "fields.hpp"
 #include "overlap.hpp"
 
@@ -74,46 +75,6 @@ std::string shape_text(std::string_view name, index_t rows, index_t cols) {
   return cat(name, " is (", rows, ",", cols, ")");
 }
 
-/// The bytes that the elements of m occupy are distances from m.data which 64 bits hold.
-template <class Void>
-void check_reach(std::string_view name, const MatrixView<Void>& m) {
-  if (m.rows == 0 || m.cols == 0) return;
-  index_t low = 0, high = 0;
-  bool overflow = false;
-  for (const auto& [extent, stride] :
-       {std::pair{m.rows, m.row_stride}, std::pair{m.cols, m.col_stride}}) {
-    index_t reach = 0;
-    overflow |= __builtin_mul_overflow(extent - 1, stride, &reach);
-    overflow |= reach < 0 ? __builtin_add_overflow(low, reach, &low)
-                          : __builtin_add_overflow(high, reach, &high);
-  }
-  overflow |= __builtin_add_overflow(high, 1, &high);
-  const index_t bytes = size_of(m.dtype);
-  overflow |=
-      __builtin_mul_overflow(low, bytes, &low) || __builtin_mul_overflow(high, bytes, &high);
-  if (overflow) {
-    throw Error(Category::shape, cat("multiply: ", name, " reaches beyond 64-bit addresses"), {},
-                to_string(m));
-  }
-}
-
-template <class Void>
-void check_extents(std::string_view name, const MatrixView<Void>& m) {
-  if (m.rows < 0 || m.cols < 0) {
-    throw Error(Category::shape, cat("multiply: ", name, " has a negative extent"),
-                "0 or more rows and columns", cat("(", m.rows, ",", m.cols, ")"));
-  }
-}
-
-template <class Void>
-void check_data(std::string_view name, const MatrixView<Void>& m) {
-  if (m.rows > 0 && m.cols > 0 && m.data == nullptr) {
-    throw Error(Category::argument,
-                cat("multiply: ", name, " of shape (", m.rows, ",", m.cols, ") has no data"),
-                "a pointer to its first element", "a null pointer");
-  }
-}
-
 /// Do two different elements of C share an address? Exact: it happens iff a step of cs/g rows
 /// undoes rs/g columns.
 bool overlaps_itself(const Matrix& c) {
@@ -125,6 +86,44 @@ bool overlaps_itself(const Matrix& c) {
 }
 
 }  // namespace
+
+namespace detail {
+
+bool reach_fits(const ConstMatrix& m, index_t count, index_t step) {
+  index_t low = 0, high = 0;
+  bool overflow = false;
+  for (const auto& [extent, stride] :
+       {std::pair{m.rows, m.row_stride}, std::pair{m.cols, m.col_stride}, std::pair{count, step}}) {
+    index_t far = 0;
+    overflow |= __builtin_mul_overflow(extent - 1, stride, &far);
+    index_t& end = far < 0 ? low : high;
+    overflow |= __builtin_add_overflow(end, far, &end);
+  }
+  overflow |= __builtin_add_overflow(high, 1, &high);
+  const index_t bytes = size_of(m.dtype);
+  overflow |= __builtin_mul_overflow(low, bytes, &low);
+  overflow |= __builtin_mul_overflow(high, bytes, &high);
+  return !overflow;
+}
+
+void check_extents(std::string_view name, const ConstMatrix& m) {
+  if (m.rows < 0 || m.cols < 0) {
+    throw Error(Category::shape, cat(name, " has a negative extent"), "0 or more rows and columns",
+                cat("(", m.rows, ",", m.cols, ")"));
+  }
+}
+
+void check_data(std::string_view name, const ConstMatrix& m) {
+  if (m.rows == 0 || m.cols == 0) return;
+  if (m.data == nullptr) {
+    throw Error(Category::argument, cat(name, " of shape (", m.rows, ",", m.cols, ") has no data"),
+                "a pointer to its first element", "a null pointer");
+  }
+  if (!reach_fits(m))
+    throw Error(Category::shape, cat(name, " reaches beyond 64-bit addresses"), {}, to_string(m));
+}
+
+}  // namespace detail
 
 std::string to_string(const Problem& p) {
   return cat("m=", p.M, " n=", p.N, " k=", p.K, " in=", name(p.in), " out=", name(p.out),
@@ -170,9 +169,9 @@ Problem parse_problem(std::string_view text) {
 
 Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha,
                      double beta, Epilogue epilogue) {
-  check_extents("A", A);
-  check_extents("B", B);
-  check_extents("C", C);
+  detail::check_extents("multiply: A", A);
+  detail::check_extents("multiply: B", B);
+  detail::check_extents("multiply: C", C);
   if (A.cols != B.rows) {
     throw Error(Category::shape,
                 cat("multiply: A has ", A.cols, " columns but B has ", B.rows, " rows"), {},
@@ -183,12 +182,9 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
     throw Error(Category::shape, "multiply: C does not have the shape of the product",
                 cat("(", A.rows, ",", B.cols, ")"), cat("(", C.rows, ",", C.cols, ")"));
   }
-  check_data("A", A);
-  check_data("B", B);
-  check_data("C", C);
-  check_reach("A", A);
-  check_reach("B", B);
-  check_reach("C", C);
+  detail::check_data("multiply: A", A);
+  detail::check_data("multiply: B", B);
+  detail::check_data("multiply: C", C);
   if (A.dtype != B.dtype) {
     throw Error(Category::type, "multiply: A and B have different element types", {},
                 cat(name(A.dtype), " and ", name(B.dtype)), "convert one of them");
@@ -198,7 +194,8 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
                 "strides that give every element its own place", to_string(C));
   }
   for (const auto& [label, m] : {std::pair{"A", A}, std::pair{"B", B}}) {
-    if (m.rows > 0 && m.cols > 0 && C.rows > 0 && C.cols > 0 && detail::may_overlap(m, C)) {
+    if (m.rows > 0 && m.cols > 0 && C.rows > 0 && C.cols > 0 &&
+        detail::may_overlap(detail::Footprint(m), detail::Footprint(C))) {
       throw Error(Category::argument, cat("multiply: C overlaps ", label), {}, {},
                   "give C memory of its own");
     }

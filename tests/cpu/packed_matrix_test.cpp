@@ -13,6 +13,7 @@
 
 #include "cpu/multiply.hpp"
 #include "support/child.hpp"
+#include "support/packed_types.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera {
@@ -30,24 +31,9 @@ using testing::Order;
 using testing::RandomData;
 using testing::Shape;
 
-template <class In_, class Out_ = In_>
-struct Into {
-  using In = In_;
-  using Out = Out_;
-};
-struct IntoNames {
-  template <class T>
-  static std::string GetName(int) {
-    return cat(name(dtype_of<typename T::In>()), "_into_", name(dtype_of<typename T::Out>()));
-  }
-};
-
 template <class T>
 class Packed : public ::testing::Test {};
-using AllTypes = ::testing::Types<Into<float>, Into<double>, Into<f16>, Into<f16, float>,
-                                  Into<bf16>, Into<bf16, float>, Into<std::int8_t, std::int32_t>,
-                                  Into<std::uint8_t, std::int32_t>>;
-TYPED_TEST_SUITE(Packed, AllTypes, IntoNames);
+TYPED_TEST_SUITE(Packed, testing::PackedTypes, testing::IntoNames);
 
 template <class In>
 PackedMatrix<In> packed(Guarded<In>& B) {

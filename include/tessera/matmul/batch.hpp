@@ -1,0 +1,48 @@
+// Many products in one call, checked as a single one is and all of them before the first runs: of
+// one shape at equal distances, or of any shapes. Threads share them; each has the bits that it has
+// alone. Element types: f64, f32, f16, bf16 into themselves, f16 and bf16 into f32, i8 and u8 into
+// i32. With TESSERA_VERBOSE=1 each call prints one line, which tells the first product and the
+// count.
+#pragma once
+
+#include <span>
+
+#include "tessera/cpu/batch.hpp"
+#include "tessera/matmul/matmul.hpp"
+
+namespace tessera {
+
+/// How far apart the matrices of a batch are: a, b, c in elements, of any sign. 0 for a or b: one
+/// matrix for all products.
+using cpu::BatchSteps;
+
+/// C_i = alpha * A_i * B_i + beta * C_i for 0 <= i < count: A (M,K), B (K,N) and C (M,N) are those
+/// of i = 0, any strides. With a count of 0 the matrices are not looked at.
+///
+/// Throws as make_problem() and make_plan() do; Error(argument) for a negative count and for
+/// another algorithm than auto or packed; Error(type) for i32; Error(shape) for a batch that
+/// reaches beyond 64-bit addresses; Error(argument) where a C overlaps another C, or an A or B. Up
+/// to 4096 products are told apart as matmul_batch() does. More are refused also where it is not
+/// plain: where a stride or the step of C is less than the shorter ones reach together, or where C
+/// and A (or B) share a range of addresses and are not windows apart modulo a stride or step.
+void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
+                    const BatchSteps& steps, double alpha = 1, double beta = 0,
+                    const Options& options = {});
+
+/// One product of a batch. A is (M,K), B is (K,N), C is (M,N), any strides.
+struct Product {
+  ConstMatrix A, B;
+  Matrix C;
+};
+
+/// C = alpha * A * B + beta * C for each product, of any shapes and one pair of element types.
+///
+/// Throws as make_problem() and make_plan() do, naming the product by its place; Error(argument)
+/// for another algorithm than auto or packed; Error(type) for i32, or where the types differ from
+/// those of the first. No C may overlap another, nor any A or B of the batch: pairs are told apart
+/// as make_problem() does. That takes count * log(count) steps where the matrices lie apart or are
+/// windows of one; where some are mixed otherwise, each of these is compared with each.
+void matmul_batch(std::span<const Product> products, double alpha = 1, double beta = 0,
+                  const Options& options = {});
+
+}  // namespace tessera

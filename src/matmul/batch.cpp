@@ -1,0 +1,147 @@
+// The checked calls for many products: all checks, then the packed path's batch.
+#include "tessera/matmul/batch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "batch_overlap.hpp"
+#include "call.hpp"
+#include "overlap.hpp"
+#include "packed.hpp"
+
+namespace tessera {
+
+namespace {
+
+constexpr index_t kMostCompared = 4096;  // matrices of a strided batch that are looked at singly
+
+/// The plan of the first product, which decides for all.
+Plan plan_batch(std::string_view call, const Problem& problem, const Options& options) {
+  if (problem.in == DType::i32)
+    throw Error(Category::type, cat(call, ": there is no i32 product in a batch"),
+                "f64, f32, f16, bf16, i8 or u8", {}, "call matmul for each product");
+  return detail::packed_plan(problem, options, "a batch");
+}
+
+/// The matrix of product i.
+template <class Void>
+MatrixView<Void> at(MatrixView<Void> m, index_t i, index_t step) {
+  using Byte = std::conditional_t<std::is_const_v<Void>, const char, char>;
+  m.data = static_cast<Byte*>(m.data) + i * step * size_of(m.dtype);
+  return m;
+}
+
+/// Of `count` matrices like c, is each stride at least what the shorter ones reach together? Then
+/// every element has its own place.
+bool is_nested(const Matrix& c, index_t count, index_t step) {
+  std::array<std::pair<index_t, index_t>, 3> modes = {
+      {{c.row_stride, c.rows}, {c.col_stride, c.cols}, {step, count}}};
+  for (auto& [stride, extent] : modes) stride = extent == 1 ? 0 : std::abs(stride);
+  std::sort(modes.begin(), modes.end());
+  detail::Wide reached = 1;
+  for (const auto& [stride, extent] : modes) {
+    if (extent == 1) continue;
+    if (stride < reached) return false;
+    reached += detail::Wide{extent - 1} * stride;
+  }
+  return true;
+}
+
+/// One of the operands of a strided batch.
+struct Operand {
+  char name;
+  const ConstMatrix& matrix;
+  index_t step;
+};
+
+/// Refuses what the steps do to two or more matrices that have passed make_problem(); C is not
+/// empty.
+void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
+                 const BatchSteps& steps) {
+  constexpr std::string_view call = "matmul_strided";
+  const ConstMatrix c = C;
+  const Operand operands[] = {{'C', c, steps.c}, {'A', A, steps.a}, {'B', B, steps.b}};
+  const std::span read(operands + 1, A.cols > 0 ? 2 : 0);
+  for (const auto& [name, m, step] : std::span(operands, 1 + read.size())) {
+    if (!detail::reach_fits(m, count, step))
+      throw Error(Category::shape, cat(call, ": ", name, " reaches beyond 64-bit addresses"), {},
+                  cat(count, " of ", to_string(m), " at steps of ", step));
+  }
+  const detail::Footprint all_c(C, count, steps.c);
+  if (is_nested(C, count, steps.c) &&
+      std::none_of(read.begin(), read.end(), [&](const Operand& each) {
+        return may_overlap(detail::Footprint(each.matrix, count, each.step), all_c);
+      }))
+    return;
+  std::vector<Product> products;
+  for (index_t i = 0; i < std::min(count, kMostCompared); ++i)
+    products.push_back({at(A, i, steps.a), at(B, i, steps.b), at(C, i, steps.c)});
+  detail::refuse_overlaps(call, products);
+  if (count > kMostCompared)
+    throw Error(Category::argument, cat(call, ": C may overlap another C, an A or a B"),
+                "steps that keep them plainly apart",
+                cat(count, " of ", to_string(C), " at steps of ", steps.c),
+                "give C memory of its own");
+}
+
+/// The problem of product i; what is wrong with it names i.
+Problem problem_of(const Product& product, std::size_t i, double alpha, double beta) try {
+  return make_problem(product.A, product.B, product.C, alpha, beta);
+} catch (const Error& error) {
+  throw Error(error.category(), cat("matmul_batch: product ", i, ": ", error.problem()),
+              error.expected(), error.got(), error.advice());
+}
+
+}  // namespace
+
+void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
+                    const BatchSteps& asked, double alpha, double beta, const Options& options) {
+  if (count < 0)
+    throw Error(Category::argument, "matmul_strided: the count is negative", "0 or more",
+                cat(count));
+  const Problem p = count == 0 ? Problem{} : make_problem(A, B, C, alpha, beta);
+  const Plan plan = plan_batch("matmul_strided", p, options);
+  const bool empty = p.M == 0 || p.N == 0;
+  const BatchSteps steps = p.K == 0 ? BatchSteps{.c = asked.c} : asked;  // no A and B to step over
+  if (!empty && count > 1) check_steps(A, B, C, count, steps);
+  detail::run_reported(cat("matmul_strided count=", count), plan, [&] {
+    if (empty) return;
+    detail::visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+      cpu::gemm_strided(detail::gemm_of<In, Out>(p, A.data, B.data, C.data, nullptr, plan.threads),
+                        count, steps);
+    });
+  });
+}
+
+void matmul_batch(std::span<const Product> products, double alpha, double beta,
+                  const Options& options) {
+  std::vector<Problem> problems;
+  problems.reserve(products.size());
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Problem& p = problems.emplace_back(problem_of(products[i], i, alpha, beta));
+    const Problem& first = problems.front();
+    if (p.in != first.in || p.out != first.out)
+      throw Error(Category::type,
+                  cat("matmul_batch: product ", i, " has other element types than product 0"),
+                  cat(name(first.in), " into ", name(first.out)),
+                  cat(name(p.in), " into ", name(p.out)), "make a batch of each type");
+  }
+  const Problem first = products.empty() ? Problem{} : problems.front();
+  const Plan plan = plan_batch("matmul_batch", first, options);
+  detail::refuse_overlaps("matmul_batch", products);
+  detail::run_reported(cat("matmul_batch count=", products.size()), plan, [&] {
+    detail::visit_packed(first.in, first.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+      std::vector<cpu::Gemm<In, Out>> calls;
+      calls.reserve(products.size());
+      for (std::size_t i = 0; i < products.size(); ++i) {
+        const auto& [A, B, C] = products[i];
+        calls.push_back(
+            detail::gemm_of<In, Out>(problems[i], A.data, B.data, C.data, nullptr, plan.threads));
+      }
+      cpu::gemm_batch(calls.data(), static_cast<index_t>(calls.size()));
+    });
+  });
+}
+
+}  // namespace tessera

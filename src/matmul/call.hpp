@@ -1,0 +1,43 @@
+// What the calls that multiply have in common: the checks of one operand and of what was planned
+// for, and the line of TESSERA_VERBOSE=1. Private to src/matmul.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "tessera/matmul/plan.hpp"
+
+namespace tessera::detail {
+
+/// Do 64 bits hold the distances in bytes from m.data to all that `count` matrices like m occupy,
+/// each `step` elements further on? None of them is empty.
+bool reach_fits(const ConstMatrix& m, index_t count = 1, index_t step = 0);
+
+/// Refuses negative extents. `name` begins the message: "multiply: A".
+void check_extents(std::string_view name, const ConstMatrix& m);
+/// Refuses a matrix with elements but no data, or that reaches beyond 64 bits.
+void check_data(std::string_view name, const ConstMatrix& m);
+
+/// Refuses another matrix than the plan was made for.
+void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, index_t cols,
+                    DType dtype, Strides strides);
+/// Refuses a null pointer where the epilogue needs a vector.
+void expect_bias(const Problem& problem, const void* bias);
+
+/// Is TESSERA_VERBOSE set?
+bool verbose();
+/// "tessera: CALL PLAN time_us=..." on stderr.
+void report(std::string_view call, const Plan& plan, double time_us);
+
+/// Runs body(), and reports it as `call` (its name, and count=... of a batch) if TESSERA_VERBOSE is
+/// set.
+template <class Body>
+void run_reported(std::string_view call, const Plan& plan, const Body& body) {
+  if (!verbose()) return body();
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
+  report(call, plan, spent.count());
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,97 @@
+// The checked form of a packed B. Nothing is left of B but its extents and type, so these are what
+// a call is checked against; its panels are memory of its own, where no C can lie.
+#include "tessera/matmul/packed_matrix.hpp"
+
+#include "call.hpp"
+#include "packed.hpp"
+
+namespace tessera {
+
+namespace {
+
+constexpr index_t kMostElements = index_t{1} << 46;  // what 47 bits of address space never hold
+
+PackedMatrix::Panels pack(const ConstMatrix& B) {
+  detail::check_extents("PackedMatrix: B", B);
+  detail::check_data("PackedMatrix: B", B);
+  if (B.cols > 0 && B.rows > kMostElements / B.cols)
+    throw Error(Category::shape, "PackedMatrix: B has too many elements",
+                cat("at most ", kMostElements), cat(B.rows, " x ", B.cols));
+  const auto as = [&]<class T>(TypeTag<T>) -> PackedMatrix::Panels {
+    return cpu::PackedMatrix<T>(static_cast<const T*>(B.data), B.rows, B.cols, B.row_stride,
+                                B.col_stride);
+  };
+  switch (B.dtype) {
+    case DType::f64: return as(TypeTag<double>{});
+    case DType::f32: return as(TypeTag<float>{});
+    case DType::f16: return as(TypeTag<f16>{});
+    case DType::bf16: return as(TypeTag<bf16>{});
+    case DType::i8: return as(TypeTag<std::int8_t>{});
+    case DType::u8: return as(TypeTag<std::uint8_t>{});
+    default:
+      throw Error(Category::type, cat("PackedMatrix: ", name(B.dtype), " is not packed"),
+                  "f64, f32, f16, bf16, i8 or u8", {},
+                  B.dtype == DType::i32 ? "give matmul the matrix itself" : "convert B first");
+  }
+}
+
+}  // namespace
+
+PackedMatrix::PackedMatrix(const ConstMatrix& B) : panels_(pack(B)) {}
+
+index_t PackedMatrix::rows() const {
+  return std::visit([](const auto& panels) { return panels.rows(); }, panels_);
+}
+index_t PackedMatrix::cols() const {
+  return std::visit([](const auto& panels) { return panels.cols(); }, panels_);
+}
+std::size_t PackedMatrix::bytes() const {
+  return std::visit([](const auto& panels) { return panels.bytes(); }, panels_);
+}
+DType PackedMatrix::dtype() const {
+  return std::visit([]<class T>(const cpu::PackedMatrix<T>&) { return dtype_of<T>(); }, panels_);
+}
+
+Problem make_problem(const ConstMatrix& A, const PackedMatrix& B, const Matrix& C, double alpha,
+                     double beta, Epilogue epilogue) {
+  const void* any = std::visit([](const auto& panels) { return panels.data(); }, B.panels());
+  // Strides of 0: one address of the panels stands for all elements.
+  const ConstMatrix stand_in(any, B.dtype(), B.rows(), B.cols(), 0, 0);
+  Problem problem = make_problem(A, stand_in, C, alpha, beta, epilogue);
+  problem.b = {B.cols(), 1};
+  return problem;
+}
+
+void run(const Plan& plan, const ConstMatrix& A, const PackedMatrix& B, const Matrix& C,
+         const void* bias) {
+  const Problem& p = plan.problem;
+  if (plan.algorithm != "packed")
+    throw Error(Category::argument,
+                cat("run: ", plan.algorithm, " does not multiply a packed matrix"),
+                "a plan of algorithm packed", {}, "make the plan with it, or give run the matrix");
+  detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
+  if (B.rows() != p.K || B.cols() != p.N || B.dtype() != p.in)
+    throw Error(Category::shape, "run: B is not the matrix that was planned for",
+                cat(name(p.in), " (", p.K, ",", p.N, ")"),
+                cat(name(B.dtype()), " (", B.rows(), ",", B.cols(), ")"),
+                "make a plan for this matrix");
+  detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
+  (void)make_problem(A, B, C);
+  detail::expect_bias(p, bias);
+  detail::run_reported("matmul", plan, [&] {
+    detail::visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+      cpu::gemm(detail::gemm_of<In, Out>(p, A.data, nullptr, C.data, bias, plan.threads),
+                std::get<cpu::PackedMatrix<In>>(B.panels()));
+    });
+  });
+}
+
+Plan matmul(const ConstMatrix& A, const PackedMatrix& B, const Matrix& C, double alpha, double beta,
+            const Options& options) {
+  const Plan plan =
+      detail::packed_plan(make_problem(A, B, C, alpha, beta), options, "a packed matrix");
+  run(plan, A, B, C);
+  return plan;
+}
+
+}  // namespace tessera
