@@ -85,7 +85,8 @@ std::string style() {
       ".halo{paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}\n.bar{"
       "stroke:none !important}\n"
       ".whisker{stroke:#24292f;stroke-width:1.4}\n"
-      ".limit{stroke:#6e7781;fill:#6e7781}\n";
+      ".limit{stroke:#6e7781;fill:#6e7781}\n.hollow{fill:none "
+      "!important;stroke-width:1.4}\n.thin{stroke-width:1.1}\n";
   out += shades({110, 168, 240}, {10, 48, 140}, "step") +
          shades({232, 132, 40}, {168, 52, 20}, "peer");
   out +=
@@ -111,6 +112,8 @@ class Shade {
     const std::size_t shade = count < 2 ? kShades - 1 : at * (kShades - 1) / (count - 1);
     return fmt::format("{}{}", role == PlotRole::step ? "step" : "peer", shade);
   }
+  /// So many of this role have had their shade.
+  std::size_t used(PlotRole role) { return used_[role]; }
 
  private:
   std::map<PlotRole, std::size_t> counts_, used_;
@@ -212,26 +215,73 @@ std::vector<double> spread_labels(std::vector<double> wanted, double top, double
   return wanted;
 }
 
-std::string curve(const PlotSeries& series, const std::string& shade, const Axis& x,
-                  const Axis& y) {
+/// How a series looks, apart from its line: lines of one colour are told apart by their marks.
+struct Look {
+  std::string shade;
+  std::size_t mark = 0;  ///< its number among the series of its role
+};
+
+using Corners = std::vector<std::array<double, 2>>;
+
+/// The corners of the marks around (0,0), of radius about 1; first a circle, which has none.
+const std::vector<Corners>& mark_shapes() {
+  static const std::vector<Corners> shapes = {
+      {},
+      {{-.9, -.9}, {.9, -.9}, {.9, .9}, {-.9, .9}},  // square
+      {{0, -1.3}, {1.2, .9}, {-1.2, .9}},            // triangle
+      {{0, -1.4}, {1.4, 0}, {0, 1.4}, {-1.4, 0}},    // diamond
+      {{0, 1.3}, {1.2, -.9}, {-1.2, -.9}},           // triangle upside down
+      {{-.4, -1.3},
+       {.4, -1.3},
+       {.4, -.4},
+       {1.3, -.4},
+       {1.3, .4},
+       {.4, .4},
+       {.4, 1.3},
+       {-.4, 1.3},
+       {-.4, .4},
+       {-1.3, .4},
+       {-1.3, -.4},
+       {-.4, -.4}}};  // cross
+  return shapes;
+}
+
+/// Filled for the first series of a role, then hollow, then filled again. Lines with hollow marks
+/// are thin, so that what they cover shows on both sides.
+bool is_hollow(const Look& look) { return look.mark / mark_shapes().size() % 2 == 1; }
+
+std::string mark_at(double x, double y, double radius, const Look& look) {
+  const char* hollow = is_hollow(look) ? " hollow" : "";
+  const Corners& corners = mark_shapes()[look.mark % mark_shapes().size()];
+  if (corners.empty())
+    return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"{}{}\"/>\n", px(x), px(y),
+                       px(radius), look.shade, hollow);
+  std::string points;
+  for (const auto& [dx, dy] : corners)
+    points +=
+        fmt::format("{}{},{}", points.empty() ? "" : " ", px(x + radius * dx), px(y + radius * dy));
+  return fmt::format("<polygon points=\"{}\" class=\"{}{}\"/>\n", points, look.shade, hollow);
+}
+
+std::string curve(const PlotSeries& series, const Look& look, const Axis& x, const Axis& y) {
+  const std::string& shade = look.shade;
   std::string path, marks;
   for (const auto& point : series.points) {
     const double px_x = x.at(point.x), px_y = y.at(point.y);
     path += fmt::format("{}{} {}", path.empty() ? "M" : " L", px(px_x), px(px_y));
     if (point.high > point.low)
       marks += line_from(px_x, y.at(point.low), px_x, y.at(point.high), "spread " + shade);
-    if (series.role != PlotRole::limit)
-      marks += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"2.8\" class=\"{}\"/>\n", px(px_x),
-                           px(px_y), shade);
+    if (series.role != PlotRole::limit) marks += mark_at(px_x, px_y, 3.2, look);
   }
   const char* dash = series.role == PlotRole::peer    ? " dashed"
                      : series.role == PlotRole::limit ? " dotted"
                                                       : "";
-  return fmt::format("<path d=\"{}\" class=\"curve {}{}\"/>\n{}", path, shade, dash, marks);
+  return fmt::format("<path d=\"{}\" class=\"curve {}{}{}\"/>\n{}", path, shade, dash,
+                     is_hollow(look) ? " thin" : "", marks);
 }
 
 /// Names at the right ends, each with a thin line to its curve.
-std::string end_labels(const LinePlot& plot, const std::vector<std::string>& shade, const Axis& x,
+std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, const Axis& x,
                        const Axis& y) {
   std::vector<double> wanted;
   for (const auto& series : plot.series) wanted.push_back(y.at(series.points.back().y));
@@ -240,9 +290,8 @@ std::string end_labels(const LinePlot& plot, const std::vector<std::string>& sha
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const double end = x.at(plot.series[i].points.back().x);
     const double label = kWidth - kRight + 22;
-    out += line_from(end + 5, wanted[i], label, at[i], "lead " + shade[i]);
-    out += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3.5\" class=\"{}\"/>\n", px(label),
-                       px(at[i]), shade[i]);
+    out += line_from(end + 5, wanted[i], label, at[i], "lead " + looks[i].shade);
+    out += mark_at(label, at[i], 4, looks[i]);
     out += text_at(label + 9, at[i] + 4, "", plot.series[i].name);
   }
   return out;
@@ -275,12 +324,12 @@ std::string drawn(const LinePlot& plot, double top) {
       fmt::format("<text transform=\"translate(22 {}) rotate(-90)\" class=\"middle\">{}</text>\n",
                   px(field + kFieldHeight / 2), escaped(plot.y_label));
   Shade shade(plot.series);
-  std::vector<std::string> shades_used;
+  std::vector<Look> looks;
   for (const auto& series : plot.series) {
-    shades_used.push_back(shade.next(series.role));
-    out += curve(series, shades_used.back(), x, y);
+    looks.push_back({shade.next(series.role), shade.used(series.role) - 1});
+    out += curve(series, looks.back(), x, y);
   }
-  return out + end_labels(plot, shades_used, x, y);
+  return out + end_labels(plot, looks, x, y);
 }
 
 double height_of(const LinePlot&) { return kTop + kFieldHeight + kBottom; }

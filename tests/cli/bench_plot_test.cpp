@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <regex>
+#include <set>
 
 #include "bench_support.hpp"
 #include "plot.hpp"
@@ -59,6 +61,29 @@ TEST(Plot, LargerIsHigherAndFurtherRight) {
   EXPECT_NEAR(x[1] - x[0], x[2] - x[1], 0.2) << "the size axis is logarithmic";
   EXPECT_GT(y[0], y[1]);
   EXPECT_GT(y[1], y[2]);
+}
+
+TEST(Plot, EveryLineOfAColourHasItsOwnMark) {
+  LinePlot plot{"Title", "x", "y", {}};
+  for (int i = 0; i < 12; ++i)
+    plot.series.push_back(
+        {cat("s", i), PlotRole::step, {{64, 1.0 + i, 1, 1}, {128, 2.0 + i, 1, 1}}});
+  const std::string svg = svg_of(std::vector{plot}, "");
+  EXPECT_EQ(xml_fault(svg), "");
+  std::set<std::string> marks;
+  // The mark before each name: without its place, which the name tells, and without its shade.
+  const std::regex mark("<(circle|polygon)([^>]*)/>\n<text x=\"741\" y=\"([-0-9.]+)\"");
+  const std::regex corner("([-0-9.]+),([-0-9.]+)");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), mark), end; at != end; ++at) {
+    const std::string attributes = (*at)[2];
+    std::string look = cat((*at)[1].str(), attributes.find("hollow") != std::string::npos);
+    const double middle = std::stod((*at)[3]) - 4;
+    for (std::sregex_iterator one(attributes.begin(), attributes.end(), corner); one != end; ++one)
+      look += cat(" ", std::lround(std::stod((*one)[1]) - 732), ",",
+                  std::lround(std::stod((*one)[2]) - middle));
+    marks.insert(look);
+  }
+  EXPECT_EQ(marks.size(), 12u);
 }
 
 TEST(Plot, WithoutPointsItSaysSo) {
