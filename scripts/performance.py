@@ -47,7 +47,7 @@ class Row:
         self.name, self.kind, self.status = entry["contestant"], entry["kind"], entry["status"]
         self.measured = self.status == "verified"
         self.time, self.gflops = entry["real_time"], entry.get("gflops")
-        self.percent = entry.get("percent_of_peak")
+        self.percent, self.peak_disturbed = entry.get("percent_of_peak"), entry.get("peak_disturbed", False)
         self.ratios = {key[len("ratio_"):]: value for key, value in entry.items() if key.startswith("ratio_") and value}
 
 
@@ -96,6 +96,8 @@ def cell_row(cell):
         why = next((row.status for row in cell.rows.values() if row.name in OURS), "not measured")
         return [cell.shape, f"**{why}**", "", "", "", ""]
     percent = f"{three_digits(cell.ours.percent)} %" if cell.ours.percent else "-"
+    if cell.ours.peak_disturbed:
+        percent += " (the peak was disturbed)"
     best, ratio = cell.best or ("-", None)
     return [cell.shape, time_text(cell.ours.time), three_digits(cell.ours.gflops), percent, best, ratio_text(ratio) if ratio else "-"]
 

@@ -28,16 +28,15 @@ const BenchRow* find_row(const BenchResults& results, const BenchRow& like) {
   return nullptr;
 }
 
-const BenchRow* peak_of(const BenchResults& results, const BenchRow& row) {
-  const auto peaks = others(results, row, Kind::peak);
-  return peaks.empty() ? nullptr : peaks.front();
+bool has_peak(const BenchResults& results, const BenchRow& row) {
+  return !others(results, row, Kind::peak).empty();
 }
 
 /// One speed for each sample: as shares of the peak at that moment, or products a second.
-std::vector<double> speeds(const BenchRow& row, const BenchRow* peak) {
+std::vector<double> speeds(const BenchResults& results, const BenchRow& row, bool by_share) {
   std::vector<double> out;
-  if (peak != nullptr) {
-    for (const auto& [turn, share] : speed_ratios(row, *peak)) out.push_back(share);
+  if (by_share) {
+    for (const auto& [turn, share] : peak_shares(results, row)) out.push_back(share);
   } else {
     for (double seconds : row.seconds()) out.push_back(1 / seconds);
   }
@@ -54,10 +53,9 @@ Verdict verdict_of(double ratio, const Interval& interval, double threshold) {
 
 Comparison compare_rows(const BenchResults& before, const BenchRow& old, const BenchResults& after,
                         const BenchRow& now, double threshold) {
-  const BenchRow *old_peak = peak_of(before, old), *new_peak = peak_of(after, now);
-  Comparison out{&old, &now, old_peak != nullptr && new_peak != nullptr, 0, {}, Verdict::unclear};
-  const auto was = speeds(old, out.by_share ? old_peak : nullptr);
-  const auto is = speeds(now, out.by_share ? new_peak : nullptr);
+  const bool by_share = has_peak(before, old) && has_peak(after, now);
+  Comparison out{&old, &now, by_share, 0, {}, Verdict::unclear};
+  const auto was = speeds(before, old, by_share), is = speeds(after, now, by_share);
   out.ratio = median(is) / median(was);
   out.interval = ratio_interval(was, is, kConfidence);
   if (std::min(was.size(), is.size()) >= kFewestSamples)

@@ -44,7 +44,7 @@ ordered_json entry_head(const BenchRow& row, std::size_t family, std::size_t ins
 }
 
 /// What every entry of a row ends with.
-void describe_row(ordered_json& entry, const BenchRow& row) {
+void describe_row(ordered_json& entry, const BenchResults& results, const BenchRow& row) {
   entry["contestant"] = row.name;
   entry["kind"] = name_of(row.kind);
   entry["dtype"] = to_string(row.on.types);
@@ -57,6 +57,7 @@ void describe_row(ordered_json& entry, const BenchRow& row) {
   entry["first_call"] = row.on.readiness.first_call;
   entry["status"] = to_string(row.status);
   if (!row.message.empty()) entry["remark"] = row.message;
+  if (peak_disturbed(results, row)) entry["peak_disturbed"] = true;
   entry["max_error_ratio"] = number_or_null(row.max_error_ratio);
   entry["bytes"] = row.on.bytes();
   entry["arithmetic_intensity"] = row.on.flops() / row.on.bytes();
@@ -66,9 +67,9 @@ void describe_row(ordered_json& entry, const BenchRow& row) {
 using Counters = std::vector<std::pair<std::string, std::vector<double>>>;
 
 Counters counters_of(const BenchResults& results, const BenchRow& row) {
-  const auto by_sample = [&row](const BenchRow& other, double factor) {
+  const auto by_sample = [&row](const std::vector<std::pair<int, double>>& by_turn, double factor) {
     std::vector<double> out(row.samples.size(), kNan);
-    for (const auto& [turn, ratio] : speed_ratios(row, other)) {
+    for (const auto& [turn, ratio] : by_turn) {
       for (std::size_t i = 0; i < row.samples.size(); ++i) {
         if (row.samples[i].turn == turn) out[i] = ratio * factor;
       }
@@ -80,10 +81,11 @@ Counters counters_of(const BenchResults& results, const BenchRow& row) {
   for (double seconds : row.seconds()) gflops.push_back(row.on.flops() / seconds * 1e-9);
   out.emplace_back("gflops", gflops);
   if (row.kind == Kind::peak) return out;
-  for (const auto* peak : others(results, row, Kind::peak))
-    out.emplace_back("percent_of_peak", by_sample(*peak, 100));
+  if (!others(results, row, Kind::peak).empty())
+    out.emplace_back("percent_of_peak", by_sample(peak_shares(results, row), 100));
   for (const auto* peer : others(results, row, Kind::peer)) {
-    if (peer->name != row.name) out.emplace_back("ratio_" + peer->name, by_sample(*peer, 1));
+    if (peer->name != row.name)
+      out.emplace_back("ratio_" + peer->name, by_sample(speed_ratios(row, *peer), 1));
   }
   return out;
 }
@@ -113,7 +115,7 @@ ordered_json aggregate(const BenchResults& results, const BenchRow& row, std::si
     std::erase_if(known, [](double value) { return std::isnan(value); });
     out[counter] = number_or_null(pick(summarize(known)));
   }
-  describe_row(out, row);
+  describe_row(out, results, row);
   return out;
 }
 
@@ -129,7 +131,7 @@ void append_entries(ordered_json& list, const BenchResults& results, const Bench
     entry["real_time"] = 0.0;
     entry["cpu_time"] = 0.0;
     entry["time_unit"] = "ns";
-    describe_row(entry, row);
+    describe_row(entry, results, row);
     list.push_back(std::move(entry));
     return;
   }
@@ -145,7 +147,7 @@ void append_entries(ordered_json& list, const BenchResults& results, const Bench
     entry["time_unit"] = "ns";
     for (const auto& [counter, values] : counters) entry[counter] = number_or_null(values[i]);
     entry["turn"] = sample.turn;
-    describe_row(entry, row);
+    describe_row(entry, results, row);
     list.push_back(std::move(entry));
   }
   const auto add = [&](const char* what, const char* unit, double Summary::*member) {

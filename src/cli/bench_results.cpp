@@ -14,10 +14,23 @@ namespace {
 
 using Kind = Contestant::Kind;
 
-Summary ratio_summary(const BenchRow& row, const BenchRow& other, double factor) {
+/// Above this share of its median the peak's median distance from it is no noise.
+constexpr double kMostPeakSpread = 0.05;
+
+Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double factor = 1) {
   std::vector<double> values;
-  for (const auto& [turn, ratio] : speed_ratios(row, other)) values.push_back(ratio * factor);
+  for (const auto& [turn, value] : by_turn) values.push_back(value * factor);
   return summarize(values);
+}
+
+/// Multiplications and additions a second in the peak's fastest turn of the row's group.
+double best_peak_rate(const BenchResults& results, const BenchRow& row) {
+  double out = 0;
+  for (const auto& each : results.rows) {
+    if (each.kind != Kind::peak || !measured(each) || !same_group(each, row)) continue;
+    out = std::max(out, each.on.flops() / summarize(each.seconds()).min);
+  }
+  return out;
 }
 
 }  // namespace
@@ -40,6 +53,35 @@ std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const Benc
     }
   }
   return out;
+}
+
+std::vector<std::pair<int, double>> peak_shares(const BenchResults& results, const BenchRow& row) {
+  std::vector<std::pair<int, double>> out;
+  const double best = best_peak_rate(results, row);
+  for (const auto* peak : others(results, row, Kind::peak)) {
+    out = speed_ratios(row, *peak);
+    for (auto& [turn, share] : out) {
+      if (share <= 1) continue;
+      const auto at =
+          std::find_if(row.samples.begin(), row.samples.end(),
+                       [turn = turn](const Sample& sample) { return sample.turn == turn; });
+      share = row.on.flops() / at->seconds / best;
+    }
+  }
+  return out;
+}
+
+bool peak_disturbed(const BenchResults& results, const BenchRow& row) {
+  for (const auto* peak : others(results, row, Kind::peak)) {
+    const Summary seconds = summarize(peak->seconds());
+    if (seconds.mad > kMostPeakSpread * seconds.median) return true;
+    for (const auto& each : results.rows) {
+      if (each.kind != Kind::peak && measured(each) && same_case(each, row) &&
+          summary_of(speed_ratios(each, *peak)).median > 1)
+        return true;
+    }
+  }
+  return false;
 }
 
 std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow& row,
@@ -135,12 +177,12 @@ Figures figures(const BenchResults& results, const BenchRow& row) {
   out.seconds = summarize(row.seconds());
   if (!measured(row)) return out;
   out.gflops = row.on.flops() / out.seconds.median * 1e-9;
+  out.peak_disturbed = peak_disturbed(results, row);
   if (row.kind == Kind::peak) return out;
-  for (const auto* peak : others(results, row, Kind::peak))
-    out.percent_of_peak = ratio_summary(row, *peak, 100);
+  out.percent_of_peak = summary_of(peak_shares(results, row), 100);
   for (const auto* peer : others(results, row, Kind::peer)) {
     if (peer->name != row.name)
-      out.ratios.emplace_back(peer->name, ratio_summary(row, *peer, 1).median);
+      out.ratios.emplace_back(peer->name, summary_of(speed_ratios(row, *peer)).median);
   }
   return out;
 }

@@ -53,10 +53,12 @@ struct BenchResults {
 
 /// What is computed from a row and the other rows of its case. Ratios are taken turn by turn
 /// between neighbours in time, then the median, which cancels most of what a shared machine does.
+/// Shares of the peak are those of peak_shares().
 struct Figures {
   Summary seconds;                                     ///< of one call
   double gflops = 0;                                   ///< at the median
   Summary percent_of_peak;                             ///< NaN where the peak was not measured
+  bool peak_disturbed = false;                         ///< shares of this case are uncertain
   std::vector<std::pair<std::string, double>> ratios;  ///< speed as a multiple of each peer's
 };
 Figures figures(const BenchResults& results, const BenchRow& row);
@@ -72,6 +74,14 @@ std::vector<BenchRow> group_of(const BenchResults& results, const BenchRow& row)
 
 /// other's seconds / row's seconds in every turn that both took: how many times as fast row is.
 std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const BenchRow& other);
+/// What the row's speed is of the peak's, 1 for the peak itself, in every turn that both took.
+/// Where that is above 1 the peak was disturbed in that turn, and the fastest turn of the peak of
+/// these types and threads, at any size, takes its place. Empty where the peak was not measured.
+std::vector<std::pair<int, double>> peak_shares(const BenchResults& results, const BenchRow& row);
+/// True where the peak's spread in the row's case is above 5 %, or where a product there would be
+/// faster than the peak beside it, by the medians.
+bool peak_disturbed(const BenchResults& results, const BenchRow& row);
+inline constexpr const char* kPeakDisturbed = "the peak was disturbed";
 /// The measured rows of the same case and of this kind.
 std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow& row,
                                     Contestant::Kind kind);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bench_report.hpp"
+#include "suggest.hpp"
 #include "table.hpp"
 #include "tessera/core/text.hpp"
 
@@ -41,6 +42,11 @@ std::string csv_number(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
 }
 
+std::string remark_of(const BenchRow& row, const Figures& found) {
+  const char* between = row.message.empty() ? "" : "; ";
+  return found.peak_disturbed ? cat(row.message, between, kPeakDisturbed) : row.message;
+}
+
 std::string markdown_line(const std::vector<std::string>& cells) {
   std::string out = "|";
   for (const auto& cell : cells) {
@@ -63,6 +69,17 @@ const BenchRow* row_at(const std::vector<BenchRow>& rows, const BenchRow& contes
     if (same_contestant(row, contestant) && row.on.shape == shape) return &row;
   }
   return nullptr;
+}
+
+/// Where shares of the peak are not to be trusted, in one line; empty where they are.
+std::string disturbed_line(const BenchResults& results, const std::vector<const BenchRow*>& cases) {
+  std::vector<std::string> shapes;
+  for (const auto* each : cases) {
+    if (peak_disturbed(results, *each)) shapes.push_back(to_string(each->on.shape));
+  }
+  return shapes.empty() ? ""
+                        : cat("At ", join(shapes), " ", kPeakDisturbed,
+                              ": shares of it are uncertain there.\n\n");
 }
 
 /// Contestants down, sizes across: GFLOP/s and the share of the peak.
@@ -189,7 +206,7 @@ std::string to_csv(const BenchResults& results) {
                     good ? csv_number(found.gflops) : "", csv_number(found.percent_of_peak.median),
                     row.on.bytes(), row.on.flops() / row.on.bytes());
     for (const auto& peer : peers) out += cat(",", csv_number(ratio_to(found, peer)));
-    out += cat(",", quoted(row.message), "\n");
+    out += cat(",", quoted(remark_of(row, found)), "\n");
   }
   return out;
 }
@@ -206,6 +223,7 @@ std::string to_markdown(const BenchResults& results) {
       out += "\n\n" + speed_table(results, group, cases) + "\n";
       if (!peer_names(group).empty()) out += best_table(results, group, cases) + "\n";
     }
+    out += disturbed_line(results, cases);
   }
   if (results.context.contains("interrupted"))
     out += "Interrupted: not everything that was asked for was measured.\n\n";
@@ -234,13 +252,13 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of) {
   for (const auto& row : rows) {
     std::vector<std::string> cells(columns.size());
     cells[0] = shown_name(row);
-    cells.back() = row.message;
     if (!measured(row)) cells.back() = cat(to_string(row.status), ": ", row.message);
     else {
       const Figures found = figures(results, row);
       cells[1] = time_text(found.seconds.median);
       cells[2] = spread_text(found.seconds);
       cells[3] = short_number(found.gflops);
+      cells.back() = row.kind == Kind::peak ? remark_of(row, found) : row.message;
       if (row.kind != Kind::peak) {
         cells[4] = short_number(found.percent_of_peak.median);
         for (std::size_t i = 0; i < peers.size(); ++i) {

@@ -35,6 +35,39 @@ TEST(BenchFigures, RatiosAreTakenTurnByTurn) {
   EXPECT_NEAR(tiled.ratios[0].second, 0.2, 1e-12);
 }
 
+TEST(BenchFigures, ADisturbedPeakGivesWayToItsFastestTurnAndIsNamed) {
+  BenchResults results = made_results();
+  EXPECT_FALSE(peak_disturbed(results, results.rows[1]));
+  BenchRow& peak = results.rows[3];
+  ASSERT_EQ(peak.kind, Contestant::Kind::peak);
+  // 64^3: tiled takes 1e-4, 1e-4 and 2e-4 s; 128^3 shows that the peak takes 1e-5 s for 64^3.
+  for (std::size_t turn : {0, 1}) peak.samples[turn].seconds = 1.5e-4;
+  const Figures tiled = figures(results, results.rows[1]);
+  EXPECT_NEAR(tiled.percent_of_peak.median, 10, 1e-9);
+  EXPECT_NEAR(tiled.percent_of_peak.max, 10, 1e-9);
+  EXPECT_TRUE(tiled.peak_disturbed);
+  EXPECT_FALSE(figures(results, results.rows[5]).peak_disturbed);  // another size
+
+  const json document = json::parse(to_json(results));
+  for (const auto& entry : document["benchmarks"])
+    EXPECT_EQ(entry.contains("peak_disturbed"), entry["m"] == 64) << entry;
+  EXPECT_THAT(case_table(results, results.rows[0]).text, HasSubstr(kPeakDisturbed));
+  EXPECT_THAT(case_table(results, results.rows[4]).text, Not(HasSubstr(kPeakDisturbed)));
+  EXPECT_THAT(to_markdown(results), HasSubstr("At 64 the peak was disturbed"));
+  EXPECT_THAT(to_csv(results), HasSubstr(kPeakDisturbed));
+  const BenchResults kept = parse_bench_json(to_json(results), "text");
+  EXPECT_TRUE(peak_disturbed(kept, kept.rows[0]));
+  EXPECT_FALSE(peak_disturbed(kept, kept.rows[4]));
+}
+
+TEST(BenchFigures, APeakThatScattersIsDisturbedEvenWhereNothingIsFaster) {
+  BenchResults results = made_results();
+  const double seconds[] = {1e-5, 1.2e-5, 1.1e-5};
+  for (std::size_t turn = 0; turn < 3; ++turn)
+    results.rows[3].samples[turn].seconds = seconds[turn];
+  EXPECT_TRUE(figures(results, results.rows[0]).peak_disturbed);
+}
+
 TEST(BenchFigures, TurnsThatOnlyOneTookDoNotCount) {
   BenchResults results = made_results();
   results.rows[1].samples.resize(1);

@@ -68,6 +68,11 @@ class Performance(unittest.TestCase):
         text, _ = self.page(square=[entry("blas", 8, status="refused")])
         self.assertIn("| 8 | **refused** |", text)
 
+    def test_a_disturbed_peak_is_said_beside_the_share(self):
+        text, _ = self.page(square=[entry("blas", 8, peak_disturbed=True), entry("blas", 16)])
+        self.assertIn("| 80.0 % (the peak was disturbed) |", text)
+        self.assertIn("| 80.0 % |", text)
+
     def test_single_calls_stand_side_by_side(self):
         more = {"percent_of_peak": None, "real_time": 20000.0}
         text, drawn = self.page(latency=[entry("blas", 8, ratio_fast=0.5), entry("blas", 8, idle_seconds=0.05, **more),
