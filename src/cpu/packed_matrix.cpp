@@ -11,7 +11,6 @@
 #include "choose_kernels.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/layout/algebra.hpp"
 
 namespace tessera::cpu {
 
@@ -24,11 +23,6 @@ void with_word(const Kernels<Source, Word, Sum>& table, Body&& body) {
 }
 
 }  // namespace
-
-Layout panel_layout(index_t width, index_t lines, index_t words) {
-  const index_t panels = (lines + width - 1) / width;
-  return tile_to_shape(col_major(width, words), tuple(width * panels, words));
-}
 
 template <class In>
 PackedMatrix<In>::PackedMatrix(const In* B, index_t K, index_t N, index_t b_row, index_t b_col)

@@ -34,7 +34,7 @@ struct Gemm {
   Sum beta{0};                       ///< 0: C is not read
   const Sum* row_bias = nullptr;     ///< M values, or null
   const Sum* column_bias = nullptr;  ///< N values, or null
-  LastStep<Sum> last;                ///< activation and clamp
+  LastStep<Sum> last{};              ///< activation and clamp
   int threads = 0;                   ///< at most so many; 0: default_threads()
 };
 

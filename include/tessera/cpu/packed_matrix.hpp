@@ -5,14 +5,17 @@
 #include <cstddef>
 
 #include "tessera/cpu/gemm.hpp"
-#include "tessera/layout/layout.hpp"
+#include "tessera/layout/algebra.hpp"
 
 namespace tessera::cpu {
 
 /// Where word (line, k) of packed lines lies: panels of `width` lines, each (width, words)
 /// column-major, one after the other. A line is a row of A or a column of B; a word, one element,
 /// or those along K that one instruction multiplies. Lines that fill up the last panel are zeros.
-Layout panel_layout(index_t width, index_t lines, index_t words);
+inline Layout panel_layout(index_t width, index_t lines, index_t words) {
+  const index_t panels = (lines + width - 1) / width;
+  return tile_to_shape(col_major(width, words), tuple(width * panels, words));
+}
 
 /// B (K,N) as the microkernels of this CPU read it. In: as for Gemm. About as large as B itself
 /// (f16, and bf16 where the CPU does not multiply it, are kept as f32).
