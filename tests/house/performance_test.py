@@ -2,6 +2,7 @@
 """scripts/performance.py: which cells count, which peer is the best one, what is shown as lost."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,15 @@ def entry(name, side, kind="algorithm", status="verified", threads=1, dtype="f32
             **({"aggregate_name": "median"} if good else {}), "threads": threads, "m": side, "n": side, "k": side, "batch": 1,
             "transposition": "NN", "idle_seconds": 0.0, "first_call": False, "real_time": 1500.0, "gflops": 50.0,
             "percent_of_peak": 80.0, **more}
+
+
+class Benchmarks(unittest.TestCase):
+    def test_the_page_shows_every_algorithm_that_there_is(self):
+        listed = subprocess.run([cases.options.build / "bin/tessera", "compare", "--list"], capture_output=True, text=True, check=True).stdout
+        names = re.findall(r"^  (\w+)$", listed, re.M)
+        self.assertIn("naive", names)
+        page = (cases.ROOT / "docs/benchmarks.md").read_text()
+        self.assertEqual([name for name in names if f"| {name} |" not in page], [], "measure again: docs/benchmarks.md is of another ladder")
 
 
 class Performance(unittest.TestCase):

@@ -40,9 +40,10 @@ struct SparseArray {
     t.barrier();
     if (t.thread == who) {
       volatile char array[Bytes];
+      volatile int middle = Bytes / 2;  // an index that no compiler knows: the array stays whole
       array[0] = 1;
-      array[Bytes / 2] = 2;
-      mine = mine + array[Bytes / 2] - 2;
+      array[middle] = 2;
+      mine = mine + array[middle] - 2;
     }
     t.barrier();
     out[t.thread] = mine;
