@@ -19,6 +19,10 @@ const Caches& caches();
 /// L1?
 bool stays_in_l1(int lines, index_t step, index_t length);
 
+/// Bytes of a B at `data` with rows `step` bytes apart that is better read where it lies: packing
+/// it would cost more than reading it out of L3 at times.
+index_t most_in_place(index_t step, const void* data);
+
 /// How B is read once by a product with few rows: where it lies, copied block by block, or, where
 /// its columns are lines in memory, along these.
 enum class Stream : char { none, in_place, copied, lines };

@@ -53,8 +53,6 @@ void pack_panels(typename V::word* dst, int width, const typename V::word* src, 
         for (index_t r = k; r < k_end; ++r, to += width, from += s_k) {
           int i = 0;
           if (here >= width) {
-            // The next rows are fetched meanwhile: pieces as short as these are over before the
-            // hardware has seen where they go.
             for (; i + V::lanes < width; i += V::lanes) {
               V::store(to + i, V::load(from + i));
             }

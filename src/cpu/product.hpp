@@ -135,15 +135,6 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            kAsItLies};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
-  /// Bytes of a B that is read where it lies: packing it would cost more than reading it out of L3
-  /// at times. f32 products of an EPYC (family 25), 2026-11-21, % of peak, packed and not: 384^3 95
-  /// and 98, 512^3 94 and 97, 768^3 95 and 96, 1024^3 95 and 94; vectors that cross lines: 300^3 93
-  /// and 97, 500^3 92 and 95, 700^3 95 and 93. Rows a page apart would meet in the same sets of L2.
-  static index_t most_in_place(index_t step, const In* B) {
-    if (step % 4096 == 0) return 0;
-    const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(B) % 64 == 0;
-    return on_lines ? caches().l2 * 9 / 4 : caches().l2;
-  }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
   static const Source* source(const In* p) { return reinterpret_cast<const Source*>(p); }
