@@ -1,0 +1,243 @@
+// What the checker says of one kernel: findings, counters, and how much of each tensor was touched.
+// Plain values, from which text, JSON, JUnit, pages and advice are made. The names of kinds and
+// counters are what others script against: they do not change within a major version.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/core/config.hpp"
+#include "tessera/simt/dim3.hpp"
+
+namespace tessera::check {
+
+/// What is wrong.
+enum class Kind : std::uint8_t {
+  race,                ///< two accesses that nothing orders, at least one of them a write
+  out_of_bounds,       ///< an access outside of every allocation
+  outside_view,        ///< an element that the view does not have, inside some allocation
+  misaligned,          ///< a wide access at an address that is no multiple of its width
+  uninitialized_read,  ///< an element that nobody has written
+  stale_read,          ///< an element of a tile that was not written when the tile was loaded again
+  diverged_barrier,    ///< threads of one block or warp at different barriers
+  missing_barrier,     ///< a barrier that some threads never reach
+  early_return,        ///< threads that end before a barrier at which the others wait
+  async_not_waited,    ///< an access to what an asynchronous copy may still be writing
+  async_never_waited,  ///< an asynchronous copy that its thread never waits for
+  mma_misuse,          ///< a matrix instruction in a warp that is not whole
+  exception,           ///< a kernel that throws
+  stack_overflow,      ///< a thread that needs more than its stack
+  endless,             ///< a block that was stopped at the time limit
+  never_read,          ///< an input of which elements were never read
+  never_written,       ///< an output of which elements were never written
+  written_twice        ///< an output of which elements were written more than once
+};
+inline constexpr std::array<std::string_view, 18> kKindNames = {"race",
+                                                                "out-of-bounds",
+                                                                "outside-view",
+                                                                "misaligned",
+                                                                "uninitialized-read",
+                                                                "stale-read",
+                                                                "diverged-barrier",
+                                                                "missing-barrier",
+                                                                "early-return",
+                                                                "async-not-waited",
+                                                                "async-never-waited",
+                                                                "mma-misuse",
+                                                                "exception",
+                                                                "stack-overflow",
+                                                                "endless",
+                                                                "never-read",
+                                                                "never-written",
+                                                                "written-twice"};
+constexpr std::string_view name(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+/// note: legal, but worth a look. warning: not promised to work everywhere. error: wrong.
+enum class Severity : std::uint8_t { note, warning, error };
+constexpr std::string_view name(Severity severity) {
+  return severity == Severity::note ? "note" : severity == Severity::warning ? "warning" : "error";
+}
+
+enum class Memory : std::uint8_t { none, local, shared, global };
+constexpr std::string_view name(Memory memory) {
+  constexpr std::array<std::string_view, 4> names = {"none", "local", "shared", "global"};
+  return names[static_cast<std::size_t>(memory)];
+}
+
+struct Location {
+  std::string file;
+  int line = 0, column = 0;  ///< line 0: there is none
+  bool operator==(const Location&) const = default;
+  auto operator<=>(const Location&) const = default;
+};
+
+/// One mistake, with all its occurrences: those of one kind between the same two places.
+struct Finding {
+  Kind kind = Kind::race;
+  Severity severity = Severity::error;
+  Memory memory = Memory::none;
+  std::string tensor;             ///< "A", or "tile (16,8)" of shared memory; may be empty
+  std::vector<index_t> element;   ///< of the first occurrence; empty where no tensor is known
+  Location location;              ///< of the access or barrier that is reported
+  Location other;                 ///< of the access or barrier it conflicts with
+  std::vector<Position> threads;  ///< of the first occurrence: the one at location, the other one
+  Position block;                 ///< of the first occurrence
+  Position other_block;           ///< where the other thread runs; linear -1: in the same block
+  std::string superstep;          ///< its name, or its number in the block, from 0
+  std::int64_t count = 1;
+  std::string problem;  ///< what happened, in one sentence
+  std::string hint;     ///< the likely cause and what to try
+};
+
+/// How often what happened, in warps: a request is one instruction of one warp.
+struct Counters {
+  std::int64_t global_load_requests = 0, global_load_sectors = 0, global_load_sectors_ideal = 0,
+               global_load_bytes = 0;
+  std::int64_t global_store_requests = 0, global_store_sectors = 0, global_store_sectors_ideal = 0,
+               global_store_bytes = 0;
+  std::int64_t global_atomic_requests = 0, global_atomic_sectors = 0;
+  std::int64_t async_copy_requests = 0, async_copy_sectors = 0, async_copy_bytes = 0,
+               async_copy_wavefronts = 0;
+  std::int64_t shared_load_requests = 0, shared_load_wavefronts = 0,
+               shared_load_wavefronts_ideal = 0, shared_load_bytes = 0;
+  std::int64_t shared_store_requests = 0, shared_store_wavefronts = 0,
+               shared_store_wavefronts_ideal = 0, shared_store_bytes = 0;
+  std::int64_t shared_atomic_requests = 0, shared_atomic_wavefronts = 0;
+  std::int64_t partial_requests = 0;
+  std::int64_t fma_threads = 0, flops = 0, mma_instructions = 0, mma_flops = 0;
+  std::int64_t block_barriers = 0, warp_barriers = 0, shuffles = 0, votes = 0;
+
+  Counters& operator+=(const Counters& other);
+  bool operator==(const Counters&) const = default;
+};
+
+struct CounterName {
+  std::string_view name;
+  std::int64_t Counters::*value;
+  std::string_view meaning;
+};
+/// Every counter, in the order in which reports show them.
+inline constexpr std::array kCounters = {
+    CounterName{"global_load_requests", &Counters::global_load_requests,
+                "loads from global memory by a warp"},
+    CounterName{"global_load_sectors", &Counters::global_load_sectors,
+                "32-byte sectors that they touch"},
+    CounterName{"global_load_sectors_ideal", &Counters::global_load_sectors_ideal,
+                "sectors if the lanes' bytes lay side by side"},
+    CounterName{"global_load_bytes", &Counters::global_load_bytes, "bytes that the lanes ask for"},
+    CounterName{"global_store_requests", &Counters::global_store_requests,
+                "stores to global memory by a warp"},
+    CounterName{"global_store_sectors", &Counters::global_store_sectors,
+                "32-byte sectors that they touch"},
+    CounterName{"global_store_sectors_ideal", &Counters::global_store_sectors_ideal,
+                "sectors if the lanes' bytes lay side by side"},
+    CounterName{"global_store_bytes", &Counters::global_store_bytes, "bytes that the lanes store"},
+    CounterName{"global_atomic_requests", &Counters::global_atomic_requests,
+                "atomic updates of global memory by a warp"},
+    CounterName{"global_atomic_sectors", &Counters::global_atomic_sectors,
+                "32-byte sectors that they touch"},
+    CounterName{"async_copy_requests", &Counters::async_copy_requests,
+                "asynchronous copies (cp.async) by a warp"},
+    CounterName{"async_copy_sectors", &Counters::async_copy_sectors,
+                "32-byte sectors of global memory that they read"},
+    CounterName{"async_copy_bytes", &Counters::async_copy_bytes, "bytes that they copy"},
+    CounterName{"async_copy_wavefronts", &Counters::async_copy_wavefronts,
+                "wavefronts of their stores to shared memory, an estimate"},
+    CounterName{"shared_load_requests", &Counters::shared_load_requests,
+                "loads from shared memory by a warp"},
+    CounterName{"shared_load_wavefronts", &Counters::shared_load_wavefronts,
+                "passes through the banks that they need"},
+    CounterName{"shared_load_wavefronts_ideal", &Counters::shared_load_wavefronts_ideal,
+                "passes without bank conflicts"},
+    CounterName{"shared_load_bytes", &Counters::shared_load_bytes, "bytes that the lanes ask for"},
+    CounterName{"shared_store_requests", &Counters::shared_store_requests,
+                "stores to shared memory by a warp"},
+    CounterName{"shared_store_wavefronts", &Counters::shared_store_wavefronts,
+                "passes through the banks that they need"},
+    CounterName{"shared_store_wavefronts_ideal", &Counters::shared_store_wavefronts_ideal,
+                "passes without bank conflicts"},
+    CounterName{"shared_store_bytes", &Counters::shared_store_bytes, "bytes that the lanes store"},
+    CounterName{"shared_atomic_requests", &Counters::shared_atomic_requests,
+                "atomic updates of shared memory by a warp"},
+    CounterName{"shared_atomic_wavefronts", &Counters::shared_atomic_wavefronts,
+                "passes through the banks that they need"},
+    CounterName{"partial_requests", &Counters::partial_requests,
+                "requests in which not all lanes of the warp take part"},
+    CounterName{"fma_threads", &Counters::fma_threads, "fused multiply-adds of single threads"},
+    CounterName{"flops", &Counters::flops, "two for each fused multiply-add"},
+    CounterName{"mma_instructions", &Counters::mma_instructions, "matrix instructions of a warp"},
+    CounterName{"mma_flops", &Counters::mma_flops, "two for each multiply-add inside them"},
+    CounterName{"block_barriers", &Counters::block_barriers, "barriers, once for each block"},
+    CounterName{"warp_barriers", &Counters::warp_barriers, "warp barriers, once for each warp"},
+    CounterName{"shuffles", &Counters::shuffles, "shuffles of a warp"},
+    CounterName{"votes", &Counters::votes, "votes of a warp"}};
+
+inline Counters& Counters::operator+=(const Counters& other) {
+  for (const auto& each : kCounters) this->*each.value += other.*each.value;
+  return *this;
+}
+
+struct LineCounters {
+  Location location;  ///< column 0: all of the line
+  Counters counters;
+};
+
+struct SuperstepCounters {
+  std::string name;        ///< of the superstep, or "file.hpp:12", the barrier that ends it
+  std::int64_t times = 0;  ///< so often a block ran it
+  Counters counters;
+};
+
+/// How much of a tensor argument the kernel touched. Counted in elements.
+struct Coverage {
+  std::string tensor;  ///< "A"
+  bool is_output = false;
+  index_t rows = 0, cols = 0;
+  std::int64_t elements = 0, read = 0, written = 0, written_once = 0;
+};
+
+/// The request of one access that was worst, for pictures: which lane went where.
+struct AccessSample {
+  Location location;
+  Memory memory = Memory::global;
+  bool is_store = false, is_atomic = false, is_async = false;
+  int bytes = 4;       ///< of each lane
+  std::string tensor;  ///< as in Finding
+  Position block;
+  int warp = 0;
+  /// For each lane the distance in bytes from the first byte of the tensor (of shared memory: of
+  /// the block's storage), or -1 where the lane takes no part.
+  std::vector<std::int64_t> lanes;
+  std::int64_t base = 0;           ///< address of that first byte modulo 128
+  int transfers = 0, ideal = 0;    ///< sectors of global memory, wavefronts of shared memory
+  std::int64_t requests = 0;       ///< of this access in the whole run
+  std::int64_t all_transfers = 0;  ///< of all of them
+};
+
+struct Summary {
+  bool clean = true;                                 ///< no error and no warning
+  std::int64_t errors = 0, warnings = 0, notes = 0;  ///< findings, each counted once
+  std::int64_t blocks = 0, checked_blocks = 0;       ///< fewer: the blocks were sampled
+  bool timed_out = false;
+};
+
+struct Report {
+  std::string kernel;
+  std::string problem;  ///< "m=64 n=64 k=64 in=f32 out=f32 tile=16x16x16"; may be empty
+  std::string order;    ///< of the threads: "forward", "shuffled, seed 3"
+  Dim3 grid, block;
+  int warp_size = kWarpSize;
+  std::int64_t shared_bytes = 0;
+  Summary summary;
+  std::vector<Finding> findings;  ///< errors first, then in the order of their places
+  Counters total;
+  std::vector<LineCounters> by_line;            ///< in the order of files and lines
+  std::vector<SuperstepCounters> by_superstep;  ///< in the order in which a block meets them
+  std::vector<Coverage> coverage;               ///< in the order of the kernel's arguments
+  std::vector<AccessSample> samples;            ///< in the order of files and lines
+};
+
+}  // namespace tessera::check
