@@ -5,11 +5,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tessera/core/config.hpp"
+#include "tessera/core/dtype.hpp"
 #include "tessera/simt/dim3.hpp"
 
 namespace tessera::check {
@@ -193,7 +195,8 @@ struct SuperstepCounters {
 
 /// How much of a tensor argument the kernel touched. Counted in elements.
 struct Coverage {
-  std::string tensor;  ///< "A"
+  std::string tensor;          ///< "A"
+  std::optional<DType> dtype;  ///< of its elements; none for types of the user's own
   bool is_output = false;
   index_t rows = 0, cols = 0;
   std::int64_t elements = 0, read = 0, written = 0, written_once = 0;
