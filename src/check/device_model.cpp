@@ -13,6 +13,8 @@ namespace tessera::check {
 namespace {
 
 constexpr int kRegistersPerPiece = 256, kPartsOfAnSm = 4, kSmemPieceBytes = 128;
+/// Multiply-adds of 32-bit integers, capabilities 8.0 and 9.0.
+constexpr int kI32PerSmClock = 64;
 
 /// H100 and H200 differ in their memory alone.
 constexpr DeviceModel hopper(std::string_view name, std::string_view full_name,
@@ -106,6 +108,7 @@ const DeviceModel& device_model(std::string_view name) {
 double peak_flops(const DeviceModel& device, DType in, Unit unit) {
   if (unit == Unit::cores) {
     if (in == DType::f64) return device.f64_flops;
+    if (in == DType::i32) return 2.0 * kI32PerSmClock * device.sms * device.clock_hz;
     return in == DType::f32 || in == DType::f16 || in == DType::bf16 ? device.f32_flops : 0;
   }
   switch (in) {

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 
+#include "tessera/core/markup.hpp"
+
 namespace tessera::cli {
 
 namespace {
@@ -19,20 +21,6 @@ constexpr double kLabelGap = 15;  // between the names at the lines' ends
 constexpr double kBarHeight = 19, kBarGap = 9, kBarLeft = 190, kBarRight = 200;
 constexpr double kCaption = 30;
 constexpr std::size_t kShades = 8;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 /// At most one digit behind the point.
 std::string px(double value) {

@@ -9,121 +9,23 @@
 
 #include "picture.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/layout/cells.hpp"
 #include "tessera/layout/print.hpp"
 
 namespace tessera {
 
+using picture::Cell;
+using picture::hue;
+using picture::kCharWidth;
+using picture::Panel;
+using picture::shade;
+using picture::width_for;
+
 namespace {
 
-constexpr int kCellHeight = 34, kMargin = 20, kTitle = 34, kHeader = 22, kCharWidth = 8, kGap = 12;
-
-/// What one cell shows: an upper and perhaps a lower line, on a colour.
-struct Cell {
-  std::string text, below, fill;
-  bool marked = false;
-};
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else out += c;
-  }
-  return out;
-}
-
-std::string hex(int red, int green, int blue) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out = "#";
-  for (const int part : {red, green, blue}) {
-    out += kDigits[part / 16];
-    out += kDigits[part % 16];
-  }
-  return out;
-}
-
-/// From a pale to a strong blue as i runs from 0 to n - 1; dark text is readable on all of it.
-std::string shade(index_t i, index_t n) {
-  // Scaled down first, so that the product cannot overflow.
-  const index_t coarse = n / (index_t{1} << 40) + 1, last = std::max<index_t>(1, (n - 1) / coarse);
-  const index_t at = std::clamp<index_t>(i / coarse * 255 / last, 0, 255);
-  const auto between = [&](int from, int to) {
-    return from + static_cast<int>((to - from) * at / 255);
-  };
-  return hex(between(238, 112), between(244, 165), between(252, 224));
-}
-
-/// Light colours that differ between neighbours: sixteen hues, then the same a little darker.
-std::string hue(index_t i) {
-  constexpr int kHues[16][3] = {{255, 179, 167}, {167, 205, 255}, {190, 232, 158}, {255, 224, 138},
-                                {213, 186, 255}, {142, 226, 217}, {255, 190, 222}, {214, 214, 178},
-                                {255, 206, 160}, {184, 220, 236}, {226, 240, 130}, {203, 196, 238},
-                                {160, 225, 180}, {240, 190, 190}, {180, 230, 250}, {230, 205, 170}};
-  const int* c = kHues[i % 16];
-  const int less = static_cast<int>(i / 16 % 4) * 18;
-  return hex(c[0] - less, c[1] - less, c[2] - less);
-}
-
-/// A table of cells with row and column numbers, drawn with its top left corner at (x, y).
-class Panel {
- public:
-  Panel(index_t rows, index_t columns, int cell_width, std::string title, bool titled)
-      : rows_(rows),
-        columns_(columns),
-        cell_width_(cell_width),
-        row_label_(kCharWidth *
-                       static_cast<int>(std::to_string(std::max<index_t>(rows - 1, 0)).size()) +
-                   10),
-        title_(std::move(title)),
-        top_((titled ? kTitle : 0) + kHeader) {}
-
-  index_t width() const {
-    return std::max<index_t>(row_label_ + columns_ * cell_width_,
-                             kCharWidth * static_cast<index_t>(title_.size()));
-  }
-  index_t height() const { return top_ + rows_ * kCellHeight; }
-
-  template <class CellOf>
-  void draw(std::string& out, index_t x, index_t y, CellOf&& cell_of) const {
-    out += cat("<g transform=\"translate(", x, ",", y, ")\">\n");
-    if (!title_.empty())
-      out += cat("<text class=\"title\" x=\"0\" y=\"18\">", escaped(title_), "</text>\n");
-    for (index_t j = 0; j < columns_; ++j)
-      out += cat("<text class=\"axis\" x=\"", row_label_ + j * cell_width_ + cell_width_ / 2,
-                 "\" y=\"", top_ - 7, "\">", j, "</text>\n");
-    std::string marks;
-    for (index_t i = 0; i < rows_; ++i) {
-      const index_t cy = top_ + i * kCellHeight;
-      out += cat("<text class=\"axis\" x=\"", row_label_ / 2 - 2, "\" y=\"", cy + 22, "\">", i,
-                 "</text>\n");
-      for (index_t j = 0; j < columns_; ++j) {
-        const Cell cell = cell_of(i, j);
-        const index_t cx = row_label_ + j * cell_width_;
-        const std::string box = cat("x=\"", cx, "\" y=\"", cy, "\" width=\"", cell_width_,
-                                    "\" height=\"", kCellHeight, "\"");
-        out += cat("<rect ", box, " fill=\"", cell.fill, "\"/>");
-        if (cell.marked) marks += cat("<rect class=\"mark\" ", box, "/>\n");
-        const index_t middle = cx + cell_width_ / 2;
-        out += cat("<text x=\"", middle, "\" y=\"", cy + (cell.below.empty() ? 22 : 15), "\">",
-                   cell.text, "</text>");
-        if (!cell.below.empty())
-          out += cat("<text class=\"below\" x=\"", middle, "\" y=\"", cy + 28, "\">", cell.below,
-                     "</text>");
-        out += '\n';
-      }
-    }
-    out += marks + "</g>\n";
-  }
-
- private:
-  index_t rows_, columns_;
-  int cell_width_, row_label_;
-  std::string title_;
-  int top_;
-};
+constexpr int kMargin = 20, kTitle = 34, kGap = 12;
 
 /// The frame around panels of the given extent.
 std::string document(const std::string& title, index_t width, index_t height,
@@ -147,10 +49,6 @@ std::string document(const std::string& title, index_t width, index_t height,
       "</style>\n<rect class=\"ground\" width=\"",
       w, "\" height=\"", h, "\"/>\n<text class=\"title\" x=\"", kMargin, "\" y=\"", kMargin + 14,
       "\">", escaped(title), "</text>\n", body, "</svg>\n");
-}
-
-int width_for(std::size_t characters) {
-  return std::max(kCellHeight, 14 + kCharWidth * static_cast<int>(characters));
 }
 
 struct Range {
@@ -182,8 +80,8 @@ std::string planes(const picture::Grid& grid, int cell_width, const std::string&
   std::string body;
   index_t y = kTitle + kMargin, width = 0;
   for (index_t p = 0; p < grid.planes; ++p) {
-    const Panel panel(grid.rows, grid.columns, cell_width, several ? grid.plane_name(p) : "",
-                      several);
+    const Panel panel{grid.rows, grid.columns, cell_width, several ? grid.plane_name(p) : "",
+                      several};
     panel.draw(body, kMargin, y, [&](index_t i, index_t j) { return cell_of(i, j, p); });
     y += panel.height() + (p + 1 < grid.planes ? kGap : 0);
     width = std::max(width, panel.width());
@@ -274,7 +172,7 @@ std::string svg_swizzle(const ComposedLayout& layout, index_t elements_per_bank,
   for (index_t p = 0; p < grid.planes; ++p) {
     const std::string plane = grid.shape.rank() > 2 ? " " + grid.plane_name(p) : "";
     for (const auto& [shown, name] : {std::pair(&plain, "before"), std::pair(&layout, "after")}) {
-      const Panel panel(grid.rows, grid.columns, cell_width, name + plane, true);
+      const Panel panel{grid.rows, grid.columns, cell_width, name + plane, true};
       panel.draw(body, x, y, [&, shown = shown](index_t i, index_t j) {
         const index_t index = picture::index_at(*shown, grid.coordinate(i, j, p));
         const index_t bank = index / elements_per_bank % banks;

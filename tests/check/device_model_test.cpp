@@ -53,7 +53,8 @@ TEST(DeviceModel, PeaksByTypeAndUnit) {
   EXPECT_EQ(peak_flops(d, DType::f32, Unit::cores), 67e12);
   EXPECT_EQ(peak_flops(d, DType::bf16, Unit::cores), 67e12);
   EXPECT_EQ(peak_flops(d, DType::f64, Unit::cores), 34e12);
-  EXPECT_EQ(peak_flops(d, DType::i32, Unit::cores), 0);
+  EXPECT_EQ(peak_flops(d, DType::i32, Unit::cores), 2.0 * 132 * 64 * 1.98e9);
+  EXPECT_EQ(peak_flops(d, DType::i8, Unit::cores), 0);
   EXPECT_EQ(peak_flops(d, DType::f32, Unit::tensor_cores), 494.5e12);
   EXPECT_EQ(peak_flops(d, DType::bf16, Unit::tensor_cores), 989e12);
   EXPECT_EQ(peak_flops(d, DType::i8, Unit::tensor_cores), 1979e12);

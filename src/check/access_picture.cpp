@@ -1,0 +1,163 @@
+// Lanes to sectors and lanes to banks: the cells of layout/cells.hpp, one for each 4-byte word.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "pictures.hpp"
+#include "tessera/check/memory_rules.hpp"
+#include "tessera/core/markup.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/layout/cells.hpp"
+
+namespace tessera::check {
+
+namespace {
+
+constexpr int kLineBytes = 128, kCellWidth = 31, kMargin = 4;
+
+/// "3", "0-31", "0,2,9", "12x" as far as a cell has room.
+std::string lanes_text(const std::vector<int>& lanes) {
+  if (lanes.size() == 1) return cat(lanes[0]);
+  if (lanes.back() - lanes.front() + 1 == static_cast<int>(lanes.size()))
+    return cat(lanes.front(), "-", lanes.back());
+  if (lanes.size() == 2) return cat(lanes[0], ",", lanes[1]);
+  return cat(lanes.size(), "x");
+}
+
+std::string lanes_tip(const std::vector<int>& lanes) {
+  std::string out = lanes.size() == 1 ? "lane " : "lanes ";
+  for (std::size_t i = 0; i < lanes.size(); ++i) out += cat(i == 0 ? "" : ",", lanes[i]);
+  return out;
+}
+
+/// Darker for later lanes: a warp in order is a gradient.
+std::string lane_colour(const std::vector<int>& lanes) {
+  return picture::shade(lanes.front(), kWarpLanes);
+}
+
+std::string framed(const picture::Panel& panel, const std::string& label, const std::string& body) {
+  const auto w = panel.width() + 2 * kMargin, h = panel.height() + 2 * kMargin;
+  return cat("<svg class=\"cells\" width=\"", w, "\" height=\"", h, "\" viewBox=\"0 0 ", w, " ", h,
+             "\" role=\"img\" aria-label=\"", escaped(label), "\">\n", body, "</svg>\n");
+}
+
+picture::Panel panel_of(std::vector<std::string> row_names, std::vector<std::string> column_names) {
+  const auto rows = static_cast<index_t>(row_names.size());
+  return {.rows = rows,
+          .columns = 32,
+          .cell_width = kCellWidth,
+          .cell_height = rows > 12 ? 17 : 22,
+          .row_names = std::move(row_names),
+          .column_names = std::move(column_names)};
+}
+
+using LanesOfWord = std::map<std::int64_t, std::vector<int>>;
+
+std::string sectors_picture(const AccessSample& s) {
+  LanesOfWord touched;
+  for (int lane = 0; lane < static_cast<int>(s.lanes.size()); ++lane) {
+    if (s.lanes[lane] < 0) continue;
+    const std::int64_t first = s.base + s.lanes[lane];
+    for (std::int64_t word = first / 4; word <= (first + s.bytes - 1) / 4; ++word)
+      touched[word].push_back(lane);
+  }
+  std::vector<std::int64_t> lines;
+  for (const auto& [word, lanes] : touched)
+    if (lines.empty() || lines.back() != word / 32) lines.push_back(word / 32);
+  std::vector<std::string> rows, columns(32);
+  for (const std::int64_t line : lines) {
+    const std::int64_t offset = line * kLineBytes - s.base;
+    rows.push_back(cat(offset < 0 ? "" : "+", offset));
+  }
+  for (std::size_t word = 0; word < 32; word += 8) columns[word] = cat(4 * word);
+  const picture::Panel panel = panel_of(std::move(rows), std::move(columns));
+  const auto sector_is_used = [&](std::int64_t word) {
+    const auto first = touched.lower_bound(word / 8 * 8);
+    return first != touched.end() && first->first < word / 8 * 8 + 8;
+  };
+  std::string body;
+  panel.draw(body, kMargin, kMargin, [&](index_t row, index_t column) -> picture::Cell {
+    const std::int64_t word = lines[row] * 32 + column, offset = 4 * word - s.base;
+    if (const auto found = touched.find(word); found != touched.end())
+      return {lanes_text(found->second), "", lane_colour(found->second), false,
+              cat(lanes_tip(found->second), ", byte ", offset)};
+    if (sector_is_used(word))
+      return {"", "", "var(--wasted)", false, cat("byte ", offset, ": not used")};
+    return {"", "", "var(--idle)"};
+  });
+  for (int sector = 0; sector <= 4; ++sector) {
+    const int x = kMargin + panel.left() + sector * 8 * kCellWidth;
+    body += cat("<path class=\"sector\" d=\"M", x, " ", kMargin + panel.top(), "V",
+                kMargin + panel.height(), "\"/>\n");
+  }
+  return framed(panel, cat("lanes of a warp to ", s.transfers, " sectors"), body);
+}
+
+/// The lanes of one bank, one entry for each wavefront.
+struct Phase {
+  std::vector<LanesOfWord> banks = std::vector<LanesOfWord>(kBanks);
+  std::size_t passes = 0;
+};
+
+/// As the rule of check/memory_rules.hpp serves them.
+std::vector<Phase> phases_of(const AccessSample& s) {
+  std::uint64_t address[kWarpLanes] = {};
+  std::uint32_t active = 0;
+  const int count = std::min<int>(kWarpLanes, static_cast<int>(s.lanes.size()));
+  for (int lane = 0; lane < count; ++lane) {
+    if (s.lanes[lane] < 0) continue;
+    address[lane] = static_cast<std::uint64_t>(s.lanes[lane]);
+    active |= 1u << lane;
+  }
+  const WarpAccess access{address, s.bytes, active};
+  const bool merged = !s.is_store && shared_load(access).basis == Basis::merging;
+  const int lanes = (s.bytes <= 4 ? 32 : s.bytes == 8 ? 16 : 8) * (merged ? 2 : 1);
+  std::vector<Phase> out(static_cast<std::size_t>(kWarpLanes / lanes));
+  for (int lane = 0; lane < count; ++lane) {
+    if (s.lanes[lane] < 0) continue;
+    Phase& phase = out[static_cast<std::size_t>(lane / lanes)];
+    for (std::int64_t word = s.lanes[lane] / 4; word <= (s.lanes[lane] + s.bytes - 1) / 4; ++word)
+      phase.banks[static_cast<std::size_t>(word % kBanks)][word].push_back(lane);
+  }
+  for (Phase& phase : out)
+    for (const LanesOfWord& bank : phase.banks) phase.passes = std::max(phase.passes, bank.size());
+  return out;
+}
+
+std::string banks_picture(const AccessSample& s) {
+  const std::vector<Phase> phases = phases_of(s);
+  struct Row {
+    const Phase* phase;
+    std::size_t pass;
+  };
+  std::vector<Row> rows;
+  std::vector<std::string> names, columns(32);
+  for (const Phase& phase : phases)
+    for (std::size_t pass = 0; pass < phase.passes; ++pass) {
+      rows.push_back({&phase, pass});
+      names.push_back(cat("pass ", rows.size()));
+    }
+  for (std::size_t bank = 0; bank < 32; bank += bank == 28 ? 3 : 4) columns[bank] = cat(bank);
+  const picture::Panel panel = panel_of(std::move(names), std::move(columns));
+  std::string body;
+  panel.draw(body, kMargin, kMargin, [&](index_t row, index_t column) -> picture::Cell {
+    const auto& [phase, pass] = rows[row];
+    const LanesOfWord& words = phase->banks[column];
+    if (pass >= words.size()) return {"", "", "var(--idle)"};
+    const auto& [word, lanes] = *std::next(words.begin(), static_cast<std::ptrdiff_t>(pass));
+    return {lanes_text(lanes), "", pass == 0 ? lane_colour(lanes) : "var(--conflict)", false,
+            cat(lanes_tip(lanes), ", bank ", column, ", byte ", 4 * word)};
+  });
+  return framed(panel, cat("lanes of a warp to banks in ", rows.size(), " wavefronts"), body);
+}
+
+}  // namespace
+
+std::string access_picture(const AccessSample& sample) {
+  const bool any =
+      std::any_of(sample.lanes.begin(), sample.lanes.end(), [](auto at) { return at >= 0; });
+  if (!any) return {};
+  return sample.memory == Memory::shared ? banks_picture(sample) : sectors_picture(sample);
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,18 @@
+// The rules that turn counters into advice. Private to src/check.
+#pragma once
+
+#include <vector>
+
+#include "tessera/check/explain.hpp"
+#include "tessera/check/memory_rules.hpp"
+
+namespace tessera::check {
+
+/// Clocks for which the data stage of an SM is busy, all SMs together.
+double data_stage_cycles(const Counters& counters, bool shared, bool global);
+
+/// All that the counters suggest, the most important first. `scale`: blocks of the grid for each
+/// that was checked.
+std::vector<Advice> advice_on(const Report& report, const Explanation& e, double scale);
+
+}  // namespace tessera::check
