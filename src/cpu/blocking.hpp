@@ -1,5 +1,5 @@
-// How a product is cut for the caches of this machine: which part of A stays in L1, which part of B
-// in L2. Everything follows from the sizes of the caches and of a micro-tile.
+// How a product is cut for the caches of this machine: which part of A stays in L2, which part of B
+// in L3. Everything follows from the sizes of the caches and of a micro-tile.
 #pragma once
 
 #include "tessera/core/config.hpp"
@@ -10,14 +10,9 @@ namespace tessera::cpu {
 struct Caches {
   index_t l1 = 32 << 10, l2 = 512 << 10;
   index_t l3 = 8 << 20;  ///< shared by several cores
-  index_t l1_ways = 8;
 };
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();
-
-/// Do `lines` lines of `length` bytes, `step` bytes apart, leave room for others in every set of
-/// L1?
-bool stays_in_l1(int lines, index_t step, index_t length);
 
 /// Bytes of a B at `data` with rows `step` bytes apart that is better read where it lies: packing
 /// it would cost more than reading it out of L3 at times.
@@ -29,8 +24,8 @@ enum class Stream : char { none, in_place, copied, lines };
 
 /// Block sizes of one product, in elements; along K in words.
 struct Blocking {
-  index_t kc;             ///< depth of a slab: a panel of A (MR,kc) stays in L1
-  index_t nc;             ///< columns of a job: its part of B (kc,nc) stays in L2
+  index_t kc;             ///< depth of a slab: a panel of A (MR,kc) is about as large as L1
+  index_t nc;             ///< columns of a job: its part of B (kc,nc) stays in L3
   index_t mc;             ///< rows of a job
   int nr;                 ///< columns of a panel of B, whole vectors
   Stream stream;          ///< few rows: A stays in L1 and B passes by

@@ -36,9 +36,10 @@ struct MicroTile {
   Sum* c;              ///< (rows, cols), columns contiguous
   index_t c_row;       ///< stride of c along rows
   int cols;            ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
-  const Sum* next_c;   ///< where the next micro-tile of C lies: fetched into the cache meanwhile
-  bool resume;         ///< take up the sums that c holds, instead of zero
-  bool stream;         ///< store past the caches; c is aligned to whole vectors
+  const Sum*
+      next_c;   ///< where the next micro-tile of C lies, fetched into the cache meanwhile; or null
+  bool resume;  ///< take up the sums that c holds, instead of zero
+  bool stream;  ///< store past the caches; c is aligned to whole vectors
 };
 
 /// The epilogue for columns that lie side by side. The same roundings as finish() in

@@ -66,9 +66,19 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const Word* a[3] = {call.a, call.a + 3 * a_row, call.a + 6 * a_row};
   const Word* b = call.b;
   [[maybe_unused]] const index_t ahead = 12 * call.b_k;
-  // The next micro-tile of C is fetched some steps before the end: fetched at the beginning, B
-  // would have pushed it out of L1 again (2048^3: 2 % slower).
-  index_t fetch_at = PackedA == A::packed && !call.stream ? 64 : 0;
+  // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
+  // would push it out again (2048^3: 2 % slower).
+  constexpr bool fetches = EdgeB != B::edge;
+  const auto fetch_next_c = [&]<int Locality>() {
+    each<Rows, Vectors>([&](int r, int v) {
+      __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 0, Locality);
+    });
+  };
+  index_t fetch_at = 0;
+  if (fetches && call.next_c != nullptr) {
+    fetch_next_c.template operator()<2>();
+    fetch_at = 64;
+  }
   for (index_t k = call.K;;) {
     for (const index_t stop = k > fetch_at ? fetch_at : 0; k > stop; --k) {
       typename V::operand row[Vectors];
@@ -92,9 +102,8 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       if (Rows > 6) a[2] += a_k;
       b += call.b_k;
     }
-    if (PackedA != A::packed || k == 0) break;
-    each<Rows, Vectors>(
-        [&](int r, int v) { __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 1); });
+    if (!fetches || k == 0) break;
+    fetch_next_c.template operator()<3>();
     fetch_at = 0;
   }
   if constexpr (V::extra > 0) {  // the panels' last words: see Pack
