@@ -25,25 +25,39 @@ std::string supersteps(const Subject& s) {
       picture_box(picture));
 }
 
-constexpr std::string_view kNavigation =
-    "<nav><a href=\"#findings\">findings</a><a href=\"#bound\">what bounds it</a><a "
-    "href=\"#advice\">advice</a><a href=\"#source\">source</a><a href=\"#accesses\">accesses</a>"
-    "<a href=\"#supersteps\">supersteps</a><a href=\"#counters\">counters</a></nav>\n";
+/// The sections of a page, with links to them in front; one without a body is left out.
+struct Section {
+  std::string_view id, title;
+  std::string body;
+};
+
+std::string with_navigation(const std::vector<Section>& sections) {
+  std::string links, out;
+  for (const Section& s : sections) {
+    if (s.body.empty()) continue;
+    links += cat("<a href=\"#", s.id, "\">", escaped(s.title), "</a>\n");
+    out += cat("<section id=\"", s.id, "\">\n<h2>", escaped(s.title), "</h2>\n", s.body,
+               "</section>\n");
+  }
+  return cat("<nav>\n", links, "</nav>\n", out);
+}
 
 constexpr std::string_view kRooflineNote =
     "<p class=\"small dim\">A kernel is a band: its left edge holds if no sector is found in a "
     "cache, its right edge if each byte is loaded once. The dots are what its busiest resource "
     "allows there.</p>\n";
 
-/// One section with the same piece of both kernels side by side.
+/// The same piece of both kernels side by side.
 template <class Piece>
-std::string both(std::string_view id, std::string_view title, const std::vector<Subject>& subjects,
-                 const Piece& piece) {
+std::string both(const std::vector<Subject>& subjects, const Piece& piece) {
   const std::string left = piece(subjects[0]), right = piece(subjects[1]);
   if (left.empty() && right.empty()) return {};
-  return section(
-      id, title,
-      cat("<div class=\"pair\">\n<div>\n", left, "</div>\n<div>\n", right, "</div>\n</div>\n"));
+  return cat("<div class=\"pair\">\n<div>\n", left, "</div>\n<div>\n", right, "</div>\n</div>\n");
+}
+
+std::string roofline_section(const std::vector<RooflineMark>& marks) {
+  const std::string picture = roofline_picture(marks);
+  return picture.empty() ? picture : cat(picture_box(picture), kRooflineNote);
 }
 
 }  // namespace
@@ -52,40 +66,38 @@ std::string html_report(const Report& report, const DeviceModel& device,
                         const SourceReader& source) {
   const Explanation e = explain(report, device);
   const Subject s{report, e, source, ""};
-  std::string body = cat("<main>\n", heading(s), key_numbers(s), kNavigation);
-  body += section("findings", "Findings", findings_list(s));
-  const std::string roof = roofline_picture({{report.kernel, &e}});
-  body += section("bound", "What bounds it",
-                  cat(resources_table(s), picture_box(roof), roof.empty() ? "" : kRooflineNote));
-  body += section("advice", "Advice", advice_list(s));
-  body += section("source", "Source", sources(s));
-  body += section("accesses", "Accesses: the worst warp of each", access_pictures(s));
-  body += section("supersteps", "Supersteps", supersteps(s));
-  body += section("coverage", "Tensors", coverage_table(s));
-  body += section("counters", "Counters", counters_table({s}));
   return page(cat(report.kernel, ": ", report.summary.clean ? "clean" : "findings"),
-              body + "</main>\n");
+              cat("<main>\n", heading(s), key_numbers(s),
+                  with_navigation({{"findings", "Findings", findings_list(s)},
+                                   {"bound", "What bounds it",
+                                    resources_table(s) + roofline_section({{report.kernel, &e}})},
+                                   {"advice", "Advice", advice_list(s)},
+                                   {"source", "Source", sources(s)},
+                                   {"accesses", "Worst warp of each access", access_pictures(s)},
+                                   {"supersteps", "Supersteps", supersteps(s)},
+                                   {"tensors", "Tensors", coverage_table(s)},
+                                   {"counters", "Counters", counters_table({s})}}),
+                  "</main>\n"));
 }
 
 std::string html_comparison(const Report& a, const Report& b, const DeviceModel& device,
                             const SourceReader& source) {
   const Explanation ea = explain(a, device), eb = explain(b, device);
-  const std::vector<Subject> subjects = {{a, ea, source, "a-"}, {b, eb, source, "b-"}};
-  std::string body = "<main class=\"wide\">\n<div class=\"pair\">\n";
-  for (const Subject& s : subjects) body += cat("<div>\n", heading(s), key_numbers(s), "</div>\n");
-  body += cat("</div>\n", kNavigation);
-  body += both("findings", "Findings", subjects, findings_list);
-  const std::string roof = roofline_picture({{a.kernel, &ea}, {b.kernel, &eb}});
-  body += section("bound", "What bounds them",
-                  cat("<div class=\"pair\">\n<div>\n", resources_table(subjects[0]),
-                      "</div>\n<div>\n", resources_table(subjects[1]), "</div>\n</div>\n",
-                      picture_box(roof), roof.empty() ? "" : kRooflineNote));
-  body += both("advice", "Advice", subjects, advice_list);
-  body += both("source", "Source", subjects, sources);
-  body += both("accesses", "Accesses: the worst warp of each", subjects, access_pictures);
-  body += both("supersteps", "Supersteps", subjects, supersteps);
-  body += section("counters", "Counters", counters_table(subjects));
-  return page(cat(a.kernel, " against ", b.kernel), body + "</main>\n");
+  const std::vector<Subject> two = {{a, ea, source, "a-"}, {b, eb, source, "b-"}};
+  const auto top = [](const Subject& s) { return heading(s) + key_numbers(s); };
+  return page(
+      cat(a.kernel, " against ", b.kernel),
+      cat("<main class=\"wide\">\n", both(two, top),
+          with_navigation(
+              {{"findings", "Findings", both(two, findings_list)},
+               {"bound", "What bounds them",
+                both(two, resources_table) + roofline_section({{a.kernel, &ea}, {b.kernel, &eb}})},
+               {"advice", "Advice", both(two, advice_list)},
+               {"source", "Source", both(two, sources)},
+               {"accesses", "Worst warp of each access", both(two, access_pictures)},
+               {"supersteps", "Supersteps", both(two, supersteps)},
+               {"counters", "Counters", counters_table(two)}}),
+          "</main>\n"));
 }
 
 }  // namespace tessera::check

@@ -44,11 +44,6 @@ std::string page(std::string_view title, std::string_view body) {
       "</body>\n</html>\n");
 }
 
-std::string section(std::string_view id, std::string_view title, std::string_view body) {
-  if (body.empty()) return {};
-  return cat("<section id=\"", id, "\">\n<h2>", escaped(title), "</h2>\n", body, "</section>\n");
-}
-
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view classes) {
   std::string out = cat("<div class=\"scroll\"><table class=\"", classes, "\">\n");
   for (std::size_t i = 0; i < rows.size(); ++i) {

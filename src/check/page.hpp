@@ -20,9 +20,6 @@ struct Subject {
 
 /// The frame: doctype, style, `body`.
 std::string page(std::string_view title, std::string_view body);
-/// `<section id=...><h2>title</h2>body</section>`; nothing around an empty body.
-std::string section(std::string_view id, std::string_view title, std::string_view body);
-
 std::string heading(const Subject& subject);
 std::string key_numbers(const Subject& subject);
 std::string findings_list(const Subject& subject);
