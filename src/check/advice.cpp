@@ -70,7 +70,7 @@ class Advisor {
                            std::int64_t sectors, std::int64_t ideal) {
       if (requests == 0 || static_cast<double>(sectors) < 1.25 * static_cast<double>(ideal)) return;
       const double wasted = static_cast<double>(sectors - ideal);
-      say(stage_us(wasted / 4),
+      say(stage_us(wasted / kSectorsPerClock),
           cat("each ", what, " of a warp touches ", number_text(per(sectors, requests)),
               " sectors; their bytes would fit into ", number_text(per(ideal, requests)),
               culprits(line.location, Memory::global, stores)),
@@ -109,7 +109,11 @@ class Advisor {
     const bool staged = c_.shared_load_requests > 0 || c_.async_copy_requests > 0;
     if (staged || e_.traffic.compulsory_bytes <= 0 || asked < 4 * e_.traffic.compulsory_bytes)
       return;
-    say(stage_us(data_stage_cycles(c_, false, true)) * 0.9,
+    // What coalescing saves is not counted again.
+    const double coalesced =
+        std::max(static_cast<double>(c_.global_load_requests),
+                 static_cast<double>(c_.global_load_sectors_ideal) / kSectorsPerClock);
+    say(stage_us(coalesced) * 0.9,
         cat("the lanes load ", si_text(asked), "B for ", si_text(e_.traffic.compulsory_bytes),
             "B of data: each byte ", number_text(asked / e_.traffic.compulsory_bytes),
             " times on average"),

@@ -8,6 +8,9 @@
 
 namespace tessera::check {
 
+/// 128 bytes.
+inline constexpr double kSectorsPerClock = 4;
+
 /// Clocks for which the data stage of an SM is busy, all SMs together.
 double data_stage_cycles(const Counters& counters, bool shared, bool global);
 

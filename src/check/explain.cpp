@@ -86,7 +86,7 @@ std::string verdict_of(const Explanation& e) {
 
 double data_stage_cycles(const Counters& c, bool shared, bool global) {
   const auto l1 = [](std::int64_t requests, std::int64_t sectors) {
-    return std::max(static_cast<double>(requests), static_cast<double>(sectors) / 4);
+    return std::max(static_cast<double>(requests), static_cast<double>(sectors) / kSectorsPerClock);
   };
   double cycles = 0;
   if (shared)

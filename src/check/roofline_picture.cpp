@@ -48,7 +48,11 @@ bool drawable(const Explanation& e) {
          std::isfinite(e.roofline.dram_high);
 }
 
-std::string mark(const RooflineMark& m, std::size_t number, const LogAxis& x, const LogAxis& y) {
+/// Names of two marks part upwards and downwards.
+enum class NameSide { above, below };
+
+std::string mark(const RooflineMark& m, std::size_t number, NameSide side, const LogAxis& x,
+                 const LogAxis& y) {
   const Explanation& e = *m.explanation;
   const double low = x.at(e.roofline.dram_low), high = x.at(e.roofline.dram_high);
   const double uncached = y.at(reached(e, e.busiest_uncached, &ResourceTime::most_us)),
@@ -63,7 +67,8 @@ std::string mark(const RooflineMark& m, std::size_t number, const LogAxis& x, co
     out += cat("<circle class=\"", colour, "\" cx=\"", px(at_x), "\" cy=\"", px(at_y),
                "\" r=\"5\"><title>", escaped(m.name), ": ", what, "</title></circle>\n");
   const bool left = high > kWidth - 200;
-  out += text(left ? high - 9 : high + 9, cached - 9, left ? "name right" : "name", m.name);
+  out += text(left ? high - 9 : high + 9, side == NameSide::above ? cached - 9 : cached + 19,
+              left ? "name right" : "name", m.name);
   return out;
 }
 
@@ -113,7 +118,13 @@ std::string roofline_picture(const std::vector<RooflineMark>& marks) {
       out += text(x.at(middle) - 8, y.at(middle * e.device->dram_bytes_per_s) - 6, "tick right",
                   si_text(e.device->dram_bytes_per_s) + "B/s");
     }
-    out += mark(marks[i], i, x, y);
+    const bool lower = std::any_of(marks.begin(), marks.end(), [&](const RooflineMark& other) {
+      const double own = reached(e, e.busiest, &ResourceTime::least_us),
+                   theirs = reached(*other.explanation, other.explanation->busiest,
+                                    &ResourceTime::least_us);
+      return theirs > own || (theirs == own && &other < &marks[i]);
+    });
+    out += mark(marks[i], i, lower ? NameSide::below : NameSide::above, x, y);
   }
   return out + "</svg>\n";
 }
