@@ -21,6 +21,14 @@ constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
 /// Rows and columns of C that are worked on at a time: bounds the memory for packed panels.
 constexpr index_t kSuperblock = 4096;
 
+/// Panels of A that stay in L2 while each panel of B meets them, so that it comes out of L3 once
+/// for all of them. f32, one thread, % of peak: 1024^3 94 with one panel, 96 with four; 2048^3 96
+/// and 97.
+constexpr int kBlockPanels = 4;
+/// Columns of B that one thread packs for all, at least: long rows, as memory likes them.
+constexpr index_t kShareColumns = 192;
+constexpr index_t kMostShares = kSuperblock / kShareColumns + 1;
+
 /// Multiply-adds of whole vectors that one core does in a microsecond, roughly: 3 to 9 thousand.
 constexpr double kVectorsPerMicrosecond = 4000;
 
@@ -43,7 +51,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         slabs_(ceil_div(words_, blocks_.kc)),
         plain_(is_plain(call)),
         packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
-        most_cols_(kSuperblock / blocks_.nr * blocks_.nr) {
+        most_cols_(kSuperblock / blocks_.nr * blocks_.nr),
+        share_columns_(round_up(kShareColumns, blocks_.nr)) {
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
     if (blocks_.stream == Stream::lines) {
@@ -62,6 +71,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
                 !(rows <= 2 * kernels_.rows || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
+      share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1;
     }
     sweeps_ = call.M <= Table::kSweepRows && blocks_.stream != Stream::none && !pack_b_;
     keeps_sums_ = slabs_ > 1 || sweeps_;
@@ -81,33 +91,33 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, most_cols_);
     const index_t a_panels = ceil_div(rows, kernels_.rows);
     const index_t depth = blocks_.kc + kernels_.extra;
+    const index_t b_shares = ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_);
     const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * depth) : 0;
+    const std::size_t b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * depth) : 0;
     const std::size_t kept =
         keeps_sums_ && !sums_in_c_ ? Workspace::rounded(size(rows * cols) * sizeof(Sum)) : 0;
-    const std::size_t states =
-        share_a_ ? Workspace::rounded(size(a_panels) * sizeof(std::atomic<std::uint32_t>)) : 0;
-    const index_t a_rows =
-        blocks_.stream != Stream::none ? round_up(blocks_.mc, kernels_.rows) : kernels_.rows;
+    const index_t shares = (share_a_ ? a_panels : 0) + (share_b_ ? b_shares : 0);
+    const std::size_t states = Workspace::rounded(size(shares) * sizeof(State));
+    const index_t a_rows = blocks_.stream != Stream::none ? round_up(blocks_.mc, kernels_.rows)
+                                                          : kBlockPanels * kernels_.rows;
     const index_t b_cols = blocks_.stream != Stream::none ? blocks_.stream_panels * blocks_.nr
                                                           : round_up(blocks_.nc, blocks_.nr);
     const std::size_t a_own = pack_a_ ? words(a_rows * depth) : 0;
     const std::size_t b_own = pack_b_ && packed_b_ == nullptr ? words(b_cols * depth) : 0;
-    const std::size_t labels = Workspace::rounded(size(call_.threads) * sizeof(index_t));
     const std::size_t total =
-        a_slab + kept + states + labels + size(call_.threads) * (a_own + b_own);
-    if (total == labels) {
+        a_slab + b_slab + kept + states + size(call_.threads) * (a_own + b_own);
+    if (total == 0) {
       run_superblocks();
       return true;
     }
     Workspace workspace(total);
     if (!workspace) return false;
     a_slab_ = workspace.take<Word>(a_slab);
+    b_slab_ = workspace.take<Word>(b_slab);
     sums_ = workspace.take<Sum>(kept);
-    states_ = workspace.take<std::atomic<std::uint32_t>>(states);
-    for (index_t i = 0; share_a_ && i < a_panels; ++i)
-      states_[i].store(0, std::memory_order_relaxed);
-    own_b_is_ = workspace.take<index_t>(labels);
-    std::fill_n(own_b_is_, call_.threads, 0);
+    a_states_ = workspace.take<State>(states);
+    b_states_ = a_states_ + (share_a_ ? a_panels : 0);
+    for (index_t i = 0; i < shares; ++i) a_states_[i].store(0, std::memory_order_relaxed);
     own_step_ = static_cast<index_t>((a_own + b_own) / sizeof(Word));
     a_own_ = workspace.take<Word>(a_own);
     b_own_ = a_own_ + a_own / sizeof(Word);
@@ -118,6 +128,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
  private:
   /// Are the operands words already, so that a microkernel may read them where they lie?
   static constexpr bool kAsItLies = std::is_same_v<In, Word>;
+  /// Of something that is packed once for all threads: see turn().
+  using State = std::atomic<std::uint32_t>;
 
   static Blocking cut(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B) {
     const BlockingInput in{std::min(call.M, kSuperblock),
@@ -157,7 +169,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
 
   /// Takes jobs until there are none.
   void work(int worker) {
-    if (!share_a_) {  // jobs share nothing: each goes through all slabs
+    if (!share_a_ && !share_b_) {  // jobs share nothing: each goes through all slabs
       for (index_t job; (job = next_.fetch_add(1, std::memory_order_relaxed)) < jobs_;) {
         for (index_t slab = 0; slab < slabs_; ++slab) run_job(worker, slab, job);
       }
@@ -224,44 +236,85 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, rows, micro.cols);
   }
 
-  /// B is packed into L2 and stays there, while panels of A pass through L1.
+  /// A job's part of B lies in L3, packed or not. A few panels of A stay in L2 while it passes by.
   void run_packed(int worker, const Part& part) {
     const int mr = kernels_.rows, nr = blocks_.nr;
-    const In* B = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
-    const Word* b = nullptr;
-    if (packed_b_ != nullptr) {
-      b = packed_b_ + part.slab * (blocks_.kc + kernels_.extra) * round_up(call_.N, nr) +
-          (j0_ + part.j) * (part.words + kernels_.extra);
-    } else if (pack_b_) {
-      Word* own = b_own_ + worker * own_step_;
-      // Jobs that follow each other share their columns, as long as rows are left.
-      const index_t what = turn(part.slab) * most_cols_ + part.j;
-      if (own_b_is_[worker] != what)
-        kernels_.pack_b(own, nr, source(B), part.j_end - part.j, part.k, call_.b_col, call_.b_row);
-      own_b_is_[worker] = what;
-      b = own;
-    } else if constexpr (kAsItLies) {
-      b = B;
-    }
-    const index_t b_step = pack_b_ ? nr * (part.words + kernels_.extra) : nr;
+    const Word* shares[kMostShares];  // where each share_columns_ of B begin
+    const index_t b_step = part_of_b(worker, part, shares);
     alignas(64) Sum temporary[kMostRows * kMostColumns];
     auto micro = micro_tile(part, temporary);
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
-    for (index_t i = part.i; i < part.i_end; i += mr) {
-      const int rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
-      micro.a = panel_of_a(worker, part, i, rows);
-      micro.b = b;
-      for (index_t j = part.j; j < part.j_end; j += nr, micro.b += b_step) {
+    const index_t height = kBlockPanels * mr;
+    const Word* panels[kBlockPanels];
+    for (index_t i0 = part.i; i0 < part.i_end; i0 += height) {
+      const index_t i1 = std::min(part.i_end, i0 + height);
+      for (index_t i = i0; i < i1; i += mr)
+        panels[(i - i0) / mr] = panel_of_a(worker, part, i, (i - i0) / mr);
+      for (index_t j = part.j; j < part.j_end; j += nr) {
+        const index_t column = j - part.j;
+        micro.b = shares[column / share_columns_] + column % share_columns_ / nr * b_step;
         micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
-        micro.c = in_place ? sums + i * micro.c_row + j : sums;
-        micro.next_c = stream_c_ || !in_place ? nullptr
-                       : j + nr < part.j_end  ? micro.c + nr
-                                              : sums + (i + mr) * micro.c_row + part.j;
-        fetch_next_a(part, i + mr, j);
-        multiply(micro, part, i, j, rows);
+        for (index_t i = i0; i < i1; i += mr) {
+          micro.a = panels[(i - i0) / mr];
+          micro.c = in_place ? sums + i * micro.c_row + j : sums;
+          micro.next_c = stream_c_ || !in_place ? nullptr
+                         : i + mr < i1          ? micro.c + mr * micro.c_row
+                         : j + nr < part.j_end  ? sums + i0 * micro.c_row + j + nr
+                                                : sums + i1 * micro.c_row + part.j;
+          fetch_next_a(part, i + height, j);
+          multiply(micro, part, i, j, static_cast<int>(std::min<index_t>(mr, part.i_end - i)));
+        }
       }
     }
+  }
+
+  /// A job's part of B, packed or as it lies: where its shares begin. Returns the distance of its
+  /// panels. What threads share is packed by whoever comes first, each beginning elsewhere; what
+  /// another is still packing then is packed once more, so that nobody waits.
+  index_t part_of_b(int worker, const Part& part, const Word** shares) {
+    const int nr = blocks_.nr;
+    const index_t columns = part.j_end - part.j, count = ceil_div(columns, share_columns_);
+    const index_t depth = part.words + kernels_.extra;
+    const In* B = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
+    const auto begin_at = [&](const Word* first, index_t step) {
+      for (index_t s = 0; s < count; ++s) shares[s] = first + s * share_columns_ * step;
+    };
+    const auto pack = [&](Word* first, index_t from, index_t lines) {
+      kernels_.pack_b(first + from * depth, nr, source(B + from * call_.b_col), lines, part.k,
+                      call_.b_col, call_.b_row);
+    };
+    if (!pack_b_) {
+      if constexpr (kAsItLies) begin_at(B, 1);
+      return nr;
+    }
+    Word* own = b_own_ + worker * own_step_;
+    if (packed_b_ != nullptr) {
+      begin_at(packed_b_ + part.slab * (blocks_.kc + kernels_.extra) * round_up(call_.N, nr) +
+                   (j0_ + part.j) * depth,
+               depth);
+    } else if (!share_b_) {
+      pack(own, 0, columns);
+      begin_at(own, depth);
+    } else {
+      Word* shared = b_slab_ + part.j * depth;
+      State* states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
+      begin_at(shared, depth);
+      const auto share = [&](Word* to, index_t s) {
+        const index_t from = s * share_columns_;
+        pack(to, from, std::min(share_columns_, columns - from));
+      };
+      for (index_t n = 0; n < count; ++n) {
+        const index_t s = (n + worker * count / call_.threads) % count;
+        if (begins(states[s], part.slab)) share(shared, s), ends(states[s], part.slab);
+      }
+      for (index_t s = 0; s < count; ++s) {
+        if (states[s].load(std::memory_order_acquire) == turn(part.slab)) continue;
+        share(own, s);
+        shares[s] = own + s * share_columns_ * depth;
+      }
+    }
+    return nr * depth;
   }
 
   /// Few rows: B passes by once and meets all of A, which stays in L1. B is read where it lies if
@@ -371,9 +424,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       const index_t share = (count * blocks_.nr / columns + line) / line * line;
       const index_t begin = (j - part.j) / blocks_.nr * share;
       for (index_t at = begin; at < std::min(count, begin + share); at += line)
-        __builtin_prefetch(from + at);
+        __builtin_prefetch(from + at, 0, 2);
     };
-    if (share_a_ && states_[i / kernels_.rows].load(std::memory_order_relaxed) == turn(part.slab)) {
+    if (share_a_ &&
+        a_states_[i / kernels_.rows].load(std::memory_order_relaxed) == turn(part.slab)) {
       const index_t depth = blocks_.kc + kernels_.extra;
       fetch(a_slab_ + i * depth, depth * kernels_.rows);
     } else if (call_.a_col == 1) {
@@ -382,36 +436,39 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
   }
 
-  /// The state of a shared panel that is packed for a slab of this superblock; one less: being
-  /// packed.
+  /// The state of what is packed for a slab of this superblock; one less: being packed.
   std::uint32_t turn(index_t slab) const {
     return static_cast<std::uint32_t>(2 * (superblocks_done_ * slabs_ + slab + 1));
   }
+  /// May the caller pack it, being the first?
+  bool begins(State& state, index_t slab) const {
+    std::uint32_t seen = state.load(std::memory_order_relaxed);
+    return seen < turn(slab) - 1 && state.compare_exchange_strong(seen, turn(slab) - 1);
+  }
+  void ends(State& state, index_t slab) const {
+    state.store(turn(slab), std::memory_order_release);
+  }
 
-  /// The panel of A at row i, packed or as it lies. Packed panels of a slab are shared: whoever
-  /// needs one first packs it; who comes while that goes on packs one for himself.
-  const Word* panel_of_a(int worker, const Part& part, index_t i, int mr) {
+  /// The panel of A at row i, the n-th of its block, packed or as it lies. Packed panels of a slab
+  /// are shared, as B's shares are.
+  const Word* panel_of_a(int worker, const Part& part, index_t i, index_t n) {
     const In* from = call_.A + (i0_ + i) * call_.a_row + part.k0 * call_.a_col;
     if constexpr (kAsItLies) {
       if (!pack_a_) return from;
     }
+    const int mr = kernels_.rows;
+    const index_t depth = blocks_.kc + kernels_.extra;
     const auto pack = [&](Word* to) {
-      kernels_.pack_a(to, kernels_.rows, source(from), mr, part.k, call_.a_row, call_.a_col);
+      kernels_.pack_a(to, mr, source(from), std::min<index_t>(mr, part.i_end - i), part.k,
+                      call_.a_row, call_.a_col);
       return to;
     };
-    Word* own = a_own_ + worker * own_step_;
+    Word* own = a_own_ + worker * own_step_ + n * mr * depth;
     if (!share_a_) return pack(own);
-    Word* shared = a_slab_ + i * (blocks_.kc + kernels_.extra);
-    const std::uint32_t packed = turn(part.slab);
-    auto& state = states_[i / kernels_.rows];
-    std::uint32_t seen = state.load(std::memory_order_acquire);
-    if (seen == packed) return shared;
-    if (seen < packed - 1 && state.compare_exchange_strong(seen, packed - 1)) {
-      pack(shared);
-      state.store(packed, std::memory_order_release);
-      return shared;
-    }
-    return seen == packed ? shared : pack(own);
+    Word* shared = a_slab_ + i * depth;
+    State& state = a_states_[i / mr];
+    if (begins(state, part.slab)) pack(shared), ends(state, part.slab);
+    return state.load(std::memory_order_acquire) == turn(part.slab) ? shared : pack(own);
   }
 
   const Gemm<In, Out>& call_;
@@ -419,19 +476,20 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const index_t words_;  ///< along K
   const Blocking blocks_;
   const index_t slabs_;
-  const bool plain_;            ///< C = the sums, side by side: microkernels store straight to it
-  const Word* const packed_b_;  ///< all of B, where the caller has packed it
-  const index_t most_cols_;     ///< of a superblock, whole panels
-  bool pack_a_, pack_b_, share_a_ = false, stream_c_ = false;
-  bool sweeps_;                                   ///< one or two rows: nothing is packed
-  bool keeps_sums_;                               ///< beyond a micro-tile
-  bool sums_in_c_;                                ///< C itself holds the sums between slabs
-  Word* a_slab_ = nullptr;                        // packed A of one slab, shared
-  std::atomic<std::uint32_t>* states_ = nullptr;  // of its panels
-  Sum* sums_ = nullptr;                           // sums between slabs, where C cannot hold them
-  Word *a_own_ = nullptr, *b_own_ = nullptr;      // each worker's own panels
+  const bool plain_;             ///< C = the sums, side by side: microkernels store straight to it
+  const Word* const packed_b_;   ///< all of B, where the caller has packed it
+  const index_t most_cols_;      ///< of a superblock, whole panels
+  const index_t share_columns_;  ///< columns of B in a share, whole panels
+  bool pack_a_, pack_b_, stream_c_ = false;
+  bool share_a_ = false, share_b_ = false;      ///< packed once for all threads
+  bool sweeps_;                                 ///< one or two rows: nothing is packed
+  bool keeps_sums_;                             ///< beyond a micro-tile
+  bool sums_in_c_;                              ///< C itself holds the sums between slabs
+  Word *a_slab_ = nullptr, *b_slab_ = nullptr;  // packed for one slab, shared
+  State *a_states_ = nullptr, *b_states_ = nullptr;
+  Sum* sums_ = nullptr;                       // sums between slabs, where C cannot hold them
+  Word *a_own_ = nullptr, *b_own_ = nullptr;  // each worker's own panels
   index_t own_step_ = 0;
-  index_t* own_b_is_ = nullptr;  // which part of B each worker has packed; 0: none
   index_t i0_ = 0, j0_ = 0, rows_ = 0, cols_ = 0;  // the superblock
   index_t down_ = 0, across_ = 0, jobs_ = 0, superblocks_done_ = 0;
   alignas(64) std::atomic<index_t> next_{0};
