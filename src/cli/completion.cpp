@@ -23,10 +23,13 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
   const std::string type = option.get_type_name();
   if (type == "FILE") return {true, false, {}};
   if (type == "TYPE") return {false, false, product_dtype_names()};
-  if (type == "ALGORITHM" || type == "ALGORITHMS") {
+  const auto kinds = split(type, '|');
+  const bool algorithms = !kinds.empty() && kinds[0] == "ALGORITHMS";
+  if (algorithms || type == "ALGORITHM") {
     auto words = algorithm_names();
-    words.insert(words.begin(), type == "ALGORITHM" ? "auto" : "all");
-    return {false, type == "ALGORITHMS", words};
+    words.insert(words.begin(), algorithms ? "all" : "auto");
+    words.insert(words.end(), kinds.begin() + 1, kinds.end());
+    return {false, algorithms, words};
   }
   if (type == "SUITES") return {false, true, suite_names()};
   if (type == "TOPIC") {
@@ -35,8 +38,8 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
     for (const auto& topic : help_topics()) words.emplace_back(topic.name);
     return {false, false, words};
   }
-  if (type.find('|') != std::string::npos) {
-    auto words = split(type, '|');
+  if (kinds.size() > 1) {
+    auto words = kinds;
     // A word in capitals stands for something the user writes: auto|none|LIST.
     std::erase_if(words, [](const std::string& word) {
       return std::isupper(static_cast<unsigned char>(word[0])) != 0;

@@ -79,7 +79,7 @@ IntTuple swizzle_numbers(const std::string& text) {
 Drawn layout_of(const Request& request) {
   Drawn out = with_caret(request.spec, [](const std::string& text) {
     const LayoutValue value = eval_expression(text);
-    return Drawn{parse_composed(text), std::holds_alternative<Layout>(value)};
+    return Drawn{composed_of(value, text), std::holds_alternative<Layout>(value)};
   });
   if (request.swizzle.empty()) return out;
   if (!out.plain)

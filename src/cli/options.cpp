@@ -281,7 +281,7 @@ CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::s
         if (target.empty())
           throw Error(Category::argument, "no algorithm named", "names joined by commas, or all");
       },
-      std::move(description), "ALGORITHMS");
+      std::move(description), also.empty() ? "ALGORITHMS" : cat("ALGORITHMS|", also));
 }
 
 CLI::Option* add_threads(CLI::App& app, int& target) {

@@ -299,12 +299,15 @@ Tiler parse_tiler(std::string_view text) {
                         quoted(text));
 }
 
-ComposedLayout parse_composed(std::string_view text) {
-  const LayoutValue value = eval_expression(text);
+ComposedLayout composed_of(const LayoutValue& value, std::string_view text) {
   if (const auto* composed = std::get_if<ComposedLayout>(&value)) return *composed;
   if (const auto* layout = std::get_if<Layout>(&value)) return composition(Swizzle(), *layout);
   throw ExpressionError(cat("a layout is needed, such as (4,8):(8,1), not ", kind_of(value)), 0,
                         quoted(text));
+}
+
+ComposedLayout parse_composed(std::string_view text) {
+  return composed_of(eval_expression(text), text);
 }
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 
 #include "batch_overlap.hpp"
 #include "call.hpp"
+#include "ladder.hpp"
 #include "overlap.hpp"
 #include "packed.hpp"
 
@@ -85,9 +86,11 @@ void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, in
                 "give C memory of its own");
 }
 
-/// The problem of product i; what is wrong with it names i.
+/// The problem of product i, within the limits of a plan; what is wrong with it names i.
 Problem problem_of(const Product& product, std::size_t i, double alpha, double beta) try {
-  return make_problem(product.A, product.B, product.C, alpha, beta);
+  const Problem problem = make_problem(product.A, product.B, product.C, alpha, beta);
+  detail::check_problem(problem);
+  return problem;
 } catch (const Error& error) {
   throw Error(error.category(), cat("matmul_batch: product ", i, ": ", error.problem()),
               error.expected(), error.got(), error.advice());

@@ -53,6 +53,9 @@ inline bool has_product(DType in, DType out) {
   return has_native_product(in, out) || (out == DType::i32 && (in == DType::i8 || in == DType::u8));
 }
 
+/// Refuses what no plan can hold, whether it is made or read: extents, element types, scalars.
+void check_problem(const Problem& problem);
+
 template <class Kernel, class In, class Out>
 void run_kernel(const LadderCall& call) {
   using Acc = Accumulator<Out>;

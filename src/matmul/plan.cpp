@@ -219,8 +219,18 @@ void check_scalars(const Problem& problem) {
   }
 }
 
-/// What no plan can hold, whether it is made or read.
-void check_problem(const Problem& problem) {
+constexpr int kMaxThreads = 4096;
+
+void check_threads(int threads, int least, std::string_view meaning_of_least) {
+  if (threads < least || threads > kMaxThreads) {
+    throw Error(Category::argument, "plan: the number of threads is out of range",
+                cat(least, meaning_of_least, " to ", kMaxThreads), cat(threads));
+  }
+}
+
+}  // namespace
+
+void detail::check_problem(const Problem& problem) {
   if (problem.M < 0 || problem.N < 0 || problem.K < 0) {
     throw Error(Category::shape, "plan: negative extent", "m, n, k of 0 or more",
                 to_string(problem));
@@ -239,24 +249,13 @@ void check_problem(const Problem& problem) {
   check_scalars(problem);
 }
 
-constexpr int kMaxThreads = 4096;
-
-void check_threads(int threads, int least, std::string_view meaning_of_least) {
-  if (threads < least || threads > kMaxThreads) {
-    throw Error(Category::argument, "plan: the number of threads is out of range",
-                cat(least, meaning_of_least, " to ", kMaxThreads), cat(threads));
-  }
-}
-
-}  // namespace
-
 Plan make_plan(const Problem& problem, const Options& options) {
   if (options.device != "cpu") {
     throw Error(Category::unavailable, cat("device '", options.device, "' is not available"), "cpu",
                 {}, "use --device cpu; this build has no other device");
   }
   check_threads(options.threads, 0, " (automatic)");
-  check_problem(problem);
+  detail::check_problem(problem);
   Plan plan;
   plan.problem = problem;
   plan.threads = options.threads > 0 ? options.threads : default_threads();
@@ -310,7 +309,7 @@ Plan parse_plan(std::string_view text) {
     else problem += cat(key, "=", value, " ");
   }
   plan.problem = parse_problem(problem);
-  check_problem(plan.problem);
+  detail::check_problem(plan.problem);
   check_threads(plan.threads, 1, "");
   plan.tile = required_tile(find_entry(plan.algorithm), plan.problem, tile, "plan: ");
   return plan;

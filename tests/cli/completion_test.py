@@ -46,6 +46,8 @@ class Bash(harness.CommandTest):
         self.assertEqual(self.complete("multiply", "--dtype", "b"), {"bf16"})
         self.assertLessEqual(set(harness.algorithms()) | {"auto"}, self.complete("multiply", "--algorithm", ""))
         self.assertEqual(self.complete("compare", "--algorithms", "naive,coa"), {"naive,coalescing"})
+        self.assertEqual(self.complete("compare", "--algorithms", "bla"), set())
+        self.assertEqual(self.complete("bench", "--algorithms", "naive,bla"), {"naive,blas"})
         self.assertEqual(self.complete("layout", "ev"), {"eval"})
         self.assertIn("exit-codes", self.complete("help", ""))
         self.path("matrix.npy").write_bytes(b"")

@@ -109,6 +109,14 @@ TEST(BatchRefusals, NameTheProduct) {
               HasSubstr("matmul_batch: product 1: multiply: A has 6 columns but B has 5 rows"));
   EXPECT_THAT(x.batch({good, {x.A, x.B, matrix<float>(nullptr, 3, 4)}}, Category::argument),
               HasSubstr("product 1: multiply: C of shape (3,4) has no data"));
+  const Product large{
+      ConstMatrix(x.a.data(), DType::f32, index_t{1} << 20, 0, 1, 1),
+      ConstMatrix(x.b.data(), DType::f32, 0, index_t{1} << 19, 1, 1),
+      Matrix(x.c.data() + 50, DType::f32, index_t{1} << 20, index_t{1} << 19, index_t{1} << 19, 1)};
+  EXPECT_THAT(x.batch({large}, Category::shape), HasSubstr("product 0: plan: C has too many"));
+  EXPECT_THAT(x.batch({good, large}, Category::shape),
+              AllOf(HasSubstr("matmul_batch: product 1: plan: C has too many elements"),
+                    HasSubstr("got 1048576 x 524288")));
   std::vector<double> d(400, 1);
   EXPECT_THAT(
       x.batch({good,

@@ -33,6 +33,10 @@ class ExpressionError : public Error {
 /// Reads and evaluates. Throws ExpressionError.
 LayoutValue eval_expression(std::string_view text);
 
+/// A layout or composed layout, as a composed layout. Throws ExpressionError for other values of
+/// `text`.
+ComposedLayout composed_of(const LayoutValue& value, std::string_view text);
+
 /// "(4,2):(2,1)", "8", "<3:3,(2,4):(1,8)>": no blanks.
 std::string to_string(const LayoutValue& value);
 
