@@ -9,8 +9,8 @@
 
 namespace tessera::cpu {
 
-/// Plain loops, of which the compiler makes vectors.
-template <class T>
+/// Plain loops, of which the compiler makes vectors: a function of V, whose code no other file has.
+template <class V, class T = typename V::sum>
 void finish_last(T* c, int count, const LastStep<T>& last) {
   const auto each_one = [&](auto&& change) {
     for (int j = 0; j < count; ++j) c[j] = change(c[j]);
@@ -31,7 +31,11 @@ void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int co
   using T = typename V::sum;
   const auto one = V::splat(T{1});
   const auto alpha = V::splat(how.alpha), beta = V::splat(how.beta);
-  for (int r = 0; r < rows; ++r, tile += tile_row, c += c_row) {
+  const bool scales = how.alpha != T{1}, adds = how.beta != T{0};
+  const T *const row_bias = how.row_bias, *const column_bias = how.column_bias;
+  // A part of a vector reaches into the next row where rows lie close together: its load would wait
+  // for the store of the row before.
+  const auto finish = [&]<int Rows, bool OnlyAdds>(int first) {
     for (int j = 0; j < cols; j += V::lanes) {
       const int left = cols - j;
       const bool whole = left >= V::lanes;
@@ -39,16 +43,34 @@ void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int co
       const auto load = [&](const T* from) {
         return whole ? V::load(from) : V::load_first(from, mask);
       };
-      auto value = load(tile + j);
-      if (how.alpha != T{1}) value = V::mul(alpha, value);
-      if (how.beta != T{0}) value = V::fma(beta, load(c + j), value);
-      if (how.row_bias != nullptr) value = V::fma(one, V::splat(how.row_bias[r]), value);
-      if (how.column_bias != nullptr) value = V::fma(one, load(how.column_bias + j), value);
-      if (whole) V::store(c + j, value);
-      else V::store_first(c + j, mask, value);
+      typename V::type value[Rows];
+      TESSERA_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        const int r = first + i;
+        value[i] = load(tile + r * tile_row + j);
+        if (!OnlyAdds && scales) value[i] = V::mul(alpha, value[i]);
+        if (OnlyAdds || adds) value[i] = V::fma(beta, load(c + r * c_row + j), value[i]);
+        if (OnlyAdds) continue;
+        if (row_bias != nullptr) value[i] = V::fma(one, V::splat(row_bias[r]), value[i]);
+        if (column_bias != nullptr) value[i] = V::fma(one, load(column_bias + j), value[i]);
+      }
+      TESSERA_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        T* to = c + (first + i) * c_row + j;
+        if (whole) V::store(to, value[i]);
+        else V::store_first(to, mask, value[i]);
+      }
     }
-    if (!how.last.changes_nothing()) finish_last(c, cols, how.last);
+  };
+  const bool only_adds = adds && !scales && row_bias == nullptr && column_bias == nullptr;
+  int r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    if (only_adds) finish.template operator()<4, true>(r);
+    else finish.template operator()<4, false>(r);
   }
+  for (; r < rows; ++r) finish.template operator()<1, false>(r);
+  for (r = 0; r < rows && !how.last.changes_nothing(); ++r)
+    finish_last<V>(c + r * c_row, cols, how.last);
 }
 
 /// See Kernels::narrow: Convert::store rounds V::lanes of them, Convert::narrowed a single one.
