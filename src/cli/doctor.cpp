@@ -65,10 +65,9 @@ std::string nvcc_path() {
 
 /// The instruction sets that products run with, and why.
 std::string engine_path() {
-  return cat(cpu_text(),
-             std::getenv("TESSERA_CPU") != nullptr
-                 ? cat(" (TESSERA_CPU is set; the CPU has ", name(best_vector_path()), ")")
-                 : std::string(" (the best that the CPU has)"));
+  return cat(cpu_text(), std::getenv("TESSERA_CPU") != nullptr
+                             ? cat(" (TESSERA_CPU is set; the CPU has ", best_cpu_name(), ")")
+                             : std::string(" (the best that the CPU has)"));
 }
 
 std::vector<Optional> optional_things(const PeerSearch& peers) {

@@ -88,8 +88,8 @@ constexpr const char* kEnvironmentPage =
     R"(Environment variables:
 
   TESSERA_NUM_THREADS  threads to use; else OMP_NUM_THREADS; else the cores of this process
-  TESSERA_CPU          portable, avx2, avx512 or neon, as far as this CPU has it: the instruction set of the packed
-                       path and of the CPU engine; else the best one
+  TESSERA_CPU          portable, avx2, avx512, amx or neon, as far as this CPU has it: the instruction set of the
+                       packed path and of the CPU engine; else the best one
   TESSERA_PEERS        more libraries for 'tessera bench', as paths joined by colons
   TESSERA_VERBOSE      1: each product writes one line on stderr with shape, plan, reason and time
   NO_COLOR             any value: no colours

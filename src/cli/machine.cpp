@@ -105,10 +105,10 @@ std::vector<Cache> caches_of_first_cpu() {
 }
 
 std::vector<std::string> arithmetic_flags() {
-  constexpr std::array<std::string_view, 20> wanted = {
+  constexpr std::array<std::string_view, 21> wanted = {
       "sse4_2",   "avx",      "avx2",        "fma",         "f16c",        "avx512f",  "avx512dq",
       "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile",
-      "amx_bf16", "amx_int8", "asimd",       "asimdhp",     "bf16",        "sve"};
+      "amx_bf16", "amx_fp16", "amx_int8",    "asimd",       "asimdhp",     "bf16",     "sve"};
   std::string line = value_of("/proc/cpuinfo", "flags");
   if (line.empty()) line = value_of("/proc/cpuinfo", "Features");
   std::istringstream words(line);

@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace tessera {
@@ -21,6 +23,26 @@ bool has_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1) != 0;
 }
+
+/// The tile unit's bits, if the system switches its registers at all. Intel SDM vol. 2, CPUID, leaf
+/// 7: sub-leaf 0 EDX[22, 24, 25] BF16, TILE, INT8; sub-leaf 1 EAX[21] FP16; vol. 1, 13.3:
+/// XCR0[18:17] TILEDATA and TILECFG. Read only where there is AVX-512, and so XGETBV.
+CpuFeatures tile_features() {
+  CpuFeatures out;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d >> 24 & 1) == 0) return out;
+  unsigned low = 0, high = 0;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  if ((low >> 17 & 3) != 3) return out;
+  out.amx_bf16 = (d >> 22 & 1) != 0;
+  out.amx_int8 = (d >> 25 & 1) != 0;
+  out.amx_fp16 = __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 21 & 1) != 0;
+  return out;
+}
+
+/// May this process use the tile unit? Linux, Documentation/arch/x86/xstate.rst:
+/// ARCH_REQ_XCOMP_PERM of component 18, TILEDATA.
+bool allowed_tiles() { return syscall(SYS_arch_prctl, 0x1023, 18) == 0; }
 #endif
 
 bool runs(VectorPath path) {
@@ -40,36 +62,58 @@ bool runs(VectorPath path) {
   }
 }
 
+bool has_tiles() {
+#if defined(__x86_64__)
+  if (!runs(VectorPath::avx512)) return false;
+  const CpuFeatures tiles = tile_features();
+  return tiles.amx_bf16 || tiles.amx_fp16 || tiles.amx_int8;
+#else
+  return false;
+#endif
+}
+
 constexpr std::array kPaths = {VectorPath::portable, VectorPath::neon, VectorPath::avx2,
                                VectorPath::avx512};
 
-VectorPath choose() {
-  const VectorPath best = best_vector_path();
+constexpr std::string_view kTiles = "amx";
+
+struct Choice {
+  VectorPath path;
+  bool tiles;
+};
+
+Choice choose() {
+  const Choice best{best_vector_path(), has_tiles()};
   const char* asked = std::getenv("TESSERA_CPU");
   if (asked == nullptr || *asked == '\0') return best;
   std::string known;
   for (const VectorPath path : kPaths) {
     if (!runs(path)) continue;
-    if (name(path) == asked) return path;
+    if (name(path) == asked) return {path, false};
     known += (known.empty() ? "" : ", ") + std::string(name(path));
   }
+  if (best.tiles && asked == kTiles) return best;
+  if (best.tiles) known += ", " + std::string(kTiles);
   std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': this CPU runs %s\n", asked,
                known.c_str());
   return best;
+}
+
+const Choice& choice() {
+  static const Choice chosen = choose();
+  return chosen;
 }
 
 CpuFeatures read_features() {
   CpuFeatures out;
 #if defined(__x86_64__)
   if (vector_path() != VectorPath::avx512) return out;
+  if (choice().tiles && allowed_tiles()) out = tile_features();
   unsigned a = 0, b = 0, c = 0, d = 0;
-  // Intel SDM vol. 2A, CPUID leaf 7: sub-leaf 0 ECX[11] VNNI, EDX[22,23,25] AMX and FP16; sub-leaf
-  // 1 EAX[5] BF16.
+  // Intel SDM vol. 2A, CPUID leaf 7: sub-leaf 0 ECX[11] VNNI, EDX[23] FP16; sub-leaf 1 EAX[5] BF16.
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
     out.vnni = (c >> 11 & 1) != 0;
     out.fp16 = (d >> 23 & 1) != 0;
-    out.amx_bf16 = (d >> 22 & 1) != 0;
-    out.amx_int8 = (d >> 25 & 1) != 0;
   }
   if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) out.bf16 = (a >> 5 & 1) != 0;
 #endif
@@ -86,10 +130,9 @@ VectorPath best_vector_path() {
   return best;
 }
 
-VectorPath vector_path() {
-  static const VectorPath path = choose();
-  return path;
-}
+VectorPath vector_path() { return choice().path; }
+
+std::string_view best_cpu_name() { return has_tiles() ? kTiles : name(best_vector_path()); }
 
 CpuFeatures cpu_features() {
   static const CpuFeatures features = read_features();
@@ -103,6 +146,7 @@ std::string cpu_text() {
   if (f.vnni) out += " vnni";
   if (f.fp16) out += " fp16";
   if (f.amx_bf16) out += " amx-bf16";
+  if (f.amx_fp16) out += " amx-fp16";
   if (f.amx_int8) out += " amx-int8";
   return out;
 }

@@ -26,11 +26,15 @@ const auto& tiny_kernels(index_t N) {
 template <class In, class Body>
 void with_kernels(Body&& body) {
   if constexpr (std::is_same_v<In, float> || std::is_same_v<In, double>) body(plain_kernels<In>());
-  else if constexpr (std::is_same_v<In, f16>) body(kernel_set().f16);
   else if constexpr (std::is_same_v<In, std::int8_t>) body(i8_kernels());
   else if constexpr (std::is_same_v<In, std::uint8_t>) body(u8_kernels());
-  else if (const auto* pairs = bf16_pair_kernels(); pairs != nullptr) body(*pairs);
-  else body(kernel_set().bf16);
+  else if constexpr (std::is_same_v<In, f16>) {
+    if (const auto* pairs = f16_pair_kernels(); pairs != nullptr) body(*pairs);
+    else body(kernel_set().f16);
+  } else {
+    if (const auto* pairs = bf16_pair_kernels(); pairs != nullptr) body(*pairs);
+    else body(kernel_set().bf16);
+  }
 }
 
 }  // namespace tessera::cpu

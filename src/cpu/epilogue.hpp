@@ -8,8 +8,8 @@
 
 namespace tessera::cpu {
 
-/// Largest micro-tile of any instruction set.
-constexpr int kMostRows = 8, kMostColumns = 48;
+/// Columns of the largest micro-tile of any instruction set; its rows: Kernels::kMostRows.
+constexpr int kMostColumns = 48;
 
 /// The epilogue of a micro-tile of finished sums at (i, j) of C.
 template <class In, class Out, class Table>
@@ -26,7 +26,7 @@ void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
   }
   if constexpr (sizeof(Out) == 2) {
     if (call.c_col == 1) {
-      alignas(64) Sum finished[kMostRows * kMostColumns];
+      alignas(64) Sum finished[Table::kMostRows * kMostColumns];
       for (int r = 0; r < rows && call.beta != Sum{0}; ++r) {
         for (int n = 0; n < cols; ++n)
           finished[r * kMostColumns + n] = static_cast<Sum>(c[r * call.c_row + n]);

@@ -22,11 +22,11 @@ int threads_of(const Gemm<In, Out>& call) {
 /// C = finish(0): K = 0, or alpha = 0.
 template <class In, class Out, class Table>
 [[gnu::noinline]] void finish_zeros(const Gemm<In, Out>& call, const Table& kernels) {
-  alignas(64) static const typename Gemm<In, Out>::Sum zeros[kMostRows * kMostColumns] = {};
-  for (index_t i = 0; i < call.M; i += kMostRows) {
+  alignas(64) static const typename Gemm<In, Out>::Sum zeros[Table::kMaxRows * kMostColumns] = {};
+  for (index_t i = 0; i < call.M; i += Table::kMaxRows) {
     for (index_t j = 0; j < call.N; j += kMostColumns) {
       finish_tile(call, kernels, zeros, kMostColumns, i, j,
-                  static_cast<int>(std::min<index_t>(kMostRows, call.M - i)),
+                  static_cast<int>(std::min<index_t>(Table::kMaxRows, call.M - i)),
                   static_cast<int>(std::min<index_t>(kMostColumns, call.N - j)));
     }
   }
@@ -41,7 +41,7 @@ template <class T>
       call.N <= nr_most ? nr_most : panel_columns(call.N, kernels.lanes, kernels.vectors);
   const bool plain = is_plain(call);
   const bool in_place = call.beta == T{0} && call.c_col == 1;
-  alignas(64) T sums[kMostRows * kMostColumns];
+  alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
   MicroTile<T, T> micro{call.K, nullptr,      call.a_row, call.a_col, nullptr, b_k,
                         sums,   kMostColumns, 0,          sums,       false,   false};
   if (in_place) micro.c_row = call.c_row;
@@ -64,6 +64,7 @@ template <class T>
 template <class In, class Out, class Source, class Word, class Sum>
 void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, Sum>& kernels) {
   constexpr index_t most = 24;  // words along K, with the extra ones
+  constexpr int kMostRows = Kernels<Source, Word, Sum>::kMostRows;
   alignas(64) Word a[most * kMostRows], b[most * kMostColumns];
   alignas(64) Sum sums[kMostRows * kMostColumns];
   const index_t kc = (most - kernels.extra) * kernels.group;
@@ -80,9 +81,9 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, 
                        call.a_row, call.a_col);
         kernels.pack_b(b, kernels.nr(), B + k * call.b_row + j * call.b_col, cols, depth,
                        call.b_col, call.b_row);
-        kernels.packed[rows - 1][vectors - 1]({ceil_div(depth, kernels.group), a, 1, kernels.rows,
-                                               b, kernels.nr(), sums, kMostColumns, cols, sums,
-                                               k > 0, false});
+        kernels.packed[kernels.entry(rows)][vectors - 1](
+            {ceil_div(depth, kernels.group), a, 1, kernels.rows, b, kernels.nr(), sums,
+             kMostColumns, cols, sums, k > 0, false, rows});
       }
       finish_tile(call, kernels, sums, kMostColumns, i, j, rows, cols);
     }
@@ -170,6 +171,7 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
 }
 
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
+bool f16_keeps_the_chain() { return f16_pair_kernels() == nullptr; }
 
 template void gemm(const Gemm<double>&);
 template void gemm(const Gemm<float>&);

@@ -32,6 +32,7 @@ const KernelsF32& tiny_f32_kernels([[maybe_unused]] index_t N) {
 
 const KernelsI8& i8_kernels() {
 #if defined(__x86_64__)
+  if (cpu_features().amx_int8) return kAmxI8;
   if (cpu_features().vnni) return kAvx512VnniI8;
 #endif
   return kernel_set().i8;
@@ -39,6 +40,7 @@ const KernelsI8& i8_kernels() {
 
 const KernelsU8& u8_kernels() {
 #if defined(__x86_64__)
+  if (cpu_features().amx_int8) return kAmxU8;
   if (cpu_features().vnni) return kAvx512VnniU8;
 #endif
   return kernel_set().u8;
@@ -46,7 +48,15 @@ const KernelsU8& u8_kernels() {
 
 const KernelsBf16Pairs* bf16_pair_kernels() {
 #if defined(__x86_64__)
+  if (cpu_features().amx_bf16) return &kAmxBf16;
   if (cpu_features().bf16) return &kAvx512Bf16;
+#endif
+  return nullptr;
+}
+
+const KernelsF16Pairs* f16_pair_kernels() {
+#if defined(__x86_64__)
+  if (cpu_features().amx_fp16) return &kAmxF16;
 #endif
   return nullptr;
 }

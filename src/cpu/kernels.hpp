@@ -4,12 +4,13 @@
 //
 // A microkernel computes one micro-tile of C, at most MR rows by NR = lanes * vectors columns. It
 // multiplies words: one f32 or f64, or a group of neighbours along K that one instruction
-// multiplies and adds (2 bf16, 2 i16, 4 i8). One element of C is one chain of such steps in order
-// of k. The chain may be cut anywhere between words: the running sums are stored and taken up
+// multiplies and adds (2 bf16, 2 f16, 2 i16, 4 i8). One element of C is one chain of such steps in
+// order of k. The chain may be cut anywhere between words: the running sums are stored and taken up
 // again, and no bit changes.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "tessera/core/activation.hpp"
 #include "tessera/core/config.hpp"
@@ -37,9 +38,10 @@ struct MicroTile {
   index_t c_row;       ///< stride of c along rows
   int cols;            ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
   const Sum*
-      next_c;   ///< where the next micro-tile of C lies, fetched into the cache meanwhile; or null
-  bool resume;  ///< take up the sums that c holds, instead of zero
-  bool stream;  ///< store past the caches; c is aligned to whole vectors
+      next_c;    ///< where the next micro-tile of C lies, fetched into the cache meanwhile; or null
+  bool resume;   ///< take up the sums that c holds, instead of zero
+  bool stream;   ///< store past the caches; c is aligned to whole vectors
+  int rows = 0;  ///< rows that exist, for kernels of tiles: others have an entry for each
 };
 
 /// The epilogue for columns that lie side by side. The same roundings as finish() in
@@ -65,6 +67,9 @@ template <class Source, class Word, class Sum>
 struct Kernels {
   using source = Source;
   static constexpr int kMaxRows = 8, kMaxVectors = 3;
+  /// Largest MR: tables of tiles have words of several elements. Their entries for any number of
+  /// rows are the same.
+  static constexpr int kMostRows = std::is_same_v<Word, Sum> ? kMaxRows : 32;
   using Micro = void (*)(const MicroTile<Word, Sum>&);
 
   const char* isa;
@@ -101,13 +106,16 @@ struct Kernels {
   /// product of 4 x 4 x 4 would feel; lanes is a power of two.
   int vectors_of(int cols) const { return 1 + int{cols > lanes} + int{cols > 2 * lanes}; }
   bool fills_vectors(int cols) const { return (cols & (lanes - 1)) == 0; }
+  /// The entry of a table for so many rows.
+  static int entry(int rows) { return (rows - 1) & (kMaxRows - 1); }
 };
 
 using KernelsF32 = Kernels<float, float, float>;
 using KernelsF64 = Kernels<double, double, double>;
 using KernelsF16 = Kernels<HalfBits, float, float>;                 ///< converted while packing
 using KernelsBf16 = Kernels<BrainBits, float, float>;               ///< converted while packing
-using KernelsBf16Pairs = Kernels<BrainBits, std::uint32_t, float>;  ///< vdpbf16ps
+using KernelsBf16Pairs = Kernels<BrainBits, std::uint32_t, float>;  ///< vdpbf16ps, tdpbf16ps
+using KernelsF16Pairs = Kernels<HalfBits, std::uint32_t, float>;    ///< tdpfp16ps
 using KernelsI8 = Kernels<std::int8_t, std::uint32_t, std::int32_t>;
 using KernelsU8 = Kernels<std::uint8_t, std::uint32_t, std::int32_t>;
 
@@ -127,6 +135,12 @@ extern const KernelsBf16Pairs kAvx512Bf16;
 extern const KernelsI8 kAvx512VnniI8;
 extern const KernelsU8 kAvx512VnniU8;
 
+/// Tables that need a tile unit, and AVX-512 for their packing.
+extern const KernelsBf16Pairs kAmxBf16;
+extern const KernelsF16Pairs kAmxF16;
+extern const KernelsI8 kAmxI8;
+extern const KernelsU8 kAmxU8;
+
 /// For up to eight columns of f32.
 extern const KernelsF32 kAvx512Narrow;
 
@@ -137,7 +151,8 @@ const KernelsF32& tiny_f32_kernels(index_t N);
 const KernelSet& kernel_set();
 const KernelsI8& i8_kernels();
 const KernelsU8& u8_kernels();
-/// Null where the CPU does not multiply bf16: then they are converted to f32.
+/// Null where the CPU does not multiply bf16, or f16: then they are converted to f32.
 const KernelsBf16Pairs* bf16_pair_kernels();
+const KernelsF16Pairs* f16_pair_kernels();
 
 }  // namespace tessera::cpu

@@ -29,16 +29,6 @@ struct HalfF32 {
   }
 };
 
-struct ConvertF16 : PortableConvert<F32, HalfBits> {
-  static __m512 load(const HalfBits* p) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-  }
-  static void store(HalfBits* p, __m512 x) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
-                        _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-  }
-};
-
 /// Pairs of i16: vpmaddwd.
 struct Pairs : Words<I32> {
   static constexpr int group = 2, extra = 0;

@@ -18,28 +18,14 @@ struct Quads : Words<I32> {
 /// How an operand is packed: whether its sign bits are flipped, and 128 times which way its sums
 /// count, as A (u8) or as B (i8).
 template <class Source, bool Flip, int Weight, bool IsA>
-struct Pack4 {
-  using source = Source;
-  static constexpr bool as_it_lies = true, rows_together = true;
+struct Pack4 : AsTheyLie<Source> {
+  using Base = AsTheyLie<Source>;
   static constexpr std::uint32_t flip = Flip ? 0x80808080u : 0u;
-  static std::uint32_t word(const Source (&part)[4]) {
-    std::uint32_t out = 0;
-    for (int g = 0; g < 4; ++g)
-      out |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(part[g])) << 8 * g;
-    return out ^ flip;
-  }
+  static std::uint32_t word(const Source (&part)[4]) { return Base::word(part) ^ flip; }
   static __m512i mapped(__m512i words) {
     return Flip ? _mm512_xor_si512(words, _mm512_set1_epi32(static_cast<int>(flip))) : words;
   }
-  static __m512i rows(const Source* p, index_t s_k) {
-    const auto row = [&](int g) {
-      const auto* from = reinterpret_cast<const __m128i*>(p + g * s_k);
-      return _mm512_cvtepu8_epi32(_mm_loadu_si128(from));
-    };
-    const __m512i low = _mm512_or_si512(row(0), _mm512_slli_epi32(row(1), 8));
-    const __m512i high = _mm512_or_si512(row(2), _mm512_slli_epi32(row(3), 8));
-    return mapped(_mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
-  }
+  static __m512i rows(const Source* p, index_t s_k) { return mapped(Base::rows(p, s_k)); }
   static __m512i count(__m512i sum, __m512i words) {
     const __m512i ones = _mm512_set1_epi8(1);
     if (Weight == 0) return sum;

@@ -224,16 +224,15 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
   /// Multiplies one micro-tile at (i, j) and finishes it after the last slab.
-  void multiply(const MicroTile<Word, Sum>& micro, const Part& part, index_t i, index_t j,
-                int rows) const {
+  void multiply(const MicroTile<Word, Sum>& micro, const Part& part, index_t i, index_t j) const {
     const int vectors = kernels_.vectors_of(micro.cols);
     const auto& table = !pack_b_ && !kernels_.fills_vectors(micro.cols) ? kernels_.edge
                         : pack_a_ && !pack_b_                           ? kernels_.passing
                         : pack_a_                                       ? kernels_.packed
                                                                         : kernels_.direct;
-    table[rows - 1][vectors - 1](micro);
+    table[kernels_.entry(micro.rows)][vectors - 1](micro);
     if (part.slab + 1 == slabs_ && !plain_)
-      finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, rows, micro.cols);
+      finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows, micro.cols);
   }
 
   /// A job's part of B lies in L3, packed or not. A few panels of A stay in L2 while it passes by.
@@ -241,7 +240,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const int mr = kernels_.rows, nr = blocks_.nr;
     const Word* shares[kMostShares];  // where each share_columns_ of B begin
     const index_t b_step = part_of_b(worker, part, shares);
-    alignas(64) Sum temporary[kMostRows * kMostColumns];
+    alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
     auto micro = micro_tile(part, temporary);
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
@@ -256,6 +255,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         micro.b = shares[column / share_columns_] + column % share_columns_ / nr * b_step;
         micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
         for (index_t i = i0; i < i1; i += mr) {
+          micro.rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
           micro.a = panels[(i - i0) / mr];
           micro.c = in_place ? sums + i * micro.c_row + j : sums;
           micro.next_c = stream_c_ || !in_place ? nullptr
@@ -263,7 +263,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                          : j + nr < part.j_end  ? sums + i0 * micro.c_row + j + nr
                                                 : sums + i1 * micro.c_row + part.j;
           fetch_next_a(part, i + height, j);
-          multiply(micro, part, i, j, static_cast<int>(std::min<index_t>(mr, part.i_end - i)));
+          multiply(micro, part, i, j);
         }
       }
     }
@@ -329,7 +329,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t a_panels = ceil_div(part.i_end - part.i, mr);
     kernels_.pack_a(a, mr, source(call_.A + (i0_ + part.i) * call_.a_row + part.k0 * call_.a_col),
                     part.i_end - part.i, part.k, call_.a_row, call_.a_col);
-    alignas(64) Sum temporary[kMostRows * kMostColumns];
+    alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
     auto micro = micro_tile(part, temporary);
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;
@@ -355,8 +355,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
           micro.next_c = in_place && i + mr >= part.i_end ? sums + part.i * micro.c_row + j + nr
                          : in_place                       ? micro.c + mr * micro.c_row
                                                           : sums;
+          micro.rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
           fetch.some(share);
-          multiply(micro, part, i, j, static_cast<int>(std::min<index_t>(mr, part.i_end - i)));
+          multiply(micro, part, i, j);
         }
       }
     }

@@ -101,6 +101,16 @@ struct F64 {
   }
 };
 
+struct ConvertF16 : PortableConvert<F32, HalfBits> {
+  static __m512 load(const HalfBits* p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+  static void store(HalfBits* p, __m512 x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+};
+
 struct ConvertBf16 : PortableConvert<F32, BrainBits> {
   static __m512 load(const BrainBits* p) {
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
@@ -151,6 +161,32 @@ struct Words : Base {
   static void keep(word* p, operand x) { _mm512_storeu_si512(p, x); }
   static void transpose(word* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
+  }
+};
+
+/// Words of two f16 or bf16, or of four bytes, as they lie in memory: see pack_groups.
+template <class Source>
+struct AsTheyLie {
+  using source = Source;
+  static constexpr bool as_it_lies = true, rows_together = true;
+  static constexpr int group = 4 / sizeof(Source);
+  static std::uint32_t word(const Source (&part)[group]) {
+    return __builtin_bit_cast(std::uint32_t, part);
+  }
+  static __m512i mapped(__m512i words) { return words; }
+  static __m512i rows(const Source* p, index_t s_k) {
+    const auto row = [&](int g) {
+      const void* from = p + g * s_k;
+      if constexpr (group == 2)
+        return _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
+      else return _mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+    };
+    const __m512i low = _mm512_or_si512(row(0), _mm512_slli_epi32(row(1), 32 / group));
+    if constexpr (group == 2) return low;
+    else {
+      const __m512i high = _mm512_or_si512(row(2), _mm512_slli_epi32(row(3), 8));
+      return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+    }
   }
 };
 

@@ -51,15 +51,17 @@ TEST_F(Environment, TheVectorPathIsTheOneThatIsNamed) {
   set("TESSERA_CPU", "portable");
   EXPECT_EXIT(say_path(), ExitedWithCode(0), StrEq("portable"));
   const std::string best(name(best_vector_path()));
-  set("TESSERA_CPU", best.c_str());
-  EXPECT_EXIT(say_path(), ExitedWithCode(0), StrEq(best));
+  for (const std::string& named : {best, std::string(best_cpu_name())}) {
+    set("TESSERA_CPU", named.c_str());
+    EXPECT_EXIT(say_path(), ExitedWithCode(0), StrEq(best));
+  }
   set("TESSERA_CPU", "");
   EXPECT_EXIT(say_path(), ExitedWithCode(0), StrEq(best));
 }
 
 TEST_F(Environment, AnUnknownVectorPathIsReportedOnceAndIgnored) {
   const std::string best(name(best_vector_path()));
-  for (const char* unknown : {"sse9", "AVX2", "avx512 ", "1"}) {
+  for (const char* unknown : {"sse9", "AVX2", "avx512 ", "AMX", "1"}) {
     set("TESSERA_CPU", unknown);
     const std::string line = "tessera: ignoring TESSERA_CPU='" + std::string(unknown) + "': ";
     EXPECT_EXIT(say_path(), ExitedWithCode(0),

@@ -25,19 +25,24 @@ constexpr std::string_view name(VectorPath path) {
 }
 
 /// The best path of this CPU, or the one that TESSERA_CPU names. A name that is unknown, or that
-/// this CPU cannot run, is reported once on stderr and ignored. f32 and f64 results have the same
-/// bits on every path. The CPU engine knows no more than avx2; the packed path knows all.
+/// this CPU cannot run, is reported once on stderr and ignored. "amx" is avx512 with a tile unit,
+/// which avx512 leaves alone. f32 and f64 results have the same bits on every path. The CPU engine
+/// knows no more than avx2; the packed path knows all.
 VectorPath vector_path();
 
 /// The best path that the CPU has, whatever TESSERA_CPU says.
 VectorPath best_vector_path();
 
-/// Instructions beyond the path that some products use. None on paths below avx512.
+/// The name of the best that TESSERA_CPU could ask for.
+std::string_view best_cpu_name();
+
+/// Instructions beyond the path that some products use. None on paths below avx512. Asking for them
+/// asks the system for its tile unit, as a process must once before it uses it.
 struct CpuFeatures {
   bool bf16 = false;  ///< AVX512_BF16: vdpbf16ps
   bool vnni = false;  ///< AVX512_VNNI: vpdpbusd
-  bool fp16 = false;  ///< AVX512_FP16
-  bool amx_bf16 = false, amx_int8 = false;
+  bool fp16 = false;  ///< AVX512_FP16: reported, not used; its sums are f16
+  bool amx_bf16 = false, amx_fp16 = false, amx_int8 = false;
 };
 CpuFeatures cpu_features();
 

@@ -5,8 +5,8 @@
 // f32 and f64: one element of C is one chain of fused multiply-adds in order of k, then the one
 // epilogue expression of core/finish.hpp, for every shape, stride, instruction set and number of
 // threads: the bits are those of the reference. f16 and bf16 are converted to f32 and summed the
-// same way; where the CPU multiplies pairs of bf16 (AVX512_BF16), these sums have the bits of that
-// instruction instead. i8 and u8 are summed exactly, modulo 2^32.
+// same way; where the CPU multiplies pairs of them (AVX512_BF16, AMX), these sums have the bits of
+// that instruction instead. i8 and u8 are summed exactly, modulo 2^32.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ struct Gemm {
 template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call);
 
-/// Do bf16 products keep the bits of the f32 chain on this CPU?
+/// Do bf16 products, or f16 products, keep the bits of the f32 chain on this CPU?
 bool bf16_keeps_the_chain();
+bool f16_keeps_the_chain();
 
 }  // namespace tessera::cpu
