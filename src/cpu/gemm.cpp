@@ -105,7 +105,8 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
   if (call.N <= kernels.nr() && is_plain(call))
-    OnePanel<T>(call, kernels).run(call, call.A, B, b_k, call.C);
+    OnePanel<T>(call.M, call.N, kernels)
+        .run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C, call.c_row);
   else gemm_panels(call, kernels, B, b_k);
 }
 
@@ -131,6 +132,16 @@ template <class In, class Out, class Table>
 template <class In, class Out>
 [[gnu::noinline]] void gemm_swapped(const Gemm<In, Out>& asked) {
   gemm(swapped(asked));
+}
+
+template <class T>
+bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
+                  const T* B, index_t b_row, T* C, index_t c_row) {
+  if (M > kTiny || N > kTiny || K > kTiny) return false;
+  const auto& kernels = tiny_kernels<T>(N);
+  if (N > kernels.nr()) return false;
+  OnePanel<T>(M, N, kernels).run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
+  return true;
 }
 
 template <class In, class Out>
@@ -172,6 +183,11 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
 
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
 bool f16_keeps_the_chain() { return f16_pair_kernels() == nullptr; }
+
+template bool gemm_if_tiny(index_t, index_t, index_t, const double*, index_t, index_t,
+                           const double*, index_t, double*, index_t);
+template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, index_t, const float*,
+                           index_t, float*, index_t);
 
 template void gemm(const Gemm<double>&);
 template void gemm(const Gemm<float>&);

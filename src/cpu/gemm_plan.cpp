@@ -17,7 +17,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
     if (call.M <= 0 || call.N <= 0 || call.K <= 0) return;
     const auto& kernels = tiny_kernels<In>(call.N);
     if (call.N > kernels.nr()) return;
-    const OnePanel<In> panel(call, kernels);
+    const OnePanel<In> panel(call.M, call.N, kernels);
     full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
   }
 }
@@ -25,7 +25,9 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
 template <class In, class Out>
 void GemmPlan<In, Out>::operator()(const In* A, const In* B, Out* C) const {
   if constexpr (std::is_same_v<In, Sum>) {
-    if (full_ != nullptr) return OnePanel<In>{full_, rest_, rows_}.run(call_, A, B, call_.b_row, C);
+    if (full_ != nullptr)
+      return OnePanel<In>{full_, rest_, rows_}.run(call_.M, call_.N, call_.K, A, call_.a_row,
+                                                   call_.a_col, B, call_.b_row, C, call_.c_row);
   }
   Gemm<In, Out> call = call_;
   call.A = A, call.B = B, call.C = C;

@@ -15,23 +15,23 @@ struct OnePanel {
   int rows;
 
   OnePanel(Micro full_, Micro rest_, int rows_) : full(full_), rest(rest_), rows(rows_) {}
-  /// call.M and call.N are at least 1.
-  OnePanel(const Gemm<T>& call, const Kernels<T, T, T>& kernels) : rows(kernels.rows) {
-    const int cols = static_cast<int>(call.N), vector = kernels.vectors_of(cols) - 1;
+  /// M and N are at least 1.
+  OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels) : rows(kernels.rows) {
+    const int cols = static_cast<int>(N), vector = kernels.vectors_of(cols) - 1;
     const auto& table = kernels.fills_vectors(cols) ? kernels.direct : kernels.edge;
     full = table[rows - 1][vector];
-    const auto left = static_cast<unsigned>(call.M) % static_cast<unsigned>(rows);
+    const auto left = static_cast<unsigned>(M) % static_cast<unsigned>(rows);
     rest = left > 0 ? table[left - 1][vector] : full;
   }
 
-  void run(const Gemm<T>& call, const T* A, const T* B, index_t b_k, T* C) const {
-    MicroTile<T, T> micro{
-        call.K, A,     call.a_row, call.a_col, B, b_k, C, call.c_row, static_cast<int>(call.N),
-        C,      false, false};
-    for (index_t left = call.M; left > rows; left -= rows) {
+  void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
+           index_t b_k, T* C, index_t c_row) const {
+    MicroTile<T, T> micro{K, A,     a_row, a_col, B, b_k, C, c_row, static_cast<int>(N),
+                          C, false, false};
+    for (index_t left = M; left > rows; left -= rows) {
       full(micro);
-      micro.a += rows * call.a_row;
-      micro.c += rows * call.c_row;
+      micro.a += rows * a_row;
+      micro.c += rows * c_row;
     }
     rest(micro);
   }

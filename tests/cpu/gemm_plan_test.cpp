@@ -98,5 +98,36 @@ TEST(GemmPlan, MayBeCalledByManyThreadsAtOnce) {
   for (auto& C : results) EXPECT_EQ(testing::difference(C, expected), "");
 }
 
+template <class T>
+class GemmIfTiny : public ::testing::Test {};
+TYPED_TEST_SUITE(GemmIfTiny, testing::RealTypes, testing::TypeNames);
+
+TYPED_TEST(GemmIfTiny, GivesTheBitsOfTheCallOrTouchesNothing) {
+  using T = TypeParam;
+  int taken = 0, refused = 0;
+  for (index_t M : {1, 4, 7, 8, 9, 48, 49}) {
+    for (index_t N : {1, 4, 7, 8, 9, 16, 24, 25, 48, 50}) {
+      for (index_t K : {1, 4, 17, 48, 60}) {
+        for (const auto order : {Guarded<T>::Order::row_major, Guarded<T>::Order::col_major}) {
+          Guarded<T> A(M, K, order), B(K, N), C(M, N), expected(M, N);
+          A.fill(RandomData(1)), B.fill(RandomData(2));
+          C.fill(RandomData(3)), expected.fill(RandomData(3));
+          const ConstMatrix a = A.view(), b = B.view();
+          const Matrix c = C.view();
+          const bool done = cpu::gemm_if_tiny(M, N, K, static_cast<const T*>(a.data), a.row_stride,
+                                              a.col_stride, static_cast<const T*>(b.data),
+                                              b.row_stride, static_cast<T*>(c.data), c.row_stride);
+          (done ? taken : refused) += 1;
+          if (done) testing::multiply<T>({}, a, b, expected.view());
+          ASSERT_EQ(testing::difference(C, expected), "") << M << "x" << N << "x" << K;
+          ASSERT_TRUE(C.guards_intact());
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_GT(refused, 0);
+}
+
 }  // namespace
 }  // namespace tessera
