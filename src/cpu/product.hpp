@@ -21,9 +21,9 @@ constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
 /// Rows and columns of C that are worked on at a time: bounds the memory for packed panels.
 constexpr index_t kSuperblock = 4096;
 
-/// Panels of A that stay in L2 while each panel of B meets them, so that it comes out of L3 once for
-/// all of them. More of them touch more pages of C: 4096^3, f32, one thread: 95 % of the peak with
-/// one or two, 92 % with four.
+/// Panels of A that stay in L2 while each panel of B meets them, so that it comes out of L3 once
+/// for all of them. More of them touch more pages of C: 4096^3, f32, one thread: 95 % of the peak
+/// with one or two, 92 % with four.
 constexpr int kBlockPanels = 2;
 /// Columns of B that one thread packs for all, at least: long rows, as memory likes them.
 constexpr index_t kShareColumns = 192;
