@@ -55,9 +55,23 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
   return out + "</table></div>\n";
 }
 
+std::string file_name(const Report& report, const std::string& file) {
+  const std::filesystem::path path(file);
+  const auto is_namesake = [&](const Location& at) {
+    return at.file != file && std::filesystem::path(at.file).filename() == path.filename();
+  };
+  const bool twice =
+      std::any_of(report.by_line.begin(), report.by_line.end(),
+                  [&](const LineCounters& line) { return is_namesake(line.location); }) ||
+      std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& f) {
+        return is_namesake(f.location) || is_namesake(f.other);
+      });
+  return ((twice ? path.parent_path().filename() : "") / path.filename()).string();
+}
+
 std::string place(const Subject& subject, const Location& at) {
   if (at.line == 0) return {};
-  const std::string name = std::filesystem::path(at.file).filename().string();
+  const std::string name = file_name(subject.report, at.file);
   return cat("<a class=\"code\" href=\"#", subject.anchor, escaped(name), "-", at.line, "\">",
              escaped(name), ":", at.line, "</a>");
 }

@@ -32,6 +32,8 @@ std::string counters_table(const std::vector<Subject>& subjects);
 
 /// Rows of cells, the first row the head; cells are markup.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view classes = "");
+/// "naive.hpp", with its folder in front where the report has two files of that name.
+std::string file_name(const Report& report, const std::string& file);
 /// "naive.hpp:27", a link to the line where the page shows it.
 std::string place(const Subject& subject, const Location& at);
 

@@ -1,7 +1,6 @@
 // The sources that a report speaks of, with the counters of each line beside it. Short files are
 // shown whole, of long ones what is near a line that did something.
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -109,7 +108,7 @@ class Listing {
   }
 
   std::string file(const std::string& path, const FileNotes& notes) const {
-    const std::string name = std::filesystem::path(path).filename().string();
+    const std::string name = file_name(subject_.report, path);
     const std::optional<std::string> text = subject_.source(path);
     std::string out = cat("<h3 class=\"code\">", escaped(name), "</h3>\n");
     if (!text) out += "<p class=\"dim small\">The source is not on this machine.</p>\n";

@@ -93,6 +93,15 @@ TEST(HtmlReport, EveryLinkHasItsTargetAndEveryTargetIsThereOnce) {
   }
 }
 
+TEST(HtmlReport, TwoFilesOfOneNameAreToldApart) {
+  Report r = with_findings();
+  r.findings[0].other = {"ops/tiled.hpp", 46, 3};
+  const std::string page = html_report(r, h200(), sixty_lines);
+  EXPECT_THAT(page, HasSubstr("<tr id=\"ops/tiled.hpp-46\""));
+  EXPECT_THAT(page, HasSubstr("href=\"#ops/tiled.hpp-46\""));
+  EXPECT_THAT(page, HasSubstr("<tr id=\"tiled.hpp-46\""));
+}
+
 TEST(HtmlReport, FindingsAreEscapedAndLinkedToTheirLines) {
   const std::string page = html_report(with_findings(), h200(), sixty_lines);
   EXPECT_THAT(page, HasSubstr("error: race"));
