@@ -25,6 +25,8 @@ constexpr index_t kSuperblock = 4096;
 /// for all of them. More of them touch more pages of C: 4096^3, f32, one thread: 95 % of the peak
 /// with one or two, 92 % with four.
 constexpr int kBlockPanels = 2;
+/// Steps along K of a micro-tile from which fetching what comes next pays.
+constexpr index_t kFetchDepth = 256;
 /// Columns of B that one thread packs for all, at least: long rows, as memory likes them.
 constexpr index_t kShareColumns = 192;
 constexpr index_t kMostShares = kSuperblock / kShareColumns + 1;
@@ -244,6 +246,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     auto micro = micro_tile(part, temporary);
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
+    const bool fetches = part.words >= kFetchDepth;
     const index_t height = kBlockPanels * mr;
     const Word* panels[kBlockPanels];
     for (index_t i0 = part.i; i0 < part.i_end; i0 += height) {
@@ -258,11 +261,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
           micro.rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
           micro.a = panels[(i - i0) / mr];
           micro.c = in_place ? sums + i * micro.c_row + j : sums;
-          micro.next_c = stream_c_ || !in_place ? nullptr
-                         : i + mr < i1          ? micro.c + mr * micro.c_row
-                         : j + nr < part.j_end  ? sums + i0 * micro.c_row + j + nr
-                                                : sums + i1 * micro.c_row + part.j;
-          fetch_next_a(part, i + height, j);
+          micro.next_c = stream_c_ || !in_place || !fetches ? nullptr
+                         : i + mr < i1                      ? micro.c + mr * micro.c_row
+                         : j + nr < part.j_end              ? sums + i0 * micro.c_row + j + nr
+                         : i1 < part.i_end                  ? sums + i1 * micro.c_row + part.j
+                                                            : nullptr;  // another thread's
+          if (fetches) fetch_next_a(part, i + height, j);
           multiply(micro, part, i, j);
         }
       }
