@@ -150,8 +150,10 @@ std::string known_names(const CLI::App& root) {
 }
 
 int command_line(int argc, char** argv, Context& context) {
-  CLI::App root{"Tiled matrix multiplication: multiply files, compare algorithms, look at layouts.",
-                "tessera"};
+  CLI::App root{
+      "Tiled matrix multiplication: multiply files, compare algorithms, check kernels, look at "
+      "layouts.",
+      "tessera"};
   context.root = &root;
   root.formatter(std::make_shared<HelpFormatter>());
   root.get_formatter()->label("Positionals", "Arguments");
@@ -173,6 +175,7 @@ int command_line(int argc, char** argv, Context& context) {
   add_multiply(root, context);
   add_compare(root, context);
   add_bench(root, context);
+  add_check(root, context);
   add_layout(root, context);
   add_doctor(root, context);
   add_config(root, context);

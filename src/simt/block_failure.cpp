@@ -67,13 +67,34 @@ Error BlockScheduler::State::stuck() const {
                "move the barrier out of the branch or loop that some threads leave early");
 }
 
+BlockFault BlockScheduler::State::stuck_fault() const {
+  BlockFault fault{.kind = BlockFault::Kind::missing, .thread = -1, .other = -1};
+  for (int thread = 0; thread < threads; ++thread) {
+    const auto i = static_cast<std::size_t>(thread);
+    const bool waits = run[i] == Run::at_barrier || run[i] == Run::at_warp_barrier;
+    if (waits && fault.thread < 0) fault.thread = thread, fault.here = wait[i]->where;
+    else if (waits && fault.other_here.line == 0 &&
+             !detail::identical(*wait[i], wait[static_cast<std::size_t>(fault.thread)]->name,
+                                fault.here))
+      fault.other = thread, fault.other_here = wait[i]->where;
+    else if (!waits && fault.other < 0) fault.other = thread;
+  }
+  return fault;
+}
+
 void BlockScheduler::State::require_same_barrier(const char* unit, const char* barrier,
                                                  int first_thread, int thread, const Wait& mine) {
   const Wait& first = *wait[static_cast<std::size_t>(first_thread)];
   if (first.where.line == mine.where.line && first.where.column == mine.where.column &&
       same_text(first.where.file, mine.where.file) && same_text(first.name, mine.name))
     return;
-  fail([&] {
+  const BlockFault fault{.kind = BlockFault::Kind::diverged,
+                         .unit = unit,
+                         .thread = thread,
+                         .other = first_thread,
+                         .here = mine.where,
+                         .other_here = first.where};
+  fail(fault, [&] {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ": threads of one ", unit,
                      " reached different barriers: ", "thread ", thread_text(first_thread),
@@ -87,19 +108,20 @@ void BlockScheduler::State::require_same_barrier(const char* unit, const char* b
 
 void BlockScheduler::State::fail_with_current(int thread, const char* where) {
   const auto who = [&] { return cat(kernel_and_block(), ", thread ", thread_text(thread), where); };
+  const BlockFault fault{.kind = BlockFault::Kind::threw, .thread = thread};
   try {
     throw;
   } catch (const Cancelled&) {
     return;
   } catch (const Error& error) {
-    fail([&] {
+    fail(fault, [&] {
       return Error(error.category(), cat(who(), ": ", error.problem()), error.expected(),
                    error.got(), error.advice());
     });
   } catch (const std::exception& error) {
-    fail([&] { return Error(Category::kernel, cat(who(), " threw: ", error.what())); });
+    fail(fault, [&] { return Error(Category::kernel, cat(who(), " threw: ", error.what())); });
   } catch (...) {
-    fail([&] {
+    fail(fault, [&] {
       return Error(Category::kernel, cat(who(), " threw something that is no std::exception"));
     });
   }
@@ -124,7 +146,7 @@ void BlockScheduler::State::terminated() {
   if (std::current_exception() != nullptr) {
     fail_with_current(thread, ", in a noexcept function or a destructor");
   } else if (!cancelled) {
-    fail([&] {
+    fail({.kind = BlockFault::Kind::threw, .thread = thread}, [&] {
       return Error(Category::kernel,
                    cat(kernel_and_block(), ", thread ", thread_text(thread),
                        ": std::terminate was called, as when an exception leaves a noexcept "
@@ -141,10 +163,18 @@ void BlockScheduler::State::wait_after_failure(int thread) {
 
 void BlockScheduler::State::overflowed() {
   const Fiber& fiber = *current;
+  if (fault_address == nullptr) {
+    fail({.kind = BlockFault::Kind::stopped, .thread = fiber.thread}, [&] {
+      return Error(Category::kernel, cat(kernel_and_block(), ", thread ", thread_text(fiber.thread),
+                                         ": stopped at the time limit"));
+    });
+    abandoned = true;
+    leave(*current, main);
+  }
   const auto depth = static_cast<std::size_t>(
       std::max<std::ptrdiff_t>(fiber.stack_low + fiber.stack_bytes - fault_address, 0));
   const std::size_t enough = std::bit_ceil(depth + task.stack_bytes);
-  fail([&] {
+  fail({.kind = BlockFault::Kind::overflowed, .thread = fiber.thread}, [&] {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ", thread ", thread_text(fiber.thread),
                      ": the thread's stack of ", fiber.stack_bytes / 1024,

@@ -4,6 +4,7 @@
 #include "tessera/simt/block_scheduler.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -38,6 +39,10 @@ Fiber* BlockScheduler::State::take_idle() {
 int BlockScheduler::State::pick() {
   for (;;) {
     if (arrived == threads) {
+      if (task.observer != nullptr) {
+        const Wait& of_all = *wait[static_cast<std::size_t>(first_arrived)];
+        task.observer->block_met(of_all.name, of_all.where, 0);
+      }
       arrived = 0;
       std::fill(run.begin(), run.end(), Run::ready);
       if (task.order == ThreadOrder::shuffled) shuffle();
@@ -54,7 +59,17 @@ int BlockScheduler::State::pick() {
       }
     }
     if (finished == threads) return -1;
-    if (!cancelled) fail([&] { return stuck(); });
+    if (task.observer != nullptr && !cancelled && arrived > 0 && arrived + finished == threads) {
+      const Wait& wait_of_all = *wait[static_cast<std::size_t>(first_arrived)];
+      if (task.observer->block_met(wait_of_all.name, wait_of_all.where, finished)) {
+        arrived = 0;
+        for (auto& state : run) {
+          if (state == Run::at_barrier) state = Run::ready;
+        }
+        continue;
+      }
+    }
+    if (!cancelled) fail(stuck_fault(), [&] { return stuck(); });
     cancel();
   }
 }
@@ -66,10 +81,12 @@ void BlockScheduler::State::fiber_main() {
     fiber_of[static_cast<std::size_t>(thread)] = current;
     current->thread = thread;
     try {
+      if (task.observer != nullptr) task.observer->runs(thread);
       task.body(task.closure, thread);
     } catch (...) {
       fail_with_current(thread, "");
     }
+    if (task.observer != nullptr) task.observer->ends(thread);
     finish_thread(thread);
   }
 }
@@ -101,7 +118,10 @@ void BlockScheduler::State::block() {
   Fiber* self = current;
   Fiber* to = fiber_of[static_cast<std::size_t>(next)];
   if (run[static_cast<std::size_t>(next)] == Run::unstarted) to = take_idle();
-  if (to != self) resume(*self, *to);
+  if (to != self) {
+    resume(*self, *to);
+    if (task.observer != nullptr) task.observer->runs(self->thread);
+  }
   if (cancelled) [[unlikely]]
     throw detail::Cancelled{};
 }
@@ -112,6 +132,9 @@ BlockScheduler::~BlockScheduler() = default;
 void BlockScheduler::run(const BlockTask& task) {
   State& s = *state_;
   s.begin(task);
+  s.stopping = false;
+  s.os_thread = pthread_self();
+  if (task.observer != nullptr) task.observer->begins(s.shared.data);
   const detail::FaultScope faults({
       .owns =
           [](void* context, const void* address) {
@@ -119,6 +142,13 @@ void BlockScheduler::run(const BlockTask& task) {
             if (state.current == &state.main || !state.arena->contains(address)) return false;
             state.fault_address = static_cast<const std::byte*>(address);
             return true;
+          },
+      .interrupted =
+          [](void* context) {
+            State& state = *static_cast<State*>(context);
+            if (!state.stopping) return detail::FaultHandler::Answer::not_mine;
+            return state.current == &state.main ? detail::FaultHandler::Answer::go_on
+                                                : detail::FaultHandler::Answer::abandon;
           },
       .stack_top = [](void* context) -> void* {
         const Fiber* fiber = static_cast<State*>(context)->current;
@@ -140,6 +170,11 @@ void BlockScheduler::run(const BlockTask& task) {
     for (auto& fiber : s.fibers) detail::release(fiber);
   }
   if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
+}
+
+void BlockScheduler::stop() {
+  state_->stopping = true;
+  pthread_kill(state_->os_thread, SIGSEGV);
 }
 
 void BlockScheduler::barrier(int thread, const char* name, Here here) {
@@ -180,6 +215,7 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
     return;
   }
   arrived = 0;
+  if (s.task.observer != nullptr) s.task.observer->warp_met(warp, name, here);
   const int first = warp << s.warp_shift;
   for (int lane = 0; lane < s.lanes_of(warp); ++lane)
     s.run[static_cast<std::size_t>(first + lane)] = State::Run::ready;

@@ -6,7 +6,10 @@
 // a block that has gone wrong.
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -90,6 +93,8 @@ struct BlockScheduler::State {
   Fiber* current = nullptr;
   detail::Exceptions* exceptions = nullptr;  ///< of the OS thread that runs the block
   const std::byte* fault_address = nullptr;  ///< of a stack overflow
+  std::atomic<bool> stopping = false;        ///< stop() was called
+  pthread_t os_thread{};                     ///< that runs the block
   detail::AlignedBytes shared, exchange, scratch;
 
   ~State() {
@@ -146,6 +151,7 @@ struct BlockScheduler::State {
   std::string thread_text(int thread) const;
   /// Why no thread can go on: who waits where, and who has already ended.
   Error stuck() const;
+  BlockFault stuck_fault() const;
   /// The thread has come to a barrier that does not look like that of `first_thread`. `unit`:
   /// "block" or "warp".
   [[gnu::cold]] void require_same_barrier(const char* unit, const char* barrier, int first_thread,
@@ -153,10 +159,14 @@ struct BlockScheduler::State {
   /// Notes why the block fails, unless that is known: the Error that `make` returns, or that there
   /// is no memory for it.
   template <class Make>
-  void fail(const Make& make) {
+  void fail(BlockFault fault, const Make& make) {
     if (failure) return;
     try {
-      failure = std::make_exception_ptr(make());
+      const Error error = make();
+      failure = std::make_exception_ptr(error);
+      if (task.observer == nullptr) return;
+      fault.text = error.what();
+      task.observer->fails(fault);
     } catch (const std::bad_alloc&) {
       failure = std::current_exception();
     }

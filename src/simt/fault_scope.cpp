@@ -39,8 +39,14 @@ void pass_on(int signal, siginfo_t* info, void* where) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* where) {
-  if (active.owns == nullptr || !active.owns(active.context, info->si_addr))
+  if (active.owns == nullptr) return pass_on(signal, info, where);
+  if (info->si_code == SI_TKILL) {
+    const auto answer = active.interrupted(active.context);
+    if (answer == FaultHandler::Answer::not_mine) pass_on(signal, info, where);
+    if (answer != FaultHandler::Answer::abandon) return;
+  } else if (!active.owns(active.context, info->si_addr)) {
     return pass_on(signal, info, where);
+  }
   auto* frame = static_cast<ucontext_t*>(where);
   const auto top =
       reinterpret_cast<std::uintptr_t>(active.stack_top(active.context)) & ~std::uintptr_t{15};

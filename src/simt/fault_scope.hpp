@@ -7,9 +7,12 @@ namespace tessera::detail {
 /// While an object lives, a fault on this OS thread is offered to `owns(context, address)`; if that
 /// says yes, the faulting code is abandoned and `landing(context)` runs at `stack_top()` instead.
 /// `terminated(context)` runs in place of std::terminate and does not return, unless the thread is
-/// not in one of the context's fibers. Everything else goes where it went before.
+/// not in one of the context's fibers. A SIGSEGV that another thread of the process sent is no
+/// fault: `interrupted(context)` says what to do. Everything else goes where it went before.
 struct FaultHandler {
+  enum class Answer { not_mine, go_on, abandon };
   bool (*owns)(void* context, const void* address) = nullptr;
+  Answer (*interrupted)(void* context) = nullptr;
   void* (*stack_top)(void* context) = nullptr;
   void (*landing)(void* context) = nullptr;
   void (*terminated)(void* context) = nullptr;

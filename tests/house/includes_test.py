@@ -24,7 +24,7 @@ KNOWS = {
     "cpu": {"core", "layout", "tensor"},
     "cuda": {"core", "layout", "tensor", "simt", "ops", "kernels"},
     "check": {"core", "layout", "tensor", "simt", "ops"},
-    "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda"},
+    "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check"},
     "blas": {"core", "cpu"},
     "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "check", "matmul", "io"},
 }

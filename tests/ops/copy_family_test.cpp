@@ -239,9 +239,9 @@ class LateThread {
       else std::memset(to, 0, Bytes);
     });
   }
-  void commit_async() { groups_.push_back(std::exchange(open_, {})); }
+  void commit_async(Here = {}) { groups_.push_back(std::exchange(open_, {})); }
   template <int Pending>
-  void wait_async() {
+  void wait_async(Here = {}) {
     while (groups_.size() > Pending) {
       for (const auto& each : groups_.front()) each();
       groups_.erase(groups_.begin());

@@ -35,9 +35,10 @@ enum class Kind : std::uint8_t {
   endless,             ///< a block that was stopped at the time limit
   never_read,          ///< an input of which elements were never read
   never_written,       ///< an output of which elements were never written
-  written_twice        ///< an output of which elements were written more than once
+  written_twice,       ///< an output of which elements were written more than once
+  impossible_launch    ///< more threads or shared storage than any device has
 };
-inline constexpr std::array<std::string_view, 18> kKindNames = {"race",
+inline constexpr std::array<std::string_view, 19> kKindNames = {"race",
                                                                 "out-of-bounds",
                                                                 "outside-view",
                                                                 "misaligned",
@@ -54,7 +55,8 @@ inline constexpr std::array<std::string_view, 18> kKindNames = {"race",
                                                                 "endless",
                                                                 "never-read",
                                                                 "never-written",
-                                                                "written-twice"};
+                                                                "written-twice",
+                                                                "impossible-launch"};
 constexpr std::string_view name(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 /// note: legal, but worth a look. warning: not promised to work everywhere. error: wrong.

@@ -28,9 +28,20 @@
 /// must not share one copy.
 #define TESSERA_INLINE TESSERA_HD __attribute__((always_inline)) inline
 
-/// Unrolls the following loop of a constant number of steps.
+/// 1: what the kernels of this file do can be recorded by the checker (core/recorder.hpp); slower.
+/// Code for a GPU never is.
+#if !defined(TESSERA_CHECK) || defined(__CUDACC__)
+#undef TESSERA_CHECK
+#define TESSERA_CHECK 0
+#endif
+
+/// Unrolls the following loop of a constant number of steps; not where each access is a call.
 #if defined(__CUDACC__)
 #define TESSERA_UNROLL _Pragma("unroll")
+#elif TESSERA_CHECK && defined(__clang__)
+#define TESSERA_UNROLL _Pragma("clang loop unroll(disable)")
+#elif TESSERA_CHECK
+#define TESSERA_UNROLL _Pragma("GCC unroll 1")
 #elif defined(__clang__)
 #define TESSERA_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -63,18 +74,22 @@
 #endif
 
 /// 1: every access to an element of a tensor is checked (core/contract.hpp), 0: none. As assert():
-/// checked unless NDEBUG is defined; code for a GPU never is.
+/// checked unless NDEBUG is defined; code for a GPU never is, and the checker reports by itself.
 #if !defined(TESSERA_CONTRACTS)
-#if defined(NDEBUG)
+#if defined(NDEBUG) || TESSERA_CHECK
 #define TESSERA_CONTRACTS 0
 #else
 #define TESSERA_CONTRACTS 1
 #endif
 #endif
 
-/// Gives a class whose accesses are checked another symbol: a program of checked and unchecked
-/// files, such as an unchecked library's, keeps both.
-#if TESSERA_CONTRACTS && !defined(__CUDACC__)
+/// Gives a class or function whose accesses are checked or recorded another symbol: a program of
+/// such and other files, such as an unchecked library's, keeps both.
+#if TESSERA_CHECK && TESSERA_CONTRACTS
+#define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("checked", "recorded")]]
+#elif TESSERA_CHECK
+#define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("recorded")]]
+#elif TESSERA_CONTRACTS && !defined(__CUDACC__)
 #define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("checked")]]
 #else
 #define TESSERA_CHECKED_SYMBOL

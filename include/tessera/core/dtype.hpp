@@ -10,9 +10,11 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "tessera/core/config.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/recorder.hpp"
 #include "tessera/core/small_float.hpp"
 #include "tessera/core/text.hpp"
 
@@ -138,10 +140,11 @@ struct AccumulatorOf<std::uint8_t> {
 template <class T>
 using Accumulator = typename AccumulatorOf<std::remove_cv_t<T>>::type;
 
-/// One step of a dot product, acc + a * b with a single rounding; integers wrap modulo 2^32.
-/// Written out everywhere, so that every kernel and every machine rounds alike.
+namespace detail {
+
+/// acc + a * b with a single rounding.
 template <class A, class B, class C>
-TESSERA_HD constexpr C fma(A a, B b, C acc) {
+TESSERA_HD constexpr C multiply_add(A a, B b, C acc) {
   if constexpr (std::is_floating_point_v<C>) {
 #if defined(__CUDA_ARCH__)
     return ::fma(static_cast<C>(a), static_cast<C>(b), acc);
@@ -153,6 +156,26 @@ TESSERA_HD constexpr C fma(A a, B b, C acc) {
     using U = std::make_unsigned_t<C>;
     return static_cast<C>(static_cast<U>(acc) + static_cast<U>(a) * static_cast<U>(b));
   }
+}
+
+}  // namespace detail
+
+/// One step of a dot product, acc + a * b with a single rounding; integers wrap modulo 2^32.
+/// Written out everywhere, so that every kernel and every machine rounds alike.
+template <class A, class B, class C>
+TESSERA_CHECKED_SYMBOL TESSERA_HD constexpr C fma(A a, B b, C acc,
+                                                  [[maybe_unused]] Here here = Here::current()) {
+#if TESSERA_CHECK
+  if (!std::is_constant_evaluated() && detail::recorder != nullptr)
+    detail::recorder->multiply_add(detail::bits_of(acc), sizeof acc, here);
+#endif
+  return detail::multiply_add(a, b, acc);
+}
+template <class A, class B, class C>
+requires(kIsRecorded<A> || kIsRecorded<B> || kIsRecorded<C>) TESSERA_HD
+    constexpr auto fma(A a, B b, C acc, Here here = Here::current()) {
+  return fma(detail::plain(std::move(a)), detail::plain(std::move(b)),
+             detail::plain(std::move(acc)), here);
 }
 
 /// Converts between element types: floating point rounds to nearest even; floating point to integer
@@ -176,6 +199,10 @@ TESSERA_HD constexpr To convert(From value) {
   } else {
     return static_cast<To>(value);
   }
+}
+template <class To, class From>
+requires kIsRecorded<From> TESSERA_HD constexpr To convert(From value) {
+  return convert<To>(value.load());
 }
 
 }  // namespace tessera

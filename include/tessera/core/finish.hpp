@@ -24,7 +24,8 @@ struct EpilogueScalars {
 /// alpha * sum + beta * old + bias, activated and clamped. `old` is used only when beta != 0, so
 /// its NaN vanish otherwise.
 template <class Acc, class Old>
-TESSERA_HD Acc finish(const EpilogueScalars<Acc>& s, Acc sum, Old&& old, const Acc* bias) {
+TESSERA_CHECKED_SYMBOL TESSERA_HD Acc finish(const EpilogueScalars<Acc>& s, Acc sum, Old&& old,
+                                             const Acc* bias) {
   Acc value = sum;
   if (s.alpha != Acc{1}) {
     if constexpr (std::is_integral_v<Acc>) value = fma(s.alpha, sum, Acc{0});

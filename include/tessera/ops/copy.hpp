@@ -32,7 +32,7 @@ constexpr bool same_static_shape() {
 /// dst = src, (R,C) to (R,C), element (r, c) by thread (r * C + c) mod threads: neighbouring
 /// threads take neighbouring columns. Elements are converted where the types differ.
 template <class Thread, AnyTensor Src, AnyTensor Dst>
-TESSERA_KERNEL void copy(Thread& t, const Src& src, const Dst& dst) {
+TESSERA_KERNEL void copy(Thread& t, const Src& src, const Dst& dst, Here here = Here::current()) {
   static_assert(
       detail::same_static_shape<Dst, Src>(),
       "copy(t, src, dst) copies a tile into a tile of the same static shape (rows, columns)");
@@ -42,20 +42,21 @@ TESSERA_KERNEL void copy(Thread& t, const Src& src, const Dst& dst) {
   const int threads = detail::block_threads(t);
   if (src.is_full() && dst.is_full()) {  // decided once for each tile
     for (index_t i = t.thread; i < count; i += threads)
-      dst(i / cols, i % cols) = convert<To>(src(i / cols, i % cols));
+      dst(i / cols, i % cols, here) = convert<To>(src(i / cols, i % cols, here));
   } else {
     for (index_t i = t.thread; i < count; i += threads) {
       const index_t row = i / cols, col = i % cols;
       if (!dst.contains(row, col)) continue;
-      if (src.contains(row, col)) dst(row, col) = convert<To>(src(row, col));
-      else dst(row, col) = To{};
+      if (src.contains(row, col)) dst(row, col, here) = convert<To>(src(row, col, here));
+      else dst(row, col, here) = To{};
     }
   }
 }
 
 /// What is no tensor is not copied: this overload only says so.
 template <detail::ThreadContext Thread, class Src, class Dst>
-requires(!AnyTensor<Src> || !AnyTensor<Dst>) void copy(Thread&, const Src&, const Dst&) {
+requires(!AnyTensor<Src> || !AnyTensor<Dst>) void copy(Thread&, const Src&, const Dst&,
+                                                       Here = Here::current()) {
   static_assert(AnyTensor<Src> && AnyTensor<Dst>,
                 "copy(t, src, dst) takes views: copy(t, tile, s.a.view()), not copy(t, tile, s.a)");
 }
@@ -63,21 +64,25 @@ requires(!AnyTensor<Src> || !AnyTensor<Dst>) void copy(Thread&, const Src&, cons
 /// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
 /// barrier. On sm_80 and later `cp.async`; elsewhere a plain copy that is done at once.
 template <class Thread, AnyTensor Src, AnyTensor Dst>
-TESSERA_KERNEL void copy_async(Thread& t, const Src& src, const Dst& dst) {
+TESSERA_KERNEL void copy_async(Thread& t, const Src& src, const Dst& dst,
+                               [[maybe_unused]] Here here = Here::current()) {
   if constexpr (requires { t.copy_async(src, dst); }) t.copy_async(src, dst);
-  else copy(t, src, dst);
+  else {
+    [[maybe_unused]] const detail::AsyncCopies async;
+    copy(t, src, dst, here);
+  }
 }
 
 /// Ends a group of asynchronous copies of this thread.
 template <class Thread>
-TESSERA_KERNEL void commit(Thread& t) {
-  t.commit_async();
+TESSERA_KERNEL void commit(Thread& t, Here here = Here::current()) {
+  t.commit_async(here);
 }
 
 /// Waits until at most `Pending` of this thread's newest groups are still under way.
 template <int Pending, class Thread>
-TESSERA_KERNEL void wait(Thread& t) {
-  t.template wait_async<Pending>();
+TESSERA_KERNEL void wait(Thread& t, Here here = Here::current()) {
+  t.template wait_async<Pending>(here);
 }
 
 namespace detail {
@@ -103,7 +108,8 @@ TESSERA_KERNEL bool loads_as_packets(const T& tile) {
 /// dst = src as copy(), but N neighbours along a row move with one wide load where strides and
 /// alignment allow it; the destination may have any layout (a transposed one scatters the packet).
 template <int N, class Thread, AnyTensor Src, AnyTensor Dst>
-TESSERA_KERNEL void copy_vectorized(Thread& t, const Src& src, const Dst& dst) {
+TESSERA_KERNEL void copy_vectorized(Thread& t, const Src& src, const Dst& dst,
+                                    Here here = Here::current()) {
   static_assert(detail::same_static_shape<Dst, Src>(),
                 "copy_vectorized(t, src, dst) copies a tile into a tile of the same static shape "
                 "(rows, columns)");
@@ -122,19 +128,21 @@ TESSERA_KERNEL void copy_vectorized(Thread& t, const Src& src, const Dst& dst) {
       using Packet = detail::Packet<From, N>;
       for (index_t i = t.thread; i < packets; i += detail::block_threads(t)) {
         const index_t row = i / (cols / N), col = i % (cols / N) * N;
-        const Packet packet = *reinterpret_cast<const Packet*>(&src(row, col));
+        const auto* from = reinterpret_cast<const Packet*>(src.data() + src.offset(row, col));
+        const Packet packet = detail::touch(from, detail::Access::load, 0, here) ? *from : Packet{};
         if constexpr (row_packets) {
-          *reinterpret_cast<Packet*>(&dst(row, col)) = packet;
+          auto* to = reinterpret_cast<Packet*>(dst.data() + dst.offset(row, col));
+          if (detail::may_store(to, packet, here)) *to = packet;
         } else {
           TESSERA_UNROLL
           for (int lane = 0; lane < N; ++lane)
-            dst(row, col + lane) = convert<To>(packet.lane[lane]);
+            dst(row, col + lane, here) = convert<To>(packet.lane[lane]);
         }
       }
       return;
     }
   }
-  copy(t, src, dst);
+  copy(t, src, dst, here);
 }
 
 }  // namespace tessera

@@ -129,10 +129,10 @@ struct Answers : Answer<Options>... {
     (ask_fill<Options>(value), ...);
     return value;
   }
-  template <class Target, class To>
-  TESSERA_HD constexpr void write(Target&& target, To value) const {
-    (ask_combine<Options>(target, value), ...);
-    target = value;
+  template <class Dst, class To, class... I>
+  TESSERA_HD constexpr void write(const Dst& dst, To value, Here here, I... at) const {
+    (ask_combine<Options>(dst, value, here, at...), ...);
+    dst(at..., here) = value;
   }
 
  private:
@@ -140,17 +140,17 @@ struct Answers : Answer<Options>... {
   TESSERA_HD constexpr void ask_fill(To& value) const {
     if constexpr (Answer<Option>::fills) value = element_from<To>(Answer<Option>::option.value);
   }
-  template <class Option, class Target, class To>
-  TESSERA_HD constexpr void ask_combine(const Target& target, To& value) const {
+  template <class Option, class Dst, class To, class... I>
+  TESSERA_HD constexpr void ask_combine(const Dst& dst, To& value, Here here, I... at) const {
     if constexpr (Answer<Option>::combines)
-      value = combined(static_cast<To>(target), value, Answer<Option>::option.op);
+      value = combined(value_at(dst, at..., here), value, Answer<Option>::option.op);
   }
 };
 
 /// dst(at...) = src(at...) under the options. `Full`: both exist, the caller knows.
 template <bool Full, class Src, class Dst, class... Options, class... I>
 TESSERA_HD constexpr void copy_element(const Src& src, const Dst& dst,
-                                       const Answers<Options...>& answers, I... at) {
+                                       const Answers<Options...>& answers, Here here, I... at) {
   using To = typename Dst::value;
   if constexpr (!Full) {
     if (!dst.contains(at...)) return;
@@ -158,8 +158,8 @@ TESSERA_HD constexpr void copy_element(const Src& src, const Dst& dst,
   if (!answers.writes(at...)) return;
   bool exists = answers.reads(at...);
   if constexpr (!Full) exists = exists && src.contains(at...);
-  if (exists) answers.write(dst(at...), element_from<To>(value_at(src, at...)));
-  else if constexpr (!Answers<Options...>::combines) dst(at...) = answers.template fill<To>();
+  if (exists) answers.write(dst, element_from<To>(value_at(src, at..., here)), here, at...);
+  else if constexpr (!Answers<Options...>::combines) dst(at..., here) = answers.template fill<To>();
 }
 
 template <class Src, class Dst>

@@ -47,12 +47,12 @@ TESSERA_HD constexpr void for_each_owned(const Dst& dst, index_t p, Body& body, 
 
 template <Layout Threads, class Src, class Dst, class Answers>
 TESSERA_HD constexpr void copy_share(index_t p, const Src& src, const Dst& dst,
-                                     const Answers& answers) {
+                                     const Answers& answers, Here here) {
   if (src.is_full() && dst.is_full()) {
-    auto body = [&](auto... at) { copy_element<true>(src, dst, answers, at...); };
+    auto body = [&](auto... at) { copy_element<true>(src, dst, answers, here, at...); };
     for_each_owned<Threads, 0>(dst, p, body);
   } else {
-    auto body = [&](auto... at) { copy_element<false>(src, dst, answers, at...); };
+    auto body = [&](auto... at) { copy_element<false>(src, dst, answers, here, at...); };
     for_each_owned<Threads, 0>(dst, p, body);
   }
 }
@@ -117,7 +117,7 @@ constexpr bool moves_as_bytes() {
 }
 
 template <Layout Threads, class Thread, class Src, class Dst>
-TESSERA_HD constexpr void copy_share_async(Thread& t, const Src& src, const Dst& dst) {
+TESSERA_HD constexpr void copy_share_async(Thread& t, const Src& src, const Dst& dst, Here here) {
   if constexpr (moves_as_bytes<Thread, Src, Dst>()) {
     auto body = [&](auto... at) {
       const bool inside = src.contains(at...);
@@ -127,7 +127,8 @@ TESSERA_HD constexpr void copy_share_async(Thread& t, const Src& src, const Dst&
     };
     for_each_owned<Threads, 0>(dst, number_among(t), body);
   } else {
-    copy_share<Threads>(number_among(t), src, dst, Answers<>());
+    [[maybe_unused]] const AsyncCopies async;
+    copy_share<Threads>(number_among(t), src, dst, Answers<>(), here);
   }
 }
 
@@ -156,36 +157,50 @@ constexpr void require_copy_with() {
   static_assert(Width >= 1, "copy_with<threads, width>: the width is positive");
 }
 
+template <Layout Threads, int Width, class Thread, class Src, class Dst, class... Options>
+TESSERA_HD constexpr void copy_shared_out(const Thread& t, const Src& src, const Dst& dst,
+                                          Here here, const Options&... options) {
+  require_copy_with<Threads, Width, Src, Dst>();
+  const index_t p = number_among(t);
+  constexpr index_t count = Threads.size();
+  if (p >= count) return;
+  const Answers<Options...> answers(options...);
+  constexpr int width = Answers<Options...>::masks ? 1 : Width;
+  in_vectors<width>(src, dst, [&](const auto& from, const auto& to) {
+    copy_share<Threads>(p, from, to, answers, here);
+  });
+}
+
 }  // namespace detail
 
 /// dst = src, the same static or dynamic extents, by the threads of the layout `Threads` (one mode
 /// for each mode of the tensors). Width > 1: that many neighbours along the last mode move
 /// together where extents, strides and alignment of both sides allow it; else one by one.
-template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst,
-          class... Options>
+template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst>
 TESSERA_HD constexpr void copy_with(const Thread& t, const Src& src, const Dst& dst,
-                                    const Options&... options) {
-  detail::require_copy_with<Threads, Width, Src, Dst>();
-  const index_t p = detail::number_among(t);
-  constexpr index_t count = Threads.size();
-  if (p >= count) return;
-  const detail::Answers<Options...> answers(options...);
-  constexpr int width = detail::Answers<Options...>::masks ? 1 : Width;
-  detail::in_vectors<width>(src, dst, [&](const auto& from, const auto& to) {
-    detail::copy_share<Threads>(p, from, to, answers);
-  });
+                                    Here here = Here::current()) {
+  detail::copy_shared_out<Threads, Width>(t, src, dst, here);
+}
+/// With options, reports name this line.
+template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst, class First,
+          class... Options>
+requires(!std::is_same_v<First, Here>) TESSERA_HD
+    constexpr void copy_with(const Thread& t, const Src& src, const Dst& dst, const First& first,
+                             const Options&... options) {
+  detail::copy_shared_out<Threads, Width>(t, src, dst, Here::current(), first, options...);
 }
 
 /// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
 /// barrier; what lies past the edge of the source becomes zero. Elements that are converted, or
 /// narrower than 4 bytes, and threads without asynchronous copies: a plain copy, done at once.
 template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst>
-TESSERA_HD constexpr void copy_async_with(Thread& t, const Src& src, const Dst& dst) {
+TESSERA_HD constexpr void copy_async_with(Thread& t, const Src& src, const Dst& dst,
+                                          Here here = Here::current()) {
   detail::require_copy_with<Threads, Width, Src, Dst>();
   constexpr index_t count = Threads.size();
   if (detail::number_among(t) >= count) return;
   detail::in_vectors<Width>(src, dst, [&](const auto& from, const auto& to) {
-    detail::copy_share_async<Threads>(t, from, to);
+    detail::copy_share_async<Threads>(t, from, to, here);
   });
 }
 

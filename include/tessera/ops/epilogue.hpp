@@ -45,30 +45,34 @@ TESSERA_HD constexpr auto tile(const Output<CTensor>& out, index_t i, index_t j)
 
 /// Stores one finished sum; does nothing where (row, col) does not exist.
 template <AnyTensor CTensor, class Acc>
-TESSERA_KERNEL void store(const Output<CTensor>& out, index_t row, index_t col, Acc sum) {
+TESSERA_KERNEL void store(const Output<CTensor>& out, index_t row, index_t col, Acc sum,
+                          Here here = Here::current()) {
   if (!out.contains(row, col)) return;
   using T = std::remove_cv_t<typename CTensor::element>;
   const auto* bias =
       out.bias == nullptr ? nullptr : out.bias + row * out.bias_row + col * out.bias_col;
-  auto&& target = out.c(row, col);
-  target = convert<T>(finish(
-      out.scalars, sum, [&] { return target; }, bias));
+  const auto old = [&] { return static_cast<T>(out.c(row, col, here)); };
+  out.c(row, col, here) = convert<T>(finish(out.scalars, sum, old, bias));
 }
 
 /// The same to a plain tensor: C = sum, converted to its type.
 template <AnyTensor CTensor, class Acc>
-TESSERA_KERNEL void store(const CTensor& c, index_t row, index_t col, Acc sum) {
-  if (c.contains(row, col)) c(row, col) = convert<std::remove_cv_t<typename CTensor::element>>(sum);
+TESSERA_KERNEL void store(const CTensor& c, index_t row, index_t col, Acc sum,
+                          Here here = Here::current()) {
+  if (c.contains(row, col))
+    c(row, col, here) = convert<std::remove_cv_t<typename CTensor::element>>(sum);
 }
 
 /// Stores a thread's tile of sums (TM,TN) at tile (i, j) of `out`, element by element.
 template <class Out, class Acc, Layout L>
-TESSERA_KERNEL void store_tile(const Out& out, index_t i, index_t j, const Storage<Acc, L>& acc) {
+TESSERA_KERNEL void store_tile(const Out& out, index_t i, index_t j, const Storage<Acc, L>& acc,
+                               Here here = Here::current()) {
   constexpr index_t rows = L.shape.leaf(0), cols = L.shape.leaf(1);
   TESSERA_UNROLL_REGISTERS
   for (index_t r = 0; r < rows; ++r) {
     TESSERA_UNROLL_REGISTERS
-    for (index_t c = 0; c < cols; ++c) store(out, i * rows + r, j * cols + c, acc(r, c));
+    for (index_t c = 0; c < cols; ++c)
+      store(out, i * rows + r, j * cols + c, acc(r, c, here), here);
   }
 }
 

@@ -9,7 +9,8 @@ namespace tessera {
 
 /// acc (TM,TN) += a (TM,K) * b (K,TN), all static shapes.
 template <class Acc, Layout L, AnyTensor A, AnyTensor B>
-TESSERA_KERNEL void multiply_accumulate(Storage<Acc, L>& acc, const A& a, const B& b) {
+TESSERA_KERNEL void multiply_accumulate(Storage<Acc, L>& acc, const A& a, const B& b,
+                                        Here here = Here::current()) {
   constexpr index_t rows = L.shape.leaf(0), cols = L.shape.leaf(1),
                     depth = A::pattern.shape.leaf(1);
   static_assert(
@@ -17,19 +18,20 @@ TESSERA_KERNEL void multiply_accumulate(Storage<Acc, L>& acc, const A& a, const 
           A::pattern.shape.leaf(0) == rows && B::pattern.shape.leaf(1) == cols &&
           B::pattern.shape.leaf(0) == depth,
       "multiply_accumulate: acc is (TM,TN), a is (TM,K), b is (K,TN), all known at compile time");
-#if defined(__CUDA_ARCH__)
-  // Registers: one column of a and one row of b at a time, reused TM * TN times.
+#if defined(__CUDA_ARCH__) || TESSERA_CHECK
+  // Registers: one column of a and one row of b at a time, reused TM * TN times. The checker counts
+  // what a GPU does.
   TESSERA_UNROLL
   for (index_t k = 0; k < depth; ++k) {
     Acc ra[rows], rb[cols];
     TESSERA_UNROLL
-    for (index_t i = 0; i < rows; ++i) ra[i] = static_cast<Acc>(a(i, k));
+    for (index_t i = 0; i < rows; ++i) ra[i] = static_cast<Acc>(a(i, k, here));
     TESSERA_UNROLL
-    for (index_t j = 0; j < cols; ++j) rb[j] = static_cast<Acc>(b(k, j));
+    for (index_t j = 0; j < cols; ++j) rb[j] = static_cast<Acc>(b(k, j, here));
     TESSERA_UNROLL
     for (index_t i = 0; i < rows; ++i) {
       TESSERA_UNROLL
-      for (index_t j = 0; j < cols; ++j) acc(i, j) = fma(ra[i], rb[j], acc(i, j));
+      for (index_t j = 0; j < cols; ++j) acc(i, j, here) = fma(ra[i], rb[j], acc(i, j, here), here);
     }
   }
 #else
@@ -37,10 +39,10 @@ TESSERA_KERNEL void multiply_accumulate(Storage<Acc, L>& acc, const A& a, const 
   TESSERA_NO_UNROLL
   for (index_t i = 0; i < rows; ++i) {
     for (index_t j = 0; j < cols; ++j) {
-      Acc sum = acc(i, j);
+      Acc sum = acc(i, j, here);
       TESSERA_UNROLL
-      for (index_t k = 0; k < depth; ++k) sum = fma(a(i, k), b(k, j), sum);
-      acc(i, j) = sum;
+      for (index_t k = 0; k < depth; ++k) sum = fma(a(i, k, here), b(k, j, here), sum, here);
+      acc(i, j, here) = sum;
     }
   }
 #endif

@@ -10,7 +10,8 @@ namespace tessera {
 /// acc(i, j) = fma(a(i), b(j), acc(i, j)); the extents agree: (M,N), (M), (N).
 template <class Acc, class A, class B>
 requires(detail::TensorLike<Acc>&& detail::TensorLike<const A>&& detail::TensorLike<const B>)
-    TESSERA_HD constexpr void outer_product_acc(Acc&& acc, const A& a, const B& b) {
+    TESSERA_HD constexpr void outer_product_acc(Acc&& acc, const A& a, const B& b,
+                                                Here here = Here::current()) {
   const auto& c = detail::view_of(acc);
   const auto& left = detail::view_of(a);
   const auto& right = detail::view_of(b);
@@ -28,7 +29,8 @@ requires(detail::TensorLike<Acc>&& detail::TensorLike<const A>&& detail::TensorL
                 "outer_product_acc: acc is (M,N), a is (M), b is (N), with the same M and N");
   using Sum = typename C::value;
   for_each_position(c, [&](auto i, auto j) {
-    c(i, j) = fma(detail::value_at(left, i), detail::value_at(right, j), static_cast<Sum>(c(i, j)));
+    c(i, j, here) = fma(detail::value_at(left, i, here), detail::value_at(right, j, here),
+                        static_cast<Sum>(c(i, j, here)), here);
   });
 }
 

@@ -137,17 +137,17 @@ template <class Thread, class V, AnyTensor Scratch>
 TESSERA_KERNEL V block_sum(Thread& t, V value, const Scratch& scratch,
                            Here here = Here::current()) {
   const int threads = static_cast<int>(volume(t.block_dim)), me = t.thread;
-  scratch(me) = value;
+  scratch(me, here) = value;
   t.barrier(here);  // every value is there
   int step = 1;
   while (step * 2 < threads) step *= 2;
   for (; step > 0; step /= 2) {
     if (me < step && me + step < threads)
-      scratch(me) =
-          static_cast<V>(static_cast<V>(scratch(me)) + static_cast<V>(scratch(me + step)));
+      scratch(me, here) = static_cast<V>(static_cast<V>(scratch(me, here)) +
+                                         static_cast<V>(scratch(me + step, here)));
     t.barrier(here);  // the first `step` values hold all sums
   }
-  const V total = scratch(0);
+  const V total = scratch(0, here);
   t.barrier(here);  // everyone has the total: scratch may be overwritten
   return total;
 }

@@ -132,34 +132,34 @@ struct TensorCore {
 
   /// This lane's part of `a`, any tensor of shape (m,k).
   template <class Thread, AnyTensor A>
-  static TESSERA_KERNEL FragmentA load_a(const Thread& t, const A& a) {
+  static TESSERA_KERNEL FragmentA load_a(const Thread& t, const A& a, Here here = Here::current()) {
     FragmentA out;
     TESSERA_UNROLL
     for (int v = 0; v < values_a; ++v) {
       const int at = position<layout_a>(t.lane, v);
-      out.value[v] = rounded(a(at % S.m, at / S.m));
+      out.value[v] = rounded(a(at % S.m, at / S.m, here));
     }
     return out;
   }
   /// This lane's part of `b`, any tensor of shape (k,n).
   template <class Thread, AnyTensor B>
-  static TESSERA_KERNEL FragmentB load_b(const Thread& t, const B& b) {
+  static TESSERA_KERNEL FragmentB load_b(const Thread& t, const B& b, Here here = Here::current()) {
     FragmentB out;
     TESSERA_UNROLL
     for (int v = 0; v < values_b; ++v) {
       const int at = position<layout_b>(t.lane, v);
-      out.value[v] = rounded(b(at / S.n, at % S.n));
+      out.value[v] = rounded(b(at / S.n, at % S.n, here));
     }
     return out;
   }
   /// This lane's part of `c`, any tensor of shape (m,n).
   template <class Thread, AnyTensor C>
-  static TESSERA_KERNEL FragmentC load_c(const Thread& t, const C& c) {
+  static TESSERA_KERNEL FragmentC load_c(const Thread& t, const C& c, Here here = Here::current()) {
     FragmentC out;
     TESSERA_UNROLL
     for (int v = 0; v < values_c; ++v) {
       const int at = position<layout_c>(t.lane, v);
-      out.value[v] = static_cast<Out>(c(at % S.m, at / S.m));
+      out.value[v] = static_cast<Out>(c(at % S.m, at / S.m, here));
     }
     return out;
   }
@@ -179,11 +179,12 @@ struct TensorCore {
   /// Stores this lane's part of d to tile (m,n) of `out`, a tensor or an Output, by the one
   /// epilogue; skipped past the edge.
   template <class Thread, class Target>
-  static TESSERA_KERNEL void store_d(const Thread& t, const Target& out, const FragmentC& d) {
+  static TESSERA_KERNEL void store_d(const Thread& t, const Target& out, const FragmentC& d,
+                                     Here here = Here::current()) {
     TESSERA_UNROLL_REGISTERS
     for (int v = 0; v < values_c; ++v) {
       const int at = position<layout_c>(t.lane, v);
-      store(out, at % S.m, at / S.m, d.value[v]);
+      store(out, at % S.m, at / S.m, d.value[v], here);
     }
   }
 
@@ -216,13 +217,17 @@ struct TensorCore {
       const int at = position<layout_b>(t.lane, v);
       sB[at % S.n * S.k + at / S.n] = b.value[v];
     }
-    t.warp_barrier(here);
+    t.meet("mma", here);
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr)
+      detail::recorder->matrix_flops(2 * S.m * S.n * S.k / lanes, here);
+#endif
     for (int v = 0; v < values_c; ++v) {
       const int at = position<layout_c>(t.lane, v);
       const In* row = sA + at % S.m * S.k;
       const In* col = sB + at / S.m * S.k;
       Out sum = d.value[v];
-      for (int k = 0; k < S.k; ++k) sum = fma(row[k], col[k], sum);
+      for (int k = 0; k < S.k; ++k) sum = detail::multiply_add(row[k], col[k], sum);
       d.value[v] = sum;
     }
   }

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "tessera/core/here.hpp"
+#include "tessera/simt/block_observer.hpp"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/order.hpp"
 
@@ -35,6 +36,7 @@ struct BlockTask {
   std::size_t stack_bytes = kStackBytes;  ///< of each thread
   Body body = nullptr;
   void* closure = nullptr;
+  BlockObserver* observer = nullptr;  ///< null: nobody watches
 };
 
 class BlockScheduler {
@@ -46,6 +48,9 @@ class BlockScheduler {
 
   /// Runs all threads of the block. Throws Error(kernel).
   void run(const BlockTask& task);
+  /// Ends a block that run() is running on another OS thread, wherever its kernel is: run() then
+  /// throws Error(kernel). Nothing happens where the kernel is not running at this moment.
+  void stop();
 
   /// Returns when all threads of the block have called it at the same place with the same name.
   /// `name` is the superstep's, or null.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tessera/core/here.hpp"
+#include "tessera/core/recorder.hpp"
 #include "tessera/simt/block_scheduler.hpp"
 #include "tessera/simt/dim3.hpp"
 
@@ -19,7 +20,16 @@ namespace tessera {
 /// Everything but the extents of the block, which a kernel may fix at compile time. WarpSize: 32,
 /// or 64.
 template <int WarpSize>
-class CpuThreadBase {
+class TESSERA_CHECKED_SYMBOL CpuThreadBase {
+  template <class T>
+  static T& element(T& target) {
+    return target;
+  }
+  template <class T>
+  static T& element(Recorded<T>& target) {
+    return target.atomic();
+  }
+
  public:
   static constexpr int warp_size = WarpSize;
   Position thread;  ///< in the block; converts to the linear number
@@ -45,9 +55,14 @@ class CpuThreadBase {
   void warp_barrier(Here here = Here::current()) {
     scheduler_->warp_barrier(thread.linear, nullptr, here);
   }
+  /// The same for a verb of the whole warp, as reports call it.
+  void meet(const char* verb, Here here) { scheduler_->warp_barrier(thread.linear, verb, here); }
   /// Runs `body`, then a barrier with this name. Reports speak of supersteps by name.
   template <class Body>
   void superstep(const char* name, Body&& body, Here here = Here::current()) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) detail::recorder->superstep(name);
+#endif
     std::forward<Body>(body)();
     scheduler_->barrier(thread.linear, name, here);
   }
@@ -105,37 +120,49 @@ class CpuThreadBase {
   bool any(bool vote, Here here = Here::current()) { return ballot(vote, here) != 0; }
   bool all(bool vote, Here here = Here::current()) { return ballot(!vote, here) == 0; }
 
+  /// What an atomic update changes: T& and, where accesses are recorded, an element of a tensor.
+  template <class Target>
+  using Updated = std::remove_reference_t<decltype(element(std::declval<Target&>()))>;
+
   /// Atomic updates of one element in shared or global memory; each returns the value before.
   /// Relaxed order.
-  template <class T>
-  T atomic_add(T& target, std::type_identity_t<T> value) {
-    return std::atomic_ref<T>(target).fetch_add(value, std::memory_order_relaxed);
+  template <class Target, class T = Updated<Target>>
+  T atomic_add(Target&& target, std::type_identity_t<T> value) {
+    return std::atomic_ref<T>(element(target)).fetch_add(value, std::memory_order_relaxed);
   }
-  template <class T>
-  T atomic_max(T& target, std::type_identity_t<T> value) {
-    return update(target, [&](T old) { return old < value ? value : old; });
+  template <class Target, class T = Updated<Target>>
+  T atomic_max(Target&& target, std::type_identity_t<T> value) {
+    return update(element(target), [&](T old) { return old < value ? value : old; });
   }
-  template <class T>
-  T atomic_min(T& target, std::type_identity_t<T> value) {
-    return update(target, [&](T old) { return value < old ? value : old; });
+  template <class Target, class T = Updated<Target>>
+  T atomic_min(Target&& target, std::type_identity_t<T> value) {
+    return update(element(target), [&](T old) { return value < old ? value : old; });
   }
-  template <class T>
-  T atomic_exchange(T& target, std::type_identity_t<T> value) {
-    return std::atomic_ref<T>(target).exchange(value, std::memory_order_relaxed);
+  template <class Target, class T = Updated<Target>>
+  T atomic_exchange(Target&& target, std::type_identity_t<T> value) {
+    return std::atomic_ref<T>(element(target)).exchange(value, std::memory_order_relaxed);
   }
   /// Stores `desired` if the element equals `expected`; returns the value before.
-  template <class T>
-  T atomic_compare_exchange(T& target, std::type_identity_t<T> expected,
+  template <class Target, class T = Updated<Target>>
+  T atomic_compare_exchange(Target&& target, std::type_identity_t<T> expected,
                             std::type_identity_t<T> desired) {
-    std::atomic_ref<T>(target).compare_exchange_strong(expected, desired,
-                                                       std::memory_order_relaxed);
+    std::atomic_ref<T>(element(target))
+        .compare_exchange_strong(expected, desired, std::memory_order_relaxed);
     return expected;
   }
 
   /// Asynchronous copies are plain copies here: already done when they are issued.
-  void commit_async() {}
+  void commit_async([[maybe_unused]] Here here = Here::current()) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) detail::recorder->commit(here);
+#endif
+  }
   template <int Pending>
-  void wait_async() {}
+  void wait_async([[maybe_unused]] Here here = Here::current()) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) detail::recorder->wait(Pending, here);
+#endif
+  }
 
  private:
   template <class T, class Change>
@@ -154,7 +181,7 @@ class CpuThreadBase {
 
 /// The context of a kernel that declares its block size: `t.block_dim` is a constant.
 template <Dim3 Block, int WarpSize = kWarpSize>
-class CpuThread : public CpuThreadBase<WarpSize> {
+class TESSERA_CHECKED_SYMBOL CpuThread : public CpuThreadBase<WarpSize> {
  public:
   static constexpr Dim3 block_dim = Block;
   CpuThread(BlockScheduler& scheduler, int linear, const Position& block_, Dim3, Dim3 grid)

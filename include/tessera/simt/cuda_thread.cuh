@@ -126,9 +126,9 @@ class CudaThread {
                  "n"(Bytes), "r"(inside ? Bytes : 0)
                  : "memory");
   }
-  __device__ void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  __device__ void commit_async(Here = {}) { asm volatile("cp.async.commit_group;" ::: "memory"); }
   template <int Pending>
-  __device__ void wait_async() {
+  __device__ void wait_async(Here = {}) {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
   }
 

@@ -52,10 +52,9 @@ class ConvertingReference {
     return How::template as<To>(static_cast<From>(detail::access(data_, offset_, here_)));
   }
   TESSERA_HD constexpr const ConvertingReference& operator=(To value) const {
-    auto&& target = detail::access(data_, offset_, here_);
     using Kept = std::remove_cv_t<
         typename detail::Referred<decltype(detail::access(data_, offset_, here_))>::type>;
-    target = How::template as<Kept>(value);
+    detail::access(data_, offset_, here_) = How::template as<Kept>(value);
     return *this;
   }
   TESSERA_HD constexpr const ConvertingReference& operator=(const ConvertingReference& o) const {

@@ -13,32 +13,65 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
   static constexpr Layout layout = L;
   T elements[static_cast<std::size_t>(L.cosize())];
 
-  TESSERA_HD constexpr auto view() { return Tensor<T*, L>(elements); }
-  TESSERA_HD constexpr auto view() const { return Tensor<const T*, L>(elements); }
-  TESSERA_HD constexpr T& operator()(index_t i, index_t j, Here here = Here::current()) {
-    require_element(here, i, j);
-    return elements[view().offset(i, j)];
+  TESSERA_HD constexpr auto view() {
+    tell_tile();
+    return Tensor<T*, L>(elements);
   }
-  TESSERA_HD constexpr const T& operator()(index_t i, index_t j,
-                                           Here here = Here::current()) const {
-    require_element(here, i, j);
-    return elements[view().offset(i, j)];
+  TESSERA_HD constexpr auto view() const {
+    tell_tile();
+    return Tensor<const T*, L>(elements);
   }
-  TESSERA_HD constexpr T& operator()(index_t i, Here here = Here::current()) {
-    require_element(here, i);
-    return elements[view().offset(i)];
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j,
+                                                 Here here = Here::current()) {
+    return at(*this, here, i, j);
   }
-  TESSERA_HD constexpr const T& operator()(index_t i, Here here = Here::current()) const {
-    require_element(here, i);
-    return elements[view().offset(i)];
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j,
+                                                 Here here = Here::current()) const {
+    return at(*this, here, i, j);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, Here here = Here::current()) {
+    return at(*this, here, i);
+  }
+  TESSERA_HD constexpr decltype(auto) operator()(index_t i, Here here = Here::current()) const {
+    return at(*this, here, i);
   }
 
  private:
-  template <class... I>
-  TESSERA_HD constexpr void require_element([[maybe_unused]] Here here,
-                                            [[maybe_unused]] I... coordinates) const {
-    if constexpr (contract::kChecked) static_cast<void>(view()(coordinates..., here));
+  template <class Self, class... I>
+  static TESSERA_HD constexpr decltype(auto) at(Self& self, [[maybe_unused]] Here here,
+                                                I... coordinates) {
+    if constexpr (contract::kChecked || detail::kRecorded) return self.view()(coordinates..., here);
+    else return (self.elements[self.view().offset(coordinates...)]);
   }
+
+  TESSERA_HD constexpr void tell_tile() const {
+#if TESSERA_CHECK
+    if (!std::is_constant_evaluated() && detail::recorder != nullptr)
+      detail::recorder->tile(elements, kTileInfo);
+#endif
+  }
+#if TESSERA_CHECK
+  static bool locate(index_t offset, index_t* coordinates) {
+    for (index_t i = 0; i < L.size(); ++i) {
+      if (L(i) != offset) continue;
+      index_t rest = i;
+      for (int mode = 0; mode < L.rank(); ++mode) {
+        const index_t extent = L.shape.mode(mode).product();
+        coordinates[mode] = rest % extent;
+        rest /= extent;
+      }
+      return true;
+    }
+    return false;
+  }
+  static constexpr detail::TileInfo tile_info() {
+    detail::TileInfo info{L.rank(), {}, sizeof(T), sizeof(elements), locate};
+    for (int mode = 0; mode < L.rank() && mode < detail::TileInfo::kMaxRank; ++mode)
+      info.extents[mode] = L.shape.mode(mode).product();
+    return info;
+  }
+  static constexpr detail::TileInfo kTileInfo = tile_info();
+#endif
 };
 
 /// A row-major tile of T: Tile<float, 16, 8> is (16,8):(8,1).

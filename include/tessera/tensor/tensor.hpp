@@ -5,7 +5,8 @@
 // shape really exists: a tile cut at the border of a matrix is `Clipped`, everything else is
 // `Whole` and pays nothing. Element access gives numbers: t(i, j) of a float tensor is a float&. It
 // must name an element that exists: checked where TESSERA_CONTRACTS is on (core/contract.hpp).
-// Knows nothing about threads.
+// Where TESSERA_CHECK is on, a Recorded stands for that reference (core/recorder.hpp). Knows
+// nothing about threads.
 #pragma once
 
 #include <type_traits>
@@ -14,6 +15,7 @@
 #include "tessera/core/config.hpp"
 #include "tessera/core/contract.hpp"
 #include "tessera/core/here.hpp"
+#include "tessera/core/recorder.hpp"
 #include "tessera/layout/layout.hpp"
 #include "tessera/tensor/refused.hpp"
 
@@ -40,11 +42,24 @@ struct Referred<Proxy> {
   using type = typename Proxy::value_type;
 };
 
+#if TESSERA_CHECK
+/// An element in memory, whose accesses are told: the value of a constant one.
+template <class T>
+constexpr auto recorded(T* at, const Here& here) {
+  if constexpr (std::is_const_v<T>)
+    return Recorded<std::remove_const_t<T>>(const_cast<std::remove_const_t<T>*>(at), here).load();
+  else return Recorded<T>(at, here);
+}
+#endif
+
 /// The element at `offset` of an engine; one that records is told where the access stands.
 template <class Pointer>
 TESSERA_HD constexpr decltype(auto) access(const Pointer& data, index_t offset,
                                            [[maybe_unused]] Here here) {
   if constexpr (requires { data.at(offset, here); }) return data.at(offset, here);
+#if TESSERA_CHECK
+  else if constexpr (std::is_pointer_v<Pointer>) return recorded(data + offset, here);
+#endif
   else return data[offset];
 }
 
@@ -247,6 +262,10 @@ class TESSERA_CHECKED_SYMBOL Tensor {
         refuse(here, std::make_integer_sequence<int, rank>{}, coordinates...);
       });
     }
+#if TESSERA_CHECK
+    if (!std::is_constant_evaluated() && !exists(coordinates...)) [[unlikely]]
+      tell_outside(here, std::make_integer_sequence<int, rank>{}, coordinates...);
+#endif
     return detail::access(data_, offset(coordinates...), here);
   }
 
@@ -275,6 +294,14 @@ class TESSERA_CHECKED_SYMBOL Tensor {
                   existing[] = {valid<M>()...};
     detail::refuse_element(position, sizeof...(I), nominal, existing, rank, here);
   }
+#if TESSERA_CHECK
+  template <int... M, class... I>
+  void tell_outside(const Here& here, std::integer_sequence<int, M...>, I... coordinates) const {
+    if (detail::recorder == nullptr) return;
+    const index_t position[] = {coordinates...}, existing[] = {valid<M>()...};
+    detail::recorder->outside(position, sizeof...(I), existing, rank, here);
+  }
+#endif
 
   template <int... M, class... I>
   TESSERA_HD constexpr index_t offset_by_mode(std::integer_sequence<int, M...>,

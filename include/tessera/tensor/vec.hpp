@@ -85,14 +85,18 @@ struct IsVec<Vec<T, N>> : std::true_type {};
 
 /// acc + a * b in each lane with a single rounding.
 template <class T, int N>
-TESSERA_HD constexpr Vec<T, N> fma(const Vec<T, N>& a, const Vec<T, N>& b, Vec<T, N> acc) {
+TESSERA_CHECKED_SYMBOL TESSERA_HD constexpr Vec<T, N> fma(const Vec<T, N>& a, const Vec<T, N>& b,
+                                                          Vec<T, N> acc,
+                                                          Here here = Here::current()) {
   TESSERA_UNROLL
-  for (int i = 0; i < N; ++i) acc.lane[i] = fma(a.lane[i], b.lane[i], acc.lane[i]);
+  for (int i = 0; i < N; ++i) acc.lane[i] = fma(a.lane[i], b.lane[i], acc.lane[i], here);
   return acc;
 }
 template <class T, int N>
-TESSERA_HD constexpr Vec<T, N> fma(T a, const Vec<T, N>& b, const Vec<T, N>& acc) {
-  return fma(Vec<T, N>::filled(a), b, acc);
+TESSERA_CHECKED_SYMBOL TESSERA_HD constexpr Vec<T, N> fma(T a, const Vec<T, N>& b,
+                                                          const Vec<T, N>& acc,
+                                                          Here here = Here::current()) {
+  return fma(Vec<T, N>::filled(a), b, acc, here);
 }
 
 /// Each lane converted as `convert` does.

@@ -58,20 +58,23 @@ TESSERA_HD constexpr index_t lane_offset(index_t lane, const LaneStrides<Element
 
 /// `Vec` in memory: one wide access on a GPU, any alignment on the CPU.
 template <class V, class T>
-TESSERA_HD V load_vec(const T* from) {
+TESSERA_CHECKED_SYMBOL TESSERA_HD V load_vec(const T* from, [[maybe_unused]] Here here) {
 #if defined(__CUDA_ARCH__)
   return *reinterpret_cast<const V*>(from);
 #else
+  if (!touch(reinterpret_cast<const V*>(from), Access::load, 0, here)) return V{};
   V out;
   std::memcpy(static_cast<void*>(&out), static_cast<const void*>(from), sizeof(V));
   return out;
 #endif
 }
 template <class V, class T>
-TESSERA_HD void store_vec(T* to, const V& value) {
+TESSERA_CHECKED_SYMBOL TESSERA_HD void store_vec(T* to, const V& value,
+                                                 [[maybe_unused]] Here here) {
 #if defined(__CUDA_ARCH__)
   *reinterpret_cast<V*>(to) = value;
 #else
+  if (!may_store(reinterpret_cast<const V*>(to), value, here)) return;
   std::memcpy(static_cast<void*>(to), static_cast<const void*>(&value), sizeof(V));
 #endif
 }
@@ -97,7 +100,7 @@ class VecReference {
 
   TESSERA_HD constexpr value_type load() const {
     if constexpr (kWide) {
-      return detail::load_vec<value_type>(detail::address_of(data_, offset_));
+      return detail::load_vec<value_type>(detail::address_of(data_, offset_), here_);
     } else if constexpr (requires { data_.template load_lanes<value_type>(offset_, here_); }) {
       if constexpr (detail::is_contiguous(Element))
         return data_.template load_lanes<value_type>(offset_, here_);
@@ -111,7 +114,7 @@ class VecReference {
 
   TESSERA_HD constexpr const VecReference& operator=(const value_type& value) const {
     if constexpr (kWide) {
-      detail::store_vec(detail::address_of(data_, offset_), value);
+      detail::store_vec(detail::address_of(data_, offset_), value, here_);
     } else if constexpr (detail::is_contiguous(Element) &&
                          requires { data_.store_lanes(offset_, value, here_); }) {
       data_.store_lanes(offset_, value, here_);

@@ -1,0 +1,129 @@
+// check(options, grid, kernel, args...): runs a kernel on the CPU engine, each thread exactly once,
+// and says what a sanitizer and a profiler would say of it on a GPU. The kernel is the same text as
+// everywhere; the file that calls check() is compiled with TESSERA_CHECK=1. What the kernel leaves
+// in memory is what launch() leaves.
+//
+// Tensors of constant elements are inputs, others outputs. What the kernel is told by raw pointers
+// instead of tensors is not seen.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/check/report.hpp"
+#include "tessera/layout/layout.hpp"
+#include "tessera/ops/epilogue.hpp"
+#include "tessera/simt/launch.hpp"
+
+namespace tessera::check {
+
+struct Options {
+  int threads = 0;  ///< OS threads; 0: default_threads(). The report does not depend on it.
+  ThreadOrder order = ThreadOrder::forward;
+  std::uint64_t seed = 0;
+  std::int64_t blocks = 0;     ///< check so many, spread over the grid; 0: all
+  double time_limit_s = 0;     ///< ends a kernel that takes longer; 0: none
+  bool correctness = true;     ///< false: counters only
+  bool forget_tiles = false;   ///< report elements of a tile that were not loaded again with it
+  bool fresh_outputs = false;  ///< outputs hold nothing that may be read
+  std::vector<std::string> tensors;  ///< names of the tensor arguments; default "A", "B", "C", ...
+  std::string problem;               ///< kept in the report
+};
+
+namespace detail {
+
+/// A tensor argument: which memory it views, and how.
+struct Buffer {
+  std::string name;
+  const void* data = nullptr;
+  Layout layout;
+  std::size_t element_bytes = 0;
+  std::optional<DType> dtype;
+  bool is_output = false;
+};
+
+/// A kernel with its arguments, ready to run block by block.
+struct Launch {
+  const char* kernel = "";
+  Dim3 grid, block, declared_block;
+  int warp_size = kWarpSize;
+  std::size_t shared_bytes = 0, stack_bytes = 0;
+  std::vector<Buffer> buffers;
+  /// Objects that hold the arguments: reading them is no access to global memory.
+  std::vector<std::pair<const void*, std::size_t>> constants;
+  /// Sets body and closure of the task and runs it.
+  std::function<void(BlockScheduler&, const Position& block, BlockTask)> run_block;
+};
+
+Report run(const Options& options, const Launch& launch);
+
+template <class T>
+std::optional<DType> dtype_if_known() {
+  if constexpr (std::is_class_v<T>) {
+    if constexpr (requires { Accumulator<T>{1.0f}; }) {
+      if constexpr (!std::is_same_v<Accumulator<T>, T>) return dtype_of<T>();
+    }
+    return {};
+  } else {
+    return dtype_of<T>();
+  }
+}
+
+template <class T, Layout L, class E>
+void add_buffer(std::vector<Buffer>& out, const Tensor<T*, L, E>& t) {
+  using Element = std::remove_cv_t<T>;
+  out.push_back(
+      {"", t.data(), t.layout(), sizeof(T), dtype_if_known<Element>(), !std::is_const_v<T>});
+}
+template <AnyTensor C>
+void add_buffer(std::vector<Buffer>& out, const Output<C>& o) {
+  add_buffer(out, o.c);
+}
+template <class Other>
+void add_buffer(std::vector<Buffer>&, const Other&) {}
+
+}  // namespace detail
+
+/// Throws Error(argument) where the options are wrong, Error(resource) where there is no memory;
+/// what the kernel does wrong is a finding.
+template <class Kernel, class... Args>
+Report check(const Options& options, const LaunchConfig& config, const Kernel& kernel,
+             const Args&... args) {
+  static_assert(tessera::detail::kRecorded || sizeof(Kernel) == 0,
+                "check() sees accesses only in files compiled with TESSERA_CHECK=1");
+  static_assert((!tessera::detail::Owner<Args> && ...),
+                "check passes views to the kernel: give it A.view() instead of A");
+  using Entry = tessera::detail::CpuEntry<Kernel, Args...>;
+  detail::Launch launch;
+  launch.kernel = tessera::detail::kernel_name<Kernel>();
+  launch.grid = config.grid;
+  launch.block = config.block;
+  launch.declared_block = tessera::detail::declared_block<Kernel>();
+  launch.warp_size = tessera::detail::declared_warp<Kernel>();
+  launch.shared_bytes = tessera::detail::SharedOf<Kernel, Args...>::bytes;
+  launch.stack_bytes = tessera::detail::declared_stack<Kernel>();
+  (detail::add_buffer(launch.buffers, args), ...);
+  launch.constants.emplace_back(&kernel, sizeof kernel);
+  (launch.constants.emplace_back(&args, sizeof args), ...);
+  launch.run_block = [&](BlockScheduler& scheduler, const Position& block, BlockTask task) {
+    const Entry entry{kernel, config, block, scheduler, std::tie(args...)};
+    task.body = Entry::body();
+    task.closure = const_cast<Entry*>(&entry);
+    scheduler.run(task);
+  };
+  return detail::run(options, launch);
+}
+
+/// The same with the block size that the kernel declares.
+template <class Kernel, class... Args>
+Report check(const Options& options, Dim3 grid, const Kernel& kernel, const Args&... args) {
+  constexpr Dim3 declared = tessera::detail::declared_block<Kernel>();
+  static_assert(declared.x > 0,
+                "check(options, grid, kernel) takes the block size that the kernel declares: give "
+                "it a static constexpr Dim3 block, or a LaunchConfig with a block");
+  return check(options, LaunchConfig{.grid = grid, .block = declared}, kernel, args...);
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,221 @@
+// What the threads of a kernel tell the checker, in files compiled with TESSERA_CHECK=1: each
+// access to an element, each multiply-add, each step of asynchronous copies. A tensor's element is
+// then no reference but a Recorded: it converts to its value, is assigned, and tells of both. Where
+// no recorder listens nothing is told, and the same code runs as it would without the macro.
+//
+// Called by tensors, copies and the CPU thread's context; implemented in src/check.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "tessera/core/here.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+/// Does this file tell a recorder?
+constexpr bool kRecorded = TESSERA_CHECK != 0;
+
+enum class Access : std::uint8_t { load, store, atomic };
+
+/// A tile of shared memory or registers: shape, and where an element of it stands.
+struct TileInfo {
+  static constexpr int kMaxRank = 8;
+  int rank;
+  index_t extents[kMaxRank];
+  std::size_t element_bytes, bytes;
+  /// The coordinates of the element at a distance of `offset` elements from the first.
+  bool (*locate)(index_t offset, index_t* coordinates);
+};
+
+class Recorder {
+ public:
+  /// A thread accesses `bytes` at `address`. False: it must not be done. `bits`: the value of a
+  /// store.
+  virtual bool touch(const void* address, std::size_t bytes, Access access, std::uint64_t bits,
+                     const Here& here) = 0;
+  /// The next access at `here` names an element that its view does not have.
+  virtual void outside(const index_t* position, int count, const index_t* existing, int rank,
+                       const Here& here) = 0;
+  /// The next accesses there belong to this tile.
+  virtual void tile(const void* base, const TileInfo& info) = 0;
+  /// acc + a * b, with the bits of an acc of `bytes` bytes.
+  virtual void multiply_add(std::uint64_t acc, std::size_t bytes, const Here& here) = 0;
+  /// A lane's share of a matrix instruction's operations.
+  virtual void matrix_flops(std::int64_t flops, const Here& here) = 0;
+  /// Until the end, accesses are those of an asynchronous copy.
+  virtual void async_copies(bool begin) = 0;
+  virtual void commit(const Here& here) = 0;
+  /// At most `pending` of the newest groups are still under way.
+  virtual void wait(int pending, const Here& here) = 0;
+  /// The thread enters this superstep.
+  virtual void superstep(const char* name) = 0;
+
+ protected:
+  ~Recorder() = default;
+};
+
+#if !defined(__CUDACC__)
+/// Who listens to the kernels on this OS thread; null: nobody.
+extern constinit thread_local Recorder* recorder;
+#endif
+
+/// The first eight bytes of a value, or a mixture of all.
+template <class T>
+TESSERA_HD std::uint64_t bits_of(const T& value) {
+  std::uint64_t bits = 0;
+  const auto* from = reinterpret_cast<const unsigned char*>(&value);
+  for (std::size_t i = 0; i < sizeof(T); i += sizeof bits) {
+    std::uint64_t part = 0;
+    std::memcpy(&part, from + i, sizeof(T) - i < sizeof part ? sizeof(T) - i : sizeof part);
+    bits = bits * 0x9e3779b97f4a7c15u + part;
+  }
+  return bits;
+}
+
+/// Tells of an access; false: it must not be done.
+template <class T>
+TESSERA_CHECKED_SYMBOL TESSERA_HD bool touch([[maybe_unused]] const T* at,
+                                             [[maybe_unused]] Access access,
+                                             [[maybe_unused]] std::uint64_t bits,
+                                             [[maybe_unused]] const Here& here) {
+#if TESSERA_CHECK
+  if (recorder != nullptr) return recorder->touch(at, sizeof(T), access, bits, here);
+#endif
+  return true;
+}
+
+/// touch() of a store of this value.
+template <class T>
+TESSERA_CHECKED_SYMBOL TESSERA_HD bool may_store([[maybe_unused]] const T* at,
+                                                 [[maybe_unused]] const T& value,
+                                                 [[maybe_unused]] const Here& here) {
+#if TESSERA_CHECK
+  return touch(at, Access::store, bits_of(value), here);
+#else
+  return true;
+#endif
+}
+
+/// While one lives, copies of this thread are asynchronous.
+class TESSERA_CHECKED_SYMBOL AsyncCopies {
+ public:
+#if TESSERA_CHECK
+  constexpr AsyncCopies() : recorder_(std::is_constant_evaluated() ? nullptr : recorder) {
+    if (recorder_ != nullptr) recorder_->async_copies(true);
+  }
+  constexpr ~AsyncCopies() {
+    if (recorder_ != nullptr) recorder_->async_copies(false);
+  }
+  AsyncCopies(const AsyncCopies&) = delete;
+  AsyncCopies& operator=(const AsyncCopies&) = delete;
+
+ private:
+  Recorder* recorder_;
+#endif
+};
+
+}  // namespace detail
+
+/// An element whose reads and writes are told. It is used where it is made: `float x = s(i, j);`,
+/// `s(i, j) += 1;`. `auto x = s(i, j);` keeps no value, and using that x does not compile.
+template <class T>
+class Recorded {
+ public:
+  using value_type = T;
+
+  constexpr Recorded(T* at, const Here& here) : at_(at), here_(here) {}
+  Recorded(const Recorded&) = delete;
+
+  constexpr T load() const {
+    if (!std::is_constant_evaluated() && !detail::touch(at_, detail::Access::load, 0, here_))
+      return T{};
+    return *at_;
+  }
+  constexpr T store(const T& value) const {
+    if (std::is_constant_evaluated() || detail::may_store(at_, value, here_)) *at_ = value;
+    return value;
+  }
+  /// The element itself, for an atomic update.
+  T& atomic() const {
+    static thread_local T nowhere{};
+    return detail::touch(at_, detail::Access::atomic, 0, here_) ? *at_ : nowhere;
+  }
+
+  constexpr operator T() && { return load(); }
+  template <class U>
+  requires(std::is_class_v<T> && !std::is_same_v<T, U> && std::is_convertible_v<T, U>)  //
+      constexpr
+      operator U() && {
+    return static_cast<U>(load());
+  }
+  constexpr T operator=(const T& value) && { return store(value); }
+  constexpr T operator=(Recorded&& other) && { return store(other.load()); }
+  template <class U>
+  constexpr T operator=(Recorded<U>&& other) && {
+    return store(other.load());
+  }
+  template <class U>
+  constexpr T operator+=(const U& value) && {
+    return store(static_cast<T>(wide<U>(load()) + wide<U>(value)));
+  }
+  template <class U>
+  constexpr T operator-=(const U& value) && {
+    return store(static_cast<T>(wide<U>(load()) - wide<U>(value)));
+  }
+  template <class U>
+  constexpr T operator*=(const U& value) && {
+    return store(static_cast<T>(wide<U>(load()) * wide<U>(value)));
+  }
+  template <class U>
+  constexpr T operator/=(const U& value) && {
+    return store(static_cast<T>(wide<U>(load()) / wide<U>(value)));
+  }
+  constexpr T operator++() && { return store(static_cast<T>(load() + 1)); }
+  constexpr T operator--() && { return store(static_cast<T>(load() - 1)); }
+  constexpr T operator++(int) && {
+    const T old = load();
+    store(static_cast<T>(old + 1));
+    return old;
+  }
+  constexpr T operator--(int) && {
+    const T old = load();
+    store(static_cast<T>(old - 1));
+    return old;
+  }
+
+ private:
+  /// Numbers of two types are combined as the language does it, which says nothing of rounding.
+  template <class U, class X>
+  static constexpr auto wide(const X& x) {
+    if constexpr (std::is_arithmetic_v<T> && std::is_arithmetic_v<U>)
+      return static_cast<std::common_type_t<T, U>>(x);
+    else return x;
+  }
+
+  T* at_;
+  Here here_;
+};
+
+template <class T>
+inline constexpr bool kIsRecorded = false;
+template <class T>
+inline constexpr bool kIsRecorded<Recorded<T>> = true;
+
+namespace detail {
+
+/// The value of an element that is recorded; anything else as it is.
+template <class X>
+TESSERA_HD constexpr decltype(auto) plain(X&& x) {
+  if constexpr (kIsRecorded<std::remove_cvref_t<X>>) return x.load();
+  else return static_cast<X&&>(x);
+}
+
+}  // namespace detail
+
+}  // namespace tessera

@@ -1,0 +1,41 @@
+// What the run of one block tells whoever watches it: which thread runs, when threads meet, and
+// what went wrong. The checker is the one who does; nobody watches an ordinary launch.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tessera/core/here.hpp"
+
+namespace tessera {
+
+/// Why a block fails, in the words of its Error and in single facts.
+struct BlockFault {
+  enum class Kind { diverged, missing, threw, overflowed, stopped };
+  Kind kind = Kind::threw;
+  std::string unit;           ///< of diverged: "block" or "warp"
+  int thread = 0, other = 0;  ///< the other: one that waits elsewhere, or the first that has ended
+  Here here, other_here;      ///< where they wait; line 0: nowhere
+  std::string text;           ///< the Error's own
+};
+
+class BlockObserver {
+ public:
+  /// The block begins; its shared storage lies here.
+  virtual void begins(std::byte* shared) = 0;
+  /// From now on this thread runs. What it throws is thrown into the thread.
+  virtual void runs(int thread) = 0;
+  virtual void ends(int thread) = 0;
+  /// All lanes of the warp have met; `verb` as in BlockScheduler::warp_barrier.
+  virtual void warp_met(int warp, const char* verb, const Here& here) = 0;
+  /// All threads that have not ended wait at the same barrier; `ended` of the block's threads never
+  /// come. False: that is a fault.
+  virtual bool block_met(const char* name, const Here& here, int ended) = 0;
+  virtual void fails(const BlockFault& fault) = 0;
+
+ protected:
+  ~BlockObserver() = default;
+};
+
+}  // namespace tessera

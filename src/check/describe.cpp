@@ -1,0 +1,142 @@
+// The words of findings: what happened, what probably causes it, what to try.
+#include <string>
+
+#include "finish_report.hpp"
+
+namespace tessera::check {
+
+namespace {
+
+std::string file_name(const Here& here) {
+  const std::string file = here.file;
+  return file.substr(file.rfind('/') + 1);
+}
+std::string place(const Here& here) {
+  return here.line == 0 ? std::string("an unknown line") : cat(file_name(here), ":", here.line);
+}
+std::string access_text(bool writes, bool is_atomic) {
+  return is_atomic ? "updates atomically" : writes ? "writes" : "reads";
+}
+std::string target(const Mistake& m) {
+  std::string at;
+  for (const index_t i : m.element) at += cat(at.empty() ? "(" : ",", i);
+  if (at.empty()) return m.tensor;
+  return m.memory == Memory::shared ? cat("element ", at, ") of ", m.tensor)
+                                    : cat(m.tensor, at, ")");
+}
+
+std::string race_text(const Mistake& m, const std::string& who, const std::string& other) {
+  return cat(who, " ", access_text(m.writes, m.is_atomic), " ", target(m), " at ", place(m.here),
+             ", and ", other, " ", access_text(m.other_writes, m.other_is_atomic),
+             m.same_value ? " the same value to it at " : " it at ", place(m.other_here),
+             ": nothing orders the two");
+}
+
+}  // namespace
+
+std::string problem_of(const Mistake& m, const RunContext& context) {
+  const auto thread = [&](int number, std::int64_t block) {
+    const auto& launch = context.launch;
+    return cat("thread ", to_string(position_of(std::max(number, 0), launch.block)),
+               block < 0 ? std::string()
+                         : cat(" of block ",
+                               to_string(position_of(static_cast<int>(block), launch.grid))));
+  };
+  const std::string who = thread(m.thread, m.other_block >= 0 ? m.block : -1);
+  const std::string other = thread(m.other_thread, m.other_block);
+  const std::string does = cat(who, " ", access_text(m.writes, m.is_atomic), " ");
+  switch (m.kind) {
+    case Kind::race: return race_text(m, who, other);
+    case Kind::out_of_bounds:
+      return cat(does, m.detail.starts_with("element") ? m.detail + ", outside of all memory"
+                       : m.detail.empty()              ? "memory that the kernel was not given"
+                       : m.detail.find("behind") != std::string::npos ||
+                               m.detail.find("before") != std::string::npos
+                           ? m.detail
+                           : cat(target(m), ": ", m.detail));
+    case Kind::outside_view: return cat(does, m.detail, ", in ", m.tensor);
+    case Kind::misaligned: return cat(does, target(m), ": ", m.detail);
+    case Kind::uninitialized_read:
+      return m.memory == Memory::local
+                 ? cat(who, m.tensor == "accumulator" ? " adds to a variable that has no value"
+                                                      : " reads an element of its own tile that "
+                                                        "has no value")
+                 : cat(who, " reads ", target(m), ", which nobody has written");
+    case Kind::stale_read:
+      return cat(who, " reads ", target(m), ", which was written at ", place(m.other_here),
+                 " before the tile was loaded again, and not since");
+    case Kind::early_return:
+      return cat(m.detail, " while the others wait at the barrier at ", place(m.here));
+    case Kind::async_not_waited:
+      return cat(does, target(m), " at ", place(m.here), " while an asynchronous copy of ", other,
+                 ", issued at ", place(m.other_here), ", may still be writing it");
+    case Kind::async_never_waited:
+      return cat(who, " copies asynchronously to ", target(m), " and ends without waiting for it");
+    case Kind::never_read:
+    case Kind::never_written:
+    case Kind::written_twice: return cat(m.tensor, ": ", m.detail);
+    default: return m.detail;
+  }
+}
+
+std::string hint_of(const Mistake& m) {
+  switch (m.kind) {
+    case Kind::race:
+      if (m.other_block >= 0)
+        return m.same_value ? "blocks are never ordered: let one block write it"
+                            : "blocks are never ordered: give each block its own elements, or use "
+                              "atomic updates on both sides";
+      if (m.is_atomic != m.other_is_atomic)
+        return "an atomic update does not order a plain access: use an atomic one there too, or a "
+               "barrier between them";
+      if (m.severity == Severity::warning)
+        return "threads of one warp do not run in step: put t.warp_barrier() between the two";
+      if (m.same_value) return "legal on today's GPUs, but one thread is enough";
+      if (m.writes && m.other_writes)
+        return "two threads write one element: check the index, or let one thread do it";
+      return m.memory == Memory::shared
+                 ? "a barrier is missing between the write and the read, or between the read and "
+                   "the write of the next round"
+                 : "put t.barrier() between the two accesses";
+    case Kind::out_of_bounds: return "guard the access: if (C.contains(row, col)) ...";
+    case Kind::outside_view:
+      return "the guard is missing, or it compares with the wrong extent (rows with columns, <= "
+             "with <)";
+    case Kind::misaligned:
+      return "vectorize only where can_vectorize() says yes; keep leading dimensions multiples of "
+             "the width";
+    case Kind::uninitialized_read:
+      return m.memory == Memory::local ? "begin with zero_of(C) or zeros<T, ...>()"
+             : m.memory == Memory::shared
+                 ? "write every element of the tile, zero past the edge: copy() does both"
+                 : "write the output before reading it; with beta = 0 it holds nothing";
+    case Kind::stale_read: return "write every element of the tile each time: zero past the edge";
+    case Kind::diverged_barrier:
+      return "let all threads pass the same barrier: move it out of the branch";
+    case Kind::missing_barrier:
+      return "move the barrier out of the branch or loop that some threads leave early";
+    case Kind::early_return:
+      return "not portable: let all threads reach each barrier, and guard the accesses instead of "
+             "the whole kernel";
+    case Kind::async_not_waited:
+      return "commit(t), wait<0>(t) and a barrier belong between the copy and this access";
+    case Kind::async_never_waited: return "commit(t) and wait<0>(t) behind the copies";
+    case Kind::mma_misuse: return "make the block a multiple of the warp";
+    case Kind::exception: return "let the kernel check before it computes; a GPU has no exceptions";
+    case Kind::stack_overflow:
+      return "use shared memory, smaller local arrays and no deep recursion";
+    case Kind::endless:
+      return "find the loop whose condition never becomes false, or raise the "
+             "time limit";
+    case Kind::never_read:
+      return "is the last tile along k dropped (K / T instead of tiles())? does a guard compare "
+             "with the wrong extent?";
+    case Kind::never_written: return "check the grid and the guard of the store";
+    case Kind::written_twice:
+      return "once would be enough: keep the sum in a register and store it at the end";
+    case Kind::impossible_launch: return "use smaller tiles or blocks";
+  }
+  return {};
+}
+
+}  // namespace tessera::check

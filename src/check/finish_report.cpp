@@ -1,0 +1,167 @@
+// Makes the report of a run: see finish_report.hpp.
+#include "finish_report.hpp"
+
+#include <algorithm>
+
+namespace tessera::check {
+
+namespace {
+
+Location location_of(const Here& here) { return {here.file, here.line, here.column}; }
+
+/// What a collision of blocks only knows as region and distance.
+void name_element(Mistake& mistake, const RunContext& context) {
+  if (mistake.other_block < 0) return;
+  const auto number = static_cast<std::size_t>(std::stoi(mistake.tensor));
+  const Region& region = context.regions[number - kFirstBuffer];
+  const auto& buffer = context.launch.buffers[static_cast<std::size_t>(region.buffer)];
+  mistake.tensor = buffer.name;
+  const auto from_data =
+      static_cast<std::int64_t>(region.begin - reinterpret_cast<std::uint64_t>(buffer.data)) +
+      mistake.element[0];
+  if (!coordinates_of(buffer.layout, from_data / static_cast<std::int64_t>(buffer.element_bytes),
+                      mistake.element))
+    mistake.element.clear();
+}
+
+Finding finding_of(Mistake mistake, const RunContext& context) {
+  name_element(mistake, context);
+  const auto& launch = context.launch;
+  Finding out;
+  out.kind = mistake.kind;
+  out.severity = mistake.severity;
+  out.memory = mistake.memory;
+  out.tensor = mistake.tensor;
+  out.element = mistake.element;
+  out.location = location_of(mistake.here);
+  out.other = location_of(mistake.other_here);
+  for (const int thread : {mistake.thread, mistake.other_thread}) {
+    if (thread >= 0) out.threads.push_back(position_of(thread, launch.block));
+  }
+  if (launch.grid.x > 0 && launch.grid.y > 0)
+    out.block = position_of(static_cast<int>(mistake.block), launch.grid);
+  out.other_block.linear = -1;
+  if (mistake.other_block >= 0)
+    out.other_block = position_of(static_cast<int>(mistake.other_block), launch.grid);
+  out.superstep = mistake.superstep;
+  out.count = mistake.count;
+  out.problem = problem_of(mistake, context);
+  out.hint = hint_of(mistake);
+  return out;
+}
+
+/// How often each element of a tensor was touched, over all recorders.
+Coverage coverage_of(const detail::Buffer& buffer, const RunContext& context,
+                     const std::vector<const BlockRecorder*>& recorders) {
+  Coverage out{.tensor = buffer.name, .dtype = buffer.dtype, .is_output = buffer.is_output};
+  out.elements = buffer.layout.size();
+  out.rows = buffer.layout.rank() > 0 ? buffer.layout.shape.mode(0).product() : 1;
+  out.cols = out.rows > 0 ? out.elements / out.rows : 0;
+  const auto data = reinterpret_cast<std::uint64_t>(buffer.data);
+  for (std::size_t i = 0; i < context.regions.size(); ++i) {
+    const Region& region = context.regions[i];
+    if (out.elements == 0 || data < region.begin || data >= region.end) continue;
+    const auto start = (data - region.begin) / buffer.element_bytes;
+    for (index_t element = 0; element < out.elements; ++element) {
+      const auto at =
+          static_cast<std::size_t>(static_cast<index_t>(start) + buffer.layout(element));
+      bool read = false, updated = false;
+      int written = 0;
+      for (const auto* each : recorders) {
+        const std::uint8_t bits = each->touches()[i + kFirstBuffer].elements[at];
+        read = read || (bits & Touches::kRead) != 0;
+        updated = updated || (bits & Touches::kUpdated) != 0;
+        written += (bits & Touches::kWritten) != 0 ? 1 : 0;
+        written += (bits & Touches::kWrittenAgain) != 0 ? 1 : 0;
+      }
+      out.read += read ? 1 : 0;
+      out.written += written > 0 || updated ? 1 : 0;
+      out.written_once += written == 1 || (written == 0 && updated) ? 1 : 0;
+    }
+  }
+  return out;
+}
+
+/// What coverage says: elements that nobody used.
+void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& merged) {
+  const auto report = [&](Kind kind, Severity severity, std::int64_t count, std::string detail) {
+    if (count == 0) return;
+    Mistake mistake;
+    mistake.kind = kind;
+    mistake.severity = severity;
+    mistake.memory = Memory::global;
+    mistake.tensor = c.tensor;
+    mistake.count = count;
+    mistake.detail = std::move(detail);
+    merged.add_mistake(mistake);
+  };
+  if (!c.is_output) {
+    report(Kind::never_read, Severity::warning, c.elements - c.read,
+           cat(c.read, " of ", c.elements, " elements were read"));
+    return;
+  }
+  report(Kind::never_written, context.options.fresh_outputs ? Severity::error : Severity::warning,
+         c.elements - c.written, cat(c.written, " of ", c.elements, " elements were written"));
+  report(
+      Kind::written_twice, Severity::note, c.written - c.written_once,
+      cat(c.written - c.written_once, " of ", c.elements, " elements were written more than once"));
+}
+
+}  // namespace
+
+Report finish_report(const RunContext& context, MergedBlocks& merged,
+                     const std::vector<const BlockRecorder*>& recorders, std::int64_t checked) {
+  const auto& launch = context.launch;
+  Report out;
+  out.kernel = launch.kernel;
+  out.problem = context.options.problem;
+  out.order = name(context.options.order);
+  if (context.options.order == ThreadOrder::shuffled)
+    out.order += cat(", seed ", context.options.seed);
+  out.grid = launch.grid;
+  out.block = launch.block;
+  out.warp_size = launch.warp_size;
+  out.shared_bytes = static_cast<std::int64_t>(launch.shared_bytes);
+  out.summary.blocks = std::max<index_t>(volume(launch.grid), 0);
+  out.summary.checked_blocks = checked;
+  out.summary.timed_out = context.stop;
+
+  bool complete = checked == out.summary.blocks && !context.stop;
+  for (const auto& mistake : merged.mistakes())  // a block that ended early leaves things undone
+    complete = complete && mistake.kind != Kind::exception && mistake.kind != Kind::endless &&
+               mistake.kind != Kind::stack_overflow && mistake.kind != Kind::impossible_launch &&
+               mistake.kind != Kind::diverged_barrier && mistake.kind != Kind::missing_barrier &&
+               mistake.kind != Kind::mma_misuse;
+  if (!recorders.empty() || volume(launch.grid) == 0) {
+    for (const auto& buffer : launch.buffers) {
+      out.coverage.push_back(coverage_of(buffer, context, recorders));
+      if (context.options.correctness && complete && !recorders.empty())
+        judge_coverage(out.coverage.back(), context, merged);
+    }
+  }
+  for (const auto& mistake : merged.mistakes()) {
+    out.findings.push_back(finding_of(mistake, context));
+    const Severity severity = out.findings.back().severity;
+    ++(severity == Severity::error     ? out.summary.errors
+       : severity == Severity::warning ? out.summary.warnings
+                                       : out.summary.notes);
+  }
+  out.summary.clean = out.summary.errors == 0 && out.summary.warnings == 0 && !context.stop;
+  std::stable_sort(out.findings.begin(), out.findings.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const Finding& f) {
+      return std::tuple(-static_cast<int>(f.severity), f.location, f.other, f.kind, f.tensor);
+    };
+    return key(a) < key(b);
+  });
+  for (const auto& [place, counters] : merged.lines()) {
+    out.total += counters;
+    out.by_line.push_back({{place.first, place.second, 0}, counters});
+  }
+  out.by_superstep = merged.supersteps();
+  out.samples = merged.samples();
+  std::stable_sort(out.samples.begin(), out.samples.end(),
+                   [](const auto& a, const auto& b) { return a.location < b.location; });
+  return out;
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,83 @@
+// Regions and coordinates: see memory_map.hpp.
+#include "memory_map.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tessera::check {
+
+std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers) {
+  std::vector<Region> out;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const auto& b = buffers[i];
+    if (b.layout.size() == 0) continue;
+    index_t low = 0, high = 0;  // distances of the first and the last element from data()
+    for (int leaf = 0; leaf < b.layout.shape.leaves(); ++leaf) {
+      const index_t reach = (b.layout.shape.leaf(leaf) - 1) * b.layout.stride.leaf(leaf);
+      (reach < 0 ? low : high) += reach;
+    }
+    const auto bytes = static_cast<index_t>(b.element_bytes);
+    const auto data = reinterpret_cast<std::uint64_t>(b.data);
+    out.push_back({data + static_cast<std::uint64_t>(low * bytes),
+                   data + static_cast<std::uint64_t>((high + 1) * bytes), Memory::global,
+                   b.is_output, static_cast<int>(i)});
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Region& a, const Region& b) { return a.begin < b.begin; });
+  std::vector<Region> merged;
+  for (const Region& each : out) {
+    if (merged.empty() || merged.back().end <= each.begin) {
+      merged.push_back(each);
+      continue;
+    }
+    Region& last = merged.back();
+    last.end = std::max(last.end, each.end);
+    if (each.is_output && !last.is_output) last.buffer = each.buffer;
+    last.is_output = last.is_output || each.is_output;
+  }
+  return merged;
+}
+
+bool coordinates_of(const Layout& layout, std::int64_t offset, std::vector<index_t>& out) {
+  const int rank = layout.rank();
+  out.assign(static_cast<std::size_t>(rank), 0);
+  if (layout.shape.leaves() == rank) {
+    std::vector<int> order(static_cast<std::size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    const auto step = [&](int mode) { return std::abs(layout.stride.leaf(mode)); };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return step(a) > step(b); });
+    index_t rest = offset;
+    for (int mode = 0; mode < rank; ++mode) {  // as if all strides were positive
+      if (layout.stride.leaf(mode) < 0)
+        rest -= (layout.shape.leaf(mode) - 1) * layout.stride.leaf(mode);
+    }
+    for (const int mode : order) {
+      if (step(mode) == 0) continue;
+      index_t at = std::min(rest / step(mode), layout.shape.leaf(mode) - 1);
+      rest -= at * step(mode);
+      if (layout.stride.leaf(mode) < 0) at = layout.shape.leaf(mode) - 1 - at;
+      out[static_cast<std::size_t>(mode)] = at;
+    }
+    return rest == 0;
+  }
+  for (index_t i = 0; i < layout.size(); ++i) {
+    if (layout(i) != offset) continue;
+    index_t rest = i;
+    for (int mode = 0; mode < rank; ++mode) {
+      const index_t extent = layout.shape.mode(mode).product();
+      out[static_cast<std::size_t>(mode)] = rest % extent;
+      rest /= extent;
+    }
+    return true;
+  }
+  return false;
+}
+
+bool is_static_storage(std::uint64_t address) {
+  Dl_info info{};
+  return dladdr(reinterpret_cast<const void*>(address), &info) != 0;
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,175 @@
+// Adds up the results of blocks: see merge_blocks.hpp.
+#include "merge_blocks.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace tessera::check {
+
+namespace {
+
+bool same_place(const Here& a, const Here& b) {
+  return a.line == b.line && a.column == b.column && std::string_view(a.file) == b.file;
+}
+
+}  // namespace
+
+void MergedBlocks::add(std::size_t index, BlockResult result) {
+  const std::lock_guard lock(mutex_);
+  waiting_.emplace(index, std::move(result));
+  for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+       first = waiting_.begin()) {
+    merge(first->second);
+    waiting_.erase(first);
+    ++next_;
+  }
+}
+
+void MergedBlocks::add_mistake(const Mistake& mistake) {
+  for (auto& each : mistakes_) {
+    if (each.kind != mistake.kind || each.memory != mistake.memory ||
+        each.same_value != mistake.same_value ||
+        (each.other_block < 0) != (mistake.other_block < 0) ||
+        !same_place(each.here, mistake.here) || !same_place(each.other_here, mistake.other_here))
+      continue;
+    const std::int64_t count = each.count + mistake.count;
+    if (mistake.severity > each.severity) each = mistake;
+    each.count = count;
+    return;
+  }
+  mistakes_.push_back(mistake);
+}
+
+void MergedBlocks::merge(const BlockResult& result) {
+  for (const auto& mistake : result.mistakes) add_mistake(mistake);
+  for (const auto& place : result.places)
+    lines_[{place.here.file, place.here.line}] += place.counters;
+  for (const auto& superstep : result.supersteps) {
+    const auto found = std::find_if(supersteps_.begin(), supersteps_.end(),
+                                    [&](const auto& each) { return each.name == superstep.name; });
+    if (found == supersteps_.end()) {
+      supersteps_.push_back(superstep);
+    } else {
+      found->times += superstep.times;
+      found->counters += superstep.counters;
+    }
+  }
+  for (const auto& access : result.accesses) {
+    const AccessSample& mine = access.sample;
+    const int flags = (mine.is_store ? 1 : 0) + (mine.is_atomic ? 2 : 0) + (mine.is_async ? 4 : 0) +
+                      8 * static_cast<int>(mine.memory) + 64 * mine.bytes;
+    const bool by_tensor = mine.memory == Memory::global;  // tiles of one line are shown together
+    const auto [at, is_new] = sample_index_.try_emplace(
+        std::tuple(std::string(access.here.file), access.here.line, access.here.column, flags,
+                   by_tensor ? mine.tensor : std::string()),
+        samples_.size());
+    if (is_new) {
+      samples_.push_back(mine);
+      samples_.back().location = {access.here.file, access.here.line, access.here.column};
+      continue;
+    }
+    AccessSample& known = samples_[at->second];
+    const std::int64_t requests = known.requests + mine.requests;
+    const std::int64_t all_transfers = known.all_transfers + mine.all_transfers;
+    if (mine.transfers > known.transfers) {
+      const Location location = known.location;
+      known = mine;
+      known.location = location;
+    }
+    known.requests = requests;
+    known.all_transfers = all_transfers;
+  }
+  for (const auto& touched : result.touched) meet(touched, result.block);
+}
+
+MergedBlocks::First& MergedBlocks::first_at(int region, std::uint64_t offset) {
+  const std::uint64_t piece = piece_[static_cast<std::size_t>(region)];
+  auto& page = pages_[{region, offset / kPageBytes}];
+  if (page.empty()) page.resize(static_cast<std::size_t>(kPageBytes / piece));
+  return page[static_cast<std::size_t>(offset % kPageBytes / piece)];
+}
+
+std::uint32_t MergedBlocks::place_of(const Here& here) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (same_place(places_[i], here)) return static_cast<std::uint32_t>(i);
+  }
+  places_.push_back(here);
+  return static_cast<std::uint32_t>(places_.size() - 1);
+}
+
+void MergedBlocks::split(int region) {
+  const std::uint64_t piece = std::exchange(piece_[static_cast<std::size_t>(region)], 1);
+  for (auto& [at, page] : pages_) {
+    if (at.first != region) continue;
+    std::vector<First> bytes;
+    for (const First& first : page) {
+      for (std::uint64_t i = 0; i < piece; ++i) {
+        bytes.push_back(first);
+        bytes.back().value = first.value >> i % 8 * 8 & 0xff;
+      }
+    }
+    page = std::move(bytes);
+  }
+}
+
+void MergedBlocks::meet(const Touched& whole, std::int64_t block) {
+  auto& piece = piece_[static_cast<std::size_t>(whole.region)];
+  if (piece == 0) piece = whole.bytes;
+  if (whole.bytes < piece) split(whole.region);
+  for (std::uint64_t done = 0; done < whole.bytes; done += piece) {
+    Touched touched = whole;
+    touched.offset += done;
+    if (piece < whole.bytes) touched.value = whole.value >> done % 8 * 8 & 0xff;
+    First& first = first_at(touched.region, touched.offset);
+    const bool writes = touched.plain_write || touched.atomic_write;
+    if (writes && first.writer_block >= 0) collide(touched, block, first, true, true);
+    if (writes && first.reader_block >= 0) collide(touched, block, first, true, false);
+    if (touched.plain_read && first.writer_block >= 0) collide(touched, block, first, false, true);
+    if (writes && first.writer_block < 0) {
+      first.writer_block = block;
+      first.value = touched.value;
+      first.write = place_of(touched.write);
+      first.writer = static_cast<std::uint16_t>(touched.writer);
+      first.plain_write = touched.plain_write;
+    }
+    if (touched.plain_read && first.reader_block < 0) {
+      first.reader_block = block;
+      first.read = place_of(touched.read);
+      first.reader = static_cast<std::uint16_t>(touched.reader);
+    }
+  }
+}
+
+void MergedBlocks::collide(const Touched& touched, std::int64_t block, const First& first,
+                           bool mine_writes, bool first_wrote) {
+  if (mine_writes && first_wrote && !touched.plain_write && !first.plain_write) return;
+  Mistake mistake;
+  mistake.kind = Kind::race;
+  mistake.memory = Memory::global;
+  mistake.same_value = mine_writes && first_wrote && touched.plain_write && first.plain_write &&
+                       touched.value == first.value;
+  mistake.severity = mistake.same_value ? Severity::note : Severity::error;
+  const Here mine = mine_writes ? touched.write : touched.read;
+  const Here theirs = places_[first_wrote ? first.write : first.read];
+  const bool mine_first = mine_writes;  // the write is what is reported
+  mistake.here = mine_first ? mine : theirs;
+  mistake.other_here = mine_first ? theirs : mine;
+  const int my_thread = mine_writes ? touched.writer : touched.reader;
+  const int their_thread = first_wrote ? first.writer : first.reader;
+  const std::int64_t their_block = first_wrote ? first.writer_block : first.reader_block;
+  mistake.thread = mine_first ? my_thread : their_thread;
+  mistake.other_thread = mine_first ? their_thread : my_thread;
+  mistake.block = mine_first ? block : their_block;
+  mistake.other_block = mine_first ? their_block : block;
+  mistake.writes = true;
+  mistake.other_writes = mine_first ? first_wrote : mine_writes;
+  mistake.is_atomic = mine_first ? !touched.plain_write : !first.plain_write;
+  mistake.other_is_atomic =
+      mistake.other_writes && (mine_first ? !first.plain_write : !touched.plain_write);
+  mistake.tensor = cat(touched.region);  // resolved with the element by whoever knows the tensors
+  mistake.element = {static_cast<index_t>(touched.offset)};
+  add_mistake(mistake);
+}
+
+}  // namespace tessera::check

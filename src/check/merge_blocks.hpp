@@ -1,0 +1,63 @@
+// Adds up what blocks have left, in the order of the blocks, whatever order they finish in; finds
+// what two blocks do to one element. Private to src/check.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "block_result.hpp"
+#include "memory_map.hpp"
+
+namespace tessera::check {
+
+class MergedBlocks {
+ public:
+  explicit MergedBlocks(const std::vector<Region>& regions) : piece_(regions.size() + 1) {}
+
+  /// The result of block number `index` of those that are checked. From any thread.
+  void add(std::size_t index, BlockResult result);
+
+  /// A mistake with its places as texts, those of the same texts counted together.
+  const std::vector<Mistake>& mistakes() const { return mistakes_; }
+  const std::map<std::pair<std::string, int>, Counters>& lines() const { return lines_; }
+  const std::vector<SuperstepCounters>& supersteps() const { return supersteps_; }
+  const std::vector<AccessSample>& samples() const { return samples_; }
+  void add_mistake(const Mistake& mistake);
+
+ private:
+  /// Who touched a piece first, among the blocks so far.
+  struct First {
+    std::int64_t writer_block = -1, reader_block = -1;
+    std::uint64_t value = 0;
+    std::uint32_t write = 0, read = 0;  ///< places_
+    std::uint16_t writer = 0, reader = 0;
+    bool plain_write = false;
+  };
+  static constexpr std::uint64_t kPageBytes = 1024;
+
+  void merge(const BlockResult& result);
+  First& first_at(int region, std::uint64_t offset);
+  std::uint32_t place_of(const Here& here);
+  void split(int region);
+  void meet(const Touched& touched, std::int64_t block);
+  void collide(const Touched& touched, std::int64_t block, const First& first, bool mine_writes,
+               bool first_wrote);
+
+  std::mutex mutex_;
+  std::map<std::size_t, BlockResult> waiting_;
+  std::size_t next_ = 0;
+  std::vector<Mistake> mistakes_;
+  std::map<std::pair<std::string, int>, Counters> lines_;
+  std::vector<SuperstepCounters> supersteps_;
+  std::vector<AccessSample> samples_;
+  std::map<std::tuple<std::string, int, int, int, std::string>, std::size_t> sample_index_;
+  std::vector<Here> places_;
+  /// By region and page of the outputs: the first of each piece; pieces are of the size that all
+  /// blocks have seen, or of one byte.
+  std::map<std::pair<int, std::uint64_t>, std::vector<First>> pages_;
+  std::vector<std::uint64_t> piece_;  ///< bytes, by region; 0: not known yet
+};
+
+}  // namespace tessera::check

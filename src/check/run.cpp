@@ -1,0 +1,184 @@
+// Runs all blocks of a launch under recorders, on several OS threads, with a time limit, and makes
+// the report of what they saw.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <thread>
+
+#include "block_recorder.hpp"
+#include "finish_report.hpp"
+#include "merge_blocks.hpp"
+#include "tessera/check/check.hpp"
+
+namespace tessera::check::detail {
+
+namespace {
+
+/// The blocks to check: all, or `wanted` of them spread evenly from the first to the last.
+std::vector<std::int64_t> chosen_blocks(std::int64_t all, std::int64_t wanted) {
+  std::vector<std::int64_t> out;
+  const std::int64_t count = wanted > 0 ? std::min(wanted, all) : all;
+  out.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i)
+    out.push_back(count == 1 ? 0 : i * (all - 1) / (count - 1));
+  return out;
+}
+
+/// Recorders and schedulers that are at work, and those that are free.
+class Workers {
+ public:
+  struct Worker {
+    explicit Worker(const RunContext& context) : recorder(context) {}
+    BlockRecorder recorder;
+    BlockScheduler scheduler;
+    bool busy = false;
+  };
+
+  Worker& take(const RunContext& context) {
+    const std::lock_guard lock(mutex_);
+    for (auto& each : all_) {
+      if (!each->busy) {
+        each->busy = true;
+        return *each;
+      }
+    }
+    all_.push_back(std::make_unique<Worker>(context));
+    all_.back()->busy = true;
+    return *all_.back();
+  }
+  void give_back(Worker& worker) {
+    const std::lock_guard lock(mutex_);
+    worker.busy = false;
+  }
+  /// Stops the kernels that did not notice by themselves.
+  void stop_all() {
+    const std::lock_guard lock(mutex_);
+    for (auto& each : all_) {
+      if (each->busy && each->recorder.in_kernel()) each->scheduler.stop();
+    }
+  }
+  std::vector<const BlockRecorder*> recorders() const {
+    std::vector<const BlockRecorder*> out;
+    for (const auto& each : all_) out.push_back(&each->recorder);
+    return out;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> all_;
+};
+
+/// Raises `stop` when the time is over, and stops what goes on regardless.
+class Watchdog {
+ public:
+  Watchdog(double seconds, std::atomic<bool>& stop, Workers& workers) {
+    if (seconds <= 0) return;
+    thread_ = std::thread([this, seconds, &stop, &workers] {
+      std::unique_lock lock(mutex_);
+      if (over_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return done_; }))
+        return;
+      stop = true;
+      while (!over_.wait_for(lock, std::chrono::milliseconds(500), [this] { return done_; }))
+        workers.stop_all();
+    });
+  }
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    over_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear) {
+  const Launch& launch = context.launch;
+  const Position block = position_of(static_cast<int>(linear), launch.grid);
+  worker.recorder.start(block);
+  BlockTask task;
+  task.kernel_name = launch.kernel;
+  task.block = block;
+  task.block_dim = launch.block;
+  task.warp_size = launch.warp_size;
+  task.order = context.options.order;
+  task.seed = context.options.seed;
+  task.shared_bytes = launch.shared_bytes;
+  task.stack_bytes = launch.stack_bytes;
+  task.observer = &worker.recorder;
+  tessera::detail::recorder = &worker.recorder;
+  try {
+    launch.run_block(worker.scheduler, block, task);
+  } catch (const Error& error) {
+    tessera::detail::recorder = nullptr;
+    if (error.category() == Category::resource) throw;  // the machine's fault, not the kernel's
+  } catch (...) {
+    tessera::detail::recorder = nullptr;
+    throw;
+  }
+  tessera::detail::recorder = nullptr;
+  return worker.recorder.finish();
+}
+
+void check_options(const Options& options) {
+  if (options.blocks < 0)
+    throw Error(Category::argument, "check: a negative number of blocks", "0 (all) or more",
+                cat(options.blocks));
+  if (!(options.time_limit_s >= 0))
+    throw Error(Category::argument, "check: a negative time limit", "0 (none) or more seconds",
+                cat(options.time_limit_s));
+}
+
+}  // namespace
+
+Report run(const Options& options, const Launch& asked) {
+  check_options(options);
+  Launch launch = asked;
+  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+    auto& name = launch.buffers[i].name;
+    name = i < options.tensors.size() ? options.tensors[i]
+                                      : std::string(1, static_cast<char>('A' + i % 26));
+  }
+  RunContext context{options, launch, regions_of(launch.buffers), {false}};
+  MergedBlocks merged(context.regions);
+  try {
+    tessera::detail::check_launch(
+        launch.kernel,
+        LaunchConfig{.grid = launch.grid, .block = launch.block, .threads = options.threads},
+        launch.shared_bytes, launch.declared_block);
+  } catch (const Error& error) {
+    if (options.threads < 0) throw;
+    Mistake mistake;
+    mistake.kind = Kind::impossible_launch;
+    mistake.detail = error.what();
+    merged.add_mistake(mistake);
+    return finish_report(context, merged, {}, 0);
+  }
+  const auto blocks = chosen_blocks(volume(launch.grid), options.blocks);
+  Workers workers;
+  std::atomic<std::int64_t> checked{0};
+  {
+    const Watchdog watchdog(options.time_limit_s, context.stop, workers);
+    parallel_for(static_cast<index_t>(blocks.size()), options.threads, [&](index_t i) {
+      BlockResult result;
+      if (!context.stop) {
+        auto& worker = workers.take(context);
+        result = run_block(context, worker, blocks[static_cast<std::size_t>(i)]);
+        workers.give_back(worker);
+        ++checked;
+      }
+      merged.add(static_cast<std::size_t>(i), std::move(result));
+    });
+  }
+  return finish_report(context, merged, workers.recorders(), checked);
+}
+
+}  // namespace tessera::check::detail

@@ -1,0 +1,37 @@
+// What a report says about bytes, operations and limits of a device. Private to src/check.
+#pragma once
+
+#include "tessera/check/device_model.hpp"
+#include "tessera/check/report.hpp"
+
+namespace tessera::check {
+
+inline Traffic traffic_of(const Report& report) {
+  Traffic out{};
+  const Counters& c = report.total;
+  out.flops = static_cast<double>(c.flops + c.mma_flops);
+  for (const auto& each : report.coverage) {
+    const int bytes = each.dtype ? size_of(*each.dtype) : 4;
+    out.compulsory_bytes += static_cast<double>((each.read + each.written) * bytes);
+  }
+  out.l1_bytes = 32.0 * static_cast<double>(c.global_load_sectors + c.global_store_sectors +
+                                            c.global_atomic_sectors + c.async_copy_sectors);
+  return out;
+}
+
+inline BlockNeeds needs_of(const Report& report) {
+  return {static_cast<int>(volume(report.block)), report.shared_bytes, 0};
+}
+
+inline double peak_of(const Report& report, const DeviceModel& device) {
+  DType type = DType::f32;
+  for (const auto& each : report.coverage) {
+    if (each.dtype) {
+      type = *each.dtype;
+      break;
+    }
+  }
+  return peak_flops(device, type, report.total.mma_flops > 0 ? Unit::tensor_cores : Unit::cores);
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,63 @@
+// Runs a plan under the checker: the list of the kernels that are compiled for it.
+#include "checked.hpp"
+
+#include <algorithm>
+
+#include "call.hpp"
+#include "tessera/matmul/check.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+std::span<const CheckedEntry> checked_ladder() {
+  static const CheckedEntry entries[] = {
+      kCheckedNaive,       kCheckedCoalescing,           kCheckedTiled,      kCheckedTiledRegister,
+      kCheckedBlockTiled,  kCheckedBlockTiledVectorized, kCheckedTensorCore, kCheckedSingleBlock,
+      kCheckedTiledByHand, kCheckedTiledIdiomatic,       kCheckedSarekNaive, kCheckedSarekTiled};
+  return entries;
+}
+
+}  // namespace detail
+
+std::vector<std::string> checked_algorithms() {
+  std::vector<std::string> out;
+  for (const auto& each : detail::checked_ladder()) out.emplace_back(each.name);
+  return out;
+}
+
+check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
+                           const Matrix& C, const check::Options& options, const void* bias) {
+  const Problem& p = plan.problem;
+  detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
+  detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
+  detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
+  detail::expect_bias(p, bias);
+  const auto all = detail::checked_ladder();
+  const auto entry = std::find_if(all.begin(), all.end(),
+                                  [&](const auto& each) { return each.name == plan.algorithm; });
+  if (entry == all.end()) {
+    std::string known;
+    for (const auto& each : all) known += cat(known.empty() ? "" : ", ", each.name);
+    throw Error(Category::unavailable,
+                cat("check: ", plan.algorithm, " is no kernel of threads and blocks"),
+                "one of " + known);
+  }
+  if (!entry->has_type(p.in, p.out, plan.tile)) {
+    throw Error(Category::unavailable,
+                cat("check: ", plan.algorithm, " with tile ", to_string(plan.tile), " in ",
+                    name(p.in), " is not compiled for the checker"),
+                "f32, or the algorithm's first tile in f16 or f64", {},
+                "take --dtype f32, or check the kernel in a file of your own");
+  }
+  check::Options own = options;
+  own.order = plan.order;
+  own.seed = plan.seed;
+  own.threads = plan.threads;
+  own.fresh_outputs = p.beta == 0;
+  own.tensors = {"A", "B", "C"};
+  own.problem = cat(to_string(p), " tile=", to_string(plan.tile));
+  return entry->run({p, plan.tile, {}, A.data, B.data, C.data, bias}, own);
+}
+
+}  // namespace tessera

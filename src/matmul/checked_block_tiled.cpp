@@ -1,0 +1,17 @@
+// `block_tiled` under the checker, in its tiles (kernels/block_tiled.hpp).
+#include "checked.hpp"
+#include "tessera/kernels/block_tiled.hpp"
+
+namespace tessera::detail {
+
+namespace {
+using Compiled =
+    CheckedLadder<BlockTiled, false, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
+                  kBlockTiledSmall, TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
+                  TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
+}
+
+const CheckedEntry kCheckedBlockTiled{"block_tiled", Compiled::tiles, Compiled::has_type,
+                                      Compiled::run};
+
+}  // namespace tessera::detail
