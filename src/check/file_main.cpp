@@ -5,13 +5,14 @@
 
 #include "tessera/check/file.hpp"
 #include "tessera/check/format.hpp"
+#include "tessera/check/html_report.hpp"
 
 namespace tessera::check {
 
 namespace {
 
 struct Printing {
-  std::string format = "text", device = "h200", junit;
+  std::string format = "text", device = "h200", junit, html;
 };
 
 void set(Options& options, Printing& printing, std::string_view key, const std::string& value) {
@@ -25,6 +26,7 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "format") printing.format = value;
   else if (key == "device") printing.device = value;
   else if (key == "junit") printing.junit = value;
+  else if (key == "html") printing.html = value;
 }
 
 bool write(const std::string& path, const std::string& text) {
@@ -52,6 +54,7 @@ int file_main(int argc, char** argv, Report (*check_kernel)(const Options&)) {
     const Report report = check_kernel(options);
     const bool written =
         (printing.junit.empty() || write(printing.junit, to_junit(report))) &&
+        (printing.html.empty() || write(printing.html, html_report(report, device))) &&
         write({}, printing.format == "json" ? to_json(report, device) : to_text(report, device));
     if (!written) {
       std::fputs("tessera check: the report cannot be written\n", stderr);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "temporary_folder.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
@@ -60,27 +61,6 @@ Installed installed() {
   }
   return out;
 }
-
-/// A folder that goes when the scope ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "tessera-check-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(Category::resource, cat("check: no temporary folder ", name));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Runs a program with our streams; what waitpid says. -1: it could not be started.
 int run_program(const std::vector<std::string>& words) {

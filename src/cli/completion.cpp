@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "options.hpp"
 #include "suggest.hpp"
+#include "tessera/matmul/check.hpp"
 
 namespace tessera::cli {
 
@@ -31,6 +32,7 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
     words.insert(words.end(), kinds.begin() + 1, kinds.end());
     return {false, algorithms, words};
   }
+  if (type == "KERNEL") return {false, false, checked_algorithms()};
   if (type == "SUITES") return {false, true, suite_names()};
   if (type == "TOPIC") {
     std::vector<std::string> words;

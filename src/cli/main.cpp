@@ -176,6 +176,7 @@ int command_line(int argc, char** argv, Context& context) {
   add_compare(root, context);
   add_bench(root, context);
   add_check(root, context);
+  add_explain(root, context);
   add_layout(root, context);
   add_doctor(root, context);
   add_config(root, context);

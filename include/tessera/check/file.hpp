@@ -13,8 +13,8 @@
 namespace tessera::check {
 
 /// The program that the command makes of the file. The arguments are key=value: what Options holds,
-/// and format=text|json, device=NAME, junit=FILE. Returns the exit code: 0 clean, 1 findings, 4
-/// could not check.
+/// and format=text|json, device=NAME, junit=FILE, html=FILE. Returns the exit code: 0 clean, 1
+/// findings, 4 could not check.
 int file_main(int argc, char** argv, Report (*check_kernel)(const Options&));
 
 }  // namespace tessera::check

@@ -1,0 +1,115 @@
+// A kernel of the ladder under the checker: see checked_kernel.hpp.
+#include "checked_kernel.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "operand.hpp"
+#include "suggest.hpp"
+#include "tessera/check/html_report.hpp"
+#include "tessera/core/random.hpp"
+#include "tessera/io/array.hpp"
+#include "tessera/io/atomic_file.hpp"
+#include "tessera/matmul/check.hpp"
+#include "tessera/matmul/plan.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+void require_known(const std::string& name) {
+  const auto known = checked_algorithms();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  const std::string near = nearest(name, known);
+  throw Error(Category::argument, cat("unknown kernel '", name, "'"), "one of " + join(known), {},
+              near.empty() ? "" : "did you mean '" + near + "'?");
+}
+
+/// Whole numbers from -8 to 8, so that every type holds them.
+void fill(const Array& out, std::uint64_t seed, std::uint64_t stream) {
+  visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
+    T* const to = static_cast<T*>(out.writable());
+    for (index_t i = 0; i < out.count(); ++i) {
+      const auto bits = random_bits(seed + stream, static_cast<std::uint64_t>(i));
+      to[i] = convert<T>(static_cast<double>(bits % 17) - 8);
+    }
+  });
+}
+
+}  // namespace
+
+void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_description) {
+  app.add_option("NAME", kernel.name, std::move(name_description))->required()->type_name("KERNEL");
+  const std::string extent = cat(" (default ", kernel.m, ")");
+  add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
+  add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
+  add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
+  add_dtype(app, "--dtype", kernel.dtype, "Element type: f32 (default), f16 or f64");
+  app.add_option("--tile", kernel.tile,
+                 "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own")
+      ->type_name("TILE");
+  add_choice(app, "--order", kernel.order, {"forward", "backward", "shuffled"},
+             "Order in which a block's threads run between two barriers (default forward)");
+  add_seed(app, "--seed", kernel.seed, "Seed of the data and of shuffled orders (default 0)");
+  add_number(app, "--beta", kernel.beta,
+             "C = A * B + beta * C (default 0: C holds nothing that may be read)");
+  add_count(app, "--blocks", kernel.blocks,
+            cat("Check so many blocks, spread over the grid; default ",
+                kernel.blocks == 0 ? "all" : cat(kernel.blocks)));
+  add_count(app, "--time-limit", kernel.seconds,
+            "Stop a kernel that takes longer, in seconds (default 60)");
+  app.add_option("--device", kernel.device, "GPU whose limits count: a100, h100 or h200 (default)")
+      ->type_name("a100|h100|h200");
+  add_threads(app, kernel.threads);
+}
+
+check::Report checked(const CheckedKernel& kernel) {
+  require_known(kernel.name);
+  const DType type = parse_dtype(kernel.dtype);
+  Options options;
+  options.algorithm = kernel.name;
+  if (!kernel.tile.empty()) options.tile = parse_tile(kernel.tile);
+  options.threads = kernel.threads;
+  options.order = parse_order(kernel.order);
+  options.seed = kernel.seed;
+  check::Options how;
+  how.blocks = kernel.blocks;
+  how.time_limit_s = kernel.seconds;
+  how.correctness = !kernel.counters_only;
+  how.forget_tiles = kernel.forget_tiles;
+  try {
+    const Array A = make_array(type, {kernel.m, kernel.k}),
+                B = make_array(type, {kernel.k, kernel.n}),
+                C = make_array(type, {kernel.m, kernel.n});
+    fill(A, kernel.seed, 1);
+    fill(B, kernel.seed, 2);
+    fill(C, kernel.seed, 3);
+    const Plan plan = make_plan(
+        make_problem(const_matrix_of(A), const_matrix_of(B), matrix_of(C), 1, kernel.beta),
+        options);
+    return check_matmul(plan, const_matrix_of(A), const_matrix_of(B), matrix_of(C), how);
+  } catch (const Error& error) {
+    if (error.category() != Category::resource) throw;
+    throw Error(Category::unavailable, cat("could not check: ", error.problem()), error.expected(),
+                error.got(), error.advice());
+  }
+}
+
+std::optional<std::string> source_of(const std::string& file) {
+  if (auto text = check::read_source(file)) return text;
+  const std::size_t at = file.rfind("/include/tessera/");
+  std::error_code failed;
+  const auto command = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (at == std::string::npos || failed) return {};
+  return check::read_source((command.parent_path().parent_path() / file.substr(at + 1)).string());
+}
+
+void write_file(const Context& context, const std::string& path, bool force,
+                const std::string& text) {
+  AtomicFile file(path, force ? Overwrite::replace : Overwrite::refuse);
+  file.write(text);
+  file.commit();
+  context.note(cat("wrote ", path));
+}
+
+}  // namespace tessera::cli

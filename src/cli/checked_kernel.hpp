@@ -1,0 +1,41 @@
+// What `tessera check` and `tessera explain` share: a kernel of the ladder on seeded numbers of any
+// shape under the checker, and the page made of its report.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "options.hpp"
+#include "tessera/check/report.hpp"
+
+namespace tessera::cli {
+
+/// No multiple of any tile, so that every edge is met.
+inline constexpr index_t kUnevenExtent = 100;
+
+/// What is run.
+struct CheckedKernel {
+  std::string name, dtype = "f32", tile, order = "forward", device = "h200";
+  index_t m = kUnevenExtent, n = kUnevenExtent, k = kUnevenExtent;
+  std::uint64_t seed = 0;
+  int threads = 0, blocks = 0, seconds = 60;  ///< blocks 0: all
+  double beta = 0;
+  bool counters_only = false, forget_tiles = false;
+};
+
+/// NAME, extents, type, tile, order, seed, beta, blocks, time limit, device, threads; the defaults
+/// are those of `kernel`. `name_description` says what NAME may be.
+void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_description);
+
+/// Runs it. Throws Error(argument) with the nearest name, Error(unavailable) where it could not be
+/// checked.
+check::Report checked(const CheckedKernel& kernel);
+
+/// The text of a source as reports name it; of an installed command the header beside it.
+std::optional<std::string> source_of(const std::string& file);
+
+/// Writes a file, whole or not at all, and says so.
+void write_file(const Context& context, const std::string& path, bool force,
+                const std::string& text);
+
+}  // namespace tessera::cli

@@ -1,0 +1,88 @@
+// `tessera explain NAME [--against OTHER]`: what bounds a kernel of the ladder on a GPU and what to
+// change, from the counters of a few of its blocks; two kernels side by side.
+#include <memory>
+
+#include "checked_kernel.hpp"
+#include "commands.hpp"
+#include "explain_report.hpp"
+#include "json_text.hpp"
+#include "options.hpp"
+#include "tessera/io/atomic_file.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+/// Large enough that edges and the filling of the GPU are not what is explained.
+constexpr index_t kDefaultExtent = 1024;
+constexpr int kDefaultBlocks = 2;
+
+struct Request {
+  CheckedKernel kernel{
+      .m = kDefaultExtent, .n = kDefaultExtent, .k = kDefaultExtent, .blocks = kDefaultBlocks};
+  std::string against, html;
+  int registers = 0;
+  bool force = false;
+};
+
+/// The algorithm behind `name` on the way from the first kernel to the matrix units.
+const Algorithm* next_step(const std::string& name) {
+  const auto ladder = algorithms();
+  for (std::size_t i = 0; i + 1 < ladder.size() && ladder[i].name != "tensor_core"; ++i)
+    if (ladder[i].name == name) return &ladder[i + 1];
+  return nullptr;
+}
+
+Explained explained(const Request& request, const std::string& name) {
+  CheckedKernel kernel = request.kernel;
+  kernel.name = name;
+  Explained out{.report = checked(kernel), .explanation = {}, .next = next_step(name)};
+  out.explanation =
+      check::explain(out.report, check::device_model(kernel.device), request.registers);
+  return out;
+}
+
+int run_explain(const Context& context, const Request& request) {
+  const check::DeviceModel& device = check::device_model(request.kernel.device);
+  const bool two = !request.against.empty();
+  if (two && !request.kernel.tile.empty())
+    throw Error(Category::argument, "--tile is that of one kernel", {}, {},
+                "leave --tile or --against out");
+  if (!request.html.empty())
+    check_output(request.html, request.force ? Overwrite::replace : Overwrite::refuse);
+  const Explained a = explained(request, request.kernel.name);
+  const Explained b = two ? explained(request, request.against) : Explained{};
+  if (!request.html.empty())
+    write_file(context, request.html, request.force,
+               two ? check::html_comparison(a.report, b.report, device, source_of)
+                   : check::html_report(a.report, device, source_of));
+  if (context.json) context.print(json_text(two ? explain_json(a, b) : explain_json(a)));
+  else context.print(two ? explain_text(a, b, source_of) : explain_text(a));
+  return 0;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& root, Context& context) {
+  auto request = std::make_shared<Request>();
+  CLI::App* app =
+      add_command(root, context, "explain", "Say what bounds a kernel on a GPU, and what to change",
+                  "  tessera explain naive\n"
+                  "  tessera explain tiled --device a100 --html tiled.html\n"
+                  "  tessera explain naive --against coalescing\n"
+                  "  tessera explain block_tiled -m 4096 --json | jq .advice");
+  add_kernel_options(*app, request->kernel, "A kernel of the ladder: naive, tiled, ...");
+  app->add_option("--against", request->against, "A second kernel, shown side by side")
+      ->type_name("KERNEL");
+  add_count(*app, "--registers", request->registers,
+            "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
+  app->add_option("--html", request->html, "Write a page with source, pictures and roofline")
+      ->type_name("FILE");
+  app->add_flag("--force", request->force, "Replace FILE if it exists");
+  add_json_option(*app, context, "One JSON document on stdout");
+  app->callback([&context, request] {
+    context.action = [&context, request] { return run_explain(context, *request); };
+  });
+}
+
+}  // namespace tessera::cli

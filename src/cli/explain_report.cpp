@@ -1,0 +1,293 @@
+// Forms of an explanation: see explain_report.hpp.
+#include "explain_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "json_text.hpp"
+#include "table.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using check::Counters;
+using check::Report;
+using nlohmann::ordered_json;
+
+constexpr std::size_t kLinesShown = 6;
+
+/// Three digits or a whole number.
+std::string number(double value) { return fmt::format("{:.3g}", value); }
+
+std::string time_text(double us) {
+  if (us < 1) return number(us * 1000) + " ns";
+  if (us < 1000) return number(us) + " us";
+  return us < 1e6 ? number(us / 1000) + " ms" : number(us / 1e6) + " s";
+}
+
+std::string place(const check::Location& at) {
+  return fmt::format("{}:{}", std::filesystem::path(at.file).filename().string(), at.line);
+}
+
+/// Lines of at most 100 characters, the later ones indented by four.
+std::string wrapped(const std::string& text) {
+  std::string out, line;
+  std::istringstream words(text.substr(4));
+  line = text.substr(0, 3);
+  for (std::string word; words >> word;) {
+    if (line.size() + 1 + word.size() > 100) {
+      out += line + "\n";
+      line = "   ";
+    }
+    line += " " + word;
+  }
+  return out + line + "\n";
+}
+
+double ratio(std::int64_t a, std::int64_t b) {
+  return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+
+std::string heading(const Explained& e) {
+  const Report& r = e.report;
+  std::string out = fmt::format("{}: {}\non {}: grid {}, block {}, {} of shared memory\n", r.kernel,
+                                r.problem, e.explanation.device->full_name, to_string(r.grid),
+                                to_string(r.block), bytes_text(r.shared_bytes));
+  if (r.summary.checked_blocks < r.summary.blocks)
+    out += fmt::format("counted in {} of {} blocks, the others taken to be like them\n",
+                       r.summary.checked_blocks, r.summary.blocks);
+  if (!r.summary.clean)
+    out += fmt::format("NOT clean: {} errors, {} warnings; 'tessera check {}' lists them\n",
+                       r.summary.errors, r.summary.warnings, r.kernel);
+  return out;
+}
+
+std::string resources(const Explained& e) {
+  Table table({{"resource"}, {"busy for", Align::right}, {"work"}});
+  for (const auto& r : e.explanation.resources)
+    table.add({std::string(r.name),
+               r.least_us == r.most_us
+                   ? time_text(r.least_us)
+                   : fmt::format("{} to {}", time_text(r.least_us), time_text(r.most_us)),
+               r.work});
+  return table.text();
+}
+
+std::string numbers(const Explained& e) {
+  const Counters& c = e.report.total;
+  const auto& x = e.explanation;
+  std::string out;
+  const auto ideal = ratio(c.global_load_sectors_ideal + c.global_store_sectors_ideal,
+                           c.global_load_requests + c.global_store_requests);
+  out += fmt::format("sectors for each global request  {} (ideal {})\n",
+                     number(check::sectors_per_request(c)), number(ideal));
+  if (c.shared_load_requests + c.shared_store_requests > 0)
+    out += fmt::format("bank conflicts                   {} x the ideal wavefronts\n",
+                       number(check::conflict_factor(c)));
+  out += fmt::format(
+      "occupancy                        {:.0f} %, {} blocks on an SM, limited by {}\n",
+      100 * x.occupancy.fraction(), x.occupancy.blocks, check::to_string(x.occupancy.limit));
+  out += fmt::format(
+      "flop/byte                        {} compulsory, {} at L1, {} to {} at DRAM; ridge {}: "
+      "{} bound\n",
+      number(x.roofline.compulsory), number(x.roofline.l1), number(x.roofline.dram_low),
+      number(x.roofline.dram_high), number(x.roofline.ridge), check::to_string(x.bound));
+  return out;
+}
+
+std::string advice(const Explained& e) {
+  std::string out;
+  int count = 0;
+  for (const auto& a : e.explanation.advice)
+    out += wrapped(fmt::format("{:2}. {}{}", ++count,
+                               a.location.line > 0 ? place(a.location) + ": " : "", a.problem)) +
+           wrapped("    try: " + a.remedy);
+  return out.empty() ? "Nothing to change that the counters show.\n" : "What to change\n" + out;
+}
+
+std::string next_step(const Explained& e) {
+  if (e.next == nullptr) return {};
+  return fmt::format(
+      "\nThe next step, {}: {}.\nSide by side: tessera explain {} --against {} --html FILE\n",
+      e.next->name, e.next->idea, e.report.kernel, e.next->name);
+}
+
+/// What a line costs: passes of the data stage and quarters of multiply-adds.
+double cost(const Counters& c) {
+  return static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts) +
+         static_cast<double>(c.global_load_sectors + c.global_store_sectors +
+                             c.async_copy_sectors) /
+             4 +
+         static_cast<double>(c.fma_threads) / 128;
+}
+
+std::string line_of(const check::SourceReader& source, const check::Location& at) {
+  const auto text = source(at.file);
+  if (!text) return {};
+  std::istringstream in(*text);
+  std::string line;
+  for (int i = 0; i < at.line && std::getline(in, line); ++i) {
+  }
+  return line.substr(std::min(line.find_first_not_of(' '), line.size()));
+}
+
+std::string costly_lines(const Explained& e, const check::SourceReader& source) {
+  std::vector<const check::LineCounters*> lines;
+  for (const auto& line : e.report.by_line) lines.push_back(&line);
+  std::stable_sort(lines.begin(), lines.end(), [](const auto* a, const auto* b) {
+    return cost(a->counters) > cost(b->counters);
+  });
+  if (lines.size() > kLinesShown) lines.resize(kLinesShown);
+  Table table({{e.report.kernel},
+               {"global", Align::right},
+               {"sectors", Align::right},
+               {"shared", Align::right},
+               {"wavefronts", Align::right},
+               {"source"}});
+  const auto each = [](std::int64_t requests, std::int64_t transfers) {
+    return requests == 0 ? std::string() : number(ratio(transfers, requests));
+  };
+  const auto count = [](std::int64_t n) { return n == 0 ? std::string() : std::to_string(n); };
+  for (const auto* line : lines) {
+    const Counters& c = line->counters;
+    const auto global = c.global_load_requests + c.global_store_requests + c.async_copy_requests;
+    const auto shared = c.shared_load_requests + c.shared_store_requests;
+    table.add({place(line->location), count(global),
+               each(global, c.global_load_sectors + c.global_store_sectors + c.async_copy_sectors),
+               count(shared), each(shared, c.shared_load_wavefronts + c.shared_store_wavefronts),
+               line_of(source, line->location)});
+  }
+  return table.text();
+}
+
+/// The worst warp of each access: "load of A".
+std::string accesses(const Explained& e) {
+  Table table({{e.report.kernel + ": worst warp of each access"},
+               {"at"},
+               {"bytes", Align::right},
+               {"takes", Align::right},
+               {"ideal", Align::right}});
+  for (const auto& s : e.report.samples) {
+    const char* verb = s.is_async    ? "asynchronous copy of "
+                       : s.is_atomic ? "atomic on "
+                       : s.is_store  ? "store to "
+                                     : "load of ";
+    const char* unit = s.memory == check::Memory::shared ? "wavefronts" : "sectors";
+    table.add({verb + s.tensor, place(s.location), std::to_string(s.bytes),
+               fmt::format("{} {}", s.transfers, unit), std::to_string(s.ideal)});
+  }
+  return table.text();
+}
+
+/// Of the whole grid, also where the two were sampled differently.
+double whole(const Explained& e, std::int64_t count) {
+  const auto& s = e.report.summary;
+  return s.checked_blocks == 0 ? 0 : static_cast<double>(count) * ratio(s.blocks, s.checked_blocks);
+}
+
+ordered_json roofline_json(const check::Explanation& x) {
+  const check::Roofline& r = x.roofline;
+  ordered_json out = json_object();
+  out["flops"] = x.traffic.flops;
+  out["compulsory_bytes"] = x.traffic.compulsory_bytes;
+  out["l1_bytes"] = x.traffic.l1_bytes;
+  out["peak_flops"] = x.peak_flops;
+  out["compulsory_intensity"] = r.compulsory;
+  out["l1_intensity"] = r.l1;
+  out["dram_intensity"] = {r.dram_low, r.dram_high};
+  out["ridge"] = r.ridge;
+  out["attainable_flops"] = {r.attainable_low, r.attainable_high};
+  out["bound"] = check::to_string(x.bound);
+  return out;
+}
+
+}  // namespace
+
+std::string explain_text(const Explained& e) {
+  return fmt::format("{}\n{} is {}.\n\n{}\n{}\n{}\n{}{}", heading(e), e.report.kernel,
+                     e.explanation.verdict, resources(e), numbers(e), accesses(e), advice(e),
+                     next_step(e));
+}
+
+std::string explain_text(const Explained& a, const Explained& b,
+                         const check::SourceReader& source) {
+  Table table({{"counter"},
+               {a.report.kernel, Align::right},
+               {b.report.kernel, Align::right},
+               {"ratio", Align::right},
+               {"meaning"}});
+  for (const auto& counter : check::kCounters) {
+    const double x = whole(a, a.report.total.*counter.value),
+                 y = whole(b, b.report.total.*counter.value);
+    if (x == 0 && y == 0) continue;
+    table.add({std::string(counter.name), fmt::format("{:.0f}", x), fmt::format("{:.0f}", y),
+               x == 0 ? "" : number(y / x), std::string(counter.meaning)});
+  }
+  return fmt::format("{}\n{}\n{} is {}.\n{} is {}.\n\n{}\n{}\n{}\n{}\n{}", heading(a), heading(b),
+                     a.report.kernel, a.explanation.verdict, b.report.kernel, b.explanation.verdict,
+                     table.text(), costly_lines(a, source), costly_lines(b, source), accesses(a),
+                     accesses(b));
+}
+
+ordered_json explain_json(const Explained& e) {
+  const Report& r = e.report;
+  const check::Explanation& x = e.explanation;
+  ordered_json out = json_object();
+  out["kernel"] = r.kernel;
+  out["problem"] = r.problem;
+  out["device"] = x.device->name;
+  out["blocks"] = {{"grid", r.summary.blocks}, {"counted", r.summary.checked_blocks}};
+  out["clean"] = r.summary.clean;
+  out["verdict"] = x.verdict;
+  out["busiest"] = x.resources[x.busiest].name;
+  out["busiest_uncached"] = x.resources[x.busiest_uncached].name;
+  out["resources"] = ordered_json::array();
+  for (const auto& each : x.resources)
+    out["resources"].push_back({{"name", each.name},
+                                {"least_us", each.least_us},
+                                {"most_us", each.most_us},
+                                {"work", each.work}});
+  out["roofline"] = roofline_json(x);
+  out["occupancy"] = {{"blocks", x.occupancy.blocks},
+                      {"warps", x.occupancy.warps},
+                      {"most_warps", x.occupancy.most_warps},
+                      {"fraction", x.occupancy.fraction()},
+                      {"limit", check::to_string(x.occupancy.limit)}};
+  out["sectors_per_request"] = check::sectors_per_request(r.total);
+  out["conflict_factor"] = check::conflict_factor(r.total);
+  out["advice"] = ordered_json::array();
+  for (const auto& a : x.advice)
+    out["advice"].push_back(
+        {{"problem", a.problem},
+         {"remedy", a.remedy},
+         {"location", a.location.line == 0
+                          ? ordered_json()
+                          : ordered_json{{"file", a.location.file}, {"line", a.location.line}}},
+         {"saved_us", a.saved_us}});
+  out["counters"] = json_object();
+  for (const auto& counter : check::kCounters)
+    out["counters"][std::string(counter.name)] = r.total.*counter.value;
+  out["next"] = e.next == nullptr
+                    ? ordered_json()
+                    : ordered_json{{"algorithm", e.next->name}, {"idea", e.next->idea}};
+  return out;
+}
+
+ordered_json explain_json(const Explained& a, const Explained& b) {
+  ordered_json out = json_object();
+  out["kernels"] = {explain_json(a), explain_json(b)};
+  out["ratios"] = json_object();
+  for (const auto& counter : check::kCounters) {
+    const double x = whole(a, a.report.total.*counter.value),
+                 y = whole(b, b.report.total.*counter.value);
+    if (x != 0) out["ratios"][std::string(counter.name)] = y / x;
+  }
+  return out;
+}
+
+}  // namespace tessera::cli
