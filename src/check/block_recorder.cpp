@@ -1,5 +1,6 @@
 // Takes down what the threads of a block do, and reports what is wrong at once: addresses that are
-// none, elements that are none, faults of the block. See block_recorder.hpp.
+// none, elements that are none, faults of the block. One class, kept whole: every kind of event
+// meets the same state of the block. See block_recorder.hpp.
 #include "block_recorder.hpp"
 
 #include <algorithm>

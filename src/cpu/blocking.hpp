@@ -9,7 +9,7 @@ namespace tessera::cpu {
 /// Bytes of data cache as one core sees it.
 struct Caches {
   index_t l1 = 32 << 10, l2 = 512 << 10;
-  index_t l3 = 8 << 20;  ///< shared by several cores
+  index_t l3 = 8 << 20;  ///< shared by several cores; some systems say the sum of a whole package
 };
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();
