@@ -101,17 +101,8 @@ struct Phase {
 
 /// As the rule of check/memory_rules.hpp serves them.
 std::vector<Phase> phases_of(const AccessSample& s) {
-  std::uint64_t address[kWarpLanes] = {};
-  std::uint32_t active = 0;
   const int count = std::min<int>(kWarpLanes, static_cast<int>(s.lanes.size()));
-  for (int lane = 0; lane < count; ++lane) {
-    if (s.lanes[lane] < 0) continue;
-    address[lane] = static_cast<std::uint64_t>(s.lanes[lane]);
-    active |= 1u << lane;
-  }
-  const WarpAccess access{address, s.bytes, active};
-  const bool merged = !s.is_store && shared_load(access).basis == Basis::merging;
-  const int lanes = (s.bytes <= 4 ? 32 : s.bytes == 8 ? 16 : 8) * (merged ? 2 : 1);
+  const int lanes = (s.bytes <= 4 ? 32 : s.bytes == 8 ? 16 : 8) * (is_merged(s) ? 2 : 1);
   std::vector<Phase> out(static_cast<std::size_t>(kWarpLanes / lanes));
   for (int lane = 0; lane < count; ++lane) {
     if (s.lanes[lane] < 0) continue;
@@ -152,6 +143,18 @@ std::string banks_picture(const AccessSample& s) {
 }
 
 }  // namespace
+
+bool is_merged(const AccessSample& s) {
+  if (s.memory != Memory::shared || s.is_store || s.is_atomic || s.is_async) return false;
+  std::uint64_t address[kWarpLanes] = {};
+  std::uint32_t active = 0;
+  for (std::size_t lane = 0; lane < std::min<std::size_t>(kWarpLanes, s.lanes.size()); ++lane) {
+    if (s.lanes[lane] < 0) continue;
+    address[lane] = static_cast<std::uint64_t>(s.lanes[lane]);
+    active |= 1u << lane;
+  }
+  return shared_load({address, s.bytes, active}).basis == Basis::merging;
+}
 
 std::string access_picture(const AccessSample& sample) {
   const bool any =

@@ -1,5 +1,7 @@
 // The words of findings: what happened, what probably causes it, what to try.
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "finish_report.hpp"
 
@@ -79,64 +81,64 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
   }
 }
 
+namespace {
+
+std::string race_hint(const Mistake& m) {
+  if (m.other_block >= 0)
+    return m.same_value ? "blocks are never ordered: let one block write it"
+                        : "blocks are never ordered: give each block its own elements, or use "
+                          "atomic updates on both sides";
+  if (m.is_atomic != m.other_is_atomic)
+    return "an atomic update does not order a plain access: use an atomic one there too, or a "
+           "barrier between them";
+  if (m.severity == Severity::warning)
+    return "threads of one warp do not run in step: put t.warp_barrier() between the two";
+  if (m.same_value) return "legal on today's GPUs, but one thread is enough";
+  if (m.writes && m.other_writes)
+    return "two threads write one element: check the index, or let one thread do it";
+  return m.memory == Memory::shared
+             ? "a barrier is missing between the write and the read, or between the read and "
+               "the write of the next round"
+             : "put t.barrier() between the two accesses";
+}
+
+std::string uninitialized_hint(Memory memory) {
+  return memory == Memory::local ? "begin with zero_of(C) or zeros<T, ...>()"
+         : memory == Memory::shared
+             ? "write every element of the tile, zero past the edge: copy() does both"
+             : "write the output before reading it; with beta = 0 it holds nothing";
+}
+
+/// By kind; races and reads of what holds nothing depend on more than that.
+constexpr std::array<std::string_view, kKindNames.size()> kHints = {
+    "",
+    "guard the access: if (C.contains(row, col)) ...",
+    "the guard is missing, or it compares with the wrong extent (rows with columns, <= with <)",
+    "vectorize only where can_vectorize() says yes; keep leading dimensions multiples of the width",
+    "",
+    "write every element of the tile each time: zero past the edge",
+    "let all threads pass the same barrier: move it out of the branch",
+    "move the barrier out of the branch or loop that some threads leave early",
+    "not portable: let all threads reach each barrier, and guard the accesses instead of the whole "
+    "kernel",
+    "commit(t), wait<0>(t) and a barrier belong between the copy and this access",
+    "commit(t) and wait<0>(t) behind the copies",
+    "make the block a multiple of the warp",
+    "let the kernel check before it computes; a GPU has no exceptions",
+    "use shared memory, smaller local arrays and no deep recursion",
+    "find the loop whose condition never becomes false, or raise the time limit",
+    "is the last tile along k dropped (K / T instead of tiles())? does a guard compare with the "
+    "wrong extent?",
+    "check the grid and the guard of the store",
+    "once would be enough: keep the sum in a register and store it at the end",
+    "use smaller tiles or blocks"};
+
+}  // namespace
+
 std::string hint_of(const Mistake& m) {
-  switch (m.kind) {
-    case Kind::race:
-      if (m.other_block >= 0)
-        return m.same_value ? "blocks are never ordered: let one block write it"
-                            : "blocks are never ordered: give each block its own elements, or use "
-                              "atomic updates on both sides";
-      if (m.is_atomic != m.other_is_atomic)
-        return "an atomic update does not order a plain access: use an atomic one there too, or a "
-               "barrier between them";
-      if (m.severity == Severity::warning)
-        return "threads of one warp do not run in step: put t.warp_barrier() between the two";
-      if (m.same_value) return "legal on today's GPUs, but one thread is enough";
-      if (m.writes && m.other_writes)
-        return "two threads write one element: check the index, or let one thread do it";
-      return m.memory == Memory::shared
-                 ? "a barrier is missing between the write and the read, or between the read and "
-                   "the write of the next round"
-                 : "put t.barrier() between the two accesses";
-    case Kind::out_of_bounds: return "guard the access: if (C.contains(row, col)) ...";
-    case Kind::outside_view:
-      return "the guard is missing, or it compares with the wrong extent (rows with columns, <= "
-             "with <)";
-    case Kind::misaligned:
-      return "vectorize only where can_vectorize() says yes; keep leading dimensions multiples of "
-             "the width";
-    case Kind::uninitialized_read:
-      return m.memory == Memory::local ? "begin with zero_of(C) or zeros<T, ...>()"
-             : m.memory == Memory::shared
-                 ? "write every element of the tile, zero past the edge: copy() does both"
-                 : "write the output before reading it; with beta = 0 it holds nothing";
-    case Kind::stale_read: return "write every element of the tile each time: zero past the edge";
-    case Kind::diverged_barrier:
-      return "let all threads pass the same barrier: move it out of the branch";
-    case Kind::missing_barrier:
-      return "move the barrier out of the branch or loop that some threads leave early";
-    case Kind::early_return:
-      return "not portable: let all threads reach each barrier, and guard the accesses instead of "
-             "the whole kernel";
-    case Kind::async_not_waited:
-      return "commit(t), wait<0>(t) and a barrier belong between the copy and this access";
-    case Kind::async_never_waited: return "commit(t) and wait<0>(t) behind the copies";
-    case Kind::mma_misuse: return "make the block a multiple of the warp";
-    case Kind::exception: return "let the kernel check before it computes; a GPU has no exceptions";
-    case Kind::stack_overflow:
-      return "use shared memory, smaller local arrays and no deep recursion";
-    case Kind::endless:
-      return "find the loop whose condition never becomes false, or raise the "
-             "time limit";
-    case Kind::never_read:
-      return "is the last tile along k dropped (K / T instead of tiles())? does a guard compare "
-             "with the wrong extent?";
-    case Kind::never_written: return "check the grid and the guard of the store";
-    case Kind::written_twice:
-      return "once would be enough: keep the sum in a register and store it at the end";
-    case Kind::impossible_launch: return "use smaller tiles or blocks";
-  }
-  return {};
+  if (m.kind == Kind::race) return race_hint(m);
+  if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m.memory);
+  return std::string(kHints[static_cast<std::size_t>(m.kind)]);
 }
 
 }  // namespace tessera::check

@@ -16,59 +16,68 @@ constexpr int kRegistersPerPiece = 256, kPartsOfAnSm = 4, kSmemPieceBytes = 128;
 /// Multiply-adds of 32-bit integers, capabilities 8.0 and 9.0.
 constexpr int kI32PerSmClock = 64;
 
+/// What compute capabilities 8.0 and 9.0 have in common, for the models to fill in.
+constexpr DeviceModel common() {
+  DeviceModel out{};
+  out.threads_per_block = 1024;
+  out.warps_per_sm = 64;
+  out.blocks_per_sm = 32;
+  out.registers_per_sm = 65536;
+  out.registers_per_thread = 255;
+  out.smem_reserved_bytes = 1024;
+  return out;
+}
+
+constexpr DeviceModel ampere_a100() {
+  DeviceModel out = common();
+  out.name = "a100";
+  out.full_name = "NVIDIA A100 SXM 80 GB";
+  out.source =
+      "NVIDIA A100 data sheet; CUDA C++ Programming Guide, compute capability 8.0; Ampere Tuning "
+      "Guide";
+  out.capability = 80;
+  out.sms = 108;
+  out.clock_hz = 1.41e9;
+  out.smem_per_sm_bytes = 164 * 1024;
+  out.smem_per_block_bytes = 163 * 1024;
+  out.f32_fma_per_sm_clock = 64;
+  out.l2_bytes = index_t{40} << 20;
+  out.dram_bytes_per_s = 2.039e12;
+  out.f64_flops = 9.7e12;
+  out.f32_flops = 19.5e12;
+  out.tensor_f64_flops = 19.5e12;
+  out.tensor_tf32_flops = 156e12;
+  out.tensor_f16_flops = 312e12;
+  out.tensor_i8_ops = 624e12;
+  return out;
+}
+
 /// H100 and H200 differ in their memory alone.
 constexpr DeviceModel hopper(std::string_view name, std::string_view full_name,
                              std::string_view source, double dram_bytes_per_s) {
-  return {.name = name,
-          .full_name = full_name,
-          .source = source,
-          .capability = 90,
-          .sms = 132,
-          .clock_hz = 1.98e9,
-          .threads_per_block = 1024,
-          .warps_per_sm = 64,
-          .blocks_per_sm = 32,
-          .registers_per_sm = 65536,
-          .registers_per_thread = 255,
-          .smem_per_sm_bytes = 228 * 1024,
-          .smem_per_block_bytes = 227 * 1024,
-          .smem_reserved_bytes = 1024,
-          .f32_fma_per_sm_clock = 128,
-          .l2_bytes = index_t{50} << 20,
-          .dram_bytes_per_s = dram_bytes_per_s,
-          .f64_flops = 34e12,
-          .f32_flops = 67e12,
-          .tensor_f64_flops = 67e12,
-          .tensor_tf32_flops = 494.5e12,
-          .tensor_f16_flops = 989e12,
-          .tensor_i8_ops = 1979e12};
+  DeviceModel out = common();
+  out.name = name;
+  out.full_name = full_name;
+  out.source = source;
+  out.capability = 90;
+  out.sms = 132;
+  out.clock_hz = 1.98e9;
+  out.smem_per_sm_bytes = 228 * 1024;
+  out.smem_per_block_bytes = 227 * 1024;
+  out.f32_fma_per_sm_clock = 128;
+  out.l2_bytes = index_t{50} << 20;
+  out.dram_bytes_per_s = dram_bytes_per_s;
+  out.f64_flops = 34e12;
+  out.f32_flops = 67e12;
+  out.tensor_f64_flops = 67e12;
+  out.tensor_tf32_flops = 494.5e12;
+  out.tensor_f16_flops = 989e12;
+  out.tensor_i8_ops = 1979e12;
+  return out;
 }
 
 constexpr DeviceModel kModels[] = {
-    {.name = "a100",
-     .full_name = "NVIDIA A100 SXM 80 GB",
-     .source = "NVIDIA A100 data sheet; CUDA C++ Programming Guide, compute capability 8.0; "
-               "Ampere Tuning Guide",
-     .capability = 80,
-     .sms = 108,
-     .clock_hz = 1.41e9,
-     .threads_per_block = 1024,
-     .warps_per_sm = 64,
-     .blocks_per_sm = 32,
-     .registers_per_sm = 65536,
-     .registers_per_thread = 255,
-     .smem_per_sm_bytes = 164 * 1024,
-     .smem_per_block_bytes = 163 * 1024,
-     .smem_reserved_bytes = 1024,
-     .f32_fma_per_sm_clock = 64,
-     .l2_bytes = index_t{40} << 20,
-     .dram_bytes_per_s = 2.039e12,
-     .f64_flops = 9.7e12,
-     .f32_flops = 19.5e12,
-     .tensor_f64_flops = 19.5e12,
-     .tensor_tf32_flops = 156e12,
-     .tensor_f16_flops = 312e12,
-     .tensor_i8_ops = 624e12},
+    ampere_a100(),
     hopper("h100", "NVIDIA H100 SXM",
            "NVIDIA H100 data sheet; CUDA C++ Programming Guide, compute capability 9.0; Hopper "
            "Tuning Guide",

@@ -7,6 +7,7 @@
 
 #include "advice.hpp"
 #include "tessera/core/text.hpp"
+#include "traffic.hpp"
 #include "units.hpp"
 
 namespace tessera::check {
@@ -65,7 +66,7 @@ std::size_t longest(const std::vector<ResourceTime>& resources, double ResourceT
 
 std::string verdict_of(const Explanation& e) {
   const ResourceTime &first = e.resources[e.busiest], &last = e.resources[e.busiest_uncached];
-  if (first.most_us == 0 && last.most_us == 0) return "does nothing that is counted";
+  if (first.most_us == 0 && last.most_us == 0) return "idle: it does nothing that is counted";
   const auto and_others = [&](const ResourceTime& of) {
     std::string out;
     for (const ResourceTime& r : e.resources)
@@ -112,7 +113,18 @@ double conflict_factor(const Counters& c) {
   return ideal == 0 ? 1 : static_cast<double>(taken) / static_cast<double>(ideal);
 }
 
-Explanation explain(const Report& report, const DeviceModel& device, int registers) {
+std::int64_t requests_of(const Counters& c) {
+  return c.global_load_requests + c.global_store_requests + c.global_atomic_requests +
+         c.async_copy_requests + c.shared_load_requests + c.shared_store_requests +
+         c.shared_atomic_requests;
+}
+
+double lanes_per_request(const Counters& c) {
+  const auto requests = requests_of(c);
+  return requests == 0 ? 0 : static_cast<double>(c.active_lanes) / static_cast<double>(requests);
+}
+
+Explanation explain(const Report& report, const DeviceModel& device) {
   const double scale = scale_of(report);
   const Counters& c = report.total;
   const double flops = static_cast<double>(c.flops) * scale,
@@ -127,8 +139,7 @@ Explanation explain(const Report& report, const DeviceModel& device, int registe
                  static_cast<double>(sectors(c)) * kSectorBytes * scale};
   out.roofline = roofline(device, out.traffic, out.peak_flops);
   out.bound = bound_of(out.roofline);
-  out.occupancy =
-      occupancy(device, {static_cast<int>(volume(report.block)), report.shared_bytes, registers});
+  out.occupancy = occupancy(device, needs_of(report));
   out.blocks = volume(report.grid);
   out.busy_sms = static_cast<double>(
       std::min<std::int64_t>(device.sms, std::max<std::int64_t>(out.blocks, 1)));

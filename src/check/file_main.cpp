@@ -23,6 +23,7 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "time_limit_s") options.time_limit_s = std::atof(value.c_str());
   else if (key == "correctness") options.correctness = value == "1";
   else if (key == "forget_tiles") options.forget_tiles = value == "1";
+  else if (key == "registers") options.registers = std::atoi(value.c_str());
   else if (key == "format") printing.format = value;
   else if (key == "device") printing.device = value;
   else if (key == "junit") printing.junit = value;

@@ -122,6 +122,7 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   out.block = launch.block;
   out.warp_size = launch.warp_size;
   out.shared_bytes = static_cast<std::int64_t>(launch.shared_bytes);
+  out.registers = context.options.registers;
   out.summary.blocks = std::max<index_t>(volume(launch.grid), 0);
   out.summary.checked_blocks = checked;
   out.summary.timed_out = context.stop;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tessera/check/format.hpp"
+#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 #include "traffic.hpp"
 
@@ -74,6 +75,7 @@ ordered_json json_of(const Report& report, const DeviceModel& device) {
   out["blocks_per_sm"] = o.blocks;
   out["warps_per_sm"] = o.warps;
   out["limited_by"] = to_string(o.limit);
+  out["registers"] = report.registers == 0 ? ordered_json(nullptr) : ordered_json(report.registers);
   const Roofline r = roofline(device, traffic_of(report), peak_of(report, device));
   out["intensity"] = ordered_json::object();
   out["intensity"]["compulsory"] = number(r.compulsory);
@@ -84,16 +86,70 @@ ordered_json json_of(const Report& report, const DeviceModel& device) {
   return out;
 }
 
-/// Text between the tags of XML; what XML cannot hold becomes '?'.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += static_cast<unsigned char>(c) < 32 && c != '\n' && c != '\t' ? '?' : c;
+ordered_json json_of(const Summary& s) {
+  ordered_json out = ordered_json::object();
+  out["clean"] = s.clean;
+  out["errors"] = s.errors;
+  out["warnings"] = s.warnings;
+  out["notes"] = s.notes;
+  out["blocks"] = s.blocks;
+  out["checked_blocks"] = s.checked_blocks;
+  out["timed_out"] = s.timed_out;
+  return out;
+}
+
+/// One access of the source, all its requests together.
+ordered_json json_of(const AccessSample& s) {
+  ordered_json out = json_of(s.location);
+  out["tensor"] = s.tensor;
+  out["memory"] = name(s.memory);
+  out["operation"] = s.is_async    ? "async-copy"
+                     : s.is_atomic ? "atomic"
+                     : s.is_store  ? "store"
+                                   : "load";
+  out["lane_bytes"] = s.bytes;
+  out["requests"] = s.requests;
+  out["transfers"] = s.all_transfers;
+  out["worst_transfers"] = s.transfers;
+  out["worst_ideal"] = s.ideal;
+  return out;
+}
+
+/// Which counters follow a rule that nobody has measured on the devices, and how many requests of
+/// this run did.
+ordered_json unmeasured_json(const Counters& c) {
+  ordered_json out = ordered_json::array();
+  const auto add = [&](const char* rule, const char* counter, std::int64_t requests) {
+    if (requests > 0)
+      out.push_back(ordered_json{{"rule", rule}, {"counter", counter}, {"requests", requests}});
+  };
+  add("merging of wide loads, unmeasured on sm_90", "shared_load_wavefronts",
+      c.merged_load_requests);
+  add("wavefronts of asynchronous copies, an estimate", "async_copy_wavefronts",
+      c.async_copy_requests);
+  return out;
+}
+
+ordered_json counters_json(const Report& report) {
+  ordered_json out = ordered_json::object();
+  out["total"] = json_of(report.total);
+  auto& by_line = out["by_line"] = ordered_json::array();
+  for (const auto& each : report.by_line) {
+    ordered_json line = json_of(each.location);
+    line["counters"] = json_of(each.counters);
+    by_line.push_back(std::move(line));
   }
+  auto& by_access = out["by_access"] = ordered_json::array();
+  for (const auto& each : report.samples) by_access.push_back(json_of(each));
+  auto& by_superstep = out["by_superstep"] = ordered_json::array();
+  for (const auto& each : report.by_superstep) {
+    ordered_json step = ordered_json::object();
+    step["superstep"] = each.name;
+    step["times"] = each.times;
+    step["counters"] = json_of(each.counters);
+    by_superstep.push_back(std::move(step));
+  }
+  out["unmeasured"] = unmeasured_json(report.total);
   return out;
 }
 
@@ -107,33 +163,10 @@ std::string to_json(const Report& report, const DeviceModel& device) {
   out["grid"] = json_of(report.grid);
   out["block_dim"] = json_of(report.block);
   out["shared_bytes"] = report.shared_bytes;
-  const Summary& s = report.summary;
-  out["summary"] = ordered_json::object();
-  out["summary"]["clean"] = s.clean;
-  out["summary"]["errors"] = s.errors;
-  out["summary"]["warnings"] = s.warnings;
-  out["summary"]["notes"] = s.notes;
-  out["summary"]["blocks"] = s.blocks;
-  out["summary"]["checked_blocks"] = s.checked_blocks;
-  out["summary"]["timed_out"] = s.timed_out;
+  out["summary"] = json_of(report.summary);
   out["findings"] = ordered_json::array();
   for (const auto& finding : report.findings) out["findings"].push_back(json_of(finding));
-  out["counters"] = ordered_json::object();
-  out["counters"]["total"] = json_of(report.total);
-  auto& by_line = out["counters"]["by_line"] = ordered_json::array();
-  for (const auto& each : report.by_line) {
-    ordered_json line = json_of(each.location);
-    line["counters"] = json_of(each.counters);
-    by_line.push_back(std::move(line));
-  }
-  auto& by_superstep = out["counters"]["by_superstep"] = ordered_json::array();
-  for (const auto& each : report.by_superstep) {
-    ordered_json step = ordered_json::object();
-    step["superstep"] = each.name;
-    step["times"] = each.times;
-    step["counters"] = json_of(each.counters);
-    by_superstep.push_back(std::move(step));
-  }
+  out["counters"] = counters_json(report);
   out["tensors"] = ordered_json::array();
   for (const auto& each : report.coverage) out["tensors"].push_back(json_of(each));
   out["device"] = json_of(report, device);
@@ -153,7 +186,8 @@ std::string to_junit(const Report& report) {
   out += cat(">\n      <failure message=\"", escaped(summary_line(report)), "\">");
   for (const auto& f : report.findings) {
     out += escaped(cat(name(f.severity), ": ", name(f.kind), " at ", f.location.file, ":",
-                       f.location.line, ": ", f.problem, "\n"));
+                       f.location.line, ": ", f.problem)) +
+           "\n";
   }
   return out + "</failure>\n    </testcase>\n  </testsuite>\n</testsuites>\n";
 }

@@ -1,7 +1,7 @@
 // A report as text: see format.hpp.
-#include <algorithm>
 #include <cstdio>
 
+#include "counter_tables.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 #include "traffic.hpp"
@@ -15,11 +15,6 @@ std::string fixed(double value, int digits) {
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }
-std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.insert(0, width - text.size(), ' ');
-  return text;
-}
-std::string file_name(const std::string& file) { return file.substr(file.rfind('/') + 1); }
 std::string times(std::int64_t count) { return count == 1 ? "once" : cat(count, " times"); }
 std::string counted(std::int64_t count, const char* what) {
   return cat(count, " ", what, count == 1 ? "" : "s");
@@ -52,48 +47,6 @@ std::string coverage_text(const Coverage& c) {
   return out + (c.read > 0 ? cat(", ", c.read, " read") : "") + "\n";
 }
 
-/// A count and how many transfers each of them takes.
-std::string rate(std::int64_t requests, std::int64_t transfers) {
-  return padded(requests > 0 ? cat(requests) : "-", 12) +
-         padded(requests > 0
-                    ? fixed(static_cast<double>(transfers) / static_cast<double>(requests), 2)
-                    : "",
-                8);
-}
-
-std::string line_table(const Report& report) {
-  std::size_t width = 10;
-  for (const auto& each : report.by_line)
-    width = std::max(width, file_name(each.location.file).size() + 8);
-  std::string out =
-      cat("  ", std::string(width, ' '), padded("global", 12), padded("sectors", 8),
-          padded("shared", 12), padded("waves", 8), padded("ideal", 8), padded("flops", 14), "\n");
-  const auto row = [&](std::string label, const Counters& c) {
-    label.resize(width, ' ');
-    const std::int64_t shared =
-        c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests;
-    out += cat("  ", label,
-               rate(c.global_load_requests + c.global_store_requests + c.global_atomic_requests +
-                        c.async_copy_requests,
-                    c.global_load_sectors + c.global_store_sectors + c.global_atomic_sectors +
-                        c.async_copy_sectors),
-               rate(shared, c.shared_load_wavefronts + c.shared_store_wavefronts +
-                                c.shared_atomic_wavefronts),
-               padded(shared > 0 ? fixed(static_cast<double>(c.shared_load_wavefronts_ideal +
-                                                             c.shared_store_wavefronts_ideal +
-                                                             c.shared_atomic_requests) /
-                                             static_cast<double>(shared),
-                                         2)
-                                 : "",
-                      8),
-               padded(cat(c.flops + c.mma_flops), 14), "\n");
-  };
-  for (const auto& each : report.by_line)
-    row(cat(file_name(each.location.file), ":", each.location.line), each.counters);
-  row("total", report.total);
-  return out;
-}
-
 std::string device_text(const Report& report, const DeviceModel& device) {
   const Occupancy o = occupancy(device, needs_of(report));
   std::string out = cat("on ", device.name, ": ");
@@ -102,7 +55,10 @@ std::string device_text(const Report& report, const DeviceModel& device) {
                      "): ", counted(volume(report.block), "thread"), ", ", report.shared_bytes,
                      " bytes of shared memory\n");
   out += cat(counted(o.blocks, "block"), " on each multiprocessor, ", o.warps, " of ", o.most_warps,
-             " warps, limited by ", to_string(o.limit), " (registers unknown)\n");
+             " warps, limited by ", to_string(o.limit),
+             report.registers == 0 ? std::string(" (registers unknown)")
+                                   : cat(" (", counted(report.registers, "register"), " each)"),
+             "\n");
   const Traffic traffic = traffic_of(report);
   if (traffic.flops == 0 || report.summary.checked_blocks < report.summary.blocks) return out;
   const Roofline r = roofline(device, traffic, peak_of(report, device));
@@ -110,6 +66,15 @@ std::string device_text(const Report& report, const DeviceModel& device) {
                    fixed(r.l1, 2), " at L1, ", fixed(r.dram_low, 2), " to ", fixed(r.dram_high, 2),
                    " at DRAM; the ridge is at ", fixed(r.ridge, 2), ": ", to_string(bound_of(r)),
                    " bound\n");
+}
+
+std::string counters_text(const Report& report) {
+  std::string out =
+      cat("\nrequests of warps by line; sectors, wavefronts and lanes of each request\n",
+          line_table(report), "\nby superstep\n", superstep_table(report),
+          "\ninstructions of warps\n", instruction_table(report.total));
+  for (const std::string& note : counter_notes(report.total)) out += cat("  note: ", note, "\n");
+  return out + "\n";
 }
 
 }  // namespace
@@ -139,9 +104,7 @@ std::string to_text(const Report& report, const DeviceModel& device) {
   for (const auto& finding : report.findings) out += finding_text(finding);
   if (!report.coverage.empty()) out += "tensors\n";
   for (const auto& each : report.coverage) out += coverage_text(each);
-  if (!report.by_line.empty())
-    out += "\nrequests of warps by line; sectors and wavefronts for each request\n" +
-           line_table(report) + "\n";
+  if (!report.by_line.empty()) out += counters_text(report);
   if (report.summary.checked_blocks > 0) out += device_text(report, device);
   return out + summary_line(report) + "\n";
 }

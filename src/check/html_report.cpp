@@ -55,6 +55,20 @@ std::string both(const std::vector<Subject>& subjects, const Piece& piece) {
   return cat("<div class=\"pair\">\n<div>\n", left, "</div>\n<div>\n", right, "</div>\n</div>\n");
 }
 
+/// The same of what needs room: one below the other in windows that have none.
+template <class Piece>
+std::string both_wide(const std::vector<Subject>& subjects, const Piece& piece) {
+  std::string out;
+  bool any = false;
+  for (const Subject& s : subjects) {
+    const std::string body = piece(s);
+    any = any || !body.empty();
+    out +=
+        cat("<div>\n<h3 class=\"which\">", escaped(s.report.kernel), "</h3>\n", body, "</div>\n");
+  }
+  return any ? cat("<div class=\"pair wide\">\n", out, "</div>\n") : std::string{};
+}
+
 std::string roofline_section(const std::vector<RooflineMark>& marks) {
   const std::string picture = roofline_picture(marks);
   return picture.empty() ? picture : cat(picture_box(picture), kRooflineNote);
@@ -93,9 +107,9 @@ std::string html_comparison(const Report& a, const Report& b, const DeviceModel&
                {"bound", "What bounds them",
                 both(two, resources_table) + roofline_section({{a.kernel, &ea}, {b.kernel, &eb}})},
                {"advice", "Advice", both(two, advice_list)},
-               {"source", "Source", both(two, sources)},
-               {"accesses", "Worst warp of each access", both(two, access_pictures)},
-               {"supersteps", "Supersteps", both(two, supersteps)},
+               {"source", "Source", both_wide(two, sources)},
+               {"accesses", "Worst warp of each access", both_wide(two, access_pictures)},
+               {"supersteps", "Supersteps", both_wide(two, supersteps)},
                {"counters", "Counters", counters_table(two)}}),
           "</main>\n"));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "counter_tables.hpp"
 #include "page_style.hpp"
 #include "pictures.hpp"
 #include "tessera/core/markup.hpp"
@@ -110,9 +111,9 @@ std::string key_numbers(const Subject& subject) {
               c.shared_load_requests + c.shared_store_requests == 0
                   ? "no shared access"
                   : "wavefronts / those without conflicts");
-  out +=
-      card("occupancy", cat(number_text(100 * e.occupancy.fraction()), " %"),
-           cat(e.occupancy.blocks, " blocks on an SM, limited by ", to_string(e.occupancy.limit)));
+  out += card("occupancy", cat(number_text(100 * e.occupancy.fraction()), " %"),
+              cat(counted(e.occupancy.blocks, "block"), " on an SM, limited by ",
+                  to_string(e.occupancy.limit)));
   out += card("intensity", cat(number_text(e.roofline.compulsory), " flop/B"),
               cat("compulsory; at L1 ", number_text(e.roofline.l1), ", ridge ",
                   number_text(e.roofline.ridge)));
@@ -185,6 +186,7 @@ std::string access_pictures(const Subject& subject) {
                place(subject, s.location), "</h3>\n<p class=\"small\">", s.bytes,
                " bytes for each lane: <b", s.transfers > s.ideal ? " class=\"bad\"" : "", ">",
                counted(s.transfers, shared ? "wavefront" : "sector"), "</b>, ideal ", s.ideal,
+               is_merged(s) ? ", by the rule of merging, unmeasured on sm_90" : "",
                ". <span class=\"dim\">Block ", to_string(s.block), ", warp ", s.warp,
                ", the worst of ", count_text(s.requests), " requests; on average ",
                number_text(s.requests == 0 ? 0
@@ -238,7 +240,13 @@ std::string counters_table(const std::vector<Subject>& subjects) {
     row.push_back(escaped(counter.meaning));
     rows.push_back(std::move(row));
   }
-  return rows.size() == 1 ? std::string{} : table(rows, "counters");
+  if (rows.size() == 1) return {};
+  std::string out = table(rows, "counters");
+  for (const Subject& s : subjects)
+    for (const std::string& note : counter_notes(s.report.total))
+      out +=
+          cat("<p class=\"small dim\">", escaped(s.report.kernel), ": ", escaped(note), ".</p>\n");
+  return out;
 }
 
 }  // namespace tessera::check

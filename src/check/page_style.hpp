@@ -43,7 +43,10 @@ th:first-child,td:first-child,.text th,.text td,.counters th:last-child,.counter
 .source th.code{text-align:left;padding-left:14px}.source td.gap{color:var(--dim);text-align:left;padding:4px 8px;background:var(--card)}
 .source tr:target>td{outline:2px solid var(--link);outline-offset:-2px}
 .source td.flag{padding:0 2px;text-align:center}
-.pair{display:grid;grid-template-columns:1fr 1fr;gap:0 28px}.pair>*{min-width:0}
+.pair{display:grid;grid-template-columns:1fr 1fr;gap:0 28px}.pair>*{min-width:0}.pair .which{color:var(--dim)}
+.pair svg{max-width:100%;height:auto}.pair.wide .source td.code{white-space:pre-wrap;overflow-wrap:anywhere}
+.pair.wide .source td,.pair.wide .source th{padding:0 4px;font-size:11.5px}.pair.wide .source td.code{padding-left:8px}
+@media (max-width:1559px){.pair.wide{grid-template-columns:1fr}.pair.wide svg{max-width:none}}
 svg{display:block}svg.roofline{max-width:100%;height:auto}svg text{fill:var(--ink);font:12px system-ui,'DejaVu Sans',Arial,sans-serif}
 svg.cells text{font:10px ui-monospace,'DejaVu Sans Mono',monospace;text-anchor:middle;fill:var(--cell)}
 svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--cellrule);stroke-width:.6}

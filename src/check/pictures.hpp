@@ -14,6 +14,8 @@ namespace tessera::check {
 /// each cell the lanes that touch the word; words that travel with a sector and are not used show.
 /// Shared memory: one row for each wavefront, one column for each bank.
 std::string access_picture(const AccessSample& sample);
+/// Did the rule of merging wide loads, which is unmeasured on sm_90, decide its wavefronts?
+bool is_merged(const AccessSample& sample);
 
 /// The roof of the device and where one or two kernels stand below it.
 struct RooflineMark {

@@ -72,9 +72,13 @@ std::string mark(const RooflineMark& m, std::size_t number, NameSide side, const
   return out;
 }
 
-}  // namespace
+/// The field of the picture; peak 0: nothing can be drawn.
+struct Field {
+  double peak;
+  LogAxis x, y;
+};
 
-std::string roofline_picture(const std::vector<RooflineMark>& marks) {
+Field field_of(const std::vector<RooflineMark>& marks) {
   double peak = 0, least = std::numeric_limits<double>::infinity(), low = least, high = 0;
   for (const RooflineMark& m : marks) {
     if (!drawable(*m.explanation)) continue;
@@ -86,11 +90,13 @@ std::string roofline_picture(const std::vector<RooflineMark>& marks) {
         least, reached(*m.explanation, m.explanation->busiest_uncached, &ResourceTime::most_us));
   }
   if (peak == 0) return {};
-  const LogAxis x{power_below(low / 1.5), power_above(high * 1.5), kLeft, kWidth - kRight};
-  const LogAxis y{power_below(least / 1.5), power_above(peak * 1.2), kHeight - kBottom, kTop};
-  std::string out = cat("<svg class=\"roofline\" width=\"", px(kWidth), "\" height=\"", px(kHeight),
-                        "\" viewBox=\"0 0 ", px(kWidth), " ", px(kHeight),
-                        "\" role=\"img\" aria-label=\"roofline\">\n");
+  return {peak,
+          {power_below(low / 1.5), power_above(high * 1.5), kLeft, kWidth - kRight},
+          {power_below(least / 1.5), power_above(peak * 1.2), kHeight - kBottom, kTop}};
+}
+
+std::string axes(const LogAxis& x, const LogAxis& y) {
+  std::string out;
   for (double tick = x.low; tick <= x.high * 1.001; tick *= 10) {
     out += line(x.at(tick), kTop, x.at(tick), kHeight - kBottom, "grid");
     out += text(x.at(tick), kHeight - kBottom + 18, "tick middle", cat(tick));
@@ -99,32 +105,51 @@ std::string roofline_picture(const std::vector<RooflineMark>& marks) {
     out += line(kLeft, y.at(tick), kWidth - kRight, y.at(tick), "grid");
     out += text(kLeft - 8, y.at(tick) + 4, "tick right", si_text(tick) + "flop/s");
   }
-  out += text((kLeft + kWidth - kRight) / 2, kHeight - 10, "tick middle",
-              "intensity: flop for each byte of DRAM");
+  return out + text((kLeft + kWidth - kRight) / 2, kHeight - 10, "tick middle",
+                    "intensity: flop for each byte of DRAM");
+}
+
+/// Bandwidth up to the ridge, peak behind it. The slope leaves the field at the bottom or at the
+/// left, whichever comes first.
+std::string roof(const Explanation& e, const LogAxis& x, const LogAxis& y, bool with_names) {
+  const double ridge = e.roofline.ridge, bandwidth = e.device->dram_bytes_per_s;
+  const double foot = std::max(x.low, y.low / bandwidth);
+  std::string out =
+      line(x.at(foot), y.at(foot * bandwidth), x.at(ridge), y.at(e.peak_flops), "roof") +
+      line(x.at(ridge), y.at(e.peak_flops), x.at(x.high), y.at(e.peak_flops), "roof");
+  if (!with_names) return out;
+  const double middle = std::sqrt(foot * ridge);
+  return out +
+         text(kWidth - kRight - 4, y.at(e.peak_flops) - 6, "tick right",
+              cat(si_text(e.peak_flops), "flop/s, ", name(e.dtype),
+                  e.on_tensor_cores ? " on tensor cores" : "")) +
+         text(x.at(middle) - 8, y.at(middle * bandwidth) - 6, "tick right",
+              si_text(bandwidth) + "B/s");
+}
+
+/// Does another mark stand above mark `i`? The first of two at one height is above.
+bool is_lower(const std::vector<RooflineMark>& marks, std::size_t i) {
+  const auto height = [&](std::size_t at) {
+    const Explanation& e = *marks[at].explanation;
+    return reached(e, e.busiest, &ResourceTime::least_us);
+  };
+  for (std::size_t other = 0; other < marks.size(); ++other)
+    if (height(other) > height(i) || (height(other) == height(i) && other < i)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string roofline_picture(const std::vector<RooflineMark>& marks) {
+  const auto [peak, x, y] = field_of(marks);
+  if (peak == 0) return {};
+  std::string out = cat("<svg class=\"roofline\" width=\"", px(kWidth), "\" height=\"", px(kHeight),
+                        "\" viewBox=\"0 0 ", px(kWidth), " ", px(kHeight),
+                        "\" role=\"img\" aria-label=\"roofline\">\n", axes(x, y));
   for (std::size_t i = 0; i < marks.size(); ++i) {
     if (!drawable(*marks[i].explanation)) continue;
-    const Explanation& e = *marks[i].explanation;
-    const double ridge = e.roofline.ridge;
-    // The slope leaves the field at the bottom or at the left, whichever comes first.
-    const double foot = std::max(x.low, y.low / e.device->dram_bytes_per_s);
-    out += line(x.at(foot), y.at(foot * e.device->dram_bytes_per_s), x.at(ridge),
-                y.at(e.peak_flops), "roof");
-    out += line(x.at(ridge), y.at(e.peak_flops), x.at(x.high), y.at(e.peak_flops), "roof");
-    if (i == 0) {
-      out += text(kWidth - kRight - 4, y.at(e.peak_flops) - 6, "tick right",
-                  cat(si_text(e.peak_flops), "flop/s, ", name(e.dtype),
-                      e.on_tensor_cores ? " on tensor cores" : ""));
-      const double middle = std::sqrt(foot * ridge);
-      out += text(x.at(middle) - 8, y.at(middle * e.device->dram_bytes_per_s) - 6, "tick right",
-                  si_text(e.device->dram_bytes_per_s) + "B/s");
-    }
-    const bool lower = std::any_of(marks.begin(), marks.end(), [&](const RooflineMark& other) {
-      const double own = reached(e, e.busiest, &ResourceTime::least_us),
-                   theirs = reached(*other.explanation, other.explanation->busiest,
-                                    &ResourceTime::least_us);
-      return theirs > own || (theirs == own && &other < &marks[i]);
-    });
-    out += mark(marks[i], i, lower ? NameSide::below : NameSide::above, x, y);
+    out += roof(*marks[i].explanation, x, y, i == 0);
+    out += mark(marks[i], i, is_lower(marks, i) ? NameSide::below : NameSide::above, x, y);
   }
   return out + "</svg>\n";
 }

@@ -20,7 +20,7 @@ inline Traffic traffic_of(const Report& report) {
 }
 
 inline BlockNeeds needs_of(const Report& report) {
-  return {static_cast<int>(volume(report.block)), report.shared_bytes, 0};
+  return {static_cast<int>(volume(report.block)), report.shared_bytes, report.registers};
 }
 
 inline double peak_of(const Report& report, const DeviceModel& device) {

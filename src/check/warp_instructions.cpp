@@ -158,6 +158,7 @@ void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, st
     sample.is_async = kind == EventKind::async_load || kind == EventKind::async_store;
   }
   int transfers = 0, ideal = 0;
+  bool is_merged = false;
   std::uint64_t from_start[kWarpLanes];
   for (int half = 0; half < warp_size_ / kWarpLanes; ++half) {
     const auto lanes = static_cast<std::uint32_t>(active >> half * kWarpLanes);
@@ -170,6 +171,7 @@ void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, st
                               : kind == EventKind::async_store ? shared_async_copy(access)
                                                                : shared_store(access);
       transfers += cost.wavefronts, ideal += cost.ideal;
+      is_merged = is_merged || cost.basis == Basis::merging;
     } else {
       const GlobalCost cost = global_access({address, bytes, lanes});
       transfers += cost.sectors, ideal += cost.ideal;
@@ -182,6 +184,8 @@ void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, st
     if (columns.requests != nullptr) {
       ++(counters->*columns.requests);
       counters->partial_requests += active != all ? 1 : 0;
+      counters->active_lanes += std::popcount(active);
+      counters->merged_load_requests += is_merged ? 1 : 0;
     }
     counters->*columns.transfers += transfers;
     if (columns.ideal != nullptr) counters->*columns.ideal += ideal;

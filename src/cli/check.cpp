@@ -29,6 +29,7 @@ std::vector<std::string> file_arguments(const Context& context, const CheckedKer
           cat("time_limit_s=", kernel.seconds),
           cat("correctness=", kernel.counters_only ? 0 : 1),
           cat("forget_tiles=", kernel.forget_tiles ? 1 : 0),
+          cat("registers=", kernel.registers),
           cat("format=", context.json ? "json" : "text"),
           cat("device=", kernel.device)};
 }
@@ -52,12 +53,10 @@ int check_users_file(const Context& context, const Request& request) {
 }
 
 int run_check(const Context& context, const Request& request) {
-  const check::DeviceModel& device = check::device_model(request.kernel.device);
+  const check::DeviceModel& device = checked_device(request.kernel);
   for (const std::string& file : {request.junit, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
-  const std::string& name = request.kernel.name;
-  if (name.ends_with(".cpp") || name.find('/') != std::string::npos)
-    return check_users_file(context, request);
+  if (is_file(request.kernel)) return check_users_file(context, request);
   const check::Report report = checked(request.kernel);
   if (!request.junit.empty())
     write_file(context, request.junit, request.force, check::to_junit(report));

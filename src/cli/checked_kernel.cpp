@@ -60,7 +60,22 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_d
             "Stop a kernel that takes longer, in seconds (default 60)");
   app.add_option("--device", kernel.device, "GPU whose limits count: a100, h100 or h200 (default)")
       ->type_name("a100|h100|h200");
+  add_count(app, "--registers", kernel.registers,
+            "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
   add_threads(app, kernel.threads);
+}
+
+const check::DeviceModel& checked_device(const CheckedKernel& kernel) {
+  const check::DeviceModel& device = check::device_model(kernel.device);
+  if (kernel.registers > device.registers_per_thread)
+    throw Error(Category::argument, cat("--registers: a thread of ", device.name, " has no more"),
+                cat("a whole number from 1 to ", device.registers_per_thread),
+                cat(kernel.registers));
+  return device;
+}
+
+bool is_file(const CheckedKernel& kernel) {
+  return kernel.name.ends_with(".cpp") || kernel.name.find('/') != std::string::npos;
 }
 
 check::Report checked(const CheckedKernel& kernel) {
@@ -77,6 +92,7 @@ check::Report checked(const CheckedKernel& kernel) {
   how.time_limit_s = kernel.seconds;
   how.correctness = !kernel.counters_only;
   how.forget_tiles = kernel.forget_tiles;
+  how.registers = kernel.registers;
   try {
     const Array A = make_array(type, {kernel.m, kernel.k}),
                 B = make_array(type, {kernel.k, kernel.n}),

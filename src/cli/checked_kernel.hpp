@@ -6,6 +6,7 @@
 #include <string>
 
 #include "options.hpp"
+#include "tessera/check/device_model.hpp"
 #include "tessera/check/report.hpp"
 
 namespace tessera::cli {
@@ -19,13 +20,19 @@ struct CheckedKernel {
   index_t m = kUnevenExtent, n = kUnevenExtent, k = kUnevenExtent;
   std::uint64_t seed = 0;
   int threads = 0, blocks = 0, seconds = 60;  ///< blocks 0: all
+  int registers = 0;                          ///< of a thread; 0: unknown
   double beta = 0;
   bool counters_only = false, forget_tiles = false;
 };
 
-/// NAME, extents, type, tile, order, seed, beta, blocks, time limit, device, threads; the defaults
-/// are those of `kernel`. `name_description` says what NAME may be.
+/// NAME, extents, type, tile, order, seed, beta, blocks, time limit, device, registers, threads;
+/// the defaults are those of `kernel`. `name_description` says what NAME may be.
 void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_description);
+
+/// Throws Error(argument) where device or registers are no such thing.
+const check::DeviceModel& checked_device(const CheckedKernel& kernel);
+/// Is NAME a file with a kernel of the user's own?
+bool is_file(const CheckedKernel& kernel);
 
 /// Runs it. Throws Error(argument) with the nearest name, Error(unavailable) where it could not be
 /// checked.

@@ -21,7 +21,6 @@ struct Request {
   CheckedKernel kernel{
       .m = kDefaultExtent, .n = kDefaultExtent, .k = kDefaultExtent, .blocks = kDefaultBlocks};
   std::string against, html;
-  int registers = 0;
   bool force = false;
 };
 
@@ -37,13 +36,25 @@ Explained explained(const Request& request, const std::string& name) {
   CheckedKernel kernel = request.kernel;
   kernel.name = name;
   Explained out{.report = checked(kernel), .explanation = {}, .next = next_step(name)};
-  out.explanation =
-      check::explain(out.report, check::device_model(kernel.device), request.registers);
+  out.explanation = check::explain(out.report, check::device_model(kernel.device));
   return out;
 }
 
+/// What explains a kernel is what it does: refuses files, whose own program counts, and products
+/// without elements.
+void require_work(const CheckedKernel& kernel) {
+  if (is_file(kernel))
+    throw Error(Category::argument, "explain takes a kernel of the ladder", {}, kernel.name,
+                cat("a file of your own is explained by the page of 'tessera check ", kernel.name,
+                    " --html FILE'"));
+  if (kernel.m == 0 || kernel.n == 0)
+    throw Error(Category::argument, "a product without elements has nothing to explain",
+                "-m and -n of at least 1", cat("m=", kernel.m, " n=", kernel.n));
+}
+
 int run_explain(const Context& context, const Request& request) {
-  const check::DeviceModel& device = check::device_model(request.kernel.device);
+  const check::DeviceModel& device = checked_device(request.kernel);
+  require_work(request.kernel);
   const bool two = !request.against.empty();
   if (two && !request.kernel.tile.empty())
     throw Error(Category::argument, "--tile is that of one kernel", {}, {},
@@ -74,8 +85,6 @@ void add_explain(CLI::App& root, Context& context) {
   add_kernel_options(*app, request->kernel, "A kernel of the ladder: naive, tiled, ...");
   app->add_option("--against", request->against, "A second kernel, shown side by side")
       ->type_name("KERNEL");
-  add_count(*app, "--registers", request->registers,
-            "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
   app->add_option("--html", request->html, "Write a page with source, pictures and roofline")
       ->type_name("FILE");
   app->add_flag("--force", request->force, "Replace FILE if it exists");

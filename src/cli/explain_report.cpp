@@ -89,9 +89,10 @@ std::string numbers(const Explained& e) {
   if (c.shared_load_requests + c.shared_store_requests > 0)
     out += fmt::format("bank conflicts                   {} x the ideal wavefronts\n",
                        number(check::conflict_factor(c)));
-  out += fmt::format(
-      "occupancy                        {:.0f} %, {} blocks on an SM, limited by {}\n",
-      100 * x.occupancy.fraction(), x.occupancy.blocks, check::to_string(x.occupancy.limit));
+  out +=
+      fmt::format("occupancy                        {:.0f} %, {} block{} on an SM, limited by {}\n",
+                  100 * x.occupancy.fraction(), x.occupancy.blocks,
+                  x.occupancy.blocks == 1 ? "" : "s", check::to_string(x.occupancy.limit));
   out += fmt::format(
       "flop/byte                        {} compulsory, {} at L1, {} to {} at DRAM; ridge {}: "
       "{} bound\n",
@@ -107,7 +108,9 @@ std::string advice(const Explained& e) {
     out += wrapped(fmt::format("{:2}. {}{}", ++count,
                                a.location.line > 0 ? place(a.location) + ": " : "", a.problem)) +
            wrapped("    try: " + a.remedy);
-  return out.empty() ? "Nothing to change that the counters show.\n" : "What to change\n" + out;
+  return out.empty()
+             ? fmt::format("{}: nothing to change that the counters show\n", e.report.kernel)
+             : fmt::format("What to change in {}\n{}", e.report.kernel, out);
 }
 
 std::string next_step(const Explained& e) {
@@ -177,9 +180,10 @@ std::string accesses(const Explained& e) {
                        : s.is_atomic ? "atomic on "
                        : s.is_store  ? "store to "
                                      : "load of ";
-    const char* unit = s.memory == check::Memory::shared ? "wavefronts" : "sectors";
+    const char* unit = s.memory == check::Memory::shared ? "wavefront" : "sector";
     table.add({verb + s.tensor, place(s.location), std::to_string(s.bytes),
-               fmt::format("{} {}", s.transfers, unit), std::to_string(s.ideal)});
+               fmt::format("{} {}{}", s.transfers, unit, s.transfers == 1 ? "" : "s"),
+               std::to_string(s.ideal)});
   }
   return table.text();
 }
@@ -228,10 +232,10 @@ std::string explain_text(const Explained& a, const Explained& b,
     table.add({std::string(counter.name), fmt::format("{:.0f}", x), fmt::format("{:.0f}", y),
                x == 0 ? "" : number(y / x), std::string(counter.meaning)});
   }
-  return fmt::format("{}\n{}\n{} is {}.\n{} is {}.\n\n{}\n{}\n{}\n{}\n{}", heading(a), heading(b),
-                     a.report.kernel, a.explanation.verdict, b.report.kernel, b.explanation.verdict,
-                     table.text(), costly_lines(a, source), costly_lines(b, source), accesses(a),
-                     accesses(b));
+  return fmt::format("{}\n{}\n{} is {}.\n{} is {}.\n\n{}\n{}\n{}\n{}\n{}\n{}\n{}", heading(a),
+                     heading(b), a.report.kernel, a.explanation.verdict, b.report.kernel,
+                     b.explanation.verdict, table.text(), costly_lines(a, source),
+                     costly_lines(b, source), accesses(a), accesses(b), advice(a), advice(b));
 }
 
 ordered_json explain_json(const Explained& e) {

@@ -26,22 +26,25 @@ struct Case {
   check::Report (*clean)();
 };
 
-/// A block of 8 x 8 threads, two warps, that stages tiles of that size.
-struct Staged {
-  static constexpr int T = 8;
+/// A block of T x T threads that stages tiles of that size.
+template <int kTile>
+struct StagedBy {
+  static constexpr int T = kTile;
   static constexpr const char* name = "broken";
   static constexpr Dim3 block{T, T};
   struct Shared {
     Tile<float, T, T> a, b;
   };
 };
+/// Two warps.
+using Staged = StagedBy<8>;
 
-/// Checks C (M,N) = A (M,K) * B (K,N), compact, by blocks of the kernel's own size that cover C. C
-/// lies inside a larger allocation.
+/// Checks C (M,N) = A (M,K) * B (K,N), compact, by blocks of the kernel's own size that cover C.
+/// Behind C lies memory that belongs to no tensor.
 template <class Kernel>
 check::Report product(index_t M, index_t N, index_t K, check::Options options = {}) {
   std::vector<float> a(static_cast<std::size_t>(M * K), 1), b(static_cast<std::size_t>(K * N), 2),
-      c(static_cast<std::size_t>(M * N), NAN);
+      c(static_cast<std::size_t>(4 * M * N), NAN);
   options.fresh_outputs = true;
   constexpr Dim3 block = Kernel::block;
   return check::check(

@@ -7,7 +7,7 @@
 namespace tessera::broken::edge_not_zeroed {
 
 template <bool kBroken>
-struct Kernel : Staged {
+struct Kernel : StagedBy<16> {
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x, y = t.thread.y;
@@ -31,7 +31,7 @@ inline const Case kCase{"edge_not_zeroed",
                         __FILE__,
                         check::Kind::uninitialized_read,
                         check::Severity::error,
-                        [] { return product<Kernel<true>>(17, 31, 3); },
-                        [] { return product<Kernel<false>>(17, 31, 3); }};
+                        [] { return product<Kernel<true>>(17, 31, 9); },
+                        [] { return product<Kernel<false>>(17, 31, 9); }};
 
 }  // namespace tessera::broken::edge_not_zeroed

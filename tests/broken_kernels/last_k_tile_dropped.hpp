@@ -6,7 +6,7 @@
 namespace tessera::broken::last_k_tile_dropped {
 
 template <bool kBroken>
-struct Kernel : Staged {
+struct Kernel : StagedBy<16> {
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x, y = t.thread.y;

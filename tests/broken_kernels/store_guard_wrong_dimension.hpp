@@ -1,4 +1,6 @@
-// The store is guarded by the wrong extents: rows are compared with columns.
+// The store is guarded by the wrong extents: rows are compared with columns. Here they leave C
+// altogether; in a C with more rows than columns they would stay inside of it
+// (column_guard_one_too_far).
 #pragma once
 
 #include "broken_kernels/broken.hpp"
@@ -6,7 +8,7 @@
 namespace tessera::broken::store_guard_wrong_dimension {
 
 template <bool kBroken>
-struct Kernel : Staged {
+struct Kernel : StagedBy<16> {
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x, y = t.thread.y;
@@ -28,9 +30,9 @@ struct Kernel : Staged {
 
 inline const Case kCase{"store_guard_wrong_dimension",
                         __FILE__,
-                        check::Kind::outside_view,
+                        check::Kind::out_of_bounds,
                         check::Severity::error,
-                        [] { return product<Kernel<true>>(31, 17, 9); },
-                        [] { return product<Kernel<false>>(31, 17, 9); }};
+                        [] { return product<Kernel<true>>(17, 31, 9); },
+                        [] { return product<Kernel<false>>(17, 31, 9); }};
 
 }  // namespace tessera::broken::store_guard_wrong_dimension

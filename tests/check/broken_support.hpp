@@ -11,6 +11,7 @@
 #include "broken_kernels/broken.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/check/format.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::broken {
 
@@ -45,11 +46,15 @@ inline void expect_found(const Case& c) {
   EXPECT_TRUE(found) << "wanted " << check::name(c.severity) << " " << check::name(c.kind)
                      << " at line " << here << " with " << other << "\n"
                      << text_of(report);
+  // Kept with the case for oclgrind_test.py.
+  const std::string verdict = cat(check::name(c.severity), ": ", check::name(c.kind));
+  ::testing::Test::RecordProperty("verdict", found ? verdict : "silent");
   EXPECT_EQ(report.summary.clean, c.severity == check::Severity::note);
 }
 
 inline void expect_clean_twin(const Case& c) {
   const check::Report report = c.clean();
+  ::testing::Test::RecordProperty("verdict", report.findings.empty() ? "silent" : "not silent");
   EXPECT_TRUE(report.findings.empty()) << text_of(report);
   EXPECT_TRUE(report.summary.clean);
 }

@@ -11,11 +11,12 @@
 namespace tessera {
 namespace {
 
-check::Report checked(const char* kernel, const TileShape& tile, index_t M, index_t N, index_t K) {
-  const Array a = make_array(DType::f32, {M, K}), b = make_array(DType::f32, {K, N}),
-              c = make_array(DType::f32, {M, N});
-  const ConstMatrix A{a.data(), DType::f32, M, K, K, 1}, B{b.data(), DType::f32, K, N, N, 1};
-  const Matrix C{c.writable(), DType::f32, M, N, N, 1};
+check::Report checked(const char* kernel, const TileShape& tile, index_t M, index_t N, index_t K,
+                      DType type = DType::f32) {
+  const Array a = make_array(type, {M, K}), b = make_array(type, {K, N}),
+              c = make_array(type, {M, N});
+  const ConstMatrix A{a.data(), type, M, K, K, 1}, B{b.data(), type, K, N, N, 1};
+  const Matrix C{c.writable(), type, M, N, N, 1};
   Options options;
   options.algorithm = kernel;
   options.tile = tile;
@@ -52,6 +53,8 @@ TEST(Counters, TheTiledPuzzleIsCountedAsByHand) {
   EXPECT_EQ(c.flops, 2 * 9 * 9 * 9);
   EXPECT_EQ(c.block_barriers, 9 * 3 * 2);
   EXPECT_EQ(c.partial_requests, 0);
+  EXPECT_EQ(c.active_lanes, 9 * (9 * 3 * 2 + 9 + 9 * 3 * 2 + 9 * 3 * 3 * 2));  // of each request, 9
+  EXPECT_EQ(c.merged_load_requests, 0);
   std::int64_t loads = 0, stores = 0;
   for (index_t i = 0; i < 9; i += 3) {
     for (index_t j = 0; j < 9; j += 3) {
@@ -102,6 +105,26 @@ TEST(Counters, LinesAndSuperstepsAddUpToTheTotal) {
     EXPECT_EQ(lines, report.total) << name;
     EXPECT_EQ(supersteps, report.total) << name;
   }
+}
+
+TEST(Counters, LanesOfEdgesAreThoseThatAreThere) {
+  const auto c = checked("coalescing", {.bm = 32, .bn = 32}, 1, 40, 3).total;
+  // A row of 40 columns: a warp of 32 lanes and one of 8; 3 loads of A and B, one store.
+  EXPECT_EQ(c.global_load_requests + c.global_store_requests, 2 * 7);
+  EXPECT_EQ(c.active_lanes, 7 * 40);
+  EXPECT_EQ(c.partial_requests, 7);
+}
+
+TEST(Counters, WhatMergingDecidedIsCounted) {
+  // Neighbouring lanes read one element of 8 bytes.
+  const auto report = checked("block_tiled_vectorized", {}, 128, 128, 8, DType::f64);
+  EXPECT_GT(report.total.merged_load_requests, 0);
+  const std::string json = check::to_json(report, check::device_model("h200"));
+  EXPECT_NE(json.find("merging of wide loads, unmeasured on sm_90"), std::string::npos);
+  EXPECT_NE(json.find("\"by_access\": ["), std::string::npos);
+  EXPECT_NE(json.find("\"column\": "), std::string::npos);
+  const auto plain = check::to_json(checked("naive", {}, 8, 8, 8), check::device_model("h200"));
+  EXPECT_NE(plain.find("\"unmeasured\": []"), std::string::npos);
 }
 
 TEST(Counters, AsynchronousCopiesAreCountedApart) {

@@ -139,7 +139,17 @@ TEST(Explain, ABlockThatDoesNotFitIsTheFirstThingSaid) {
 
 TEST(Explain, RegistersCountWhereTheyAreKnown) {
   EXPECT_EQ(explain(naive_report(1024), h200()).occupancy.warps, 64);
-  EXPECT_EQ(explain(naive_report(1024), h200(), 64).occupancy.warps, 32);
+  Report r = naive_report(1024);
+  r.registers = 64;
+  EXPECT_EQ(explain(r, h200()).occupancy.warps, 32);
+}
+
+TEST(Explain, LanesOfARequestAreCounted) {
+  EXPECT_EQ(lanes_per_request(naive_report(64).total), 32);
+  EXPECT_EQ(lanes_per_request({}), 0);
+  EXPECT_EQ(lanes_per_request(
+                {.global_load_requests = 3, .shared_store_requests = 1, .active_lanes = 64}),
+            16);
 }
 
 TEST(Explain, IdleLanesAreSaid) {
@@ -151,7 +161,7 @@ TEST(Explain, IdleLanesAreSaid) {
 
 TEST(Explain, AnEmptyReportIsExplainedToo) {
   const Explanation e = explain(Report{}, h200());
-  EXPECT_EQ(e.verdict, "does nothing that is counted");
+  EXPECT_EQ(e.verdict, "idle: it does nothing that is counted");
   EXPECT_EQ(e.roofline.compulsory, 0);
   EXPECT_TRUE(std::isfinite(e.roofline.ridge));
   EXPECT_EQ(sectors_per_request({}), 0);

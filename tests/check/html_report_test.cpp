@@ -182,6 +182,20 @@ TEST(HtmlReport, PicturesOfBanksHaveARowForEachWavefront) {
       }
 }
 
+TEST(HtmlReport, WhatTheUnmeasuredRuleDecidedIsMarked) {
+  const char* mark = "by the rule of merging, unmeasured on sm_90";
+  for (const bool neighbours : {true, false}) {
+    ReportMaker m = square_product("wide", 32, {32}, {1});
+    m.access({"wide.hpp", 3, 4}, Memory::shared, false, "tile", 16, 1,
+             [=](int t) { return std::int64_t{16} * (neighbours ? t / 2 : t); });
+    m.report.total.merged_load_requests = neighbours ? 1 : 0;
+    const std::string html = html_report(m.report, device_model("h200"));
+    EXPECT_EQ(html.find(mark) != std::string::npos, neighbours);
+    EXPECT_EQ(html.find("requests: 1, are counted by the rule of merging") != std::string::npos,
+              neighbours);
+  }
+}
+
 TEST(HtmlReport, SaysWhatBoundsAndWhatWasNotChecked) {
   Report r = naive_report(256);
   r.summary.blocks *= 10;
@@ -206,6 +220,8 @@ TEST(HtmlReport, AComparisonShowsBothWithTheirRatio) {
       html_comparison(naive_report(256), tiled_report(256), h200(), sixty_lines);
   EXPECT_THAT(page, HasSubstr("<tr id=\"a-naive.hpp-27\""));
   EXPECT_THAT(page, HasSubstr("<tr id=\"b-tiled.hpp-46\""));
+  EXPECT_THAT(page, HasSubstr("<div class=\"pair wide\">\n<div>\n<h3 class=\"which\">naive</h3>"));
+  EXPECT_THAT(page, HasSubstr("<h3 class=\"which\">tiled</h3>"));
   EXPECT_THAT(page, HasSubstr("global_load_requests</code></td><td>1048576</td><td>32768</td>"
                               "<td>0.03</td>"));
 }

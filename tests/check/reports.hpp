@@ -57,6 +57,7 @@ class ReportMaker {
           times * cost.ideal;
       (is_store ? c.shared_store_bytes : c.shared_load_bytes) = times * moved;
     }
+    c.active_lanes = times * __builtin_popcount(active);
     s.all_transfers = times * s.transfers;
     if (active != kAllLanes) c.partial_requests = times;
     report.samples.push_back(s);

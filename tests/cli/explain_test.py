@@ -77,9 +77,23 @@ class Explain(harness.CommandTest):
         self.assertLess(document["ratios"]["global_load_sectors"], 0.2)
         self.assertEqual(document["ratios"]["flops"], 1)
 
+    def test_two_kernels_side_by_side_are_advised_too(self):
+        text = " ".join(self.succeeds("explain", "naive", "--against", "coalescing", *SMALL).out.split())
+        self.assertRegex(text, r"What to change in naive 1\. naive\.hpp:\d+: each load of a warp touches 16\.5 sectors")
+        self.assertRegex(text, r"What to change in coalescing 1\. ")
+
+    def test_one_sector_is_one_sector(self):
+        text = self.succeeds("explain", "naive", *SMALL).out
+        self.assertRegex(text, r"load of B +naive\.hpp:\d+ +4 +1 sector +1\n")
+        self.assertNotRegex(text, r"\b1 (sectors|wavefronts|blocks)\b")
+
     def test_registers_limit_the_occupancy(self):
         document = self.succeeds("explain", "naive", *SMALL, "--registers", "64", "--json").json
         self.assertEqual((document["occupancy"]["warps"], document["occupancy"]["limit"]), (32, "registers"))
+        device = self.succeeds("check", "naive", *SMALL, "--registers", "64", "--json").json["device"]
+        self.assertEqual((device["warps_per_sm"], device["limited_by"], device["registers"]), (32, "registers", 64))
+        self.assertIn("32 of 64 warps, limited by registers (64 registers each)", self.succeeds("check", "naive", *SMALL, "--registers", "64").out)
+        self.assertIsNone(self.succeeds("check", "naive", *SMALL, "--json").json["device"]["registers"])
 
     def test_the_page(self):
         self.succeeds("explain", "tiled", *SMALL, "--html", "page.html")
@@ -118,6 +132,13 @@ class Explain(harness.CommandTest):
         self.fails(2, "explain", "naive", "--device", "h220", says="did you mean 'h200'?")
         self.fails(2, "explain", "naive", "--against", "tiled", "--tile", "16x16x16", says="--tile")
         self.fails(2, "explain", "packed", says="unknown kernel 'packed'")
+        for command in ("explain", "check"):
+            self.fails(2, command, "naive", "--registers", "256", says=["--registers", "from 1 to 255", "got 256"])
+        for extent in ("-m", "-n"):
+            self.fails(2, "explain", "naive", extent, "0", says=["nothing to explain", "at least 1"])
+        self.succeeds("explain", "naive", "-k", "0")  # it stores zeros
+        self.path("mine.cpp").write_text(RACE)
+        self.fails(2, "explain", "mine.cpp", says="'tessera check mine.cpp --html FILE'")
         self.fails(2, "explain")
 
 

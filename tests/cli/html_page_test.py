@@ -15,8 +15,9 @@ PROBE = """<script>
 const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 const lost = [...document.querySelectorAll('a[href^="#"]')].filter(a => !document.getElementById(a.getAttribute('href').slice(1)));
 const empty = [...document.querySelectorAll('svg')].filter(s => s.getBoundingClientRect().height < 20);
+const cut = [...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1);
 const style = getComputedStyle(document.body);
-document.title = [wide, lost.length, empty.length, style.backgroundColor, style.color].join('|');
+document.title = [wide, lost.length, empty.length, cut.length, style.backgroundColor, style.color].join('|');
 </script>"""
 
 
@@ -51,19 +52,21 @@ class Page(harness.CommandTest):
         self.assertEqual(removed, 1)
         self.path("probed.html").write_text(page.replace("</body>", PROBE + "</body>"))
         dom = self.browser("probed.html", width, "--dump-dom")
-        wide, lost, empty, ground, ink = re.search(r"<title>(.*?)</title>", dom)[1].split("|")
-        return int(wide), int(lost), int(empty), ground, ink
+        wide, lost, empty, cut, ground, ink = re.search(r"<title>(.*?)</title>", dom)[1].split("|")
+        return int(wide), int(lost), int(empty), int(cut), ground, ink
 
     def test_pages_fit_every_window_and_their_links_lead_somewhere(self):
         small = ["-m", "128", "-n", "128", "-k", "64"]
         self.succeeds("explain", "naive", *small, "--html", "one.html")
         self.succeeds("explain", "tiled", "--against", "block_tiled", *small, "--html", "two.html")
         for file in ("one.html", "two.html"):
-            for width in (500, 900, 1600):
+            for width in (500, 900, 1300, 1600, 1900):
                 with self.subTest(file=file, width=width):
-                    wide, lost, empty, ground, ink = self.probe(file, width)
+                    wide, lost, empty, cut, ground, ink = self.probe(file, width)
                     self.assertLessEqual(wide, 0, "the page is wider than the window")
                     self.assertEqual((lost, empty), (0, 0))
+                    if width >= 1300:
+                        self.assertEqual(cut, 0, "a picture or a source does not fit its box")
                     self.assertNotEqual(ground, ink)
 
     def test_light_and_dark_follow_the_reader(self):

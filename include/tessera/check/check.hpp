@@ -28,6 +28,7 @@ struct Options {
   bool correctness = true;     ///< false: counters only
   bool forget_tiles = false;   ///< report elements of a tile that were not loaded again with it
   bool fresh_outputs = false;  ///< outputs hold nothing that may be read
+  int registers = 0;           ///< of a thread, as `ptxas -v` says; 0: unknown, no limit
   std::vector<std::string> tensors;  ///< names of the tensor arguments; default "A", "B", "C", ...
   std::string problem;               ///< kept in the report
 };

@@ -49,9 +49,13 @@ struct Explanation {
 /// Per SM and clock: f32_fma_per_sm_clock multiply-adds; one wavefront of shared memory or 4
 /// sectors of L1, 128 bytes, through one data stage (Nsight Compute guide, "L1/TEX cache"; CUDA C++
 /// Programming Guide, "Shared Memory"). DRAM: the bandwidth of the data sheet.
-/// `registers`: per thread, as `ptxas -v` says; 0 where they are not known.
-Explanation explain(const Report& report, const DeviceModel& device, int registers = 0);
+Explanation explain(const Report& report, const DeviceModel& device);
 
+/// Requests of all kinds: global, shared, atomic and asynchronous.
+std::int64_t requests_of(const Counters& counters);
+/// Lanes that take part in a request, on average: 32 in whole warps that do not part. 0 without
+/// requests.
+double lanes_per_request(const Counters& counters);
 /// Sectors of a load or store request, on average; 0 without requests. Ideal: 4 for 4-byte lanes.
 double sectors_per_request(const Counters& counters);
 /// Wavefronts / ideal wavefronts of all shared loads and stores: 1 is free of conflicts.

@@ -90,7 +90,7 @@ struct Finding {
   std::vector<Position> threads;  ///< of the first occurrence: the one at location, the other one
   Position block;                 ///< of the first occurrence
   Position other_block;           ///< where the other thread runs; linear -1: in the same block
-  std::string superstep;          ///< its name, or its number in the block, from 0
+  std::string superstep;          ///< as in SuperstepCounters; empty where it belongs to none
   std::int64_t count = 1;
   std::string problem;  ///< what happened, in one sentence
   std::string hint;     ///< the likely cause and what to try
@@ -110,7 +110,7 @@ struct Counters {
   std::int64_t shared_store_requests = 0, shared_store_wavefronts = 0,
                shared_store_wavefronts_ideal = 0, shared_store_bytes = 0;
   std::int64_t shared_atomic_requests = 0, shared_atomic_wavefronts = 0;
-  std::int64_t partial_requests = 0;
+  std::int64_t partial_requests = 0, active_lanes = 0, merged_load_requests = 0;
   std::int64_t fma_threads = 0, flops = 0, mma_instructions = 0, mma_flops = 0;
   std::int64_t block_barriers = 0, warp_barriers = 0, shuffles = 0, votes = 0;
 
@@ -170,6 +170,10 @@ inline constexpr std::array kCounters = {
                 "passes through the banks that they need"},
     CounterName{"partial_requests", &Counters::partial_requests,
                 "requests in which not all lanes of the warp take part"},
+    CounterName{"active_lanes", &Counters::active_lanes,
+                "lanes that take part in requests, summed: divided by these, the average"},
+    CounterName{"merged_load_requests", &Counters::merged_load_requests,
+                "wide shared loads counted by the rule of merging, unmeasured on sm_90"},
     CounterName{"fma_threads", &Counters::fma_threads, "fused multiply-adds of single threads"},
     CounterName{"flops", &Counters::flops, "two for each fused multiply-add"},
     CounterName{"mma_instructions", &Counters::mma_instructions, "matrix instructions of a warp"},
@@ -190,7 +194,7 @@ struct LineCounters {
 };
 
 struct SuperstepCounters {
-  std::string name;        ///< of the superstep, or "file.hpp:12", the barrier that ends it
+  std::string name;        ///< given, or "file.hpp:12", the barrier that ends it, or "end"
   std::int64_t times = 0;  ///< so often a block ran it
   Counters counters;
 };
@@ -236,6 +240,7 @@ struct Report {
   Dim3 grid, block;
   int warp_size = kWarpSize;
   std::int64_t shared_bytes = 0;
+  int registers = 0;  ///< of a thread, where the options say so; 0: unknown
   Summary summary;
   std::vector<Finding> findings;  ///< errors first, then in the order of their places
   Counters total;

@@ -1,0 +1,129 @@
+// Tables of counters: see counter_tables.hpp. A column of a table is as wide as its widest cell.
+#include "counter_tables.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tessera/check/explain.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::check {
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// The first column to the left, the others to the right; the first row is the head.
+std::string table(const Rows& rows) {
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line = "  ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string room(widths[i] - row[i].size(), ' ');
+      line += i == 0 ? row[i] + room : "  " + room + row[i];
+    }
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+/// a / b with two digits; nothing where b is 0.
+std::string each(std::int64_t a, std::int64_t b) {
+  if (b == 0) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f", static_cast<double>(a) / static_cast<double>(b));
+  return text;
+}
+std::string count(std::int64_t value) { return value == 0 ? std::string("-") : cat(value); }
+
+std::vector<std::string> head(std::string label) {
+  return {std::move(label), "global", "sectors", "shared", "waves", "ideal", "lanes", "flops"};
+}
+
+std::vector<std::string> row_of(std::string label, const Counters& c) {
+  const std::int64_t global = c.global_load_requests + c.global_store_requests +
+                              c.global_atomic_requests + c.async_copy_requests,
+                     shared = c.shared_load_requests + c.shared_store_requests +
+                              c.shared_atomic_requests,
+                     sectors = c.global_load_sectors + c.global_store_sectors +
+                               c.global_atomic_sectors + c.async_copy_sectors,
+                     waves = c.shared_load_wavefronts + c.shared_store_wavefronts +
+                             c.shared_atomic_wavefronts,
+                     ideal = c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal +
+                             c.shared_atomic_requests;
+  return {std::move(label),
+          count(global),
+          each(sectors, global),
+          count(shared),
+          each(waves, shared),
+          each(ideal, shared),
+          each(c.active_lanes, requests_of(c)),
+          count(c.flops + c.mma_flops)};
+}
+
+}  // namespace
+
+std::string line_table(const Report& report) {
+  Rows rows = {head("")};
+  for (const LineCounters& line : report.by_line) {
+    const std::string& file = line.location.file;
+    rows.push_back(
+        row_of(cat(file.substr(file.rfind('/') + 1), ":", line.location.line), line.counters));
+  }
+  rows.push_back(row_of("total", report.total));
+  return table(rows);
+}
+
+std::string superstep_table(const Report& report) {
+  Rows rows = {head("")};
+  for (const SuperstepCounters& step : report.by_superstep)
+    rows.push_back(row_of(cat(step.name, " x ", step.times), step.counters));
+  return table(rows);
+}
+
+std::string instruction_table(const Counters& c) {
+  Rows rows = {{"", "times", "sectors", "waves", "ideal", "bytes"}};
+  const auto add = [&](const char* kind, std::int64_t times,
+                       std::vector<std::int64_t> others = {}) {
+    if (times == 0) return;
+    rows.push_back({kind, cat(times)});
+    for (const std::int64_t value : others)
+      rows.back().push_back(value == 0 ? std::string() : cat(value));
+  };
+  add("global load", c.global_load_requests,
+      {c.global_load_sectors, 0, c.global_load_sectors_ideal, c.global_load_bytes});
+  add("global store", c.global_store_requests,
+      {c.global_store_sectors, 0, c.global_store_sectors_ideal, c.global_store_bytes});
+  add("global atomic", c.global_atomic_requests, {c.global_atomic_sectors});
+  add("asynchronous copy", c.async_copy_requests,
+      {c.async_copy_sectors, c.async_copy_wavefronts, 0, c.async_copy_bytes});
+  add("shared load", c.shared_load_requests,
+      {0, c.shared_load_wavefronts, c.shared_load_wavefronts_ideal, c.shared_load_bytes});
+  add("shared store", c.shared_store_requests,
+      {0, c.shared_store_wavefronts, c.shared_store_wavefronts_ideal, c.shared_store_bytes});
+  add("shared atomic", c.shared_atomic_requests, {0, c.shared_atomic_wavefronts});
+  add("matrix instruction", c.mma_instructions);
+  add("shuffle", c.shuffles);
+  add("vote", c.votes);
+  add("barrier of a warp", c.warp_barriers);
+  add("barrier of a block", c.block_barriers);
+  return table(rows);
+}
+
+std::vector<std::string> counter_notes(const Counters& c) {
+  std::vector<std::string> out;
+  if (c.flops + c.mma_flops == 0 && c.global_store_requests > 0)
+    out.push_back(
+        "no flops: only fma() and matrix instructions are counted, a * b + c of plain numbers is "
+        "not seen");
+  if (c.merged_load_requests > 0)
+    out.push_back(cat("wide loads from shared memory, requests: ", c.merged_load_requests,
+                      ", are counted by the rule of merging, which is unmeasured on sm_90"));
+  if (c.async_copy_requests > 0) out.push_back("wavefronts of asynchronous copies are an estimate");
+  return out;
+}
+
+}  // namespace tessera::check
