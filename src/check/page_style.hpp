@@ -37,7 +37,7 @@ th,td{padding:3px 10px;text-align:right;white-space:nowrap;border-bottom:1px sol
 tr:last-child>td{border-bottom:0}
 th{font-weight:600;color:var(--dim);font-size:13px;vertical-align:bottom}
 th:first-child,td:first-child,.text th,.text td,.counters th:last-child,.counters td:last-child{text-align:left}.text td{white-space:normal}
-.source td{border:0;padding:0 8px;line-height:1.45;font-size:13px}.source th{font-size:12px;padding:3px 8px}
+.source td{border:0;vertical-align:top;padding:0 8px;line-height:1.45;font-size:13px}.source th{font-size:12px;padding:3px 8px}
 .source td.number{color:var(--dim);text-align:right;user-select:none}
 .source td.code{text-align:left;white-space:pre;padding-left:14px}
 .source th.code{text-align:left;padding-left:14px}.source td.gap{color:var(--dim);text-align:left;padding:4px 8px;background:var(--card)}
@@ -47,7 +47,7 @@ th:first-child,td:first-child,.text th,.text td,.counters th:last-child,.counter
 .pair svg{max-width:100%;height:auto}.pair.wide .source td.code{white-space:pre-wrap;overflow-wrap:anywhere}
 .pair.wide .source td,.pair.wide .source th{padding:0 4px;font-size:11.5px}.pair.wide .source td.code{padding-left:8px}
 @media (max-width:1559px){.pair.wide{grid-template-columns:1fr}.pair.wide svg{max-width:none}}
-svg{display:block}svg.roofline{max-width:100%;height:auto}svg text{fill:var(--ink);font:12px system-ui,'DejaVu Sans',Arial,sans-serif}
+svg{display:block}svg.roofline{max-width:100%;min-width:520px;height:auto}svg text{fill:var(--ink);font:12px system-ui,'DejaVu Sans',Arial,sans-serif}
 svg.cells text{font:10px ui-monospace,'DejaVu Sans Mono',monospace;text-anchor:middle;fill:var(--cell)}
 svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--cellrule);stroke-width:.6}
 svg .sector{stroke:var(--dim);stroke-width:2;fill:none}
