@@ -1,9 +1,9 @@
-// Takes down what the threads of a block do, and reports what is wrong at once: addresses that are
-// none, elements that are none, faults of the block. One class, kept whole: every kind of event
-// meets the same state of the block. See block_recorder.hpp.
+// Takes down what the threads of a block do. One class, kept whole: every kind of event meets the
+// same state of the block. See block_recorder.hpp.
 #include "block_recorder.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tessera::check {
@@ -12,17 +12,11 @@ using tessera::detail::Access;
 
 namespace {
 
-/// What the compiler fills variables without a value with (-ftrivial-auto-var-init=pattern).
-bool is_unwritten_pattern(const void* at, std::size_t bytes) {
-  if (bytes < 2) return false;
+/// Does what lies there look as the compiler has filled it? Single bytes look like anything.
+bool is_unwritten(std::uint64_t address, std::size_t bytes, std::uint64_t unwritten) {
   std::uint64_t value = 0;
-  std::memcpy(&value, at, std::min<std::size_t>(bytes, 8));
-  const std::uint64_t mask = bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes * 8) - 1;
-#if defined(__clang__)
-  return value == (0xaaaaaaaaaaaaaaaau & mask) || (bytes >= 4 && value == mask);
-#else
-  return value == (0xfefefefefefefefeu & mask);
-#endif
+  std::memcpy(&value, reinterpret_cast<const void*>(address), std::min<std::size_t>(bytes, 8));
+  return bytes >= 2 && value == unwritten;
 }
 
 /// The largest piece of `bytes` that one access of a GPU moves.
@@ -38,6 +32,7 @@ BlockRecorder::BlockRecorder(const RunContext& context)
     : context_(context), rules_(context.options.correctness) {
   threads_ = static_cast<int>(volume(context.launch.block));
   warp_size_ = context.launch.warp_size;
+  warp_shift_ = std::countr_zero(static_cast<unsigned>(warp_size_));
   warps_ = (threads_ + warp_size_ - 1) / warp_size_;
   regions_.push_back({});
   regions_.insert(regions_.end(), context.regions.begin(), context.regions.end());
@@ -46,9 +41,10 @@ BlockRecorder::BlockRecorder(const RunContext& context)
   superstep_of_.resize(count);
   last_here_.resize(count);
   async_.resize(count);
-  ended_lanes_.resize(static_cast<std::size_t>(warps_));
+  alive_.resize(static_cast<std::size_t>(warps_));
+  open_.resize(static_cast<std::size_t>(warps_));
   warp_epoch_.resize(static_cast<std::size_t>(warps_));
-  point_cache_.resize(kPointCache);
+  known_.resize(kKnown);
   touches_.resize(regions_.size());
   shadows_.resize(regions_.size());
   for (std::size_t i = kFirstBuffer; i < regions_.size(); ++i) {
@@ -62,11 +58,19 @@ BlockRecorder::BlockRecorder(const RunContext& context)
   sites_.push_back({});  // site 0: no place
 }
 
-void BlockRecorder::start(const Position& block) {
+void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   block_ = block;
+  scheduler_ = &scheduler;
+  started_ = std::chrono::steady_clock::now();
   for (auto& log : logs_) log.clear();
   std::fill(superstep_of_.begin(), superstep_of_.end(), nullptr);
-  std::fill(ended_lanes_.begin(), ended_lanes_.end(), 0);
+  std::fill(last_here_.begin(), last_here_.end(), Here{});
+  for (int warp = 0; warp < warps_; ++warp) {
+    const int lanes = std::min(warp_size_, threads_ - warp * warp_size_);
+    alive_[static_cast<std::size_t>(warp)] = ~std::uint64_t{0} >> (64 - lanes);
+    reopen(warp);
+  }
+  first_ended_ = -1;
   std::fill(warp_epoch_.begin(), warp_epoch_.end(), 0);
   for (auto& each : async_) each = {};
   for (std::size_t i = kFirstBuffer; i < shadows_.size(); ++i) shadows_[i].clear();
@@ -77,13 +81,19 @@ void BlockRecorder::start(const Position& block) {
   supersteps_.clear();
   epoch_counters_ = {};
   epoch_ = 1;
-  copies_async_ = outside_pending_ = false;
+  barriers_.clear();
+  copies_async_ = outside_.pending = is_special_ = failed_ = stopped_ = false;
+}
+
+double BlockRecorder::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
 }
 
 void BlockRecorder::begins(std::byte* shared) {
   const auto base = reinterpret_cast<std::uint64_t>(shared);
   const std::size_t bytes = context_.launch.shared_bytes;
   regions_[kSharedRegion] = {base, base + bytes, Memory::shared, true, -1};
+  std::fill(known_.begin(), known_.end(), Known{});
   if (rules_ && bytes > 0) shadows_[kSharedRegion].reset(bytes, 4);
   tile_at_.assign(bytes / 16 + 1, -1);
 }
@@ -91,13 +101,15 @@ void BlockRecorder::begins(std::byte* shared) {
 void BlockRecorder::runs(int thread) {
   thread_ = thread;
   log_ = &logs_[static_cast<std::size_t>(thread)];
+  my_last_here_ = &last_here_[static_cast<std::size_t>(thread)];
   in_kernel_ = true;
   require_time();
 }
 
-void BlockRecorder::require_time() const {
-  if (context_.stop.load(std::memory_order_relaxed)) [[unlikely]]
-    throw Error(Category::kernel, "stopped at the time limit");
+void BlockRecorder::give_up() {
+  if (failed_) return;
+  stopped_ = true;
+  throw Error(Category::kernel, "stopped at the time limit");
 }
 
 const Region& BlockRecorder::region(int number) const {
@@ -123,112 +135,102 @@ bool BlockRecorder::touch(const void* at, std::size_t bytes, Access access, std:
                           const Here& here) {
   require_time();
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  last_here_[static_cast<std::size_t>(thread_)] = here;
+  last_address_ = address, last_access_ = access;
+  *my_last_here_ = here;
+  const Known& known = known_at(here);
+  if (known.bytes == bytes && known.access == access && known.copies_async == copies_async_ &&
+      known.here.line == here.line && known.here.column == here.column &&
+      known.here.file == here.file && known.covers(address) && !is_special_) [[likely]] {
+    log({address, known.point, bits});
+    return true;
+  }
+  return failed_ || touch_anew(address, bytes, access, bits, here);
+}
+
+bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access access,
+                               std::uint64_t bits, const Here& here) {
+  if (!outside_.pending && is_on_stack(address)) {
+    touch_own(address, bytes, access, bits, here);
+    return true;
+  }
   int number = 0;
   const Region* found = find_region(address, &number);
-  if (outside_pending_) [[unlikely]] {
-    outside_pending_ = false;
-    report_outside(found, number, address, access, here);
-    if (found == nullptr || address + bytes > found->end) return false;
+  if (outside_.pending) {
+    is_special_ = outside_.pending = false;
+    const bool is_memory = found != nullptr && address + bytes <= found->end;
+    report_outside(is_memory, address, access, here);
+    if (!is_memory) return false;
   }
-  if (found == nullptr) [[unlikely]]
-    return touch_elsewhere(address, bytes, access, here);
-  if (address + bytes > found->end) [[unlikely]] {
-    Mistake mistake = mistake_at(Kind::out_of_bounds, found->memory, here);
-    mistake.writes = access != Access::load;
-    if (is_repeated(mistake)) return false;
-    locate(mistake, number, address - found->begin);
-    mistake.detail = cat(bytes, " bytes of which the last ", address + bytes - found->end,
-                         " lie beyond the end");
-    add_mistake(std::move(mistake));
-    return false;
-  }
-  const std::size_t piece = widest_piece(bytes);
-  if ((address & (piece - 1)) != 0) [[unlikely]] {
-    Mistake mistake = mistake_at(Kind::misaligned, found->memory, here);
-    mistake.writes = access != Access::load;
-    if (is_repeated(mistake)) return false;
-    locate(mistake, number, address - found->begin);
-    mistake.detail = cat(piece, " bytes at an address that is ", address % piece,
-                         " beyond a multiple of ", piece);
-    add_mistake(std::move(mistake));
-    return false;
-  }
+  if (found == nullptr) return touch_elsewhere(address, access, here);
+  if (!is_possible(*found, number, address, bytes, access, here)) return false;
   EventKind kind = EventKind::load;
   if (access == Access::atomic) kind = EventKind::atomic;
   else if (access == Access::store)
     kind = copies_async_ && number == kSharedRegion ? EventKind::async_store : EventKind::store;
   else if (copies_async_ && number != kSharedRegion) kind = EventKind::async_load;
-  const std::uint64_t key = key_of(here, kind, number, piece);
-  for (std::size_t done = 0; done < bytes; done += piece)
-    log_->add({address + done, here.file, key, bits});
+  const std::size_t piece = widest_piece(bytes);
+  AccessPoint& point = point_of(here.file, key_of(here, kind, number, piece));
+  if (piece == bytes)
+    known_at(here) = {here,  access,       copies_async_,
+                      bytes, found->begin, found->end - found->begin - bytes,
+                      &point};
+  for (std::size_t done = 0; done < bytes; done += piece) log({address + done, &point, bits});
   return true;
 }
 
-bool BlockRecorder::touch_elsewhere(std::uint64_t address, std::size_t bytes, Access access,
-                                    const Here& here) {
-  const auto frame = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  if (address - frame < context_.launch.stack_bytes) {
-    if (rules_ && access == Access::load &&
-        is_unwritten_pattern(reinterpret_cast<const void*>(address), bytes)) {
-      Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here);
-      mistake.writes = false;
-      mistake.tensor = "registers";
-      add_mistake(std::move(mistake));
-    }
+bool BlockRecorder::is_possible(const Region& found, int number, std::uint64_t address,
+                                std::size_t bytes, Access access, const Here& here) {
+  const std::size_t piece = widest_piece(bytes);
+  // An allocator gives 16 bytes at least: where the address itself is odd, the tensor's start is.
+  const std::uint64_t odd = (address | (address - found.begin)) & (piece - 1);
+  const bool is_inside = address + bytes <= found.end;
+  if (is_inside && odd == 0) [[likely]]
     return true;
-  }
+  if (!is_inside) report_beyond(number, address, bytes, access, here);
+  else report_misaligned(number, address, piece, access, here);
+  return false;
+}
+
+void BlockRecorder::make_room() {
+  const int thread = thread_;
+  const bool async = std::exchange(copies_async_, false);  // the others' copies are their own
+  do {
+    drain(warp_of(thread));
+    if (scheduler_->yield(thread)) continue;
+    is_special_ = failed_ = true;
+    log_->clear();
+  } while (log_->full());
+  copies_async_ = async;
+}
+
+void BlockRecorder::touch_own(std::uint64_t address, std::size_t bytes, Access access,
+                              std::uint64_t unwritten, const Here& here) {
+  if (!rules_ || access != Access::load || !is_unwritten(address, bytes, unwritten)) return;
+  Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here, access);
+  mistake.tensor = "registers";
+  add_mistake(std::move(mistake));
+}
+
+bool BlockRecorder::touch_elsewhere(std::uint64_t address, Access access, const Here& here) {
   for (const auto& [base, size] : context_.launch.constants) {
     if (address - reinterpret_cast<std::uint64_t>(base) < size) return true;
   }
   if (is_static_storage(address)) return true;
-  Mistake mistake = mistake_at(Kind::out_of_bounds, Memory::global, here);
-  mistake.writes = access != Access::load;
-  if (is_repeated(mistake)) return false;
-  // The tensor that it lies behind, or nearest to.
-  int nearest = -1;
-  std::uint64_t distance = std::uint64_t{1} << 40;
-  for (std::size_t i = 0; i < regions_.size(); ++i) {
-    const Region& r = regions_[i];
-    if (r.begin == r.end) continue;
-    const std::uint64_t away = address >= r.end ? address - r.end + 1 : r.begin - address;
-    if (away < distance) distance = away, nearest = static_cast<int>(i);
-  }
-  if (nearest >= 0) {
-    const Region& r = region(nearest);
-    mistake.memory = r.memory;
-    mistake.tensor = r.buffer < 0
-                         ? "shared storage"
-                         : context_.launch.buffers[static_cast<std::size_t>(r.buffer)].name;
-    mistake.detail = address >= r.end
-                         ? cat(address - r.end, " bytes behind the end of ", mistake.tensor)
-                         : cat(r.begin - address, " bytes before the start of ", mistake.tensor);
-  }
-  add_mistake(std::move(mistake));
+  report_wild(address, access, here);
   return false;
 }
 
-void BlockRecorder::outside(const index_t* position, int count, const index_t* existing, int rank,
-                            const Here& here) {
-  outside_pending_ = true;
-  outside_here_ = here;
-  outside_position_.assign(position, position + count);
-  outside_existing_.assign(existing, existing + rank);
+void BlockRecorder::outside(const void* view, const index_t* position, int count,
+                            const index_t* existing, int rank, const Here& /*here*/) {
+  is_special_ = outside_.pending = true;
+  outside_.view = view;
+  outside_.position.assign(position, position + count);
+  outside_.existing.assign(existing, existing + rank);
 }
 
-void BlockRecorder::report_outside(const Region* found, int number, std::uint64_t address,
-                                   Access access, const Here& here) {
-  Mistake mistake = mistake_at(found != nullptr ? Kind::outside_view : Kind::out_of_bounds,
-                               found != nullptr ? found->memory : Memory::global, here);
-  mistake.writes = access != Access::load;
-  if (is_repeated(mistake)) return;
-  if (found != nullptr) locate(mistake, number, address - found->begin);
-  std::string position, existing;
-  for (const index_t i : outside_position_) position += cat(position.empty() ? "(" : ",", i);
-  for (const index_t i : outside_existing_) existing += cat(existing.empty() ? "(" : ",", i);
-  mistake.detail = cat("element ", position, ") of a view of which ", existing, ") exists");
-  mistake.element = outside_position_;
-  add_mistake(std::move(mistake));
+void BlockRecorder::superstep(const char* name, const Here& here) {
+  superstep_of_[static_cast<std::size_t>(thread_)] = name;
+  last_here_[static_cast<std::size_t>(thread_)] = here;
 }
 
 void BlockRecorder::tile(const void* base, const tessera::detail::TileInfo& info) {
@@ -247,16 +249,11 @@ BlockRecorder::TileAt* BlockRecorder::tile_at(std::uint64_t offset) {
   return nullptr;
 }
 
-void BlockRecorder::multiply_add(std::uint64_t acc, std::size_t bytes, const Here& here) {
-  require_time();
-  Counters& counters = counters_at(here);
-  ++counters.fma_threads;
-  counters.flops += 2;
+void BlockRecorder::multiply_add(bool has_value, const Here& here) {
+  ++counters_at(here).fma_threads;  // the operations follow from it: add_flops()
   ++epoch_counters_.fma_threads;
-  epoch_counters_.flops += 2;
-  if (rules_ && bytes >= 4 && is_unwritten_pattern(&acc, bytes)) [[unlikely]] {
-    Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here);
-    mistake.writes = false;
+  if (!has_value && rules_) [[unlikely]] {
+    Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here, Access::load);
     mistake.tensor = "accumulator";
     add_mistake(std::move(mistake));
   }
@@ -268,23 +265,22 @@ void BlockRecorder::matrix_flops(std::int64_t flops, const Here& here) {
 }
 
 void BlockRecorder::commit(const Here& here) {
-  log_->add({0, here.file, key_of(here, EventKind::commit, 0, 1), 0});
+  if (!failed_) log({0, &point_of(here.file, key_of(here, EventKind::commit, 0, 1)), 0});
 }
 void BlockRecorder::wait(int pending, const Here& here) {
-  log_->add(
-      {0, here.file, key_of(here, EventKind::wait, 0, 1), static_cast<std::uint64_t>(pending)});
+  if (!failed_)
+    log({0, &point_of(here.file, key_of(here, EventKind::wait, 0, 1)),
+         static_cast<std::uint64_t>(pending)});
 }
 
-std::uint16_t BlockRecorder::site_of(const Here& here) {
-  const auto same = [&](const Here& a) {
-    return a.line == here.line && a.column == here.column && a.file == here.file;
-  };
-  if (same(last_site_here_)) return last_site_;
+std::uint16_t BlockRecorder::find_site(const Here& here) {
   auto& bucket = site_index_[static_cast<std::uint64_t>(here.line) << 12 ^
                              static_cast<std::uint64_t>(here.column)];
   last_site_here_ = here;
   for (const std::uint16_t each : bucket) {
-    if (same(sites_[each].here)) return last_site_ = each;
+    const Here& a = sites_[each].here;
+    if (a.line == here.line && a.column == here.column && a.file == here.file)
+      return last_site_ = each;
   }
   if (sites_.size() == 0xffff) return last_site_ = 0;
   bucket.push_back(static_cast<std::uint16_t>(sites_.size()));
@@ -298,83 +294,28 @@ Counters& BlockRecorder::counters_at(const Here& here) {
   return site.counters;
 }
 
-Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, const Here& here) const {
-  Mistake out;
-  out.kind = kind;
-  out.memory = memory;
-  out.here = here;
-  out.thread = thread_;
-  out.block = block_.linear;
-  if (const char* name = superstep_of_[static_cast<std::size_t>(thread_)]) out.superstep = name;
-  return out;
+void BlockRecorder::reopen(int warp) {
+  open_[static_cast<std::size_t>(warp)] = alive_[static_cast<std::size_t>(warp)];
 }
 
-void BlockRecorder::locate(Mistake& mistake, int number, std::uint64_t offset) {
-  const Region& r = region(number);
-  if (number != kSharedRegion) {
-    const auto& b = context_.launch.buffers[static_cast<std::size_t>(r.buffer)];
-    mistake.tensor = b.name;
-    const auto from_data =
-        static_cast<std::int64_t>(r.begin + offset - reinterpret_cast<std::uint64_t>(b.data));
-    const auto bytes = static_cast<std::int64_t>(b.element_bytes);
-    const std::int64_t element =
-        from_data >= 0 ? from_data / bytes : -((-from_data + bytes - 1) / bytes);
-    if (!coordinates_of(b.layout, element, mistake.element)) mistake.element.clear();
-    return;
-  }
-  const TileAt* tile = tile_at(offset);
-  if (tile == nullptr) {
-    mistake.tensor = cat("byte ", offset, " of shared storage");
-    return;
-  }
-  const auto& info = *tile->info;
-  std::string shape;
-  for (int i = 0; i < info.rank; ++i) shape += cat(i == 0 ? "(" : ",", info.extents[i]);
-  mistake.tensor = cat("tile ", shape, ") at byte ", tile->base);
-  std::vector<index_t> at(static_cast<std::size_t>(info.rank));
-  if (info.locate(static_cast<index_t>((offset - tile->base) / info.element_bytes), at.data()))
-    mistake.element = at;
-}
-
-namespace {
-
-/// Of one kind and between the same places.
-bool is_same(const Mistake& a, const Mistake& b) {
-  const auto same_place = [](const Here& x, const Here& y) {
-    return x.line == y.line && x.column == y.column && x.file == y.file;
-  };
-  return a.kind == b.kind && a.memory == b.memory && a.same_value == b.same_value &&
-         same_place(a.here, b.here) && same_place(a.other_here, b.other_here);
-}
-
-}  // namespace
-
-bool BlockRecorder::is_repeated(const Mistake& mistake) {
-  for (auto& each : mistakes_) {
-    if (is_same(each, mistake) && mistake.severity <= each.severity) return ++each.count > 1;
-  }
-  return false;
-}
-
-void BlockRecorder::add_mistake(Mistake mistake) {
-  for (auto& each : mistakes_) {
-    if (!is_same(each, mistake)) continue;
-    const std::int64_t count = each.count + mistake.count;
-    if (mistake.severity > each.severity) each = std::move(mistake);  // the worst is shown
-    each.count = count;
-    return;
-  }
-  mistakes_.push_back(std::move(mistake));
+void BlockRecorder::waits(int thread, const Here& here) {
+  const auto warp = static_cast<std::size_t>(warp_of(thread));
+  open_[warp] &= ~(std::uint64_t{1} << (thread & (warp_size_ - 1)));
+  last_here_[static_cast<std::size_t>(thread)] = here;
 }
 
 void BlockRecorder::ends(int thread) {
-  const int warp = warp_of(thread);
-  const int lanes = std::min(warp_size_, threads_ - warp * warp_size_);
-  if (++ended_lanes_[static_cast<std::size_t>(warp)] == lanes) drain(warp);
+  const auto warp = static_cast<std::size_t>(warp_of(thread));
+  const std::uint64_t lane = std::uint64_t{1} << (thread & (warp_size_ - 1));
+  alive_[warp] &= ~lane;
+  open_[warp] &= ~lane;
+  if (first_ended_ < 0 || thread < first_ended_) first_ended_ = thread;
+  if (alive_[warp] == 0) drain(static_cast<int>(warp));
 }
 
 void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
   drain(warp);
+  reopen(warp);
   Counters& counters = counters_at(here);
   const auto add = [&](std::int64_t Counters::*which) {
     ++(counters.*which);
@@ -391,52 +332,32 @@ void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
 }
 
 bool BlockRecorder::block_met(const char* name, const Here& here, int ended) {
-  if (ended > 0) {
-    Mistake mistake = mistake_at(Kind::early_return, Memory::none, here);
-    mistake.severity = Severity::warning;
-    mistake.other_thread = 0;
-    mistake.detail = cat(ended, " of ", threads_, " threads have ended");
-    add_mistake(std::move(mistake));
-  }
+  if (ended > 0) report_early_return(here, ended);
   drain_all();
+  for (int warp = 0; warp < warps_; ++warp) reopen(warp);
   Counters& counters = counters_at(here);
   ++counters.block_barriers;
   ++epoch_counters_.block_barriers;
+  if (!has_met(here)) barriers_.push_back(here);
   std::string label;
   if (name != nullptr) label = name;
   else {
     const std::string file = here.file;
     label = cat(file.substr(file.rfind('/') + 1), ":", here.line);
   }
+  label_mistakes(label);
   close_superstep(label);
   ++epoch_;
   std::fill(superstep_of_.begin(), superstep_of_.end(), nullptr);
   return true;
 }
 
-void BlockRecorder::fails(const BlockFault& fault) {
-  static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
-                                    Kind::stack_overflow, Kind::endless};
-  Mistake mistake = mistake_at(kKinds[static_cast<int>(fault.kind)], Memory::none, fault.here);
-  if (fault.here.line == 0 && fault.thread >= 0)
-    mistake.here = last_here_[static_cast<std::size_t>(fault.thread)];
-  mistake.other_here = fault.other_here;
-  mistake.thread = fault.thread;
-  if (fault.kind == BlockFault::Kind::diverged || fault.kind == BlockFault::Kind::missing)
-    mistake.other_thread = fault.other;
-  mistake.detail = fault.text;
-  if (fault.text.find("matrix instruction needs") != std::string::npos)
-    mistake.kind = Kind::mma_misuse;
-  if (context_.stop.load()) mistake.kind = Kind::endless;
-  add_mistake(std::move(mistake));
-}
-
 BlockResult BlockRecorder::finish() {
   in_kernel_ = false;
+  std::fill(open_.begin(), open_.end(), 0);
   drain_all();
-  if (rules_) {
-    for (int thread = 0; thread < threads_; ++thread) never_waited(thread);
-  }
+  for (int thread = 0; rules_ && !failed_ && thread < threads_; ++thread) never_waited(thread);
+  label_mistakes(failed_ ? cat(epoch_ - 1) : "end");
   if (epoch_counters_ != Counters{} || supersteps_.empty()) close_superstep("end");
   BlockResult out;
   out.block = block_.linear;
@@ -444,6 +365,7 @@ BlockResult BlockRecorder::finish() {
   mistakes_.clear();
   for (auto& site : sites_) {
     if (!site.used) continue;
+    add_flops(site.counters);
     out.places.push_back({site.here, site.counters});
     site.counters = {};
     site.used = false;

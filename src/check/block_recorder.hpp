@@ -3,10 +3,11 @@
 // thread that checks. Private to src/check.
 //
 // block_recorder.cpp takes events down, warp_instructions.cpp aligns and counts, race_rules.cpp
-// orders.
+// orders, block_mistakes.cpp says what was wrong.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -26,6 +27,7 @@ struct RunContext {
   const detail::Launch& launch;
   std::vector<Region> regions;  ///< of the tensors
   std::atomic<bool> stop{false};
+  std::atomic<double> longest_block_s{0};  ///< of the blocks that came to their end
 };
 
 /// How often an element of a tensor was touched, in all blocks of one recorder.
@@ -39,11 +41,15 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
  public:
   explicit BlockRecorder(const RunContext& context);
 
-  /// The next block is this one.
-  void start(const Position& block);
+  /// The next block is this one, run by this scheduler.
+  void start(const Position& block, BlockScheduler& scheduler);
   /// What was seen of it.
   BlockResult finish();
   const std::vector<Touches>& touches() const { return touches_; }
+  /// Was the block stopped at the time limit?
+  bool stopped() const { return stopped_; }
+  /// Seconds since start().
+  double seconds() const;
   /// Is the OS thread inside of a kernel, where it may be stopped anywhere?
   bool in_kernel() const { return in_kernel_.load(); }
   void add_mistake(Mistake mistake);
@@ -52,21 +58,20 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
 
   bool touch(const void* address, std::size_t bytes, tessera::detail::Access access,
              std::uint64_t bits, const Here& here) override;
-  void outside(const index_t* position, int count, const index_t* existing, int rank,
-               const Here& here) override;
+  void outside(const void* view, const index_t* position, int count, const index_t* existing,
+               int rank, const Here& here) override;
   void tile(const void* base, const tessera::detail::TileInfo& info) override;
-  void multiply_add(std::uint64_t acc, std::size_t bytes, const Here& here) override;
+  void multiply_add(bool has_value, const Here& here) override;
   void matrix_flops(std::int64_t flops, const Here& here) override;
   void async_copies(bool begin) override { copies_async_ = begin; }
   void commit(const Here& here) override;
   void wait(int pending, const Here& here) override;
-  void superstep(const char* name) override {
-    superstep_of_[static_cast<std::size_t>(thread_)] = name;
-  }
+  void superstep(const char* name, const Here& here) override;
 
   void begins(std::byte* shared) override;
   void runs(int thread) override;
   void ends(int thread) override;
+  void waits(int thread, const Here& here) override;
   void warp_met(int warp, const char* verb, const Here& here) override;
   bool block_met(const char* name, const Here& here, int ended) override;
   void fails(const BlockFault& fault) override;
@@ -78,12 +83,18 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     Counters counters;
     bool used = false;
   };
-  /// One access of the source.
-  struct AccessPoint {
-    const char* file = nullptr;
-    std::uint64_t key = 0;
-    std::uint16_t site = 0;
-    AccessSample sample;
+  /// How the last access of one place was taken down: nearly always the next one is alike.
+  struct Known {
+    Here here;
+    tessera::detail::Access access = tessera::detail::Access::load;
+    bool copies_async = false;
+    std::size_t bytes = 0;              ///< of the access, which is one piece
+    std::uint64_t begin = 0, room = 0;  ///< of the region; less the access
+    AccessPoint* point = nullptr;
+    bool covers(std::uint64_t address) const {
+      const std::uint64_t offset = address - begin;
+      return offset <= room && ((address | offset) & (bytes - 1)) == 0;
+    }
   };
   struct Pending {
     int group, region;
@@ -94,68 +105,173 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   struct Async {
     int committed = 0;
     std::vector<Pending> copies;
+    std::size_t room = 1024;  ///< before copies to one place are looked for
   };
   struct TileAt {
     const tessera::detail::TileInfo* info = nullptr;
     std::uint64_t base = 0;
     std::uint32_t generation = 1, read_epoch = 0, load_epoch = 0;
   };
-  /// An access by one lane, as the rules see it.
+  /// An access by one lane, or the piece of it that a cell stands for, as the rules see it.
   struct LaneAccess {
     int region, bytes, thread;
     std::uint64_t offset, bits;
     std::uint16_t site;
-    bool is_atomic;
+  };
+  /// A read of what nobody had written by then, so many times.
+  struct Unwritten {
+    LaneAccess access;
+    std::uint32_t warp_epoch;
+    std::int64_t count;
+  };
+  /// One of the two who race.
+  struct Side {
+    int thread;
+    std::uint16_t site;
+    tessera::detail::Access how;
+  };
+  /// The oldest events of the lanes of a warp.
+  struct Heads {
+    const Event* next[64];
+    const Event* end[64];
+    std::uint64_t left = 0;  ///< lanes that have one
+  };
+  /// The element that the next access names and its view does not have.
+  struct Outside {
+    bool pending = false;
+    const void* view = nullptr;
+    std::vector<index_t> position, existing;
   };
 
   // ---- block_recorder.cpp ----
-  int warp_of(int thread) const { return thread / warp_size_; }
+  int warp_of(int thread) const { return thread >> warp_shift_; }
   const Region* find_region(std::uint64_t address, int* number);
-  bool touch_elsewhere(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
-                       const Here& here);
-  void report_outside(const Region* region, int number, std::uint64_t address,
-                      tessera::detail::Access access, const Here& here);
-  Mistake mistake_at(Kind kind, Memory memory, const Here& here) const;
-  /// Names tensor and element of a byte of a region.
-  void locate(Mistake& mistake, int region, std::uint64_t offset);
+  /// Is it an access that can be done? What is wrong with it is reported.
+  bool is_possible(const Region& found, int number, std::uint64_t address, std::size_t bytes,
+                   tessera::detail::Access access, const Here& here);
+  Known& known_at(const Here& here) {
+    return known_[static_cast<std::size_t>(here.line * 7 + here.column) % kKnown];
+  }
+  /// An access as touch() takes it, for the first time at its place.
+  bool touch_anew(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
+                  std::uint64_t bits, const Here& here);
+  /// An access to a tile or variable of the thread's own.
+  void touch_own(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
+                 std::uint64_t unwritten, const Here& here);
+  bool touch_elsewhere(std::uint64_t address, tessera::detail::Access access, const Here& here);
+  [[gnu::always_inline]] void log(const Event& event) {
+    log_->add(event);
+    if (log_->full()) [[unlikely]]
+      make_room();
+  }
+  /// Lets the other lanes of the warp catch up, so that the log of this one can be emptied.
+  [[gnu::noinline]] void make_room();
   const Region& region(int number) const;
-  std::uint16_t site_of(const Here& here);
+  std::uint16_t site_of(const Here& here) {
+    const Here& a = last_site_here_;
+    if (a.line == here.line && a.column == here.column && a.file == here.file) return last_site_;
+    return find_site(here);
+  }
+  std::uint16_t find_site(const Here& here);
   Counters& counters_at(const Here& here);
   TileAt* tile_at(std::uint64_t offset);
-  void require_time() const;
+  void require_time() {
+    if (context_.stop.load(std::memory_order_relaxed)) [[unlikely]]
+      give_up();
+  }
+  void give_up();
+  void reopen(int warp);
+
+  // ---- block_mistakes.cpp ----
+  Mistake mistake_at(Kind kind, Memory memory, const Here& here, int thread) const;
+  /// An access by the running thread.
+  Mistake mistake_at(Kind kind, Memory memory, const Here& here,
+                     tessera::detail::Access access) const;
+  void report_misaligned(int number, std::uint64_t address, std::size_t piece,
+                         tessera::detail::Access access, const Here& here);
+  void report_beyond(int number, std::uint64_t address, std::size_t bytes,
+                     tessera::detail::Access access, const Here& here);
+  /// No region has the address.
+  void report_wild(std::uint64_t address, tessera::detail::Access access, const Here& here);
+  void report_outside(bool is_memory, std::uint64_t address, tessera::detail::Access access,
+                      const Here& here);
+  /// Has the block passed this barrier before?
+  bool has_met(const Here& barrier) const;
+  void report_early_return(const Here& barrier, int ended);
+  void report_endless(const BlockFault& fault);
+  void name_last_access(Mistake& mistake);
+  /// Names tensor and element of a byte of a region.
+  void locate(Mistake& mistake, int region, std::uint64_t offset);
+  void name_tile(Mistake& mistake, const TileAt& tile) const;
+  /// The region that the address lies in or behind, or is nearest to; -1 where there is none.
+  int nearest_region(std::uint64_t address) const;
+  /// Of the running thread; asked from anywhere below its kernel.
+  bool is_on_stack(std::uint64_t address) const {
+    const auto frame = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    return address - frame < context_.launch.stack_bytes;
+  }
+  /// The same number for all bytes of a tensor, or of a tile of shared storage.
+  int object_at(int region, std::uint64_t offset);
 
   // ---- warp_instructions.cpp ----
   void drain_all();
+  /// Carries out what the lanes of a warp have done, as far as it is known what each does next.
   void drain(int warp);
-  /// The lanes of `active` (bits) at addresses address_[lane] carry out the access `key`.
-  void instruction(const char* file, std::uint64_t key, int warp, std::uint64_t active,
-                   std::uint64_t all);
+  Heads heads_of(int first, int lanes) const;
+  static std::uint64_t next_of(const Heads& heads, AccessPoint*& point);
+  /// The lanes of `active` (bits) at addresses address_[lane] carry out the access `point`.
+  void instruction(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
   AccessPoint& point_of(const char* file, std::uint64_t key);
   void count(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
+  /// Sectors or wavefronts that the instruction needs.
+  struct Cost {
+    int transfers = 0, ideal = 0;
+    bool is_merged = false;  ///< the merging of wide loads decided
+  };
+  Cost cost_of(const AccessPoint& point, std::uint64_t active) const;
+  void take_sample(AccessPoint& point, int warp, std::uint64_t active, const Cost& cost);
+  void judge(const AccessPoint& point, int warp, std::uint64_t active);
   void cover(int region, EventKind kind, int bytes, std::uint64_t active);
   void close_superstep(const std::string& label);
+  void label_mistakes(const std::string& label);
 
   // ---- race_rules.cpp ----
   Shadow& shadow(int region);
+  /// Calls body(piece, cell) for each cell of the access.
+  template <class Body>
+  void for_each_piece(const LaneAccess& access, Body&& body);
+  Mistake mistake_of(Kind kind, const LaneAccess& access, tessera::detail::Access how) const;
   /// Adds a mistake of an access, with tensor and element.
   void report(Mistake mistake, const LaneAccess& access);
+  void report_race(const Side& earlier, const LaneAccess& access, tessera::detail::Access how,
+                   bool one_warp, bool same_value);
+  void report_pending(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
+  /// Reports those of `earlier` that nothing orders with the access; were there any?
+  bool meet(const Marks& earlier, tessera::detail::Access theirs, const LaneAccess& access,
+            tessera::detail::Access how, bool same_value);
   void read_by(const LaneAccess& access);
-  void write_by(const LaneAccess& access);
+  void write_by(const LaneAccess& access, tessera::detail::Access how);
+  std::uint64_t bits_of_piece(const LaneAccess& whole, std::uint64_t offset);
+  void read_tile(const LaneAccess& access, const Cell& cell);
+  void write_tile(const LaneAccess& access, Cell& cell);
   void issue_async(const LaneAccess& access);
+  static void forget_overwritten(Async& async);
   void commit_async(int thread);
   void wait_async(int thread, int pending);
   void never_waited(int thread);
-  void check_pair(const Mark& earlier, bool earlier_writes, const Mark& mine, bool mine_writes,
-                  bool same_value, const LaneAccess& access);
   Mark mark_of(const LaneAccess& access) const;
+  void add_unwritten(const LaneAccess& piece, std::uint32_t warp_epoch);
+  /// Reads of one piece by one thread at one place become one: there are no more than were touched.
+  void merge_unwritten();
   void resolve_uninitialized();
   void collect_touched(BlockResult& out);
 
   const RunContext& context_;
   const bool rules_;
-  int threads_ = 0, warp_size_ = 32, warps_ = 0;
+  int threads_ = 0, warp_size_ = 32, warp_shift_ = 5, warps_ = 0;
   Position block_;
-  Region shared_;
+  BlockScheduler* scheduler_ = nullptr;
+  std::chrono::steady_clock::time_point started_;
   std::vector<Region> regions_;  ///< [0] shared storage, then the tensors
   std::size_t last_region_ = 0;
 
@@ -163,22 +279,27 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   EventLog* log_ = nullptr;
   std::vector<EventLog> logs_;
   std::vector<const char*> superstep_of_;
-  std::vector<Here> last_here_;  ///< of the last access of a thread
-  std::vector<int> ended_lanes_;
+  std::vector<Here> last_here_;   ///< of the last access or barrier of a thread
+  Here* my_last_here_ = nullptr;  ///< of the running thread
+  /// Lanes of each warp that have not ended; of those, the ones that may do more before the next
+  /// barrier.
+  std::vector<std::uint64_t> alive_, open_;
+  int first_ended_ = -1;  ///< the first thread that has ended
   std::atomic<bool> in_kernel_{false};
   bool copies_async_ = false;
-
-  bool outside_pending_ = false;
-  Here outside_here_;
-  std::vector<index_t> outside_position_, outside_existing_;
+  bool failed_ = false, stopped_ = false;  ///< what threads do while they are unwound is nothing
+  bool is_special_ = false;                ///< failed, or the next access is outside of its view
+  Outside outside_;
+  std::uint64_t last_address_ = 0;
+  tessera::detail::Access last_access_ = tessera::detail::Access::load;
 
   std::vector<Site> sites_;
   std::unordered_map<std::uint64_t, std::vector<std::uint16_t>> site_index_;
   Here last_site_here_;
   std::uint16_t last_site_ = 0;
   std::vector<std::unique_ptr<AccessPoint>> points_;
-  static constexpr std::size_t kPointCache = 256;
-  std::vector<AccessPoint*> point_cache_;
+  static constexpr std::size_t kKnown = 64;
+  std::vector<Known> known_;  ///< by place
   std::map<std::pair<const char*, std::uint64_t>, AccessPoint*> point_index_;
 
   std::uint64_t address_[64] = {}, bits_[64] = {};  ///< of the instruction at hand
@@ -192,7 +313,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Async> async_;
   std::vector<TileAt> tiles_;          ///< of shared storage
   std::vector<int> tile_at_;           ///< by 16 bytes of shared storage; -1: none begins here
-  std::vector<LaneAccess> unwritten_;  ///< reads of shared storage before any write
+  std::vector<Unwritten> unwritten_;   ///< since the last barrier
+  std::size_t unwritten_room_ = 4096;  ///< before equal ones are looked for
+  std::vector<Here> barriers_;         ///< of the block so far, each place once
   std::vector<Mistake> mistakes_;
   std::size_t unlabelled_ = 0;  ///< mistakes from here on have no superstep yet
 };

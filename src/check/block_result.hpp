@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tessera/check/report.hpp"
@@ -21,12 +23,41 @@ struct Mistake {
   bool writes = true, other_writes = true;
   bool is_atomic = false, other_is_atomic = false;
   bool same_value = false;
+  bool repeats = false;       ///< of early_return: threads that ended have passed that barrier
+  std::uint32_t barrier = 0;  ///< of faults: barriers of the block so far, plus 1
+  int object = -1;            ///< what is accessed, as a number within its block
   int thread = -1, other_thread = -1;
-  std::int64_t block = 0, other_block = -1;  ///< linear; the other -1: the same
-  std::string tensor, superstep, detail;
+  std::int64_t block = -1, other_block = -1;  ///< linear; -1: none; the other: the same
+  std::string tensor, superstep, detail, advice;
   std::vector<index_t> element;
+  std::int64_t byte = -1;  ///< of shared storage, where no tile is
   std::int64_t count = 1;
 };
+
+inline bool is_same_place(const Here& a, const Here& b) {
+  return a.line == b.line && a.column == b.column &&
+         (a.file == b.file || std::string_view(a.file) == b.file);
+}
+
+/// Of one kind and between the same places, of races between the same lines. Which tensor it is, is
+/// for the caller to compare.
+inline bool is_same_mistake(const Mistake& a, const Mistake& b) {
+  if (a.kind != b.kind || a.memory != b.memory || (a.other_block < 0) != (b.other_block < 0))
+    return false;
+  if (a.kind != Kind::race)
+    return is_same_place(a.here, b.here) && is_same_place(a.other_here, b.other_here);
+  const auto same_line = [](const Here& x, const Here& y) {
+    return x.line == y.line && (x.file == y.file || std::string_view(x.file) == y.file);
+  };
+  return same_line(a.here, b.here) && same_line(a.other_here, b.other_here);
+}
+
+/// Counts both; the first of the worse ones is shown.
+inline void merge_mistake(Mistake& known, Mistake mistake) {
+  const std::int64_t count = known.count + mistake.count;
+  if (mistake.severity > known.severity) known = std::move(mistake);
+  known.count = count;
+}
 
 /// Everything that was counted for one access of the source: one place, kind, memory and width.
 struct AccessTotals {
@@ -43,6 +74,9 @@ struct Touched {
   int writer, reader;
   bool plain_write, atomic_write, plain_read;
 };
+
+/// Two operations for each multiply-add, which alone is counted.
+inline void add_flops(Counters& counters) { counters.flops = 2 * counters.fma_threads; }
 
 struct PlaceCounters {
   Here here;

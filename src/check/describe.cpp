@@ -22,6 +22,7 @@ std::string access_text(bool writes, bool is_atomic) {
 std::string target(const Mistake& m) {
   std::string at;
   for (const index_t i : m.element) at += cat(at.empty() ? "(" : ",", i);
+  if (m.byte >= 0) return cat("byte ", m.byte, " of ", m.tensor);
   if (at.empty()) return m.tensor;
   return m.memory == Memory::shared ? cat("element ", at, ") of ", m.tensor)
                                     : cat(m.tensor, at, ")");
@@ -32,6 +33,34 @@ std::string race_text(const Mistake& m, const std::string& who, const std::strin
              ", and ", other, " ", access_text(m.other_writes, m.other_is_atomic),
              m.same_value ? " the same value to it at " : " it at ", place(m.other_here),
              ": nothing orders the two");
+}
+
+/// Barriers that the block has passed.
+std::string passed_text(const Mistake& m) {
+  return cat(m.barrier - 1, m.barrier == 2 ? " barrier" : " barriers");
+}
+std::string last_place(const Here& here) {
+  return here.line == 0 ? std::string() : ", last seen at " + place(here);
+}
+
+/// What ended the block.
+std::string fault_text(const Mistake& m, const std::string& who, const std::string& other) {
+  switch (m.kind) {
+    case Kind::diverged_barrier:
+      return cat(m.detail, ": after ", passed_text(m), " that all have passed");
+    case Kind::early_return:
+      return cat(m.detail, " have ended after ", passed_text(m), " (the first: ", other,
+                 last_place(m.other_here), "), while ", who, " waits at the barrier at ",
+                 place(m.here), ", which is number ", m.barrier);
+    case Kind::endless:
+      return cat(who, " does not come to an end: it was still running ", m.detail, ", after ",
+                 passed_text(m), last_place(m.here));
+    case Kind::exception:
+      return cat(who, m.detail.starts_with("threw") ? " " : " throws: ", m.detail,
+                 last_place(m.here));
+    case Kind::stack_overflow: return cat(who, ": ", m.detail, last_place(m.here));
+    default: return m.detail;
+  }
 }
 
 }  // namespace
@@ -50,13 +79,16 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
   switch (m.kind) {
     case Kind::race: return race_text(m, who, other);
     case Kind::out_of_bounds:
-      return cat(does, m.detail.starts_with("element") ? m.detail + ", outside of all memory"
-                       : m.detail.empty()              ? "memory that the kernel was not given"
+      return cat(does, m.detail.starts_with("element")
+                           ? cat(m.detail, m.tensor.empty() ? "" : ", of ", m.tensor,
+                                 ", outside of all memory")
+                       : m.detail.empty() ? "memory that the kernel was not given"
                        : m.detail.find("behind") != std::string::npos ||
-                               m.detail.find("before") != std::string::npos
+                               m.detail.find("before") != std::string::npos ||
+                               m.detail.find("null") != std::string::npos
                            ? m.detail
                            : cat(target(m), ": ", m.detail));
-    case Kind::outside_view: return cat(does, m.detail, ", in ", m.tensor);
+    case Kind::outside_view: return cat(does, m.detail, ", of ", m.tensor);
     case Kind::misaligned: return cat(does, target(m), ": ", m.detail);
     case Kind::uninitialized_read:
       return m.memory == Memory::local
@@ -67,8 +99,6 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
     case Kind::stale_read:
       return cat(who, " reads ", target(m), ", which was written at ", place(m.other_here),
                  " before the tile was loaded again, and not since");
-    case Kind::early_return:
-      return cat(m.detail, " while the others wait at the barrier at ", place(m.here));
     case Kind::async_not_waited:
       return cat(does, target(m), " at ", place(m.here), " while an asynchronous copy of ", other,
                  ", issued at ", place(m.other_here), ", may still be writing it");
@@ -77,7 +107,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
     case Kind::never_read:
     case Kind::never_written:
     case Kind::written_twice: return cat(m.tensor, ": ", m.detail);
-    default: return m.detail;
+    default: return fault_text(m, who, other);
   }
 }
 
@@ -126,7 +156,7 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "make the block a multiple of the warp",
     "let the kernel check before it computes; a GPU has no exceptions",
     "use shared memory, smaller local arrays and no deep recursion",
-    "find the loop whose condition never becomes false, or raise the time limit",
+    "find the loop whose condition never becomes false, or raise --time-limit",
     "is the last tile along k dropped (K / T instead of tiles())? does a guard compare with the "
     "wrong extent?",
     "check the grid and the guard of the store",
@@ -136,6 +166,11 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
 }  // namespace
 
 std::string hint_of(const Mistake& m) {
+  const bool is_ours = m.kind == Kind::stack_overflow || m.kind == Kind::out_of_bounds;
+  if (is_ours && !m.advice.empty()) return m.advice;
+  if (m.repeats)
+    return "a loop with a barrier runs more often for some threads: give all of them the same "
+           "number of rounds";
   if (m.kind == Kind::race) return race_hint(m);
   if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m.memory);
   return std::string(kHints[static_cast<std::size_t>(m.kind)]);

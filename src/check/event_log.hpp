@@ -1,26 +1,35 @@
-// What one thread has done since its warp's log was last read: 32 bytes for each access. Private to
-// src/check.
+// What one thread has done and its warp has not carried out yet: 24 bytes for each access, of which
+// there are never more than a few hundred. Private to src/check.
 //
 // The key of an access orders the accesses of a thread as a GPU would issue them where its lanes
 // part: by line, column, loads before stores. Lanes with the same key at the same step are one
 // instruction of the warp.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
+#include <memory>
 
+#include "tessera/check/report.hpp"
 #include "tessera/core/here.hpp"
 
 namespace tessera::check {
 
 enum class EventKind : std::uint8_t { load, async_load, store, async_store, atomic, commit, wait };
 
+/// One access of the source: a place, kind, memory and width.
+struct AccessPoint {
+  const char* file = nullptr;
+  std::uint64_t key = 0;
+  std::uint16_t site = 0;
+  AccessSample sample;
+};
+
 struct Event {
   std::uint64_t address;
-  const char* file;
-  std::uint64_t key;
+  AccessPoint* point;
   std::uint64_t bits;  ///< of the value that is stored; of a wait: how many groups may be pending
 };
 
@@ -37,38 +46,30 @@ constexpr EventKind kind_of(std::uint64_t key) { return static_cast<EventKind>(k
 constexpr int region_of(std::uint64_t key) { return static_cast<int>(key >> 8 & 0xffff); }
 constexpr int bytes_of(std::uint64_t key) { return 1 << (key & 0xff); }
 
-/// Grows by doubling, keeps its memory when it is emptied.
+/// Room for a fixed number of events, made when there is a first one. The events of a warp stay in
+/// the processor's cache.
 class EventLog {
  public:
-  EventLog() = default;
-  ~EventLog() { std::free(begin_); }
-  EventLog(EventLog&& other) noexcept : begin_(other.begin_), next_(other.next_), end_(other.end_) {
-    other.begin_ = other.next_ = other.end_ = nullptr;
-  }
-  EventLog(const EventLog&) = delete;
-  EventLog& operator=(const EventLog&) = delete;
+  static constexpr std::size_t kRoom = 256;
 
+  /// The log is not full.
   void add(const Event& event) {
-    if (next_ == end_) [[unlikely]]
-      grow();
+    if (begin_ == nullptr) [[unlikely]] {
+      begin_ = std::make_unique<Event[]>(kRoom);
+      next_ = begin_.get();
+    }
     *next_++ = event;
   }
-  const Event* begin() const { return begin_; }
+  bool full() const { return next_ == begin_.get() + kRoom; }
+  const Event* begin() const { return begin_.get(); }
   const Event* end() const { return next_; }
-  void clear() { next_ = begin_; }
+  void clear() { next_ = begin_.get(); }
+  /// Forgets the events before this one.
+  void drop_before(const Event* event) { next_ = std::copy(event, end(), begin_.get()); }
 
  private:
-  void grow() {
-    const auto count = static_cast<std::size_t>(next_ - begin_);
-    const std::size_t room = count == 0 ? 64 : 2 * count;
-    auto* const memory = static_cast<Event*>(std::realloc(begin_, room * sizeof(Event)));
-    if (memory == nullptr) throw std::bad_alloc();
-    begin_ = memory, next_ = memory + count, end_ = memory + room;
-  }
-
-  Event* begin_ = nullptr;
+  std::unique_ptr<Event[]> begin_;
   Event* next_ = nullptr;
-  Event* end_ = nullptr;
 };
 
 }  // namespace tessera::check

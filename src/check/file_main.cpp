@@ -61,7 +61,7 @@ int file_main(int argc, char** argv, Report (*check_kernel)(const Options&)) {
       std::fputs("tessera check: the report cannot be written\n", stderr);
       return kCouldNotCheck;
     }
-    return report.summary.clean ? 0 : 1;
+    return exit_code(report.summary);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tessera check: %s\n", error.what());
     return kCouldNotCheck;

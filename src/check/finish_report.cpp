@@ -38,9 +38,8 @@ Finding finding_of(Mistake mistake, const RunContext& context) {
   for (const int thread : {mistake.thread, mistake.other_thread}) {
     if (thread >= 0) out.threads.push_back(position_of(thread, launch.block));
   }
-  if (launch.grid.x > 0 && launch.grid.y > 0)
-    out.block = position_of(static_cast<int>(mistake.block), launch.grid);
-  out.other_block.linear = -1;
+  out.block.linear = out.other_block.linear = -1;
+  if (mistake.block >= 0) out.block = position_of(static_cast<int>(mistake.block), launch.grid);
   if (mistake.other_block >= 0)
     out.other_block = position_of(static_cast<int>(mistake.other_block), launch.grid);
   out.superstep = mistake.superstep;
@@ -107,12 +106,16 @@ void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& 
       cat(c.written - c.written_once, " of ", c.elements, " elements were written more than once"));
 }
 
-}  // namespace
+/// A block that ended early leaves things undone.
+bool ends_a_block(Kind kind) {
+  static constexpr Kind kKinds[] = {
+      Kind::exception,        Kind::endless,         Kind::stack_overflow, Kind::impossible_launch,
+      Kind::diverged_barrier, Kind::missing_barrier, Kind::mma_misuse};
+  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+}
 
-Report finish_report(const RunContext& context, MergedBlocks& merged,
-                     const std::vector<const BlockRecorder*>& recorders, std::int64_t checked) {
+void add_head(Report& out, const RunContext& context) {
   const auto& launch = context.launch;
-  Report out;
   out.kernel = launch.kernel;
   out.problem = context.options.problem;
   out.order = name(context.options.order);
@@ -123,16 +126,69 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   out.warp_size = launch.warp_size;
   out.shared_bytes = static_cast<std::int64_t>(launch.shared_bytes);
   out.registers = context.options.registers;
-  out.summary.blocks = std::max<index_t>(volume(launch.grid), 0);
-  out.summary.checked_blocks = checked;
-  out.summary.timed_out = context.stop;
+}
 
-  bool complete = checked == out.summary.blocks && !context.stop;
-  for (const auto& mistake : merged.mistakes())  // a block that ended early leaves things undone
-    complete = complete && mistake.kind != Kind::exception && mistake.kind != Kind::endless &&
-               mistake.kind != Kind::stack_overflow && mistake.kind != Kind::impossible_launch &&
-               mistake.kind != Kind::diverged_barrier && mistake.kind != Kind::missing_barrier &&
-               mistake.kind != Kind::mma_misuse;
+/// Races of one superstep that meet at one line mostly lack one barrier: where some of them are
+/// errors, a warp barrier would be too little for the others.
+void blame_one_barrier(std::vector<Finding>& findings) {
+  for (auto& f : findings) {
+    if (f.kind != Kind::race || f.severity != Severity::warning) continue;
+    const auto cause = std::find_if(findings.begin(), findings.end(), [&](const Finding& g) {
+      return g.kind == Kind::race && g.severity == Severity::error && g.superstep == f.superstep &&
+             g.memory == f.memory &&
+             (g.location.line == f.location.line || g.other.line == f.other.line);
+    });
+    if (cause != findings.end())
+      f.hint = cat("probably the barrier is missing that the race at line ", cause->location.line,
+                   " needs too");
+  }
+}
+
+/// The worst first; of those the causes first: a race is why a read finds nothing.
+void add_findings(Report& out, const std::vector<Mistake>& mistakes, const RunContext& context) {
+  for (const auto& mistake : mistakes) {
+    out.findings.push_back(finding_of(mistake, context));
+    const Severity severity = out.findings.back().severity;
+    ++(severity == Severity::error     ? out.summary.errors
+       : severity == Severity::warning ? out.summary.warnings
+                                       : out.summary.notes);
+  }
+  std::stable_sort(out.findings.begin(), out.findings.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const Finding& f) {
+      return std::tuple(-static_cast<int>(f.severity), f.kind != Kind::race, f.location, f.other,
+                        f.kind, f.tensor);
+    };
+    return key(a) < key(b);
+  });
+  blame_one_barrier(out.findings);
+}
+
+void add_summary(Report& out, const std::vector<Mistake>& mistakes, const RunContext& context,
+                 Progress progress) {
+  Summary& s = out.summary;
+  s.blocks = std::max<index_t>(volume(context.launch.grid), 0);
+  s.checked_blocks = progress.checked;
+  s.timed_out = context.stop && progress.checked < progress.wanted;
+  const bool is_endless = std::any_of(mistakes.begin(), mistakes.end(),
+                                      [](const Mistake& m) { return m.kind == Kind::endless; });
+  if (s.timed_out && !is_endless)
+    s.incomplete =
+        cat("time limit of ", context.options.time_limit_s, " s reached after ", progress.checked,
+            " of ", progress.wanted, " blocks: raise --time-limit, or --blocks N for a sample");
+  s.clean = s.errors == 0 && s.warnings == 0 && !s.timed_out;
+}
+
+}  // namespace
+
+Report finish_report(const RunContext& context, MergedBlocks& merged,
+                     const std::vector<const BlockRecorder*>& recorders, Progress progress) {
+  const auto& launch = context.launch;
+  Report out;
+  add_head(out, context);
+  const bool complete =
+      progress.checked == volume(launch.grid) &&
+      std::none_of(merged.mistakes().begin(), merged.mistakes().end(),
+                   [](const Mistake& mistake) { return ends_a_block(mistake.kind); });
   if (!recorders.empty() || volume(launch.grid) == 0) {
     for (const auto& buffer : launch.buffers) {
       out.coverage.push_back(coverage_of(buffer, context, recorders));
@@ -140,20 +196,8 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
         judge_coverage(out.coverage.back(), context, merged);
     }
   }
-  for (const auto& mistake : merged.mistakes()) {
-    out.findings.push_back(finding_of(mistake, context));
-    const Severity severity = out.findings.back().severity;
-    ++(severity == Severity::error     ? out.summary.errors
-       : severity == Severity::warning ? out.summary.warnings
-                                       : out.summary.notes);
-  }
-  out.summary.clean = out.summary.errors == 0 && out.summary.warnings == 0 && !context.stop;
-  std::stable_sort(out.findings.begin(), out.findings.end(), [](const auto& a, const auto& b) {
-    const auto key = [](const Finding& f) {
-      return std::tuple(-static_cast<int>(f.severity), f.location, f.other, f.kind, f.tensor);
-    };
-    return key(a) < key(b);
-  });
+  add_findings(out, merged.mistakes(), context);
+  add_summary(out, merged.mistakes(), context, progress);
   for (const auto& [place, counters] : merged.lines()) {
     out.total += counters;
     out.by_line.push_back({{place.first, place.second, 0}, counters});

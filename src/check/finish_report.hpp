@@ -6,8 +6,12 @@
 
 namespace tessera::check {
 
+/// Blocks that were to be checked, and those that came to their end.
+struct Progress {
+  std::int64_t wanted = 0, checked = 0;
+};
 Report finish_report(const RunContext& context, MergedBlocks& merged,
-                     const std::vector<const BlockRecorder*>& recorders, std::int64_t checked);
+                     const std::vector<const BlockRecorder*>& recorders, Progress progress);
 
 /// What happened, and the likely cause with what to try, in sentences.
 std::string problem_of(const Mistake& mistake, const RunContext& context);

@@ -34,7 +34,7 @@ ordered_json json_of(const Finding& f) {
   out["other"] = json_of(f.other);
   out["threads"] = ordered_json::array();
   for (const auto& thread : f.threads) out["threads"].push_back(json_of(thread));
-  out["block"] = json_of(f.block);
+  out["block"] = f.block.linear < 0 ? ordered_json(nullptr) : json_of(f.block);
   out["other_block"] = f.other_block.linear < 0 ? ordered_json(nullptr) : json_of(f.other_block);
   out["superstep"] = f.superstep;
   out["count"] = f.count;
@@ -95,6 +95,7 @@ ordered_json json_of(const Summary& s) {
   out["blocks"] = s.blocks;
   out["checked_blocks"] = s.checked_blocks;
   out["timed_out"] = s.timed_out;
+  out["incomplete"] = s.incomplete.empty() ? ordered_json(nullptr) : ordered_json(s.incomplete);
   return out;
 }
 

@@ -81,6 +81,7 @@ std::string counters_text(const Report& report) {
 
 std::string summary_line(const Report& report) {
   const Summary& s = report.summary;
+  if (!s.incomplete.empty() && exit_code(s) == 4) return "could not check: " + s.incomplete;
   std::string out = s.clean ? "clean: " : "NOT clean: ";
   if (s.errors + s.warnings + s.notes == 0) out += "no findings";
   else {
@@ -94,6 +95,7 @@ std::string summary_line(const Report& report) {
   out += s.checked_blocks == s.blocks
              ? cat(" in ", counted(s.blocks, "block"))
              : cat(" in ", s.checked_blocks, " of ", counted(s.blocks, "block"));
+  if (!s.incomplete.empty()) return cat(out, "; ", s.incomplete);
   return s.timed_out ? out + ", stopped at the time limit" : out;
 }
 

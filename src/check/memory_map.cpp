@@ -8,16 +8,37 @@
 
 namespace tessera::check {
 
+namespace {
+
+/// Distances of the first and the last element from data().
+struct Reach {
+  index_t low = 0, high = 0;
+};
+Reach reach_of(const Layout& layout) {
+  Reach out;
+  for (int leaf = 0; leaf < layout.shape.leaves(); ++leaf) {
+    const index_t reach = (layout.shape.leaf(leaf) - 1) * layout.stride.leaf(leaf);
+    (reach < 0 ? out.low : out.high) += reach;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool lies_in_null(const detail::Buffer& buffer, std::uint64_t address) {
+  if (buffer.data != nullptr || buffer.layout.size() == 0) return false;
+  const Reach reach = reach_of(buffer.layout);
+  const auto bytes = static_cast<index_t>(buffer.element_bytes);
+  const auto at = static_cast<index_t>(address);
+  return at >= reach.low * bytes && at < (reach.high + 1) * bytes;
+}
+
 std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers) {
   std::vector<Region> out;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const auto& b = buffers[i];
-    if (b.layout.size() == 0) continue;
-    index_t low = 0, high = 0;  // distances of the first and the last element from data()
-    for (int leaf = 0; leaf < b.layout.shape.leaves(); ++leaf) {
-      const index_t reach = (b.layout.shape.leaf(leaf) - 1) * b.layout.stride.leaf(leaf);
-      (reach < 0 ? low : high) += reach;
-    }
+    if (b.layout.size() == 0 || b.data == nullptr) continue;
+    const auto [low, high] = reach_of(b.layout);
     const auto bytes = static_cast<index_t>(b.element_bytes);
     const auto data = reinterpret_cast<std::uint64_t>(b.data);
     out.push_back({data + static_cast<std::uint64_t>(low * bytes),

@@ -21,8 +21,11 @@ struct Region {
 };
 
 /// The tensors of a launch as regions of memory. Overlapping ones are one region, an output if one
-/// of them is.
+/// of them is. Those without an element or with a null pointer are none.
 std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers);
+
+/// Does the tensor have a null pointer and, counted from there, this address?
+bool lies_in_null(const detail::Buffer& buffer, std::uint64_t address);
 
 /// The coordinates of the element that holds the byte at `offset` bytes from data(); false where
 /// the layout has none.

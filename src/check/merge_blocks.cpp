@@ -2,18 +2,9 @@
 #include "merge_blocks.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace tessera::check {
-
-namespace {
-
-bool same_place(const Here& a, const Here& b) {
-  return a.line == b.line && a.column == b.column && std::string_view(a.file) == b.file;
-}
-
-}  // namespace
 
 void MergedBlocks::add(std::size_t index, BlockResult result) {
   const std::lock_guard lock(mutex_);
@@ -28,15 +19,8 @@ void MergedBlocks::add(std::size_t index, BlockResult result) {
 
 void MergedBlocks::add_mistake(const Mistake& mistake) {
   for (auto& each : mistakes_) {
-    if (each.kind != mistake.kind || each.memory != mistake.memory ||
-        each.same_value != mistake.same_value ||
-        (each.other_block < 0) != (mistake.other_block < 0) ||
-        !same_place(each.here, mistake.here) || !same_place(each.other_here, mistake.other_here))
-      continue;
-    const std::int64_t count = each.count + mistake.count;
-    if (mistake.severity > each.severity) each = mistake;
-    each.count = count;
-    return;
+    if (is_same_mistake(each, mistake) && each.tensor == mistake.tensor)
+      return merge_mistake(each, mistake);
   }
   mistakes_.push_back(mistake);
 }
@@ -92,7 +76,7 @@ MergedBlocks::First& MergedBlocks::first_at(int region, std::uint64_t offset) {
 
 std::uint32_t MergedBlocks::place_of(const Here& here) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (same_place(places_[i], here)) return static_cast<std::uint32_t>(i);
+    if (is_same_place(places_[i], here)) return static_cast<std::uint32_t>(i);
   }
   places_.push_back(here);
   return static_cast<std::uint32_t>(places_.size() - 1);

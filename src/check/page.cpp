@@ -155,7 +155,7 @@ std::string findings_list(const Subject& subject) {
     const Finding& f = r.findings[i];
     std::string where = place(subject, f.location);
     if (f.other.line > 0) where += " and " + place(subject, f.other);
-    std::string who = cat("block ", to_string(f.block));
+    std::string who = f.block.linear < 0 ? "all blocks" : cat("block ", to_string(f.block));
     for (std::size_t t = 0; t < f.threads.size(); ++t)
       who += cat(t == 0 ? ", thread " : " and ", to_string(f.threads[t]));
     if (f.other_block.linear >= 0 && f.threads.size() > 1)

@@ -3,145 +3,171 @@
 // machine happened to run the threads means nothing. Blocks are never ordered (merge_blocks.cpp).
 // See block_recorder.hpp.
 #include <algorithm>
+#include <tuple>
 
 #include "block_recorder.hpp"
 
 namespace tessera::check {
 
+using tessera::detail::Access;
+
 Shadow& BlockRecorder::shadow(int number) { return shadows_[static_cast<std::size_t>(number)]; }
 
 Mark BlockRecorder::mark_of(const LaneAccess& access) const {
   return {epoch_, warp_epoch_[static_cast<std::size_t>(warp_of(access.thread))],
-          static_cast<std::uint16_t>(access.thread), access.site, access.is_atomic};
+          static_cast<std::uint16_t>(access.thread), access.site};
+}
+
+template <class Body>
+void BlockRecorder::for_each_piece(const LaneAccess& access, Body&& body) {
+  Shadow& cells = shadow(access.region);
+  const auto range = cells.range(access.offset, static_cast<std::size_t>(access.bytes));
+  LaneAccess piece = access;
+  for (std::uint64_t i = range.first; i < range.last; ++i) {
+    piece.offset = i * cells.piece();
+    piece.bytes = static_cast<int>(cells.piece());
+    body(piece, cells.cell(i));
+  }
+}
+
+Mistake BlockRecorder::mistake_of(Kind kind, const LaneAccess& access, Access how) const {
+  Mistake out =
+      mistake_at(kind, region(access.region).memory, sites_[access.site].here, access.thread);
+  out.writes = how != Access::load;
+  out.is_atomic = how == Access::atomic;
+  return out;
 }
 
 void BlockRecorder::report(Mistake mistake, const LaneAccess& access) {
+  mistake.object = object_at(access.region, access.offset);
   if (is_repeated(mistake)) return;
   locate(mistake, access.region, access.offset);
   add_mistake(std::move(mistake));
 }
 
-void BlockRecorder::check_pair(const Mark& earlier, bool earlier_writes, const Mark& mine,
-                               bool mine_writes, bool same_value, const LaneAccess& access) {
-  if (earlier.epoch != mine.epoch || earlier.thread == mine.thread) return;
-  if (earlier.is_atomic && mine.is_atomic) return;
-  const bool one_warp = warp_of(earlier.thread) == warp_of(mine.thread);
-  if (one_warp && earlier.warp_epoch != mine.warp_epoch) return;
+void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, Access how,
+                                bool one_warp, bool same_value) {
   // The place reported is the write; of two writes the later line, so that one pair is one finding.
-  const Here earlier_here = sites_[earlier.site].here, my_here = sites_[mine.site].here;
-  const bool swap = mine_writes && (!earlier_writes || earlier_here.line <= my_here.line);
-  const Mark& at = swap ? mine : earlier;
-  const Mark& other = swap ? earlier : mine;
-  Mistake mistake =
-      mistake_at(Kind::race, access.region == kSharedRegion ? Memory::shared : Memory::global,
-                 swap ? my_here : earlier_here);
+  const Here earlier_here = sites_[earlier.site].here, my_here = sites_[access.site].here;
+  Mistake mistake = mistake_of(Kind::race, access, how);
   mistake.severity = same_value ? Severity::note : one_warp ? Severity::warning : Severity::error;
   mistake.same_value = same_value;
-  mistake.other_here = swap ? earlier_here : my_here;
-  mistake.thread = at.thread;
-  mistake.other_thread = other.thread;
-  mistake.writes = swap ? mine_writes : earlier_writes;
-  mistake.other_writes = swap ? earlier_writes : mine_writes;
-  mistake.is_atomic = at.is_atomic;
-  mistake.other_is_atomic = other.is_atomic;
-  if (const char* name = superstep_of_[mine.thread]) mistake.superstep = name;
+  mistake.other_here = earlier_here;
+  mistake.other_thread = earlier.thread;
+  mistake.other_writes = earlier.how != Access::load;
+  mistake.other_is_atomic = earlier.how == Access::atomic;
+  const bool keep = mistake.writes && (!mistake.other_writes || earlier_here.line <= my_here.line);
+  if (!keep) {
+    std::swap(mistake.here, mistake.other_here);
+    std::swap(mistake.thread, mistake.other_thread);
+    std::swap(mistake.writes, mistake.other_writes);
+    std::swap(mistake.is_atomic, mistake.other_is_atomic);
+  }
   report(std::move(mistake), access);
 }
 
-void BlockRecorder::read_by(const LaneAccess& access) {
-  const Mark mine = mark_of(access);
-  const auto range =
-      shadow(access.region).range(access.offset, static_cast<std::size_t>(access.bytes));
-  for (std::uint64_t i = range.first; i < range.last; ++i) {
-    Cell& cell = shadow(access.region).cell(i);
-    if (cell.pending != 0) {
-      Mistake mistake =
-          mistake_at(Kind::async_not_waited, Memory::shared, sites_[access.site].here);
-      mistake.other_here = sites_[cell.pending_site].here;
-      mistake.writes = false;
-      mistake.thread = access.thread;
-      mistake.other_thread = cell.pending - 1;
-      report(std::move(mistake), access);
-    } else if (cell.write.epoch == mine.epoch) {
-      check_pair(cell.write, true, mine, false, false, access);
-    } else if (cell.write.epoch == 0) {
-      if (access.region == kSharedRegion || context_.options.fresh_outputs)
-        unwritten_.push_back(access);
-    }
-    if (context_.options.forget_tiles && access.region == kSharedRegion) {
-      if (TileAt* const tile = tile_at(access.offset)) {
-        tile->read_epoch = epoch_;
-        if (cell.write.epoch != 0 && cell.generation != tile->generation) {
-          Mistake mistake = mistake_at(Kind::stale_read, Memory::shared, sites_[access.site].here);
-          mistake.other_here = sites_[cell.write.site].here;
-          mistake.writes = false;
-          mistake.thread = access.thread;
-          mistake.other_thread = cell.write.thread;
-          report(std::move(mistake), access);
-        }
-      }
-    }
-    cell.plain_read = true;
-    if (cell.read.epoch != mine.epoch) {
-      cell.read = mine;
-      cell.other_read = {};
-    } else if (cell.read.thread != mine.thread &&
-               (cell.other_read.epoch != mine.epoch ||
-                warp_of(cell.other_read.thread) == warp_of(cell.read.thread))) {
-      cell.other_read = mine;
-    }
-  }
+bool BlockRecorder::meet(const Marks& earlier, Access theirs, const LaneAccess& access, Access how,
+                         bool same_value) {
+  return earlier.unordered(mark_of(access), warp_shift_, [&](int thread, int site, bool one_warp) {
+    report_race({thread, static_cast<std::uint16_t>(site), theirs}, access, how, one_warp,
+                same_value);
+  });
 }
 
-void BlockRecorder::write_by(const LaneAccess& access) {
-  const Mark mine = mark_of(access);
-  const auto range =
-      shadow(access.region).range(access.offset, static_cast<std::size_t>(access.bytes));
-  for (std::uint64_t i = range.first; i < range.last; ++i) {
-    Cell& cell = shadow(access.region).cell(i);
-    const std::uint64_t bits =
-        range.last - range.first == 1 || shadow(access.region).piece() >= 8
-            ? access.bits
-            : access.bits >> (i - range.first) * shadow(access.region).piece() % 8 * 8;
-    if (cell.pending != 0 && cell.pending != access.thread + 1) {
-      Mistake mistake =
-          mistake_at(Kind::async_not_waited, Memory::shared, sites_[access.site].here);
-      mistake.other_here = sites_[cell.pending_site].here;
-      mistake.thread = access.thread;
-      mistake.other_thread = cell.pending - 1;
-      report(std::move(mistake), access);
+void BlockRecorder::report_pending(const LaneAccess& access, const Cell& cell, Access how) {
+  Mistake mistake = mistake_of(Kind::async_not_waited, access, how);
+  mistake.other_here = sites_[cell.pending_site].here;
+  mistake.other_thread = cell.pending - 1;
+  report(std::move(mistake), access);
+}
+
+void BlockRecorder::read_by(const LaneAccess& whole) {
+  const Mark mine = mark_of(whole);
+  for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
+    if (cell.written()) {
+      bool raced = false;
+      if (cell.write.epoch == epoch_)
+        raced = meet(cell.write, Access::store, access, Access::load, false);
+      if (cell.update.epoch == epoch_)
+        raced = meet(cell.update, Access::atomic, access, Access::load, false) || raced;
+      if (cell.pending != 0 && !raced) report_pending(access, cell, Access::load);
+    } else if (access.region == kSharedRegion || context_.options.fresh_outputs) {
+      add_unwritten(access, mine.warp_epoch);
     }
-    if (cell.write.epoch == mine.epoch)
-      check_pair(cell.write, true, mine, true,
-                 cell.bits == bits && !cell.write.is_atomic && !access.is_atomic, access);
-    if (cell.read.epoch == mine.epoch) check_pair(cell.read, false, mine, true, false, access);
-    if (cell.other_read.epoch == mine.epoch)
-      check_pair(cell.other_read, false, mine, true, false, access);
-    cell.write = mine;
-    cell.bits = bits;
-    (access.is_atomic ? cell.atomic_write : cell.plain_write) = true;
-    if (context_.options.forget_tiles && access.region == kSharedRegion) {
-      if (TileAt* const tile = tile_at(access.offset)) {
-        if (tile->load_epoch != epoch_ && tile->read_epoch > tile->load_epoch) ++tile->generation;
-        tile->load_epoch = epoch_;
-        cell.generation = tile->generation;
-      }
-    }
-  }
+    if (context_.options.forget_tiles && access.region == kSharedRegion) read_tile(access, cell);
+    cell.read.add(mine, warp_shift_);
+  });
+}
+
+std::uint64_t BlockRecorder::bits_of_piece(const LaneAccess& whole, std::uint64_t offset) {
+  const std::size_t piece = shadow(whole.region).piece();
+  if (piece >= 8) return whole.bits;
+  const std::uint64_t mask = (std::uint64_t{1} << piece * 8) - 1;
+  return whole.bits >> (offset - whole.offset) % 8 * 8 & mask;
+}
+
+void BlockRecorder::read_tile(const LaneAccess& access, const Cell& cell) {
+  TileAt* const tile = tile_at(access.offset);
+  if (tile == nullptr) return;
+  tile->read_epoch = epoch_;
+  if (!cell.written() || cell.generation == tile->generation) return;
+  const Marks& writers = cell.write.any() ? cell.write : cell.update;
+  Mistake mistake = mistake_of(Kind::stale_read, access, Access::load);
+  mistake.other_here = sites_[writers.site[0]].here;
+  mistake.other_thread = writers.thread[0];
+  report(std::move(mistake), access);
+}
+
+void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
+  const Mark mine = mark_of(whole);
+  for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
+    const std::uint64_t bits = bits_of_piece(whole, access.offset);
+    const bool is_plain = how == Access::store;
+    bool raced = false;
+    if (cell.write.epoch == epoch_)
+      raced = meet(cell.write, Access::store, access, how, is_plain && cell.bits == bits);
+    if (cell.update.epoch == epoch_ && is_plain)
+      raced = meet(cell.update, Access::atomic, access, how, false) || raced;
+    if (cell.read.epoch == epoch_)
+      raced = meet(cell.read, Access::load, access, how, false) || raced;
+    if (cell.pending != 0 && cell.pending != access.thread + 1 && !raced)
+      report_pending(access, cell, how);
+    if (is_plain) cell.bits = bits;
+    (is_plain ? cell.write : cell.update).add(mine, warp_shift_);
+    if (context_.options.forget_tiles && access.region == kSharedRegion) write_tile(access, cell);
+  });
+}
+
+void BlockRecorder::write_tile(const LaneAccess& access, Cell& cell) {
+  TileAt* const tile = tile_at(access.offset);
+  if (tile == nullptr) return;
+  if (tile->load_epoch != epoch_ && tile->read_epoch > tile->load_epoch) ++tile->generation;
+  tile->load_epoch = epoch_;
+  cell.generation = tile->generation;
 }
 
 void BlockRecorder::issue_async(const LaneAccess& access) {
-  write_by(access);
+  write_by(access, Access::store);
   auto& async = async_[static_cast<std::size_t>(access.thread)];
+  if (async.copies.size() >= async.room) forget_overwritten(async);
   async.copies.push_back(
       {async.committed, access.region, access.offset, access.bytes, access.site});
-  const auto range =
-      shadow(access.region).range(access.offset, static_cast<std::size_t>(access.bytes));
-  for (std::uint64_t i = range.first; i < range.last; ++i) {
-    Cell& cell = shadow(access.region).cell(i);
+  for_each_piece(access, [&](const LaneAccess&, Cell& cell) {
     cell.pending = static_cast<std::uint16_t>(access.thread + 1);
     cell.pending_site = access.site;
-  }
+  });
+}
+
+void BlockRecorder::forget_overwritten(Async& async) {
+  const auto key = [](const Pending& p) { return std::tuple(p.region, p.offset, p.bytes); };
+  std::stable_sort(async.copies.begin(), async.copies.end(),
+                   [&](const Pending& a, const Pending& b) { return key(a) < key(b); });
+  std::reverse(async.copies.begin(), async.copies.end());  // the newest of each place first
+  const auto last =
+      std::unique(async.copies.begin(), async.copies.end(),
+                  [&](const Pending& a, const Pending& b) { return key(a) == key(b); });
+  async.copies.erase(last, async.copies.end());
+  async.room = std::max(async.room, 2 * async.copies.size());
 }
 
 void BlockRecorder::commit_async(int thread) {
@@ -153,46 +179,63 @@ void BlockRecorder::wait_async(int thread, int pending) {
   const auto arrived = [&](const Pending& copy) { return copy.group < async.committed - pending; };
   for (const Pending& copy : async.copies) {
     if (!arrived(copy)) continue;
-    const LaneAccess access{copy.region, copy.bytes, thread, copy.offset, 0, copy.site, false};
+    const LaneAccess access{copy.region, copy.bytes, thread, copy.offset, 0, copy.site};
     const Mark mine = mark_of(access);
-    const auto range = shadow(copy.region).range(copy.offset, static_cast<std::size_t>(copy.bytes));
-    for (std::uint64_t i = range.first; i < range.last; ++i) {
-      Cell& cell = shadow(copy.region).cell(i);
-      if (cell.pending != thread + 1) continue;
+    for_each_piece(access, [&](const LaneAccess&, Cell& cell) {
+      if (cell.pending != thread + 1) return;
       cell.pending = 0;
-      cell.write = mine;  // now it is there, for this thread
-    }
+      cell.write.add(mine, warp_shift_);  // now it is there, for this thread
+    });
   }
   std::erase_if(async.copies, arrived);
 }
 
 void BlockRecorder::never_waited(int thread) {
-  for (const Pending& copy : async_[static_cast<std::size_t>(thread)].copies) {
-    Mistake mistake = mistake_at(Kind::async_never_waited, Memory::shared, sites_[copy.site].here);
-    mistake.thread = thread;
-    locate(mistake, copy.region, copy.offset);
-    add_mistake(std::move(mistake));
+  auto& async = async_[static_cast<std::size_t>(thread)];
+  forget_overwritten(async);
+  for (const Pending& copy : async.copies) {
+    const LaneAccess access{copy.region, copy.bytes, thread, copy.offset, 0, copy.site};
+    report(mistake_of(Kind::async_never_waited, access, Access::store), access);
   }
 }
 
+void BlockRecorder::add_unwritten(const LaneAccess& piece, std::uint32_t warp_epoch) {
+  if (unwritten_.size() >= unwritten_room_) merge_unwritten();
+  unwritten_.push_back({piece, warp_epoch, 1});
+}
+
+void BlockRecorder::merge_unwritten() {
+  const auto key = [](const Unwritten& u) {
+    const LaneAccess& a = u.access;
+    return std::tuple(a.region, a.offset, a.bytes, a.site, a.thread, u.warp_epoch);
+  };
+  std::stable_sort(unwritten_.begin(), unwritten_.end(),
+                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::size_t kept = 0;
+  for (const Unwritten& each : unwritten_) {
+    if (kept > 0 && key(unwritten_[kept - 1]) == key(each))
+      unwritten_[kept - 1].count += each.count;
+    else unwritten_[kept++] = each;
+  }
+  unwritten_.resize(kept);
+  unwritten_room_ = std::max(unwritten_room_, 2 * kept);
+}
+
 void BlockRecorder::resolve_uninitialized() {
-  for (const LaneAccess& access : unwritten_) {
-    const auto range =
-        shadow(access.region).range(access.offset, static_cast<std::size_t>(access.bytes));
-    bool is_race = true;  // written by another thread since: reported as a race
-    for (std::uint64_t i = range.first; i < range.last; ++i) {
-      const Mark& write = shadow(access.region).cell(i).write;
-      is_race = is_race && write.epoch != 0 && write.thread != access.thread;
-    }
+  for (const Unwritten& each : unwritten_) {
+    Mark mark = mark_of(each.access);
+    mark.warp_epoch = each.warp_epoch;
+    bool is_race = true;  // all of it was written by threads that nothing orders with this one
+    for_each_piece(each.access, [&](const LaneAccess&, const Cell& cell) {
+      const auto meets = [&](const Marks& writers) {
+        return writers.unordered(mark, warp_shift_, [](int, int, bool) {});
+      };
+      is_race = is_race && (meets(cell.write) || meets(cell.update));
+    });
     if (is_race) continue;
-    Mistake mistake = mistake_at(Kind::uninitialized_read,
-                                 access.region == kSharedRegion ? Memory::shared : Memory::global,
-                                 sites_[access.site].here);
-    mistake.writes = false;
-    mistake.thread = access.thread;
-    if (const char* name = superstep_of_[static_cast<std::size_t>(access.thread)])
-      mistake.superstep = name;
-    report(std::move(mistake), access);
+    Mistake mistake = mistake_of(Kind::uninitialized_read, each.access, Access::load);
+    mistake.count = each.count;
+    report(std::move(mistake), each.access);
   }
   unwritten_.clear();
 }
@@ -203,10 +246,11 @@ void BlockRecorder::collect_touched(BlockResult& out) {
     Shadow& cells = shadows_[number];
     cells.for_each([&](std::uint64_t i, const Cell& cell) {
       if (!cell.touched()) return;
+      const Marks& writers = cell.write.any() ? cell.write : cell.update;
       out.touched.push_back({static_cast<int>(number), i * cells.piece(), cells.piece(), cell.bits,
-                             sites_[cell.write.site].here, sites_[cell.read.site].here,
-                             cell.write.thread, cell.read.thread, cell.plain_write,
-                             cell.atomic_write, cell.plain_read});
+                             sites_[writers.site[0]].here, sites_[cell.read.site[0]].here,
+                             writers.thread[0], cell.read.thread[0], cell.write.any(),
+                             cell.update.any(), cell.read.any()});
     });
   }
 }

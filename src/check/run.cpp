@@ -103,7 +103,7 @@ class Watchdog {
 BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear) {
   const Launch& launch = context.launch;
   const Position block = position_of(static_cast<int>(linear), launch.grid);
-  worker.recorder.start(block);
+  worker.recorder.start(block, worker.scheduler);
   BlockTask task;
   task.kernel_name = launch.kernel;
   task.block = block;
@@ -128,6 +128,11 @@ BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::i
   return worker.recorder.finish();
 }
 
+void note_longest(std::atomic<double>& longest, double seconds) {
+  for (double known = longest; known < seconds && !longest.compare_exchange_weak(known, seconds);) {
+  }
+}
+
 void check_options(const Options& options) {
   if (options.blocks < 0)
     throw Error(Category::argument, "check: a negative number of blocks", "0 (all) or more",
@@ -137,48 +142,73 @@ void check_options(const Options& options) {
                 cat(options.time_limit_s));
 }
 
-}  // namespace
+Launch with_names(const Launch& asked, const Options& options) {
+  Launch out = asked;
+  for (std::size_t i = 0; i < out.buffers.size(); ++i)
+    out.buffers[i].name = i < options.tensors.size()
+                              ? options.tensors[i]
+                              : std::string(1, static_cast<char>('A' + i % 26));
+  return out;
+}
 
-Report run(const Options& options, const Launch& asked) {
-  check_options(options);
-  Launch launch = asked;
-  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
-    auto& name = launch.buffers[i].name;
-    name = i < options.tensors.size() ? options.tensors[i]
-                                      : std::string(1, static_cast<char>('A' + i % 26));
-  }
-  RunContext context{options, launch, regions_of(launch.buffers), {false}};
-  MergedBlocks merged(context.regions);
+/// Why no device could launch it; empty where some could.
+std::string refusal_of(const Launch& launch, const Options& options) {
   try {
     tessera::detail::check_launch(
         launch.kernel,
         LaunchConfig{.grid = launch.grid, .block = launch.block, .threads = options.threads},
         launch.shared_bytes, launch.declared_block);
+    return {};
   } catch (const Error& error) {
     if (options.threads < 0) throw;
-    Mistake mistake;
-    mistake.kind = Kind::impossible_launch;
-    mistake.detail = error.what();
-    merged.add_mistake(mistake);
-    return finish_report(context, merged, {}, 0);
+    return error.what();
   }
-  const auto blocks = chosen_blocks(volume(launch.grid), options.blocks);
+}
+
+Report run_blocks(RunContext& context, MergedBlocks& merged) {
+  const auto blocks = chosen_blocks(volume(context.launch.grid), context.options.blocks);
   Workers workers;
   std::atomic<std::int64_t> checked{0};
   {
-    const Watchdog watchdog(options.time_limit_s, context.stop, workers);
-    parallel_for(static_cast<index_t>(blocks.size()), options.threads, [&](index_t i) {
+    const Watchdog watchdog(context.options.time_limit_s, context.stop, workers);
+    parallel_for(static_cast<index_t>(blocks.size()), context.options.threads, [&](index_t i) {
       BlockResult result;
       if (!context.stop) {
         auto& worker = workers.take(context);
         result = run_block(context, worker, blocks[static_cast<std::size_t>(i)]);
+        if (!worker.recorder.stopped()) {
+          ++checked;
+          note_longest(context.longest_block_s, worker.recorder.seconds());
+        }
         workers.give_back(worker);
-        ++checked;
       }
       merged.add(static_cast<std::size_t>(i), std::move(result));
     });
   }
-  return finish_report(context, merged, workers.recorders(), checked);
+  return finish_report(context, merged, workers.recorders(),
+                       {static_cast<std::int64_t>(blocks.size()), checked});
+}
+
+}  // namespace
+
+Report run(const Options& options, const Launch& asked) {
+  check_options(options);
+  const Launch launch = with_names(asked, options);
+  RunContext context{options, launch, regions_of(launch.buffers)};
+  MergedBlocks merged(context.regions);
+  if (const std::string refusal = refusal_of(launch, options); !refusal.empty()) {
+    Mistake mistake;
+    mistake.kind = Kind::impossible_launch;
+    mistake.detail = refusal;
+    merged.add_mistake(mistake);
+    return finish_report(context, merged, {}, {});
+  }
+  try {
+    return run_blocks(context, merged);
+  } catch (const std::bad_alloc&) {
+    throw Error(Category::resource, "check: no memory for what is kept of the kernel's tensors", {},
+                {}, "check smaller tensors");
+  }
 }
 
 }  // namespace tessera::check::detail

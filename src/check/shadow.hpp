@@ -10,23 +10,69 @@ namespace tessera::check {
 
 /// One access to a piece: when, by whom, where in the source.
 struct Mark {
-  std::uint32_t epoch = 0;       ///< barriers of the block before it, plus 1; 0: there was none
+  std::uint32_t epoch = 0;       ///< barriers of the block before it, plus 1
   std::uint32_t warp_epoch = 0;  ///< barriers of its warp before it
   std::uint16_t thread = 0;
   std::uint16_t site = 0;
-  bool is_atomic = false;
+};
+
+/// The accesses of one kind (plain writes, atomic updates, plain reads) to a piece in the last
+/// epoch that had any. Two are kept, and that is enough to know of every later access whether any
+/// of them is unordered with it: two of different warps, if there are such; else two of different
+/// threads behind the warp's last barrier, if there are such.
+struct Marks {
+  static constexpr std::uint16_t kNobody = 0xffff;
+  std::uint32_t epoch = 0;       ///< as in Mark; 0: there never was one
+  std::uint32_t warp_epoch = 0;  ///< of the first; of the second if it is of the same warp
+  std::uint16_t thread[2] = {kNobody, kNobody}, site[2] = {};
+
+  bool any() const { return epoch != 0; }
+  /// `shift`: a warp has 2^shift lanes. Marks of one warp come in the order of its barriers.
+  void add(const Mark& mark, int shift) {
+    const auto warp_of = [&](int i) { return thread[i] >> shift; };
+    if (epoch != mark.epoch) return start(mark);
+    if (thread[1] != kNobody && warp_of(1) != warp_of(0)) return;
+    if (mark.thread >> shift == warp_of(0)) {
+      if (warp_epoch != mark.warp_epoch) return start(mark);
+      if (thread[1] != kNobody || mark.thread == thread[0]) return;
+    }
+    thread[1] = mark.thread, site[1] = mark.site;
+  }
+  /// Calls body(thread, site, one_warp) for each of the two that is unordered with `mine`; says
+  /// whether there is one.
+  template <class Body>
+  bool unordered(const Mark& mine, int shift, Body&& body) const {
+    if (epoch != mine.epoch) return false;
+    bool found = false;
+    for (int i = 0; i < 2; ++i) {
+      if (thread[i] == kNobody || thread[i] == mine.thread) continue;
+      const bool one_warp = thread[i] >> shift == mine.thread >> shift;
+      // Of a second one of another warp than the first the time is not known; nor does it matter
+      // where the first one meets `mine`.
+      if (one_warp && (thread[i] >> shift != thread[0] >> shift || warp_epoch != mine.warp_epoch))
+        continue;
+      found = true;
+      body(thread[i], site[i], one_warp);
+    }
+    return found;
+  }
+
+ private:
+  void start(const Mark& mark) {
+    *this = {mark.epoch, mark.warp_epoch, {mark.thread, kNobody}, {mark.site, 0}};
+  }
 };
 
 struct Cell {
-  Mark write, read;  ///< the last write, the first read of the last epoch with reads
-  Mark other_read;   ///< a read of that epoch by another thread, of another warp if there is one
-  std::uint64_t bits = 0;        ///< of the last write
+  Marks write, update, read;
+  std::uint64_t bits = 0;        ///< of the last plain write
   std::uint32_t generation = 0;  ///< of the tile when it was written
   std::uint16_t pending = 0;     ///< 1 + the thread whose asynchronous copy may still write
   std::uint16_t pending_site = 0;
-  bool plain_write = false, atomic_write = false, plain_read = false;  ///< at any time
-  bool touched() const { return plain_write || atomic_write || plain_read; }
+  bool written() const { return write.any() || update.any(); }
+  bool touched() const { return written() || read.any(); }
 };
+static_assert(sizeof(Cell) == 64, "the shadow of a memory: one cache line for each piece");
 
 /// The cells of one memory, in pages that exist where something was accessed.
 class Shadow {

@@ -51,56 +51,60 @@ void BlockRecorder::drain_all() {
   if (rules_) resolve_uninitialized();
 }
 
+BlockRecorder::Heads BlockRecorder::heads_of(int first, int lanes) const {
+  Heads out;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const EventLog& log = logs_[static_cast<std::size_t>(first + lane)];
+    out.next[lane] = log.begin(), out.end[lane] = log.end();
+    if (log.begin() != log.end()) out.left |= std::uint64_t{1} << lane;
+  }
+  return out;
+}
+
+std::uint64_t BlockRecorder::next_of(const Heads& heads, AccessPoint*& point) {
+  point = heads.next[std::countr_zero(heads.left)]->point;
+  bool is_one = true;
+  for (std::uint64_t rest = heads.left; rest != 0; rest &= rest - 1)
+    is_one = is_one && heads.next[std::countr_zero(rest)]->point == point;
+  if (is_one) return heads.left;
+  std::uint64_t active = 0;
+  for (std::uint64_t rest = heads.left; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    AccessPoint* const mine = heads.next[lane]->point;
+    if (mine != point) {
+      if (mine->key > point->key || (mine->key == point->key && mine->file > point->file)) continue;
+      active = 0, point = mine;
+    }
+    active |= std::uint64_t{1} << lane;
+  }
+  return active;
+}
+
 void BlockRecorder::drain(int warp) {
   const bool was_in_kernel = in_kernel_.exchange(false);
   const int first = warp * warp_size_, lanes = std::min(warp_size_, threads_ - first);
-  const Event* next[64];
-  const Event* end[64];
-  std::uint64_t left = 0;  // lanes that have something left
-  for (int lane = 0; lane < lanes; ++lane) {
-    const EventLog& log = logs_[static_cast<std::size_t>(first + lane)];
-    next[lane] = log.begin(), end[lane] = log.end();
-    if (next[lane] != end[lane]) left |= std::uint64_t{1} << lane;
-  }
-  const std::uint64_t all = lanes == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
-  const auto take = [&](int lane) {
-    address_[lane] = next[lane]->address;
-    bits_[lane] = next[lane]->bits;
-    if (++next[lane] == end[lane]) left &= ~(std::uint64_t{1} << lane);
-  };
-  while (left != 0) {
-    const int leader = std::countr_zero(left);
-    const char* file = next[leader]->file;
-    std::uint64_t key = next[leader]->key;
-    std::uint64_t active = 0;
-    bool is_one = true;
-    for (std::uint64_t rest = left; rest != 0; rest &= rest - 1) {
-      const Event& event = *next[std::countr_zero(rest)];
-      is_one = is_one && event.key == key && event.file == file;
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - lanes);
+  const std::uint64_t open = open_[static_cast<std::size_t>(warp)];
+  Heads heads = heads_of(first, lanes);
+  // A lane that may still do something, but has not yet, may come before all others.
+  while (heads.left != 0 && (open & ~heads.left) == 0) {
+    AccessPoint* point = nullptr;
+    const std::uint64_t active = next_of(heads, point);
+    for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const Event& event = *heads.next[lane]++;
+      address_[lane] = event.address;
+      bits_[lane] = event.bits;
+      if (heads.next[lane] == heads.end[lane]) heads.left &= ~(std::uint64_t{1} << lane);
     }
-    if (is_one) {
-      active = left;
-    } else {
-      for (std::uint64_t rest = left; rest != 0; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
-        const Event& event = *next[lane];
-        if (event.key > key || (event.key == key && event.file != file && event.file > file))
-          continue;
-        if (event.key != key || event.file != file) active = 0, key = event.key, file = event.file;
-        active |= std::uint64_t{1} << lane;
-      }
-    }
-    for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) take(std::countr_zero(rest));
-    instruction(file, key, warp, active, all);
+    instruction(*point, warp, active, all);
   }
-  for (int lane = 0; lane < lanes; ++lane) logs_[static_cast<std::size_t>(first + lane)].clear();
+  for (int lane = 0; lane < lanes; ++lane)
+    logs_[static_cast<std::size_t>(first + lane)].drop_before(heads.next[lane]);
   in_kernel_ = was_in_kernel;
 }
 
-BlockRecorder::AccessPoint& BlockRecorder::point_of(const char* file, std::uint64_t key) {
-  const std::uint64_t mixed = (key ^ key >> 40) * 0x9e3779b97f4a7c15u;
-  AccessPoint*& cached = point_cache_[mixed >> 56];
-  if (cached != nullptr && cached->key == key && cached->file == file) return *cached;
+AccessPoint& BlockRecorder::point_of(const char* file, std::uint64_t key) {
   auto& known = point_index_[{file, key}];
   if (known == nullptr) {
     points_.push_back(std::make_unique<AccessPoint>());
@@ -109,12 +113,12 @@ BlockRecorder::AccessPoint& BlockRecorder::point_of(const char* file, std::uint6
     known->key = key;
     known->site = site_of({file, line_of(key), column_of(key)});
   }
-  return *(cached = known);
+  return *known;
 }
 
-void BlockRecorder::instruction(const char* file, std::uint64_t key, int warp, std::uint64_t active,
+void BlockRecorder::instruction(AccessPoint& point, int warp, std::uint64_t active,
                                 std::uint64_t all) {
-  const EventKind kind = kind_of(key);
+  const EventKind kind = kind_of(point.key);
   const int first = warp * warp_size_;
   if (kind == EventKind::commit || kind == EventKind::wait) {
     for (std::uint64_t rest = active; rules_ && rest != 0; rest &= rest - 1) {
@@ -124,60 +128,59 @@ void BlockRecorder::instruction(const char* file, std::uint64_t key, int warp, s
     }
     return;
   }
-  AccessPoint& point = point_of(file, key);
   count(point, warp, active, all);
-  const int number = region_of(key), bytes = bytes_of(key);
-  if (number != kSharedRegion) cover(number, kind, bytes, active);
-  if (!rules_ || !region(number).is_output) return;
+  const int number = region_of(point.key);
+  if (number != kSharedRegion) cover(number, kind, bytes_of(point.key), active);
+  if (rules_ && region(number).is_output) judge(point, warp, active);
+}
+
+void BlockRecorder::judge(const AccessPoint& point, int warp, std::uint64_t active) {
+  const EventKind kind = kind_of(point.key);
+  const int number = region_of(point.key);
+  LaneAccess access{number, bytes_of(point.key), 0, 0, 0, point.site};
   for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const LaneAccess access{number,
-                            bytes,
-                            first + lane,
-                            address_[lane] - region(number).begin,
-                            bits_[lane],
-                            point.site,
-                            kind == EventKind::atomic};
+    access.thread = warp * warp_size_ + lane;
+    access.offset = address_[lane] - region(number).begin;
+    access.bits = bits_[lane];
     if (kind == EventKind::load || kind == EventKind::async_load) read_by(access);
     else if (kind == EventKind::async_store) issue_async(access);
-    else write_by(access);
+    else
+      write_by(access, kind == EventKind::atomic ? tessera::detail::Access::atomic
+                                                 : tessera::detail::Access::store);
   }
 }
 
-void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all) {
+BlockRecorder::Cost BlockRecorder::cost_of(const AccessPoint& point, std::uint64_t active) const {
   const EventKind kind = kind_of(point.key);
   const Region& r = region(region_of(point.key));
-  const bool is_shared = r.memory == Memory::shared;
-  const int bytes = bytes_of(point.key);
-  AccessSample& sample = point.sample;
-  if (sample.requests == 0) {
-    sample.memory = r.memory;
-    sample.bytes = bytes;
-    sample.is_store = kind == EventKind::store || kind == EventKind::async_store;
-    sample.is_atomic = kind == EventKind::atomic;
-    sample.is_async = kind == EventKind::async_load || kind == EventKind::async_store;
-  }
-  int transfers = 0, ideal = 0;
-  bool is_merged = false;
+  Cost out;
   std::uint64_t from_start[kWarpLanes];
   for (int half = 0; half < warp_size_ / kWarpLanes; ++half) {
     const auto lanes = static_cast<std::uint32_t>(active >> half * kWarpLanes);
     if (lanes == 0) continue;
-    const std::uint64_t* address = address_ + half * kWarpLanes;
-    if (is_shared) {
-      for (int lane = 0; lane < kWarpLanes; ++lane) from_start[lane] = address[lane] - r.begin;
-      const WarpAccess access{from_start, bytes, lanes};
+    // The first byte of a tensor counts as aligned to 256, as if it was allocated on a GPU.
+    for (int lane = 0; lane < kWarpLanes; ++lane)
+      from_start[lane] = address_[half * kWarpLanes + lane] - r.begin;
+    const WarpAccess access{from_start, bytes_of(point.key), lanes};
+    if (r.memory == Memory::shared) {
       const SharedCost cost = kind == EventKind::load          ? shared_load(access)
                               : kind == EventKind::async_store ? shared_async_copy(access)
                                                                : shared_store(access);
-      transfers += cost.wavefronts, ideal += cost.ideal;
-      is_merged = is_merged || cost.basis == Basis::merging;
+      out.transfers += cost.wavefronts, out.ideal += cost.ideal;
+      out.is_merged = out.is_merged || cost.basis == Basis::merging;
     } else {
-      const GlobalCost cost = global_access({address, bytes, lanes});
-      transfers += cost.sectors, ideal += cost.ideal;
+      const GlobalCost cost = global_access(access);
+      out.transfers += cost.sectors, out.ideal += cost.ideal;
     }
   }
-  const Columns columns = columns_of(kind, r.memory);
+  return out;
+}
+
+void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all) {
+  const EventKind kind = kind_of(point.key);
+  const Columns columns = columns_of(kind, region(region_of(point.key)).memory);
+  const Cost cost = cost_of(point, active);
   Site& site = sites_[point.site];
   site.used = true;
   for (Counters* counters : {&site.counters, &epoch_counters_}) {
@@ -185,20 +188,34 @@ void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, st
       ++(counters->*columns.requests);
       counters->partial_requests += active != all ? 1 : 0;
       counters->active_lanes += std::popcount(active);
-      counters->merged_load_requests += is_merged ? 1 : 0;
+      counters->merged_load_requests += cost.is_merged ? 1 : 0;
     }
-    counters->*columns.transfers += transfers;
-    if (columns.ideal != nullptr) counters->*columns.ideal += ideal;
+    counters->*columns.transfers += cost.transfers;
+    if (columns.ideal != nullptr) counters->*columns.ideal += cost.ideal;
     if (columns.bytes != nullptr)
-      counters->*columns.bytes += std::int64_t{std::popcount(active)} * bytes;
+      counters->*columns.bytes += std::int64_t{std::popcount(active)} * bytes_of(point.key);
   }
+  AccessSample& sample = point.sample;
   ++sample.requests;
-  sample.all_transfers += transfers;
-  if (!sample.lanes.empty() && transfers <= sample.transfers) return;
-  sample.transfers = transfers, sample.ideal = ideal;
+  sample.all_transfers += cost.transfers;
+  if (sample.lanes.empty() || cost.transfers > sample.transfers)
+    take_sample(point, warp, active, cost);
+}
+
+void BlockRecorder::take_sample(AccessPoint& point, int warp, std::uint64_t active,
+                                const Cost& cost) {
+  const EventKind kind = kind_of(point.key);
+  const int number = region_of(point.key);
+  const Region& r = region(number);
+  AccessSample& sample = point.sample;
+  sample.memory = r.memory;
+  sample.bytes = bytes_of(point.key);
+  sample.is_store = kind == EventKind::store || kind == EventKind::async_store;
+  sample.is_atomic = kind == EventKind::atomic;
+  sample.is_async = kind == EventKind::async_load || kind == EventKind::async_store;
+  sample.transfers = cost.transfers, sample.ideal = cost.ideal;
   sample.block = block_;
   sample.warp = warp;
-  sample.base = static_cast<std::int64_t>(is_shared ? 0 : r.begin % 128);
   sample.lanes.assign(static_cast<std::size_t>(warp_size_), -1);
   for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -206,7 +223,7 @@ void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, st
         static_cast<std::int64_t>(address_[lane] - r.begin);
   }
   Mistake place;
-  locate(place, region_of(point.key), address_[std::countr_zero(active)] - r.begin);
+  locate(place, number, address_[std::countr_zero(active)] - r.begin);
   sample.tensor = place.tensor;
 }
 
@@ -239,8 +256,12 @@ void BlockRecorder::close_superstep(const std::string& label) {
     found = supersteps_.end() - 1;
   }
   ++found->times;
+  add_flops(epoch_counters_);
   found->counters += epoch_counters_;
   epoch_counters_ = {};
+}
+
+void BlockRecorder::label_mistakes(const std::string& label) {
   for (; unlabelled_ < mistakes_.size(); ++unlabelled_) {
     auto& superstep = mistakes_[unlabelled_].superstep;
     if (superstep.empty()) superstep = label;

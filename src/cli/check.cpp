@@ -63,7 +63,7 @@ int run_check(const Context& context, const Request& request) {
   if (!request.html.empty())
     write_file(context, request.html, request.force, check::html_report(report, device, source_of));
   context.print(context.json ? check::to_json(report, device) : check::to_text(report, device));
-  return report.summary.clean ? 0 : 1;
+  return check::exit_code(report.summary);
 }
 
 }  // namespace

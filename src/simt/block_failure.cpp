@@ -67,6 +67,16 @@ Error BlockScheduler::State::stuck() const {
                "move the barrier out of the branch or loop that some threads leave early");
 }
 
+void BlockScheduler::State::tell(BlockFault told, const Error& error) const {
+  std::string text = error.problem();
+  for (const std::string& prefix : {kernel_and_block(), cat(", thread ", thread_text(told.thread))})
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  text.erase(0, text.find_first_not_of(",: "));
+  told.text = Error(error.category(), text, error.expected(), error.got()).what();
+  told.advice = error.advice();
+  task.observer->fails(told);
+}
+
 BlockFault BlockScheduler::State::stuck_fault() const {
   BlockFault fault{.kind = BlockFault::Kind::missing, .thread = -1, .other = -1};
   for (int thread = 0; thread < threads; ++thread) {
@@ -161,31 +171,34 @@ void BlockScheduler::State::wait_after_failure(int thread) {
   if (exceptions->uncaught == 0) abandon_thread(thread);
 }
 
-void BlockScheduler::State::overflowed() {
-  const Fiber& fiber = *current;
-  if (fault_address == nullptr) {
-    fail({.kind = BlockFault::Kind::stopped, .thread = fiber.thread}, [&] {
-      return Error(Category::kernel, cat(kernel_and_block(), ", thread ", thread_text(fiber.thread),
-                                         ": stopped at the time limit"));
-    });
-    abandoned = true;
-    leave(*current, main);
-  }
+Error BlockScheduler::State::fault_error(int thread) const {
+  const std::string who = cat(kernel_and_block(), ", thread ", thread_text(thread));
+  if (taken_by == Fault::interrupted)
+    return Error(Category::kernel, cat(who, ": stopped at the time limit"));
+  if (taken_by == Fault::memory)
+    return Error(Category::kernel, cat(who, ": an access to memory that the process does not have"),
+                 {}, {}, "give the kernel tensors that are no larger than their memory");
   const auto depth = static_cast<std::size_t>(
-      std::max<std::ptrdiff_t>(fiber.stack_low + fiber.stack_bytes - fault_address, 0));
+      std::max<std::ptrdiff_t>(current->stack_low + current->stack_bytes - fault_address, 0));
   const std::size_t enough = std::bit_ceil(depth + task.stack_bytes);
-  fail({.kind = BlockFault::Kind::overflowed, .thread = fiber.thread}, [&] {
-    return Error(Category::kernel,
-                 cat(kernel_and_block(), ", thread ", thread_text(fiber.thread),
-                     ": the thread's stack of ", fiber.stack_bytes / 1024,
-                     " KiB overflowed, with an access ", depth / 1024, " KiB deep"),
-                 {}, {},
-                 cat("use shared memory, a smaller local array and no deep recursion",
-                     enough <= kMaxStackBytes
-                         ? cat(", or declare 'static constexpr std::size_t stack_bytes = ",
-                               enough / 1024, " * 1024;' in the kernel")
-                         : ""));
-  });
+  return Error(Category::kernel,
+               cat(who, ": the thread's stack of ", current->stack_bytes / 1024,
+                   " KiB overflowed, with an access ", depth / 1024, " KiB deep"),
+               {}, {},
+               cat("use shared memory, a smaller local array and no deep recursion",
+                   enough <= kMaxStackBytes
+                       ? cat(", or declare 'static constexpr std::size_t stack_bytes = ",
+                             enough / 1024, " * 1024;' in the kernel")
+                       : ""));
+}
+
+void BlockScheduler::State::taken_off() {
+  const int thread = current->thread;
+  fail({.kind = taken_by == Fault::interrupted ? BlockFault::Kind::stopped
+                : taken_by == Fault::memory    ? BlockFault::Kind::no_memory
+                                               : BlockFault::Kind::overflowed,
+        .thread = thread},
+       [&] { return fault_error(thread); });
   abandoned = true;
   leave(*current, main);
 }

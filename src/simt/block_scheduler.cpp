@@ -115,6 +115,10 @@ void BlockScheduler::State::block() {
   int next = position < threads ? order[static_cast<std::size_t>(position)] : -1;
   if (next >= 0 && run[static_cast<std::size_t>(next)] == Run::ready) cursor = position;
   else next = pick();
+  hand_over(next);
+}
+
+void BlockScheduler::State::hand_over(int next) {
   Fiber* self = current;
   Fiber* to = fiber_of[static_cast<std::size_t>(next)];
   if (run[static_cast<std::size_t>(next)] == Run::unstarted) to = take_idle();
@@ -130,6 +134,7 @@ BlockScheduler::BlockScheduler() : state_(std::make_unique<State>()) {}
 BlockScheduler::~BlockScheduler() = default;
 
 void BlockScheduler::run(const BlockTask& task) {
+  using Fault = State::Fault;
   State& s = *state_;
   s.begin(task);
   s.stopping = false;
@@ -139,7 +144,10 @@ void BlockScheduler::run(const BlockTask& task) {
       .owns =
           [](void* context, const void* address) {
             State& state = *static_cast<State*>(context);
-            if (state.current == &state.main || !state.arena->contains(address)) return false;
+            if (state.current == &state.main) return false;
+            const bool on_stacks = state.arena->contains(address);
+            if (!on_stacks && state.task.observer == nullptr) return false;
+            state.taken_by = on_stacks ? Fault::stack : Fault::memory;
             state.fault_address = static_cast<const std::byte*>(address);
             return true;
           },
@@ -147,14 +155,15 @@ void BlockScheduler::run(const BlockTask& task) {
           [](void* context) {
             State& state = *static_cast<State*>(context);
             if (!state.stopping) return detail::FaultHandler::Answer::not_mine;
-            return state.current == &state.main ? detail::FaultHandler::Answer::go_on
-                                                : detail::FaultHandler::Answer::abandon;
+            if (state.current == &state.main) return detail::FaultHandler::Answer::go_on;
+            state.taken_by = Fault::interrupted;
+            return detail::FaultHandler::Answer::abandon;
           },
       .stack_top = [](void* context) -> void* {
         const Fiber* fiber = static_cast<State*>(context)->current;
         return fiber->stack_low + fiber->stack_bytes;
       },
-      .landing = [](void* context) { static_cast<State*>(context)->overflowed(); },
+      .landing = [](void* context) { static_cast<State*>(context)->taken_off(); },
       .terminated =
           [](void* context) {
             State& state = *static_cast<State*>(context);
@@ -190,6 +199,7 @@ void BlockScheduler::barrier(int thread, const char* name, Here here) {
       [[unlikely]] {
     s.require_same_barrier("block", "barrier", s.first_arrived, thread, wait);
   }
+  if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
   s.run[i] = State::Run::at_barrier;
   ++s.arrived;
   s.block();
@@ -207,6 +217,7 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
   else if (!detail::identical(*s.wait[static_cast<std::size_t>(first_lane)], name, here))
       [[unlikely]]
     s.require_same_barrier("warp", "warp barrier", first_lane, thread, wait);
+  if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
   if (++arrived < s.lanes_of(warp)) {
     const auto i = static_cast<std::size_t>(thread);
     s.wait[i] = &wait;
@@ -219,6 +230,23 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
   const int first = warp << s.warp_shift;
   for (int lane = 0; lane < s.lanes_of(warp); ++lane)
     s.run[static_cast<std::size_t>(first + lane)] = State::Run::ready;
+}
+
+bool BlockScheduler::yield(int thread) {
+  State& s = *state_;
+  if (s.cancelled) return false;
+  const int warp = thread >> s.warp_shift, first = warp << s.warp_shift, lanes = s.lanes_of(warp);
+  for (int step = 1; step < lanes; ++step) {
+    const int next = first + (thread - first + step) % lanes;
+    const auto state = s.run[static_cast<std::size_t>(next)];
+    if (state != State::Run::ready && state != State::Run::unstarted) continue;
+    const auto at = s.order.begin() + next;  // where it stands in the usual order
+    s.cursor = static_cast<int>(
+        (*at == next ? at : std::find(s.order.begin(), s.order.end(), next)) - s.order.begin());
+    s.hand_over(next);
+    return true;
+  }
+  return true;
 }
 
 void* BlockScheduler::shared_memory(std::size_t bytes) {

@@ -46,7 +46,7 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   arrived = finished = 0;
   cancelled = abandoned = false;
   failure = nullptr;
-  fault_address = nullptr;
+  taken_by = Fault::none;
   idle.clear();
   for (int i = threads; i-- > 0;) idle.push_back(&fibers[static_cast<std::size_t>(i)]);
   shared.reserve(std::max<std::size_t>(task.shared_bytes, 1));

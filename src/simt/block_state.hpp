@@ -92,7 +92,9 @@ struct BlockScheduler::State {
   Fiber main;
   Fiber* current = nullptr;
   detail::Exceptions* exceptions = nullptr;  ///< of the OS thread that runs the block
-  const std::byte* fault_address = nullptr;  ///< of a stack overflow
+  enum class Fault : std::uint8_t { none, stack, memory, interrupted };
+  Fault taken_by = Fault::none;              ///< what took the running thread off its code
+  const std::byte* fault_address = nullptr;  ///< of Fault::stack and Fault::memory
   std::atomic<bool> stopping = false;        ///< stop() was called
   pthread_t os_thread{};                     ///< that runs the block
   detail::AlignedBytes shared, exchange, scratch;
@@ -127,6 +129,8 @@ struct BlockScheduler::State {
   [[noreturn]] void abandon_thread(int thread);
   /// The running thread cannot go on now.
   inline void block();
+  /// Goes on with `next`, at the cursor, in place of the running thread; returns when that is next.
+  inline void hand_over(int next);
   /// Each fiber has its own exceptions; nearly always none.
   void exchange_exceptions(Fiber& from, Fiber& to) {
     if (exceptions->any() || to.exceptions.any()) [[unlikely]] {
@@ -164,13 +168,13 @@ struct BlockScheduler::State {
     try {
       const Error error = make();
       failure = std::make_exception_ptr(error);
-      if (task.observer == nullptr) return;
-      fault.text = error.what();
-      task.observer->fails(fault);
+      if (task.observer != nullptr) tell(std::move(fault), error);
     } catch (const std::bad_alloc&) {
       failure = std::current_exception();
     }
   }
+  /// Tells the observer, in the words of the Error less the names of kernel, block and thread.
+  void tell(BlockFault fault, const Error& error) const;
   /// Ends the block with the exception that is being handled, if it is a kernel's own.
   void fail_with_current(int thread, const char* where);
   /// Lets every waiting thread unwind, and forgets those that have not started.
@@ -181,9 +185,11 @@ struct BlockScheduler::State {
   /// A thread of a failed block waits for others once more. Returns if it is being unwound and a
   /// destructor waits; a thread that has caught what unwinds it is left behind.
   [[gnu::cold]] void wait_after_failure(int thread);
-  /// Ends the block as it stands: the frame that overflowed may have written into the stacks of
-  /// other threads, so nothing on them is run again, not even a destructor.
-  [[noreturn]] void overflowed();
+  /// Ends the block as it stands, where the running thread was taken off its code: a frame that
+  /// overflowed may have written into the stacks of other threads, so nothing on them is run again,
+  /// not even a destructor.
+  [[noreturn]] void taken_off();
+  Error fault_error(int thread) const;
 };
 
 }  // namespace tessera

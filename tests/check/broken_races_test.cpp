@@ -6,6 +6,7 @@
 #include "broken_kernels/no_barrier_before_next_load.hpp"
 #include "broken_kernels/no_warp_barrier.hpp"
 #include "broken_kernels/one_byte.hpp"
+#include "broken_kernels/plain_then_atomic.hpp"
 #include "broken_kernels/rows_added_into_one.hpp"
 #include "broken_kernels/same_value.hpp"
 #include "broken_kernels/sarek_page.hpp"
@@ -27,9 +28,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(async_without_barrier::kCase, global_atomic_and_plain_write::kCase,
                       global_within_block::kCase, no_barrier_after_load::kCase,
                       no_barrier_before_next_load::kCase, no_warp_barrier::kCase, one_byte::kCase,
-                      rows_added_into_one::kCase, same_value::kCase, sarek_page::kCase,
-                      shared_atomic_and_plain_read::kCase, shuffle_is_no_barrier::kCase,
-                      two_blocks_one_element::kCase, word_over_bytes::kCase),
+                      plain_then_atomic::kCase, rows_added_into_one::kCase, same_value::kCase,
+                      sarek_page::kCase, shared_atomic_and_plain_read::kCase,
+                      shuffle_is_no_barrier::kCase, two_blocks_one_element::kCase,
+                      word_over_bytes::kCase),
     case_name);
 
 }  // namespace tessera::broken

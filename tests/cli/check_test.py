@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """tessera check: kernels of the ladder and files of one's own; what it prints, scripts against, refuses, and its exit codes."""
+import shutil
 import xml.etree.ElementTree
 
 import harness
@@ -28,6 +29,45 @@ check::Report check_kernel(const check::Options& options) {
 """
 
 
+EMPTY = """
+#include "tessera/check/file.hpp"
+using namespace tessera;
+struct Empty {
+  static constexpr Dim3 block{32};
+  void operator()(auto t, auto C) const {
+    Tile<float, 1, 4> f; Tile<int, 1, 4> i, ones; Tile<double, 1, 4> d;
+    double sum = f(0, 1);
+    sum += i(0, 2);
+    sum += d(0, 3);
+    for (int k = 0; k < 4; ++k) ones(0, k) = -1;
+    C(0, t.thread) = static_cast<float>(sum + ones(0, 1));
+  }
+};
+check::Report check_kernel(const check::Options& options) {
+  HostTensor<float> C(1, 32);
+  return check::check(options, Dim3{1}, Empty{}, C.view());
+}
+"""
+
+SLOW = """
+#include <chrono>
+#include <thread>
+#include "tessera/check/file.hpp"
+using namespace tessera;
+struct Slow {
+  static constexpr Dim3 block{1};
+  void operator()(auto t, auto C) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    C(0, t.block) = 1;
+  }
+};
+check::Report check_kernel(const check::Options& options) {
+  HostTensor<float> C(1, 1000);
+  return check::check(options, Dim3{1000}, Slow{}, C.view());
+}
+"""
+
+
 class Ladder(harness.CommandTest):
     def test_every_kernel_is_clean_and_says_so(self):
         for name in KERNELS:
@@ -40,7 +80,7 @@ class Ladder(harness.CommandTest):
         out = self.succeeds("check", "tiled", "-m", 17, "-n", 31, "-k", 9, "--tile", "16,16,16", "--json").json
         self.assertEqual(out["kernel"], "tiled")
         self.assertEqual(out["summary"], {"clean": True, "errors": 0, "warnings": 0, "notes": 0, "blocks": 4, "checked_blocks": 4,
-                                          "timed_out": False})
+                                          "timed_out": False, "incomplete": None})
         self.assertEqual(out["findings"], [])
         self.assertEqual(out["counters"]["total"]["fma_threads"], 4 * 256 * 16)
         self.assertEqual(sum(line["counters"]["flops"] for line in out["counters"]["by_line"]), out["counters"]["total"]["flops"])
@@ -90,6 +130,25 @@ class File(harness.CommandTest):
         self.assertIn('failures="1"', self.path("racy.xml").read_text())
         self.path("clean.cpp").write_text(FILE.replace("BARRIER", "t.barrier();"))
         self.assertIn("clean: no findings in 1 block", self.succeeds("check", "clean.cpp").out)
+
+    def test_variables_without_a_value_are_seen_whatever_the_compiler(self):
+        self.path("empty.cpp").write_text(EMPTY)
+        compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
+        self.assertTrue(compilers)
+        for name in compilers:
+            run = self.tessera("check", "empty.cpp", "--json", env={"CXX": name})
+            self.assertEqual(run.code, 1, run.err)
+            found = [(each["kind"], each["memory"], each["location"]["line"]) for each in run.json["findings"]]
+            self.assertEqual(found, [("uninitialized-read", "local", line) for line in (8, 9, 10)], name)
+
+    def test_a_slow_kernel_could_not_be_checked(self):
+        self.path("slow.cpp").write_text(SLOW)
+        run = self.tessera("check", "slow.cpp", "--time-limit", 1, "--json")
+        self.assertEqual(run.code, 4, run.out)
+        self.assertEqual(run.json["findings"], [])
+        self.assertRegex(run.json["summary"]["incomplete"],
+                         r"^time limit of 1 s reached after \d+ of 1000 blocks: raise --time-limit, or --blocks N for a sample$")
+        self.succeeds("check", "slow.cpp", "--blocks", 2)
 
     def test_what_cannot_be_checked(self):
         self.fails(3, "check", "missing.cpp", says="there is no file missing.cpp")

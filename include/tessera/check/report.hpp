@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t {
   mma_misuse,          ///< a matrix instruction in a warp that is not whole
   exception,           ///< a kernel that throws
   stack_overflow,      ///< a thread that needs more than its stack
-  endless,             ///< a block that was stopped at the time limit
+  endless,             ///< a thread that took most of the time limit and did not end
   never_read,          ///< an input of which elements were never read
   never_written,       ///< an output of which elements were never written
   written_twice,       ///< an output of which elements were written more than once
@@ -88,7 +88,7 @@ struct Finding {
   Location location;              ///< of the access or barrier that is reported
   Location other;                 ///< of the access or barrier it conflicts with
   std::vector<Position> threads;  ///< of the first occurrence: the one at location, the other one
-  Position block;                 ///< of the first occurrence
+  Position block;                 ///< of the first occurrence; linear -1: of no block, but of all
   Position other_block;           ///< where the other thread runs; linear -1: in the same block
   std::string superstep;          ///< as in SuperstepCounters; empty where it belongs to none
   std::int64_t count = 1;
@@ -220,18 +220,27 @@ struct AccessSample {
   /// For each lane the distance in bytes from the first byte of the tensor (of shared memory: of
   /// the block's storage), or -1 where the lane takes no part.
   std::vector<std::int64_t> lanes;
-  std::int64_t base = 0;           ///< address of that first byte modulo 128
-  int transfers = 0, ideal = 0;    ///< sectors of global memory, wavefronts of shared memory
-  std::int64_t requests = 0;       ///< of this access in the whole run
+  std::int64_t base = 0;         ///< address of that first byte modulo 128; 0: see docs/checker.md
+  int transfers = 0, ideal = 0;  ///< sectors of global memory, wavefronts of shared memory
+  std::int64_t requests = 0;     ///< of this access in the whole run
   std::int64_t all_transfers = 0;  ///< of all of them
 };
 
 struct Summary {
-  bool clean = true;                                 ///< no error and no warning
+  bool clean = true;  ///< no error and no warning, and all was checked that was asked for
   std::int64_t errors = 0, warnings = 0, notes = 0;  ///< findings, each counted once
   std::int64_t blocks = 0, checked_blocks = 0;       ///< fewer: the blocks were sampled
-  bool timed_out = false;
+  bool timed_out = false;                            ///< not all of them, for the time limit
+  /// Why the kernel could not be checked whole, though nothing says that it runs without end;
+  /// empty: it could. Then it is not clean.
+  std::string incomplete;
 };
+
+/// What a command ends with: 0 clean, 1 findings, 4 could not be checked.
+inline int exit_code(const Summary& summary) {
+  if (summary.errors + summary.warnings > 0) return 1;
+  return summary.clean ? 0 : 4;
+}
 
 struct Report {
   std::string kernel;

@@ -167,7 +167,8 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD constexpr C fma(A a, B b, C acc,
                                                   [[maybe_unused]] Here here = Here::current()) {
 #if TESSERA_CHECK
   if (!std::is_constant_evaluated() && detail::recorder != nullptr)
-    detail::recorder->multiply_add(detail::bits_of(acc), sizeof acc, here);
+    detail::recorder->multiply_add(
+        sizeof acc < 4 || detail::bits_of(acc) != detail::unwritten_bits<C>(), here);
 #endif
   return detail::multiply_add(a, b, acc);
 }

@@ -35,17 +35,19 @@ struct TileInfo {
 
 class Recorder {
  public:
-  /// A thread accesses `bytes` at `address`. False: it must not be done. `bits`: the value of a
-  /// store.
+  /// A thread accesses `bytes` at `address`. False: it must not be done. `bits`: of a store the
+  /// value; of a load what the kernel's compiler fills variables without a value with, as this type
+  /// has it.
   virtual bool touch(const void* address, std::size_t bytes, Access access, std::uint64_t bits,
                      const Here& here) = 0;
-  /// The next access at `here` names an element that its view does not have.
-  virtual void outside(const index_t* position, int count, const index_t* existing, int rank,
-                       const Here& here) = 0;
+  /// The next access at `here` names an element that its view does not have. `view`: where the
+  /// view's first element lies; null: nobody knows.
+  virtual void outside(const void* view, const index_t* position, int count,
+                       const index_t* existing, int rank, const Here& here) = 0;
   /// The next accesses there belong to this tile.
   virtual void tile(const void* base, const TileInfo& info) = 0;
-  /// acc + a * b, with the bits of an acc of `bytes` bytes.
-  virtual void multiply_add(std::uint64_t acc, std::size_t bytes, const Here& here) = 0;
+  /// acc + a * b; `has_value`: acc does not look like a variable that was never given one.
+  virtual void multiply_add(bool has_value, const Here& here) = 0;
   /// A lane's share of a matrix instruction's operations.
   virtual void matrix_flops(std::int64_t flops, const Here& here) = 0;
   /// Until the end, accesses are those of an asynchronous copy.
@@ -54,7 +56,7 @@ class Recorder {
   /// At most `pending` of the newest groups are still under way.
   virtual void wait(int pending, const Here& here) = 0;
   /// The thread enters this superstep.
-  virtual void superstep(const char* name) = 0;
+  virtual void superstep(const char* name, const Here& here) = 0;
 
  protected:
   ~Recorder() = default;
@@ -78,28 +80,52 @@ TESSERA_HD std::uint64_t bits_of(const T& value) {
   return bits;
 }
 
-/// Tells of an access; false: it must not be done.
+template <class T>
+struct ElementOf {
+  using type = T;
+};
+template <class T>
+requires requires { typename T::element; }
+struct ElementOf<T> {
+  using type = typename T::element;
+};
+
+/// The first eight bytes of a T that -ftrivial-auto-var-init=pattern has filled, by the compiler of
+/// this file: GCC fills with 0xfe, Clang floats with ones (a NaN) and all else with 0xaa.
+template <class T>
+constexpr std::uint64_t unwritten_bits() {
+#if defined(__clang__)
+  constexpr bool is_float = std::is_floating_point_v<typename ElementOf<T>::type>;
+  constexpr std::uint64_t pattern = is_float ? ~std::uint64_t{0} : 0xaaaaaaaaaaaaaaaau;
+#else
+  constexpr std::uint64_t pattern = 0xfefefefefefefefeu;
+#endif
+  return sizeof(T) >= 8 ? pattern : pattern & ((std::uint64_t{1} << sizeof(T) % 8 * 8) - 1);
+}
+
+/// Tells of a load or an atomic update; false: it must not be done.
 template <class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD bool touch([[maybe_unused]] const T* at,
                                              [[maybe_unused]] Access access,
-                                             [[maybe_unused]] std::uint64_t bits,
                                              [[maybe_unused]] const Here& here) {
 #if TESSERA_CHECK
-  if (recorder != nullptr) return recorder->touch(at, sizeof(T), access, bits, here);
+  if (recorder != nullptr)
+    return recorder->touch(at, sizeof(T), access, access == Access::load ? unwritten_bits<T>() : 0,
+                           here);
 #endif
   return true;
 }
 
-/// touch() of a store of this value.
+/// Tells of a store of this value; false: it must not be done.
 template <class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD bool may_store([[maybe_unused]] const T* at,
                                                  [[maybe_unused]] const T& value,
                                                  [[maybe_unused]] const Here& here) {
 #if TESSERA_CHECK
-  return touch(at, Access::store, bits_of(value), here);
-#else
-  return true;
+  if (recorder != nullptr)
+    return recorder->touch(at, sizeof(T), Access::store, bits_of(value), here);
 #endif
+  return true;
 }
 
 /// While one lives, copies of this thread are asynchronous.
@@ -133,7 +159,7 @@ class Recorded {
   Recorded(const Recorded&) = delete;
 
   constexpr T load() const {
-    if (!std::is_constant_evaluated() && !detail::touch(at_, detail::Access::load, 0, here_))
+    if (!std::is_constant_evaluated() && !detail::touch(at_, detail::Access::load, here_))
       return T{};
     return *at_;
   }
@@ -144,7 +170,7 @@ class Recorded {
   /// The element itself, for an atomic update.
   T& atomic() const {
     static thread_local T nowhere{};
-    return detail::touch(at_, detail::Access::atomic, 0, here_) ? *at_ : nowhere;
+    return detail::touch(at_, detail::Access::atomic, here_) ? *at_ : nowhere;
   }
 
   constexpr operator T() && { return load(); }

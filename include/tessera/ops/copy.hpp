@@ -89,6 +89,7 @@ namespace detail {
 
 template <class T, int N>
 struct alignas(sizeof(T) * N) Packet {
+  using element = T;
   T lane[N];
 };
 
@@ -129,7 +130,7 @@ TESSERA_KERNEL void copy_vectorized(Thread& t, const Src& src, const Dst& dst,
       for (index_t i = t.thread; i < packets; i += detail::block_threads(t)) {
         const index_t row = i / (cols / N), col = i % (cols / N) * N;
         const auto* from = reinterpret_cast<const Packet*>(src.data() + src.offset(row, col));
-        const Packet packet = detail::touch(from, detail::Access::load, 0, here) ? *from : Packet{};
+        const Packet packet = detail::touch(from, detail::Access::load, here) ? *from : Packet{};
         if constexpr (row_packets) {
           auto* to = reinterpret_cast<Packet*>(dst.data() + dst.offset(row, col));
           if (detail::may_store(to, packet, here)) *to = packet;

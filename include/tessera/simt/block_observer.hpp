@@ -10,14 +10,15 @@
 
 namespace tessera {
 
-/// Why a block fails, in the words of its Error and in single facts.
+/// Why a block fails, in single facts.
 struct BlockFault {
-  enum class Kind { diverged, missing, threw, overflowed, stopped };
+  enum class Kind { diverged, missing, threw, overflowed, no_memory, stopped };
   Kind kind = Kind::threw;
   std::string unit;           ///< of diverged: "block" or "warp"
   int thread = 0, other = 0;  ///< the other: one that waits elsewhere, or the first that has ended
   Here here, other_here;      ///< where they wait; line 0: nowhere
-  std::string text;           ///< the Error's own
+  std::string text;           ///< what happened, without the names of kernel, block and thread
+  std::string advice;         ///< may be empty
 };
 
 class BlockObserver {
@@ -27,6 +28,8 @@ class BlockObserver {
   /// From now on this thread runs. What it throws is thrown into the thread.
   virtual void runs(int thread) = 0;
   virtual void ends(int thread) = 0;
+  /// The thread has come to a barrier of its block or warp, and does nothing until that is met.
+  virtual void waits(int thread, const Here& here) = 0;
   /// All lanes of the warp have met; `verb` as in BlockScheduler::warp_barrier.
   virtual void warp_met(int warp, const char* verb, const Here& here) = 0;
   /// All threads that have not ended wait at the same barrier; `ended` of the block's threads never

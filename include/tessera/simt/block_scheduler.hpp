@@ -57,6 +57,9 @@ class BlockScheduler {
   void barrier(int thread, const char* name, Here here);
   /// The same for the lanes of the calling thread's warp; `name` is the verb's that waits, or null.
   void warp_barrier(int thread, const char* name, Here here);
+  /// Lets the next thread of the same warp that can run do so before this one goes on. False: the
+  /// block has failed, and nobody is let in.
+  bool yield(int thread);
   /// Storage of the block's shared memory, 128-byte aligned, filled with all-ones bytes (NaN) when
   /// a block starts. Throws Error(kernel) where it is smaller than `bytes`.
   void* shared_memory(std::size_t bytes);

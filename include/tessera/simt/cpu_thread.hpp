@@ -61,7 +61,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   template <class Body>
   void superstep(const char* name, Body&& body, Here here = Here::current()) {
 #if TESSERA_CHECK
-    if (detail::recorder != nullptr) detail::recorder->superstep(name);
+    if (detail::recorder != nullptr) detail::recorder->superstep(name, here);
 #endif
     std::forward<Body>(body)();
     scheduler_->barrier(thread.linear, name, here);

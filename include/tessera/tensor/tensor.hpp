@@ -299,7 +299,13 @@ class TESSERA_CHECKED_SYMBOL Tensor {
   void tell_outside(const Here& here, std::integer_sequence<int, M...>, I... coordinates) const {
     if (detail::recorder == nullptr) return;
     const index_t position[] = {coordinates...}, existing[] = {valid<M>()...};
-    detail::recorder->outside(position, sizeof...(I), existing, rank, here);
+    detail::recorder->outside(first_address(), position, sizeof...(I), existing, rank, here);
+  }
+  /// Where the first element lies, if the engine can tell.
+  const void* first_address() const {
+    if constexpr (std::is_pointer_v<Pointer>) return data_;
+    else if constexpr (requires { data_.address(index_t{}); }) return data_.address(index_t{});
+    else return nullptr;
   }
 #endif
 

@@ -62,7 +62,7 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD V load_vec(const T* from, [[maybe_unused]] Her
 #if defined(__CUDA_ARCH__)
   return *reinterpret_cast<const V*>(from);
 #else
-  if (!touch(reinterpret_cast<const V*>(from), Access::load, 0, here)) return V{};
+  if (!touch(reinterpret_cast<const V*>(from), Access::load, here)) return V{};
   V out;
   std::memcpy(static_cast<void*>(&out), static_cast<const void*>(from), sizeof(V));
   return out;

@@ -1,0 +1,253 @@
+// What was wrong, in words and places: elements that are none, addresses that are none, faults of
+// the block. See block_recorder.hpp.
+#include <algorithm>
+
+#include "block_recorder.hpp"
+
+namespace tessera::check {
+
+using tessera::detail::Access;
+
+Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, const Here& here, int thread) const {
+  Mistake out;
+  out.kind = kind;
+  out.memory = memory;
+  out.here = here;
+  out.thread = thread;
+  out.block = block_.linear;
+  if (thread < 0) return out;
+  if (const char* name = superstep_of_[static_cast<std::size_t>(thread)]) out.superstep = name;
+  return out;
+}
+
+Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, const Here& here, Access access) const {
+  Mistake out = mistake_at(kind, memory, here, thread_);
+  out.writes = access != Access::load;
+  out.is_atomic = access == Access::atomic;
+  return out;
+}
+
+void BlockRecorder::report_misaligned(int number, std::uint64_t address, std::size_t piece,
+                                      Access access, const Here& here) {
+  const Region& found = region(number);
+  const std::uint64_t offset = address - found.begin, beyond = offset % piece;
+  Mistake mistake = mistake_at(Kind::misaligned, found.memory, here, access);
+  mistake.object = object_at(number, offset);
+  if (is_repeated(mistake)) return;
+  locate(mistake, number, offset);
+  mistake.detail = beyond != 0 ? cat(piece, " bytes at an address that is ", beyond,
+                                     " beyond a multiple of ", piece)
+                               : cat(piece, " bytes of a tensor whose first byte lies ",
+                                     address % piece, " beyond a multiple of ", piece);
+  add_mistake(std::move(mistake));
+}
+
+void BlockRecorder::report_beyond(int number, std::uint64_t address, std::size_t bytes,
+                                  Access access, const Here& here) {
+  const Region& found = region(number);
+  Mistake mistake = mistake_at(Kind::out_of_bounds, found.memory, here, access);
+  mistake.object = object_at(number, address - found.begin);
+  if (is_repeated(mistake)) return;
+  locate(mistake, number, address - found.begin);
+  mistake.detail = cat(bytes, " bytes from here, of which the last ", address + bytes - found.end,
+                       " lie beyond the end");
+  add_mistake(std::move(mistake));
+}
+
+int BlockRecorder::nearest_region(std::uint64_t address) const {
+  int nearest = -1;
+  std::uint64_t distance = std::uint64_t{1} << 40;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    const Region& r = regions_[i];
+    if (r.begin == r.end) continue;
+    const std::uint64_t away = address < r.begin  ? r.begin - address
+                               : address >= r.end ? address - r.end + 1
+                                                  : 0;
+    if (away < distance) distance = away, nearest = static_cast<int>(i);
+  }
+  return nearest;
+}
+
+void BlockRecorder::report_wild(std::uint64_t address, Access access, const Here& here) {
+  Mistake mistake = mistake_at(Kind::out_of_bounds, Memory::global, here, access);
+  for (const auto& buffer : context_.launch.buffers) {
+    if (!lies_in_null(buffer, address)) continue;
+    mistake.tensor = buffer.name;
+    mistake.detail = cat(buffer.name, ", whose pointer is null");
+    mistake.advice = "allocate it, or let the kernel do without it";
+    return add_mistake(std::move(mistake));
+  }
+  const int nearest = nearest_region(address);
+  mistake.object = nearest < 0 ? -1 : object_at(nearest, 0);
+  if (is_repeated(mistake)) return;
+  if (nearest >= 0) {
+    const Region& r = region(nearest);
+    mistake.memory = r.memory;
+    mistake.tensor = r.buffer < 0
+                         ? "shared storage"
+                         : context_.launch.buffers[static_cast<std::size_t>(r.buffer)].name;
+    mistake.detail = address >= r.end
+                         ? cat(address - r.end, " bytes behind the end of ", mistake.tensor)
+                         : cat(r.begin - address, " bytes before the start of ", mistake.tensor);
+  }
+  add_mistake(std::move(mistake));
+}
+
+void BlockRecorder::report_outside(bool is_memory, std::uint64_t address, Access access,
+                                   const Here& here) {
+  const auto view =
+      outside_.view == nullptr ? address : reinterpret_cast<std::uint64_t>(outside_.view);
+  Mistake mistake = mistake_at(is_memory ? Kind::outside_view : Kind::out_of_bounds, Memory::global,
+                               here, access);
+  const int number = is_on_stack(view) ? -1 : nearest_region(view);
+  std::uint64_t offset = 0;
+  if (number >= 0) {
+    offset = std::clamp(view, region(number).begin, region(number).end - 1) - region(number).begin;
+    mistake.memory = region(number).memory;
+    mistake.object = object_at(number, offset);
+  } else if (is_on_stack(view)) {
+    mistake.memory = Memory::local;
+    mistake.tensor = "registers";
+  }
+  if (is_repeated(mistake)) return;
+  if (number >= 0) locate(mistake, number, offset);
+  std::string position, existing;
+  for (const index_t i : outside_.position) position += cat(position.empty() ? "(" : ",", i);
+  for (const index_t i : outside_.existing) existing += cat(existing.empty() ? "(" : ",", i);
+  mistake.detail = cat("element ", position, ") of a view of which ", existing, ") exists");
+  mistake.element = outside_.position;
+  add_mistake(std::move(mistake));
+}
+
+bool BlockRecorder::has_met(const Here& barrier) const {
+  return std::any_of(barriers_.begin(), barriers_.end(),
+                     [&](const Here& each) { return is_same_place(each, barrier); });
+}
+
+void BlockRecorder::report_early_return(const Here& barrier, int ended) {
+  int waiting = 0;
+  while (waiting < threads_ &&
+         (alive_[static_cast<std::size_t>(warp_of(waiting))] >> (waiting & (warp_size_ - 1)) & 1) ==
+             0)
+    ++waiting;
+  Mistake mistake = mistake_at(Kind::early_return, Memory::none, barrier, waiting);
+  mistake.severity = Severity::warning;
+  mistake.other_thread = first_ended_;
+  mistake.other_here = last_here_[static_cast<std::size_t>(first_ended_)];
+  mistake.repeats = has_met(barrier);
+  mistake.detail = cat(ended, " of ", threads_, " threads");
+  mistake.barrier = epoch_;
+  add_mistake(std::move(mistake));
+}
+
+void BlockRecorder::report_endless(const BlockFault& fault) {
+  stopped_ = true;
+  // Evidence of a loop without end: most of the time went here, and no block took nearly as long.
+  const double limit = context_.options.time_limit_s, mine = seconds();
+  if (mine < limit / 2 || mine < 10 * context_.longest_block_s.load()) return;
+  Mistake mistake = mistake_at(Kind::endless, Memory::none,
+                               last_here_[static_cast<std::size_t>(fault.thread)], fault.thread);
+  mistake.detail = cat("when the time limit of ", limit, " s was reached");
+  mistake.barrier = epoch_;
+  if (mistake.superstep.empty()) mistake.superstep = cat(epoch_ - 1);
+  add_mistake(std::move(mistake));
+}
+
+void BlockRecorder::fails(const BlockFault& fault) {
+  if (stopped_ || fault.kind == BlockFault::Kind::stopped) report_endless(fault);
+  is_special_ = true;
+  if (stopped_) {
+    failed_ = true;
+    return;
+  }
+  static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
+                                    Kind::stack_overflow,   Kind::out_of_bounds,   Kind::endless};
+  const bool waits =
+      fault.kind == BlockFault::Kind::diverged || fault.kind == BlockFault::Kind::missing;
+  Mistake mistake =
+      mistake_at(kKinds[static_cast<int>(fault.kind)], Memory::none, fault.here, fault.thread);
+  if (fault.here.line == 0 && fault.thread >= 0)
+    mistake.here = last_here_[static_cast<std::size_t>(fault.thread)];
+  mistake.other_here = fault.other_here;
+  if (waits) mistake.other_thread = fault.other;
+  mistake.repeats = has_met(fault.here) || has_met(fault.other_here);
+  mistake.detail = fault.text;
+  mistake.advice = fault.advice;
+  mistake.barrier = epoch_;
+  if (mistake.superstep.empty()) mistake.superstep = cat(epoch_ - 1);
+  if (fault.text.find("matrix instruction needs") != std::string::npos)
+    mistake.kind = Kind::mma_misuse;
+  if (fault.kind == BlockFault::Kind::no_memory) name_last_access(mistake);
+  add_mistake(std::move(mistake));
+  failed_ = true;
+}
+
+void BlockRecorder::name_last_access(Mistake& mistake) {
+  mistake.memory = Memory::global;
+  int number = 0;
+  const Region* const found = find_region(last_address_, &number);
+  mistake.writes = last_access_ != Access::load;
+  if (found == nullptr) return;
+  locate(mistake, number, last_address_ - found->begin);
+  mistake.detail = "the process has no memory there, or may not write to it";
+}
+
+int BlockRecorder::object_at(int number, std::uint64_t offset) {
+  if (number != kSharedRegion) return number;
+  const TileAt* tile = tile_at(offset);
+  return tile == nullptr ? -2 : -3 - static_cast<int>(tile - tiles_.data());
+}
+
+void BlockRecorder::name_tile(Mistake& mistake, const TileAt& tile) const {
+  const auto& info = *tile.info;
+  std::string shape;
+  for (int i = 0; i < info.rank; ++i) shape += cat(i == 0 ? "(" : ",", info.extents[i]);
+  mistake.tensor = cat("tile ", shape, ") at byte ", tile.base);
+}
+
+void BlockRecorder::locate(Mistake& mistake, int number, std::uint64_t offset) {
+  const Region& r = region(number);
+  if (number != kSharedRegion) {
+    const auto& b = context_.launch.buffers[static_cast<std::size_t>(r.buffer)];
+    mistake.tensor = b.name;
+    const auto from_data =
+        static_cast<std::int64_t>(r.begin + offset - reinterpret_cast<std::uint64_t>(b.data));
+    const auto bytes = static_cast<std::int64_t>(b.element_bytes);
+    const std::int64_t element =
+        from_data >= 0 ? from_data / bytes : -((-from_data + bytes - 1) / bytes);
+    if (!coordinates_of(b.layout, element, mistake.element)) mistake.element.clear();
+    return;
+  }
+  const TileAt* tile = tile_at(offset);
+  if (tile == nullptr) {
+    mistake.tensor = "shared storage";
+    mistake.byte = static_cast<std::int64_t>(offset);
+    return;
+  }
+  name_tile(mistake, *tile);
+  const auto& info = *tile->info;
+  std::vector<index_t> at(static_cast<std::size_t>(info.rank));
+  if (info.locate(static_cast<index_t>((offset - tile->base) / info.element_bytes), at.data()))
+    mistake.element = at;
+}
+
+bool BlockRecorder::is_repeated(const Mistake& mistake) {
+  for (auto& each : mistakes_) {
+    if (each.object != mistake.object || !is_same_mistake(each, mistake) ||
+        mistake.severity > each.severity)
+      continue;
+    each.count += mistake.count;
+    return true;
+  }
+  return false;
+}
+
+void BlockRecorder::add_mistake(Mistake mistake) {
+  for (auto& each : mistakes_) {
+    if (each.object == mistake.object && is_same_mistake(each, mistake))
+      return merge_mistake(each, std::move(mistake));
+  }
+  mistakes_.push_back(std::move(mistake));
+}
+
+}  // namespace tessera::check
