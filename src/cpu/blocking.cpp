@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace tessera::cpu {
 
@@ -20,6 +21,15 @@ index_t even_part(index_t extent, index_t most, index_t unit) {
   const index_t parts = std::max<index_t>(1, ceil_div(extent, std::max(most, unit)));
   return round_up(ceil_div(extent, parts), unit);
 }
+
+/// Slabs are so many words deep, or a multiple: as deep as an instruction of a tile unit, which
+/// adds up its words in two chains (TDPBF16PS), so that a cut elsewhere would give other roundings.
+constexpr index_t kSlabUnit = 16;
+
+/// Rows of B a page apart meet in the same sets of L2 where the system gives huge pages: so many
+/// are held side by side at most. (M,4096,4096) on the Xeon with huge pages, GFLOP/s: M = 32, kc
+/// 128 29, 64 66; M = 128, kc 256 29, packed 78.
+constexpr index_t kPageRows = 64;
 
 /// Products of few rows: M up to `panels_of_a` panels. Memory gives 31 GB/s when 8 to 16 rows of B
 /// are read side by side, 13 GB/s with 32 and more; sums that are stored and taken up again cost
@@ -52,12 +62,16 @@ const FewRows* few_rows(const BlockingInput& in) {
   if (!in.b_as_it_lies) return if_few(kCopied);
   if (sweeps(in)) return &kSweep;
   for (const FewRows& few : kInPlace) {
-    if (const auto* found = if_few(few)) return found;
+    const auto* found = if_few(few);
+    if (found == nullptr) continue;
+    return l3_is_far() && found->kc > 2 * kPageRows ? nullptr : found;
   }
   return nullptr;
 }
 
 }  // namespace
+
+bool l3_is_far() { return caches().l2 >= index_t{3} << 19; }
 
 const Caches& caches() {
   static const Caches found = [] {
@@ -73,21 +87,29 @@ const Caches& caches() {
   return found;
 }
 
+index_t most_of_a_in_place() {
+  return l3_is_far() ? caches().l2 * 3 / 8 : std::numeric_limits<index_t>::max();
+}
+
 index_t most_in_place(index_t step, const void* data) {
   // f32 products of an EPYC (family 25), 2026-11-21, % of peak, packed and not: 384^3 95 and 98,
   // 512^3 94 and 97, 768^3 95 and 96, 1024^3 95 and 94; vectors that cross lines: 300^3 93 and 97,
   // 500^3 92 and 95, 700^3 95 and 93. Rows a page apart would meet in the same sets of L2.
   if (step % 4096 == 0) return 0;
   const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(data) % 64 == 0;
+  if (l3_is_far()) return on_lines ? caches().l2 * 3 / 8 : 0;
   return on_lines ? caches().l2 * 7 / 4 : caches().l2;
 }
 
-index_t slab_depth(index_t K, int mr, int word_bytes) {
+index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow) {
   // A panel of A is as large as L1, or a little more, so that a K just above a multiple is not cut
   // once more. It comes out of L2, as B does, whatever its size: B pushes it out of L1. What counts
   // is how seldom sums are stored and taken up again. 3072^3, f32, one thread of an EPYC (family
   // 25), 2026-11-21, % of peak: kc 384 95, 512 96, 1024 96, 1536 97.
-  return even_part(K, std::clamp<index_t>(caches().l1 * 5 / 4 / (mr * word_bytes), 128, 2048), 8);
+  // Where L3 is far, a shallower slab makes B's part wider: 3072^3 on that Xeon, kc 512 1.05 of
+  // oneDNN's speed, 1536 0.95. A narrow B needs no width: (4096,64,4096) 1.07 and 1.28.
+  const index_t bytes = l3_is_far() && !is_narrow ? caches().l1 / 3 : caches().l1 * 5 / 4;
+  return even_part(K, std::clamp<index_t>(bytes / (mr * word_bytes), 128, 2048), kSlabUnit);
 }
 
 int panel_columns(index_t N, int lanes, int vectors) {
@@ -101,15 +123,19 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr) {
   // and the wider it is, the seldomer A is read. It is counted in L2, because some systems add up
   // the L3 of cores that do not share it. 3072^3 as above, kc = 1024, L2 of 1 MiB: nc 192 (3/4 of
   // L2) 93, 384 96, 768 96, 1536 96; 3500^3: 624 95, all of B 83.
-  const index_t part = std::max(caches().l2 * 3 / 8, std::min(caches().l2 * 3, caches().l3 / 4));
+  const index_t part =
+      l3_is_far() ? caches().l2 * 5 / 8
+                  : std::max(caches().l2 * 3 / 8, std::min(caches().l2 * 3, caches().l3 / 4));
   const index_t nc_most = std::max<index_t>(nr, part / (kc * in.word_bytes));
   out.nc = even_part(in.N, nc_most / nr * nr, nr);
   out.mc = round_up(in.M, in.mr);
   if (in.threads == 1) return out;
   // Eight jobs for each thread, so that one that is held up does not hold up the others; but enough
-  // rows in each that reading its part of B is well repaid.
+  // rows in each that reading its part of B is well repaid, or packing it where each packs its own.
   const index_t across = ceil_div(in.N, out.nc);
-  const index_t down = std::max<index_t>(1, ceil_div(index_t{8} * in.threads, across));
+  out.shares_b = across == 1 || !l3_is_far();
+  const index_t jobs = index_t{out.shares_b ? 8 : 4} * in.threads;
+  const index_t down = std::max<index_t>(1, ceil_div(jobs, across));
   out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 8 * in.mr), in.mr);
   // Too few rows for that: narrower jobs.
   if (ceil_div(in.M, out.mc) * across < 4 * in.threads) {
@@ -137,11 +163,12 @@ Blocking block(const BlockingInput& in) {
             .stream_panels = 1};
   }
   if (few == nullptr || in.N < 8 * nr_most || in.K < 2 * few->kc)
-    return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes), nr);
+    return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes, in.N <= 2 * nr_most), nr);
   Blocking out{};
   out.nr = nr;
   out.stream = few->stream;
-  out.kc = few->kc;
+  const bool holds_rows = few->stream == Stream::in_place && l3_is_far();
+  out.kc = holds_rows ? std::min(few->kc, kPageRows) : few->kc;
   // A block that is fetched ahead takes at most 5/8 of L2.
   const index_t most_panels = caches().l2 * 5 / 8 / (out.kc * nr * in.word_bytes);
   out.stream_panels = std::clamp<index_t>(few->panels, 1, std::max<index_t>(1, most_panels));

@@ -1,5 +1,6 @@
 // How a product is cut for the caches of this machine: which part of A stays in L2, which part of B
-// in L3. Everything follows from the sizes of the caches and of a micro-tile.
+// in L3 or, where that is far, in L2. Everything follows from the sizes of the caches and of a
+// micro-tile.
 #pragma once
 
 #include "tessera/core/config.hpp"
@@ -14,9 +15,21 @@ struct Caches {
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();
 
+/// Two kinds of cores were measured, which the size of L2 tells apart. With 1 MiB (EPYC, family 25)
+/// L3 gives B nearly as fast as L2. With 2 MiB (Xeon with AMX, family 6) two multiply-adds of 512
+/// bits in a cycle want B twice as fast, and L3 is far, what another core has written even more:
+/// there B's part lies in L2, each thread packs its own, and what strides long or crosses lines is
+/// packed. f32 on that Xeon, 2026-11-22, as a multiple of oneDNN 2.6.3's speed, as on the EPYC and
+/// so: one thread 500^3 0.80, 1.01; 768^3 0.53, 1.00; 2048^3 0.75, 0.99; (128,4096,4096) 0.40,
+/// 1.07; two threads 2048^3 0.80, 1.00.
+bool l3_is_far();
+
 /// Bytes of a B at `data` with rows `step` bytes apart that is better read where it lies: packing
 /// it would cost more than reading it out of L3 at times.
 index_t most_in_place(index_t step, const void* data);
+
+/// Bytes of an A with contiguous rows that is better read where it lies.
+index_t most_of_a_in_place();
 
 /// How B is read once by a product with few rows: where it lies, copied block by block, or, where
 /// its columns are lines in memory, along these.
@@ -28,6 +41,7 @@ struct Blocking {
   index_t nc;             ///< columns of a job: its part of B (kc,nc) stays in L3
   index_t mc;             ///< rows of a job
   int nr;                 ///< columns of a panel of B, whole vectors
+  bool shares_b = true;   ///< what one thread has packed of B others use too
   Stream stream;          ///< few rows: A stays in L1 and B passes by
   index_t stream_panels;  ///< panels of B in a block that is fetched while another is multiplied
 };
@@ -45,7 +59,7 @@ Blocking block(const BlockingInput& in);
 Blocking block_packed(const BlockingInput& in, index_t kc, int nr);
 
 /// kc and nr of a product with many rows.
-index_t slab_depth(index_t K, int mr, int word_bytes);
+index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow = false);
 int panel_columns(index_t N, int lanes, int vectors);
 
 }  // namespace tessera::cpu

@@ -70,12 +70,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                               call.K * b_step <= most_in_place(b_step, call.B);
       // Rows of A are read where they lie. Packed, f32 on one thread of an EPYC (family 25),
       // 2026-11-21, % of peak: 768^3 94, not 97; 1024^3 96, 97; 2048^3 97, 97; 4000^3 93, 96.
-      pack_a_ = !kAsItLies || !(call.a_col == 1 || rows <= kernels_.rows || cols <= 2 * blocks_.nr);
+      const bool a_lies_well = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
+      pack_a_ = !kAsItLies || !(a_lies_well || rows <= kernels_.rows || cols <= 2 * blocks_.nr);
       const bool b_fits = b_is_small || blocks_.kc * b_step <= caches().l2 / 4;
       pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
                 !(rows <= 2 * kernels_.rows || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
-      share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1;
+      share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }
     sweeps_ = call.M <= Table::kSweepRows && blocks_.stream != Stream::none && !pack_b_;
     keeps_sums_ = slabs_ > 1 || sweeps_;
@@ -239,7 +240,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows, micro.cols);
   }
 
-  /// A job's part of B lies in L3, packed or not. A few panels of A stay in L2 while it passes by.
+  /// A job's part of B lies in L3 or L2, packed or not. A few panels of A stay in L2 while it
+  /// passes by.
   void run_packed(int worker, const Part& part) {
     const int mr = kernels_.rows, nr = blocks_.nr;
     const Word* shares[kMostShares];  // where each share_columns_ of B begin
