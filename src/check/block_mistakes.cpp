@@ -161,7 +161,7 @@ void BlockRecorder::fails(const BlockFault& fault) {
     return;
   }
   static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
-                                    Kind::stack_overflow,   Kind::out_of_bounds,   Kind::endless};
+                                    Kind::stack_overflow,   Kind::endless,         Kind::crash};
   const bool waits =
       fault.kind == BlockFault::Kind::diverged || fault.kind == BlockFault::Kind::missing;
   Mistake mistake =
@@ -177,18 +177,27 @@ void BlockRecorder::fails(const BlockFault& fault) {
   if (mistake.superstep.empty()) mistake.superstep = cat(epoch_ - 1);
   if (fault.text.find("matrix instruction needs") != std::string::npos)
     mistake.kind = Kind::mma_misuse;
-  if (fault.kind == BlockFault::Kind::no_memory) name_last_access(mistake);
+  name_missing_memory(mistake, fault.address);
   add_mistake(std::move(mistake));
   failed_ = true;
 }
 
-void BlockRecorder::name_last_access(Mistake& mistake) {
-  mistake.memory = Memory::global;
+Mistake BlockRecorder::exit_at() const {
+  Mistake out =
+      mistake_at(Kind::crash, Memory::none, last_here_[static_cast<std::size_t>(thread_)], thread_);
+  out.detail = "called exit(), which ends the whole program";
+  return out;
+}
+
+void BlockRecorder::name_missing_memory(Mistake& mistake, std::uint64_t address) {
   int number = 0;
-  const Region* const found = find_region(last_address_, &number);
+  const Region* const found = find_region(address, &number);
+  if (mistake.kind != Kind::crash || found == nullptr) return;
+  mistake.kind = Kind::out_of_bounds;
+  mistake.memory = Memory::global;
   mistake.writes = last_access_ != Access::load;
-  if (found == nullptr) return;
-  locate(mistake, number, last_address_ - found->begin);
+  mistake.advice = "give the kernel tensors that are no larger than their memory";
+  locate(mistake, number, address - found->begin);
   mistake.detail = "the process has no memory there, or may not write to it";
 }
 

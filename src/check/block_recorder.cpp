@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace tessera::check {
 
@@ -62,6 +63,11 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   block_ = block;
   scheduler_ = &scheduler;
   started_ = std::chrono::steady_clock::now();
+  stop_thread_ = -1;
+  if (const auto& stop = context_.options.stop_at;
+      stop && Dim3{block.x, block.y, block.z} == stop->block)
+    stop_thread_ = linear_of(stop->thread, context_.launch.block);
+  stops_at_access_ = stop_thread_ >= 0 && context_.options.stop_at->superstep.empty();
   for (auto& log : logs_) log.clear();
   std::fill(superstep_of_.begin(), superstep_of_.end(), nullptr);
   std::fill(last_here_.begin(), last_here_.end(), Here{});
@@ -134,8 +140,10 @@ const Region* BlockRecorder::find_region(std::uint64_t address, int* number) {
 bool BlockRecorder::touch(const void* at, std::size_t bytes, Access access, std::uint64_t bits,
                           const Here& here) {
   require_time();
+  if (stop_thread_ == thread_) [[unlikely]]
+    stop_at_access();
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  last_address_ = address, last_access_ = access;
+  last_access_ = access;
   *my_last_here_ = here;
   const Known& known = known_at(here);
   if (known.bytes == bytes && known.access == access && known.copies_async == copies_async_ &&
@@ -220,6 +228,10 @@ bool BlockRecorder::touch_elsewhere(std::uint64_t address, Access access, const 
   return false;
 }
 
+void BlockRecorder::stop_at_access() {
+  if (std::exchange(stops_at_access_, false)) tessera_stop();
+}
+
 void BlockRecorder::outside(const void* view, const index_t* position, int count,
                             const index_t* existing, int rank, const Here& /*here*/) {
   is_special_ = outside_.pending = true;
@@ -231,6 +243,7 @@ void BlockRecorder::outside(const void* view, const index_t* position, int count
 void BlockRecorder::superstep(const char* name, const Here& here) {
   superstep_of_[static_cast<std::size_t>(thread_)] = name;
   last_here_[static_cast<std::size_t>(thread_)] = here;
+  if (stop_thread_ == thread_ && context_.options.stop_at->superstep == name) tessera_stop();
 }
 
 void BlockRecorder::tile(const void* base, const tessera::detail::TileInfo& info) {

@@ -16,6 +16,7 @@
 #include "event_log.hpp"
 #include "memory_map.hpp"
 #include "shadow.hpp"
+#include "stop_at.hpp"
 #include "tessera/check/memory_rules.hpp"
 #include "tessera/core/recorder.hpp"
 
@@ -52,6 +53,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   double seconds() const;
   /// Is the OS thread inside of a kernel, where it may be stopped anywhere?
   bool in_kernel() const { return in_kernel_.load(); }
+  /// The running thread ends the program.
+  Mistake exit_at() const;
+  const RunContext& context() const { return context_; }
   void add_mistake(Mistake mistake);
   /// Counts one more of a mistake that was met before, and at least as badly; false: it was not.
   bool is_repeated(const Mistake& mistake);
@@ -166,6 +170,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   }
   /// Lets the other lanes of the warp catch up, so that the log of this one can be emptied.
   [[gnu::noinline]] void make_room();
+  void stop_at_access();
   const Region& region(int number) const;
   std::uint16_t site_of(const Here& here) {
     const Here& a = last_site_here_;
@@ -199,7 +204,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool has_met(const Here& barrier) const;
   void report_early_return(const Here& barrier, int ended);
   void report_endless(const BlockFault& fault);
-  void name_last_access(Mistake& mistake);
+  /// The block crashed at this address, which a tensor is said to have.
+  void name_missing_memory(Mistake& mistake, std::uint64_t address);
   /// Names tensor and element of a byte of a region.
   void locate(Mistake& mistake, int region, std::uint64_t offset);
   void name_tile(Mistake& mistake, const TileAt& tile) const;
@@ -277,6 +283,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
 
   int thread_ = 0;
   EventLog* log_ = nullptr;
+  int stop_thread_ = -1;          ///< where a debugger stops it; -1: not in this block
+  bool stops_at_access_ = false;  ///< the next one
   std::vector<EventLog> logs_;
   std::vector<const char*> superstep_of_;
   std::vector<Here> last_here_;   ///< of the last access or barrier of a thread
@@ -290,7 +298,6 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool failed_ = false, stopped_ = false;  ///< what threads do while they are unwound is nothing
   bool is_special_ = false;                ///< failed, or the next access is outside of its view
   Outside outside_;
-  std::uint64_t last_address_ = 0;
   tessera::detail::Access last_access_ = tessera::detail::Access::load;
 
   std::vector<Site> sites_;

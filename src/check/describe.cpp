@@ -59,6 +59,7 @@ std::string fault_text(const Mistake& m, const std::string& who, const std::stri
       return cat(who, m.detail.starts_with("threw") ? " " : " throws: ", m.detail,
                  last_place(m.here));
     case Kind::stack_overflow: return cat(who, ": ", m.detail, last_place(m.here));
+    case Kind::crash: return cat(who, " ", m.detail, last_place(m.here));
     default: return m.detail;
   }
 }
@@ -161,7 +162,9 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "wrong extent?",
     "check the grid and the guard of the store",
     "once would be enough: keep the sum in a register and store it at the end",
-    "use smaller tiles or blocks"};
+    "use smaller tiles or blocks",
+    "tell the kernel its memory by tensors, whose accesses are checked; stop the thread in a "
+    "debugger just before: --stop-at"};
 
 }  // namespace
 

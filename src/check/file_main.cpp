@@ -1,18 +1,29 @@
-// The program of `tessera check FILE.cpp`: see file.hpp.
+// The program of `tessera check FILE.cpp`: see file.hpp. Whatever ends it, there is a report: a
+// thread that dies of a signal is a finding already, one that calls exit() becomes one here, and
+// for the rest the command sees that the report is missing.
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <thread>
 
 #include "tessera/check/file.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
+#include "unfinished.hpp"
 
 namespace tessera::check {
 
 namespace {
 
+constexpr int kCouldNotCheck = 4;
+
 struct Printing {
-  std::string format = "text", device = "h200", junit, html;
+  std::string format = "text", device = "h200", junit, html, report;
 };
 
 void set(Options& options, Printing& printing, std::string_view key, const std::string& value) {
@@ -24,10 +35,13 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "correctness") options.correctness = value == "1";
   else if (key == "forget_tiles") options.forget_tiles = value == "1";
   else if (key == "registers") options.registers = std::atoi(value.c_str());
+  else if (key == "suppress") options.suppressions = read_suppressions(value);
+  else if (key == "stop_at") options.stop_at = parse_stop_at(value);
   else if (key == "format") printing.format = value;
-  else if (key == "device") printing.device = value;
+  else if (key == "device") printing.device = options.device = value;
   else if (key == "junit") printing.junit = value;
   else if (key == "html") printing.html = value;
+  else if (key == "report") printing.report = value;
 }
 
 bool write(const std::string& path, const std::string& text) {
@@ -38,34 +52,71 @@ bool write(const std::string& path, const std::string& text) {
   return written && closed;
 }
 
+/// The report, or nothing but an exit code, as the command finds it: whole or not at all.
+bool leave(const Printing& to, int code, const std::string& text) {
+  if (to.report.empty()) return write({}, text);
+  const std::string unfinished = to.report + ".part";
+  std::error_code failed;
+  if (!write(unfinished, cat(code, "\n", text))) return false;
+  std::filesystem::rename(unfinished, to.report, failed);
+  return !failed;
+}
+
+/// Returns the exit code.
+int print(const Printing& to, const Report& report) {
+  const DeviceModel& device = device_model(to.device);
+  const int code = exit_code(report.summary);
+  const bool written =
+      (to.junit.empty() || write(to.junit, to_junit(report))) &&
+      (to.html.empty() || write(to.html, html_report(report, device))) &&
+      leave(to, code, to.format == "json" ? to_json(report, device) : to_text(report, device));
+  if (written) return code;
+  std::fputs("tessera check: the report cannot be written\n", stderr);
+  return kCouldNotCheck;
+}
+
+/// What exit() finds while a kernel runs.
+Printing* unfinished = nullptr;
+
+/// Registered with atexit, so it runs on the stack of whoever called exit(): the report needs more.
+void report_the_exit() {
+  if (unfinished == nullptr) return;
+  const auto* const recorder = static_cast<BlockRecorder*>(tessera::detail::recorder);
+  int code = kCouldNotCheck;
+  std::thread([&] {
+    code = print(*unfinished, recorder != nullptr
+                                  ? report_of_exit(*recorder)
+                                  : report_of_crash("check_kernel", Kind::crash, "called exit()"));
+  }).join();
+  _exit(code);
+}
+
 }  // namespace
 
 int file_main(int argc, char** argv, Report (*check_kernel)(const Options&)) {
-  constexpr int kCouldNotCheck = 4;
+  static Printing printing;  // an exit() in the kernel looks at it
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int code = kCouldNotCheck;
   try {
     Options options;
-    Printing printing;
     for (int i = 1; i < argc; ++i) {
       const std::string_view word = argv[i];
       const auto equals = word.find('=');
       if (equals != std::string_view::npos)
         set(options, printing, word.substr(0, equals), std::string(word.substr(equals + 1)));
     }
-    const DeviceModel& device = device_model(printing.device);
+    device_model(printing.device);
+    unfinished = &printing;
+    std::atexit(report_the_exit);
     const Report report = check_kernel(options);
-    const bool written =
-        (printing.junit.empty() || write(printing.junit, to_junit(report))) &&
-        (printing.html.empty() || write(printing.html, html_report(report, device))) &&
-        write({}, printing.format == "json" ? to_json(report, device) : to_text(report, device));
-    if (!written) {
-      std::fputs("tessera check: the report cannot be written\n", stderr);
-      return kCouldNotCheck;
-    }
-    return exit_code(report.summary);
+    unfinished = nullptr;
+    code = print(printing, report);
   } catch (const std::exception& error) {
+    unfinished = nullptr;
     std::fprintf(stderr, "tessera check: %s\n", error.what());
-    return kCouldNotCheck;
+    leave(printing, code, "");
   }
+  return code;
 }
 
 }  // namespace tessera::check

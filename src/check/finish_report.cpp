@@ -108,9 +108,9 @@ void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& 
 
 /// A block that ended early leaves things undone.
 bool ends_a_block(Kind kind) {
-  static constexpr Kind kKinds[] = {
-      Kind::exception,        Kind::endless,         Kind::stack_overflow, Kind::impossible_launch,
-      Kind::diverged_barrier, Kind::missing_barrier, Kind::mma_misuse};
+  static constexpr Kind kKinds[] = {Kind::exception, Kind::endless,          Kind::stack_overflow,
+                                    Kind::crash,     Kind::diverged_barrier, Kind::missing_barrier,
+                                    Kind::mma_misuse};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
 

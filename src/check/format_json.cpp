@@ -94,6 +94,7 @@ ordered_json json_of(const Summary& s) {
   out["notes"] = s.notes;
   out["blocks"] = s.blocks;
   out["checked_blocks"] = s.checked_blocks;
+  out["suppressed"] = s.suppressed;
   out["timed_out"] = s.timed_out;
   out["incomplete"] = s.incomplete.empty() ? ordered_json(nullptr) : ordered_json(s.incomplete);
   return out;
@@ -167,6 +168,12 @@ std::string to_json(const Report& report, const DeviceModel& device) {
   out["summary"] = json_of(report.summary);
   out["findings"] = ordered_json::array();
   for (const auto& finding : report.findings) out["findings"].push_back(json_of(finding));
+  out["suppressed"] = ordered_json::array();
+  for (const auto& each : report.suppressed) {
+    out["suppressed"].push_back(json_of(each.finding));
+    out["suppressed"].back()["reason"] = each.reason;
+  }
+  out["unused_suppressions"] = report.unused_suppressions;
   out["counters"] = counters_json(report);
   out["tensors"] = ordered_json::array();
   for (const auto& each : report.coverage) out["tensors"].push_back(json_of(each));

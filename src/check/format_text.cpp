@@ -38,6 +38,19 @@ std::string finding_text(const Finding& f) {
   return out + (f.hint.empty() ? "" : cat("  try: ", f.hint, "\n")) + "\n";
 }
 
+std::string suppressed_text(const Report& report) {
+  std::string out;
+  for (const auto& [finding, reason] : report.suppressed)
+    out += cat("suppressed: ", name(finding.kind),
+               finding.location.line > 0
+                   ? cat(" at ", finding.location.file, ":", finding.location.line)
+                   : cat(" of ", finding.tensor.empty() ? report.kernel : finding.tensor),
+               ": ", reason, "\n");
+  for (const auto& each : report.unused_suppressions)
+    out += cat("unused suppression: ", each, "\n");
+  return out;
+}
+
 std::string coverage_text(const Coverage& c) {
   std::string out = cat("  ", c.tensor, " (", c.rows, ",", c.cols, "): ");
   if (!c.is_output) return out + cat(c.read, " of ", c.elements, " elements read\n");
@@ -95,6 +108,7 @@ std::string summary_line(const Report& report) {
   out += s.checked_blocks == s.blocks
              ? cat(" in ", counted(s.blocks, "block"))
              : cat(" in ", s.checked_blocks, " of ", counted(s.blocks, "block"));
+  if (s.suppressed > 0) out += cat(", ", s.suppressed, " suppressed");
   if (!s.incomplete.empty()) return cat(out, "; ", s.incomplete);
   return s.timed_out ? out + ", stopped at the time limit" : out;
 }
@@ -108,6 +122,7 @@ std::string to_text(const Report& report, const DeviceModel& device) {
   for (const auto& each : report.coverage) out += coverage_text(each);
   if (!report.by_line.empty()) out += counters_text(report);
   if (report.summary.checked_blocks > 0) out += device_text(report, device);
+  out += suppressed_text(report);
   return out + summary_line(report) + "\n";
 }
 

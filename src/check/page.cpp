@@ -149,8 +149,7 @@ std::string advice_list(const Subject& subject) {
 
 std::string findings_list(const Subject& subject) {
   const Report& r = subject.report;
-  if (r.findings.empty()) return "<p class=\"good\">None.</p>\n";
-  std::string out;
+  std::string out = r.findings.empty() ? "<p class=\"good\">None.</p>\n" : "";
   for (std::size_t i = 0; i < r.findings.size(); ++i) {
     const Finding& f = r.findings[i];
     std::string where = place(subject, f.location);
@@ -169,6 +168,9 @@ std::string findings_list(const Subject& subject) {
                "</h3>\n<p>", escaped(f.problem), "</p>\n<p class=\"small dim\">", who, "</p>\n",
                f.hint.empty() ? "" : cat("<p>", escaped(f.hint), "</p>\n"), "</div>\n");
   }
+  for (const auto& [finding, reason] : r.suppressed)
+    out += cat("<p class=\"small dim\">Suppressed: ", name(finding.kind), " ",
+               place(subject, finding.location), ": ", escaped(reason), "</p>\n");
   return out;
 }
 

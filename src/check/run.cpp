@@ -9,6 +9,7 @@
 #include "finish_report.hpp"
 #include "merge_blocks.hpp"
 #include "tessera/check/check.hpp"
+#include "tessera/check/device_model.hpp"
 
 namespace tessera::check::detail {
 
@@ -140,6 +141,21 @@ void check_options(const Options& options) {
   if (!(options.time_limit_s >= 0))
     throw Error(Category::argument, "check: a negative time limit", "0 (none) or more seconds",
                 cat(options.time_limit_s));
+  if (!options.device.empty()) device_model(options.device);
+}
+
+/// Why the device that was asked for does not hold a block; empty where it does.
+std::string limit_of(const Options& options, const Launch& launch) {
+  if (options.device.empty()) return {};
+  const DeviceModel& device = device_model(options.device);
+  if (const index_t threads = volume(launch.block); threads > device.threads_per_block)
+    return cat("a block has ", threads, " threads; ", device.name, " takes at most ",
+               device.threads_per_block);
+  if (static_cast<index_t>(launch.shared_bytes) > device.smem_per_block_bytes)
+    return cat("a block takes ", launch.shared_bytes, " bytes of shared memory; ", device.name,
+               " gives it at most ", device.smem_per_block_bytes, " (",
+               device.smem_per_block_bytes / 1024, " KiB)");
+  return {};
 }
 
 Launch with_names(const Launch& asked, const Options& options) {
@@ -189,26 +205,35 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
                        {static_cast<std::int64_t>(blocks.size()), checked});
 }
 
-}  // namespace
-
-Report run(const Options& options, const Launch& asked) {
-  check_options(options);
-  const Launch launch = with_names(asked, options);
-  RunContext context{options, launch, regions_of(launch.buffers)};
+Report run_launch(RunContext& context) {
   MergedBlocks merged(context.regions);
-  if (const std::string refusal = refusal_of(launch, options); !refusal.empty()) {
+  const std::string limit = limit_of(context.options, context.launch);
+  const std::string refusal = refusal_of(context.launch, context.options);
+  if (!limit.empty() || !refusal.empty()) {
     Mistake mistake;
     mistake.kind = Kind::impossible_launch;
-    mistake.detail = refusal;
+    mistake.detail = limit.empty() ? refusal : limit;
     merged.add_mistake(mistake);
-    return finish_report(context, merged, {}, {});
   }
+  if (!refusal.empty()) return finish_report(context, merged, {}, {});
+  if (context.options.stop_at) require_inside(*context.options.stop_at, context.launch);
   try {
     return run_blocks(context, merged);
   } catch (const std::bad_alloc&) {
     throw Error(Category::resource, "check: no memory for what is kept of the kernel's tensors", {},
                 {}, "check smaller tensors");
   }
+}
+
+}  // namespace
+
+Report run(const Options& options, const Launch& asked) {
+  check_options(options);
+  const Launch launch = with_names(asked, options);
+  RunContext context{options, launch, regions_of(launch.buffers)};
+  Report report = run_launch(context);
+  suppress(report, options.suppressions);
+  return report;
 }
 
 }  // namespace tessera::check::detail

@@ -1,10 +1,13 @@
 // `tessera check NAME`: one kernel of the ladder under the checker, on seeded numbers of any shape;
 // `tessera check FILE.cpp`: a kernel of the user's own.
 // Exit code 0 when it is clean, 1 with findings, 4 when it could not be checked.
+#include <fstream>
+
 #include "check_file.hpp"
 #include "checked_kernel.hpp"
 #include "commands.hpp"
 #include "options.hpp"
+#include "signals.hpp"
 #include "temporary_folder.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
@@ -16,54 +19,81 @@ namespace {
 
 struct Request {
   CheckedKernel kernel;
-  std::string junit, html;
+  std::string junit, html, suppress, flags, stop_at;
   bool force = false;
 };
 
-/// The options that a file's own check takes: its shapes, tiles and data are its own.
-std::vector<std::string> file_arguments(const Context& context, const CheckedKernel& kernel) {
-  return {cat("order=", kernel.order),
-          cat("seed=", kernel.seed),
-          cat("threads=", kernel.threads),
-          cat("blocks=", kernel.blocks),
-          cat("time_limit_s=", kernel.seconds),
-          cat("correctness=", kernel.counters_only ? 0 : 1),
-          cat("forget_tiles=", kernel.forget_tiles ? 1 : 0),
-          cat("registers=", kernel.registers),
-          cat("format=", context.json ? "json" : "text"),
-          cat("device=", kernel.device)};
+/// Prints the report and writes what else was asked for.
+int print_report(const Context& context, const Request& request, const FileReport& report) {
+  if (!request.junit.empty()) write_file(context, request.junit, request.force, report.junit);
+  if (!request.html.empty()) write_file(context, request.html, request.force, report.html);
+  context.print(report.text);
+  return report.code;
 }
 
-/// The file's program leaves its outputs in a folder of ours, from where they go to their places
-/// whole or not at all.
-int check_users_file(const Context& context, const Request& request) {
+/// A kernel as a program of its own.
+int check_program(const Context& context, const Request& request, Compilation compilation) {
+  compilation.flags = request.flags;
+  compilation.for_debugger = !request.stop_at.empty();
+  const FileReport report = check_file({.compilation = std::move(compilation),
+                                        .kernel = request.kernel,
+                                        .stop_at = request.stop_at,
+                                        .suppress = request.suppress,
+                                        .json = context.json,
+                                        .wants_junit = !request.junit.empty(),
+                                        .wants_html = !request.html.empty()});
+  if (report.text.empty()) return report.code;  // it has said why
+  return print_report(context, request, report);
+}
+
+/// A kernel of the ladder that has to be compiled first.
+int check_compiled(const Context& context, const Request& request, const KernelSpelling& spelling) {
   const TemporaryFolder folder;
-  auto arguments = file_arguments(context, request.kernel);
-  const std::pair<const std::string*, std::string> outputs[] = {
-      {&request.junit, (folder.path() / "junit").string()},
-      {&request.html, (folder.path() / "html").string()}};
-  for (const auto& [wanted, temporary] : outputs)
-    if (!wanted->empty())
-      arguments.push_back(cat(wanted == &request.junit ? "junit=" : "html=", temporary));
-  const int code = check_file(request.kernel.name, arguments);
-  for (const auto& [wanted, temporary] : outputs)
-    if (const auto text = check::read_source(temporary); text && !wanted->empty())
-      write_file(context, *wanted, request.force, *text);
-  return code;
+  const auto source = folder.path() / cat(request.kernel.name, ".cpp");
+  std::ofstream(source) << source_text(request.kernel, spelling);
+  const std::string what = cat(request.kernel.name, " with tile ", to_string(spelling.tile), " in ",
+                               request.kernel.dtype);
+  context.detail(cat("compiling ", what));
+  return check_program(context, request, {.source = source, .what = what});
 }
 
-int run_check(const Context& context, const Request& request) {
-  const check::DeviceModel& device = checked_device(request.kernel);
+void check_request(Request& request) {
+  checked_device(request.kernel);
   for (const std::string& file : {request.junit, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
-  if (is_file(request.kernel)) return check_users_file(context, request);
+  if (!request.suppress.empty())
+    request.kernel.suppressions = check::read_suppressions(request.suppress);
+  if (!request.stop_at.empty()) check::parse_stop_at(request.stop_at);
+}
+
+int run_check(const Context& context, Request& request) {
+  check_request(request);
+  const std::string& name = request.kernel.name;
+  if (is_file(request.kernel)) {
+    const InterruptsAreNoted noted;  // folders and programs go when the command is stopped
+    return check_program(context, request, {.source = name, .what = name});
+  }
+  const KernelSpelling spelling = spelling_of(request.kernel);
+  if (!spelling.is_compiled || !request.stop_at.empty() || !request.flags.empty()) {
+    const InterruptsAreNoted noted;
+    return check_compiled(context, request, spelling);
+  }
+  const check::DeviceModel& device = check::device_model(request.kernel.device);
   const check::Report report = checked(request.kernel);
-  if (!request.junit.empty())
-    write_file(context, request.junit, request.force, check::to_junit(report));
-  if (!request.html.empty())
-    write_file(context, request.html, request.force, check::html_report(report, device, source_of));
-  context.print(context.json ? check::to_json(report, device) : check::to_text(report, device));
-  return check::exit_code(report.summary);
+  return print_report(
+      context, request,
+      {check::exit_code(report.summary),
+       context.json ? check::to_json(report, device) : check::to_text(report, device),
+       request.junit.empty() ? "" : check::to_junit(report),
+       request.html.empty() ? "" : check::html_report(report, device, source_of)});
+}
+
+void add_outputs(CLI::App& app, Request& request, Context& context) {
+  app.add_option("--junit", request.junit, "Write the result for CI into FILE")->type_name("FILE");
+  app.add_option("--html", request.html, "Write a page with source, pictures and roofline")
+      ->type_name("FILE");
+  app.add_flag("--force", request.force, "Replace FILE if it exists");
+  add_json_option(app, context, "One JSON document on stdout");
 }
 
 }  // namespace
@@ -76,22 +106,27 @@ void add_check(CLI::App& root, Context& context) {
       "  tessera check tiled\n"
       "  tessera check block_tiled_vectorized -m 256 -n 256 -k 256 --device a100\n"
       "  tessera check naive -m 17 -n 31 -k 9 --json | jq .summary\n"
-      "  tessera check my_kernel.cpp --html my_kernel.html\n"
+      "  tessera check my_kernel.cpp --html my_kernel.html --cxxflags '-Iinclude -DTILE=32'\n"
+      "  tessera check my_kernel.cpp --stop-at 'block=1,0 thread=3 superstep=load'\n"
       "  tessera check tiled_idiomatic --tile 16x16x16 --order shuffled --seed 3 --junit "
       "check.xml");
   add_kernel_options(
       *app, request->kernel,
       "A kernel of the ladder: naive, tiled, ..., or FILE.cpp with a kernel of your own");
+  app->get_option("NAME")->type_name("KERNEL|FILE");
   app->add_flag("--counters-only", request->kernel.counters_only,
                 "Count, but look for no mistakes");
   app->add_flag("--forget-tiles", request->kernel.forget_tiles,
                 "Report elements of a tile that were not written when the tile was loaded again");
-  app->add_option("--junit", request->junit, "Write the result for CI into FILE")
+  app->add_option("--suppress", request->suppress,
+                  "Accept the findings that FILE lists, each with a reason")
       ->type_name("FILE");
-  app->add_option("--html", request->html, "Write a page with source, pictures and roofline")
-      ->type_name("FILE");
-  app->add_flag("--force", request->force, "Replace FILE if it exists");
-  add_json_option(*app, context, "One JSON document on stdout");
+  app->add_option("--cxxflags", request->flags, "Further options of the compiler, as one word")
+      ->type_name("FLAGS");
+  app->add_option("--stop-at", request->stop_at,
+                  "Stop in gdb: 'block=0,1,0 thread=3,0,0 superstep=load'")
+      ->type_name("WHERE");
+  add_outputs(*app, *request, context);
   app->callback([&context, request] {
     context.action = [&context, request] { return run_check(context, *request); };
   });

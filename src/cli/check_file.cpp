@@ -1,18 +1,13 @@
 // Compiles and runs a file for the checker: see check_file.hpp.
 #include "check_file.hpp"
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
+#include "program.hpp"
 #include "temporary_folder.hpp"
-#include "tessera/core/error.hpp"
-#include "tessera/core/text.hpp"
+#include "tessera/check/file.hpp"
+#include "tessera/check/format.hpp"
+#include "tessera/check/html_report.hpp"
 
 namespace tessera::cli {
 
@@ -20,112 +15,79 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the headers and the library are.
-struct Installed {
-  fs::path include, library;
-};
-
-/// The library below a folder: libtessera.a or .so.
-fs::path library_in(const fs::path& folder) {
-  for (const char* name : {"libtessera.a", "libtessera.so"}) {
-    if (fs::exists(folder / name)) return folder / name;
+/// The key=value arguments of check::file_main.
+std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& folder) {
+  const CheckedKernel& kernel = check.kernel;
+  const bool stops = !check.stop_at.empty();
+  std::vector<std::string> out = {cat("order=", kernel.order),
+                                  cat("seed=", kernel.seed),
+                                  cat("threads=", stops ? 1 : kernel.threads),
+                                  cat("blocks=", stops ? 0 : kernel.blocks),
+                                  cat("time_limit_s=", stops ? 0 : kernel.seconds),
+                                  cat("correctness=", kernel.counters_only ? 0 : 1),
+                                  cat("forget_tiles=", kernel.forget_tiles ? 1 : 0),
+                                  cat("registers=", kernel.registers),
+                                  cat("format=", check.json ? "json" : "text"),
+                                  cat("device=", kernel.device)};
+  if (!check.suppress.empty()) out.push_back("suppress=" + check.suppress);
+  if (stops) {
+    out.push_back("stop_at=" + check.stop_at);
+    return out;
   }
-  return {};
-}
-
-/// Beside this program: an installed prefix, or a build folder, whose cache names the sources.
-Installed installed() {
-  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-  Installed out;
-  if (fs::exists(prefix / "include/tessera/check/file.hpp")) {
-    out.include = prefix / "include";
-    for (const char* folder : {"lib", "lib64"}) {
-      if (out.library.empty()) out.library = library_in(prefix / folder);
-    }
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(prefix / "lib", none)) {
-      if (out.library.empty() && entry.is_directory()) out.library = library_in(entry.path());
-    }
-  } else {
-    const std::string key = "CMAKE_HOME_DIRECTORY:INTERNAL=";
-    std::ifstream cache(prefix / "CMakeCache.txt");
-    for (std::string line; std::getline(cache, line);) {
-      if (line.starts_with(key)) out.include = fs::path(line.substr(key.size())) / "include";
-    }
-    out.library = library_in(prefix);
-  }
-  if (out.library.empty() || !fs::exists(out.include)) {
-    throw Error(Category::unavailable, "check: the headers and the library are not found",
-                cat("include/tessera and libtessera below ", prefix.string()), {},
-                "install Tessera with its development files");
-  }
+  if (check.wants_junit) out.push_back("junit=" + (folder / "junit").string());
+  if (check.wants_html) out.push_back("html=" + (folder / "html").string());
+  out.push_back("report=" + (folder / "report").string());
   return out;
 }
 
-/// Runs a program with our streams; what waitpid says. -1: it could not be started.
-int run_program(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t pid = 0;
-  if (posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return -1;
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
-  }
-  return status;
+/// The report that the program could not write.
+FileReport report_for(const FileCheck& check, const ProgramEnd& end) {
+  const check::DeviceModel& device = check::device_model(check.kernel.device);
+  check::Report report = check::report_of_crash(
+      check.compilation.what, end.timed_out ? check::Kind::endless : check::Kind::crash,
+      end.timed_out ? "was still running long after the time limit and was ended" : end.text());
+  if (!check.suppress.empty()) check::suppress(report, check::read_suppressions(check.suppress));
+  return {check::exit_code(report.summary),
+          check.json ? check::to_json(report, device) : check::to_text(report, device),
+          check.wants_junit ? check::to_junit(report) : "",
+          check.wants_html ? check::html_report(report, device) : ""};
 }
 
-std::string compiler() {
-  const char* const name = std::getenv("CXX");
-  return name != nullptr && *name != '\0' ? name : "c++";
+/// Runs the program in gdb, which stops at the breakpoint that the checker calls.
+FileReport debug(std::vector<std::string> words) {
+  const std::vector<std::string> gdb = {"gdb",   "-q",
+                                        "-ex",   "set print frame-arguments none",
+                                        "-ex",   "break tessera_stop",
+                                        "-ex",   "run",
+                                        "-ex",   "backtrace 12",
+                                        "--args"};
+  words.insert(words.begin(), gdb.begin(), gdb.end());
+  const ProgramEnd end = run_program({.words = words, .owns_terminal = true});
+  if (!end.started)
+    throw Error(Category::unavailable, "check: --stop-at needs gdb, which cannot be started", {},
+                {}, "install gdb");
+  return {};
 }
 
 }  // namespace
 
-int check_file(const std::string& path, const std::vector<std::string>& arguments) {
-  if (!fs::is_regular_file(path))
-    throw Error(Category::file, cat("check: there is no file ", path));
-  const Installed at = installed();
+FileReport check_file(const FileCheck& check) {
+  if (!fs::is_regular_file(check.compilation.source))
+    throw Error(Category::file, cat("check: there is no file ", check.compilation.what));
   const TemporaryFolder folder;
-  const fs::path source = folder.path() / "main.cpp", program = folder.path() / "check";
-  std::ofstream(source) << "#include \"" << fs::absolute(path).string() << "\"\n"
-                        << "#include \"tessera/check/file.hpp\"\n"
-                        << "int main(int argc, char** argv) {\n"
-                        << "  return tessera::check::file_main(argc, argv, check_kernel);\n"
-                        << "}\n";
-  std::vector<std::string> words{compiler(),
-                                 "-std=c++20",
-                                 "-O1",
-                                 "-g",
-                                 "-DTESSERA_CHECK=1",
-                                 "-ftrivial-auto-var-init=pattern",
-                                 "-ffp-contract=off",
-                                 "-I" + at.include.string(),
-                                 "-o",
-                                 program.string(),
-                                 source.string(),
-                                 at.library.string()};
-  if (at.library.extension() == ".a")
-    for (const char* each : {"-lboost_context", "-lzip", "-ldl"}) words.emplace_back(each);
-  else words.push_back("-Wl,-rpath," + at.library.parent_path().string());
-  words.emplace_back("-pthread");
-  if (const int status = run_program(words); status != 0) {
-    throw Error(Category::unavailable,
-                status == -1 ? cat("check: the compiler ", words[0], " cannot be started")
-                             : cat("check: ", path, " does not compile"),
-                {}, {}, status == -1 ? "name one in CXX" : "see its messages above");
-  }
-  words = {program.string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const int status = run_program(words);
-  if (status == -1 || !WIFEXITED(status))
-    throw Error(
-        Category::kernel,
-        cat("check: the program of ", path, " crashed",
-            status != -1 && WIFSIGNALED(status) ? cat(" by signal ", WTERMSIG(status)) : ""),
-        {}, {}, "tell the kernel its memory by tensors: raw pointers are not watched");
-  return WEXITSTATUS(status);
+  std::vector<std::string> words = {compile(check.compilation, folder.path()).string()};
+  for (auto& each : arguments_of(check, folder.path())) words.push_back(std::move(each));
+  if (!check.stop_at.empty()) return debug(std::move(words));
+  // The program ends its kernel itself; this is for one that can no longer do that.
+  const double patience = 2.0 * check.kernel.seconds + 30;
+  const ProgramEnd end = run_program({.words = words, .seconds = patience});
+  const auto text = check::read_source((folder.path() / "report").string());
+  if (!text) return report_for(check, end);
+  const auto first_line = text->find('\n');
+  const auto left = [&](const char* name) {
+    return check::read_source((folder.path() / name).string()).value_or("");
+  };
+  return {std::stoi(*text), text->substr(first_line + 1), left("junit"), left("html")};
 }
 
 }  // namespace tessera::cli

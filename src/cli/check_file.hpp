@@ -1,16 +1,35 @@
-// `tessera check FILE.cpp`: a file with a kernel of the user's own, compiled with the system's
-// compiler and run.
+// A kernel as a program of its own under the checker: a file of the user's, or a kernel of the
+// ladder in a tile or type that is not built in. Whatever becomes of the program, there is a
+// report.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "checked_kernel.hpp"
+#include "compile.hpp"
+
 namespace tessera::cli {
 
-/// Compiles the file (CXX, else c++), runs it with these key=value arguments (check/file.hpp), its
-/// streams being ours. Returns the program's exit code. Throws Error(file) where there is no file,
-/// Error(unavailable) where it does not compile or no compiler or library is found, Error(kernel)
-/// where the program crashes.
-int check_file(const std::string& path, const std::vector<std::string>& arguments);
+/// How the program is run.
+struct FileCheck {
+  Compilation compilation;
+  CheckedKernel kernel;  ///< its limits, order, seed and device
+  std::string stop_at;   ///< run it in gdb, which stops there; see check::parse_stop_at
+  std::string suppress;  ///< a file
+  bool json = false, wants_junit = false, wants_html = false;
+};
+
+struct FileReport {
+  int code = 0;
+  std::string text;         ///< or JSON
+  std::string junit, html;  ///< where they are wanted
+};
+
+/// Compiles and runs it. A program that ends without a report gets one with a finding. Throws
+/// Error(file) where there is no such file, Error(unavailable) where it does not compile or there
+/// is no debugger, Interrupted.
+FileReport check_file(const FileCheck& check);
 
 }  // namespace tessera::cli

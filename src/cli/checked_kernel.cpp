@@ -2,15 +2,16 @@
 #include "checked_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
 
 #include "operand.hpp"
 #include "suggest.hpp"
 #include "tessera/check/html_report.hpp"
-#include "tessera/core/random.hpp"
+#include "tessera/check/product.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/io/atomic_file.hpp"
-#include "tessera/matmul/check.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {
@@ -25,14 +26,10 @@ void require_known(const std::string& name) {
               near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
-/// Whole numbers from -8 to 8, so that every type holds them.
 void fill(const Array& out, std::uint64_t seed, std::uint64_t stream) {
   visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
     T* const to = static_cast<T*>(out.writable());
-    for (index_t i = 0; i < out.count(); ++i) {
-      const auto bits = random_bits(seed + stream, static_cast<std::uint64_t>(i));
-      to[i] = convert<T>(static_cast<double>(bits % 17) - 8);
-    }
+    for (index_t i = 0; i < out.count(); ++i) to[i] = check::seeded_element<T>(seed, stream, i);
   });
 }
 
@@ -44,7 +41,7 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_d
   add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
   add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
-  add_dtype(app, "--dtype", kernel.dtype, "Element type: f32 (default), f16 or f64");
+  add_dtype(app, "--dtype", kernel.dtype, "Element type: f32 (default), f64, f16, bf16 or i32");
   app.add_option("--tile", kernel.tile,
                  "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own")
       ->type_name("TILE");
@@ -75,7 +72,10 @@ const check::DeviceModel& checked_device(const CheckedKernel& kernel) {
 }
 
 bool is_file(const CheckedKernel& kernel) {
-  return kernel.name.ends_with(".cpp") || kernel.name.find('/') != std::string::npos;
+  static constexpr std::string_view kEndings[] = {".cpp", ".cc", ".cxx", ".c++", ".cu"};
+  return kernel.name.find('/') != std::string::npos ||
+         std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [&](std::string_view ending) { return kernel.name.ends_with(ending); });
 }
 
 check::Report checked(const CheckedKernel& kernel) {
@@ -93,6 +93,8 @@ check::Report checked(const CheckedKernel& kernel) {
   how.correctness = !kernel.counters_only;
   how.forget_tiles = kernel.forget_tiles;
   how.registers = kernel.registers;
+  how.device = kernel.device;
+  how.suppressions = kernel.suppressions;
   try {
     const Array A = make_array(type, {kernel.m, kernel.k}),
                 B = make_array(type, {kernel.k, kernel.n}),
@@ -109,6 +111,38 @@ check::Report checked(const CheckedKernel& kernel) {
     throw Error(Category::unavailable, cat("could not check: ", error.problem()), error.expected(),
                 error.got(), error.advice());
   }
+}
+
+KernelSpelling spelling_of(const CheckedKernel& kernel) {
+  require_known(kernel.name);
+  const DType type = parse_dtype(kernel.dtype);
+  return spell_kernel(kernel.name, type, type,
+                      kernel.tile.empty() ? TileShape{} : parse_tile(kernel.tile));
+}
+
+std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spelling) {
+  const Problem problem{.M = kernel.m,
+                        .N = kernel.n,
+                        .K = kernel.k,
+                        .in = parse_dtype(kernel.dtype),
+                        .out = parse_dtype(kernel.dtype),
+                        .a = {kernel.k, 1},
+                        .b = {kernel.n, 1},
+                        .c = {kernel.n, 1},
+                        .beta = kernel.beta};
+  char beta[64];
+  std::snprintf(beta, sizeof beta, "%a", kernel.beta);
+  if (!std::isfinite(kernel.beta))
+    throw Error(Category::argument, "check: --beta of a tile or type that is not built in",
+                "a finite number", cat(kernel.beta));
+  return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
+             "\"\n\nusing namespace tessera;\n\n"
+             "check::Report check_kernel(const check::Options& options) {\n"
+             "  check::Options own = options;\n  own.problem = \"",
+             to_string(problem), " tile=", to_string(spelling.tile),
+             "\";\n  return check::check_product<", spelling.kernel, ", ", spelling.type,
+             ">(own, {.m = ", kernel.m, ", .n = ", kernel.n, ", .k = ", kernel.k,
+             ", .beta = ", beta, "});\n}\n");
 }
 
 std::optional<std::string> source_of(const std::string& file) {

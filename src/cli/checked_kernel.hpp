@@ -4,10 +4,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "options.hpp"
 #include "tessera/check/device_model.hpp"
-#include "tessera/check/report.hpp"
+#include "tessera/check/suppressions.hpp"
+#include "tessera/matmul/check.hpp"
 
 namespace tessera::cli {
 
@@ -23,6 +25,7 @@ struct CheckedKernel {
   int registers = 0;                          ///< of a thread; 0: unknown
   double beta = 0;
   bool counters_only = false, forget_tiles = false;
+  std::vector<check::Suppression> suppressions;
 };
 
 /// NAME, extents, type, tile, order, seed, beta, blocks, time limit, device, registers, threads;
@@ -37,6 +40,12 @@ bool is_file(const CheckedKernel& kernel);
 /// Runs it. Throws Error(argument) with the nearest name, Error(unavailable) where it could not be
 /// checked.
 check::Report checked(const CheckedKernel& kernel);
+
+/// What is run, as a program spells it. Throws Error(argument) with the nearest name, or with why
+/// no kernel has the tile or type.
+KernelSpelling spelling_of(const CheckedKernel& kernel);
+/// A file for `tessera check FILE.cpp` that runs it.
+std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spelling);
 
 /// The text of a source as reports name it; of an installed command the header beside it.
 std::optional<std::string> source_of(const std::string& file);

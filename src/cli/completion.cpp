@@ -33,6 +33,7 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
     return {false, algorithms, words};
   }
   if (type == "KERNEL") return {false, false, checked_algorithms()};
+  if (type == "KERNEL|FILE") return {true, false, checked_algorithms()};
   if (type == "SUITES") return {false, true, suite_names()};
   if (type == "TOPIC") {
     std::vector<std::string> words;
@@ -176,7 +177,7 @@ std::string zsh_text(const std::string& text) {
 }
 
 std::string zsh_action(const Values& values) {
-  if (values.files) return "_files";
+  if (values.files && values.words.empty()) return "_files";
   if (values.comma_list) return fmt::format("_values -s , name {}", join(values.words, " "));
   return values.words.empty() ? " " : "(" + join(values.words, " ") + ")";
 }

@@ -240,6 +240,9 @@ int main_of_tessera(int argc, char** argv) {
   } catch (const Error& error) {
     context.error(error.what());
     return exit_code(error.category());
+  } catch (const Interrupted& interrupted) {
+    context.error(interrupted.signal == SIGINT ? "interrupted" : "ended by a signal");
+    return 128 + interrupted.signal;
   } catch (const std::bad_alloc&) {
     context.error(
         "not enough memory; use smaller matrices or fewer threads, or raise the limit (ulimit -v)");

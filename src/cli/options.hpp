@@ -1,7 +1,7 @@
 // Building blocks for the option tree: options that check their value when it is read and answer in
 // one sentence, with the nearest known name where a name is misspelt. The type name of an option
-// says what completion offers for it: FILE, ALGORITHM, ALGORITHMS, KERNEL, SUITES, TYPE, TOPIC, or
-// the choices themselves joined by '|'.
+// says what completion offers for it: FILE, ALGORITHM, ALGORITHMS, KERNEL, KERNEL|FILE, SUITES,
+// TYPE, TOPIC, or the choices themselves joined by '|'.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -26,6 +26,42 @@ std::vector<std::string> checked_algorithms() {
   return out;
 }
 
+namespace {
+
+std::string_view cpp_name(DType type) {
+  switch (type) {
+    case DType::f64: return "double";
+    case DType::f32: return "float";
+    case DType::i32: return "std::int32_t";
+    default: return name(type);
+  }
+}
+
+}  // namespace
+
+KernelSpelling spell_kernel(std::string_view algorithm, DType in, DType out,
+                            const TileShape& tile) {
+  const std::string_view named = find_algorithm(algorithm).name;
+  const auto ladder = detail::ladder();
+  const auto entry = std::find_if(ladder.begin(), ladder.end(),
+                                  [&](const auto& each) { return each.algorithm.name == named; });
+  if (entry->kernel.empty())
+    throw Error(Category::argument, cat("check: ", named, " is no kernel of threads and blocks"));
+  KernelSpelling spelled;
+  spelled.tile = detail::possible_tile(*entry, in, out, tile);
+  spelled.header = cat("tessera/kernels/", named, ".hpp");
+  spelled.kernel = cat(entry->kernel, "<TileShape", detail::initializer_text(spelled.tile), ">");
+  spelled.type = in == out ? std::string(cpp_name(in)) : cat(cpp_name(in), ", ", cpp_name(out));
+  const auto all = detail::checked_ladder();
+  const auto compiled =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == named; });
+  spelled.is_compiled = compiled != all.end() &&
+                        std::find(compiled->tiles.begin(), compiled->tiles.end(), spelled.tile) !=
+                            compiled->tiles.end() &&
+                        compiled->has_type(in, out, spelled.tile);
+  return spelled;
+}
+
 check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
                            const Matrix& C, const check::Options& options, const void* bias) {
   const Problem& p = plan.problem;
@@ -48,7 +84,8 @@ check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMa
                 cat("check: ", plan.algorithm, " with tile ", to_string(plan.tile), " in ",
                     name(p.in), " is not compiled for the checker"),
                 "f32, or the algorithm's first tile in f16 or f64", {},
-                "take --dtype f32, or check the kernel in a file of your own");
+                "'tessera check' compiles others when they are asked for; in C++, see "
+                "tessera/check/product.hpp");
   }
   check::Options own = options;
   own.order = plan.order;

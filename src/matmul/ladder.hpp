@@ -53,6 +53,10 @@ inline bool has_product(DType in, DType out) {
   return has_native_product(in, out) || (out == DType::i32 && (in == DType::i8 || in == DType::u8));
 }
 
+/// The tile that `wanted` means, built in or not. Throws Error(argument) where no kernel of the
+/// entry can have it, or has this product.
+TileShape possible_tile(const LadderEntry& entry, DType in, DType out, const TileShape& wanted);
+
 /// Refuses what no plan can hold, whether it is made or read: extents, element types, scalars.
 void check_problem(const Problem& problem);
 

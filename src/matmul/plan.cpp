@@ -65,19 +65,28 @@ std::string tile_list(std::span<const TileShape> tiles) {
   return out;
 }
 
-/// Why an algorithm cannot run a problem with a tile.
-Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
+/// Why no kernel of an algorithm can run a problem with a tile.
+Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
   const Algorithm& a = entry.algorithm;
   if (!a.supports(p.in, p.out))
     return {cat("no ", type_text(p), " product"), "choose another algorithm, or let it be chosen"};
-  const auto at = std::find(a.tiles.begin(), a.tiles.end(), tile) - a.tiles.begin();
-  if (at < a.typed_tiles) return {};
-  const bool built = at < std::ssize(a.tiles);
-  if (built && p.in == DType::f32 && p.out == DType::f32) return {};
+  if (std::find(a.tiles.begin(), a.tiles.end(), tile) < a.tiles.begin() + a.typed_tiles) return {};
   if (a.tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
   if (const auto why = entry.rule(tile, size_of(p.in)); !why.empty())
     return {cat("tile ", to_string(tile), " is impossible: ", why),
             cat("built: ", tile_list(a.tiles))};
+  return {};
+}
+
+/// Why an algorithm cannot run a problem with a tile.
+Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
+  const Algorithm& a = entry.algorithm;
+  if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
+  const auto at = std::find(a.tiles.begin(), a.tiles.end(), tile) - a.tiles.begin();
+  if (at < a.typed_tiles) return {};
+  const bool built = at < std::ssize(a.tiles);
+  if (built && p.in == DType::f32 && p.out == DType::f32) return {};
+  if (auto impossible = impossibility(entry, p, tile); !impossible.why.empty()) return impossible;
   const auto offered = p.in == DType::f32 && p.out == DType::f32
                            ? a.tiles
                            : a.tiles.first(static_cast<std::size_t>(a.typed_tiles));
@@ -87,14 +96,19 @@ Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileSh
               ">: see docs/kernels.md")};
 }
 
+[[noreturn]] void refuse(std::string_view prefix, const detail::LadderEntry& entry,
+                         const Refusal& refused) {
+  throw Error(Category::argument,
+              cat(prefix, entry.algorithm.name, " cannot run this product: ", refused.why), {}, {},
+              refused.advice);
+}
+
 /// The tile of options that an algorithm must take. Throws Error(argument) where it cannot.
 TileShape required_tile(const detail::LadderEntry& entry, const Problem& p, const TileShape& wanted,
                         std::string_view prefix = {}) {
   const TileShape tile = resolve_tile(entry.algorithm, wanted);
   if (const Refusal refused = refusal(entry, p, tile); !refused.why.empty())
-    throw Error(Category::argument,
-                cat(prefix, entry.algorithm.name, " cannot run this product: ", refused.why), {},
-                {}, refused.advice);
+    refuse(prefix, entry, refused);
   return tile;
 }
 
@@ -141,6 +155,15 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted) {
 }
 
 }  // namespace
+
+TileShape detail::possible_tile(const LadderEntry& entry, DType in, DType out,
+                                const TileShape& wanted) {
+  const Problem p{.in = in, .out = out};
+  const TileShape tile = resolve_tile(entry.algorithm, wanted);
+  if (const Refusal refused = impossibility(entry, p, tile); !refused.why.empty())
+    refuse("check: ", entry, refused);
+  return tile;
+}
 
 std::string to_string(const TileShape& t) {
   if (t == TileShape{}) return "none";

@@ -3,6 +3,8 @@
 // its next wait.
 #include <algorithm>
 #include <bit>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -171,13 +173,26 @@ void BlockScheduler::State::wait_after_failure(int thread) {
   if (exceptions->uncaught == 0) abandon_thread(thread);
 }
 
+std::string BlockScheduler::State::crash_text() const {
+  switch (crash_signal) {
+    case SIGFPE: return "an arithmetic fault, such as an integer divided by zero (SIGFPE)";
+    case SIGILL: return "an illegal instruction (SIGILL)";
+    case SIGABRT: return "abort(), as a failed assertion calls it (SIGABRT)";
+    default: break;
+  }
+  char address[32];
+  std::snprintf(address, sizeof address, "0x%llx",
+                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(fault_address)));
+  return cat("an access to address ", address, ", where the process has no memory for it (",
+             crash_signal == SIGBUS ? "SIGBUS)" : "SIGSEGV)");
+}
+
 Error BlockScheduler::State::fault_error(int thread) const {
   const std::string who = cat(kernel_and_block(), ", thread ", thread_text(thread));
   if (taken_by == Fault::interrupted)
     return Error(Category::kernel, cat(who, ": stopped at the time limit"));
-  if (taken_by == Fault::memory)
-    return Error(Category::kernel, cat(who, ": an access to memory that the process does not have"),
-                 {}, {}, "give the kernel tensors that are no larger than their memory");
+  if (taken_by == Fault::crash)
+    return Error(Category::kernel, cat(who, " crashed: ", crash_text()));
   const auto depth = static_cast<std::size_t>(
       std::max<std::ptrdiff_t>(current->stack_low + current->stack_bytes - fault_address, 0));
   const std::size_t enough = std::bit_ceil(depth + task.stack_bytes);
@@ -195,9 +210,10 @@ Error BlockScheduler::State::fault_error(int thread) const {
 void BlockScheduler::State::taken_off() {
   const int thread = current->thread;
   fail({.kind = taken_by == Fault::interrupted ? BlockFault::Kind::stopped
-                : taken_by == Fault::memory    ? BlockFault::Kind::no_memory
+                : taken_by == Fault::crash     ? BlockFault::Kind::crashed
                                                : BlockFault::Kind::overflowed,
-        .thread = thread},
+        .thread = thread,
+        .address = reinterpret_cast<std::uintptr_t>(fault_address)},
        [&] { return fault_error(thread); });
   abandoned = true;
   leave(*current, main);

@@ -142,13 +142,16 @@ void BlockScheduler::run(const BlockTask& task) {
   if (task.observer != nullptr) task.observer->begins(s.shared.data);
   const detail::FaultScope faults({
       .owns =
-          [](void* context, const void* address) {
+          [](void* context, int signal, const void* address) {
             State& state = *static_cast<State*>(context);
             if (state.current == &state.main) return false;
-            const bool on_stacks = state.arena->contains(address);
-            if (!on_stacks && state.task.observer == nullptr) return false;
-            state.taken_by = on_stacks ? Fault::stack : Fault::memory;
-            state.fault_address = static_cast<const std::byte*>(address);
+            const bool is_access = signal == SIGSEGV || signal == SIGBUS;
+            const bool overflows = is_access && state.arena->contains(address);
+            // Unwatched kernels crash as every program does: with a core for the debugger.
+            if (!overflows && state.task.observer == nullptr) return false;
+            state.taken_by = overflows ? Fault::stack : Fault::crash;
+            state.fault_address = is_access ? static_cast<const std::byte*>(address) : nullptr;
+            state.crash_signal = signal;
             return true;
           },
       .interrupted =

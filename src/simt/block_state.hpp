@@ -92,9 +92,10 @@ struct BlockScheduler::State {
   Fiber main;
   Fiber* current = nullptr;
   detail::Exceptions* exceptions = nullptr;  ///< of the OS thread that runs the block
-  enum class Fault : std::uint8_t { none, stack, memory, interrupted };
+  enum class Fault : std::uint8_t { none, stack, crash, interrupted };
   Fault taken_by = Fault::none;              ///< what took the running thread off its code
-  const std::byte* fault_address = nullptr;  ///< of Fault::stack and Fault::memory
+  const std::byte* fault_address = nullptr;  ///< of Fault::stack, and of accesses that crashed
+  int crash_signal = 0;                      ///< of Fault::crash
   std::atomic<bool> stopping = false;        ///< stop() was called
   pthread_t os_thread{};                     ///< that runs the block
   detail::AlignedBytes shared, exchange, scratch;
@@ -190,6 +191,7 @@ struct BlockScheduler::State {
   /// not even a destructor.
   [[noreturn]] void taken_off();
   Error fault_error(int thread) const;
+  std::string crash_text() const;
 };
 
 }  // namespace tessera

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <mutex>
 
 namespace tessera::detail {
@@ -20,14 +21,17 @@ constexpr std::size_t kAlternateBytes = 64 * 1024;
 
 thread_local FaultHandler active;
 
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
 std::mutex install_mutex;
 int installed = 0;
-struct sigaction previous_segv;
-struct sigaction previous_bus;
+struct sigaction previous_actions[std::size(kFaults)];
 std::terminate_handler previous_terminate;
 
 void pass_on(int signal, siginfo_t* info, void* where) {
-  const struct sigaction& previous = signal == SIGSEGV ? previous_segv : previous_bus;
+  std::size_t which = 0;
+  while (kFaults[which] != signal) ++which;
+  const struct sigaction& previous = previous_actions[which];
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, where);
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
@@ -40,11 +44,14 @@ void pass_on(int signal, siginfo_t* info, void* where) {
 
 void on_fault(int signal, siginfo_t* info, void* where) {
   if (active.owns == nullptr) return pass_on(signal, info, where);
-  if (info->si_code == SI_TKILL) {
+  // What another process sends is no fault: si_code is 0 or less, but for abort().
+  const bool is_abort = signal == SIGABRT && info->si_code == SI_TKILL;
+  if (info->si_code == SI_TKILL && signal == SIGSEGV) {
     const auto answer = active.interrupted(active.context);
     if (answer == FaultHandler::Answer::not_mine) pass_on(signal, info, where);
     if (answer != FaultHandler::Answer::abandon) return;
-  } else if (!active.owns(active.context, info->si_addr)) {
+  } else if ((info->si_code <= 0 && !is_abort) ||
+             !active.owns(active.context, signal, is_abort ? nullptr : info->si_addr)) {
     return pass_on(signal, info, where);
   }
   auto* frame = static_cast<ucontext_t*>(where);
@@ -107,16 +114,14 @@ bool has_alternate_stack() {
 }
 
 /// What an OS thread needs to take a fault on a fiber, from its first kernel to its end: another
-/// stack for the handler, and the two signals let through (a fault that is blocked kills the
-/// process).
+/// stack for the handler, and the signals let through (a fault that is blocked kills the process).
 void make_thread_ready() {
   thread_local bool ready = false;
   if (ready) return;
   ready = has_alternate_stack();
   sigset_t faults;
   sigemptyset(&faults);
-  sigaddset(&faults, SIGSEGV);
-  sigaddset(&faults, SIGBUS);
+  for (const int each : kFaults) sigaddset(&faults, each);
   pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
 }
 
@@ -131,8 +136,8 @@ FaultScope::FaultScope(const FaultHandler& handler) : outer_(active) {
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &previous_segv);
-    sigaction(SIGBUS, &action, &previous_bus);
+    for (std::size_t i = 0; i < std::size(kFaults); ++i)
+      sigaction(kFaults[i], &action, &previous_actions[i]);
     previous_terminate = std::set_terminate(on_terminate);
   }
 }
@@ -141,8 +146,8 @@ FaultScope::~FaultScope() {
   {
     const std::lock_guard lock(install_mutex);
     if (--installed == 0) {
-      sigaction(SIGSEGV, &previous_segv, nullptr);
-      sigaction(SIGBUS, &previous_bus, nullptr);
+      for (std::size_t i = 0; i < std::size(kFaults); ++i)
+        sigaction(kFaults[i], &previous_actions[i], nullptr);
       if (std::get_terminate() == on_terminate) std::set_terminate(previous_terminate);
     }
   }

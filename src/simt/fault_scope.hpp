@@ -1,17 +1,18 @@
-// Turns what would end the process inside a fiber, a fault beyond its stack and std::terminate,
-// into an ordinary call. Private to src/simt.
+// Turns what would end the process inside a fiber, a fault and std::terminate, into an ordinary
+// call. Private to src/simt.
 #pragma once
 
 namespace tessera::detail {
 
-/// While an object lives, a fault on this OS thread is offered to `owns(context, address)`; if that
-/// says yes, the faulting code is abandoned and `landing(context)` runs at `stack_top()` instead.
+/// While an object lives, a fault on this OS thread (and abort()) is offered to `owns(context,
+/// signal, address)`; if that says yes, the faulting code is abandoned and `landing(context)` runs
+/// at `stack_top()` instead.
 /// `terminated(context)` runs in place of std::terminate and does not return, unless the thread is
 /// not in one of the context's fibers. A SIGSEGV that another thread of the process sent is no
 /// fault: `interrupted(context)` says what to do. Everything else goes where it went before.
 struct FaultHandler {
   enum class Answer { not_mine, go_on, abandon };
-  bool (*owns)(void* context, const void* address) = nullptr;
+  bool (*owns)(void* context, int signal, const void* address) = nullptr;
   Answer (*interrupted)(void* context) = nullptr;
   void* (*stack_top)(void* context) = nullptr;
   void (*landing)(void* context) = nullptr;

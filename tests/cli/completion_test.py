@@ -50,6 +50,8 @@ class Bash(harness.CommandTest):
         self.assertEqual(self.complete("bench", "--algorithms", "naive,bla"), {"naive,blas"})
         self.assertEqual(self.complete("layout", "ev"), {"eval"})
         self.assertIn("exit-codes", self.complete("help", ""))
+        self.path("tiles.cpp").write_text("")
+        self.assertLessEqual({"tiled", "tiles.cpp"}, self.complete("check", "til"))
         self.path("matrix.npy").write_bytes(b"")
         self.assertEqual(self.complete("multiply", "matr"), {"matrix.npy"})
         self.assertEqual(self.complete("multiply", "x.npy", "-o", "matr"), {"matrix.npy"})

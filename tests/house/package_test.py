@@ -121,6 +121,30 @@ class Package(unittest.TestCase):
         version = (cases.ROOT / "include/tessera/core/config.hpp").read_text().split('TESSERA_VERSION "')[1].split('"')[0]
         self.assertIn(version, run(command, "--version"))
 
+    def test_the_matchers_judge_a_kernel_of_another_project(self):
+        build = pathlib.Path(self.scratch.name) / "matchers"
+        configure(CONSUMER / "matchers", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        self.assertIn("[  PASSED  ] 2 tests", run(build / "judge"))
+
+    def test_the_installed_command_compiles_and_checks_kernels(self):
+        command = self.prefix / "bin/tessera"
+        if not command.exists():
+            self.skipTest("the command is not part of this build")
+        folder = pathlib.Path(self.scratch.name) / "my kernels"
+        folder.mkdir()
+        judge = (CONSUMER / "matchers/judge.cpp").read_text().split("TEST(")[0].replace("#include <gtest/gtest.h>", "")
+        (folder / "racy.cpp").write_text(judge.replace("#include <tessera/check/matchers.hpp>", "")
+                                         + "check::Report check_kernel(const check::Options&) { return report<false>(); }\n")
+        env = {"CXX": f"{cases.options.compiler} {flags()}".strip()}
+        done = subprocess.run([command, "check", "racy.cpp", "--json"], cwd=folder, capture_output=True, env={**os.environ, **env})
+        self.assertEqual(done.returncode, 1, done.stderr.decode())
+        self.assertIn("race", [finding["kind"] for finding in json.loads(done.stdout)["findings"]])
+        said = subprocess.run([command, "check", "naive", "--tile", "4x8", "-m", "9"], cwd=folder, capture_output=True,
+                              env={**os.environ, **env})
+        self.assertEqual(said.returncode, 0, said.stderr.decode())
+        self.assertIn("clean: no findings", said.stdout.decode())
+
     def test_nothing_installed_speaks_of_the_source_folder(self):
         texts = [f for f in self.prefix.rglob("*") if f.suffix in (".cmake", ".pc", ".hpp")]
         self.assertGreater(len(texts), 20)

@@ -13,11 +13,23 @@
 #include <vector>
 
 #include "tessera/check/report.hpp"
+#include "tessera/check/suppressions.hpp"
 #include "tessera/layout/layout.hpp"
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/simt/launch.hpp"
 
 namespace tessera::check {
+
+/// Where a debugger shall stop: the checker calls `tessera_stop()` when this thread enters the
+/// superstep (each time), or at its first access where no superstep is named.
+/// `gdb -ex 'break tessera_stop' -ex run --args PROGRAM` then has the kernel's line in its
+/// backtrace.
+struct StopAt {
+  Dim3 block{0, 0, 0}, thread{0, 0, 0};
+  std::string superstep;
+};
+/// "block=0,1,0 thread=3,0,0 superstep=load"; what is left out is 0. Throws Error(argument).
+StopAt parse_stop_at(std::string_view text);
 
 struct Options {
   int threads = 0;  ///< OS threads; 0: default_threads(). The report does not depend on it.
@@ -31,6 +43,9 @@ struct Options {
   int registers = 0;           ///< of a thread, as `ptxas -v` says; 0: unknown, no limit
   std::vector<std::string> tensors;  ///< names of the tensor arguments; default "A", "B", "C", ...
   std::string problem;               ///< kept in the report
+  std::string device;  ///< the GPU whose limits count ("a100"); empty: what any GPU has
+  std::vector<Suppression> suppressions;
+  std::optional<StopAt> stop_at;  ///< use one OS thread and no time limit with it
 };
 
 namespace detail {
@@ -88,7 +103,8 @@ void add_buffer(std::vector<Buffer>&, const Other&) {}
 }  // namespace detail
 
 /// Throws Error(argument) where the options are wrong, Error(resource) where there is no memory;
-/// what the kernel does wrong is a finding.
+/// what the kernel does wrong is a finding, also where it crashes. A kernel that calls exit() ends
+/// the program.
 template <class Kernel, class... Args>
 Report check(const Options& options, const LaunchConfig& config, const Kernel& kernel,
              const Args&... args) {

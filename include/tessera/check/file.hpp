@@ -8,13 +8,19 @@
 #pragma once
 
 #include "tessera/check/check.hpp"
+#include "tessera/check/product.hpp"
 #include "tessera/tensor/host_tensor.hpp"
 
 namespace tessera::check {
 
 /// The program that the command makes of the file. The arguments are key=value: what Options holds,
-/// and format=text|json, device=NAME, junit=FILE, html=FILE. Returns the exit code: 0 clean, 1
-/// findings, 4 could not check.
+/// and format=text|json, device=NAME, junit=FILE, html=FILE, report=FILE (else stdout). The report
+/// is written last and whole, with the exit code as its first line: where it is missing, the
+/// program has not come to its end. Returns the exit code: 0 clean, 1 findings, 4 could not check.
 int file_main(int argc, char** argv, Report (*check_kernel)(const Options&));
+
+/// The report of such a program that left none: one finding. `how` is what became of it, "ended by
+/// signal 9 (Killed)".
+Report report_of_crash(const std::string& program, Kind kind, const std::string& how);
 
 }  // namespace tessera::check

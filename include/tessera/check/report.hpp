@@ -36,9 +36,10 @@ enum class Kind : std::uint8_t {
   never_read,          ///< an input of which elements were never read
   never_written,       ///< an output of which elements were never written
   written_twice,       ///< an output of which elements were written more than once
-  impossible_launch    ///< more threads or shared storage than any device has
+  impossible_launch,   ///< more threads or shared storage than the device gives to a block
+  crash                ///< a thread that dies of a signal, or ends the program
 };
-inline constexpr std::array<std::string_view, 19> kKindNames = {"race",
+inline constexpr std::array<std::string_view, 20> kKindNames = {"race",
                                                                 "out-of-bounds",
                                                                 "outside-view",
                                                                 "misaligned",
@@ -56,7 +57,8 @@ inline constexpr std::array<std::string_view, 19> kKindNames = {"race",
                                                                 "never-read",
                                                                 "never-written",
                                                                 "written-twice",
-                                                                "impossible-launch"};
+                                                                "impossible-launch",
+                                                                "crash"};
 constexpr std::string_view name(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 /// note: legal, but worth a look. warning: not promised to work everywhere. error: wrong.
@@ -226,9 +228,16 @@ struct AccessSample {
   std::int64_t all_transfers = 0;  ///< of all of them
 };
 
+/// A finding that was accepted: see suppressions.hpp.
+struct Suppressed {
+  Finding finding;
+  std::string reason;
+};
+
 struct Summary {
   bool clean = true;  ///< no error and no warning, and all was checked that was asked for
   std::int64_t errors = 0, warnings = 0, notes = 0;  ///< findings, each counted once
+  std::int64_t suppressed = 0;                       ///< of which none is counted above
   std::int64_t blocks = 0, checked_blocks = 0;       ///< fewer: the blocks were sampled
   bool timed_out = false;                            ///< not all of them, for the time limit
   /// Why the kernel could not be checked whole, though nothing says that it runs without end;
@@ -251,7 +260,9 @@ struct Report {
   std::int64_t shared_bytes = 0;
   int registers = 0;  ///< of a thread, where the options say so; 0: unknown
   Summary summary;
-  std::vector<Finding> findings;  ///< errors first, then in the order of their places
+  std::vector<Finding> findings;       ///< errors first, then in the order of their places
+  std::vector<Suppressed> suppressed;  ///< in the same order
+  std::vector<std::string> unused_suppressions;  ///< as they are written
   Counters total;
   std::vector<LineCounters> by_line;            ///< in the order of files and lines
   std::vector<SuperstepCounters> by_superstep;  ///< in the order in which a block meets them

@@ -2,6 +2,10 @@
 // holds afterwards what run() leaves there.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "tessera/check/check.hpp"
 #include "tessera/matmul/plan.hpp"
 
@@ -9,6 +13,18 @@ namespace tessera {
 
 /// Names of the algorithms that can be checked: the kernels of the ladder.
 std::vector<std::string> checked_algorithms();
+
+/// A kernel of the ladder as a program spells it.
+struct KernelSpelling {
+  std::string header;  ///< "tessera/kernels/tiled.hpp"
+  std::string kernel;  ///< "Tiled<TileShape{.bm = 24, .bn = 24, .bk = 24}>"
+  std::string type;    ///< of the elements: "float", or "f16, float" for another one of C
+  TileShape tile;
+  bool is_compiled;  ///< check_matmul() has it
+};
+/// With the kernel's own tile where `tile` is all zero. Throws Error(argument) where the algorithm
+/// is unknown or none of threads and blocks, or cannot have this type or tile, with the reason.
+KernelSpelling spell_kernel(std::string_view algorithm, DType in, DType out, const TileShape& tile);
 
 /// The report of the plan's kernel. Names of tensors, the problem's text, order, seed and whether
 /// C holds anything (beta = 0: nothing) come from the plan. Throws Error(unavailable) where the

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,15 @@ namespace tessera {
 
 /// Why a block fails, in single facts.
 struct BlockFault {
-  enum class Kind { diverged, missing, threw, overflowed, no_memory, stopped };
+  enum class Kind { diverged, missing, threw, overflowed, stopped, crashed };
   Kind kind = Kind::threw;
   std::string unit;           ///< of diverged: "block" or "warp"
   int thread = 0, other = 0;  ///< the other: one that waits elsewhere, or the first that has ended
   Here here, other_here;      ///< where they wait; line 0: nowhere
   std::string text;           ///< what happened, without the names of kernel, block and thread
   std::string advice;         ///< may be empty
+  std::uint64_t address =
+      0;  ///< of crashed: an access to it was the reason; 0: to none, or to null
 };
 
 class BlockObserver {

@@ -1,7 +1,7 @@
 // Runs the threads of one block on one core: every thread is a fiber, barrier() switches to the
 // next one. A thread that never waits runs as a plain function call. A barrier that not all threads
 // reach, an exception and a stack overflow end the block with an Error that names the lines;
-// nothing hangs and nothing crashes.
+// nothing hangs. Other faults do so too where an observer watches.
 //
 // Called by launch.hpp and by the CPU thread's context; kernels see neither.
 #pragma once

@@ -1,0 +1,169 @@
+// Finds headers and library, compiles, links: see compile.hpp.
+#include "compile.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "program.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where the headers and the library are.
+struct Installed {
+  fs::path include, library;
+};
+
+/// The library below a folder: libtessera.a or .so.
+fs::path library_in(const fs::path& folder) {
+  for (const char* name : {"libtessera.a", "libtessera.so"}) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  return {};
+}
+
+/// Beside this program: an installed prefix, or a build folder, whose cache names the sources.
+Installed installed() {
+  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  Installed out;
+  if (fs::exists(prefix / "include/tessera/check/file.hpp")) {
+    out.include = prefix / "include";
+    for (const char* folder : {"lib", "lib64"}) {
+      if (out.library.empty()) out.library = library_in(prefix / folder);
+    }
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(prefix / "lib", none)) {
+      if (out.library.empty() && entry.is_directory()) out.library = library_in(entry.path());
+    }
+  } else {
+    const std::string key = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+    std::ifstream cache(prefix / "CMakeCache.txt");
+    for (std::string line; std::getline(cache, line);) {
+      if (line.starts_with(key)) out.include = fs::path(line.substr(key.size())) / "include";
+    }
+    out.library = library_in(prefix);
+  }
+  if (out.library.empty() || !fs::exists(out.include)) {
+    throw Error(Category::unavailable, "check: the headers and the library are not found",
+                cat("include/tessera and libtessera below ", prefix.string()), {},
+                "install Tessera with its development files");
+  }
+  return out;
+}
+
+using Words = std::vector<std::string>;
+
+Words compiler() {
+  const char* const name = std::getenv("CXX");
+  if (name == nullptr || *name == '\0') return {"c++"};
+  if (access(name, X_OK) == 0) return {name};  // a path with blanks
+  const Words words = split_words(name);
+  return words.empty() ? Words{"c++"} : words;
+}
+
+/// Runs the compiler with these words behind its own.
+ProgramEnd run_compiler(Words words, const std::string& stderr_file = {}) {
+  const Words first = compiler();
+  words.insert(words.begin(), first.begin(), first.end());
+  const ProgramEnd end = run_program({.words = words, .stderr_file = stderr_file});
+  if (!end.started || end.exit_code == 127)
+    throw Error(Category::unavailable,
+                cat("check: the compiler ", first.front(), " cannot be started"),
+                "a C++20 compiler: GCC 12, Clang 14 or newer", {},
+                "install one, or name it in the environment variable CXX");
+  return end;
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(Category::unavailable, cat("check: ", what, " does not compile"), {}, {},
+              "see the compiler's messages above");
+}
+
+constexpr const char* kMain = R"(namespace tessera::check {
+struct Options;
+struct Report;
+int file_main(int, char**, Report (*)(const Options&));
+}  // namespace tessera::check
+tessera::check::Report check_kernel(const tessera::check::Options&);
+int main(int argc, char** argv) { return tessera::check::file_main(argc, argv, check_kernel); }
+)";
+
+/// What the linker said, in a sentence where it is one of the two usual mistakes.
+[[noreturn]] void refuse_to_link(const std::string& what, const std::string& said) {
+  if (said.find("check_kernel") != std::string::npos)
+    throw Error(
+        Category::unavailable, cat("check: ", what, " defines no function check_kernel"),
+        "tessera::check::Report check_kernel(const tessera::check::Options& options), in no "
+        "namespace and not static",
+        {}, "see 'Your own kernel' in docs/checker.md");
+  if (said.find("multiple definition of `main'") != std::string::npos)
+    throw Error(Category::unavailable, cat("check: ", what, " defines main()"),
+                "check_kernel alone: the program is the command's", {}, "leave main() out");
+  std::fputs(said.c_str(), stderr);
+  refuse(what);
+}
+
+}  // namespace
+
+std::vector<std::string> split_words(std::string_view text) {
+  Words out;
+  bool in_word = false;
+  char quote = 0;
+  for (const char c : text) {
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) out.emplace_back();
+    in_word = true;
+    if (c == quote) quote = 0;
+    else if (quote == 0 && (c == '"' || c == '\'')) quote = c;
+    else out.back() += c;
+  }
+  return out;
+}
+
+fs::path compile(const Compilation& compilation, const fs::path& folder) {
+  const Installed at = installed();
+  const fs::path object = folder / "kernel.o", main = folder / "main.cpp",
+                 program = folder / "check", said = folder / "linker";
+  const Words flags = split_words(compilation.flags);
+  Words words{"-std=c++20",
+              compilation.for_debugger ? "-O0" : "-O1",
+              "-g",
+              "-DTESSERA_CHECK=1",
+              "-ftrivial-auto-var-init=pattern",
+              "-fstack-clash-protection",
+              "-ffp-contract=off",
+              "-I" + at.include.string()};
+  words.insert(words.end(), flags.begin(), flags.end());
+  for (const auto& each :
+       {std::string("-x"), std::string("c++"), std::string("-c"),
+        fs::absolute(compilation.source).string(), std::string("-o"), object.string()})
+    words.push_back(each);
+  if (!run_compiler(words).good()) refuse(compilation.what);
+
+  std::ofstream(main) << kMain;
+  words = {main.string(), object.string(), at.library.string(), "-o", program.string()};
+  if (at.library.extension() == ".a")
+    for (const char* each : {"-lboost_context", "-lzip", "-ldl"}) words.emplace_back(each);
+  else words.push_back("-Wl,-rpath," + at.library.parent_path().string());
+  words.emplace_back("-pthread");
+  words.insert(words.end(), flags.begin(), flags.end());
+  if (!run_compiler(words, said.string()).good()) {
+    std::ifstream text(said);
+    refuse_to_link(compilation.what, {std::istreambuf_iterator<char>(text), {}});
+  }
+  return program;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,30 @@
+// Runs another program and waits for it: a compiler, a kernel's own program, a debugger. Ctrl-C and
+// a time limit end it with all that it has started.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+
+struct ProgramRun {
+  std::vector<std::string> words;  ///< the program, looked for on the PATH, and its arguments
+  std::string stderr_file;         ///< where its stderr goes; empty: to ours
+  double seconds = 0;              ///< it is killed after so many; 0: never
+  bool owns_terminal = false;      ///< Ctrl-C is its own to handle
+};
+
+struct ProgramEnd {
+  bool started = false, timed_out = false;
+  int exit_code = -1;  ///< -1: a signal ended it
+  int signal = 0;
+
+  bool good() const { return exit_code == 0; }
+  /// "ended with exit code 3", "was ended by signal 9 (Killed)".
+  std::string text() const;
+};
+
+/// Its stdin and stdout are ours. Throws Interrupted at a noted signal, when the program is gone.
+ProgramEnd run_program(const ProgramRun& run);
+
+}  // namespace tessera::cli
