@@ -4,6 +4,7 @@
 #include "suggest.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/cuda/runtime.hpp"
 
 namespace tessera::cli {
 
@@ -41,18 +42,10 @@ std::vector<std::string> instruction_sets() {
   return out;
 }
 
-bool cuda_built() {
-#if defined(TESSERA_HAS_CUDA)
-  return true;
-#else
-  return false;
-#endif
-}
-
 std::string version_text() {
   return cat("tessera ", TESSERA_VERSION, "\ncompiler: ", compiler_text(), " (", build_type(),
              ")\ninstruction sets: ", join(instruction_sets(), " "),
-             "\nCUDA: ", cuda_built() ? "yes" : "no", "\n");
+             "\nCUDA: ", cuda::is_built() ? "yes" : "no", "\n");
 }
 
 }  // namespace tessera::cli

@@ -12,8 +12,6 @@ std::string compiler_text();
 std::string build_type();
 /// Of the instruction sets that matter here, those this processor and operating system offer.
 std::vector<std::string> instruction_sets();
-/// True where the CUDA engine is compiled in.
-bool cuda_built();
 /// What --version prints: one fact per line.
 std::string version_text();
 

@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "compare_report.hpp"
 #include "device.hpp"
+#include "executor.hpp"
 #include "json_text.hpp"
 #include "machine.hpp"
 #include "operand.hpp"
@@ -84,13 +85,11 @@ constexpr double kTimedSeconds = 0.01;
 /// Multiplies into C; a short product again and again, each time from what C held before, and the
 /// fastest time counts. The first of several runs does not: it wakes the threads, touches memory
 /// for the first time and loads the caches.
-void time_runs(Compared& out, const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
-               const Array& C, const Array& C0) {
+void time_runs(Compared& out, Executor& executor, const Plan& plan, const ConstMatrix& A,
+               const ConstMatrix& B, const Array& C, const Array& C0) {
   const auto one_run = [&] {
     reset(C, C0, plan.problem.beta);
-    const auto start = Clock::now();
-    run(plan, A, B, matrix_of(C));
-    return seconds_since(start);
+    return executor.run(plan, A, B, matrix_of(C));
   };
   out.seconds = one_run();
   out.runs = 1;
@@ -101,12 +100,12 @@ void time_runs(Compared& out, const Plan& plan, const ConstMatrix& A, const Cons
     out.seconds = std::min(out.seconds, one_run());
 }
 
-Compared compare_one(const Algorithm& algorithm, const Plan& plan, const ConstMatrix& A,
-                     const ConstMatrix& B, const Array& C, const Array& C0,
+Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan& plan,
+                     const ConstMatrix& A, const ConstMatrix& B, const Array& C, const Array& C0,
                      const Verifier& verifier) {
   Compared out{.algorithm = &algorithm, .status = Status::ok, .tile = plan.tile};
   try {
-    time_runs(out, plan, A, B, C, C0);
+    time_runs(out, executor, plan, A, B, C, C0);
     out.gflops = out.seconds > 0 ? plan.problem.flops() / out.seconds * 1e-9 : 0;
     out.found = verifier.check(const_matrix_of(C), algorithm.arithmetic(plan.problem.in));
   } catch (const std::bad_alloc&) {
@@ -186,7 +185,7 @@ struct Field {
 
 /// All plans first: what is named and cannot run is refused before any work.
 Field planned(const Request& request, const Problem& problem, Options options) {
-  (void)make_plan(problem);  // what no algorithm could run is said as it is
+  (void)make_plan(problem, {.device = options.device});  // what none could run is said as it is
   const bool all = request.algorithms.empty();
   Field out;
   for (const auto& name : all ? algorithm_names() : request.algorithms) {
@@ -210,7 +209,6 @@ void check_request(const Request& request, DType type) {
        {std::pair{"-m", request.m}, {"-n", request.n}, {"-k", request.k}}) {
     if (value < 0) throw Error(Category::argument, cat(flag, " is missing"), "-m M -n N -k K");
   }
-  named_device(request.device);
   if (!std::isfinite(request.alpha) || !std::isfinite(request.beta))
     throw Error(Category::argument, "alpha and beta must be finite numbers here", {},
                 cat("alpha ", request.alpha, ", beta ", request.beta));
@@ -219,10 +217,11 @@ void check_request(const Request& request, DType type) {
 }
 
 /// Multiplies and checks, algorithm after algorithm.
-void compare_all(const Context& context, Field& field, const Array& A, const Array& B,
-                 const Array& C, const Array& C0, const Problem& problem, int threads) {
+void compare_all(const Context& context, Executor& executor, Field& field, const Array& A,
+                 const Array& B, const Array& C, const Array& C0, const Problem& problem,
+                 int threads) {
   const ConstMatrix a = const_matrix_of(A), b = const_matrix_of(B);
-  const Rehearsal expected = rehearse(context, field.plans, problem, a, b, C, threads);
+  const Rehearsal expected = rehearse(context, executor, field.plans, problem, a, b, C, threads);
   Progress progress(context, "exact product", expected.total(), Pace::Unit::seconds);
   progress.update(0, expected.exact);
   const Verifier verifier(
@@ -237,7 +236,7 @@ void compare_all(const Context& context, Field& field, const Array& A, const Arr
     Compared& result = field.results[i];
     progress.label(std::string(result.algorithm->name));
     progress.update(done, expected.steps[i]);
-    result = compare_one(*result.algorithm, *field.plans[i], a, b, C, C0, verifier);
+    result = compare_one(*result.algorithm, executor, *field.plans[i], a, b, C, C0, verifier);
     done += expected.steps[i];
   }
 }
@@ -250,6 +249,7 @@ int run_compare(const Context& context, const Request& request) {
   const DType type = named_dtype(request.dtype);
   check_request(request, type);
   Options options;
+  options.device = named_device(request.device);
   options.threads = request.threads > 0 ? request.threads : default_threads();
   options.order = parse_order(request.order);
   options.seed = request.seed;
@@ -266,10 +266,11 @@ int run_compare(const Context& context, const Request& request) {
   fill(A, data, random_bits(stream + 1, 0), options.threads);
   fill(B, data, random_bits(stream + 2, 0), options.threads);
   if (problem.beta != 0) fill(C0, data, random_bits(stream + 3, 0), options.threads);
-  compare_all(context, field, A, B, C, C0, problem, options.threads);
+  Executor executor(options.device);
+  compare_all(context, executor, field, A, B, C, C0, problem, options.threads);
 
   const Comparison comparison{problem,        data,         request.order,
-                              request.device, request.seed, options.threads};
+                              options.device, request.seed, options.threads};
   if (context.json) context.print(json_text(to_json(comparison, field.results)));
   else context.print(to_table(context, comparison, field.results));
   context.flush();
@@ -294,7 +295,8 @@ void add_compare(CLI::App& root, Context& context) {
   app->add_option("--tile", request->tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own")
       ->type_name("TILE");
-  app->add_option("--device", request->device, "Where to run: cpu")->type_name("cpu|cuda:0");
+  app->add_option("--device", request->device, "Where to run: cpu (default) or a GPU")
+      ->type_name("cpu|cuda:0");
   add_seed(*app, "--seed", request->seed, "Seed of the data and of shuffled orders (default 0)");
   add_choice(*app, "--order", request->order, {"forward", "backward", "shuffled"},
              "Order in which a block's threads run between two barriers (default forward)");

@@ -1,29 +1,29 @@
 // Device names: see device.hpp.
 #include "device.hpp"
 
-#include <algorithm>
+#include <charconv>
 
-#include "build_info.hpp"
 #include "suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/cuda/runtime.hpp"
 
 namespace tessera::cli {
 
 std::string named_device(const std::string& text) {
   if (text == "cpu") return text;
-  const std::string number = text.starts_with("cuda:") ? text.substr(5) : text == "cuda" ? "0" : "";
-  const bool digits = !number.empty() && std::all_of(number.begin(), number.end(),
-                                                     [](char c) { return c >= '0' && c <= '9'; });
-  if (digits) {
+  const std::string digits = text.starts_with("cuda:") ? text.substr(5) : text == "cuda" ? "0" : "";
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size() || number < 0)
+    throw Error(Category::argument, cat("unknown device '", text, "'"), "cpu, cuda or cuda:N", {},
+                nearest(text, {"cpu", "cuda"}).empty()
+                    ? ""
+                    : "did you mean '" + nearest(text, {"cpu", "cuda"}) + "'?");
+  if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
-                cuda_built() ? "no such CUDA device answers; 'tessera doctor' tells why"
-                             : "this program is built without CUDA; use --device cpu");
-  }
-  throw Error(Category::argument, cat("unknown device '", text, "'"), "cpu, cuda or cuda:N", {},
-              nearest(text, {"cpu", "cuda"}).empty()
-                  ? ""
-                  : "did you mean '" + nearest(text, {"cpu", "cuda"}) + "'?");
+                cat(why, "; use --device cpu, or see 'tessera doctor'"));
+  return cat("cuda:", cuda::device(number).number);
 }
 
 }  // namespace tessera::cli

@@ -5,8 +5,8 @@
 
 namespace tessera::cli {
 
-/// "cpu". Throws Error(unavailable) for a CUDA device that is not there, Error(argument) for any
-/// other name.
+/// "cpu" or "cuda:N" of what was typed ("cuda" is "cuda:0"). Throws Error(unavailable) for a CUDA
+/// device that is not there, with the reason, Error(argument) for any other name.
 std::string named_device(const std::string& text);
 
 }  // namespace tessera::cli

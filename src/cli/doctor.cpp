@@ -18,6 +18,7 @@
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/cuda/runtime.hpp"
 #include "tessera/io/array.hpp"
 
 namespace tessera::cli {
@@ -84,6 +85,25 @@ std::vector<Optional> optional_things(const PeerSearch& peers) {
   return out;
 }
 
+std::string device_text(const cuda::Device& device) {
+  return fmt::format("{}, sm_{}{}, {} SMs at {:.2f} GHz, {}", device.name, device.major,
+                     device.minor, device.sms, device.clock_hz * 1e-9,
+                     bytes_text(device.memory_bytes));
+}
+
+ordered_json devices_json() {
+  auto out = ordered_json::array();
+  for (const auto& device : cuda::devices())
+    out.push_back({{"name", cat("cuda:", device.number)},
+                   {"model", device.name},
+                   {"compute_capability", cat(device.major, ".", device.minor)},
+                   {"sms", device.sms},
+                   {"clock_hz", device.clock_hz},
+                   {"memory", device.memory_bytes},
+                   {"l2", device.l2_bytes}});
+  return out;
+}
+
 ordered_json to_json(const Machine& machine, const PeerSearch& peers,
                      const std::vector<Optional>& things) {
   ordered_json out = json_object();
@@ -125,9 +145,10 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
                      {"settings", peer.settings}});
   out["peers"] = found;
   const std::string driver = cuda_driver(), nvcc = nvcc_path();
-  out["cuda"] = {{"engine", cuda_built()},
+  out["cuda"] = {{"engine", cuda::is_built()},
                  {"driver", driver.empty() ? ordered_json() : ordered_json(driver)},
-                 {"nvcc", nvcc.empty() ? ordered_json() : ordered_json(nvcc)}};
+                 {"nvcc", nvcc.empty() ? ordered_json() : ordered_json(nvcc)},
+                 {"devices", devices_json()}};
   auto missing = ordered_json::array();
   for (const auto& thing : things) {
     if (thing.found.empty())
@@ -191,8 +212,11 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
 
   report.heading("CUDA");
   const std::string driver = cuda_driver(), nvcc = nvcc_path();
-  report.line("engine", cuda_built() ? "built in" : "not built in; kernels run on the CPU");
+  report.line("engine", cuda::is_built() ? "built in" : "not built in; kernels run on the CPU");
   report.line("driver", driver.empty() ? "not found (libcuda.so.1)" : driver);
+  const auto devices = cuda::devices();
+  for (const auto& device : devices) report.line(cat("cuda:", device.number), device_text(device));
+  if (devices.empty()) report.line("devices", cat("none: ", cuda::why_unavailable()));
   report.line("toolkit", nvcc.empty() ? "nvcc not found" : nvcc);
 
   report.heading("Peers for tessera bench");

@@ -30,6 +30,7 @@ Plan plan_of(const MultiplyRequest& request, const Operands& in) {
   problem.alpha = request.alpha, problem.beta = request.beta.value_or(0);
   Options options;
   options.algorithm = request.algorithm;
+  options.device = named_device(request.device);
   options.threads = request.threads;
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
   return make_plan(problem, options);
@@ -170,7 +171,8 @@ void add_multiply(CLI::App& root, Context& context) {
   app->add_option("--tile", request->tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own")
       ->type_name("TILE");
-  app->add_option("--device", request->device, "Where to run: cpu")->type_name("cpu|cuda:0");
+  app->add_option("--device", request->device, "Where to run: cpu (default) or a GPU")
+      ->type_name("cpu|cuda:0");
   add_threads(*app, request->threads);
   app->add_flag("--force", request->force, "Replace an output that exists");
   add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},

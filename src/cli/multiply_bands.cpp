@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "clock.hpp"
+#include "executor.hpp"
 #include "operand.hpp"
 #include "progress.hpp"
 #include "tessera/core/parallel.hpp"
@@ -133,6 +133,7 @@ Outcome multiply_in_bands(const Context& context, const MultiplyRequest& request
   }
   Progress progress(context, request.verify ? "multiplying and verifying" : "multiplying", all);
   Outcome out;
+  Executor executor(plan.device);
   // The first band tells how many rows take half a second.
   const double first = plan.algorithm == "packed" ? kFirstPackedBandFlops : kFirstBandFlops;
   index_t band = flops <= first ? most : band_of(plan, first / flops * all, most);
@@ -141,13 +142,11 @@ Outcome multiply_in_bands(const Context& context, const MultiplyRequest& request
     progress.update(static_cast<double>(row), static_cast<double>(rows));
     const Matrix c = target.begin(row, rows);
     const ConstMatrix a = rows_of(A, row, rows);
-    const auto start = Clock::now();
     const bool adds = plan.problem.beta != 0;
     const ConstMatrix c0 = adds ? rows_of(const_matrix_of(in.c0), row, rows) : ConstMatrix(c);
     if (adds) copy_into(c0, c, plan.threads);
     const Plan part = for_rows(plan, a, B, c);
-    run(part, a, B, c);
-    const double seconds = seconds_since(start);
+    const double seconds = executor.run(part, a, B, c);
     out.seconds += seconds;
     if (request.verify) {
       verify_rows(part, a, B, c0, c, row, out, [&](index_t done, index_t total) {

@@ -49,29 +49,27 @@ struct PartOperands {
   }
 };
 
-double product_seconds(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
-                       const Array& C) {
+double product_seconds(Executor& executor, const Plan& plan, const ConstMatrix& A,
+                       const ConstMatrix& B, const Array& C) {
   const index_t tile_rows = std::max(1, plan.tile.bm) * index_t{plan.threads};
   const Part part(plan.problem, tile_rows);
   const PartOperands x(part, A, B, C);
   Plan small = plan;
   small.problem = make_problem(x.A, x.B, x.C, plan.problem.alpha);
-  const auto start = Clock::now();
   try {
-    run(small, x.A, x.B, x.C);
+    return executor.run(small, x.A, x.B, x.C) * part.times;
   } catch (const Error&) {
     return 0;  // it is reported when its turn comes
   }
-  return seconds_since(start) * part.times;
 }
 
 }  // namespace
 
 double Rehearsal::total() const { return std::accumulate(steps.begin(), steps.end(), exact); }
 
-Rehearsal rehearse(const Context& context, const std::vector<std::optional<Plan>>& plans,
-                   const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
-                   const Array& C, int threads) {
+Rehearsal rehearse(const Context& context, Executor& executor,
+                   const std::vector<std::optional<Plan>>& plans, const Problem& problem,
+                   const ConstMatrix& A, const ConstMatrix& B, const Array& C, int threads) {
   const double rough = problem.flops() * 1e-9;
   Rehearsal out{rough, std::vector<double>(plans.size(), rough)};
   if (context.quiet || context.json || problem.flops() < kShortFlops) return out;
@@ -86,7 +84,7 @@ Rehearsal rehearse(const Context& context, const std::vector<std::optional<Plan>
   const double check =
       seconds_since(start) * static_cast<double>(problem.M) / static_cast<double>(part.rows);
   for (std::size_t i = 0; i < plans.size(); ++i)
-    out.steps[i] = plans[i] ? product_seconds(*plans[i], A, B, C) + check : 0;
+    out.steps[i] = plans[i] ? product_seconds(executor, *plans[i], A, B, C) + check : 0;
   return out;
 }
 

@@ -8,9 +8,7 @@ namespace tessera::detail {
 extern template void run_every_type<BlockTiled<kBlockTiledSmall>>(const LadderCall&);
 
 namespace {
-using Compiled = Ladder<BlockTiled, 2, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
-                        kBlockTiledSmall, TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
-                        TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
+using Compiled = Ladder<BlockTiled, BlockTiledTiles>;
 }
 
 const LadderEntry kBlockTiled{

@@ -6,11 +6,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled =
-    Ladder<BlockTiledVectorized, 1, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
-           TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8},
-           TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
-           TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
+using Compiled = Ladder<BlockTiledVectorized, BlockTiledVectorizedTiles>;
 }
 
 const LadderEntry kBlockTiledVectorized{

@@ -5,7 +5,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<Naive, 1, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
+using Compiled = Ladder<Naive, ElementwiseTiles>;
 }
 
 const LadderEntry kNaive{

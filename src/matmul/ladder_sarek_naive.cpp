@@ -5,7 +5,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SarekNaive, 1, TileShape{.bm = 1, .bn = 256}>;
+using Compiled = Ladder<SarekNaive, SarekNaiveTiles>;
 }
 
 const LadderEntry kSarekNaive{

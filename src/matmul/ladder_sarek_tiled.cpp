@@ -6,8 +6,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SarekTiled, 1, TileShape{.bm = 16, .bn = 16, .bk = 16},
-                        TileShape{.bm = 32, .bn = 32, .bk = 32}>;
+using Compiled = Ladder<SarekTiled, SarekTiledTiles>;
 }
 
 const LadderEntry kSarekTiled{{"sarek_tiled", "tiles of 16 x 16 in three named supersteps (Sarek)",

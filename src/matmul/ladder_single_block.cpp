@@ -5,8 +5,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SingleBlock, 1, TileShape{.bm = 16, .bn = 16, .bk = 16},
-                        TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using Compiled = Ladder<SingleBlock, SingleBlockTiles>;
 }
 
 const LadderEntry kSingleBlock{

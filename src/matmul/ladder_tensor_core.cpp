@@ -8,30 +8,20 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr TileShape kDefault{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32};
-constexpr TileShape kWide{.bm = 128, .bn = 64, .bk = 32, .wm = 32, .wn = 32};
-constexpr TileShape kTiles[] = {kDefault, kWide};
-
-bool supports(DType in, DType out) {
-  return in != DType::f64 && in != DType::i32 && has_native_product(in, out);
-}
+constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kWide = TensorCoreTiles::tiles[1];
 
 void run(const LadderCall& call) {
-  using K = TensorCoreTiled<kDefault>;
-  const DType in = call.problem.in, out = call.problem.out;
   if (call.tile == kWide) return run_kernel<TensorCoreTiled<kWide>, float, float>(call);
-  if (in == DType::f32) return run_kernel<K, float, float>(call);
-  if (in == DType::f16 && out == DType::f16) return run_kernel<K, f16, f16>(call);
-  if (in == DType::f16) return run_kernel<K, f16, float>(call);
-  if (out == DType::bf16) return run_kernel<K, bf16, bf16>(call);
-  return run_kernel<K, bf16, float>(call);
+  visit_unit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
+    run_kernel<TensorCoreTiled<kDefault>, In, Out>(call);
+  });
 }
 
 }  // namespace
 
 const LadderEntry kTensorCore{
-    {"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)", kTiles, false,
-     supports, 1, Arithmetic::tf32},
+    {"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)",
+     TensorCoreTiles::tiles, false, has_unit_product, 1, Arithmetic::tf32},
     run,
     "TensorCoreTiled",
     warp_tile};

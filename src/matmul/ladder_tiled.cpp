@@ -8,9 +8,7 @@ namespace tessera::detail {
 extern template void run_every_type<Tiled<kTiledSmall>>(const LadderCall&);
 
 namespace {
-using Compiled = Ladder<Tiled, 2, TileShape{.bm = 32, .bn = 32, .bk = 64}, kTiledSmall,
-                        TileShape{.bm = 32, .bn = 32, .bk = 32},
-                        TileShape{.bm = 8, .bn = 8, .bk = 8}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using Compiled = Ladder<Tiled, TiledTiles>;
 }
 
 const LadderEntry kTiled{{"tiled", "a block stages tiles of A and B in shared memory",

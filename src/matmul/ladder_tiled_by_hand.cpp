@@ -6,9 +6,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled =
-    Ladder<TiledByHand, 1, TileShape{.bm = 16, .bn = 16, .bk = 16},
-           TileShape{.bm = 32, .bn = 32, .bk = 32}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using Compiled = Ladder<TiledByHand, TiledByHandTiles>;
 }
 
 const LadderEntry kTiledByHand{

@@ -6,9 +6,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled =
-    Ladder<TiledIdiomatic, 1, TileShape{.bm = 32, .bn = 32, .bk = 32},
-           TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using Compiled = Ladder<TiledIdiomatic, TiledIdiomaticTiles>;
 }
 
 const LadderEntry kTiledIdiomatic{

@@ -5,9 +5,7 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<TiledRegister, 1, TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8},
-                        TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 16},
-                        TileShape{.bm = 32, .bn = 32, .bk = 8, .tm = 4}>;
+using Compiled = Ladder<TiledRegister, TiledRegisterTiles>;
 }
 
 const LadderEntry kTiledRegister{

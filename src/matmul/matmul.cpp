@@ -48,6 +48,9 @@ void expect_bias(const Problem& p, const void* bias) {
 void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
          const void* bias) {
   const Problem& p = plan.problem;
+  if (plan.device != "cpu")
+    throw Error(Category::argument, cat("run: the plan was made for device '", plan.device, "'"),
+                "a plan for the cpu", {}, "cuda::run of matmul/cuda.hpp runs it");
   detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
   detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);

@@ -3,9 +3,11 @@
 #include "tessera/matmul/plan.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "cuda_ladder.hpp"
 #include "fields.hpp"
 #include "ladder.hpp"
 #include "tessera/core/edit_distance.hpp"
@@ -65,6 +67,28 @@ std::string tile_list(std::span<const TileShape> tiles) {
   return out;
 }
 
+bool runs_on_cuda(std::string_view algorithm) {
+  const auto list = detail::cuda_ladder();
+  return std::any_of(list.begin(), list.end(),
+                     [&](const auto& entry) { return entry.name == algorithm; });
+}
+
+/// "cpu" or "cuda:N". Throws Error for other names, and for CUDA where this build has none.
+std::string canonical_device(std::string_view name) {
+  if (name == "cpu") return "cpu";
+  const std::string_view number = name == "cuda"              ? "0"
+                                  : name.starts_with("cuda:") ? name.substr(5)
+                                                              : "";
+  int value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size() || value < 0)
+    throw Error(Category::argument, cat("unknown device '", name, "'"), "cpu, cuda or cuda:N");
+  if (detail::cuda_ladder().empty())
+    throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
+                "this build has no CUDA; use the cpu");
+  return cat("cuda:", value);
+}
+
 /// Why no kernel of an algorithm can run a problem with a tile.
 Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
   const Algorithm& a = entry.algorithm;
@@ -79,17 +103,20 @@ Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const 
 }
 
 /// Why an algorithm cannot run a problem with a tile.
-Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
+Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile,
+                bool on_cuda) {
   const Algorithm& a = entry.algorithm;
+  if (on_cuda && !runs_on_cuda(a.name)) return {"it runs on CPUs only", "choose another algorithm"};
   if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
   const auto at = std::find(a.tiles.begin(), a.tiles.end(), tile) - a.tiles.begin();
-  if (at < a.typed_tiles) return {};
+  const int typed = on_cuda ? std::min(detail::kTypedOnCuda, a.typed_tiles) : a.typed_tiles;
+  if (at < typed) return {};
   const bool built = at < std::ssize(a.tiles);
   if (built && p.in == DType::f32 && p.out == DType::f32) return {};
   if (auto impossible = impossibility(entry, p, tile); !impossible.why.empty()) return impossible;
   const auto offered = p.in == DType::f32 && p.out == DType::f32
                            ? a.tiles
-                           : a.tiles.first(static_cast<std::size_t>(a.typed_tiles));
+                           : a.tiles.first(static_cast<std::size_t>(typed));
   return {cat("tile ", to_string(tile), " is possible, but not built in for ", type_text(p),
               " (built: ", tile_list(offered), ")"),
           cat("in C++, launch ", entry.kernel, "<TileShape", detail::initializer_text(tile),
@@ -105,9 +132,9 @@ Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileSh
 
 /// The tile of options that an algorithm must take. Throws Error(argument) where it cannot.
 TileShape required_tile(const detail::LadderEntry& entry, const Problem& p, const TileShape& wanted,
-                        std::string_view prefix = {}) {
+                        bool on_cuda, std::string_view prefix = {}) {
   const TileShape tile = resolve_tile(entry.algorithm, wanted);
-  if (const Refusal refused = refusal(entry, p, tile); !refused.why.empty())
+  if (const Refusal refused = refusal(entry, p, tile, on_cuda); !refused.why.empty())
     refuse(prefix, entry, refused);
   return tile;
 }
@@ -141,11 +168,21 @@ Choice choose(const Problem& p) {
                 measured);
 }
 
+/// On a GPU. Unmeasured: by what bounds each (docs/explain.md).
+Choice choose_on_cuda(const Problem& p) {
+  const auto taking = [](std::string_view name, std::string_view reason) {
+    return Choice{name, find_algorithm(name).tiles[0], reason, "expected to be slower"};
+  };
+  if (p.M < 32 || p.N < 32)
+    return taking("coalescing", "a thin product: every element of the large matrix is used once");
+  return taking("block_tiled_vectorized", "register tiles do the most work for each load");
+}
+
 /// The first algorithm that has the tile and gives the same bits as the others.
-Choice choose_by_tile(const Problem& p, const TileShape& wanted) {
+Choice choose_by_tile(const Problem& p, const TileShape& wanted, bool on_cuda) {
   for (const auto& entry : detail::ladder()) {
     const TileShape tile = resolve_tile(entry.algorithm, wanted);
-    if (entry.algorithm.same_bits && refusal(entry, p, tile).why.empty())
+    if (entry.algorithm.same_bits && refusal(entry, p, tile, on_cuda).why.empty())
       return {entry.algorithm.name, tile, "the first of the ladder with this tile",
               "has this tile too, but comes later"};
   }
@@ -273,33 +310,32 @@ void detail::check_problem(const Problem& problem) {
 }
 
 Plan make_plan(const Problem& problem, const Options& options) {
-  if (options.device != "cpu") {
-    throw Error(Category::unavailable, cat("device '", options.device, "' is not available"), "cpu",
-                {}, "use --device cpu; this build has no other device");
-  }
   check_threads(options.threads, 0, " (automatic)");
   detail::check_problem(problem);
   Plan plan;
   plan.problem = problem;
-  plan.threads = options.threads > 0 ? options.threads : default_threads();
+  plan.device = canonical_device(options.device);
+  const bool on_cuda = plan.device != "cpu";
+  plan.threads = on_cuda ? 1 : options.threads > 0 ? options.threads : default_threads();
   plan.order = options.order;
   plan.seed = options.seed;
   if (options.algorithm != "auto") {
     const detail::LadderEntry& entry = find_entry(options.algorithm);
     plan.algorithm = entry.algorithm.name;
-    plan.tile = required_tile(entry, problem, options.tile);
+    plan.tile = required_tile(entry, problem, options.tile, on_cuda);
     plan.reason = "asked for";
     return plan;
   }
-  const Choice choice =
-      options.tile == TileShape{} ? choose(problem) : choose_by_tile(problem, options.tile);
+  const Choice choice = options.tile != TileShape{} ? choose_by_tile(problem, options.tile, on_cuda)
+                        : on_cuda                   ? choose_on_cuda(problem)
+                                                    : choose(problem);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
   for (const auto& entry : detail::ladder()) {
     const Algorithm& other = entry.algorithm;
     if (other.name == choice.algorithm) continue;
-    std::string why = refusal(entry, problem, resolve_tile(other, options.tile)).why;
+    std::string why = refusal(entry, problem, resolve_tile(other, options.tile), on_cuda).why;
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty() && other.name == "split_k")
@@ -312,8 +348,9 @@ Plan make_plan(const Problem& problem, const Options& options) {
 
 std::string to_string(const Plan& plan) {
   return cat(to_string(plan.problem), " algorithm=", plan.algorithm, " tile=", to_string(plan.tile),
-             " threads=", plan.threads, " order=", name(plan.order), " seed=", plan.seed,
-             " workspace=", plan.workspace_bytes, " reason=", detail::quoted(plan.reason));
+             plan.device == "cpu" ? "" : cat(" device=", plan.device), " threads=", plan.threads,
+             " order=", name(plan.order), " seed=", plan.seed, " workspace=", plan.workspace_bytes,
+             " reason=", detail::quoted(plan.reason));
 }
 
 Plan parse_plan(std::string_view text) {
@@ -323,6 +360,7 @@ Plan parse_plan(std::string_view text) {
   for (const auto& [key, value] : detail::parse_fields(text, "plan")) {
     if (key == "algorithm") plan.algorithm = value;
     else if (key == "tile") tile = parse_tile(value);
+    else if (key == "device") plan.device = canonical_device(value);
     else if (key == "threads") plan.threads = detail::parse_number<int>(value, "plan", key);
     else if (key == "order") plan.order = parse_order(value);
     else if (key == "seed") plan.seed = detail::parse_number<std::uint64_t>(value, "plan", key);
@@ -334,7 +372,8 @@ Plan parse_plan(std::string_view text) {
   plan.problem = parse_problem(problem);
   detail::check_problem(plan.problem);
   check_threads(plan.threads, 1, "");
-  plan.tile = required_tile(find_entry(plan.algorithm), plan.problem, tile, "plan: ");
+  plan.tile =
+      required_tile(find_entry(plan.algorithm), plan.problem, tile, plan.device != "cpu", "plan: ");
   return plan;
 }
 

@@ -21,9 +21,9 @@ using In = Tensor<const T*, kAnyMatrix>;
 template <class T>
 using Out = Output<Tensor<T*, kAnyMatrix>>;
 
-#define TESSERA_KERNEL_FOR(T, ...)                                                             \
-  template __global__ void entry<__VA_ARGS__, In<T>, In<T>, Out<T>>(__VA_ARGS__, In<T>, In<T>, \
-                                                                    Out<T>);
+#define TESSERA_KERNEL_FOR(T, ...)                                                            \
+  template __global__ void entry<__VA_ARGS__, In<T>, In<T>, Out<T>>(__VA_ARGS__, Dim3, In<T>, \
+                                                                    In<T>, Out<T>);
 #define TESSERA_KERNELS_FOR(T)                                                    \
   TESSERA_KERNEL_FOR(T, Naive<TileShape{32, 32}>)                                 \
   TESSERA_KERNEL_FOR(T, Coalescing<TileShape{32, 32}>)                            \

@@ -20,7 +20,7 @@ struct InstructionOf64 {
   }
 };
 
-template __global__ void entry<WarpOf64, float*>(WarpOf64, float*);
-template __global__ void entry<InstructionOf64, float*>(InstructionOf64, float*);
+template __global__ void entry<WarpOf64, float*>(WarpOf64, Dim3, float*);
+template __global__ void entry<InstructionOf64, float*>(InstructionOf64, Dim3, float*);
 
 }  // namespace tessera

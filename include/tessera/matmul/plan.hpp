@@ -46,8 +46,8 @@ const Algorithm& find_algorithm(std::string_view name);
 /// What a caller may ask for; everything has a default.
 struct Options {
   std::string algorithm = "auto";
-  TileShape tile = {};  ///< all zero: the algorithm's default
-  std::string device = "cpu";
+  TileShape tile = {};         ///< all zero: the algorithm's default
+  std::string device = "cpu";  ///< or "cuda", "cuda:1": a plan for matrices in its memory
   int threads = 0;  ///< 0: TESSERA_NUM_THREADS, OMP_NUM_THREADS, else the cores of this process
   ThreadOrder order =
       ThreadOrder::forward;  ///< order in which a block's threads run between two barriers
@@ -63,7 +63,8 @@ struct Plan {
   Problem problem;
   std::string algorithm;
   TileShape tile;
-  int threads = 1;
+  std::string device = "cpu";  ///< or "cuda:N"
+  int threads = 1;             ///< of the CPU
   index_t workspace_bytes = 0;
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
@@ -76,8 +77,8 @@ struct Plan {
 /// with the reason.
 Plan make_plan(const Problem& problem, const Options& options = {});
 
-/// One line: the problem's text, then algorithm=, tile=, threads=, order=, seed=, workspace=,
-/// reason="...".
+/// One line: the problem's text, then algorithm=, tile=, device= (if it is not the CPU), threads=,
+/// order=, seed=, workspace=, reason="...".
 std::string to_string(const Plan& plan);
 /// Inverse of to_string (rejected algorithms are not part of the text). Throws Error(argument).
 Plan parse_plan(std::string_view text);

@@ -1,6 +1,5 @@
 // The thread's context `t` on a CUDA GPU: the same members as CpuThread, everything inlined to the
-// built-ins. And the one
-// __global__ function through which every kernel is launched.
+// built-ins. And the one __global__ function through which every kernel is launched.
 #pragma once
 
 #include <cstring>
@@ -23,14 +22,16 @@ class CudaThread {
   Dim3 grid_dim;
   int lane, warp;
 
-  __device__ CudaThread() {
+  /// In a grid of `grid` blocks. The hardware counts at most 65535 along y: the rest of a
+  /// two-dimensional grid goes on along z (cuda/launch_kernel.hpp).
+  __device__ explicit CudaThread(Dim3 grid) : grid_dim(grid) {
     thread = {static_cast<int>(threadIdx.x), static_cast<int>(threadIdx.y),
               static_cast<int>(threadIdx.z), 0};
     thread.linear = thread.x + Block.x * (thread.y + Block.y * thread.z);
-    grid_dim = {static_cast<int>(gridDim.x), static_cast<int>(gridDim.y),
-                static_cast<int>(gridDim.z)};
-    block = {static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y),
-             static_cast<int>(blockIdx.z), 0};
+    const bool folded = grid.z == 1;
+    block = {static_cast<int>(blockIdx.x),
+             static_cast<int>(folded ? blockIdx.y + gridDim.y * blockIdx.z : blockIdx.y),
+             static_cast<int>(folded ? 0 : blockIdx.z), 0};
     block.linear = block.x + grid_dim.x * (block.y + grid_dim.y * block.z);
     lane = thread.linear % kWarpSize;
     warp = thread.linear / kWarpSize;
@@ -159,14 +160,16 @@ class CudaThread {
 /// Every kernel is launched through this function, with its own block size and `Shared` in dynamic
 /// shared memory.
 template <class Kernel, class... Args>
-__global__ void __launch_bounds__(volume(Kernel::block), 1) entry(Kernel kernel, Args... args) {
+__global__ void __launch_bounds__(volume(Kernel::block), 1)
+    entry(Kernel kernel, Dim3 grid, Args... args) {
   if constexpr (requires { Kernel::warp; }) {
     static_assert(
         Kernel::warp == kWarpSize,
         "this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: "
         "run it on the CPU engine");
   }
-  kernel(CudaThread<Kernel::block>{}, args...);
+  CudaThread<Kernel::block> t(grid);
+  if (t.block.y < grid.y) kernel(t, args...);
 }
 
 }  // namespace tessera

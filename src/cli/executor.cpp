@@ -1,0 +1,67 @@
+// Products on any device: see executor.hpp.
+#include "executor.hpp"
+
+#include <charconv>
+
+#include "clock.hpp"
+#include "tessera/cuda/runtime.hpp"
+#include "tessera/matmul/cuda.hpp"
+#include "tessera/matmul/matmul.hpp"
+
+namespace tessera::cli {
+
+/// A GPU with the operands that are there.
+struct Executor::Cuda {
+  explicit Cuda(int device) : stream(cuda::Stream::create(device)), begin(device), end(device) {}
+
+  /// A copy of what host memory holds, made when it is first asked for.
+  struct Copy {
+    ConstMatrix host;
+    cuda::DeviceMatrix on_device;
+
+    ConstMatrix of(const ConstMatrix& wanted, const cuda::Stream& stream) {
+      const bool same = host.data == wanted.data && to_string(host) == to_string(wanted);
+      if (!same || host.data == nullptr) {
+        on_device = {};  // first, so that never two of them need memory
+        on_device = cuda::DeviceMatrix(wanted, stream);
+        host = wanted;
+      }
+      return on_device.view();
+    }
+  };
+
+  double run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C) {
+    if (C.rows == 0 || C.cols == 0) return 0;
+    const ConstMatrix a = a_copy.of(A, stream), b = b_copy.of(B, stream);
+    const cuda::DeviceMatrix c(C, stream);
+    begin.record(stream);
+    cuda::run(plan, a, b, c.view(), stream);
+    end.record(stream);
+    end.synchronize();
+    cuda::download(c.view(), C, stream);
+    return cuda::Event::seconds_between(begin, end);
+  }
+
+  cuda::Stream stream;
+  cuda::Event begin, end;
+  Copy a_copy, b_copy;
+};
+
+Executor::Executor(const std::string& device) {
+  if (device == "cpu") return;
+  int number = 0;
+  std::from_chars(device.data() + sizeof "cuda:" - 1, device.data() + device.size(), number);
+  cuda_ = std::make_unique<Cuda>(cuda::device(number).number);
+}
+
+Executor::~Executor() = default;
+
+double Executor::run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
+                     const Matrix& C) {
+  if (cuda_) return cuda_->run(plan, A, B, C);
+  const auto start = Clock::now();
+  tessera::run(plan, A, B, C);
+  return seconds_since(start);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,51 @@
+// The functions of runtime.hpp in a build without CUDA: there are no devices, and what needs one is
+// refused in one sentence.
+#include "tessera/core/error.hpp"
+#include "tessera/cuda/runtime.hpp"
+
+namespace tessera::cuda {
+
+namespace {
+
+constexpr const char* kWhy = "this program is built without CUDA";
+
+[[noreturn]] void refuse() {
+  throw Error(Category::unavailable, kWhy, {}, {},
+              "build it where nvcc is found (TESSERA_CUDA=ON), or use the CPU");
+}
+
+}  // namespace
+
+bool is_built() { return false; }
+double Device::peak_f32_flops() const { return 0; }
+std::vector<Device> devices() { return {}; }
+std::string why_unavailable() { return kWhy; }
+Device device(int) { refuse(); }
+int current_device() { refuse(); }
+std::string driver_version() { return ""; }
+std::string runtime_version() { return ""; }
+index_t free_memory(int) { refuse(); }
+
+Stream Stream::create(int) { refuse(); }
+Stream Stream::borrow(CUstream_st*) { refuse(); }
+Stream::~Stream() = default;
+Stream::Stream(Stream&& other) noexcept = default;
+Stream& Stream::operator=(Stream&& other) noexcept = default;
+void Stream::synchronize() const { refuse(); }
+
+Event::Event(int device) : device_(device) { refuse(); }
+Event::~Event() = default;
+void Event::record(const Stream&) { refuse(); }
+void Event::synchronize() const { refuse(); }
+double Event::seconds_between(const Event&, const Event&) { refuse(); }
+
+DeviceBuffer::DeviceBuffer(std::size_t, int) { refuse(); }
+DeviceBuffer::~DeviceBuffer() = default;
+PinnedBuffer::PinnedBuffer(std::size_t) { refuse(); }
+PinnedBuffer::~PinnedBuffer() = default;
+
+void copy(void*, const void*, std::size_t, const Stream&) { refuse(); }
+void fill(void*, unsigned char, std::size_t, const Stream&) { refuse(); }
+Where where_is(const void*) { refuse(); }
+
+}  // namespace tessera::cuda

@@ -1,0 +1,32 @@
+// What CUDA's error codes mean to a user. The first fault of a kernel is kept: every later call of
+// the process fails because of it, and says so. Private to src/cuda.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+namespace tessera::cuda::detail {
+
+/// Throws what `status` means where it is no success. `what`: what was being done, "copy of 4 MB".
+/// Clears the error if it is one of this call's own, so that the caller's next cudaGetLastError()
+/// does not find it.
+void check(cudaError_t status, const std::string& what);
+
+/// Throws where CUDA cannot be used now: a fault was seen before, or this process is a fork of one
+/// that had used CUDA. To be called at the beginning of each public call.
+void expect_usable();
+
+/// Makes a device current, and the one before current again.
+class OnDevice {
+ public:
+  explicit OnDevice(int device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0, device_;
+};
+
+}  // namespace tessera::cuda::detail

@@ -1,0 +1,68 @@
+// Device and pinned memory, and copies between them: see runtime.hpp.
+#include "errors.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/cuda/runtime.hpp"
+
+namespace tessera::cuda {
+
+DeviceBuffer::DeviceBuffer(std::size_t bytes, int device) : bytes_(bytes), device_(device) {
+  detail::expect_usable();
+  if (bytes == 0) return;
+  const detail::OnDevice on(device);
+  const cudaError_t status = cudaMalloc(&data_, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    throw Error(Category::resource,
+                cat("there is no memory for ", bytes_text(static_cast<index_t>(bytes)),
+                    " on device ", device),
+                {}, cat(bytes_text(free_memory(device)), " free"),
+                "free device memory, or use smaller matrices");
+  }
+  detail::check(status, cat("allocating ", bytes, " bytes on device ", device));
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (data_ != nullptr) (void)cudaFree(data_);
+}
+
+PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
+  detail::expect_usable();
+  if (bytes > 0)
+    detail::check(cudaMallocHost(&data_, bytes),
+                  cat("allocating ", bytes, " bytes of pinned memory"));
+}
+
+PinnedBuffer::~PinnedBuffer() {
+  if (data_ != nullptr) (void)cudaFreeHost(data_);
+}
+
+void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
+  detail::expect_usable();
+  if (bytes == 0) return;
+  const detail::OnDevice on(stream.device());
+  detail::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.handle()),
+                cat("copy of ", bytes_text(static_cast<index_t>(bytes))));
+}
+
+void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream) {
+  detail::expect_usable();
+  if (bytes == 0) return;
+  const detail::OnDevice on(stream.device());
+  detail::check(cudaMemsetAsync(to, value, bytes, stream.handle()),
+                cat("filling ", bytes_text(static_cast<index_t>(bytes))));
+}
+
+Where where_is(const void* address) {
+  detail::expect_usable();
+  cudaPointerAttributes attributes{};
+  detail::check(cudaPointerGetAttributes(&attributes, address), "asking where an address lies");
+  switch (attributes.type) {
+    case cudaMemoryTypeDevice: return {Place::device, attributes.device};
+    case cudaMemoryTypeManaged: return {Place::managed, attributes.device};
+    case cudaMemoryTypeHost: return {Place::pinned, attributes.device};
+    default: return {Place::host, -1};
+  }
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,116 @@
+// Streams, events and the launch of a kernel: see runtime.hpp and launch.cuh.
+#include <atomic>
+#include <utility>
+
+#include "errors.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/cuda/launch_kernel.hpp"
+#include "tessera/cuda/runtime.hpp"
+
+namespace tessera::cuda {
+
+Stream Stream::create(int device) {
+  detail::expect_usable();
+  const detail::OnDevice on(device);
+  cudaStream_t handle = nullptr;
+  detail::check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "making a stream");
+  return {handle, device, true};
+}
+
+Stream Stream::borrow(CUstream_st* handle) {
+  detail::expect_usable();
+  int device = 0;
+  if (handle == nullptr) detail::check(cudaGetDevice(&device), "asking for the current device");
+  else detail::check(cudaStreamGetDevice(handle, &device), "asking for a stream's device");
+  return {handle, device, false};
+}
+
+Stream::~Stream() {
+  if (owns_) (void)cudaStreamDestroy(handle_);
+}
+Stream::Stream(Stream&& other) noexcept
+    : handle_(other.handle_), device_(other.device_), owns_(std::exchange(other.owns_, false)) {}
+Stream& Stream::operator=(Stream&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(device_, other.device_);
+  std::swap(owns_, other.owns_);
+  return *this;
+}
+
+void Stream::synchronize() const {
+  detail::expect_usable();
+  detail::check(cudaStreamSynchronize(handle_), "waiting for a stream");
+}
+
+Event::Event(int device) : device_(device) {
+  detail::expect_usable();
+  const detail::OnDevice on(device);
+  detail::check(cudaEventCreate(&handle_), "making an event");
+}
+Event::~Event() { (void)cudaEventDestroy(handle_); }
+
+void Event::record(const Stream& stream) {
+  const detail::OnDevice on(device_);
+  detail::check(cudaEventRecord(handle_, stream.handle()), "recording an event");
+}
+void Event::synchronize() const {
+  detail::check(cudaEventSynchronize(handle_), "waiting for an event");
+}
+double Event::seconds_between(const Event& begin, const Event& end) {
+  float milliseconds = 0;
+  detail::check(cudaEventElapsedTime(&milliseconds, begin.handle_, end.handle_),
+                "taking the time between two events");
+  return milliseconds * 1e-3;
+}
+
+namespace detail {
+
+namespace {
+
+/// Lets a kernel use more shared memory than the 48 KiB that every kernel may (CUDA C++ Programming
+/// Guide, "Shared Memory" of compute capability 8.x), once for each device.
+void allow_shared_bytes(const Stream& stream, const Kernel& kernel) {
+  constexpr std::size_t kAlways = 48 * 1024;
+  if (kernel.shared_bytes <= kAlways) return;
+  const std::uint64_t bit = std::uint64_t{1} << (stream.device() % 64);
+  if ((kernel.prepared->load(std::memory_order_relaxed) & bit) != 0) return;
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.device()),
+        cat("asking device ", stream.device()));
+  if (kernel.shared_bytes > static_cast<std::size_t>(most)) {
+    throw Error(Category::argument,
+                cat("kernel '", kernel.name, "' needs more shared memory than device ",
+                    stream.device(), " has for a block"),
+                cat("at most ", most, " bytes"), cat(kernel.shared_bytes), "use smaller tiles");
+  }
+  check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(kernel.shared_bytes)),
+        cat("preparing kernel '", kernel.name, "'"));
+  kernel.prepared->fetch_or(bit, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void launch(const Stream& stream, const Kernel& kernel, Dim3 grid, void** arguments) {
+  expect_usable();
+  if (grid.x < 0 || grid.y < 0 || grid.z < 0)
+    throw Error(Category::argument, cat("kernel '", kernel.name, "': a negative grid"),
+                "0 or more blocks along each side", to_string(grid));
+  if (volume(grid) == 0) return;
+  const Dim3 extents = launch_extents(grid);
+  if (extents.y > kMostRows || extents.z > kMostRows)
+    throw Error(Category::argument, cat("kernel '", kernel.name, "': the grid is too large"),
+                cat("at most ", kMostRows, " blocks along y and z"), to_string(grid));
+  const OnDevice on(stream.device());
+  allow_shared_bytes(stream, kernel);
+  const auto side = [](int extent) { return static_cast<unsigned>(extent); };
+  check(cudaLaunchKernel(kernel.function, {side(extents.x), side(extents.y), side(extents.z)},
+                         {side(kernel.block.x), side(kernel.block.y), side(kernel.block.z)},
+                         arguments, kernel.shared_bytes, stream.handle()),
+        cat("launch of kernel '", kernel.name, "'"));
+}
+
+}  // namespace detail
+
+}  // namespace tessera::cuda

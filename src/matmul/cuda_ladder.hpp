@@ -1,0 +1,37 @@
+// The kernels of the ladder compiled for CUDA: each file src/matmul/cuda_*.cu instantiates one
+// kernel for the same types and tiles as ladder_*.cpp does for the CPU. Private to src/matmul.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tessera/cuda/runtime.hpp"
+#include "tessera/kernels/tile_shape.hpp"
+#include "tessera/matmul/problem.hpp"
+
+namespace tessera::detail {
+
+/// Everything a kernel needs at run time; pointers to device memory. Checked before it gets here.
+struct CudaCall {
+  const Problem& problem;
+  const TileShape& tile;
+  const cuda::Stream& stream;
+  const void* A;
+  const void* B;
+  void* C;
+  const void* bias;
+};
+
+struct CudaEntry {
+  std::string_view name;  ///< as in the ladder
+  void (*run)(const CudaCall& call);
+};
+
+/// In the order of the ladder; empty in a build without CUDA.
+std::span<const CudaEntry> cuda_ladder();
+
+extern const CudaEntry kCudaNaive, kCudaCoalescing, kCudaTiled, kCudaTiledRegister, kCudaBlockTiled,
+    kCudaBlockTiledVectorized, kCudaTensorCore, kCudaSingleBlock, kCudaTiledByHand,
+    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled;
+
+}  // namespace tessera::detail

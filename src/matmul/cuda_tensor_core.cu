@@ -1,0 +1,22 @@
+// `tensor_core` for CUDA, for the types that matrix units take (kernels/tensor_core.hpp).
+#include "cuda_ladder.cuh"
+#include "tessera/kernels/tensor_core.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kWide = TensorCoreTiles::tiles[1];
+
+void run(const CudaCall& call) {
+  if (call.tile == kWide) return run_on_cuda<TensorCoreTiled<kWide>, float, float>(call);
+  visit_unit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
+    run_on_cuda<TensorCoreTiled<kDefault>, In, Out>(call);
+  });
+}
+
+}  // namespace
+
+const CudaEntry kCudaTensorCore{"tensor_core", run};
+
+}  // namespace tessera::detail

@@ -1,0 +1,53 @@
+// The tiles in which each kernel of the ladder is compiled, on the CPU and on CUDA alike: the
+// default first. Private to src/matmul.
+#pragma once
+
+#include "tessera/kernels/tile_shape.hpp"
+
+namespace tessera::detail {
+
+/// On CUDA only the default is: there each takes nvcc about a quarter of a minute.
+inline constexpr int kTypedOnCuda = 1;
+
+/// So many tiles, from the first, are compiled for every element type; the others for f32.
+template <int Typed, TileShape... Shapes>
+struct TileList {
+  static constexpr TileShape tiles[] = {Shapes...};
+  static constexpr int typed = Typed;
+};
+
+/// The second tiles of two kernels, compiled for every type in files of their own.
+inline constexpr TileShape kTiledSmall{.bm = 16, .bn = 16, .bk = 16};
+inline constexpr TileShape kBlockTiledSmall{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8};
+
+using ElementwiseTiles = TileList<1, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
+using TiledTiles =
+    TileList<2, TileShape{.bm = 32, .bn = 32, .bk = 64}, kTiledSmall,
+             TileShape{.bm = 32, .bn = 32, .bk = 32}, TileShape{.bm = 8, .bn = 8, .bk = 8},
+             TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using TiledRegisterTiles = TileList<1, TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8},
+                                    TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 16},
+                                    TileShape{.bm = 32, .bn = 32, .bk = 8, .tm = 4}>;
+using BlockTiledTiles =
+    TileList<2, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8}, kBlockTiledSmall,
+             TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
+             TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
+using BlockTiledVectorizedTiles =
+    TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8}, kBlockTiledSmall,
+             TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
+             TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
+using TensorCoreTiles = TileList<1, TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32},
+                                 TileShape{.bm = 128, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>;
+using SingleBlockTiles =
+    TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using TiledByHandTiles =
+    TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 32, .bn = 32, .bk = 32},
+             TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using TiledIdiomaticTiles =
+    TileList<1, TileShape{.bm = 32, .bn = 32, .bk = 32}, TileShape{.bm = 16, .bn = 16, .bk = 16},
+             TileShape{.bm = 3, .bn = 3, .bk = 3}>;
+using SarekNaiveTiles = TileList<1, TileShape{.bm = 1, .bn = 256}>;
+using SarekTiledTiles =
+    TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 32, .bn = 32, .bk = 32}>;
+
+}  // namespace tessera::detail

@@ -1,0 +1,172 @@
+// Every kernel of the ladder on a GPU: every shape, stride, type, alpha, beta and epilogue; the
+// bits of the CPU where they are promised, the error bound elsewhere. And what cuda::run refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gpu_support.hpp"
+#include "support/products.hpp"
+#include "support/refusal.hpp"
+#include "tessera/matmul/cuda.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::Guarded;
+using ::testing::HasSubstr;
+using testing::RandomData;
+using testing::refusal;
+
+struct Case {
+  std::string algorithm;
+  TileShape tile;
+};
+
+/// Those that a plan for a GPU can be made of; none in a build without CUDA.
+std::vector<Case> all_cases() {
+  std::vector<Case> out;
+  if (!cuda::is_built()) return out;
+  for (const auto& algorithm : algorithms()) {
+    if (algorithm.name == "packed" || algorithm.name == "split_k") continue;
+    for (const auto& tile : algorithm.tiles) out.push_back({std::string(algorithm.name), tile});
+  }
+  return out;
+}
+
+std::string case_name(const ::testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.algorithm + "_" + to_string(info.param.tile);
+  for (char& c : name) c = c == '/' ? '_' : c;
+  return name;
+}
+
+/// Runs one product on the GPU and demands what the CPU's ladder must keep: within the bound, same
+/// bits where promised, guards untouched.
+template <class In, class Out>
+void expect_right(const Case& which, testing::Shape s, double alpha, double beta, int orders) {
+  const bool whole = std::is_integral_v<In>;
+  Guarded<In> A(s.M, s.K, static_cast<typename Guarded<In>::Order>(orders & 3)),
+      B(s.K, s.N, static_cast<typename Guarded<In>::Order>(orders >> 2 & 3));
+  Guarded<Out> C(s.M, s.N, static_cast<typename Guarded<Out>::Order>(orders >> 4 & 3));
+  A.fill(RandomData(1, whole));
+  B.fill(RandomData(2, whole));
+  if (beta != 0) C.fill(RandomData(3, whole));
+  Guarded<Out> C0 = C;
+  const auto stream = cuda::Stream::create(0);
+  const cuda::DeviceMatrix a(A.view(), stream), b(B.view(), stream), c(C.view(), stream);
+  const Problem problem = make_problem(A.view(), B.view(), C.view(), alpha, beta);
+  const Plan plan =
+      make_plan(problem, {.algorithm = which.algorithm, .tile = which.tile, .device = "cuda:0"});
+  cuda::run(plan, a.view(), b.view(), c.view(), stream);
+  cuda::download(c.view(), C.view(), stream);
+  const Algorithm& algorithm = find_algorithm(which.algorithm);
+  const auto result = Verifier(problem, A.view(), B.view(), C0.view())
+                          .check(C.view(), algorithm.arithmetic(problem.in));
+  EXPECT_TRUE(result.within_bound)
+      << to_string(plan) << ": error / bound = " << result.max_error_ratio << " at (" << result.row
+      << "," << result.col << "): expected " << result.expected << ", got " << result.got;
+  if (algorithm.same_bits) {
+    EXPECT_TRUE(result.same_bits) << to_string(plan);
+  }
+  EXPECT_TRUE(C.guards_intact()) << to_string(plan);
+}
+
+class GpuLadder : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override { testing::need_gpu(); }
+};
+INSTANTIATE_TEST_SUITE_P(Cuda, GpuLadder, ::testing::ValuesIn(all_cases()), case_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GpuLadder);
+
+TEST_P(GpuLadder, IsRightForEveryShape) {
+  for (const auto& shape : testing::nasty_shapes(std::min(GetParam().tile.bm, 128)))
+    expect_right<float, float>(GetParam(), shape, 1, 0, 0);
+  expect_right<float, float>(GetParam(), {2, 3, 100003}, 1, 0, 0);
+  expect_right<float, float>(GetParam(), {517, 389, 263}, 1, 0, 0);
+}
+
+TEST_P(GpuLadder, IsRightForEveryStride) {
+  for (int orders = 0; orders < 64; ++orders) {
+    if ((orders & 3) == 3 || (orders >> 2 & 3) == 3 || (orders >> 4 & 3) == 3) continue;
+    expect_right<float, float>(GetParam(), {37, 41, 19}, 1, 0, orders);
+  }
+}
+
+TEST_P(GpuLadder, AppliesAlphaAndBetaOnce) {
+  for (const double alpha : {0.0, 1.0, -1.0, 0.7}) {
+    for (const double beta : {0.0, 1.0, -1.3})
+      expect_right<float, float>(GetParam(), {33, 17, 21}, alpha, beta, 16);
+  }
+}
+
+TEST_P(GpuLadder, MultipliesEveryType) {
+  const auto& algorithm = find_algorithm(GetParam().algorithm);
+  if (GetParam().tile != algorithm.tiles[0]) return;  // the others are built in for f32 only
+  const testing::Shape shape{67, 35, 41};
+  if (algorithm.supports(DType::f64, DType::f64))
+    expect_right<double, double>(GetParam(), shape, 0.7, -0.3, 4);
+  if (algorithm.supports(DType::i32, DType::i32))
+    expect_right<std::int32_t, std::int32_t>(GetParam(), shape, 3, -2, 1);
+  expect_right<f16, f16>(GetParam(), shape, 0.5, 1, 0);
+  expect_right<f16, float>(GetParam(), shape, 1, 0, 0);
+  expect_right<bf16, bf16>(GetParam(), shape, 1, 2, 4);
+  expect_right<bf16, float>(GetParam(), shape, 1, 0, 16);
+}
+
+TEST_P(GpuLadder, RowsBeyondTheGridOfTheHardware) {
+  const int rows = GetParam().tile.bm;
+  if (rows > 3) return;  // the smallest tiles need the most blocks
+  expect_right<float, float>(GetParam(), {rows * index_t{65536} + 1, 2, 3}, 1, 0, 0);
+}
+
+class GpuCall : public ::testing::Test {
+ protected:
+  void SetUp() override { testing::need_gpu(); }
+};
+
+TEST_F(GpuCall, HostMemoryAndUnalignedAddressesAreRefusedBeforeAnythingRuns) {
+  const auto stream = cuda::Stream::create(0);
+  Guarded<float> host(4, 4);
+  const cuda::DeviceMatrix a(DType::f32, 4, 4, 0), b(DType::f32, 4, 4, 0), c(DType::f32, 5, 5, 0);
+  Matrix out = c.view();
+  out.rows = out.cols = 4;
+  EXPECT_THAT(
+      refusal([&] { cuda::matmul(host.view(), b.view(), out, stream); }, Category::argument),
+      HasSubstr("A lies in host memory"));
+  EXPECT_THAT(
+      refusal([&] { cuda::matmul(a.view(), b.view(), host.view(), stream); }, Category::argument),
+      HasSubstr("C lies in host memory"));
+  out.data = static_cast<char*>(out.data) + 2;
+  EXPECT_THAT(refusal([&] { cuda::matmul(a.view(), b.view(), out, stream); }, Category::argument),
+              HasSubstr("C is not aligned"));
+}
+
+TEST_F(GpuCall, APlanForTheCpuIsRefused) {
+  const auto stream = cuda::Stream::create(0);
+  const cuda::DeviceMatrix a(DType::f32, 4, 4, 0), b(DType::f32, 4, 4, 0), c(DType::f32, 4, 4, 0);
+  const Plan plan = make_plan(make_problem(a.view(), b.view(), c.view()));
+  EXPECT_THAT(
+      refusal([&] { cuda::run(plan, a.view(), b.view(), c.view(), stream); }, Category::argument),
+      HasSubstr("a plan for a CUDA device"));
+}
+
+TEST_F(GpuCall, TwoStreamsMultiplyBesideEachOther) {
+  const auto first = cuda::Stream::create(0), second = cuda::Stream::create(0);
+  Guarded<float> A(300, 200), B(200, 100);
+  A.fill(RandomData(1));
+  B.fill(RandomData(2));
+  const cuda::DeviceMatrix a(A.view(), first), b(B.view(), first);
+  std::vector<cuda::DeviceMatrix> results;
+  for (int i = 0; i < 8; ++i) {
+    results.emplace_back(DType::f32, 300, 100, 0);
+    cuda::matmul(a.view(), b.view(), results.back().view(), i % 2 == 0 ? first : second);
+  }
+  Guarded<float> C(300, 100, Guarded<float>::Order::row_major, 0);
+  const Verifier verifier(make_problem(A.view(), B.view(), C.view()), A.view(), B.view(), C.view());
+  for (int i = 0; i < 8; ++i) {
+    cuda::download(results[static_cast<std::size_t>(i)].view(), C.view(),
+                   i % 2 == 0 ? first : second);
+    EXPECT_TRUE(verifier.check(C.view()).same_bits) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,103 @@
+// Plans for CUDA devices: they need no device, so that all of this is tested on any machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/refusal.hpp"
+#include "tessera/matmul/cuda.hpp"
+#include "tessera/matmul/matmul.hpp"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::refusal;
+
+class CudaPlan : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cuda::is_built()) GTEST_SKIP() << "NOT tested: this build has no CUDA";
+  }
+};
+
+TEST(CudaPlanWithoutCuda, IsRefused) {
+  if (cuda::is_built()) GTEST_SKIP() << "this build has CUDA";
+  const Problem p = parse_problem("m=5 n=5 k=5");
+  EXPECT_THAT(refusal([&] { make_plan(p, {.device = "cuda"}); }, Category::unavailable),
+              HasSubstr("this build has no CUDA"));
+}
+
+TEST_F(CudaPlan, TextRoundTrips) {
+  for (const auto& algorithm : algorithms()) {
+    if (algorithm.name == "packed" || algorithm.name == "split_k") continue;
+    for (const auto& tile : algorithm.tiles) {
+      const Options options{
+          .algorithm = std::string(algorithm.name), .tile = tile, .device = "cuda:3"};
+      const Plan plan = make_plan(parse_problem("m=10 n=20 k=30"), options);
+      EXPECT_EQ(plan.device, "cuda:3");
+      EXPECT_THAT(to_string(plan), HasSubstr(" device=cuda:3 "));
+      EXPECT_EQ(parse_plan(to_string(plan)), plan);
+    }
+  }
+}
+
+TEST_F(CudaPlan, APlanForTheCpuDoesNotNameIt) {
+  const Plan plan = make_plan(parse_problem("m=10 n=20 k=30"));
+  EXPECT_EQ(plan.device, "cpu");
+  EXPECT_EQ(to_string(plan).find("device="), std::string::npos);
+}
+
+TEST_F(CudaPlan, NamesOfDevices) {
+  const Problem p = parse_problem("m=5 n=5 k=5");
+  EXPECT_EQ(make_plan(p, {.device = "cuda"}).device, "cuda:0");
+  EXPECT_EQ(make_plan(p, {.device = "cuda:12"}).device, "cuda:12");
+  for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda1", "cuda:99999999999"})
+    EXPECT_THAT(refusal([&] { make_plan(p, {.device = name}); }, Category::argument),
+                HasSubstr("cpu, cuda or cuda:N"));
+}
+
+TEST_F(CudaPlan, AutomaticChoiceTakesWhatRunsThereAndSaysWhyNotTheOthers) {
+  for (const char* shape : {"m=1 n=1 k=1", "m=8 n=4096 k=64", "m=1024 n=1024 k=1024"}) {
+    for (const char* type : {"f64", "f32", "i32", "f16", "bf16"}) {
+      const Plan plan = make_plan(parse_problem(cat(shape, " in=", type)), {.device = "cuda"});
+      EXPECT_TRUE(find_algorithm(plan.algorithm).same_bits);
+      EXPECT_EQ(plan.rejected.size(), algorithms().size() - 1);
+      for (const auto& rejected : plan.rejected) {
+        EXPECT_FALSE(rejected.reason.empty()) << rejected.algorithm;
+        if (rejected.algorithm == "packed") {
+          EXPECT_EQ(rejected.reason, "it runs on CPUs only");
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaPlan, WhatRunsOnCpusOnlyIsRefusedWithTheReason) {
+  const Problem p = parse_problem("m=64 n=64 k=64");
+  for (const char* name : {"packed", "split_k"})
+    EXPECT_THAT(
+        refusal([&] { make_plan(p, {.algorithm = name, .device = "cuda"}); }, Category::argument),
+        HasSubstr(cat(name, " cannot run this product: it runs on CPUs only")));
+  const std::string text = to_string(make_plan(p, {.algorithm = "packed"})) + " device=cuda:0";
+  EXPECT_THAT(refusal([&] { parse_plan(text); }, Category::argument),
+              HasSubstr("it runs on CPUs only"));
+}
+
+TEST_F(CudaPlan, TilesBuiltInForF32OnlyAreRefusedForOtherTypes) {
+  const TileShape small{.bm = 16, .bn = 16, .bk = 16};
+  const Options options{.algorithm = "tiled", .tile = small, .device = "cuda"};
+  EXPECT_EQ(make_plan(parse_problem("m=5 n=5 k=5 in=f32"), options).tile, small);
+  EXPECT_THAT(
+      refusal([&] { make_plan(parse_problem("m=5 n=5 k=5 in=f64"), options); }, Category::argument),
+      HasSubstr("not built in for f64 (built: 32x32x64)"));
+}
+
+TEST_F(CudaPlan, DoesNotRunOnTheCpu) {
+  float values[4] = {};
+  const Matrix m{values, DType::f32, 1, 1, 1, 1};
+  const Matrix c{values + 1, DType::f32, 1, 1, 1, 1};
+  const Plan plan = make_plan(make_problem(m, m, c), {.device = "cuda"});
+  EXPECT_THAT(refusal([&] { run(plan, m, m, c); }, Category::argument), HasSubstr("cuda::run"));
+}
+
+}  // namespace
+}  // namespace tessera
