@@ -60,7 +60,7 @@ FUNCTION = re.compile(r"^(?=[a-zA-Z])(?:[\w:&*<>, \[\]]+[ &*])(?<!\breturn )(?<!
                       r"(?:noexcept )?\{", re.M)
 MACRO = re.compile(r"^ *# *define (\w+)", re.M)
 RULES = ((CONSTANT, "k[A-Z][A-Za-z0-9]*|dynamic", "a constant is kPascal, but for the layouts' dynamic"),
-         (TYPE, "[A-Z][A-Za-z0-9]*", "a type is PascalCase"),
+         (TYPE, r"[A-Z][A-Za-z0-9]*|CU\w+_st", "a type is PascalCase, but for the handles that CUDA declares"),
          (FUNCTION, "[a-z][a-z0-9_]*", "a function is snake_case"),
          (MACRO, "TESSERA_[A-Z0-9_]+", "a macro begins with TESSERA_"))
 
