@@ -10,6 +10,7 @@
 #include "tessera/check/format.hpp"
 #include "tessera/kernels/block_tiled.hpp"
 #include "tessera/kernels/block_tiled_vectorized.hpp"
+#include "tessera/kernels/pipelined.hpp"
 #include "tessera/kernels/sarek_tiled.hpp"
 #include "tessera/kernels/single_block.hpp"
 #include "tessera/kernels/tensor_core.hpp"
@@ -196,6 +197,8 @@ TEST(DeletedBarrier, IsARaceInEveryKernel) {
   constexpr TileShape square{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8};
   expect_barriers<BlockTiled<square>>("block_tiled", 2);
   expect_barriers<BlockTiledVectorized<square>>("block_tiled_vectorized", 2);
+  expect_barriers<Pipelined<TileShape{.bm = 32, .bn = 32, .bk = 16, .tm = 4, .tn = 4}>>("pipelined",
+                                                                                        1);
   expect_barriers<TensorCoreTiled<TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>>(
       "tensor_core", 2);
 }

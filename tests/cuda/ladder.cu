@@ -4,6 +4,7 @@
 #include "tessera/kernels/block_tiled_vectorized.hpp"
 #include "tessera/kernels/coalescing.hpp"
 #include "tessera/kernels/naive.hpp"
+#include "tessera/kernels/pipelined.hpp"
 #include "tessera/kernels/sarek_naive.hpp"
 #include "tessera/kernels/sarek_tiled.hpp"
 #include "tessera/kernels/single_block.hpp"
@@ -38,6 +39,7 @@ using Out = Output<Tensor<T*, kAnyMatrix>>;
   TESSERA_KERNEL_FOR(T, SarekTiled<TileShape{16, 16, 16}>)
 
 TESSERA_KERNELS_FOR(float)
+TESSERA_KERNEL_FOR(float, Pipelined<TileShape{128, 128, 16, 0, 0, 8, 8}>)
 TESSERA_KERNEL_FOR(float, TensorCoreTiled<TileShape{64, 64, 32, 32, 32}>)
 TESSERA_KERNEL_FOR(f16, TensorCoreTiled<TileShape{64, 64, 32, 32, 32}>)
 TESSERA_KERNEL_FOR(bf16, TensorCoreTiled<TileShape{64, 64, 32, 32, 32}>)

@@ -7,6 +7,7 @@
 #include "tessera/kernels/block_tiled_vectorized.hpp"
 #include "tessera/kernels/coalescing.hpp"
 #include "tessera/kernels/naive.hpp"
+#include "tessera/kernels/pipelined.hpp"
 #include "tessera/kernels/sarek_naive.hpp"
 #include "tessera/kernels/sarek_tiled.hpp"
 #include "tessera/kernels/single_block.hpp"
@@ -38,6 +39,8 @@ using Kernels = ::testing::Types<
     BlockTiledVectorized<TileShape{.bm = 32, .bn = 64, .bk = 16, .tm = 2, .tn = 4}>,
     TensorCoreTiled<TileShape{.bm = 16, .bn = 8, .bk = 16, .wm = 16, .wn = 8}>,
     TensorCoreTiled<TileShape{.bm = 32, .bn = 48, .bk = 16, .wm = 32, .wn = 24}>,
+    Pipelined<TileShape{.bm = 16, .bn = 32, .bk = 16, .tm = 4, .tn = 4}>,
+    Pipelined<TileShape{.bm = 128, .bn = 128, .bk = 16, .tm = 8, .tn = 8}>,
     SingleBlock<TileShape{.bm = 1, .bn = 1, .bk = 1}>,
     SingleBlock<TileShape{.bm = 13, .bn = 13, .bk = 13}>,
     TiledByHand<TileShape{.bm = 1, .bn = 1, .bk = 1}>,
