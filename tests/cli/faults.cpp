@@ -8,7 +8,10 @@
 //                                 "places": nothing fails, but calls from new places are reported
 //   TESSERA_FAULT_REPORT=FILE     gets one line with the call's number for each fault or place
 //
-// Counting begins before main, with the first call of the libraries' own start-up.
+//   TESSERA_FAULT_FROM=main       counts from main on
+//
+// Counting begins before main, with the first call of the libraries' own start-up, unless told
+// otherwise.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -47,7 +50,10 @@ struct Wish {
   bool places = false;
   int code = 0;  ///< errno; 0 stands for a short transfer
   const char* report = nullptr;
+  bool from_main = false;
 };
+
+std::atomic<bool> main_has_begun{false};
 
 Wish parsed(const char* text) {
   Wish out;
@@ -64,6 +70,7 @@ Wish parsed(const char* text) {
     }
   }
   out.report = std::getenv("TESSERA_FAULT_REPORT");
+  out.from_main = std::getenv("TESSERA_FAULT_FROM") != nullptr;
   return out;
 }
 
@@ -112,7 +119,7 @@ thread_local bool looking = false;  // backtrace allocates, too
 bool fails(Kind kind) {
   static std::atomic<long> calls{0};
   const Wish& w = wish();
-  if (kind != w.kind || looking) return false;
+  if (kind != w.kind || looking || (w.from_main && !main_has_begun)) return false;
   const long number = ++calls;
   if (w.places) {
     looking = true;
@@ -153,6 +160,29 @@ int open_file(int folder, const char* path, int flags, va_list more) {
 }  // namespace
 
 extern "C" {
+
+// ---- start --------------------------------------------------------------------------------------
+
+using Main = int(int, char**, char**);
+
+namespace {
+Main* real_main = nullptr;
+int begin_main(int count, char** arguments, char** environment) {
+  main_has_begun = true;
+  return real_main(count, arguments, environment);
+}
+}  // namespace
+
+/// What the C library calls main with (LSB 5.0, "__libc_start_main").
+int __libc_start_main(  // NOLINT(bugprone-reserved-identifier)
+    Main* main, int count, char** arguments, void (*init)(), void (*fini)(), void (*loader_fini)(),
+    void* stack_end) {
+  static auto* const real =
+      behind<int(Main*, int, char**, void (*)(), void (*)(), void (*)(), void*)>(
+          "__libc_start_main");
+  real_main = main;
+  return real(begin_main, count, arguments, init, fini, loader_fini, stack_end);
+}
 
 // ---- memory -------------------------------------------------------------------------------------
 
