@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes docs/performance.md and its plot from the committed results of scripts/measure_suites: every cell, lost ones too.
+"""Writes docs/performance*.md and their plots from the committed results of scripts/measure_suites: every cell, lost ones too.
 
-    scripts/performance.py [FOLDER]     default: bench/results/suites
-    scripts/performance.py --check      fails where the page does not show these files
+    scripts/performance.py              a page for each machine, see PAGES
+    scripts/performance.py FOLDER       docs/performance.md from these files
+    scripts/performance.py --check      fails where a page does not show its files
 
 A cell is one shape on one number of threads. Its figures are those that `tessera bench` wrote: medians over the turns, and
 ratios taken turn by turn and then the median.
@@ -14,7 +15,8 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE, PLOT = ROOT / "docs/performance.md", ROOT / "docs/performance.svg"
+RESULTS = ROOT / "bench/results"
+PAGES = {"performance": RESULTS / "suites", "performance-xeon": RESULTS / "suites-xeon"}
 BEGIN, END = "<!-- begin: written by scripts/performance.py; do not edit -->\n", "<!-- end -->\n"
 SUITES = {
     "square": "Square", "skinny": "Skinny: few rows, or one column", "small_k": "Small K, large C", "long_k": "Long K, small C",
@@ -245,8 +247,8 @@ def plot(suites):
             + "\n".join(body) + "\n</svg>\n")
 
 
-def generated(folder):
-    """(the generated part of the page, the plot or None)"""
+def generated(folder, name):
+    """(the generated part of page NAME, its plot or None)"""
     files = sorted(folder.glob("*.json"), key=lambda f: (list(SUITES).index(f.stem) if f.stem in SUITES else len(SUITES), f.stem))
     if not files:
         return "\nThere are no results yet: `scripts/measure_suites` makes them, on a machine that does nothing else.\n\n", None
@@ -254,32 +256,37 @@ def generated(folder):
     suites = {suite: cells_of(document) for suite, document in documents.items()}
     text, drawn = "\n", None
     if comparable(suites):
-        text += summary(suites) + "\n![Every cell of f32](performance.svg)\n\n"
+        text += summary(suites) + "\n![Every cell of f32](" + name + ".svg)\n\n"
         drawn = plot(suites)
     return text + "".join(section(suite, cells) for suite, cells in suites.items()) + about(documents) + "\n", drawn
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "bench/results/suites")
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--check", action="store_true", help="change nothing; fail where the page does not match the files")
-    parser.add_argument("--to", type=pathlib.Path, default=PAGE.parent, metavar="FOLDER", help="where the page and the plot are; default docs")
+    parser.add_argument("--to", type=pathlib.Path, default=ROOT / "docs", metavar="FOLDER", help="where the page and the plot are; default docs")
     arguments = parser.parse_args()
-    text, drawn = generated(arguments.folder)
-    page, picture = arguments.to / PAGE.name, arguments.to / PLOT.name
-    old = PAGE.read_text()
-    head, rest = old.split(BEGIN)
+    pages = {"performance": arguments.folder} if arguments.folder else PAGES
+    stale = [name for name, folder in pages.items() if not written(name, folder, arguments.to, arguments.check)]
+    if stale:
+        sys.exit(f"performance.py: {', '.join(stale)} in {arguments.to} does not match the results; run scripts/performance.py")
+
+
+def written(name, folder, to, check):
+    """Writes a page and its plot, or says whether they are as they would be written."""
+    text, drawn = generated(folder, name)
+    page, picture = to / f"{name}.md", to / f"{name}.svg"
+    head, rest = (ROOT / f"docs/{name}.md").read_text().split(BEGIN)
     new = head + BEGIN + text + END + rest.split(END)[1]
-    if arguments.check:
-        current = picture.read_text() if picture.exists() else None
-        if (page.read_text(), current) != (new, drawn):
-            sys.exit(f"performance.py: {page} does not match {arguments.folder}; run scripts/performance.py")
-        return
+    if check:
+        return (page.read_text(), picture.read_text() if picture.exists() else None) == (new, drawn)
     page.write_text(new)
     if drawn:
         picture.write_text(drawn)
     else:
         picture.unlink(missing_ok=True)
+    return True
 
 
 if __name__ == "__main__":

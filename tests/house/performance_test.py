@@ -51,6 +51,9 @@ class Performance(unittest.TestCase):
             self.assertNotEqual(subprocess.run([*command, "--check"], stderr=subprocess.DEVNULL).returncode, 0)
             return text, drawn
 
+    def test_the_committed_pages_show_the_committed_results(self):
+        subprocess.run([sys.executable, cases.ROOT / "scripts/performance.py", "--check"], check=True)
+
     def test_without_results_it_says_so(self):
         text, drawn = self.page()
         self.assertIn("There are no results yet", text)
