@@ -20,8 +20,8 @@ const Caches& caches();
 /// bits in a cycle want B twice as fast, and L3 is far, what another core has written even more:
 /// there B's part lies in L2, each thread packs its own, and what strides long or crosses lines is
 /// packed. f32 on that Xeon, 2026-11-22, as a multiple of oneDNN 2.6.3's speed, as on the EPYC and
-/// so: one thread 500^3 0.80, 1.01; 768^3 0.53, 1.00; 2048^3 0.75, 0.99; (128,4096,4096) 0.40,
-/// 1.07; two threads 2048^3 0.80, 1.00.
+/// so: one thread 768^3 0.50, 0.99; 1000^3 0.85, 1.10; 2048^3 0.74, 0.96; (128,4096,4096) 0.39,
+/// 1.17; two threads 768^3 0.51, 0.90; 2048^3 0.76, 0.99.
 bool l3_is_far();
 
 /// Bytes of a B at `data` with rows `step` bytes apart that is better read where it lies: packing
