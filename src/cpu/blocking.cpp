@@ -88,7 +88,7 @@ const Caches& caches() {
 }
 
 index_t most_of_a_in_place() {
-  return l3_is_far() ? caches().l2 * 3 / 8 : std::numeric_limits<index_t>::max();
+  return l3_is_far() ? caches().l2 / 2 : std::numeric_limits<index_t>::max();
 }
 
 index_t most_in_place(index_t step, const void* data) {

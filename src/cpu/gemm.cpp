@@ -50,7 +50,7 @@ template <class T>
   const bool in_place = call.beta == T{0} && call.c_col == 1;
   alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
   MicroTile<T, T> micro{call.K, nullptr,      call.a_row, call.a_col, nullptr, b_k,
-                        sums,   kMostColumns, 0,          sums,       false,   false};
+                        sums,   kMostColumns, 0,          nullptr,    false,   false};
   if (in_place) micro.c_row = call.c_row;
   for (index_t j = 0; j < call.N; j += nr) {
     micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));

@@ -80,10 +80,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     fetch_at = 64;
   }
   for (index_t k = call.K;;) {
-    const index_t stop = k > fetch_at ? fetch_at : 0;
-    // The loop's own instructions count where another thread shares the core: 1 to 4 % on a Xeon.
-#pragma GCC unroll 4
-    for (; k > stop; --k) {
+    for (const index_t stop = k > fetch_at ? fetch_at : 0; k > stop; --k) {
       typename V::operand row[Vectors];
       if constexpr (EdgeB == B::passing) {
         TESSERA_UNROLL
