@@ -10,6 +10,7 @@
 #include "ladder.hpp"
 #include "overlap.hpp"
 #include "packed.hpp"
+#include "tessera/core/overlap_error.hpp"
 
 namespace tessera {
 
@@ -80,10 +81,10 @@ void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, in
     products.push_back({at(A, i, steps.a), at(B, i, steps.b), at(C, i, steps.c)});
   detail::refuse_overlaps(call, products);
   if (count > kMostCompared)
-    throw Error(Category::argument, cat(call, ": C may overlap another C, an A or a B"),
-                "steps that keep them plainly apart",
-                cat(count, " of ", to_string(C), " at steps of ", steps.c),
-                "give C memory of its own");
+    throw OverlapError(Category::argument, cat(call, ": C may overlap another C, an A or a B"),
+                       "steps that keep them plainly apart",
+                       cat(count, " of ", to_string(C), " at steps of ", steps.c),
+                       "give C memory of its own");
 }
 
 /// The problem of product i, within the limits of a plan; what is wrong with it names i.
@@ -99,19 +100,21 @@ Problem problem_of(const Product& product, std::size_t i, double alpha, double b
 }  // namespace
 
 void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
-                    const BatchSteps& asked, double alpha, double beta, const Options& options) {
+                    const BatchSteps& asked, double alpha, double beta, const Options& options,
+                    const Epilogue& epilogue, const void* bias) {
   if (count < 0)
     throw Error(Category::argument, "matmul_strided: the count is negative", "0 or more",
                 cat(count));
-  const Problem p = count == 0 ? Problem{} : make_problem(A, B, C, alpha, beta);
+  const Problem p = count == 0 ? Problem{} : make_problem(A, B, C, alpha, beta, epilogue);
   const Plan plan = plan_batch("matmul_strided", p, options);
+  detail::expect_bias(p, bias);
   const bool empty = p.M == 0 || p.N == 0;
   const BatchSteps steps = p.K == 0 ? BatchSteps{.c = asked.c} : asked;  // no A and B to step over
   if (!empty && count > 1) check_steps(A, B, C, count, steps);
   detail::run_reported(cat("matmul_strided count=", count), plan, [&] {
     if (empty) return;
     detail::visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-      cpu::gemm_strided(detail::gemm_of<In, Out>(p, A.data, B.data, C.data, nullptr, plan.threads),
+      cpu::gemm_strided(detail::gemm_of<In, Out>(p, A.data, B.data, C.data, bias, plan.threads),
                         count, steps);
     });
   });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "overlap.hpp"
+#include "tessera/core/overlap_error.hpp"
 
 namespace tessera::detail {
 
@@ -70,10 +71,10 @@ void refuse_overlaps_in_group(std::string_view call, std::span<const Item> items
       if (!(x->is_c() || y->is_c()) || !may_overlap(x->place, y->place)) continue;
       const bool x_first = x->is_c() && (!y->is_c() || x->product > y->product);
       const Item &c = x_first ? *x : *y, &other = x_first ? *y : *x;
-      throw Error(Category::argument,
-                  cat(call, ": C of product ", c.product, " overlaps ", other.operand,
-                      " of product ", other.product),
-                  {}, {}, "give each C memory of its own");
+      throw OverlapError(Category::argument,
+                         cat(call, ": C of product ", c.product, " overlaps ", other.operand,
+                             " of product ", other.product),
+                         {}, {}, "give each C memory of its own");
     }
   }
 }

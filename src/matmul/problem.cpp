@@ -12,6 +12,7 @@
 #include "call.hpp"
 #include "fields.hpp"
 #include "overlap.hpp"
+#include "tessera/core/overlap_error.hpp"
 
 namespace tessera {
 
@@ -190,14 +191,14 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
                 cat(name(A.dtype), " and ", name(B.dtype)), "convert one of them");
   }
   if (overlaps_itself(C)) {
-    throw Error(Category::shape, "multiply: elements of C overlap each other",
-                "strides that give every element its own place", to_string(C));
+    throw OverlapError(Category::shape, "multiply: elements of C overlap each other",
+                       "strides that give every element its own place", to_string(C));
   }
   for (const auto& [label, m] : {std::pair{"A", A}, std::pair{"B", B}}) {
     if (m.rows > 0 && m.cols > 0 && C.rows > 0 && C.cols > 0 &&
         detail::may_overlap(detail::Footprint(m), detail::Footprint(C))) {
-      throw Error(Category::argument, cat("multiply: C overlaps ", label), {}, {},
-                  "give C memory of its own");
+      throw OverlapError(Category::argument, cat("multiply: C overlaps ", label), {}, {},
+                         "give C memory of its own");
     }
   }
   check_clamp(epilogue, C.dtype);

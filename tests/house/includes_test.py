@@ -26,6 +26,7 @@ KNOWS = {
     "check": {"core", "layout", "tensor", "simt", "ops"},
     "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check"},
     "blas": {"core", "cpu"},
+    "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
     "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cuda", "check", "matmul", "io"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -17,7 +17,8 @@ namespace tessera {
 using cpu::BatchSteps;
 
 /// C_i = alpha * A_i * B_i + beta * C_i for 0 <= i < count: A (M,K), B (K,N) and C (M,N) are those
-/// of i = 0, any strides. With a count of 0 the matrices are not looked at.
+/// of i = 0, any strides. With a count of 0 the matrices are not looked at. The epilogue, with its
+/// one bias of M or N elements of the accumulator's type, is that of every product.
 ///
 /// Throws as make_problem() and make_plan() do; Error(argument) for a negative count and for
 /// another algorithm than auto or packed; Error(type) for i32; Error(shape) for a batch that
@@ -27,7 +28,8 @@ using cpu::BatchSteps;
 /// and A (or B) share a range of addresses and are not windows apart modulo a stride or step.
 void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
                     const BatchSteps& steps, double alpha = 1, double beta = 0,
-                    const Options& options = {});
+                    const Options& options = {}, const Epilogue& epilogue = {},
+                    const void* bias = nullptr);
 
 /// One product of a batch. A is (M,K), B is (K,N), C is (M,N), any strides.
 struct Product {

@@ -1,0 +1,95 @@
+"""The array libraries: which one an array is from, and how a result of its kind is made."""
+import sys
+
+import numpy
+
+_NUMPY_TYPES = {name: numpy.dtype(name) for name in ("float64", "float32", "float16", "int32", "int8", "uint8")}
+
+
+def numpy_dtype(name):
+    """The NumPy element type of that name; ml_dtypes has those that NumPy lacks."""
+    if name in _NUMPY_TYPES:
+        return _NUMPY_TYPES[name]
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise TypeError(f"matmul: NumPy has no {name}: install ml_dtypes") from None
+    return numpy.dtype(getattr(ml_dtypes, name))
+
+
+def kind_of(array):
+    """'numpy', 'jax', 'torch', 'cupy', 'namespace' (has __array_namespace__) or '' for other memory."""
+    if isinstance(array, numpy.ndarray):
+        return "numpy"
+    root = type(array).__module__.partition(".")[0]
+    if root in ("jaxlib", "jax"):
+        return "jax"
+    if root in ("torch", "cupy"):
+        return root
+    return "namespace" if hasattr(array, "__array_namespace__") else ""
+
+
+def refuse_tracer(array):
+    """Inside jax.jit there are no numbers yet: what multiplies them is tessera.jax.matmul."""
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(array, jax.core.Tracer):
+        raise TypeError("matmul: this is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")
+
+
+def empty_like(array, shape, dtype):
+    """(the result as the caller gets it once finish() has it, memory to write) for a product of `array`."""
+    kind = kind_of(array)
+    if kind == "torch":
+        import torch
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=array.device)
+    if kind == "cupy":
+        import cupy
+        with array.device:
+            return cupy.empty(shape, dtype=numpy_dtype(dtype))
+    if kind == "namespace":
+        xp = array.__array_namespace__()
+        return xp.empty(shape, dtype=getattr(xp, dtype), device=array.device)
+    if kind == "jax":
+        return _aligned(shape, numpy_dtype(dtype))
+    return numpy.empty(shape, numpy_dtype(dtype))
+
+
+def _aligned(shape, dtype):
+    """Memory that JAX takes over as it is: its buffers begin at multiples of 64 bytes."""
+    size = dtype.itemsize
+    for extent in shape:
+        size *= extent
+    room = numpy.empty(size + 64, numpy.uint8)
+    start = -room.ctypes.data % 64
+    return room[start:start + size].view(dtype).reshape(shape)
+
+
+def finish(array, result):
+    """The result as an array of the kind of `array`."""
+    kind = kind_of(array)
+    if kind == "jax":
+        import jax
+        if result.dtype.kind == "V":  # NumPy does not export bfloat16
+            return jax.numpy.asarray(result)
+        return jax.dlpack.from_dlpack(result)
+    if kind in ("numpy", "") and result.ndim == 0:
+        return result[()]
+    return result
+
+
+def check_writable(out):
+    """JAX arrays never change, whatever their memory says."""
+    if kind_of(out) == "jax":
+        raise BufferError("matmul: out is an array of JAX, which cannot be written; take the result instead")
+
+
+def stream_of(array):
+    """The CUDA stream that the array's library works on now, as a number; 0 is the legacy default stream."""
+    kind = kind_of(array)
+    if kind == "torch":
+        import torch
+        return torch.cuda.current_stream(array.device).cuda_stream
+    if kind == "cupy":
+        import cupy
+        return cupy.cuda.get_current_stream().ptr
+    return 0

@@ -1,0 +1,209 @@
+// From Python's arrays to addresses: see operand.hpp.
+#include "operand.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "tessera/core/text.hpp"
+
+namespace tessera::python {
+
+namespace {
+
+constexpr int kDlpackCpu = 1, kDlpackCuda = 2, kDlpackCudaHost = 3, kDlpackCudaManaged = 13;
+
+/// An element type of the buffer protocol, in this machine's byte order. Throws nb::type_error.
+DType dtype_of_format(const std::string& name, const char* format) {
+  const char* code = format == nullptr ? "B" : format;
+  if (std::strchr("@=<", *code) != nullptr && *code != '\0') ++code;
+  if (code[0] != '\0' && code[1] == '\0') {
+    constexpr bool kWideLong = sizeof(long) == 8;
+    switch (code[0]) {
+      case 'd': return DType::f64;
+      case 'f': return DType::f32;
+      case 'e': return DType::f16;
+      case 'b': return DType::i8;
+      case 'B': return DType::u8;
+      case 'h': return DType::i16;
+      case 'H': return DType::u16;
+      case 'i': return DType::i32;
+      case 'I': return DType::u32;
+      case 'l': return kWideLong ? DType::i64 : DType::i32;
+      case 'L': return kWideLong ? DType::u64 : DType::u32;
+      case 'q': return DType::i64;
+      case 'Q': return DType::u64;
+      case '?': return DType::boolean;
+      default: break;
+    }
+  }
+  if (*code == '>') refuse_dtype(name, cat("'", format, "', another byte order"));
+  if (*code == 'O') refuse_dtype(name, "Python objects");
+  refuse_dtype(name, cat("'", format, "'"));
+}
+
+DType dtype_of_dlpack(const std::string& name, nb::dlpack::dtype type) {
+  using Code = nb::dlpack::dtype_code;
+  const auto is = [&](Code code, int bits) {
+    return type.code == static_cast<std::uint8_t>(code) && type.bits == bits && type.lanes == 1;
+  };
+  if (is(Code::Float, 64)) return DType::f64;
+  if (is(Code::Float, 32)) return DType::f32;
+  if (is(Code::Float, 16)) return DType::f16;
+  if (is(Code::Bfloat, 16)) return DType::bf16;
+  if (is(Code::Float8_E4M3FN, 8)) return DType::f8e4m3;
+  if (is(Code::Float8_E5M2, 8)) return DType::f8e5m2;
+  if (is(Code::Bool, 8)) return DType::boolean;
+  if (is(Code::Int, 8)) return DType::i8;
+  if (is(Code::Int, 16)) return DType::i16;
+  if (is(Code::Int, 32)) return DType::i32;
+  if (is(Code::Int, 64)) return DType::i64;
+  if (is(Code::UInt, 8)) return DType::u8;
+  if (is(Code::UInt, 16)) return DType::u16;
+  if (is(Code::UInt, 32)) return DType::u32;
+  if (is(Code::UInt, 64)) return DType::u64;
+  refuse_dtype(name, type.code == static_cast<std::uint8_t>(Code::Complex)
+                         ? cat("complex", int{type.bits})
+                         : cat("DLPack code ", int{type.code}, ", ", int{type.bits}, " bits"));
+}
+
+[[noreturn]] void refuse_read_only(const std::string& name) {
+  throw nb::buffer_error(cat("matmul: ", name, " is read-only").c_str());
+}
+
+bool is_numpy(nb::handle array) {
+  static PyObject* const ndarray =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();  // for ever
+  return PyObject_TypeCheck(array.ptr(), reinterpret_cast<PyTypeObject*>(ndarray)) != 0;
+}
+
+}  // namespace
+
+std::string shape_text(const std::vector<index_t>& shape) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) out += cat(i == 0 ? "" : ",", shape[i]);
+  return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string numpy_name(DType dtype) {
+  constexpr const char* names[] = {"float64",     "float32", "float16", "bfloat16", "float8_e4m3fn",
+                                   "float8_e5m2", "int8",    "uint8",   "int16",    "uint16",
+                                   "int32",       "uint32",  "int64",   "uint64",   "bool"};
+  return names[static_cast<std::size_t>(dtype)];
+}
+
+void refuse_dtype(const std::string& name, const std::string& what) {
+  throw nb::type_error(cat("matmul: ", name, " has elements of ", what,
+                           ": expected float64, float32, float16, bfloat16, int32, int8 or uint8; "
+                           "convert it first")
+                           .c_str());
+}
+
+Operand::Operand(nb::handle array, const std::string& name_, Access access) : name(name_) {
+  const bool numpy = is_numpy(array);
+  if (!numpy && nb::hasattr(array, "__dlpack__")) {
+    take_dlpack(array, access);
+  } else if (!take_buffer(array, access)) {
+    if (!numpy)
+      throw nb::type_error(cat("matmul: ", name, " is a ", nb::type_name(array.type()).c_str(),
+                               ": expected an array of NumPy, JAX, PyTorch or CuPy, or another "
+                               "object with DLPack or "
+                               "the buffer protocol")
+                               .c_str());
+    take_custom_numpy(array, access);
+  }
+}
+
+/// False where the object has no buffer, or one whose elements it cannot describe.
+bool Operand::take_buffer(nb::handle array, Access access) {
+  if (PyObject_CheckBuffer(array.ptr()) == 0) return false;
+  auto view = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(array.ptr(), view.get(), PyBUF_RECORDS_RO) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  buffer_.reset(view.release());
+  if (access == Access::write && buffer_->readonly != 0) refuse_read_only(name);
+  dtype = dtype_of_format(name, buffer_->format);
+  data = buffer_->buf;
+  shape.assign(buffer_->shape, buffer_->shape + buffer_->ndim);
+  check_addresses({buffer_->strides, buffer_->strides + buffer_->ndim});
+  return true;
+}
+
+/// An element type that NumPy knows by name only: bfloat16 and f8 of ml_dtypes.
+void Operand::take_custom_numpy(nb::handle array, Access access) {
+  const std::string type = nb::cast<std::string>(array.attr("dtype").attr("name"));
+  const DType known = type == "bfloat16"        ? DType::bf16
+                      : type == "float8_e4m3fn" ? DType::f8e4m3
+                      : type == "float8_e5m2"   ? DType::f8e5m2
+                                                : DType::boolean;
+  if (known == DType::boolean) refuse_dtype(name, type);
+  const nb::object words = array.attr("view")(size_of(known) == 2 ? "u2" : "u1");
+  if (!take_buffer(words, access)) refuse_dtype(name, type);
+  dtype = known;
+}
+
+void Operand::take_dlpack(nb::handle array, Access access) {
+  if (access == Access::write) {
+    nb::ndarray<> writable;
+    if (!nb::try_cast(array, writable, false)) {
+      nb::ndarray<nb::ro> readable;
+      if (nb::try_cast(array, readable, false)) refuse_read_only(name);
+    } else {
+      dlpack_ = nb::ndarray<nb::ro>(writable);
+    }
+  } else if (!nb::try_cast(array, dlpack_, false)) {
+    dlpack_ = {};
+  }
+  if (!dlpack_.is_valid()) {
+    array.attr("__dlpack__")();  // it says why in its own words
+    throw nb::buffer_error(
+        cat("matmul: ", name, ": its __dlpack__ gives no DLPack capsule").c_str());
+  }
+  const int where = dlpack_.device_type();
+  if (where == kDlpackCuda || where == kDlpackCudaManaged) device = dlpack_.device_id();
+  else if (where != kDlpackCpu && where != kDlpackCudaHost)
+    throw nb::buffer_error(cat("matmul: ", name, " lies on a device of DLPack type ", where,
+                               ": expected the CPU or a CUDA device")
+                               .c_str());
+  dtype = dtype_of_dlpack(name, dlpack_.dtype());
+  data = const_cast<void*>(dlpack_.data());
+  std::vector<index_t> byte_strides;
+  for (std::size_t i = 0; i < dlpack_.ndim(); ++i) {
+    shape.push_back(static_cast<index_t>(dlpack_.shape(i)));
+    byte_strides.push_back(dlpack_.stride(i) * size_of(dtype));
+  }
+  check_addresses(byte_strides);
+}
+
+/// Strides in elements. What would read a number in two halves is refused.
+void Operand::check_addresses(const std::vector<index_t>& byte_strides) {
+  const index_t bytes = size_of(dtype);
+  bool between = reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes) != 0;
+  strides.clear();
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    between |= shape[i] > 1 && byte_strides[i] % bytes != 0;
+    strides.push_back(byte_strides[i] / bytes);
+  }
+  if (between && dtype != DType::boolean)
+    throw nb::buffer_error(
+        cat("matmul: ", name, " has elements that are not aligned to their size; pass a copy")
+            .c_str());
+}
+
+ConstMatrix Operand::matrix(Side side) const {
+  const std::size_t n = shape.size();
+  if (n == 1)
+    return side == Side::left ? ConstMatrix(data, dtype, 1, shape[0], 0, strides[0])
+                              : ConstMatrix(data, dtype, shape[0], 1, strides[0], 0);
+  return {data, dtype, shape[n - 2], shape[n - 1], strides[n - 2], strides[n - 1]};
+}
+
+void Operand::transpose() {
+  const std::size_t n = shape.size();
+  std::swap(shape[n - 2], shape[n - 1]);
+  std::swap(strides[n - 2], strides[n - 1]);
+}
+
+}  // namespace tessera::python

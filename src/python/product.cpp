@@ -1,0 +1,317 @@
+// From Python's arrays to checked products: see product.hpp.
+#include "product.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "batch_axes.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/matmul/batch.hpp"
+#include "tessera/matmul/cuda.hpp"
+
+namespace tessera::python {
+
+namespace {
+
+/// Below this a product is over before another thread of Python could take the lock.
+constexpr double kKeepLockFlops = 1e5;
+
+std::string both(const Operand& a, const Right& b) {
+  return cat("a of shape ", shape_text(a.shape), " and b of shape ", shape_text(b.shape()));
+}
+
+/// The axes of both that are not multiplied, broadcast. ValueError where they do not fit.
+std::vector<index_t> batch_shape(const Operand& a, const Right& b) {
+  const auto axes = [](std::vector<index_t> shape) {
+    shape.resize(shape.size() < 2 ? 0 : shape.size() - 2);
+    return shape;
+  };
+  std::vector<index_t> x = axes(a.shape), y = axes(b.shape());
+  const std::size_t n = std::max(x.size(), y.size());
+  x.insert(x.begin(), n - x.size(), 1);
+  y.insert(y.begin(), n - y.size(), 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (x[i] == 1) x[i] = y[i];
+    else if (y[i] != 1 && y[i] != x[i])
+      throw nb::value_error(
+          cat("matmul: the batches of ", both(a, b), " do not broadcast: ", x[i], " against ", y[i])
+              .c_str());
+  }
+  return x;
+}
+
+/// Steps from one product to the next along each axis of the result; 0 where the operand is
+/// broadcast.
+std::vector<index_t> batch_steps(const Operand& m, std::size_t axes) {
+  std::vector<index_t> out(axes, 0);
+  const std::size_t own = m.batch_axes();
+  for (std::size_t i = 0; i < own; ++i)
+    if (m.shape[i] != 1) out[axes - own + i] = m.strides[i];
+  return out;
+}
+
+ConstMatrix right_matrix(const Right& b) {
+  if (b.packed != nullptr) {  // its panels are what make_problem() asks for
+    const void* any =
+        std::visit([](const auto& panels) { return panels.data(); }, b.packed->panels());
+    return {any, b.packed->dtype(), b.packed->rows(), b.packed->cols(), 0, 0};
+  }
+  return b.array->matrix(Operand::Side::right);
+}
+
+/// C of the first product: the result lacks the row of a vector on the left and the column of one
+/// on the right.
+Matrix result_matrix(const Operand& c, const ConstMatrix& A, const ConstMatrix& B, bool has_rows,
+                     bool has_cols) {
+  const std::size_t n = c.strides.size();
+  const index_t col = has_cols ? c.strides[n - 1] : 1;
+  const index_t row = has_rows ? c.strides[n - (has_cols ? 2 : 1)] : B.cols;
+  return {c.data, c.dtype, A.rows, B.cols, row, col};
+}
+
+Products products_of(const Operand& a, const Right& b, const Operand& c) {
+  const std::vector<index_t> batch = batch_shape(a, b);
+  Products out{a.matrix(Operand::Side::left), right_matrix(b), {}, {}};
+  const bool has_rows = a.shape.size() > 1, has_cols = b.shape().size() > 1;
+  out.C = result_matrix(c, out.A, out.B, has_rows, has_cols);
+  const auto steps_a = batch_steps(a, batch.size());
+  const auto steps_b = b.array != nullptr ? batch_steps(*b.array, batch.size())
+                                          : std::vector<index_t>(batch.size(), 0);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    out.axes.push_back({batch[i], steps_a[i], steps_b[i], batch[i] == 1 ? 0 : c.strides[i]});
+  return out;
+}
+
+/// A vector to add, in the type of the sums, and along which side of C it lies.
+struct BiasVector {
+  Bias side = Bias::none;
+  std::vector<std::byte> values;  ///< on the CPU
+  const void* data = nullptr;
+};
+
+[[noreturn]] void refuse_bias(const Operand& bias, index_t M, index_t N) {
+  throw nb::value_error(cat("matmul: bias has shape ", shape_text(bias.shape), ": expected (", N,
+                            ",), one number for each column, or (", M, ",1), one for each row")
+                            .c_str());
+}
+
+BiasVector bias_vector(const Operand& bias, const Products& p) {
+  const auto& shape = bias.shape;
+  const index_t M = p.C.rows, N = p.C.cols;
+  BiasVector out;
+  if ((shape.size() == 1 && shape[0] == N) || (shape.size() == 2 && shape[0] == 1 && shape[1] == N))
+    out.side = Bias::per_column;
+  else if (shape.size() == 2 && shape[0] == M && shape[1] == 1) out.side = Bias::per_row;
+  else refuse_bias(bias, M, N);
+  const DType in = p.A.dtype;
+  const DType sum = visit_dtype(in, []<class T>(TypeTag<T>) { return dtype_of<Accumulator<T>>(); });
+  if (bias.dtype != sum && bias.dtype != in)
+    throw nb::type_error(cat("matmul: bias has elements of ", numpy_name(bias.dtype), ": expected ",
+                             numpy_name(sum), in == sum ? "" : cat(" or ", numpy_name(in)))
+                             .c_str());
+  const bool column = out.side == Bias::per_column;
+  const index_t count = column ? N : M, step = bias.strides[column ? shape.size() - 1 : 0];
+  if (bias.device != Operand::kCpu) {
+    if (bias.dtype != sum || (step != 1 && count > 1))
+      throw nb::type_error(
+          cat("matmul: bias on a GPU is ", numpy_name(sum), " without gaps").c_str());
+    out.data = bias.data;
+    return out;
+  }
+  visit_dtype(in, [&]<class In>(TypeTag<In>) {
+    using Sum = Accumulator<In>;
+    out.values.resize(static_cast<std::size_t>(std::max<index_t>(count, 1)) * sizeof(Sum));
+    auto* to = reinterpret_cast<Sum*>(out.values.data());
+    for (index_t i = 0; i < count; ++i)
+      to[i] = bias.dtype == sum ? static_cast<const Sum*>(bias.data)[i * step]
+                                : convert<Sum>(static_cast<const In*>(bias.data)[i * step]);
+  });
+  out.data = out.values.data();
+  return out;
+}
+
+void check_devices(const Operand& a, const Right& b) {
+  const int other = b.array != nullptr ? b.array->device : Operand::kCpu;
+  if (a.device == other) return;
+  const auto text = [](int device) {
+    return device == Operand::kCpu ? std::string("the CPU") : cat("cuda:", device);
+  };
+  throw nb::buffer_error(
+      cat("matmul: a lies on ", text(a.device), " and b on ", text(other), "; move one of them")
+          .c_str());
+}
+
+std::string device_of(const Operand& a) {
+  return a.device == Operand::kCpu ? "cpu" : cat("cuda:", a.device);
+}
+
+/// The options for these arrays: their device decides.
+Options options_for(const Operand& a, const Right& b, const Request& request) {
+  Options out = request.options;
+  out.device = device_of(a);
+  if (b.packed != nullptr && out.algorithm == "auto") out.algorithm = "packed";
+  return out;
+}
+
+void check_result(const Operand& a, const Right& b, const Operand& out) {
+  if (const auto shape = product_shape(a, b); out.shape != shape)
+    throw nb::value_error(cat("matmul: out has shape ", shape_text(out.shape), ": expected ",
+                              shape_text(shape), " for ", both(a, b))
+                              .c_str());
+  if (out.device != a.device)
+    throw nb::buffer_error("matmul: out lies on another device than a and b");
+}
+
+bool shares_bytes(const Operand& a, const Operand& b) {
+  const auto modes = [](const Operand& m) {
+    std::vector<std::pair<index_t, index_t>> out;
+    for (std::size_t i = 0; i < m.shape.size(); ++i) out.emplace_back(m.shape[i], m.strides[i]);
+    return out;
+  };
+  const bool empty = std::find(a.shape.begin(), a.shape.end(), 0) != a.shape.end();
+  return !empty && ranges_meet(a.data, modes(a), b.data, modes(b), a.dtype);
+}
+
+bool is_same(const Operand& c, const Operand& out) {
+  return c.data == out.data && c.strides == out.strides;
+}
+
+/// The array to add against the result: of one shape and type, and out itself or apart from it.
+void check_added(const Operand& c, const Operand& out) {
+  if (c.shape != out.shape)
+    throw nb::value_error(cat("matmul: c has shape ", shape_text(c.shape), ": expected ",
+                              shape_text(out.shape), ", as the result")
+                              .c_str());
+  if (c.dtype != out.dtype)
+    throw nb::type_error(cat("matmul: c has elements of ", numpy_name(c.dtype), ": expected ",
+                             numpy_name(out.dtype), ", as the result")
+                             .c_str());
+  if (c.device != out.device || c.device != Operand::kCpu)
+    throw nb::buffer_error("matmul: c and the result do not both lie on the CPU");
+  if (!is_same(c, out) && shares_bytes(c, out))
+    throw nb::buffer_error(
+        "matmul: out shares memory with c; give it memory of its own, or c itself");
+}
+
+/// Element by element, whatever the strides.
+void copy(const Operand& from, const Operand& to) {
+  if (is_same(from, to)) return;
+  const auto bytes = static_cast<std::size_t>(size_of(to.dtype));
+  const auto axis = [&](const auto& self, std::size_t i, const char* source, char* target) -> void {
+    if (i == to.shape.size()) {
+      std::memcpy(target, source, bytes);
+      return;
+    }
+    for (index_t k = 0; k < to.shape[i]; ++k)
+      self(self, i + 1, source + k * from.strides[i] * size_of(to.dtype),
+           target + k * to.strides[i] * size_of(to.dtype));
+  };
+  axis(axis, 0, static_cast<const char*>(from.data), static_cast<char*>(to.data));
+}
+
+void run_all(const Plan& plan, const Products& p, const Right& b, const BiasVector& bias,
+             const Request& request, const Options& options) {
+  if (plan.device != "cpu") {
+    const auto stream = cuda::Stream::borrow(reinterpret_cast<CUstream_st*>(request.stream));
+    return for_each_product(p, 0, [&](const auto& A, const auto& B, const auto& C) {
+      cuda::run(plan, A, B, C, stream, bias.data);
+    });
+  }
+  if (b.packed != nullptr) {
+    return for_each_product(p, 0, [&](const auto& A, const auto&, const auto& C) {
+      run(plan, A, *b.packed, C, bias.data);
+    });
+  }
+  if (p.axes.empty() || plan.algorithm != "packed") {
+    return for_each_product(
+        p, 0, [&](const auto& A, const auto& B, const auto& C) { run(plan, A, B, C, bias.data); });
+  }
+  const BatchAxis inner = p.axes.back();
+  for_each_product(p, 1, [&](const auto& A, const auto& B, const auto& C) {
+    matmul_strided(A, B, C, inner.count, {inner.a, inner.b, inner.c}, request.alpha, request.beta,
+                   options, plan.problem.epilogue, bias.data);
+  });
+}
+
+}  // namespace
+
+std::vector<index_t> Right::shape() const {
+  if (packed != nullptr) return {packed->rows(), packed->cols()};
+  return array->shape;
+}
+
+DType result_dtype(DType in) { return in == DType::i8 || in == DType::u8 ? DType::i32 : in; }
+
+std::vector<index_t> product_shape(const Operand& a, const Right& b) {
+  const auto right = b.shape();
+  if (a.shape.empty() || right.empty())
+    throw nb::value_error(
+        cat("matmul: ", both(a, b), ": expected at least one axis each; a number is no matrix")
+            .c_str());
+  if (a.dtype != b.dtype())
+    throw nb::type_error(cat("matmul: a has elements of ", numpy_name(a.dtype), " and b of ",
+                             numpy_name(b.dtype()), "; convert one of them")
+                             .c_str());
+  check_devices(a, b);
+  const index_t k = a.shape.back(), rows = right.size() == 1 ? right[0] : right[right.size() - 2];
+  if (k != rows)
+    throw nb::value_error(
+        cat("matmul: ", both(a, b), " do not fit: a has ", k, " columns but b has ", rows, " rows")
+            .c_str());
+  std::vector<index_t> out = batch_shape(a, b);
+  if (a.shape.size() > 1) out.push_back(a.shape[a.shape.size() - 2]);
+  if (right.size() > 1) out.push_back(right.back());
+  return out;
+}
+
+void multiply(const Operand& a, const Right& b, const Operand& out, const Added& added,
+              const Request& request) {
+  check_result(a, b, out);
+  if (added.c != nullptr) check_added(*added.c, out);
+  Products p = products_of(a, b, out);
+  if (p.count() == 0) return;
+  const BiasVector vector = added.bias == nullptr ? BiasVector{} : bias_vector(*added.bias, p);
+  p.simplify(vector.side == Bias::per_row);
+  const Options options = options_for(a, b, request);
+  const Epilogue epilogue{.activation = request.activation, .bias = vector.side};
+  const Problem problem = make_problem(p.A, p.B, p.C, request.alpha, request.beta, epilogue);
+  const Plan plan = make_plan(problem, options);
+  if (p.may_overlap())
+    throw nb::buffer_error(
+        "matmul: out may share memory with a or b, or hold an element twice; give it memory of its "
+        "own");
+  const auto work = [&] {
+    if (added.c != nullptr && request.beta != 0) copy(*added.c, out);
+    run_all(plan, p, b, vector, request, options);
+  };
+  if (problem.flops() * static_cast<double>(p.count()) < kKeepLockFlops) {
+    work();
+  } else {
+    const nb::gil_scoped_release released;
+    work();
+  }
+}
+
+Planned plan(const Operand& a, const Right& b, DType out, const Operand* bias,
+             const Request& request) {
+  const std::vector<index_t> shape = product_shape(a, b);
+  Problem problem;
+  problem.M = a.matrix().rows, problem.N = right_matrix(b).cols, problem.K = a.shape.back();
+  problem.in = a.dtype, problem.out = out;
+  problem.a = {a.matrix().row_stride, a.matrix().col_stride};
+  const ConstMatrix B = right_matrix(b);
+  problem.b = b.packed != nullptr ? Strides{B.cols, 1} : Strides{B.row_stride, B.col_stride};
+  problem.c = {problem.N, 1};
+  problem.alpha = request.alpha, problem.beta = request.beta;
+  problem.epilogue.activation = request.activation;
+  if (bias != nullptr)
+    problem.epilogue.bias = bias->shape.size() == 2 && bias->shape[1] == 1 && problem.N != 1
+                                ? Bias::per_row
+                                : Bias::per_column;
+  index_t products = 1;
+  const std::size_t matrix_axes = (a.shape.size() > 1) + (b.shape().size() > 1);
+  for (std::size_t i = 0; i + matrix_axes < shape.size(); ++i) products *= shape[i];
+  return {make_plan(problem, options_for(a, b, request)), products};
+}
+
+}  // namespace tessera::python

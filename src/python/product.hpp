@@ -1,0 +1,58 @@
+// The products that a call of Python asks for: two arrays of matrices, broadcast against each other
+// as numpy.matmul does, with alpha, beta, bias and activation. Everything is checked before an
+// element is read; then as many axes as can be become one matrix or one batch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "operand.hpp"
+#include "tessera/matmul/packed_matrix.hpp"
+#include "tessera/matmul/plan.hpp"
+
+namespace tessera::python {
+
+/// What is asked beside the arrays.
+struct Request {
+  double alpha = 1, beta = 0;
+  Activation activation = Activation::none;
+  Options options;
+  std::uintptr_t stream = 0;  ///< of CUDA; 0: the legacy default stream
+};
+
+/// The right side: an array, or a matrix that was packed.
+struct Right {
+  const Operand* array = nullptr;
+  const PackedMatrix* packed = nullptr;
+
+  DType dtype() const { return packed != nullptr ? packed->dtype() : array->dtype; }
+  std::vector<index_t> shape() const;
+};
+
+/// Extents of a * b. ValueError with both shapes where they do not fit, TypeError where the element
+/// types differ, BufferError where the devices do.
+std::vector<index_t> product_shape(const Operand& a, const Right& b);
+
+/// Element type that a product of `in` has where nobody asks for another.
+DType result_dtype(DType in);
+
+/// What is added: a vector, and an array of the result's shape and type, whose elements are copied
+/// to `out` before anything else is written there. Null: nothing, or what `out` holds.
+struct Added {
+  const Operand* bias = nullptr;
+  const Operand* c = nullptr;
+};
+
+/// out = activation(alpha * a * b + beta * c + bias) for all of them.
+void multiply(const Operand& a, const Right& b, const Operand& out, const Added& added,
+              const Request& request);
+
+/// The plan alone, for a result of `out` in rows without gaps, and how many products it is for.
+struct Planned {
+  Plan plan;
+  index_t products;
+};
+Planned plan(const Operand& a, const Right& b, DType out, const Operand* bias,
+             const Request& request);
+
+}  // namespace tessera::python

@@ -1,0 +1,146 @@
+// Operand, PackedMatrix and multiply as Python sees them: what tessera/_matmul.py is made of.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "product.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::python {
+
+namespace {
+
+Activation activation_of(const std::optional<std::string>& name) {
+  constexpr const char* names[] = {"none", "relu", "gelu", "silu"};
+  if (!name) return Activation::none;
+  for (std::size_t i = 0; i < std::size(names); ++i)
+    if (*name == names[i]) return static_cast<Activation>(i);
+  throw nb::value_error(
+      cat("matmul: unknown activation '", *name, "': expected None, 'relu', 'gelu' or 'silu'")
+          .c_str());
+}
+
+Request request_of(double alpha, double beta, const std::optional<std::string>& activation,
+                   const std::string& algorithm, const std::optional<std::string>& tile,
+                   std::optional<int> threads, std::uintptr_t stream) {
+  Request out{.alpha = alpha, .beta = beta, .activation = activation_of(activation)};
+  out.options.algorithm = algorithm;
+  if (tile) out.options.tile = parse_tile(*tile);
+  if (threads && *threads < 1)
+    throw nb::value_error(
+        cat("matmul: threads is ", *threads, ": expected 1 or more, or None").c_str());
+  out.options.threads = threads.value_or(0);
+  out.stream = stream;
+  return out;
+}
+
+Right right_of(nb::handle b) {
+  if (nb::isinstance<PackedMatrix>(b)) return {.packed = &nb::cast<const PackedMatrix&>(b)};
+  return {.array = &nb::cast<const Operand&>(b)};
+}
+
+nb::tuple tuple_of(const std::vector<index_t>& numbers) { return nb::tuple(nb::cast(numbers)); }
+
+void add_operand(nb::module_& m) {
+  nb::class_<Operand>(m, "Operand", "An array as the products see it; keeps its owner alive.")
+      .def(
+          "__init__",
+          [](Operand* self, nb::object array, const std::string& name, bool write) {
+            new (self) Operand(array, name, write ? Access::write : Access::read);
+          },
+          nb::arg("array"), nb::arg("name"), nb::arg("write") = false)
+      .def(
+          "transpose",
+          [](Operand& self) {
+            if (self.shape.size() < 2)
+              throw nb::value_error(cat("matmul: ", self.name, " of shape ", shape_text(self.shape),
+                                        " cannot be transposed: expected "
+                                        "at least two axes")
+                                        .c_str());
+            self.transpose();
+          },
+          "The last two axes change places; nothing moves.")
+      .def_prop_ro("shape", [](const Operand& o) { return tuple_of(o.shape); })
+      .def_prop_ro(
+          "strides", [](const Operand& o) { return tuple_of(o.strides); }, "In elements.")
+      .def_prop_ro("dtype", [](const Operand& o) { return numpy_name(o.dtype); })
+      .def_prop_ro("address",
+                   [](const Operand& o) { return reinterpret_cast<std::uintptr_t>(o.data); })
+      .def_prop_ro("device", [](const Operand& o) {
+        return o.device == Operand::kCpu ? std::string("cpu") : cat("cuda:", o.device);
+      });
+}
+
+void add_packed_matrix(nb::module_& m) {
+  nb::class_<PackedMatrix>(
+      m, "PackedMatrix",
+      "PackedMatrix(b, /, *, transpose=False): a matrix b (K, N) that many products have in "
+      "common, "
+      "packed once. A copy; the products have the bits that they have with b itself.")
+      .def(
+          "__init__",
+          [](PackedMatrix* self, nb::object b, bool transpose) {
+            Operand operand(b, "b", Access::read);
+            if (operand.shape.size() != 2)
+              throw nb::value_error(
+                  cat("PackedMatrix: b has shape ", shape_text(operand.shape), ": expected (K,N)")
+                      .c_str());
+            if (operand.device != Operand::kCpu)
+              throw nb::buffer_error("PackedMatrix: b lies on a GPU: expected the CPU");
+            if (transpose) operand.transpose();
+            new (self) PackedMatrix(operand.matrix());
+          },
+          nb::arg("b"), nb::kw_only(), nb::arg("transpose") = false)
+      .def_prop_ro("shape",
+                   [](const PackedMatrix& p) { return nb::make_tuple(p.rows(), p.cols()); })
+      .def_prop_ro("dtype", [](const PackedMatrix& p) { return numpy_name(p.dtype()); })
+      .def_prop_ro("nbytes", &PackedMatrix::bytes)
+      .def("__repr__", [](const PackedMatrix& p) {
+        return cat("<tessera.PackedMatrix (", p.rows(), ", ", p.cols(), ") ", numpy_name(p.dtype()),
+                   ", ", p.bytes(), " bytes>");
+      });
+}
+
+}  // namespace
+
+void add_products(nb::module_& m) {
+  add_operand(m);
+  add_packed_matrix(m);
+  m.def("product_shape",
+        [](const Operand& a, nb::handle b) { return tuple_of(product_shape(a, right_of(b))); });
+  m.def("result_dtype",
+        [](const std::string& in) { return numpy_name(result_dtype(parse_dtype(in))); });
+  m.def("dtype_name", [](const std::string& name) { return numpy_name(parse_dtype(name)); });
+  m.def(
+      "multiply",
+      [](const Operand& a, nb::handle b, const Operand& out, const Operand* bias, const Operand* c,
+         double alpha, double beta, const std::optional<std::string>& activation,
+         const std::string& algorithm, const std::optional<std::string>& tile,
+         std::optional<int> threads, std::uintptr_t stream) {
+        multiply(a, right_of(b), out, {.bias = bias, .c = c},
+                 request_of(alpha, beta, activation, algorithm, tile, threads, stream));
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("bias").none() = nb::none(),
+      nb::arg("c").none() = nb::none(), nb::kw_only(), nb::arg("alpha") = 1.0,
+      nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
+      nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
+      nb::arg("threads").none() = nb::none(), nb::arg("stream") = 0,
+      "out = activation(alpha * a * b + beta * c + bias); beta scales what out holds without c.");
+  m.def(
+      "plan",
+      [](const Operand& a, nb::handle b, const std::string& dtype, const Operand* bias,
+         double alpha, double beta, const std::optional<std::string>& activation,
+         const std::string& algorithm, const std::optional<std::string>& tile,
+         std::optional<int> threads) {
+        Planned made = plan(a, right_of(b), parse_dtype(dtype), bias,
+                            request_of(alpha, beta, activation, algorithm, tile, threads, 0));
+        return nb::make_tuple(std::move(made.plan), made.products);
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("dtype"), nb::arg("bias").none(), nb::kw_only(),
+      nb::arg("alpha") = 1.0, nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
+      nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
+      nb::arg("threads").none() = nb::none());
+}
+
+}  // namespace tessera::python
