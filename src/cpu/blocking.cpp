@@ -107,8 +107,12 @@ index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow) {
   // is how seldom sums are stored and taken up again. 3072^3, f32, one thread of an EPYC (family
   // 25), 2026-11-21, % of peak: kc 384 95, 512 96, 1024 96, 1536 97.
   // Where L3 is far, a shallower slab makes B's part wider: 3072^3 on that Xeon, kc 512 1.05 of
-  // oneDNN's speed, 1536 0.95. A narrow B needs no width: (4096,64,4096) 1.07 and 1.28.
-  const index_t bytes = l3_is_far() && !is_narrow ? caches().l1 / 3 : caches().l1 * 5 / 4;
+  // oneDNN's speed, 1536 0.95. A narrow B needs no width: (4096,64,4096) 1.07 and 1.28. A tile unit
+  // works through a slab so fast that its sums must be taken up seldom: bf16 2048^3, as a multiple
+  // of MKL's speed, kc 128 0.78, 512 0.93.
+  const bool has_tiles = mr > 16;
+  const index_t bytes =
+      l3_is_far() && !is_narrow && !has_tiles ? caches().l1 / 3 : caches().l1 * 5 / 4;
   return even_part(K, std::clamp<index_t>(bytes / (mr * word_bytes), 128, 2048), kSlabUnit);
 }
 

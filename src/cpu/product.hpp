@@ -22,10 +22,11 @@ constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
 /// Rows and columns of C that are worked on at a time: bounds the memory for packed panels.
 constexpr index_t kSuperblock = 4096;
 
-/// Panels of A that stay in L2 while each panel of B meets them, so that it comes out of L3 once
-/// for all of them. f32, one thread of an EPYC (family 25), 2026-11-22, % of peak: 4096^3 97 with
-/// two, 96 with eight.
-constexpr int kBlockPanels = 2;
+/// Rows of A, in whole panels, that stay in L2 while each panel of B meets them, so that it comes
+/// out of L3 once for all of them. f32, one thread of an EPYC (family 25), 2026-11-22, % of peak:
+/// 4096^3 97 with two panels of eight, 96 with eight. A tile unit wants its panel in L1: bf16
+/// 2048^3 on a Xeon, GFLOP/s of one thread, one panel of 32 rows 560, two 470.
+constexpr int kBlockRows = 16;
 /// Steps along K of a micro-tile from which what comes next is fetched: the operands of a shallower
 /// one are in the caches, and fetching would be a good part of its loads.
 constexpr index_t kFetchDepth = 256;
@@ -110,7 +111,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t shares = (share_a_ ? a_panels : 0) + (share_b_ ? b_shares : 0);
     const std::size_t states = Workspace::rounded(size(shares) * sizeof(State));
     const index_t a_rows = blocks_.stream != Stream::none ? round_up(blocks_.mc, kernels_.rows)
-                                                          : kBlockPanels * kernels_.rows;
+                                                          : block_panels() * kernels_.rows;
     const index_t b_cols = blocks_.stream != Stream::none ? blocks_.stream_panels * blocks_.nr
                                                           : round_up(blocks_.nc, blocks_.nr);
     const std::size_t a_own = pack_a_ ? words(a_rows * depth) : 0;
@@ -156,6 +157,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            kAsItLies};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
+  index_t block_panels() const { return std::max(1, kBlockRows / kernels_.rows); }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
   static const Source* source(const In* p) { return reinterpret_cast<const Source*>(p); }
@@ -275,8 +277,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
     const bool fetches = part.words >= kFetchDepth;
-    const index_t height = kBlockPanels * mr;
-    const Word* panels[kBlockPanels];
+    const index_t height = block_panels() * mr;
+    const Word* panels[kBlockRows];
     for (index_t i0 = part.i; i0 < part.i_end; i0 += height) {
       const index_t i1 = std::min(part.i_end, i0 + height);
       for (index_t i = i0; i < i1; i += mr)
