@@ -3,7 +3,9 @@
 // next step and is thrown to the caller, once.
 #include "tessera/core/parallel.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,9 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "tessera/core/team.hpp"
@@ -23,25 +23,34 @@ namespace tessera {
 
 namespace {
 
+/// The beginning of a small file as text; false where it cannot be read. With plain calls: the
+/// first product of a process waits for it, and streams would take 60 us more.
+template <std::size_t N>
+bool read_start(const char* path, char (&text)[N]) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t count = read(file, text, N - 1);
+  close(file);
+  text[std::max<ssize_t>(count, 0)] = '\0';
+  return count > 0;
+}
+
 /// Cores granted by a cgroup quota, or a large number where there is none. Reads cgroup v2, then
 /// v1.
 int cgroup_cores() {
-  constexpr int unlimited = 1 << 20;
-  const auto cores = [](double quota, double period) {
-    return quota > 0 && period > 0 ? std::max(1, static_cast<int>(quota / period + 0.5))
-                                   : unlimited;
-  };
-  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2) {
-    std::string quota;
-    double period = 0;
-    if (v2 >> quota >> period && quota != "max") return cores(std::atof(quota.c_str()), period);
-    return unlimited;
+  char text[64];
+  long quota = 0, period = 0;  // microseconds; "max" and -1 are no quota
+  if (read_start("/sys/fs/cgroup/cpu.max", text)) {
+    char* rest = text;
+    quota = std::strtol(text, &rest, 10);
+    period = std::strtol(rest, nullptr, 10);
+  } else if (read_start("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", text)) {
+    quota = std::strtol(text, nullptr, 10);
+    if (quota > 0 && read_start("/sys/fs/cgroup/cpu/cpu.cfs_period_us", text))
+      period = std::strtol(text, nullptr, 10);
   }
-  double quota = 0, period = 0;
-  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-  std::ifstream period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (quota_file >> quota && period_file >> period) return cores(quota, period);
-  return unlimited;
+  if (quota <= 0 || period <= 0) return 1 << 20;
+  return static_cast<int>(std::max(1l, (quota + period / 2) / period));
 }
 
 /// A positive thread count from the environment, or 0. Complains once for each variable.

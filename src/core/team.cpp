@@ -160,6 +160,12 @@ void start_helpers(Pool& p, int wanted) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+/// As many callers as cores: the machine is full without helpers.
+int cores() {
+  static const int found = available_cores();
+  return found;
+}
+
 /// Is it worth the caller's time to start or wake helpers?
 bool worth_waking(Pool& p, double expected_us) {
   if (expected_us >= kWorthWaking) return true;
@@ -180,24 +186,21 @@ void run_team(int threads, double expected_us, TeamBody body) {
   if (threads <= 1 || inside) return body(0);
   Pool& p = pool();
   const int wanted = std::min(threads - 1, kMostHelpers);
-  // As many callers as cores: the machine is full without helpers.
-  static const int cores = available_cores();
   const int callers = p.callers.fetch_add(1, std::memory_order_relaxed);
   Slot* mine = nullptr;
-  if (callers < cores) {
-    const bool all_up = p.helpers.load(std::memory_order_relaxed) >= wanted &&
-                        p.sleeping.load(std::memory_order_relaxed) == 0;
-    const bool wake = all_up || worth_waking(p, expected_us);
+  const bool all_up = p.helpers.load(std::memory_order_relaxed) >= wanted &&
+                      p.sleeping.load(std::memory_order_relaxed) == 0;
+  const bool wake = all_up || worth_waking(p, expected_us);
+  // Nobody awake and nobody to be woken: alone, without touching a shared line again or asking the
+  // system for anything.
+  if ((wake || p.sleeping.load() < p.helpers.load()) && callers < cores()) {
     if (wake && p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
-    // Nobody awake and nobody to be woken: alone, without touching a shared line again.
-    if (wake || p.sleeping.load() < p.helpers.load()) {
-      for (Slot& slot : p.slots) {
-        std::uint64_t free = 0;
-        if (slot.state.load(std::memory_order_relaxed) == 0 &&
-            slot.state.compare_exchange_strong(free, Slot::kTaken)) {
-          mine = &slot;
-          break;
-        }
+    for (Slot& slot : p.slots) {
+      std::uint64_t free = 0;
+      if (slot.state.load(std::memory_order_relaxed) == 0 &&
+          slot.state.compare_exchange_strong(free, Slot::kTaken)) {
+        mine = &slot;
+        break;
       }
     }
     if (mine != nullptr) {
