@@ -12,5 +12,6 @@ void add_matmul(nb::module_& m);
 void add_products(nb::module_& m);
 void add_plan(nb::module_& m);
 void add_config(nb::module_& m);
+void add_xla(nb::module_& m);
 
 }  // namespace tessera::python

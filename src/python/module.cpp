@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   add_products(m);
   add_matmul(m);
   add_config(m);
+  add_xla(m);
 }

@@ -5,9 +5,8 @@
 #include <cstring>
 
 #include "batch_axes.hpp"
+#include "run_products.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/matmul/batch.hpp"
-#include "tessera/matmul/cuda.hpp"
 
 namespace tessera::python {
 
@@ -210,26 +209,11 @@ void copy(const Operand& from, const Operand& to) {
 }
 
 void run_all(const Plan& plan, const Products& p, const Right& b, const BiasVector& bias,
-             const Request& request, const Options& options) {
-  if (plan.device != "cpu") {
-    const auto stream = cuda::Stream::borrow(reinterpret_cast<CUstream_st*>(request.stream));
-    return for_each_product(p, 0, [&](const auto& A, const auto& B, const auto& C) {
-      cuda::run(plan, A, B, C, stream, bias.data);
-    });
-  }
-  if (b.packed != nullptr) {
-    return for_each_product(p, 0, [&](const auto& A, const auto&, const auto& C) {
-      run(plan, A, *b.packed, C, bias.data);
-    });
-  }
-  if (p.axes.empty() || plan.algorithm != "packed") {
-    return for_each_product(
-        p, 0, [&](const auto& A, const auto& B, const auto& C) { run(plan, A, B, C, bias.data); });
-  }
-  const BatchAxis inner = p.axes.back();
-  for_each_product(p, 1, [&](const auto& A, const auto& B, const auto& C) {
-    matmul_strided(A, B, C, inner.count, {inner.a, inner.b, inner.c}, request.alpha, request.beta,
-                   options, plan.problem.epilogue, bias.data);
+             const Request& request) {
+  if (b.packed == nullptr || plan.device != "cpu")
+    return run_products(plan, p, bias.data, reinterpret_cast<CUstream_st*>(request.stream));
+  for_each_product(p, 0, [&](const auto& A, const auto&, const auto& C) {
+    run(plan, A, *b.packed, C, bias.data);
   });
 }
 
@@ -282,7 +266,7 @@ void multiply(const Operand& a, const Right& b, const Operand& out, const Added&
         "own");
   const auto work = [&] {
     if (added.c != nullptr && request.beta != 0) copy(*added.c, out);
-    run_all(plan, p, b, vector, request, options);
+    run_all(plan, p, b, vector, request);
   };
   if (problem.flops() * static_cast<double>(p.count()) < kKeepLockFlops) {
     work();

@@ -1,0 +1,275 @@
+"""Tessera's products in JAX: under jit, grad and jvp, vmap and shard_map, on the CPU and on CUDA GPUs.
+
+    import tessera.jax as tj
+
+    c = tj.matmul(a, b)                                   # as jnp.matmul; algorithm="tiled" takes a step of the ladder
+    y = tj.linear(x, w, bias, activation="gelu")          # one pass
+    o = tj.attention(q, k, v, causal=True)
+
+XLA calls Tessera with the addresses of its own buffers: no operand is copied. A derivative is again products by Tessera,
+in both modes and of any order; vmap gives one batched product. A transposed operand is not moved but named: transpose_b=True.
+"""
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from . import _core
+
+__all__ = ["attention", "linear", "matmul"]
+
+_ACTIVATIONS = {
+    "none": lambda z: z,
+    "relu": jax.nn.relu,
+    "gelu": functools.partial(jax.nn.gelu, approximate=False),
+    "silu": jax.nn.silu,
+}
+_DTYPES = ("float64", "float32", "float16", "bfloat16", "int32", "int8", "uint8")
+
+
+def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, alpha=1.0, bias=None, activation=None, dtype=None,
+           threads=None):
+    """activation(alpha * a @ b + bias), as jnp.matmul: a is (..., M, K) or (K,), b is (..., K, N) or (K,), batches broadcast.
+
+    transpose_a, transpose_b: the last two dimensions of that operand are the other way round; it is not moved.
+    bias: (N,), added to each row. activation: None, "relu", "gelu" (exact) or "silu".
+    algorithm: "auto", or a name that tessera.algorithms() lists. dtype: of the result, that of the operands unless said:
+    float32 is possible for float16 and bfloat16, and int8 and uint8 give int32. threads: of the CPU.
+
+    Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, both while it is traced.
+    """
+    a, b = jnp.asarray(a), jnp.asarray(b)
+    activation = _known_activation(activation)
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(f"matmul: expected two arrays of one dimension or more, got shapes {a.shape} and {b.shape}")
+    row, column = a.ndim == 1, b.ndim == 1
+    if row:
+        a, transpose_a = a[None, :], False
+    if column:
+        b, transpose_b = b[:, None], False
+    if column and bias is not None:
+        raise ValueError(f"matmul: a bias needs columns to be added to, got b of shape {b.shape[:1]}")
+    out = _checked_dtype(a.dtype, b.dtype, dtype)
+    _check_shapes(a, b, transpose_a, transpose_b, bias)
+    _core.check_algorithm(algorithm)
+    operands = [a, b] if bias is None else [a, b, jnp.asarray(bias, _accumulator(out))]
+    c = product_p.bind(*_varying_alike(operands), alpha=float(alpha), algorithm=algorithm, activation=activation,
+                       transpose_a=bool(transpose_a), transpose_b=bool(transpose_b), dtype=out, threads=int(threads or 0))
+    return c.reshape(c.shape[:-2] + (() if row else c.shape[-2:-1]) + (() if column else c.shape[-1:]))
+
+
+def linear(x, w, bias=None, *, activation=None, algorithm="auto", threads=None):
+    """activation(x @ w + bias) in one pass. x is (..., K), w is (K, N), bias is (N,)."""
+    return matmul(x, w, bias=bias, activation=activation, algorithm=algorithm, threads=threads)
+
+
+@functools.partial(jax.jit, static_argnames=("causal", "scale", "algorithm", "threads"))
+def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto", threads=None):
+    """softmax(scale * q @ k^T) @ v. q is (..., L, D), k is (..., S, D), v is (..., S, E), the result (..., L, E).
+
+    mask: broadcasts to (..., L, S); True takes part, or numbers that are added. causal: row i sees no column beyond i.
+    scale: 1 / sqrt(D) unless said. A row that sees nothing is zero. The softmax is summed in float32 at least.
+    """
+    scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
+    wide = jnp.promote_types(q.dtype, jnp.float32)
+    scores = matmul(q, k, transpose_b=True, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
+    if mask is not None:
+        mask = jnp.asarray(mask)
+        scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask.astype(wide)
+    if causal:
+        scores = jnp.where(jnp.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
+    seen = jnp.isfinite(scores.max(-1, keepdims=True, initial=-jnp.inf)) if scores.shape[-1] else False
+    weights = jnp.where(seen, jax.nn.softmax(jnp.where(seen, scores, 0), axis=-1), 0).astype(v.dtype)
+    return matmul(weights, v, algorithm=algorithm, threads=threads)
+
+
+# ---- what is checked before anything is traced ---------------------------------------------------------------------------
+
+
+def _known_activation(name):
+    name = name or "none"
+    if name not in _ACTIVATIONS:
+        raise ValueError(f"matmul: unknown activation {name!r}: expected None, {', '.join(map(repr, list(_ACTIVATIONS)[1:]))}")
+    return name
+
+
+def _accumulator(dtype):
+    return jnp.dtype(jnp.float32) if dtype.itemsize == 2 else dtype
+
+
+def _checked_dtype(a, b, out):
+    """The element type of the result."""
+    if a != b or a.name not in _DTYPES:
+        raise TypeError(f"matmul: expected two arrays of one type of {', '.join(_DTYPES)}, got {a.name} and {b.name}")
+    own = jnp.dtype(jnp.int32) if a.itemsize == 1 else a
+    out = own if out is None else jnp.dtype(out)
+    if out != own and not (a.itemsize == 2 and out == jnp.float32):
+        raise TypeError(f"matmul: expected a result of {own.name}{' or float32' if a.itemsize == 2 else ''} for {a.name}, "
+                        f"got {out.name}")
+    return out
+
+
+def _extents(x, transposed):
+    return (x.shape[-1], x.shape[-2]) if transposed else x.shape[-2:]
+
+
+def _check_shapes(a, b, transpose_a, transpose_b, bias):
+    (_, k), (k_of_b, n) = _extents(a, transpose_a), _extents(b, transpose_b)
+    flags = "".join(f", {name}=True" for name, on in (("transpose_a", transpose_a), ("transpose_b", transpose_b)) if on)
+    if k != k_of_b:
+        raise ValueError(f"matmul: a has {k} columns but b has {k_of_b} rows: got shapes {a.shape} and {b.shape}{flags}")
+    if bias is not None and np.shape(bias) != (n,):
+        raise ValueError(f"matmul: expected a bias of shape ({n},), one number for each column, got {np.shape(bias)}")
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise ValueError(f"matmul: the batches do not broadcast: got shapes {a.shape} and {b.shape}") from None
+
+
+def _varying(x):
+    """The axes of a shard_map along which x differs from device to device."""
+    kind = jax.typeof(x)
+    return getattr(kind, "mat", None).varying if hasattr(kind, "mat") else getattr(kind, "vma", frozenset())
+
+
+def _varying_alike(operands):
+    """The operands, each said to differ along every axis along which one of them does."""
+    axes = frozenset().union(*map(_varying, operands))
+    return [jax.lax.pcast(x, tuple(axes - _varying(x)), to="varying") if axes - _varying(x) else x for x in operands]
+
+
+# ---- the primitive -------------------------------------------------------------------------------------------------------
+
+product_p = Primitive("tessera_matmul")
+
+
+def _turned(x, transposed):
+    return jnp.swapaxes(x, -1, -2) if transposed else x
+
+
+def _reference(a, b, *bias, transpose_a, transpose_b, dtype, **_):
+    """What has the type that the product has, in the framework's own words: where it is sharded, along which axes it varies."""
+    c = jnp.matmul(_turned(a, transpose_a), _turned(b, transpose_b), preferred_element_type=dtype).astype(dtype)
+    return functools.reduce(lambda c, each: c + each.astype(dtype), bias, c)
+
+
+@product_p.def_abstract_eval
+def _abstract(*kinds, **how):
+    return jax.make_jaxpr(functools.partial(_reference, **how))(*kinds).out_avals[0]
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(how):
+    return jax.jit(functools.partial(product_p.bind, **dict(how)))
+
+
+@product_p.def_impl
+def _run(*operands, **how):
+    return _compiled(tuple(sorted(how.items())))(*operands)
+
+
+def _product(a, b, transpose_a=False, transpose_b=False, **how):
+    """The plain product of two operands whose types may differ, for the derivatives."""
+    wide = jnp.promote_types(a.dtype, b.dtype)
+    how = {**how, "activation": "none", "transpose_a": transpose_a, "transpose_b": transpose_b, "dtype": wide}
+    return product_p.bind(*_varying_alike([a.astype(wide), b.astype(wide)]), **how)
+
+
+def _jvp(primals, tangents, *, activation, **how):
+    z = product_p.bind(*primals, activation="none", **how)
+    if all(type(t) is ad.Zero for t in tangents):
+        return product_p.bind(*primals, activation=activation, **how), ad.Zero(jax.typeof(z).to_tangent_aval())
+    (a, b, *_), (da, db, *dbias) = primals, tangents
+    plain = dict(how, activation="none")
+    terms = [product_p.bind(*_varying_alike(pair), **plain) for pair, t in (((da, b), da), ((a, db), db)) if type(t) is not ad.Zero]
+    terms += [jnp.broadcast_to(t, z.shape).astype(z.dtype) for t in dbias if type(t) is not ad.Zero]
+    dz = functools.reduce(jnp.add, terms)
+    return jax.jvp(_ACTIVATIONS[activation], (z,), (dz,)) if activation != "none" else (z, dz)
+
+
+ad.primitive_jvps[product_p] = _jvp
+
+
+def _summed_to(gradient, kind):
+    """The gradient of an operand, summed over the batch that the operand was repeated for."""
+    missing = gradient.ndim - len(kind.shape)
+    axes = tuple(range(missing)) + tuple(i + missing for i, n in enumerate(kind.shape[:-2]) if n != gradient.shape[i + missing])
+    return gradient.sum(axes, keepdims=True).reshape(kind.shape).astype(kind.dtype) if axes else gradient.astype(kind.dtype)
+
+
+def _rows(x):
+    return x.reshape(-1, x.shape[-1])
+
+
+def _transpose(dc, a, b, *, transpose_a, transpose_b, dtype, activation, **how):
+    """From dC, dA = dC B^T or dB = A^T dC; of an operand that lies transposed, the transpose of that."""
+    if type(dc) is ad.Zero:
+        return [None, None]
+    if ad.is_undefined_primal(a):
+        if transpose_a:
+            da = _product(b, dc, transpose_b, True, **how)
+        else:
+            da = _product(dc, b, False, not transpose_b, **how)
+        return [_summed_to(da, a.aval), None]
+    if b.aval.ndim == 2 and a.shape[:-2] == dc.shape[:-2] and not transpose_a:
+        a, dc = _rows(a), _rows(dc)  # one product sums over the batch too
+    if transpose_b:
+        db = _product(dc, a, True, transpose_a, **how)
+    else:
+        db = _product(a, dc, not transpose_a, False, **how)
+    return [None, _summed_to(db, b.aval)]
+
+
+ad.primitive_transposes[product_p] = _transpose
+
+
+def _batch(operands, dims, *, activation, **how):
+    """One product with one more dimension in front of the batch. A bias for each of them is added behind it."""
+    (a, b, *bias), (a_dim, b_dim, *bias_dim) = operands, dims
+    rank = max(x.ndim - (d is not None) for x, d in ((a, a_dim), (b, b_dim)))
+    a, b = _in_front(a, a_dim, rank), _in_front(b, b_dim, rank)
+    if bias_dim in ([], [None]):
+        return product_p.bind(a, b, *bias, activation=activation, **how), 0
+    z = product_p.bind(a, b, activation="none", **how)
+    z = z if a_dim is not None or b_dim is not None else z[None]
+    return _ACTIVATIONS[activation](z + _in_front(*bias, *bias_dim, rank).astype(z.dtype)), 0
+
+
+def _in_front(x, dim, rank):
+    """x with its dimension `dim` in front, and so many behind it."""
+    if dim is None:
+        return x
+    x = jnp.moveaxis(x, dim, 0)
+    return x.reshape(x.shape[:1] + (1,) * (rank + 1 - x.ndim) + x.shape[1:])
+
+
+batching.primitive_batchers[product_p] = _batch
+
+
+# ---- what XLA is told ----------------------------------------------------------------------------------------------------
+
+_TARGET = "tessera_matmul"
+
+
+def _lower(ctx, *operands, alpha, algorithm, activation, transpose_a, transpose_b, threads, dtype):
+    del dtype  # that of the result
+    return jax.ffi.ffi_lowering(_TARGET)(
+        ctx, *operands, alpha=np.float64(alpha), algorithm=algorithm, activation=activation, threads=np.int64(threads),
+        transpose_a=np.bool_(transpose_a), transpose_b=np.bool_(transpose_b))
+
+
+def _refuse(ctx, *_, **__):
+    platforms = ", ".join(ctx.platforms or ctx.module_context.platforms)
+    there = " or ".join(_core.xla_targets())
+    raise NotImplementedError(f"tessera.jax: no product for platform '{platforms}': expected {there.lower()}; use jnp.matmul there, or "
+                              "put the arrays on a device of those: jax.device_put(x, jax.devices('cpu')[0])")
+
+
+mlir.register_lowering(product_p, _refuse)
+for _platform, _capsule in _core.xla_targets().items():
+    jax.ffi.register_ffi_target(_TARGET, _capsule, platform=_platform)
+    mlir.register_lowering(product_p, _lower, platform=_platform.lower())
