@@ -11,9 +11,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = ROOT / "out/demo"
 TESSERA = "build/release/bin/tessera"
-# The ladder, one idea more in each line; then the lessons' other forms, and the CPU's own path. tensor_core rounds its operands to TF32.
+# The ladder, one idea more in each line; then the step beyond it, the lessons' other forms, and the CPU's own path. tensor_core rounds its operands to TF32.
 LADDER = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core"]
-OTHERS = ["single_block", "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled", "packed", "split_k"]
+OTHERS = ["pipelined", "single_block", "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled", "packed", "split_k"]
 OWN_BITS = {"tensor_core"}
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 

@@ -12,9 +12,11 @@ namespace detail {
 
 std::span<const CheckedEntry> checked_ladder() {
   static const CheckedEntry entries[] = {
-      kCheckedNaive,       kCheckedCoalescing,           kCheckedTiled,      kCheckedTiledRegister,
-      kCheckedBlockTiled,  kCheckedBlockTiledVectorized, kCheckedTensorCore, kCheckedSingleBlock,
-      kCheckedTiledByHand, kCheckedTiledIdiomatic,       kCheckedSarekNaive, kCheckedSarekTiled};
+      kCheckedNaive,         kCheckedCoalescing,     kCheckedTiled,
+      kCheckedTiledRegister, kCheckedBlockTiled,     kCheckedBlockTiledVectorized,
+      kCheckedTensorCore,    kCheckedPipelined,      kCheckedSingleBlock,
+      kCheckedTiledByHand,   kCheckedTiledIdiomatic, kCheckedSarekNaive,
+      kCheckedSarekTiled};
   return entries;
 }
 

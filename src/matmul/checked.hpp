@@ -22,8 +22,9 @@ struct CheckedEntry {
 std::span<const CheckedEntry> checked_ladder();
 
 extern const CheckedEntry kCheckedNaive, kCheckedCoalescing, kCheckedTiled, kCheckedTiledRegister,
-    kCheckedBlockTiled, kCheckedBlockTiledVectorized, kCheckedTensorCore, kCheckedSingleBlock,
-    kCheckedTiledByHand, kCheckedTiledIdiomatic, kCheckedSarekNaive, kCheckedSarekTiled;
+    kCheckedBlockTiled, kCheckedBlockTiledVectorized, kCheckedTensorCore, kCheckedPipelined,
+    kCheckedSingleBlock, kCheckedTiledByHand, kCheckedTiledIdiomatic, kCheckedSarekNaive,
+    kCheckedSarekTiled;
 
 /// As run_kernel() of ladder.hpp.
 template <class Kernel, class In, class Out>

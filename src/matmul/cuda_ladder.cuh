@@ -27,7 +27,7 @@ struct CudaLadder<Kernel, TileList<Typed, Tiles...>> {
   template <int At, TileShape First, TileShape... Rest>
   static void run_from(const CudaCall& call) {
     if (call.tile == First) {
-      if constexpr (At < kTypedOnCuda) {
+      if constexpr (At < kTypedOnCuda && At < Typed) {
         visit_product(call.problem.in, call.problem.out,
                       [&]<class In, class Out>() { run_on_cuda<Kernel<First>, In, Out>(call); });
       } else {

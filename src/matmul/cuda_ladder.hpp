@@ -31,7 +31,7 @@ struct CudaEntry {
 std::span<const CudaEntry> cuda_ladder();
 
 extern const CudaEntry kCudaNaive, kCudaCoalescing, kCudaTiled, kCudaTiledRegister, kCudaBlockTiled,
-    kCudaBlockTiledVectorized, kCudaTensorCore, kCudaSingleBlock, kCudaTiledByHand,
+    kCudaBlockTiledVectorized, kCudaTensorCore, kCudaPipelined, kCudaSingleBlock, kCudaTiledByHand,
     kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled;
 
 }  // namespace tessera::detail

@@ -5,10 +5,11 @@
 namespace tessera::detail {
 
 std::span<const LadderEntry> ladder() {
-  static const LadderEntry entries[] = {
-      kNaive,      kCoalescing,  kTiled,       kTiledRegister,  kBlockTiled, kBlockTiledVectorized,
-      kTensorCore, kSingleBlock, kTiledByHand, kTiledIdiomatic, kSarekNaive, kSarekTiled,
-      kPacked,     kSplitK};
+  static const LadderEntry entries[] = {kNaive,         kCoalescing,     kTiled,
+                                        kTiledRegister, kBlockTiled,     kBlockTiledVectorized,
+                                        kTensorCore,    kPipelined,      kSingleBlock,
+                                        kTiledByHand,   kTiledIdiomatic, kSarekNaive,
+                                        kSarekTiled,    kPacked,         kSplitK};
   return entries;
 }
 

@@ -35,8 +35,8 @@ struct LadderEntry {
 std::span<const LadderEntry> ladder();
 
 extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
-    kBlockTiledVectorized, kTensorCore, kSingleBlock, kTiledByHand, kTiledIdiomatic, kSarekNaive,
-    kSarekTiled, kPacked, kSplitK;
+    kBlockTiledVectorized, kTensorCore, kPipelined, kSingleBlock, kTiledByHand, kTiledIdiomatic,
+    kSarekNaive, kSarekTiled, kPacked, kSplitK;
 
 /// Element types of the packed path: those of every kernel, and bytes.
 inline bool has_product(DType in, DType out) {

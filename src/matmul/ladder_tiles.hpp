@@ -6,7 +6,7 @@
 
 namespace tessera::detail {
 
-/// On CUDA only the default is: there each takes nvcc about a quarter of a minute.
+/// On CUDA at most the default is: there each takes nvcc about a quarter of a minute.
 inline constexpr int kTypedOnCuda = 1;
 
 /// So many tiles, from the first, are compiled for every element type; the others for f32.
@@ -38,6 +38,8 @@ using BlockTiledVectorizedTiles =
              TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
 using TensorCoreTiles = TileList<1, TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32},
                                  TileShape{.bm = 128, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>;
+using PipelinedTiles = TileList<0, TileShape{.bm = 128, .bn = 128, .bk = 16, .tm = 8, .tn = 8},
+                                TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4}>;
 using SingleBlockTiles =
     TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
 using TiledByHandTiles =

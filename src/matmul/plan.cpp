@@ -170,12 +170,19 @@ Choice choose(const Problem& p) {
 
 /// On a GPU. Unmeasured: by what bounds each (docs/explain.md).
 Choice choose_on_cuda(const Problem& p) {
-  const auto taking = [](std::string_view name, std::string_view reason) {
-    return Choice{name, find_algorithm(name).tiles[0], reason, "expected to be slower"};
+  const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
+    return Choice{name, find_algorithm(name).tiles[tile], reason, "expected to be slower"};
   };
   if (p.M < 32 || p.N < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
-  return taking("block_tiled_vectorized", "register tiles do the most work for each load");
+  if (!find_algorithm("pipelined").supports(p.in, p.out))
+    return taking("block_tiled_vectorized", "register tiles do the most work for each load");
+  // A block for each of some hundred multiprocessors, or smaller ones.
+  constexpr index_t side = 128, few_blocks = 100;
+  if (ceil_div(p.M, side) * ceil_div(p.N, side) < few_blocks)
+    return taking("pipelined",
+                  "tiles arrive while others are multiplied; small ones, for more blocks", 1);
+  return taking("pipelined", "tiles arrive while others are multiplied");
 }
 
 /// The first algorithm that has the tile and gives the same bits as the others.

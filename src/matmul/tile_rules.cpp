@@ -23,10 +23,10 @@ std::string too_many_threads(index_t threads) {
   return cat(grouped(threads), " threads in a block, at most ", grouped(kMaxBlockThreads));
 }
 
-/// A block stages (BM,BK) of A and (BK,BN) of B.
-std::string too_much_storage(const TileShape& t, int element_bytes) {
+/// A block stages (BM,BK) of A and (BK,BN) of B, so many of each.
+std::string too_much_storage(const TileShape& t, int element_bytes, int stages = 1) {
   constexpr auto most = static_cast<index_t>(kMaxSharedBytes);
-  const index_t elements = (index_t{t.bm} + t.bn) * t.bk;
+  const index_t elements = stages * (index_t{t.bm} + t.bn) * t.bk;
   if (elements <= most / element_bytes) return {};
   return cat(grouped(elements), " elements of ", element_bytes, " bytes in shared storage of ",
              grouped(most), " bytes");
@@ -80,6 +80,16 @@ std::string wide_register_tile(const TileShape& t, int element_bytes) {
   if (t.bk % 4 != 0) return cat("BK = ", t.bk, " is no multiple of the width 4");
   if (t.bn % 4 != 0) return cat("BN = ", t.bn, " is no multiple of the width 4");
   return {};
+}
+
+std::string pipelined_tile(const TileShape& t, int element_bytes) {
+  if (const auto why = register_tile(t, element_bytes); !why.empty()) return why;
+  if (t.bk != 16) return cat("BK = ", t.bk, " is not 16");
+  if (t.tm % 4 != 0) return cat("TM = ", t.tm, " is no multiple of 4");
+  if (t.tn % 4 != 0) return cat("TN = ", t.tn, " is no multiple of 4");
+  if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);
+  if (t.bn / t.tn % 4 != 0) return cat("4 TN = ", 4 * t.tn, " does not divide BN = ", t.bn);
+  return too_much_storage(t, element_bytes, 3);
 }
 
 std::string warp_tile(const TileShape& t, int element_bytes) {

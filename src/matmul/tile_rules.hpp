@@ -19,8 +19,9 @@ std::string cube_tile(const TileShape& tile, int element_bytes);           ///< 
 std::string column_tile(const TileShape& tile, int element_bytes);         ///< .../TMx1
 std::string register_tile(const TileShape& tile, int element_bytes);       ///< .../TMxTN
 std::string wide_register_tile(const TileShape& tile, int element_bytes);  ///< the same by fours
-std::string warp_tile(const TileShape& tile, int element_bytes);           ///< .../WMxWN
-std::string no_tile(const TileShape& tile, int element_bytes);             ///< takes none
+std::string pipelined_tile(const TileShape& tile, int element_bytes);  ///< BK = 16, three stages
+std::string warp_tile(const TileShape& tile, int element_bytes);       ///< .../WMxWN
+std::string no_tile(const TileShape& tile, int element_bytes);         ///< takes none
 
 /// "{.bm = 24, .bn = 24, .bk = 24}", as it stands in a program.
 std::string initializer_text(const TileShape& tile);

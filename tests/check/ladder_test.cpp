@@ -79,8 +79,10 @@ TEST(CheckedLadder, HalfPrecisionBetaAndOrdersAreCleanToo) {
     SCOPED_TRACE(name);
     Options options;
     options.algorithm = name;
-    Matrices<f16> half(33, 17, 40);
-    EXPECT_EQ(text_of(checked(half, options)).find("error"), std::string::npos);
+    if (find_algorithm(name).supports(DType::f16, DType::f16)) {
+      Matrices<f16> half(33, 17, 40);
+      EXPECT_EQ(text_of(checked(half, options)).find("error"), std::string::npos);
+    }
     options.order = ThreadOrder::shuffled;
     options.seed = 3;
     Matrices<float> in(33, 17, 40);

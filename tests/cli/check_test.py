@@ -4,8 +4,8 @@ import xml.etree.ElementTree
 
 import harness
 
-KERNELS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "single_block",
-           "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled"]
+KERNELS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined",
+           "single_block", "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled"]
 
 
 class Ladder(harness.CommandTest):

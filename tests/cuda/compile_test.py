@@ -26,7 +26,7 @@ EXPECTED = {
     ("BlockTiled", "f32"): ["ld.shared.v4.f32"],
     ("BlockTiledVectorized", "f32"): ["ld.global.v4.f32", "st.shared.v4.f32", "ld.shared.v4.f32"],
     ("TiledIdiomatic", "f32"): ["cp.async.ca.shared.global", "cp.async.commit_group", "cp.async.wait_group"],
-    ("Pipelined", "f32"): ["cp.async.ca.shared.global [%r", "cp.async.wait_group 1", "ld.shared.v4.f32"],
+    ("Pipelined", "f32"): ["cp.async.cg.shared.global", "cp.async.ca.shared.global [%r", "cp.async.wait_group 1", "ld.shared.v4.f32"],
     ("TensorCoreTiled", "f32"): ["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"],
     ("TensorCoreTiled", "f16"): ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"],
     ("TensorCoreTiled", "bf16"): ["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"],

@@ -71,6 +71,19 @@ TEST_F(CudaPlan, AutomaticChoiceTakesWhatRunsThereAndSaysWhyNotTheOthers) {
   }
 }
 
+TEST_F(CudaPlan, ProductsOfF32ArePipelinedInTilesThatFillTheDevice) {
+  const auto chosen = [](const char* text) {
+    const Plan plan = make_plan(parse_problem(text), {.device = "cuda"});
+    return cat(plan.algorithm, " ", to_string(plan.tile));
+  };
+  EXPECT_EQ(chosen("m=4096 n=4096 k=4096"), "pipelined 128x128x16/8x8");
+  EXPECT_EQ(chosen("m=1200 n=1280 k=64"), "pipelined 128x128x16/8x8");
+  EXPECT_EQ(chosen("m=1152 n=1280 k=64"), "pipelined 64x64x16/4x4");
+  EXPECT_EQ(chosen("m=4096 n=31 k=4096"), "coalescing 32x32");
+  EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f16"), "block_tiled_vectorized 128x128x8/8x8");
+  EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f64"), "block_tiled_vectorized 128x128x8/8x8");
+}
+
 TEST_F(CudaPlan, WhatRunsOnCpusOnlyIsRefusedWithTheReason) {
   const Problem p = parse_problem("m=64 n=64 k=64");
   for (const char* name : {"packed", "split_k"})

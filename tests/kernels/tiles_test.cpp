@@ -39,7 +39,7 @@ using Kernels = ::testing::Types<
     BlockTiledVectorized<TileShape{.bm = 32, .bn = 64, .bk = 16, .tm = 2, .tn = 4}>,
     TensorCoreTiled<TileShape{.bm = 16, .bn = 8, .bk = 16, .wm = 16, .wn = 8}>,
     TensorCoreTiled<TileShape{.bm = 32, .bn = 48, .bk = 16, .wm = 32, .wn = 24}>,
-    Pipelined<TileShape{.bm = 16, .bn = 32, .bk = 16, .tm = 4, .tn = 4}>,
+    Pipelined<TileShape{.bm = 32, .bn = 16, .bk = 16, .tm = 4, .tn = 4}>,
     Pipelined<TileShape{.bm = 128, .bn = 128, .bk = 16, .tm = 8, .tn = 8}>,
     SingleBlock<TileShape{.bm = 1, .bn = 1, .bk = 1}>,
     SingleBlock<TileShape{.bm = 13, .bn = 13, .bk = 13}>,

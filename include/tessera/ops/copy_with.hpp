@@ -33,11 +33,26 @@ TESSERA_KERNEL index_t number_among(const Thread& t) {
 }
 TESSERA_HD constexpr index_t number_among(const ThreadNumber& t) { return t.number; }
 
+/// Does every thread own as many positions along a mode, whatever its number?
+template <Layout Threads, int Mode, class Dst>
+constexpr bool owns_evenly() {
+  if (Dst::is_clipped || !is_flat(Dst::pattern)) return false;
+  const index_t extent = Dst::pattern.shape.leaf(Mode);
+  return extent != dynamic && extent % kThreadsAlong<Threads, Mode> == 0;
+}
+
 /// Visits the positions of `dst` that thread `p` owns.
 template <Layout Threads, int Mode, class Dst, class Body, class... I>
 TESSERA_HD constexpr void for_each_owned(const Dst& dst, index_t p, Body& body, I... outer) {
   if constexpr (Mode == Dst::rank) body(outer...);
-  else {
+  else if constexpr (owns_evenly<Threads, Mode, Dst>()) {
+    constexpr index_t step = kThreadsAlong<Threads, Mode>;
+    constexpr int count = static_cast<int>(Dst::pattern.shape.leaf(Mode) / step);
+    const index_t first = thread_coordinate<Threads, Mode>(p);
+    TESSERA_UNROLL
+    for (int i = 0; i < count; ++i)
+      for_each_owned<Threads, Mode + 1>(dst, p, body, outer..., first + i * step);
+  } else {
     const index_t end = dst.template valid<Mode>();
     for (index_t i = thread_coordinate<Threads, Mode>(p); i < end;
          i += kThreadsAlong<Threads, Mode>)
@@ -119,13 +134,21 @@ constexpr bool moves_as_bytes() {
 template <Layout Threads, class Thread, class Src, class Dst>
 TESSERA_HD constexpr void copy_share_async(Thread& t, const Src& src, const Dst& dst, Here here) {
   if constexpr (moves_as_bytes<Thread, Src, Dst>()) {
-    auto body = [&](auto... at) {
-      const bool inside = src.contains(at...);
-      t.template copy_async_bytes<static_cast<int>(sizeof(typename Dst::value))>(
-          address_of(dst.data(), dst.offset(at...)),
-          address_of(src.data(), inside ? src.offset(at...) : 0), inside);
-    };
-    for_each_owned<Threads, 0>(dst, number_among(t), body);
+    constexpr int bytes = static_cast<int>(sizeof(typename Dst::value));
+    const auto to = [&](auto... at) { return address_of(dst.data(), dst.offset(at...)); };
+    const auto from = [&](index_t offset) { return address_of(src.data(), offset); };
+    if (src.is_full()) {
+      auto body = [&](auto... at) {
+        t.template copy_async_bytes<bytes>(to(at...), from(src.offset(at...)), true);
+      };
+      for_each_owned<Threads, 0>(dst, number_among(t), body);
+    } else {
+      auto body = [&](auto... at) {
+        const bool inside = src.contains(at...);
+        t.template copy_async_bytes<bytes>(to(at...), from(inside ? src.offset(at...) : 0), inside);
+      };
+      for_each_owned<Threads, 0>(dst, number_among(t), body);
+    }
   } else {
     [[maybe_unused]] const AsyncCopies async;
     copy_share<Threads>(number_among(t), src, dst, Answers<>(), here);

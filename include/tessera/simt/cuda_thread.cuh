@@ -123,9 +123,16 @@ class CudaThread {
   __device__ void copy_async_bytes(void* to, const void* from, bool inside) {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async moves 4, 8 or 16 bytes");
     const auto target = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from),
-                 "n"(Bytes), "r"(inside ? Bytes : 0)
-                 : "memory");
+    const int read = inside ? Bytes : 0;
+    if constexpr (Bytes == 16) {  // not through L1: what a block copies it reads but once
+      asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target),
+                   "l"(from), "r"(read)
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from),
+                   "n"(Bytes), "r"(read)
+                   : "memory");
+    }
   }
   __device__ void commit_async(Here = {}) { asm volatile("cp.async.commit_group;" ::: "memory"); }
   template <int Pending>

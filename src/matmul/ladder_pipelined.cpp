@@ -1,0 +1,22 @@
+// `pipelined`, compiled for f32 in its tiles (kernels/pipelined.hpp).
+#include "ladder.hpp"
+#include "tessera/kernels/pipelined.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+using Compiled = Ladder<Pipelined, PipelinedTiles>;
+
+bool has_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
+
+}  // namespace
+
+const LadderEntry kPipelined{
+    {"pipelined", "tiles arrive by asynchronous copies while others are multiplied",
+     Compiled::tiles, true, has_f32_product, Compiled::typed},
+    Compiled::run,
+    "Pipelined",
+    pipelined_tile};
+
+}  // namespace tessera::detail
