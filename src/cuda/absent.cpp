@@ -26,6 +26,9 @@ std::string driver_version() { return ""; }
 std::string runtime_version() { return ""; }
 index_t free_memory(int) { refuse(); }
 
+OnDevice::OnDevice(int) { refuse(); }
+OnDevice::~OnDevice() = default;
+
 Stream Stream::create(int) { refuse(); }
 Stream Stream::borrow(CUstream_st*) { refuse(); }
 Stream::~Stream() = default;
@@ -36,6 +39,7 @@ void Stream::synchronize() const { refuse(); }
 Event::Event(int device) : device_(device) { refuse(); }
 Event::~Event() = default;
 void Event::record(const Stream&) { refuse(); }
+bool Event::reached() const { refuse(); }
 void Event::synchronize() const { refuse(); }
 double Event::seconds_between(const Event&, const Event&) { refuse(); }
 

@@ -37,6 +37,9 @@ Device read_device(int number) {
   out.clock_hz = 1e3 * attribute(cudaDevAttrClockRate, number);
   out.memory_clock_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, number);
   out.memory_bus_bits = properties.memoryBusWidth;
+  char bus[32] = "";
+  detail::check(cudaDeviceGetPCIBusId(bus, sizeof bus, number), cat("asking device ", number));
+  out.pci_bus_id = bus;
   return out;
 }
 
@@ -128,7 +131,7 @@ std::string runtime_version() {
 }
 
 index_t free_memory(int number) {
-  const detail::OnDevice on(number);
+  const OnDevice on(number);
   std::size_t free = 0, all = 0;
   detail::check(cudaMemGetInfo(&free, &all), cat("asking device ", number));
   return static_cast<index_t>(free);

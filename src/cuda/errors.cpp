@@ -38,7 +38,11 @@ bool ends_cuda(cudaError_t status) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable: return true;
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice: return true;
     default: return false;
   }
 }
@@ -94,14 +98,6 @@ void expect_usable() {
   throw Error(Category::unavailable,
               cat("CUDA was used by process ", h.pid, " before it forked this one, ", getpid()), {},
               {}, "use CUDA after fork() only, or start processes with exec");
-}
-
-OnDevice::OnDevice(int device) : device_(device) {
-  check(cudaGetDevice(&before_), "asking for the current device");
-  if (before_ != device_) check(cudaSetDevice(device_), cat("using device ", device_));
-}
-OnDevice::~OnDevice() {
-  if (before_ != device_) (void)cudaSetDevice(before_);
 }
 
 }  // namespace tessera::cuda::detail

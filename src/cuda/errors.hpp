@@ -17,16 +17,4 @@ void check(cudaError_t status, const std::string& what);
 /// that had used CUDA. To be called at the beginning of each public call.
 void expect_usable();
 
-/// Makes a device current, and the one before current again.
-class OnDevice {
- public:
-  explicit OnDevice(int device);
-  ~OnDevice();
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-
- private:
-  int before_ = 0, device_;
-};
-
 }  // namespace tessera::cuda::detail

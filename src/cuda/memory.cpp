@@ -9,7 +9,7 @@ namespace tessera::cuda {
 DeviceBuffer::DeviceBuffer(std::size_t bytes, int device) : bytes_(bytes), device_(device) {
   detail::expect_usable();
   if (bytes == 0) return;
-  const detail::OnDevice on(device);
+  const OnDevice on(device);
   const cudaError_t status = cudaMalloc(&data_, bytes);
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
@@ -40,7 +40,7 @@ PinnedBuffer::~PinnedBuffer() {
 void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   detail::expect_usable();
   if (bytes == 0) return;
-  const detail::OnDevice on(stream.device());
+  const OnDevice on(stream.device());
   detail::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.handle()),
                 cat("copy of ", bytes_text(static_cast<index_t>(bytes))));
 }
@@ -48,7 +48,7 @@ void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
 void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream) {
   detail::expect_usable();
   if (bytes == 0) return;
-  const detail::OnDevice on(stream.device());
+  const OnDevice on(stream.device());
   detail::check(cudaMemsetAsync(to, value, bytes, stream.handle()),
                 cat("filling ", bytes_text(static_cast<index_t>(bytes))));
 }

@@ -12,7 +12,7 @@ namespace tessera::cuda {
 
 Stream Stream::create(int device) {
   detail::expect_usable();
-  const detail::OnDevice on(device);
+  const OnDevice on(device);
   cudaStream_t handle = nullptr;
   detail::check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "making a stream");
   return {handle, device, true};
@@ -45,14 +45,20 @@ void Stream::synchronize() const {
 
 Event::Event(int device) : device_(device) {
   detail::expect_usable();
-  const detail::OnDevice on(device);
+  const OnDevice on(device);
   detail::check(cudaEventCreate(&handle_), "making an event");
 }
 Event::~Event() { (void)cudaEventDestroy(handle_); }
 
 void Event::record(const Stream& stream) {
-  const detail::OnDevice on(device_);
+  const OnDevice on(device_);
   detail::check(cudaEventRecord(handle_, stream.handle()), "recording an event");
+}
+bool Event::reached() const {
+  const cudaError_t status = cudaEventQuery(handle_);
+  if (status == cudaErrorNotReady) return false;  // no error: CUDA does not keep it as the last one
+  detail::check(status, "asking for an event");
+  return true;
 }
 void Event::synchronize() const {
   detail::check(cudaEventSynchronize(handle_), "waiting for an event");

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "engine_kernels.hpp"
+#include "errors.hpp"
 #include "gpu_support.hpp"
 #include "support/child.hpp"
 #include "support/refusal.hpp"
@@ -21,6 +22,48 @@ using tessera::testing::refusal;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 namespace kernels = tessera::testing;
+
+// ---- what CUDA's codes mean, on any machine
+// -------------------------------------------------------
+
+/// All of which driver_types.h says that the process must be started again.
+TEST(CudaErrors, AFaultThatEndsTheUseOfCudaIsToldOnceAndNamedFromThenOn) {
+  for (const cudaError_t status :
+       {cudaErrorContained, cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert,
+        cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure,
+        cudaErrorTensorMemoryLeak, cudaErrorMpsClientTerminated, cudaErrorExternalDevice}) {
+    EXPECT_EQ(
+        in_child(60,
+                 [status] {
+                   EXPECT_THAT(refusal([&] { detail::check(status, "this"); }, Category::kernel),
+                               HasSubstr(cudaGetErrorName(status)));
+                   for (const cudaError_t later : {status, cudaErrorAssert})
+                     EXPECT_THAT(
+                         refusal([&] { detail::check(later, "that"); }, Category::unavailable),
+                         HasSubstr("the first fault was: this"));
+                   EXPECT_THAT(refusal([] { detail::expect_usable(); }, Category::unavailable),
+                               HasSubstr("start a new process"));
+                   return "";
+                 }),
+        "")
+        << cudaGetErrorName(status);
+  }
+}
+
+TEST(CudaErrors, OtherErrorsAreOfTheirCallAlone) {
+  EXPECT_THAT(refusal([] { detail::check(cudaErrorMemoryAllocation, "this"); }, Category::resource),
+              HasSubstr("no memory"));
+  for (const cudaError_t status : {cudaErrorNoKernelImageForDevice, cudaErrorUnsupportedPtxVersion})
+    EXPECT_THAT(refusal([&] { detail::check(status, "this"); }, Category::unavailable),
+                HasSubstr("compute capability 8.0 or later"));
+  EXPECT_THAT(refusal([] { detail::check(cudaErrorInvalidValue, "this"); }, Category::argument),
+              HasSubstr("this failed: cudaErrorInvalidValue"));
+  EXPECT_NO_THROW(detail::expect_usable());
+}
+
+// ---- on a GPU
+// -------------------------------------------------------------------------------------
 
 class GpuFaults : public ::testing::Test {
  protected:

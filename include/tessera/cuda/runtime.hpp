@@ -34,6 +34,7 @@ struct Device {
   double clock_hz = 0;         ///< highest clock of the SMs
   double memory_clock_hz = 0;  ///< and of the memory
   int memory_bus_bits = 0;     ///< width of the path to memory
+  std::string pci_bus_id;      ///< "0000:19:00.0", whatever is hidden
 
   /// f32 multiply-adds on CUDA cores at the highest clock, two operations each: 64 for each SM and
   /// clock on sm_80, 128 on sm_86 and later (CUDA C++ Programming Guide, "Arithmetic
@@ -54,6 +55,21 @@ std::string driver_version();
 std::string runtime_version();
 /// Bytes that can be allocated now.
 index_t free_memory(int device);
+
+/// Makes a device this thread's current one while it lives. Afterwards the one before is current
+/// again, untouched: where nobody had used it, it still has no context.
+class OnDevice {
+ public:
+  /// Throws Error.
+  explicit OnDevice(int device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  bool entered_ = false;  // the device's context lies on top of the one before
+  int before_ = -1;       // device to go back to, where contexts cannot be stacked
+};
 
 /// An order of work on one device. A copy of a Stream is the same stream.
 class Stream {
@@ -90,6 +106,8 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   void record(const Stream& stream);
+  /// Has the device reached it? Waits for nothing.
+  bool reached() const;
   /// Waits until the device has reached it.
   void synchronize() const;
   /// Between two events that were reached, about half a microsecond exact.
