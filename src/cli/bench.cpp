@@ -7,10 +7,12 @@
 
 #include "bench_compare.hpp"
 #include "bench_context.hpp"
+#include "bench_cuda.hpp"
 #include "bench_options.hpp"
 #include "bench_run.hpp"
 #include "bench_sizes.hpp"
 #include "commands.hpp"
+#include "device.hpp"
 #include "machine.hpp"
 #include "options.hpp"
 #include "signals.hpp"
@@ -83,6 +85,52 @@ std::vector<Readiness> readiness_of(const BenchRequest& request) {
   std::vector<Readiness> out = {{}};
   if (request.idle > 0) out.push_back({request.idle, false});
   if (request.first_call) out.push_back({0, true});
+  return out;
+}
+
+/// What belongs to this machine's processor is not asked of a device, nor ignored there.
+void require_no_processor(const BenchRequest& request) {
+  const bool blas = std::find(request.algorithms.begin(), request.algorithms.end(), kOwnBlas) !=
+                    request.algorithms.end();
+  for (const auto& [asked, what] : {std::pair{!request.threads.empty(), "--threads"},
+                                    {request.idle > 0, "--idle"},
+                                    {request.first_call, "--first-call"},
+                                    {blas, "the algorithm blas"}}) {
+    if (asked)
+      throw Error(Category::argument, cat(what, " is for the processor, not for a GPU"), {}, {},
+                  "leave it out, or --device");
+  }
+}
+
+/// The device to measure on; none for the processor.
+std::shared_ptr<BenchDevice> device_of(const BenchRequest& request) {
+  if (request.device == "cpu") return nullptr;
+  require_no_processor(request);
+  return open_cuda_bench(named_device(request.device));
+}
+
+/// The peers on a device; says why one is left out.
+std::vector<Peer> device_peers(const Context& context, const BenchRequest& request,
+                               const Types& types, const BenchDevice& device) {
+  std::vector<Peer> out;
+  if (request.peers == "none") return out;
+  const bool automatic = request.peers == "auto";
+  const auto there = device.peers();
+  if (automatic && there.empty()) context.warn(cat("peer left out: ", device.missing_peers()));
+  if (automatic) {
+    for (const auto& peer : there) {
+      if (peer.supports(types)) out.push_back(peer);
+    }
+    return out;
+  }
+  for (const auto& wanted : split(request.peers, ',')) {
+    const auto at = std::find_if(there.begin(), there.end(),
+                                 [&](const Peer& each) { return each.name == wanted; });
+    if (at == there.end())
+      throw Error(Category::unavailable, cat("no peer '", wanted, "' on ", device.name()),
+                  there.empty() ? "" : "cublas or cublas-tf32", {}, device.missing_peers());
+    out.push_back(*at);
+  }
   return out;
 }
 
@@ -219,6 +267,21 @@ int show_kept(const Context& context, const BenchRequest& request, Form form) {
   return judged(context, results);
 }
 
+/// As below, on a device.
+void choose_device_algorithms(const BenchRequest& request, BenchSettings& out) {
+  Problem any = parse_problem("m=1 n=1 k=1");
+  any.in = out.types.in, any.out = out.types.out;
+  const bool all = request.algorithms.empty();
+  for (const auto& name : all ? algorithm_names() : request.algorithms) {
+    try {
+      (void)make_plan(any, {.algorithm = name, .device = out.device->name()});
+      out.algorithms.push_back(name);
+    } catch (const Error&) {
+      if (!all) throw;
+    }
+  }
+}
+
 /// What is named must run; without names, what can run does.
 void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
   const auto& named = request.algorithms;
@@ -269,11 +332,18 @@ BenchSettings settings_of(const Context& context, const BenchRequest& request) {
   out.shapes = shapes_of(request);
   out.threads = threads_of(request);
   out.readiness = readiness_of(request);
-  out.repetitions = request.repetitions;
+  out.device = device_of(request);
+  out.repetitions = request.repetitions > 0 ? request.repetitions : out.device ? 15 : 5;
   out.min_time = request.min_time, out.max_time = request.max_time;
   out.seed = request.seed;
-  choose_algorithms(request, out);
-  out.peers = peers_of(context, request, out.types);
+  if (out.device) {
+    out.threads = {1};
+    choose_device_algorithms(request, out);
+    out.peers = device_peers(context, request, out.types, *out.device);
+  } else {
+    choose_algorithms(request, out);
+    out.peers = peers_of(context, request, out.types);
+  }
   return out;
 }
 
@@ -299,8 +369,8 @@ int bench(const Context& context, const BenchRequest& request) {
   if (!request.compare.empty()) return show_comparison(context, request, form);
   const Outputs outputs(request);
   const BenchSettings settings = settings_of(context, request);
-  require_memory_for(settings.shapes, settings.types,
-                     settings.algorithms.size() + settings.peers.size() + 1);
+  const std::size_t contestants = settings.algorithms.size() + settings.peers.size() + 1;
+  require_memory_for(settings.shapes, settings.types, settings.device ? 0 : contestants);
   Bench run(context, settings, context_json(request, settings));
   const InterruptsAreNoted noted;
   try {

@@ -72,9 +72,23 @@ double BenchCase::bytes() const {
          ((M * K + K * N) * size_of(types.in) + M * N * size_of(types.out));
 }
 
-index_t BenchCase::sets() const { return shape.batch == 1 && bytes() <= kSmallBytes ? kSets : 1; }
+index_t BenchCase::sets() const {
+  return device.empty() && shape.batch == 1 && bytes() <= kSmallBytes ? kSets : 1;
+}
+
+Problem problem_of(const BenchCase& now) {
+  const Shape& shape = now.shape;
+  Problem out;
+  out.M = shape.M, out.N = shape.N, out.K = shape.K;
+  out.in = now.types.in, out.out = now.types.out;
+  out.a = shape.a_transposed ? Strides{1, shape.M} : Strides{shape.K, 1};
+  out.b = shape.b_transposed ? Strides{1, shape.K} : Strides{shape.N, 1};
+  out.c = {shape.N, 1};
+  return out;
+}
 
 std::string group_text(const BenchCase& now) {
+  if (!now.device.empty()) return cat(to_string(now.types), ", ", now.device);
   const std::string state = to_string(now.readiness);
   return cat(to_string(now.types), ", ", now.threads, now.threads == 1 ? " thread" : " threads",
              state.empty() ? "" : ", " + state);

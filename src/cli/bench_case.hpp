@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/core/dtype.hpp"
+#include "tessera/matmul/problem.hpp"
 
 namespace tessera::cli {
 
@@ -56,6 +57,7 @@ struct BenchCase {
   Shape shape;
   int threads = 1;
   Readiness readiness = {};
+  std::string device = {};  ///< "cuda:0"; empty: this machine's processor, on so many threads
   bool operator==(const BenchCase&) const = default;
 
   /// Of one call: the whole batch.
@@ -63,13 +65,16 @@ struct BenchCase {
   /// Of the matrices of one call, each counted once.
   double bytes() const;
   /// Small products go through so many sets of operands in turn, so that these lie in the L2 cache
-  /// as a program's would, and not all in the L1.
+  /// as a program's would, and not all in the L1. A device has its own (bench_device.hpp).
   index_t sets() const;
   /// Products that are there to be computed: sets() calls of a batch each.
   index_t products() const { return sets() * shape.batch; }
 };
 
-/// "f32, 2 threads, after 0.05 s of idleness": the case without its shape.
+/// One product of the case's batch.
+Problem problem_of(const BenchCase& now);
+
+/// "f32, 2 threads, after 0.05 s of idleness" or "f32, cuda:0": the case without its shape.
 std::string group_text(const BenchCase& now);
 
 }  // namespace tessera::cli

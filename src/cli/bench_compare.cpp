@@ -135,6 +135,14 @@ ComparedResults compare_results(const BenchResults& before, const BenchResults& 
 
 std::string machine_difference(const BenchResults& before, const BenchResults& after) {
   std::string out;
+  const auto device_of = [](const BenchResults& results) {
+    const auto device = results.context.find("device");
+    return device == results.context.end() || !device->is_object()
+               ? std::string("none")
+               : device->value("name", std::string("unknown"));
+  };
+  if (device_of(before) != device_of(after))
+    out = cat("device ", device_of(before), " and ", device_of(after));
   for (const char* key : {"cpu_model", "num_cpus", "host_name"}) {
     const auto old = before.context.find(key), now = after.context.find(key);
     if (old == before.context.end() || now == after.context.end() || *old == *now) continue;

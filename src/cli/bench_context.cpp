@@ -32,14 +32,27 @@ std::string date_text() {
   return {text, size};
 }
 
-std::string method_text(const BenchRequest& request) {
+std::string device_method_text(const BenchSettings& settings) {
+  return fmt::format(
+      "every element of every result is compared with an independent, more precise product before "
+      "anything is timed; then all contestants take turns on one stream of one process, {} rounds "
+      "after a warm-up of 3 s, each turn at least {:g} s between two events of the device around "
+      "call after call; operands are random numbers in [-1, 1), in so many copies, taken in turn, "
+      "that together they exceed three times the L2 cache; figures are medians, spread is the "
+      "median distance from the median, ratios are taken turn by turn; a peak is multiprocessors x "
+      "multiply-adds of the units in a clock x 2 x clock.",
+      settings.repetitions, settings.min_time);
+}
+
+std::string method_text(const BenchSettings& settings) {
+  if (settings.device) return device_method_text(settings);
   return fmt::format(
       "every element of every result is compared with an independent, more precise product before "
       "anything is timed; then all contestants take turns, {} rounds, each turn at least {:g} s "
       "and one sample; each contestant runs in a process of its own, stopped while others are "
       "measured; figures are medians, spread is the median distance from the median, shares of "
       "the peak and ratios are taken turn by turn.",
-      request.repetitions, request.min_time);
+      settings.repetitions, settings.min_time);
 }
 
 ordered_json peers_json(const std::vector<Peer>& peers) {
@@ -87,8 +100,9 @@ ordered_json context_json(const BenchRequest& request, const BenchSettings& sett
   out["min_time"] = request.min_time;
   out["max_time"] = request.max_time;
   if (!request.suite.empty()) out["suite"] = request.suite;
-  out["peak"] = peak_chain(parse_types(request.dtype).in).instructions;
-  out["method"] = method_text(request);
+  if (settings.device) out["device"] = settings.device->description();
+  else out["peak"] = peak_chain(settings.types.in).instructions;
+  out["method"] = method_text(settings);
   out["peers"] = peers_json(settings.peers);
   for (const auto& each : request.extra_context) {
     const auto equals = each.find('=');

@@ -28,7 +28,7 @@ std::string run_name(const BenchRow& row) {
                             : readiness.steady() ? ""
                                                  : cat("/idle:", readiness.idle_seconds);
   return cat(row.name, "/", to_string(row.on.types), "/", full_text(row.on.shape), state,
-             "/threads:", row.on.threads);
+             row.on.device.empty() ? "" : cat("/", row.on.device), "/threads:", row.on.threads);
 }
 
 /// What every entry of a row begins with.
@@ -55,6 +55,8 @@ void describe_row(ordered_json& entry, const BenchResults& results, const BenchR
   entry["transposition"] = transposition_text(row.on.shape);
   entry["idle_seconds"] = row.on.readiness.idle_seconds;
   entry["first_call"] = row.on.readiness.first_call;
+  if (!row.on.device.empty()) entry["device"] = row.on.device;
+  if (!row.units.empty()) entry["units"] = row.units;
   entry["status"] = to_string(row.status);
   if (!row.message.empty()) entry["remark"] = row.message;
   if (peak_disturbed(results, row)) entry["peak_disturbed"] = true;
@@ -215,6 +217,8 @@ BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
   }
   row.on.shape = shape_of_entry(entry, where);
   row.on.threads = field<int>(entry, "threads", where);
+  row.on.device = field_or<std::string>(entry, "device", "", where);
+  row.units = field_or<std::string>(entry, "units", "", where);
   row.on.readiness = {field_or(entry, "idle_seconds", 0.0, where),
                       field_or(entry, "first_call", false, where)};
   if (row.on.threads < 1 || !(row.on.readiness.idle_seconds >= 0))

@@ -28,24 +28,6 @@ std::size_t bytes_of(index_t rows, index_t cols, DType type) {
          static_cast<std::size_t>(size_of(type));
 }
 
-/// Where all A, all B and all C begin in one piece of memory, and how far it is to the next one.
-struct Places {
-  std::size_t a_step, b_step, c_step;
-  std::size_t a, b, c, end;
-  explicit Places(const BenchCase& now) {
-    const Shape& shape = now.shape;
-    const auto count = static_cast<std::size_t>(now.products());
-    const std::size_t page = 4096;
-    a_step = bytes_of(shape.M, shape.K, now.types.in);
-    b_step = bytes_of(shape.K, shape.N, now.types.in);
-    c_step = bytes_of(shape.M, shape.N, now.types.out);
-    a = 0;
-    b = a + rounded_up(count * a_step, page);
-    c = b + rounded_up(count * b_step, page);
-    end = c + rounded_up(count * c_step, page);
-  }
-};
-
 /// The view of a compact (rows, cols) matrix that lies by rows, or transposed.
 ConstMatrix view(const void* data, DType type, index_t rows, index_t cols, bool transposed) {
   return transposed ? ConstMatrix{data, type, rows, cols, 1, rows}
@@ -53,6 +35,19 @@ ConstMatrix view(const void* data, DType type, index_t rows, index_t cols, bool 
 }
 
 }  // namespace
+
+OperandPlaces::OperandPlaces(const BenchCase& now) {
+  const Shape& shape = now.shape;
+  const auto count = static_cast<std::size_t>(now.products());
+  const std::size_t page = 4096;
+  a_step = bytes_of(shape.M, shape.K, now.types.in);
+  b_step = bytes_of(shape.K, shape.N, now.types.in);
+  c_step = bytes_of(shape.M, shape.N, now.types.out);
+  a = 0;
+  b = a + rounded_up(count * a_step, page);
+  c = b + rounded_up(count * b_step, page);
+  end = c + rounded_up(count * c_step, page);
+}
 
 SharedOperands::SharedOperands() : file_(memfd_create("tessera-bench", MFD_CLOEXEC)) {
   if (file_ < 0)
@@ -72,7 +67,7 @@ void SharedOperands::unmap() {
 void SharedOperands::map(const BenchCase& now, bool reserve) {
   unmap();
   case_ = now;
-  bytes_ = std::max<std::size_t>(4096, Places(now).end);
+  bytes_ = std::max<std::size_t>(4096, OperandPlaces(now).end);
   int failed = 0;
   if (reserve) {
     // Reserved now: a page that cannot be had later would be a signal instead of an error.
@@ -107,7 +102,7 @@ void SharedOperands::prepare(const BenchCase& now, std::uint64_t seed) {
       }
     });
   };
-  const Places places(now);
+  const OperandPlaces places(now);
   fill(base_ + places.a, now.products() * now.shape.M * now.shape.K);
   fill(base_ + places.b, now.products() * now.shape.K * now.shape.N);
 }
@@ -115,30 +110,30 @@ void SharedOperands::prepare(const BenchCase& now, std::uint64_t seed) {
 void SharedOperands::attach(const BenchCase& now) { map(now, false); }
 
 void SharedOperands::spoil_results() {
-  const Places places(case_);
+  const OperandPlaces places(case_);
   std::memset(base_ + places.c, 0xff, places.end - places.c);
 }
 
 ConstMatrix SharedOperands::A(index_t product) const {
-  const Places places(case_);
+  const OperandPlaces places(case_);
   return view(base_ + places.a + static_cast<std::size_t>(product) * places.a_step, case_.types.in,
               case_.shape.M, case_.shape.K, case_.shape.a_transposed);
 }
 
 ConstMatrix SharedOperands::B(index_t product) const {
-  const Places places(case_);
+  const OperandPlaces places(case_);
   return view(base_ + places.b + static_cast<std::size_t>(product) * places.b_step, case_.types.in,
               case_.shape.K, case_.shape.N, case_.shape.b_transposed);
 }
 
 Matrix SharedOperands::C(index_t product) const {
-  const Places places(case_);
+  const OperandPlaces places(case_);
   return {base_ + places.c + static_cast<std::size_t>(product) * places.c_step, case_.types.out,
           case_.shape.M, case_.shape.N, case_.shape.N};
 }
 
 OwnOperands::OwnOperands(const BenchCase& now, const SharedOperands& shared) : case_(now) {
-  const Places places(now);
+  const OperandPlaces places(now);
   const std::size_t bytes = rounded_up(std::max<std::size_t>(places.end, 1), kHugePage);
   memory_.reset(static_cast<char*>(std::aligned_alloc(kHugePage, bytes)));
   if (!memory_) throw Error(Category::resource, "not enough memory for the operands");
@@ -150,7 +145,7 @@ OwnOperands::OwnOperands(const BenchCase& now, const SharedOperands& shared) : c
 void OwnOperands::Free::operator()(char* p) const { std::free(p); }
 
 OwnOperands::Place OwnOperands::place(index_t set) const {
-  const Places places(case_);
+  const OperandPlaces places(case_);
   const auto first = static_cast<std::size_t>(set * case_.shape.batch);
   char* const base = memory_.get();
   return {base + places.a + first * places.a_step, base + places.b + first * places.b_step,
@@ -158,7 +153,7 @@ OwnOperands::Place OwnOperands::place(index_t set) const {
 }
 
 void OwnOperands::copy_results_to(const SharedOperands& shared) const {
-  const Places places(case_);
+  const OperandPlaces places(case_);
   std::memcpy(shared.C(0).data, memory_.get() + places.c, places.end - places.c);
 }
 

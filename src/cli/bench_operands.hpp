@@ -10,6 +10,14 @@
 
 namespace tessera::cli {
 
+/// Where all A, all B and all C of a case begin in one piece of memory, and how far it is from one
+/// to the next, in bytes.
+struct OperandPlaces {
+  explicit OperandPlaces(const BenchCase& now);
+  std::size_t a_step, b_step, c_step;
+  std::size_t a, b, c, end;
+};
+
 /// A, B and the results of the latest products, in memory that this process and all contestants
 /// made after it see.
 class SharedOperands {

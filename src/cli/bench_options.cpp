@@ -79,6 +79,10 @@ void add_what(CLI::App& app, BenchRequest& request) {
            "Numbers of threads, such as 1,2; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, "
            "then the cores of this process",
            [](const std::string& text) { parse_thread_counts(text); });
+  app.add_option("--device", request.device,
+                 "Measure on a GPU, beside cuBLAS where it is installed: cuda or cuda:N; default "
+                 "cpu")
+      ->type_name("cpu|cuda:0");
   app.add_option(
          "--peers", request.peers,
          "Other BLAS libraries to measure against: auto (all that are found), none, or names "
@@ -87,7 +91,8 @@ void add_what(CLI::App& app, BenchRequest& request) {
 }
 
 void add_how(CLI::App& app, BenchRequest& request) {
-  add_count(app, "--repetitions", request.repetitions, "Samples of each contestant; default 5");
+  add_count(app, "--repetitions", request.repetitions,
+            "Samples of each contestant; default 5, on a GPU 15");
   add_seconds(app, "--min-time", request.min_time, "Length of one sample at least; default 0.05");
   add_seconds(app, "--max-time", request.max_time,
               "For each contestant and size: slower ones get fewer samples; default 5");

@@ -27,7 +27,9 @@ Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double fa
 double best_peak_rate(const BenchResults& results, const BenchRow& row) {
   double out = 0;
   for (const auto& each : results.rows) {
-    if (each.kind != Kind::peak || !measured(each) || !same_group(each, row)) continue;
+    if (each.kind != Kind::peak || !measured(each) || !same_group(each, row) ||
+        each.units != row.units)
+      continue;
     out = std::max(out, each.on.flops() / summarize(each.seconds()).min);
   }
   return out;
@@ -77,7 +79,7 @@ bool peak_disturbed(const BenchResults& results, const BenchRow& row) {
     if (seconds.mad > kMostPeakSpread * seconds.median) return true;
     for (const auto& each : results.rows) {
       if (each.kind != Kind::peak && measured(each) && same_case(each, row) &&
-          summary_of(speed_ratios(each, *peak)).median > 1)
+          each.units == row.units && summary_of(speed_ratios(each, *peak)).median > 1)
         return true;
     }
   }
@@ -88,14 +90,16 @@ std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow&
                                     Contestant::Kind kind) {
   std::vector<const BenchRow*> out;
   for (const auto& each : results.rows) {
-    if (each.kind == kind && measured(each) && same_case(each, row)) out.push_back(&each);
+    if (each.kind == kind && measured(each) && same_case(each, row) &&
+        (kind != Kind::peak || each.units == row.units))
+      out.push_back(&each);
   }
   return out;
 }
 
 bool same_group(const BenchRow& a, const BenchRow& b) {
   return a.on.types == b.on.types && a.on.threads == b.on.threads &&
-         a.on.readiness == b.on.readiness;
+         a.on.readiness == b.on.readiness && a.on.device == b.on.device;
 }
 bool same_contestant(const BenchRow& a, const BenchRow& b) {
   return a.name == b.name && a.kind == b.kind;
@@ -126,7 +130,7 @@ double ratio_to(const Figures& found, const std::string& peer) {
 }
 
 std::string shown_name(const BenchRow& row) {
-  return row.kind == Kind::peak ? "measured peak" : row.name;
+  return row.kind == Kind::peak && row.units.empty() ? "measured peak" : row.name;
 }
 
 std::string short_number(double value) {
@@ -147,7 +151,10 @@ std::string machine_line(const BenchResults& results) {
   const auto add = [&out](const std::string& text, const char* before) {
     if (!text.empty()) out += (out.empty() ? "" : before) + text;
   };
-  add(context_text(results, "cpu_model"), "");
+  const auto device = results.context.find("device");
+  if (device != results.context.end() && device->is_object())
+    add(device->value("summary", std::string()), "");
+  add(context_text(results, "cpu_model"), "; ");
   if (const auto cpus = results.context.find("num_cpus");
       cpus != results.context.end() && cpus->is_number_integer())
     add(cat(cpus->get<int>(), " processors"), ", ");

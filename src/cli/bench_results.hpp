@@ -42,6 +42,7 @@ struct BenchRow {
   std::string message;         ///< why it is not verified, or a remark
   double max_error_ratio = 0;  ///< largest |error| / bound over all elements
   std::vector<Sample> samples;
+  std::string units = {};  ///< whose peak bounds it, where a device has several
 
   std::vector<double> seconds() const;  ///< of one call, sample by sample
 };
@@ -82,7 +83,7 @@ std::vector<std::pair<int, double>> peak_shares(const BenchResults& results, con
 /// faster than the peak beside it, by the medians.
 bool peak_disturbed(const BenchResults& results, const BenchRow& row);
 inline constexpr const char* kPeakDisturbed = "the peak was disturbed";
-/// The measured rows of the same case and of this kind.
+/// The measured rows of the same case and of this kind; of peaks, that of the row's units.
 std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow& row,
                                     Contestant::Kind kind);
 std::vector<std::string> peer_names(const std::vector<BenchRow>& rows);
@@ -101,7 +102,7 @@ std::vector<const BenchRow*> distinct(const std::vector<BenchRow>& rows, Same&& 
   return out;
 }
 
-/// "measured peak", or the row's name.
+/// "measured peak", or the row's name (a device's peak is computed).
 std::string shown_name(const BenchRow& row);
 /// Three significant digits: 0.512, 5.12, 51.2, 512, 5120; "-" for what is no number.
 std::string short_number(double value);

@@ -27,10 +27,13 @@ constexpr double kVerifierProducts = 3;
 constexpr double kTurnOverhead = 1.3;
 /// Samples after idleness and of first calls, at least.
 constexpr int kSingleCalls = 21;
+/// A device multiplies so long before its turns count: then its clock has settled.
+constexpr double kDeviceWarmUp = 3;
 /// To start a process and load a library in it, about.
 constexpr double kProcessSeconds = 0.03;
 
 Arithmetic arithmetic_of(const BenchRow& row) {
+  if (row.kind == Kind::peer && row.name == kTf32Peer) return Arithmetic::tf32;
   return row.kind == Kind::algorithm && row.name != kOwnBlas
              ? find_algorithm(row.name).arithmetic(row.on.types.in)
              : Arithmetic::native;
@@ -55,7 +58,12 @@ std::string thread_text(const std::vector<int>& threads) {
 Bench::Bench(const Context& context, const BenchSettings& settings, nlohmann::ordered_json about)
     : context_(context), settings_(settings) {
   results_.context = std::move(about);
-  // Contestants come first: a process may only be forked while this one has no threads.
+  if (settings_.device) enter_device();
+  else enter_processor();
+}
+
+/// Contestants come first: a process may only be forked while this one has no threads.
+void Bench::enter_processor() {
   for (int count : settings_.threads) {
     for (const Readiness& readiness : settings_.readiness) {
       Field& field = fields_.emplace_back(Field{{count, readiness}, {}});
@@ -73,12 +81,29 @@ Bench::Bench(const Context& context, const BenchSettings& settings, nlohmann::or
   }
 }
 
+/// With the peaks of those units that someone multiplies with.
+void Bench::enter_device() {
+  BenchDevice& device = *settings_.device;
+  Field& field = fields_.emplace_back(Field{{1, {}, device.name()}, {}});
+  auto& entrants = field.entrants;
+  for (const auto& name : settings_.algorithms)
+    entrants.push_back({device_algorithm(name, device, shared_)});
+  for (const auto& peer : settings_.peers)
+    entrants.push_back({device_peer(peer.name, settings_.types, device, shared_)});
+  for (const auto units : {kCores, kMatrixUnits}) {
+    const bool used = std::any_of(entrants.begin(), entrants.end(), [&](const Entrant& each) {
+      return each.contestant->units() == units;
+    });
+    if (used) entrants.push_back({device_peak(units, device)});
+  }
+}
+
 void Bench::run(const std::function<void(const BenchResults&)>& finished) {
   try {
     for (auto& field : fields_) probe(field);
     announce();
     for (const auto& shape : settings_.shapes) {
-      const BenchCase any = case_of(shape, {});
+      const BenchCase any = case_of(shape, {1, {}, fields_.front().on.device});
       shared_.prepare(any, settings_.seed);
       const Judge judge = judge_for(any);
       for (auto& field : fields_) {
@@ -93,7 +118,7 @@ void Bench::run(const std::function<void(const BenchResults&)>& finished) {
 }
 
 BenchCase Bench::case_of(const Shape& shape, const Conditions& on) const {
-  return {settings_.types, shape, on.threads, on.readiness};
+  return {settings_.types, shape, on.threads, on.readiness, on.device};
 }
 
 // ---- how long it will take ----------------------------------------------------------------------
@@ -176,10 +201,10 @@ double Bench::expected_seconds() const {
 
 void Bench::announce() const {
   const std::size_t count = settings_.shapes.size();
-  context_.note(fmt::format("{} on {}, {} contestants, about {}",
-                            count == 1 ? "1 size" : cat(count, " sizes"),
-                            thread_text(settings_.threads), fields_.front().entrants.size(),
-                            duration_text(expected_seconds())));
+  context_.note(fmt::format(
+      "{} on {}, {} contestants, about {}", count == 1 ? "1 size" : cat(count, " sizes"),
+      settings_.device ? settings_.device->name() : thread_text(settings_.threads),
+      fields_.front().entrants.size(), duration_text(expected_seconds())));
 }
 
 // ---- one case -----------------------------------------------------------------------------------
@@ -212,7 +237,8 @@ void Bench::measure(Field& field, const BenchCase& on, const Judge& judge) {
 void Bench::verify_all(Field& field, Case& now, const Judge& judge, Progress& progress) {
   for (auto& entrant : field.entrants) {
     throw_if_interrupted();
-    BenchRow row{entrant.contestant->name(), entrant.contestant->kind(), now.on, {}, {}, 0, {}};
+    const Contestant& who = *entrant.contestant;
+    BenchRow row{who.name(), who.kind(), now.on, {}, {}, 0, {}, who.units()};
     double seconds = 0;
     if (const double expected = expected_call(entrant, now.on); too_slow(entrant, now.on)) {
       row.status = RowStatus::skipped;
@@ -263,16 +289,23 @@ void Bench::take_turns(Field& field, Case& now, Progress& progress) {
       if (turn >= repetitions_for(now.on, call)) continue;
       const double expected = turn_seconds(now.on, call);
       progress.update(now.done, expected);
-      take_turn(field.entrants[i], now.rows[i], turn);
+      take_turn(field.entrants[i], now.rows[i], turn,
+                turn < 0 ? warm_seconds(count) : settings_.min_time);
       if (turn >= 0) now.done += expected;
     }
   }
 }
 
-void Bench::take_turn(Entrant& entrant, BenchRow& row, int turn) const {
+/// Of each contestant's part of the round that only warms up.
+double Bench::warm_seconds(std::size_t entrants) const {
+  if (!settings_.device) return settings_.min_time;
+  return std::max(settings_.min_time, kDeviceWarmUp / static_cast<double>(entrants));
+}
+
+void Bench::take_turn(Entrant& entrant, BenchRow& row, int turn, double seconds) const {
   throw_if_interrupted();
   try {
-    Sample sample = entrant.contestant->turn(settings_.min_time);
+    Sample sample = entrant.contestant->turn(seconds);
     sample.turn = turn;
     if (turn >= 0) row.samples.push_back(sample);
   } catch (const Error& error) {

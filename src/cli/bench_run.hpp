@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench_device.hpp"
 #include "bench_judge.hpp"
 #include "bench_report.hpp"
 #include "context.hpp"
@@ -28,12 +29,14 @@ struct BenchSettings {
   int repetitions = 5;
   double min_time = 0.05, max_time = 5;  ///< seconds: of a sample; for each contestant and size
   std::uint64_t seed = 1;
+  /// Where all of them run instead of on this machine's processor; `threads` is {1} then.
+  std::shared_ptr<BenchDevice> device = nullptr;
 };
 
 class Bench {
  public:
   /// Starts the contestants' processes: this one must not have threads yet. `about` becomes the
-  /// results' context.
+  /// results' context. Contestants of a device stay in this process.
   Bench(const Context& context, const BenchSettings& settings, nlohmann::ordered_json about);
 
   /// `finished` is called after each case with everything found so far. Throws Interrupted; then
@@ -59,6 +62,8 @@ class Bench {
     double done = 0;                   // expected seconds
   };
 
+  void enter_processor();
+  void enter_device();
   void probe(Field& field);
   double expected_call(const Entrant& entrant, const BenchCase& now) const;
   bool too_slow(const Entrant& entrant, const BenchCase& now) const;
@@ -77,7 +82,8 @@ class Bench {
   void verify_all(Field& field, Case& now, const Judge& judge, Progress& progress);
   double verified_call(Entrant& entrant, BenchRow& row, const Judge& judge);
   void take_turns(Field& field, Case& now, Progress& progress);
-  void take_turn(Entrant& entrant, BenchRow& row, int turn) const;
+  void take_turn(Entrant& entrant, BenchRow& row, int turn, double seconds) const;
+  double warm_seconds(std::size_t entrants) const;
   void finish_rows(Field& field, Case& now);
   void keep_interrupted(Case& now);
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench_sizes.hpp"
+#include "child.hpp"
 #include "clock.hpp"
 #include "peak.hpp"
 #include "peer_library.hpp"
@@ -65,18 +66,10 @@ Sample timed(Work& work, index_t iterations) {
   return {0, iterations, seconds / count, (cpu_seconds() - cpu) / count};
 }
 
-/// As many calls as fill `seconds`, found by trying; only the last try counts.
-Sample turn_of(Work& work, double call_seconds, double seconds) {
+/// A turn, with a call before it that wakes up threads and fills caches.
+Sample warm_turn(Work& work, double call_seconds, double seconds) {
   if (call_seconds < kWarmShare * seconds) work.once();
-  index_t iterations = 1;
-  for (;;) {
-    const double guess = std::ceil(seconds / std::max(call_seconds, 1e-9));
-    iterations = std::max(iterations, static_cast<index_t>(std::clamp(guess, 1.0, 1e9)));
-    const Sample sample = timed(work, iterations);
-    if (sample.seconds * static_cast<double>(iterations) >= 0.9 * seconds) return sample;
-    call_seconds = sample.seconds;
-    iterations += 1 + iterations / 2;  // grows even where the clock stands still
-  }
+  return turn_of([&work](index_t calls) { return timed(work, calls); }, call_seconds, seconds);
 }
 
 /// One call after having done nothing for so long, and something before that.
@@ -138,7 +131,7 @@ Child::Answer multiplier(MakeCall make_call, int threads, SharedOperands& shared
     if (verb == "turn" || verb == "idle") {
       double seconds = 0;
       words >> seconds;
-      const Sample sample = verb == "turn" ? turn_of(*state->work, state->call_seconds, seconds)
+      const Sample sample = verb == "turn" ? warm_turn(*state->work, state->call_seconds, seconds)
                                            : after_idleness(*state->work, seconds);
       if (verb == "turn") state->call_seconds = sample.seconds;
       return text_of_sample(sample);
@@ -184,17 +177,10 @@ Call planned_call(const Plan& plan, index_t batch) {
 }
 
 Call algorithm_call(const std::string& name, const BenchCase& now) {
-  const Shape& shape = now.shape;
-  Problem problem;
-  problem.M = shape.M, problem.N = shape.N, problem.K = shape.K;
-  problem.in = now.types.in, problem.out = now.types.out;
-  problem.a = shape.a_transposed ? Strides{1, shape.M} : Strides{shape.K, 1};
-  problem.b = shape.b_transposed ? Strides{1, shape.K} : Strides{shape.N, 1};
-  problem.c = {shape.N, 1};
   Options options;
   options.algorithm = name;
   options.threads = now.threads;
-  return planned_call(make_plan(problem, options), shape.batch);
+  return planned_call(make_plan(problem_of(now), options), now.shape.batch);
 }
 
 /// Answers of the peak: its seconds are those that the case's product would take at the peak.
@@ -233,6 +219,31 @@ Sample read_sample(const std::string& text) {
   return out;
 }
 
+/// A contestant in a process of its own.
+class ProcessContestant : public Contestant {
+ public:
+  ProcessContestant(const std::string& name, Kind kind, const Conditions& on,
+                    std::function<Child::Answer()> start)
+      : Contestant(name, kind),
+        on_(on),
+        // Foreign libraries chatter; what this project's own code says in trouble is wanted.
+        child_(std::move(start),
+               kind == Kind::peer ? Child::Talk::silent : Child::Talk::to_stderr) {}
+
+  double prepare(const BenchCase& now) override {
+    return read_sample(child_.ask(question_of(now))).seconds;
+  }
+  Sample turn(double seconds) override {
+    const double idle = on_.readiness.idle_seconds;
+    return read_sample(child_.ask(idle > 0 ? cat("idle ", idle) : cat("turn ", seconds)));
+  }
+  void release() override { child_.ask("release"); }
+
+ private:
+  Conditions on_;
+  Child child_;
+};
+
 }  // namespace
 
 std::unique_ptr<Contestant> Contestant::algorithm(const std::string& name, const Conditions& on,
@@ -240,7 +251,7 @@ std::unique_ptr<Contestant> Contestant::algorithm(const std::string& name, const
   const auto load = [name]() -> MakeCall {
     return [name](const BenchCase& now) { return algorithm_call(name, now); };
   };
-  return make(name, Kind::algorithm, on, starting(load, on, shared));
+  return std::make_unique<ProcessContestant>(name, Kind::algorithm, on, starting(load, on, shared));
 }
 
 std::unique_ptr<Contestant> Contestant::library(Kind kind, const Peer& peer, const Conditions& on,
@@ -249,28 +260,12 @@ std::unique_ptr<Contestant> Contestant::library(Kind kind, const Peer& peer, con
     const auto library = std::make_shared<PeerLibrary>(peer, threads);
     return [library](const BenchCase& now) { return library->call_for(now.types, now.shape); };
   };
-  return make(peer.name, kind, on, starting(load, on, shared));
+  return std::make_unique<ProcessContestant>(peer.name, kind, on, starting(load, on, shared));
 }
 
 std::unique_ptr<Contestant> Contestant::peak(int threads) {
-  return make("peak", Kind::peak, {threads, {}}, [threads] { return peak_meter(threads); });
+  return std::make_unique<ProcessContestant>("peak", Kind::peak, Conditions{threads},
+                                             [threads] { return peak_meter(threads); });
 }
-
-std::unique_ptr<Contestant> Contestant::make(const std::string& name, Kind kind,
-                                             const Conditions& on,
-                                             std::function<Child::Answer()> start) {
-  return std::unique_ptr<Contestant>(new Contestant(name, kind, on, std::move(start)));
-}
-
-double Contestant::prepare(const BenchCase& now) {
-  return read_sample(child_.ask(question_of(now))).seconds;
-}
-
-Sample Contestant::turn(double seconds) {
-  const double idle = on_.readiness.idle_seconds;
-  return read_sample(child_.ask(idle > 0 ? cat("idle ", idle) : cat("turn ", seconds)));
-}
-
-void Contestant::release() { child_.ask("release"); }
 
 }  // namespace tessera::cli

@@ -1,15 +1,17 @@
 // One party of a benchmark: an algorithm, a peer library or the chain of multiply-adds that gives
-// the peak. Each runs in a process of its own on its own copy of the operands, and is stopped while
-// others are measured. Contestants take turns; a turn gives one sample. Nothing is judged here.
+// the peak. Contestants take turns; a turn gives one sample. Nothing is judged here. Those of this
+// machine's processor run in a process of their own each, on their own copy of the operands, and
+// are stopped while others are measured; those of a GPU are in bench_device.hpp.
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "bench_case.hpp"
 #include "bench_operands.hpp"
-#include "child.hpp"
 #include "peers.hpp"
 
 namespace tessera::cli {
@@ -24,6 +26,7 @@ struct Sample {
 struct Conditions {
   int threads = 1;
   Readiness readiness = {};
+  std::string device = {};  ///< "cuda:0"; empty: this machine's processor
 };
 
 class Contestant {
@@ -37,36 +40,49 @@ class Contestant {
                                              SharedOperands& shared);
   static std::unique_ptr<Contestant> peak(int threads);
 
+  virtual ~Contestant() = default;
+  Contestant(const Contestant&) = delete;
+  Contestant& operator=(const Contestant&) = delete;
+
   const std::string& name() const { return name_; }
   Kind kind() const { return kind_; }
-  const Conditions& on() const { return on_; }
+  /// Which of a device's units it multiplies with, that is to say, whose peak bounds it; empty
+  /// where there is one peak.
+  const std::string& units() const { return units_; }
 
   /// Makes ready for the case and computes every product once into the shared results. Gives the
   /// seconds that one call takes now. Throws Error, also for a case that this contestant does not
   /// offer.
-  double prepare(const BenchCase& now);
+  virtual double prepare(const BenchCase& now) = 0;
   /// One sample: call after call for at least `seconds`, first once untimed where that is cheap; or
   /// one call after idleness; or the first call of a new process.
-  Sample turn(double seconds);
+  virtual Sample turn(double seconds) = 0;
   /// Gives the operands' memory back.
-  void release();
+  virtual void release() = 0;
+
+ protected:
+  Contestant(std::string name, Kind kind, std::string units = {})
+      : name_(std::move(name)), kind_(kind), units_(std::move(units)) {}
 
  private:
-  static std::unique_ptr<Contestant> make(const std::string& name, Kind kind, const Conditions& on,
-                                          std::function<Child::Answer()> start);
-  Contestant(std::string name, Kind kind, const Conditions& on,
-             std::function<Child::Answer()> start)
-      : name_(std::move(name)),
-        kind_(kind),
-        on_(on),
-        // Foreign libraries chatter; what this project's own code says in trouble is wanted.
-        child_(std::move(start),
-               kind == Kind::peer ? Child::Talk::silent : Child::Talk::to_stderr) {}
-
   std::string name_;
   Kind kind_;
-  Conditions on_;
-  Child child_;
+  std::string units_;
 };
+
+/// As many calls as fill `seconds`, found by trying: timed(n) makes n calls and says what each
+/// took. Only the last try counts.
+template <class Timed>
+Sample turn_of(Timed&& timed, double call_seconds, double seconds) {
+  index_t iterations = 1;
+  for (;;) {
+    const double guess = std::ceil(seconds / std::max(call_seconds, 1e-9));
+    iterations = std::max(iterations, static_cast<index_t>(std::clamp(guess, 1.0, 1e9)));
+    const Sample sample = timed(iterations);
+    if (sample.seconds * static_cast<double>(iterations) >= 0.9 * seconds) return sample;
+    call_seconds = sample.seconds;
+    iterations += 1 + iterations / 2;  // grows even where the clock stands still
+  }
+}
 
 }  // namespace tessera::cli
