@@ -168,7 +168,7 @@ Choice choose(const Problem& p) {
                 measured);
 }
 
-/// On a GPU. Unmeasured: by what bounds each (docs/explain.md).
+/// On a GPU. Unmeasured: by what bounds each (docs/ladder.md).
 Choice choose_on_cuda(const Problem& p) {
   const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles[tile], reason, "expected to be slower"};

@@ -13,6 +13,8 @@ import cases  # noqa: E402
 
 PASSED = "[==========] 3 tests ran.\n[  PASSED  ] 3 tests."
 CLEAN = "echo '========= ERROR SUMMARY: 0 errors'"
+# `tessera bench ... -o FILE ...` writes the file.
+BENCH = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && echo {} > "$2"; shift; done'
 CSV = '"ID","gpu__time_duration.sum"\n"0","12"'
 
 
@@ -30,13 +32,15 @@ class GpuScript(unittest.TestCase):
         file.write_text("#!/bin/sh\n" + text + "\n")
         file.chmod(0o755)
 
-    def pretend(self, test=f"echo '{PASSED}'", sanitizer=CLEAN, ncu=f"echo '{CSV}'"):
+    def pretend(self, test=f"echo '{PASSED}'", sanitizer=CLEAN, ncu=f"echo '{CSV}'", bench=BENCH):
         """A machine with a GPU and its tools, and a tree that was built and packed."""
         self.program("fakes/nvidia-smi", "echo 'Some GPU, 1.2, 3 W, 4 MHz'")
         self.program("fakes/compute-sanitizer", sanitizer)
         self.program("fakes/ncu", ncu)
         self.program("build/gpu/bin/cuda_test", test)
-        self.program("build/gpu/bin/tessera", "echo '{}'")
+        self.program("build/gpu/bin/tessera", bench)
+        self.program("scripts/ladder.py", "")
+        (self.root / "scripts/ladder.py").write_text("open('docs-were-written', 'w')\n")
 
     def gpu(self, *parts):
         return subprocess.run([self.root / "scripts/gpu", *parts], capture_output=True, text=True, timeout=60,
@@ -50,7 +54,7 @@ class GpuScript(unittest.TestCase):
 
     def test_without_a_gpu_every_part_says_so_in_one_line_and_does_nothing(self):
         self.program("fakes/nvidia-smi", "echo 'NVIDIA-SMI has failed'; exit 9")
-        for parts in ([], ["test"], ["sanitize"], ["counters"], ["ladder"], ["test", "ladder"]):
+        for parts in ([], ["test"], ["sanitize"], ["counters"], ["ladder"], ["bench"], ["test", "ladder"]):
             self.refused(4, "no GPU answers here", *parts)
         self.program("fakes/nvidia-smi", "exit 0")
         self.refused(4, "no GPU answers here")
@@ -68,7 +72,14 @@ class GpuScript(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         names = {p.name.split("some-gpu-")[1] for p in (self.root / "bench/results/gpu").iterdir()}
         self.assertEqual(names, {"machine.txt", "tests.txt", "memcheck.txt", "racecheck.txt", "initcheck.txt", "synccheck.txt",
-                                 "counters.csv", "ladder.json"})
+                                 "counters.csv", "ladder.json", "bench-f32.json", "bench-f16.json", "bench-bf16.json", "bench-f64.json"})
+        self.assertTrue((self.root / "docs-were-written").exists())
+
+    def test_a_benchmark_with_a_wrong_result_is_a_failure_and_writes_no_page(self):
+        self.pretend(bench='[ "$1" = --version ]')
+        self.refused(1, "tessera bench failed", "ladder")
+        self.refused(1, "tessera bench failed", "bench")
+        self.assertFalse((self.root / "docs-were-written").exists())
 
     def test_skipped_or_silent_tests_are_failures(self):
         self.pretend(test=f"echo '[ RUN      ] A.B\nx: Skipped\nNOT TESTED on a GPU: why\n[  SKIPPED ] A.B'; echo '{PASSED}'")

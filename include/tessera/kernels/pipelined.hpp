@@ -79,9 +79,9 @@ struct Pipelined {
     TESSERA_UNROLL
     for (int k = 0; k < stages - 1; ++k) fetch(k, k);
 
-    // This thread's first row and column; the others follow in steps of 8 rows and 16 columns.
-    // Lanes 2i and 2i + 1 share a row, lanes that differ in bit 1 a column.
-    const int row = t.warp / warps_across * (8 * S.tm) + t.lane / 2 % 8;
+    // Rows come in bands of 8, one for each i of a thread, columns in steps of 16. Lanes 2n and
+    // 2n + 1 share a row, lanes that differ in bit 1 a column.
+    const int band = t.warp / warps_across * S.tm, row = t.lane / 2 % 8;
     const int col = t.warp % warps_across * (4 * S.tn) + (t.lane % 2 + t.lane / 16 * 2) * 4;
     auto acc = zeros<AccumulatorFor<decltype(C)>, S.tm, S.tn>();  // (TM,TN)
     int now = 0;                                                  // the stage of tile k
@@ -89,8 +89,7 @@ struct Pipelined {
       wait<stages - 2>(t);  // my copies of tile k have arrived
       t.barrier();          // everybody's have, and tile k - 1 is multiplied: its stage is free
       fetch(k + stages - 1, now == 0 ? stages - 1 : now - 1);
-      multiply(acc, vectorize<1, width>(swizzled<turn>(stage.a[now].view())),
-               vectorize<1, width>(stage.b[now].view()), row, col);
+      multiply(acc, stage.a[now].view(), stage.b[now].view(), band, row, col);
       now = now + 1 == stages ? 0 : now + 1;
     }
     auto gC = tile<S.bm, S.bn>(C, at.row, at.col);  // (BM,BN), clipped at the edge
@@ -99,28 +98,29 @@ struct Pipelined {
       TESSERA_UNROLL_REGISTERS
       for (int j = 0; j < S.tn; ++j) {
         const AccumulatorFor<decltype(C)> sum = acc(i, j);
-        store(gC, row + row_of(i), col + col_of(j), sum);  // skipped past the edge
+        store(gC, (band + i) * 8 + row, col + j / 4 * 16 + j % 4, sum);  // skipped past the edge
       }
     }
   }
 
  private:
-  /// Row i and column j of a thread's tile, from its first.
-  static constexpr int row_of(int i) { return i * 8; }
-  static constexpr int col_of(int j) { return j / 4 * 16 + j % 4; }
-
-  /// acc (TM,TN) += a (BM,BK/4) * b (BK,BN/4), vectors of four: this thread's rows and columns.
+  /// acc (TM,TN) += a (BM,BK) * b (BK,BN): row `row` of TM bands of a, four columns of b and those
+  /// 16 beside. The swizzle of a band is that of every other: one offset serves all.
   template <class Acc, class A, class B>
-  static TESSERA_KERNEL void multiply(Acc& acc, const A& a, const B& b, int row, int col) {
-    using Four = typename A::value;
+  static TESSERA_KERNEL void multiply(Acc& acc, const A& a, const B& b, int band, int row,
+                                      int col) {
+    using Four = Vec<typename A::value, width>;
     Four as[2][S.tm], bs[2][S.tn / 4];  // of this step and of the next
     const auto read_a = [&](int q) {    // four k of each row
       TESSERA_UNROLL_REGISTERS
-      for (int i = 0; i < S.tm; ++i) as[q % 2][i] = a(row + row_of(i), q);
+      for (int i = 0; i < S.tm; ++i) {
+        const auto rows = tile<8, S.bk>(a, band + i, 0);
+        as[q % 2][i] = vectorize<1, width>(swizzled<turn>(rows))(row, q);
+      }
     };
     const auto read_b = [&](int k) {
       TESSERA_UNROLL_REGISTERS
-      for (int j = 0; j < S.tn / 4; ++j) bs[k % 2][j] = b(k, col / 4 + j * 4);
+      for (int j = 0; j < S.tn / 4; ++j) bs[k % 2][j] = vectorize<1, width>(b)(k, col / 4 + j * 4);
     };
     read_a(0), read_b(0);
     TESSERA_UNROLL_REGISTERS

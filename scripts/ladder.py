@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Writes docs/ladder.md from committed files: the ladder on a GPU, f32, what each step does less of, and how fast it was.
+
+    scripts/ladder.py              writes the page again
+    scripts/ladder.py --check      fails where the page does not show its files
+    scripts/ladder.py --count      first counts each kernel under the checker, into bench/results/gpu/ladder-counters.json (minutes,
+                                   needs no GPU)
+
+Speeds are those of the newest bench/results/gpu/*-ladder.json, which `scripts/gpu ladder` writes on a machine with a GPU. What
+was not measured is called unmeasured.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TESSERA = os.environ.get("TESSERA", str(ROOT / "build/release/bin/tessera"))
+STEPS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined"]
+# The step that each one is compared with, where it is not the one before.
+BEFORE = {"pipelined": "block_tiled_vectorized"}
+PEERS = {"tensor_core": "cublas-tf32"}  # the peer of the same arithmetic; else cublas
+# Counts for each multiply-add are those of any depth that is a multiple of the tiles'.
+COUNTED = (4096, 4096, 512)
+BEGIN, END = "<!-- begin: written by scripts/ladder.py; do not edit -->\n", "<!-- end -->\n"
+UNMEASURED = "unmeasured"
+
+
+def three_digits(value):
+    return "0" if value == 0 else f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:#.3g}"
+
+
+def count(shape):
+    """What the checker counts of each step, and the model's least times."""
+    m, n, k = shape
+    steps = {}
+    for name in STEPS:
+        said = subprocess.run([TESSERA, "explain", name, "-m", str(m), "-n", str(n), "-k", str(k), "--blocks", "1", "--device", "h200",
+                               "--json"], capture_output=True, text=True, check=True).stdout
+        document = json.loads(said)
+        steps[name] = {"problem": document["problem"], "busiest": document["busiest"],
+                       "least_us": {each["name"]: each["least_us"] for each in document["resources"]},
+                       "flops": document["roofline"]["flops"], "counters": document["counters"]}
+    return {"shape": list(shape), "device": "h200", "steps": steps}
+
+
+class Step:
+    """One kernel's counts, each for a thousand multiply-adds of a thread."""
+
+    def __init__(self, counted):
+        c = counted["counters"]
+        thousands = (c["flops"] + c["mma_flops"]) / 2 / 1000
+        self.sectors = (c["global_load_sectors"] + c["global_store_sectors"] + c["async_copy_sectors"]) / thousands
+        self.wavefronts = (c["shared_load_wavefronts"] + c["shared_store_wavefronts"] + c["async_copy_wavefronts"]) / thousands
+        self.instructions = sum(c[key] for key in ("global_load_requests", "global_store_requests", "async_copy_requests",
+                                                   "shared_load_requests", "shared_store_requests")) / thousands
+        self.barriers = c["block_barriers"] / thousands
+        self.busiest = counted["busiest"]
+        self.bound = counted["flops"] / max(counted["least_us"].values()) * 1e-6  # TFLOP/s
+
+
+def medians(results):
+    """The measured rows of a result file by contestant: time, speed, share of the peak, ratios."""
+    return {entry["contestant"]: entry for entry in results["benchmarks"]
+            if entry["run_type"] == "aggregate" and entry.get("aggregate_name") == "median" and entry["dtype"] == "f32"
+            and entry["m"] == entry["n"] == entry["k"] == 4096}
+
+
+def speed_cells(name, rows):
+    if name not in rows:
+        return [UNMEASURED] * 4
+    row, before = rows[name], rows.get(BEFORE.get(name, STEPS[max(0, STEPS.index(name) - 1)]))
+    gain = f"{row['gflops'] / before['gflops']:.2f}" if before is not None and before is not row else ""
+    ratio = row.get("ratio_" + PEERS.get(name, "cublas"))
+    percent = row.get("percent_of_peak")
+    return [f"{row['gflops'] / 1000:.2f}", gain, UNMEASURED if ratio is None else f"{ratio:.2f}",
+            UNMEASURED if percent is None else f"{percent:.1f} %"]
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def change(before, after):
+    if abs(before - after) < 0.05 * max(before, after) or before == after:
+        return f"{three_digits(after)}, nearly as before"
+    if before == 0 or after == 0:
+        return f"{three_digits(after)} instead of {three_digits(before)}"
+    factor = max(before, after) / min(before, after)
+    return f"{three_digits(after)} instead of {three_digits(before)}, {factor:.1f} times {'less' if after < before else 'more'}"
+
+
+def explanation(name, steps):
+    """What a step does less of, in counts."""
+    before = BEFORE.get(name, STEPS[STEPS.index(name) - 1])
+    old, new = steps[before], steps[name]
+    return (f"- `{name}` after `{before}`: sectors {change(old.sectors, new.sectors)}; wavefronts "
+            f"{change(old.wavefronts, new.wavefronts)}; memory instructions {change(old.instructions, new.instructions)}; barriers "
+            f"{change(old.barriers, new.barriers)}. It is bound by {new.busiest}: at most {three_digits(new.bound)} TFLOP/s, the step "
+            f"before {three_digits(old.bound)}.\n")
+
+
+def tables(counted, results, source):
+    steps = {name: Step(each) for name, each in counted["steps"].items()}
+    rows = medians(results) if results else {}
+    out = ""
+    if results:
+        device = results["context"].get("device", {})
+        out += f"Speeds from `{source}`: {device.get('summary', 'a GPU')}; {results['context'].get('date', '')[:10]}.\n\n"
+    else:
+        out += "No result file of a GPU is committed yet: every speed is unmeasured.\n\n"
+    out += line(["f32, 4096", "TFLOP/s", "x the step before", "x cuBLAS", "share of peak", "bound by", "model: at most TFLOP/s"])
+    out += "|---|--:|--:|--:|--:|---|--:|\n"
+    for name in STEPS:
+        out += line([f"`{name}`", *speed_cells(name, rows), steps[name].busiest, three_digits(steps[name].bound)])
+    out += "\n`tensor_core` multiplies f32 as TF32: its peer is cuBLAS with TF32, its peak that of the tensor cores. The step before\n"
+    out += "`pipelined` is `block_tiled_vectorized`, the best one on CUDA cores.\n"
+    out += "\n## What each step does\n\n"
+    m, n, k = counted["shape"]
+    out += f"For a thousand multiply-adds of a thread, counted by the checker in one block of a {m} x {n} x {k} product:\n\n"
+    out += line(["step", "sectors of global memory", "wavefronts of shared memory", "memory instructions", "barriers"])
+    out += "|---|--:|--:|--:|--:|\n"
+    for name in STEPS:
+        s = steps[name]
+        out += line([f"`{name}`", *map(three_digits, (s.sectors, s.wavefronts, s.instructions, s.barriers))])
+    out += "\n" + "".join(explanation(name, steps) for name in STEPS[1:])
+    return out
+
+
+def page(old, counted, results, source):
+    head, tail = old[:old.index(BEGIN) + len(BEGIN)], old[old.index(END):]
+    return head + "\n" + tables(counted, results, source) + "\n" + tail
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--count", action="store_true")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results", help="the folder of the files")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs/ladder.md")
+    parser.add_argument("--shape", default="x".join(map(str, COUNTED)), help="what is counted, MxNxK")
+    asked = parser.parse_args()
+    counters = asked.results / "gpu/ladder-counters.json"
+    if asked.count:
+        counted = count(tuple(map(int, asked.shape.split("x"))))
+        counters.write_text(json.dumps(counted, indent=1) + "\n")
+    counted = json.loads(counters.read_text())
+    measured = sorted((asked.results / "gpu").glob("*-ladder.json"))
+    results = json.loads(measured[-1].read_text()) if measured else None
+    source = f"bench/results/gpu/{measured[-1].name}" if measured else ""
+    old = asked.page.read_text()
+    new = page(old, counted, results, source)
+    if asked.check:
+        if new != old:
+            sys.exit(f"ladder.py: {asked.page} does not show its files; run scripts/ladder.py")
+        return
+    asked.page.write_text(new)
+
+
+main()
