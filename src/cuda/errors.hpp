@@ -6,6 +6,9 @@
 
 #include <string>
 
+#include "tessera/core/error.hpp"
+#include "tessera/cuda/runtime.hpp"
+
 namespace tessera::cuda::detail {
 
 /// Throws what `status` means where it is no success. `what`: what was being done, "copy of 4 MB".
@@ -16,5 +19,15 @@ void check(cudaError_t status, const std::string& what);
 /// Throws where CUDA cannot be used now: a fault was seen before, or this process is a fork of one
 /// that had used CUDA. To be called at the beginning of each public call.
 void expect_usable();
+
+/// release() with `device` current, for destructors: what fails has nobody to be told.
+template <class Release>
+void release_on(int device, const Release& release) noexcept {
+  try {
+    const OnDevice on(device);
+    release();
+  } catch (const Error&) {
+  }
+}
 
 }  // namespace tessera::cuda::detail

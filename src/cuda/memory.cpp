@@ -23,7 +23,8 @@ DeviceBuffer::DeviceBuffer(std::size_t bytes, int device) : bytes_(bytes), devic
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  if (data_ != nullptr) (void)cudaFree(data_);
+  if (data_ == nullptr) return;
+  detail::release_on(device_, [this] { (void)cudaFree(data_); });
 }
 
 PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {

@@ -27,7 +27,8 @@ Stream Stream::borrow(CUstream_st* handle) {
 }
 
 Stream::~Stream() {
-  if (owns_) (void)cudaStreamDestroy(handle_);
+  if (!owns_) return;
+  detail::release_on(device_, [this] { (void)cudaStreamDestroy(handle_); });
 }
 Stream::Stream(Stream&& other) noexcept
     : handle_(other.handle_), device_(other.device_), owns_(std::exchange(other.owns_, false)) {}
@@ -40,6 +41,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
 
 void Stream::synchronize() const {
   detail::expect_usable();
+  const OnDevice on(device_);
   detail::check(cudaStreamSynchronize(handle_), "waiting for a stream");
 }
 
@@ -48,23 +50,28 @@ Event::Event(int device) : device_(device) {
   const OnDevice on(device);
   detail::check(cudaEventCreate(&handle_), "making an event");
 }
-Event::~Event() { (void)cudaEventDestroy(handle_); }
+Event::~Event() {
+  detail::release_on(device_, [this] { (void)cudaEventDestroy(handle_); });
+}
 
 void Event::record(const Stream& stream) {
   const OnDevice on(device_);
   detail::check(cudaEventRecord(handle_, stream.handle()), "recording an event");
 }
 bool Event::reached() const {
+  const OnDevice on(device_);
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady) return false;  // no error: CUDA does not keep it as the last one
   detail::check(status, "asking for an event");
   return true;
 }
 void Event::synchronize() const {
+  const OnDevice on(device_);
   detail::check(cudaEventSynchronize(handle_), "waiting for an event");
 }
 double Event::seconds_between(const Event& begin, const Event& end) {
   float milliseconds = 0;
+  const OnDevice on(end.device_);
   detail::check(cudaEventElapsedTime(&milliseconds, begin.handle_, end.handle_),
                 "taking the time between two events");
   return milliseconds * 1e-3;

@@ -63,6 +63,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   tessera::detail::expect_bias(p, bias);
   tessera::detail::run_reported("cuda::run", plan, [&] {
     if (p.M == 0 || p.N == 0) return;
+    const OnDevice on(stream.device());  // asking where memory lies touches no other device
     check_places(plan, A, B, C, stream, bias);
     for (const auto& entry : tessera::detail::cuda_ladder()) {
       if (entry.name == plan.algorithm)
