@@ -29,8 +29,10 @@ def kind_of(array):
     return "namespace" if hasattr(array, "__array_namespace__") else ""
 
 
-def refuse_tracer(array):
-    """Inside jax.jit there are no numbers yet: what multiplies them is tessera.jax.matmul."""
+def check_plain(array):
+    """Refuses what is more than its numbers: NumPy's masks, and arrays inside jax.jit, which have none yet."""
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError("matmul: this is a masked array, whose mask no product knows: give its filled() numbers")
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(array, jax.core.Tracer):
         raise TypeError("matmul: this is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")

@@ -4,8 +4,8 @@ from ._core import Operand, PackedMatrix
 
 
 def _left_and_right(a, b, transpose_a, transpose_b):
-    _arrays.refuse_tracer(a)
-    _arrays.refuse_tracer(b)
+    _arrays.check_plain(a)
+    _arrays.check_plain(b)
     left = Operand(a, "a")
     if transpose_a:
         left.transpose()
@@ -21,9 +21,11 @@ def _left_and_right(a, b, transpose_a, transpose_b):
 
 def _result_dtype(left, dtype, out):
     """The name of the result's element type: asked for, that of out, or the usual one."""
-    if dtype is not None:
-        return _dtype_name(dtype)
-    return out.dtype if out is not None else _core.result_dtype(left.dtype)
+    possible = _core.result_dtypes(left.dtype)
+    wanted = _dtype_name(dtype) if dtype is not None else out.dtype if out is not None else possible[0]
+    if wanted not in possible:
+        raise TypeError(f"matmul: a product of {left.dtype} is {' or '.join(possible)}, not {wanted}")
+    return wanted
 
 
 def _dtype_name(dtype):

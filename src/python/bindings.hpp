@@ -13,5 +13,6 @@ void add_products(nb::module_& m);
 void add_plan(nb::module_& m);
 void add_config(nb::module_& m);
 void add_xla(nb::module_& m);
+void add_layout(nb::module_& m);
 
 }  // namespace tessera::python

@@ -15,6 +15,9 @@ namespace {
 /// 2 * M * N * K below which other threads of Python wait: taking the lock again costs as much.
 constexpr double kKeepLockFlops = 1e5;
 
+/// Beyond it the general way looks whether addresses still fit in 64 bits.
+constexpr Py_ssize_t kFarStride = Py_ssize_t{1} << 40;
+
 /// What is needed for each call, looked up once.
 struct Numpy {
   PyObject *ndarray, *empty, *float32, *float64;
@@ -38,6 +41,8 @@ struct Buffer {
     held = true;
     if (view.ndim != 2 || view.format == nullptr || view.format[1] != '\0') return false;
     const Py_ssize_t bytes = view.itemsize;
+    for (const Py_ssize_t stride : {view.strides[0], view.strides[1]})
+      if (stride > kFarStride || stride < -kFarStride) return false;
     return view.shape[0] > 0 && view.shape[1] > 0 && view.strides[0] % bytes == 0 &&
            view.strides[1] % bytes == 0 &&
            reinterpret_cast<std::uintptr_t>(view.buf) % static_cast<std::uintptr_t>(bytes) == 0;

@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
   add_matmul(m);
   add_config(m);
   add_xla(m);
+  add_layout(m);
 }

@@ -67,6 +67,19 @@ DType dtype_of_dlpack(const std::string& name, nb::dlpack::dtype type) {
                          : cat("DLPack code ", int{type.code}, ", ", int{type.bits}, " bits"));
 }
 
+bool is_multiplied(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+    case DType::f32:
+    case DType::f16:
+    case DType::bf16:
+    case DType::i32:
+    case DType::i8:
+    case DType::u8: return true;
+    default: return false;
+  }
+}
+
 [[noreturn]] void refuse_read_only(const std::string& name) {
   throw nb::buffer_error(cat("matmul: ", name, " is read-only").c_str());
 }
@@ -112,6 +125,7 @@ Operand::Operand(nb::handle array, const std::string& name_, Access access) : na
                                .c_str());
     take_custom_numpy(array, access);
   }
+  if (!is_multiplied(dtype)) refuse_dtype(name, numpy_name(dtype));
 }
 
 /// False where the object has no buffer, or one whose elements it cannot describe.

@@ -224,7 +224,11 @@ std::vector<index_t> Right::shape() const {
   return array->shape;
 }
 
-DType result_dtype(DType in) { return in == DType::i8 || in == DType::u8 ? DType::i32 : in; }
+std::vector<DType> result_dtypes(DType in) {
+  if (in == DType::i8 || in == DType::u8) return {DType::i32};
+  if (in == DType::f16 || in == DType::bf16) return {in, DType::f32};
+  return {in};
+}
 
 std::vector<index_t> product_shape(const Operand& a, const Right& b) {
   const auto right = b.shape();

@@ -49,7 +49,7 @@ void add_operand(nb::module_& m) {
           [](Operand* self, nb::object array, const std::string& name, bool write) {
             new (self) Operand(array, name, write ? Access::write : Access::read);
           },
-          nb::arg("array"), nb::arg("name"), nb::arg("write") = false)
+          nb::arg("array").none(), nb::arg("name"), nb::arg("write") = false)
       .def(
           "transpose",
           [](Operand& self) {
@@ -109,8 +109,11 @@ void add_products(nb::module_& m) {
   add_packed_matrix(m);
   m.def("product_shape",
         [](const Operand& a, nb::handle b) { return tuple_of(product_shape(a, right_of(b))); });
-  m.def("result_dtype",
-        [](const std::string& in) { return numpy_name(result_dtype(parse_dtype(in))); });
+  m.def("result_dtypes", [](const std::string& in) {
+    nb::list out;
+    for (const DType each : result_dtypes(parse_dtype(in))) out.append(numpy_name(each));
+    return out;
+  });
   m.def("dtype_name", [](const std::string& name) { return numpy_name(parse_dtype(name)); });
   m.def(
       "multiply",

@@ -1,0 +1,81 @@
+"""Layouts in Python: the same values as in the command, coordinates, pictures."""
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tessera
+from tessera import _core, layout
+from tessera.layout import Layout, Swizzle, Tiler
+
+
+def test_text_and_tuples_make_the_same_layout():
+    a = Layout("(4,2):(2,1)")
+    assert str(a) == "(4,2):(2,1)" and repr(a) == "tessera.Layout('(4,2):(2,1)')"
+    assert a == Layout((4, 2), (2, 1)) == tessera.row_major(4, 2) and hash(a) == hash(tessera.row_major(4, 2))
+    assert a != tessera.col_major(4, 2) == tessera.column_major(4, 2) == Layout((4, 2)) and a != "(4,2):(2,1)"
+    assert (a.shape, a.stride, a.rank, len(a)) == ((4, 2), (2, 1), 2, 2) and str(a[0]) == "4:2"
+    assert [str(mode) for mode in a] == ["4:2", "2:1"]
+
+
+def test_calling_gives_the_index_of_a_coordinate():
+    a = Layout("((2,2),8):((1,16),2)")
+    for (i, j), k in itertools.product(itertools.product(range(2), range(2)), range(8)):
+        assert a((i, j), k) == a(i + 2 * j, k) == a(i + 2 * j + 4 * k) == i + 16 * j + 2 * k
+    assert a(np.int64(3)) == a(3)
+
+
+def test_a_layout_is_the_strides_of_an_array():
+    array = np.arange(24).reshape(4, 6)
+    view = array[::2, ::3]
+    a = Layout(view.shape, tuple(stride // view.itemsize for stride in view.strides))
+    assert [[a(i, j) for j in range(2)] for i in range(2)] == view.tolist()
+
+
+def test_every_function_of_the_language_is_here():
+    names = {usage.partition("(")[0] for usage in _core.functions()} - {"a"}
+    assert names <= set(layout.__all__) and all(callable(getattr(layout, name)) for name in names)
+
+
+@pytest.mark.parametrize("value, text", [
+    (lambda: layout.logical_divide(tessera.row_major(4, 8), (2, 4)), "((2,2),(4,2)):((8,16),(1,4))"),
+    (lambda: layout.zipped_divide("(4,4):(4,1)", Tiler("<2:1,2:1>")), "((2,2),(2,2)):((4,1),(8,2))"),
+    (lambda: layout.composition("(6,2):(8,2)", "(4,3):(3,1)"), "((2,2),3):((24,2),8)"),
+    (lambda: layout.complement("4:2", 24), "(2,3):(1,8)"),
+    (lambda: layout.coalesce("(2,(1,4)):(1,(4,2))"), "8:1"),
+    (lambda: layout.right_inverse(tessera.row_major(4, 8)), "(8,4):(4,1)"),
+    (lambda: layout.left_inverse("(4,8):(1,5)"), "(5,8):(1,4)"),
+    (lambda: layout.blocked_product("(2,5):(5,1)", "(3,4):(1,3)"), "((2,3),(5,4)):((5,10),(1,30))"),
+    (lambda: layout.upcast("(8,1024):(1024,1)", 16), "(8,64):(64,1)"),
+    (lambda: layout.idx2crd(3, tessera.row_major(4, 2)), "(3, 0)"),
+    (lambda: layout.size("(4,2):(2,1)"), "8"),
+])
+def test_the_algebra(value, text):
+    assert str(value()) == text
+
+
+def test_swizzles():
+    s = tessera.swizzle(3, 0, 3)
+    assert s == Swizzle(3, 0, 3) and str(s) == "swizzle(3,0,3)" and sorted(map(s, range(64))) == list(range(64))
+    tile = layout.composition(s, tessera.row_major(8, 8))
+    assert tile(1, 0) == s(8) == 9 and str(tile) == "composition(swizzle(3,0,3),(8,8):(8,1))"
+    assert tile.svg_banks(1, 8).startswith("<svg")
+
+
+def test_pictures_and_tables_are_those_of_the_command():
+    a = tessera.row_major(2, 6)
+    for words, text in [([], a.table()), (["--tile", "2,2", "--at", "0,1"], a.table((2, 2), (0, 1))), (["--svg"], a._repr_svg_()),
+                        (["--svg", "--tile", "2,2"], a.svg(tile=(2, 2)))]:
+        done = subprocess.run([sys.executable, "-m", "tessera", "layout", "row_major(2,6)", *words], capture_output=True, text=True)
+        assert done.stdout == text
+
+
+@pytest.mark.parametrize("wrong, exception", [
+    (lambda: Layout("(4,2):(2"), ValueError), (lambda: Layout("4"), ValueError), (lambda: Layout((4, 2), (1,)), ValueError),
+    (lambda: layout.composition("(6,2):(8,2)", 1.5), TypeError), (lambda: tessera.row_major(4, 2)[2], IndexError),
+    (lambda: tessera.row_major(4, 2)(1, 2, 3), ValueError), (lambda: Layout("(4,?):(1,2)")._repr_svg_(), ValueError)])
+def test_mistakes_are_exceptions(wrong, exception):
+    with pytest.raises(exception):
+        wrong()

@@ -1,0 +1,54 @@
+"""check and explain: what the command says, as objects."""
+import subprocess
+import sys
+
+import pytest
+
+import tessera
+
+
+def command(*words):
+    return subprocess.run([sys.executable, "-m", "tessera", *words], capture_output=True, text=True).stdout
+
+
+def test_check_prints_what_the_command_prints():
+    report = tessera.check("tiled", 17, 31, 9)
+    assert f"{report}\n" == command("check", "tiled", "-m", "17", "-n", "31", "-k", "9")
+    assert report.is_clean and report.findings == [] and report.counters["flops"] == 2 * 32 * 32 * 64
+    assert report.to_dict()["summary"]["clean"] and "clean: no findings" in repr(report)
+    assert report.html().lower().startswith("<!doctype html>") and report._repr_html_().startswith("<iframe srcdoc=")
+
+
+def test_a_kernel_of_a_file_with_a_mistake_has_findings(tmp_path):
+    source = tmp_path / "mistake.cpp"
+    source.write_text("""
+#include "tessera/check/file.hpp"
+#include "tessera/tensor/host_tensor.hpp"
+using namespace tessera;
+struct Mistake {
+  static constexpr Dim3 block{32};
+  TESSERA_KERNEL void operator()(auto t, auto C) const { C(0, 0) = t.thread.x; }
+};
+check::Report check_kernel(const check::Options& options) {
+  HostTensor<int> C(1, 1);
+  return check::check(options, Dim3{1}, Mistake{}, C.view());
+}
+""")
+    report = tessera.check(source)
+    assert not report.is_clean and "race" in str(report)
+    assert "race" in {each["kind"] for each in report.findings}
+
+
+def test_explain_prints_what_the_command_prints():
+    assert f"{tessera.explain('naive')}\n" == command("explain", "naive")
+    both = tessera.explain("naive", 256, 256, 256, against="coalescing", device="a100")
+    assert len(both.to_dict()["kernels"]) == 2 and "coalescing" in str(both)
+
+
+def test_usage_is_refused_as_by_the_command():
+    with pytest.raises(ValueError, match="did you mean 'tiled'"):
+        tessera.check("tield")
+    with pytest.raises(ValueError, match="number is too small"):
+        tessera.explain("tiled", -1)
+    with pytest.raises(OSError, match="no file"):
+        tessera.check("nothing.cpp")
