@@ -3,6 +3,10 @@
 #include "tessera/core/error.hpp"
 #include "tessera/cuda/runtime.hpp"
 
+#if defined(__clang__)  // what would use them is not built
+#pragma clang diagnostic ignored "-Wunused-private-field"
+#endif
+
 namespace tessera::cuda {
 
 namespace {
