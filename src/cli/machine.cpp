@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tessera/core/cgroup.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/io/array.hpp"
@@ -64,19 +65,6 @@ std::string cgroup_line(const std::string& name, const std::string& legacy) {
 index_t cgroup_memory_limit() {
   const index_t limit = leading_number(cgroup_line("memory.max", "memory/memory.limit_in_bytes"));
   return limit <= 0 || limit > (index_t{1} << 56) ? 0 : limit;
-}
-
-double cgroup_cpu_quota() {
-  std::istringstream line(cgroup_line("cpu.max", ""));
-  std::string quota;
-  double period = 0;
-  if (line >> quota >> period && quota != "max" && period > 0)
-    return std::strtod(quota.c_str(), nullptr) / period;
-  const index_t legacy_quota = leading_number(first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"));
-  const index_t legacy_period = leading_number(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
-  return legacy_quota > 0 && legacy_period > 0
-             ? static_cast<double>(legacy_quota) / static_cast<double>(legacy_period)
-             : 0;
 }
 
 std::vector<Cache> caches_of_first_cpu() {

@@ -3,9 +3,7 @@
 // next step and is thrown to the caller, once.
 #include "tessera/core/parallel.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,41 +15,12 @@
 #include <mutex>
 #include <thread>
 
+#include "tessera/core/cgroup.hpp"
 #include "tessera/core/team.hpp"
 
 namespace tessera {
 
 namespace {
-
-/// The beginning of a small file as text; false where it cannot be read. With plain calls: the
-/// first product of a process waits for it, and streams would take 60 us more.
-template <std::size_t N>
-bool read_start(const char* path, char (&text)[N]) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const ssize_t count = read(file, text, N - 1);
-  close(file);
-  text[std::max<ssize_t>(count, 0)] = '\0';
-  return count > 0;
-}
-
-/// Cores granted by a cgroup quota, or a large number where there is none. Reads cgroup v2, then
-/// v1.
-int cgroup_cores() {
-  char text[64];
-  long quota = 0, period = 0;  // microseconds; "max" and -1 are no quota
-  if (read_start("/sys/fs/cgroup/cpu.max", text)) {
-    char* rest = text;
-    quota = std::strtol(text, &rest, 10);
-    period = std::strtol(rest, nullptr, 10);
-  } else if (read_start("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", text)) {
-    quota = std::strtol(text, nullptr, 10);
-    if (quota > 0 && read_start("/sys/fs/cgroup/cpu/cpu.cfs_period_us", text))
-      period = std::strtol(text, nullptr, 10);
-  }
-  if (quota <= 0 || period <= 0) return 1 << 20;
-  return static_cast<int>(std::max(1l, (quota + period / 2) / period));
-}
 
 /// A positive thread count from the environment, or 0. Complains once for each variable.
 int threads_from(const char* variable) {
@@ -76,7 +45,8 @@ int available_cores() {
   int cores = 0;
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
   if (cores < 1) cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  return std::min(cores, cgroup_cores());
+  static const double quota = cgroup_cpu_quota();
+  return quota > 0 ? std::min(cores, std::max(1, static_cast<int>(quota + 0.5))) : cores;
 }
 
 int default_threads() {
