@@ -66,8 +66,12 @@ std::string nvcc_path() {
 
 /// The instruction sets that products run with, and why.
 std::string engine_path() {
-  return cat(cpu_text(), std::getenv("TESSERA_CPU") != nullptr
-                             ? cat(" (TESSERA_CPU is set; the CPU has ", best_cpu_name(), ")")
+  const char* asked = std::getenv("TESSERA_CPU");
+  // An unknown name was warned of and ignored.
+  const bool obeyed =
+      asked != nullptr && (asked == name(vector_path()) || asked == best_cpu_name());
+  return cat(cpu_text(), obeyed
+                             ? cat(" (TESSERA_CPU asks for it; the CPU has ", best_cpu_name(), ")")
                              : std::string(" (the best that the CPU has)"));
 }
 

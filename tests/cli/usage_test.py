@@ -57,6 +57,15 @@ class Help(harness.CommandTest):
             self.assertRegex(text, rf"\n *{code}  ")
 
 
+class Doctor(harness.CommandTest):
+    def test_it_says_why_these_instructions_run(self):
+        def path(value):
+            return self.succeeds("doctor", "--json", env={"TESSERA_CPU": value}).json["cpu"]["engine_path"]
+        self.assertRegex(path("portable"), r"^portable \(TESSERA_CPU asks for it; the CPU has \w+\)$")
+        for ignored in ("", "sse9", "AVX2"):
+            self.assertRegex(path(ignored), r"^\w.* \(the best that the CPU has\)$", ignored)
+
+
 class Version(harness.CommandTest):
     def test_version_says_compiler_instruction_sets_and_cuda(self):
         text = self.succeeds("--version").out
