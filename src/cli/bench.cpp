@@ -319,6 +319,10 @@ int show_comparison(const Context& context, const BenchRequest& request, Form fo
     context.warn(cat("different machines: ", difference));
   }
   const ComparedResults compared = compare_results(before, after, request.threshold / 100);
+  if (compared.comparisons.empty())
+    throw Error(Category::file, "no row was measured in both files",
+                "the same algorithm or peer, type, size and number of threads in both", {},
+                "compare results of one 'tessera bench' command");
   context.print(form == Form::json       ? comparison_json(compared)
                 : form == Form::markdown ? comparison_markdown(compared)
                                          : comparison_table(compared));

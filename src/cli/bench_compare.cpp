@@ -93,8 +93,7 @@ std::string summary_of(const ComparedResults& compared) {
                       [i](const auto& each) { return each.verdict == static_cast<Verdict>(i); });
     if (count > 0) out += cat(out.empty() ? "" : ", ", count, " ", kVerdictNames[i]);
   }
-  return cat(out.empty() ? "nothing in common" : out,
-             fmt::format("; threshold {:g} %", 100 * compared.threshold));
+  return cat(out, fmt::format("; threshold {:g} %", 100 * compared.threshold));
 }
 
 ordered_json about(const BenchResults& results) {

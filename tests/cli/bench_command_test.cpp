@@ -351,6 +351,11 @@ TEST(Bench, ComparesTwoKeptResults) {
   EXPECT_EQ(forced.code, 0) << forced.err;
   EXPECT_THAT(forced.err, HasSubstr("different machines"));
   EXPECT_THAT(forced.out, HasSubstr("| tiled, f32, 1 thread, 64 |"));
+  for (auto& row : results.rows) row.on.threads = 7;
+  keep("apart.json");
+  const Ran nothing = run_bench({"--compare", scratch / "other.json", scratch / "apart.json"});
+  EXPECT_EQ(nothing.code, 3) << "nothing compared is no success";
+  EXPECT_THAT(nothing.err, HasSubstr("no row was measured in both files"));
 }
 
 TEST(Bench, TheDocumentShowsTheNewestKeptResults) {
