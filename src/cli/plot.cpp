@@ -268,17 +268,22 @@ std::string curve(const PlotSeries& series, const Look& look, const Axis& x, con
                      is_hollow(look) ? " thin" : "", marks);
 }
 
-/// Names at the right ends, each with a thin line to its curve.
+/// Names at the right ends, each with a thin line to its curve; but none to a curve that ends
+/// earlier, which would look as if it went on.
 std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, const Axis& x,
                        const Axis& y) {
   std::vector<double> wanted;
-  for (const auto& series : plot.series) wanted.push_back(y.at(series.points.back().y));
+  double last = 0;
+  for (const auto& series : plot.series) {
+    wanted.push_back(y.at(series.points.back().y));
+    last = std::max(last, x.at(series.points.back().x));
+  }
   const auto at = spread_labels(wanted, y.to, y.from);
   std::string out;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const double end = x.at(plot.series[i].points.back().x);
     const double label = kWidth - kRight + 22;
-    out += line_from(end + 5, wanted[i], label, at[i], "lead " + looks[i].shade);
+    if (end == last) out += line_from(end + 5, wanted[i], label, at[i], "lead " + looks[i].shade);
     out += mark_at(label, at[i], 4, looks[i]);
     out += text_at(label + 9, at[i] + 4, "", plot.series[i].name);
   }

@@ -108,6 +108,19 @@ TEST(Plot, NamesDoNotCoverEachOther) {
   for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 10);
 }
 
+TEST(Plot, NoLineLeadsOnFromACurveThatEndsEarly) {
+  LinePlot plot = one_line({{64, 1, 1, 1}, {128, 2, 2, 2}});
+  const std::regex lead("<line [^>]*class=\"lead ");
+  const auto leads = [&] {
+    const std::string svg = svg_of(std::vector{plot}, "");
+    return std::distance(std::sregex_iterator(svg.begin(), svg.end(), lead),
+                         std::sregex_iterator());
+  };
+  EXPECT_EQ(leads(), 1);
+  plot.series.push_back({"short", PlotRole::peer, {{64, 3, 3, 3}}});
+  EXPECT_EQ(leads(), 1);
+}
+
 TEST(Plot, BarsAreAsLongAsTheirValues) {
   BarPlot plot{"Ladder", "%", 100, "peak", {}};
   for (double value : {10.0, 20.0, 80.0})
