@@ -99,6 +99,10 @@ class Switch(libraries.BlasTest):
             self.assertIn(str(loaded), out)
             self.assertEqual(str(self.ours) in out, state == "on")
 
+    def test_where_there_is_no_blas_it_says_so(self):
+        self.assertEqual(self.tessera_blas("status")[0], f"tessera-blas: off: {self.link} is not there\n")
+        self.assertEqual(self.tessera_blas("off")[0], f"tessera-blas: {self.link} is no alternative\n")
+
     def test_alone_it_cannot_be_switched_off(self):
         self.tessera_blas("on")
         _, said = self.tessera_blas("off", status=1)
