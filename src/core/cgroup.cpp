@@ -1,7 +1,6 @@
 // Finds the groups of this process in /proc/self/cgroup and reads their quotas, and those of the
 // groups above: a service or a user's slice lies some folders down, a container's group at the top
-// of what it can see. Linux,
-// Documentation/admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst.
+// of what it can see. Linux, Documentation/admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst.
 #include "tessera/core/cgroup.hpp"
 
 #include <fcntl.h>
@@ -9,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 namespace tessera {
 
@@ -54,9 +54,7 @@ double strictest(const std::string& mount, std::string path,
   return out;
 }
 
-}  // namespace
-
-double cgroup_cpu_quota(const std::string& root) {
+double read_quota(const std::string& root) {
   const std::string mount = root + "/sys/fs/cgroup";
   double out = 0;
   const std::string groups = start_of(root + "/proc/self/cgroup");
@@ -72,6 +70,16 @@ double cgroup_cpu_quota(const std::string& root) {
       out = stricter(out, strictest(mount + "/cpu", path, quota_of_version_1));
   }
   return out;
+}
+
+}  // namespace
+
+double cgroup_cpu_quota(const std::string& root) {
+  try {
+    return read_quota(root);
+  } catch (const std::bad_alloc&) {
+    return 0;  // a product goes on without memory, and without asking
+  }
 }
 
 }  // namespace tessera
