@@ -65,9 +65,10 @@ void run(const char* name, const Batch<T, Int, Letter>& batch) {
   const auto body = [&] {
     run_products(count, work, [&](int threads) { return Cursor(batch, threads); });
   };
-  if (!verbose() || batch.groups == 0) return body();
+  if (!verbose() || count == 0) return body();
   run_reported({name, batch.order == kRowMajor ? "row" : "column", count}, batch.arguments(0),
-               batch.alpha[0], batch.beta[0], body);
+               batch.alpha[0], batch.beta[0],
+               way_of_batch(Cursor(batch, thread_limit()).product(0)), body);
 }
 
 template <class T, class Int>

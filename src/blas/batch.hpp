@@ -40,6 +40,14 @@ void run_products(index_t count, double multiply_adds, const MakeCursor& make_cu
   });
 }
 
+/// How a batch is run whose first product this is.
+template <class T>
+cpu::GemmWay way_of_batch(const Product<T>& first) {
+  cpu::GemmWay way = way_of(first);
+  way.threads = first.threads > 0 ? first.threads : default_threads();
+  return way;
+}
+
 inline double multiply_adds(const Arguments& a) {
   return static_cast<double>(a.m) * static_cast<double>(a.n) * static_cast<double>(a.k);
 }

@@ -95,12 +95,12 @@ inline char letter(Transpose t) {
 /// Runs `body` and reports it as one product of these arguments.
 template <class T, class Body>
 [[gnu::noinline, gnu::cold]] void run_reported(const Routine& routine, Arguments a, T alpha, T beta,
-                                               const Body& body) {
+                                               const cpu::GemmWay& way, const Body& body) {
   const auto start = std::chrono::steady_clock::now();
   body();
   const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
   const char trans[] = {letter(a.trans_a), letter(a.trans_b), '\0'};
-  report(routine, a.m, a.n, a.k, trans, alpha, beta, thread_limit(), spent.count());
+  report(routine, a.m, a.n, a.k, trans, alpha, beta, way, spent.count());
 }
 
 }  // namespace tessera::blas

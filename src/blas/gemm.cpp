@@ -44,7 +44,8 @@ template <class T>
 void multiply_and_report(const Routine& routine, const Arguments& asked,
                          const Product<T>& product) {
   if (!verbose()) return multiply(product);
-  run_reported(routine, asked, product.alpha, product.beta, [&] { multiply(product); });
+  run_reported(routine, asked, product.alpha, product.beta, way_of(product),
+               [&] { multiply(product); });
 }
 
 template <class T, class Int>

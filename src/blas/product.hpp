@@ -7,7 +7,8 @@
 #include <type_traits>
 
 #include "tessera/core/config.hpp"
-#include "tessera/cpu/gemm.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/cpu/gemm_way.hpp"
 
 namespace tessera::blas {
 
@@ -51,7 +52,7 @@ template <class R>
 void multiply_complex(const Product<std::complex<R>>& product);
 
 template <class R>
-void multiply_real(const Product<R>& p) {
+cpu::Gemm<R> gemm_of(const Product<R>& p) {
   cpu::Gemm<R> gemm;
   gemm.M = p.M, gemm.N = p.N, gemm.K = p.K;
   gemm.A = p.A.data, gemm.a_row = p.A.row, gemm.a_col = p.A.col;
@@ -59,7 +60,7 @@ void multiply_real(const Product<R>& p) {
   gemm.C = p.C, gemm.c_row = p.ldc, gemm.c_col = 1;
   gemm.alpha = p.alpha, gemm.beta = p.beta;
   gemm.threads = p.threads;
-  cpu::gemm(gemm);
+  return gemm;
 }
 
 /// Runs it. alpha = 0 and K = 0: A and B are not read, C = beta * C, and beta = 1 touches nothing.
@@ -70,9 +71,23 @@ void multiply(const Product<T>& p) {
   if (p.K <= 0 || p.alpha == T{0}) {
     if (p.beta != T{1}) scale(p);
   } else if constexpr (std::is_floating_point_v<T>) {
-    multiply_real(p);
+    cpu::gemm(gemm_of(p));
   } else {
     multiply_complex(p);
+  }
+}
+
+/// How it is run, in words.
+template <class T>
+cpu::GemmWay way_of(const Product<T>& p) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return cpu::way_of(gemm_of(p));
+  } else {
+    cpu::Gemm<typename T::value_type> parts;  // empty, or nothing to sum: as real products
+    parts.M = p.M, parts.N = p.N, parts.K = p.alpha == T{0} ? 0 : p.K;
+    if (p.M <= 0 || p.N <= 0 || parts.K <= 0) return cpu::way_of(parts);
+    return {"real_parts", "four real sums make a complex element",
+            p.threads > 0 ? p.threads : default_threads()};
   }
 }
 

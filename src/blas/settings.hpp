@@ -34,8 +34,9 @@ struct Routine {
   index_t products = 1;  ///< of a batch: its shape is then that of the first
 };
 
-/// One line on stderr: routine, shape, transpositions, alpha, beta, plan and time.
+/// One line on stderr: routine, shape, transpositions, alpha, beta, plan, reason and time.
 void report(const Routine& routine, index_t M, index_t N, index_t K, const char* trans,
-            std::complex<double> alpha, std::complex<double> beta, int threads, double time_us);
+            std::complex<double> alpha, std::complex<double> beta, const cpu::GemmWay& way,
+            double time_us);
 
 }  // namespace tessera::blas

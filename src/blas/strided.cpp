@@ -41,8 +41,8 @@ void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch
       return own;
     });
   };
-  if (!verbose()) return body();
-  run_reported(routine, asked, batch.alpha, batch.beta, body);
+  if (!verbose() || count == 0) return body();
+  run_reported(routine, asked, batch.alpha, batch.beta, way_of_batch(batch.product(0)), body);
 }
 
 template <class T, class Int>

@@ -9,6 +9,7 @@
 #include "one_panel.hpp"
 #include "product.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/cpu/gemm_way.hpp"
 
 namespace tessera::cpu {
 
@@ -126,11 +127,24 @@ template <class T>
   gemm_tiny(call, kernels, B, width);
 }
 
+/// A small product that the caller makes alone, without cutting jobs.
+template <class T>
+bool is_small_and_alone(const Gemm<T>& call) {
+  return is_small(call) && call.b_col == 1 && (threads_of(call) == 1 || is_for_one(call));
+}
+
+/// As a Product runs it: the number of threads is known, and C has its longer side along vectors.
 template <class In, class Out, class Table>
-[[gnu::noinline]] void gemm_with(Gemm<In, Out> call, const Table& kernels) {
+Gemm<In, Out> prepared(Gemm<In, Out> call, const Table& kernels) {
   // A few columns of C would leave most of a vector empty: its rows fill it.
   if (call.N * 4 <= kernels.lanes && call.M > 4 * call.N) call = swapped(call);
   call.threads = threads_of(call);
+  return call;
+}
+
+template <class In, class Out, class Table>
+[[gnu::noinline]] void gemm_with(const Gemm<In, Out>& asked, const Table& kernels) {
+  const Gemm<In, Out> call = prepared(asked, kernels);
   if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
 }
 
@@ -160,7 +174,7 @@ void gemm(const Gemm<In, Out>& asked) {
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
     if (zero) return finish_zeros(asked, plain_kernels<In>());
     if (!is_tiny(asked)) {
-      if (is_small(asked) && asked.b_col == 1 && (threads_of(asked) == 1 || is_for_one(asked)))
+      if (is_small_and_alone(asked))
         return gemm_tiny(asked, plain_kernels<In>(), asked.B, asked.b_row);
       return gemm_with(asked, plain_kernels<In>());
     }
@@ -187,6 +201,22 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
       throw Error(Category::resource, "gemm: no memory for the panels of A");
   });
 }
+
+template <class T>
+GemmWay way_of(const Gemm<T>& asked) {
+  if (asked.M <= 0 || asked.N <= 0) return {"nothing", "C is empty", 1};
+  if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
+  if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
+  if (is_tiny(asked)) return {"tiny", "not worth packing or sharing", 1};
+  if (is_small_and_alone(asked)) return {"small", "done before jobs would have been cut", 1};
+  const auto& kernels = plain_kernels<T>();
+  const Gemm<T> call = prepared(asked, kernels);
+  if (Product<T, T, std::remove_cvref_t<decltype(kernels)>>(call, kernels).streams())
+    return {"few_rows", "the larger factor passes by once", call.threads};
+  return {"packed", "blocks for the caches", call.threads};
+}
+template GemmWay way_of(const Gemm<double>&);
+template GemmWay way_of(const Gemm<float>&);
 
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
 bool f16_keeps_the_chain() { return f16_pair_kernels() == nullptr; }

@@ -98,6 +98,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         call.M * call.N * static_cast<index_t>(sizeof(Out)) > 8 * caches().l2;
   }
 
+  /// Few rows, or columns: the larger factor passes by once.
+  bool streams() const { return blocks_.stream != Stream::none; }
+
   /// False where there is no memory for packing.
   bool run() {
     const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, most_cols_);

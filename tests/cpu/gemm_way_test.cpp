@@ -1,0 +1,44 @@
+// What is said of the way of a product: the names change where gemm() does.
+#include "tessera/cpu/gemm_way.hpp"
+
+#include <gtest/gtest.h>
+
+#include "epilogue.hpp"
+
+namespace tessera::cpu {
+namespace {
+
+Gemm<float> product(index_t M, index_t N, index_t K, int threads = 2) {
+  Gemm<float> out;
+  out.M = M, out.N = N, out.K = K;
+  out.a_row = K, out.b_row = N, out.c_row = N;
+  out.threads = threads;
+  return out;
+}
+std::string way(const Gemm<float>& call) { return std::string(way_of(call).name); }
+
+TEST(GemmWay, FollowsTheShape) {
+  EXPECT_EQ(way(product(0, 5, 5)), "nothing");
+  EXPECT_EQ(way(product(5, 5, 0)), "scaled");
+  EXPECT_EQ(way(product(kTiny, kTiny, kTiny)), "tiny");
+  EXPECT_EQ(way(product(kTiny + 1, kTiny, kTiny, 1)), "small");
+  EXPECT_EQ(way(product(kSmall + 1, kSmall, kSmall, 1)), "packed");
+  EXPECT_EQ(way(product(300, 300, 300)), "packed");
+  EXPECT_EQ(way(product(4, 4096, 4096)), "few_rows");
+  EXPECT_EQ(way(product(4096, 1, 4096)), "few_rows") << "few columns are few rows, seen otherwise";
+}
+
+TEST(GemmWay, AlphaZeroOnlyScales) {
+  auto call = product(300, 300, 300);
+  call.alpha = 0;
+  EXPECT_EQ(way(call), "scaled");
+}
+
+TEST(GemmWay, SaysHowManyThreadsMayTakePart) {
+  EXPECT_EQ(way_of(product(8, 8, 8, 3)).threads, 1);
+  EXPECT_EQ(way_of(product(300, 300, 300, 3)).threads, 3);
+  EXPECT_FALSE(way_of(product(8, 8, 8)).reason.empty());
+}
+
+}  // namespace
+}  // namespace tessera::cpu
