@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Ours: theirs, and the fields of each in order.
 STRUCTS = {
-    "Extension": ("XLA_FFI_Extension_Base", ["bytes:struct_size", "kind:type", "next"]),
+    "Extension": ("decltype(XLA_FFI_Metadata_Extension::extension_base)", ["bytes:struct_size", "kind:type", "next"]),
     "Version": ("XLA_FFI_Api_Version", ["head:struct_size", "major:major_version", "minor:minor_version"]),
     "Metadata": ("XLA_FFI_Metadata", ["bytes:struct_size", "version:api_version", "traits"]),
     "MetadataExtension": ("XLA_FFI_Metadata_Extension", ["base:extension_base", "metadata"]),

@@ -5,6 +5,9 @@ import functools
 import itertools
 import os
 import pathlib
+import runpy
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -264,3 +267,23 @@ def test_the_examples_of_the_document():
     with jax.enable_x64(False):
         found = doctest.testfile(str(ROOT / "docs/jax.md"), module_relative=False)
     assert found.attempted > 8 and found.failed == 0
+
+
+def example(name, *arguments):
+    return subprocess.run([sys.executable, ROOT / "examples" / name, *arguments], capture_output=True, text=True)
+
+
+def test_the_recipe_runs_every_algorithm_and_sees_a_wrong_element():
+    run = example("matrix_multiplication.py", "-m", "33", "-n", "17", "-k", "40")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert [line.split()[1:3] for line in run.stdout.splitlines()[1:]] == [[name, "ok"] for name in tessera.algorithms()]
+    verdict = runpy.run_path(str(ROOT / "examples/matrix_multiplication.py"))["verdict"]
+    assert verdict(np.array([[1, np.nan]], np.float32), np.ones((1, 2)))[0].startswith("WRONG in 1 elements, first C(0,1)")
+
+
+def test_the_benchmark_shows_what_it_has_verified():
+    run = example("benchmarks.py", "-s", "8", "9", "10", "--rounds", "2", "--algorithm", "auto", "tensor_core")
+    assert run.returncode == 0, run.stdout + run.stderr
+    rows = [line.split("|")[1].split()[0] for line in run.stdout.splitlines() if line.startswith("|")]
+    assert rows == ["algorithm", "---", "jnp.matmul", "auto", "tensor_core", "C++", "numpy.matmul"] and "not timed" not in run.stdout
+    assert not runpy.run_path(str(ROOT / "examples/benchmarks.py"))["is_right"](np.full((1, 1), np.nan), 1, np.ones((1, 1)), np.ones((1, 1)), "")

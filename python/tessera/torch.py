@@ -1,0 +1,195 @@
+"""Tessera's products in PyTorch: torch.ops.tessera.matmul, with autograd, vmap and torch.compile, on the CPU and on CUDA GPUs.
+
+    import tessera.torch as tt
+
+    c = tt.matmul(a, b)                                   # as torch.matmul; algorithm="tiled" takes a step of the ladder
+    y = tt.linear(x, weight, bias, activation="gelu")     # as torch.nn.functional.linear and an activation, one pass
+    o = tt.attention(q, k, v, causal=True)
+
+Tensors of any strides are multiplied where they lie, a.mT too; the result has rows without gaps. A derivative is again
+products by Tessera, of any order. On a GPU the product runs in the order of PyTorch's current stream.
+"""
+import math
+from typing import Optional
+
+import torch
+
+from . import _core
+from . import matmul as _multiply
+
+__all__ = ["attention", "linear", "matmul"]
+
+_ACTIVATIONS = {
+    "none": lambda z: z,
+    "relu": torch.nn.functional.relu,
+    "gelu": torch.nn.functional.gelu,
+    "silu": torch.nn.functional.silu,
+}
+_DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.int8, torch.uint8)
+
+
+def matmul(a, b, /, *, algorithm="auto", alpha=1.0, bias=None, activation=None, dtype=None, threads=None):
+    """activation(alpha * a @ b + bias), as torch.matmul: a is (..., M, K) or (K,), b is (..., K, N) or (K,), batches broadcast.
+
+    bias: (N,), added to each row. activation: None, "relu", "gelu" (exact) or "silu".
+    algorithm: "auto", or a name that tessera.algorithms() lists. dtype: of the result, that of the operands unless said:
+    torch.float32 is possible for float16 and bfloat16, and int8 and uint8 give int32. threads: of the CPU.
+
+    Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, BufferError for devices.
+    """
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(f"matmul: expected two tensors of one dimension or more, got shapes {_text(a)} and {_text(b)}")
+    row, column = a.ndim == 1, b.ndim == 1
+    if column and bias is not None:
+        raise ValueError(f"matmul: a bias needs columns to be added to, got b of shape {_text(b)}")
+    c = torch.ops.tessera.matmul(a.unsqueeze(0) if row else a, b.unsqueeze(1) if column else b, bias,
+                                 activation=activation or "none", alpha=alpha, algorithm=algorithm, dtype=dtype,
+                                 threads=threads or 0)
+    c = c.squeeze(-1) if column else c
+    return c.squeeze(-1 if column else -2) if row else c
+
+
+def linear(x, weight, bias=None, *, activation=None, algorithm="auto", threads=None):
+    """activation(x @ weight.mT + bias): x is (..., K), weight is (N, K), bias is (N,). One pass; where a gradient will be
+    asked for, the activation is a second one, so that its argument is kept instead of being computed again."""
+    kept = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, weight, bias))
+    y = matmul(x, weight.mT, bias=bias, activation=None if kept else activation, algorithm=algorithm, threads=threads)
+    return _ACTIVATIONS[_known(activation or "none")](y) if kept else y
+
+
+def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto", threads=None):
+    """softmax(scale * q @ k.mT) @ v. q is (..., L, D), k is (..., S, D), v is (..., S, E), the result (..., L, E).
+
+    mask: broadcasts to (..., L, S); True takes part, or numbers that are added. causal: row i sees no column beyond i.
+    scale: 1 / sqrt(D) unless said. A row that sees nothing is zero. The softmax is summed in float32 at least.
+    """
+    scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
+    wide = q.dtype if q.dtype == torch.float64 else torch.float32
+    scores = matmul(q, k.mT, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril().logical_not(), -math.inf)
+    unseen = (scores == -math.inf).all(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(unseen, 0), -1).masked_fill(unseen, 0).to(v.dtype)
+    return matmul(weights, v, algorithm=algorithm, threads=threads)
+
+
+# ---- the operation -------------------------------------------------------------------------------------------------------
+
+
+def _text(tensor):
+    return str(tuple(tensor.shape))
+
+
+def _known(activation):
+    if activation not in _ACTIVATIONS:
+        raise ValueError(f"matmul: unknown activation {activation!r}: expected {', '.join(map(repr, _ACTIVATIONS))}")
+    return activation
+
+
+def _result(a, b, bias, dtype):
+    """An empty result: rows without gaps. Checks what is known without the elements."""
+    if a.device != b.device or a.device.type not in ("cpu", "cuda"):
+        raise BufferError(f"matmul: expected two tensors on one device, the CPU or a CUDA GPU, got {a.device} and {b.device}")
+    if a.dtype != b.dtype or a.dtype not in _DTYPES:
+        raise TypeError(f"matmul: expected two tensors of one type of {', '.join(map(str, _DTYPES))}, got {a.dtype} and {b.dtype}")
+    own = torch.int32 if a.dtype.itemsize == 1 else a.dtype
+    dtype = own if dtype is None else dtype
+    if dtype != own and not (a.dtype.itemsize == 2 and dtype == torch.float32):
+        raise TypeError(f"matmul: expected a result of {own}{' or torch.float32' if a.dtype.itemsize == 2 else ''}, got {dtype}")
+    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"matmul: the columns of a are not as many as the rows of b: got shapes {_text(a)} and {_text(b)}")
+    if bias is not None and (bias.ndim != 1 or bias.shape[0] != b.shape[-1]):
+        raise ValueError(f"matmul: expected a bias of shape ({b.shape[-1]},), one number for each column, got {_text(bias)}")
+    try:
+        batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except RuntimeError:
+        raise ValueError(f"matmul: the batches do not broadcast: got shapes {_text(a)} and {_text(b)}") from None
+    return a.new_empty((*batch, a.shape[-2], b.shape[-1]), dtype=dtype)
+
+
+@torch.library.custom_op("tessera::matmul", mutates_args=())
+def _matmul(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor] = None, *, activation: str = "none",
+            alpha: float = 1.0, algorithm: str = "auto", dtype: Optional[torch.dtype] = None, threads: int = 0) -> torch.Tensor:
+    c = _result(a, b, bias, dtype)
+    if bias is not None:
+        bias = bias.detach().to(torch.float32 if a.dtype.itemsize == 2 else c.dtype).contiguous()
+    _multiply(a.detach(), b.detach(), out=c, bias=bias, activation=_known(activation), alpha=alpha, algorithm=algorithm,
+              threads=threads or None)
+    return c
+
+
+@_matmul.register_fake
+def _fake(a, b, bias=None, *, activation="none", alpha=1.0, algorithm="auto", dtype=None, threads=0):
+    _core.check_algorithm(algorithm)
+    _known(activation)
+    return _result(a, b, bias, dtype)
+
+
+def _save(ctx, inputs, keyword_only_inputs, output):
+    ctx.how = keyword_only_inputs
+    ctx.save_for_backward(*inputs, output if keyword_only_inputs["activation"] == "relu" else None)
+
+
+def _product(a, b, how):
+    wide = torch.promote_types(a.dtype, b.dtype)
+    return torch.ops.tessera.matmul(a.to(wide), b.to(wide), alpha=how["alpha"], algorithm=how["algorithm"], threads=how["threads"])
+
+
+def _summed_to(gradient, like):
+    return gradient.sum_to_size(like.shape).to(like.dtype)
+
+
+def _before_activation(ctx, dy):
+    """dZ of Z = alpha * A B + bias. Z itself is computed again where its activation needs it."""
+    a, b, bias, y = ctx.saved_tensors
+    activation = ctx.how["activation"]
+    if activation == "none":
+        return dy
+    if activation == "relu":
+        return torch.ops.aten.threshold_backward(dy, y, 0)
+    z = torch.ops.tessera.matmul(a, b, bias, **{**ctx.how, "activation": "none"})
+    if activation == "gelu":
+        return torch.ops.aten.gelu_backward(dy, z)
+    share = torch.sigmoid(z)
+    return dy * share * (1 + z * (1 - share))
+
+
+def _backward(ctx, dy):
+    a, b, bias, _ = ctx.saved_tensors
+    dz = _before_activation(ctx, dy)
+    da = db = dbias = None
+    if ctx.needs_input_grad[0]:
+        da = _summed_to(_product(dz, b.mT, ctx.how), a)
+    if ctx.needs_input_grad[1]:
+        one = b.ndim == 2 and a.ndim > 2  # then one product sums over the batch too
+        left, right = (a.reshape(-1, a.shape[-1]), dz.reshape(-1, dz.shape[-1])) if one else (a, dz)
+        db = _summed_to(_product(left.mT, right, ctx.how), b)
+    if bias is not None and ctx.needs_input_grad[2]:
+        dbias = dz.sum(tuple(range(dz.ndim - 1))).to(bias.dtype)
+    return da, db, dbias
+
+
+_matmul.register_autograd(_backward, setup_context=_save)
+
+
+def _in_front(tensor, dim, rank):
+    """The tensor with its dimension `dim` in front, and so many behind it."""
+    if dim is None:
+        return tensor
+    tensor = tensor.movedim(dim, 0)
+    return tensor[(slice(None),) + (None,) * (rank + 1 - tensor.ndim)]
+
+
+@_matmul.register_vmap
+def _vmap(info, in_dims, a, b, bias=None, *, activation="none", **how):
+    """One product with one more dimension in front of the batch. A bias for each of them is added behind it."""
+    a_dim, b_dim, bias_dim = (*in_dims, None)[:3]
+    rank = max(x.ndim - (d is not None) for x, d in ((a, a_dim), (b, b_dim)))
+    a, b = _in_front(a, a_dim, rank), _in_front(b, b_dim, rank)
+    if bias_dim is None:
+        return torch.ops.tessera.matmul(a, b, bias, activation=activation, **how), 0
+    z = torch.ops.tessera.matmul(a, b, **how)
+    z = z if a_dim is not None or b_dim is not None else z[None]
+    return _ACTIVATIONS[activation](z + _in_front(bias, bias_dim, rank).to(z.dtype)), 0

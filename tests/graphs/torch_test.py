@@ -1,0 +1,202 @@
+"""tessera.torch against torch and finite differences; opcheck, gradcheck, vmap, torch.compile, strides and addresses."""
+import doctest
+import functools
+import pathlib
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="tessera.torch is NOT tested: install torch")
+from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
+
+import tessera  # noqa: E402
+import tessera.torch as tt  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+ON_GPU = pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="CUDA is NOT tested: no GPU answers"))
+devices = pytest.mark.parametrize("device", ["cpu", ON_GPU])
+
+
+def random(*shape, dtype=torch.float32, seed=0, device="cpu", grad=False):
+    numbers = np.random.default_rng([seed, *shape]).standard_normal(shape)
+    return torch.from_numpy(numbers).to(device=device, dtype=dtype).requires_grad_(grad)
+
+
+double = functools.partial(random, dtype=torch.float64, grad=True)
+close = functools.partial(torch.testing.assert_close, rtol=1e-5, atol=1e-5)
+
+SHAPES = [((3, 5), (5, 4)), ((1, 1), (1, 1)), ((0, 3), (3, 2)), ((3, 0), (0, 2)), ((17, 33), (33, 70)), ((5,), (5, 4)), ((3, 5), (5,)),
+          ((5,), (5,)), ((6, 3, 5), (5, 4)), ((6, 3, 5), (6, 5, 4)), ((3, 5), (6, 5, 4)), ((2, 1, 3, 5), (7, 5, 4)), ((0, 3, 5), (5, 4))]
+
+
+@devices
+@pytest.mark.parametrize("left, right", SHAPES)
+def test_is_the_product_of_torch(left, right, device):
+    a, b = random(*left, device=device), random(*right, seed=1, device=device)
+    c = tt.matmul(a, b)
+    assert c.device == a.device and c.dtype == a.dtype and c.is_contiguous()
+    close(c, torch.matmul(a, b))
+
+
+@pytest.mark.parametrize("dtype, out, tolerance", [(torch.float64, None, 1e-13), (torch.float16, None, 1e-2), (torch.bfloat16, None, 5e-2),
+                                                   (torch.bfloat16, torch.float32, 1e-5), (torch.int32, None, 0), (torch.int8, None, 0),
+                                                   (torch.uint8, None, 0)])
+def test_multiplies_every_type(dtype, out, tolerance):
+    a, b = (torch.from_numpy(np.random.default_rng(i).integers(0, 9, (2, 7, 7))).to(dtype) for i in (1, 2))
+    c = tt.matmul(a, b, dtype=out)
+    assert c.dtype == (out or (torch.int32 if dtype.itemsize == 1 else dtype))
+    torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=tolerance, atol=0)
+
+
+@pytest.mark.parametrize("algorithm", list(tessera.algorithms()))
+def test_every_algorithm(algorithm):
+    a, b = random(19, 23), random(23, 21, seed=1)
+    torch.testing.assert_close(tt.matmul(a, b, algorithm=algorithm), a @ b, rtol=5e-3, atol=1e-2 if algorithm == "tensor_core" else 1e-5)
+
+
+def test_operands_of_any_strides_are_multiplied_where_they_lie(monkeypatch):
+    seen = []
+    multiply = tt._multiply
+    monkeypatch.setattr(tt, "_multiply", lambda a, b, out, **how: (seen.append((a, b, out)), multiply(a, b, out=out, **how)))
+    base = random(40, 60)
+    views = [(base[::2, 3:20], base[:17]), (base.mT[:10], base), (base[None, 5:6].expand(3, 4, 60), base.mT.flip(0).mT[:, :].mT)]
+    for a, b in views:
+        c = tt.matmul(a, b)
+        close(c, a @ b)
+        for mine, theirs in zip(seen.pop(), (a, b, c)):
+            assert mine.data_ptr() == theirs.data_ptr() and mine.stride() == theirs.stride()
+
+
+@devices
+@pytest.mark.parametrize("how", [{}, {"alpha": 2.0}, {"activation": "gelu"}, {"activation": "relu"}])
+def test_opcheck(how, device):
+    for a, b, bias in [(random(3, 5, grad=True, device=device), random(5, 4, grad=True, device=device), random(4, grad=True, device=device)),
+                       (random(2, 5, 3, device=device).mT, random(5, 4, device=device, grad=True), None),
+                       (random(2, 1, 3, 5, device=device), random(6, 4, 5, device=device).mT, None)]:
+        torch.library.opcheck(torch.ops.tessera.matmul.default, (a, b, bias), how)
+
+
+@pytest.mark.parametrize("left, right", SHAPES[:2] + SHAPES[5:12])
+def test_gradcheck_of_matmul(left, right):
+    a, b = double(*left), double(*right, seed=1)
+    assert gradcheck(tt.matmul, (a, b)) and gradgradcheck(tt.matmul, (a, b))
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "gelu", "silu"])
+def test_linear_has_the_framework_s_values_and_gradients(activation):
+    act = {None: lambda z: z, "relu": torch.relu, "gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu}[activation]
+    x, w, bias = double(2, 9, 8), double(16, 8, seed=1), double(16, seed=2)
+    mine = functools.partial(tt.linear, activation=activation)
+    expected = act(torch.nn.functional.linear(x, w, bias))
+    torch.testing.assert_close(mine(x, w, bias), expected, rtol=1e-12, atol=1e-13)
+    grads = [torch.autograd.grad((y ** 2).sum(), (x, w, bias)) for y in (mine(x, w, bias), expected)]
+    torch.testing.assert_close(*grads, rtol=1e-10, atol=1e-11)
+    small = double(2, 3), double(4, 3, seed=1), double(4, seed=2)
+    assert gradcheck(mine, small)
+    fused = functools.partial(torch.ops.tessera.matmul, activation=activation or "none")  # its own backward, not that of linear
+    assert gradcheck(lambda x, w, bias: fused(x, w.mT, bias), small) and gradgradcheck(lambda x, w, bias: fused(x, w.mT, bias), small)
+    with torch.no_grad():
+        torch.testing.assert_close(mine(x, w, bias), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_linear_without_gradients_is_one_operation():
+    x, w, bias = random(3, 5), random(4, 5, seed=1), random(4, seed=2)
+    with torch.profiler.profile() as profile:
+        tt.linear(x, w, bias, activation="gelu")
+    names = [event.key for event in profile.key_averages()]
+    assert "tessera::matmul" in names and not {"aten::gelu", "aten::add", "aten::mm", "aten::addmm"} & set(names)
+
+
+@pytest.mark.parametrize("length, others, width, causal", [(1, 1, 1, False), (16, 16, 16, True), (5, 9, 7, False), (37, 37, 24, True)])
+def test_attention_has_the_framework_s_values_and_gradients(length, others, width, causal):
+    q, k, v = double(2, 3, length, width), double(2, 3, others, width, seed=1), double(2, 3, others, width + 1, seed=2)
+    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    mine = tt.attention(q, k, v, causal=causal)
+    torch.testing.assert_close(mine, expected, rtol=1e-10, atol=1e-12)
+    grads = [torch.autograd.grad((y ** 2).sum(), (q, k, v)) for y in (mine, expected)]
+    torch.testing.assert_close(*grads, rtol=1e-9, atol=1e-11)
+
+
+def test_attention_by_finite_differences_with_masks():
+    q, k, v = (double(3, 4, seed=i) for i in range(3))
+    mask = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
+    assert gradcheck(functools.partial(tt.attention, causal=True), (q, k, v))
+    assert gradcheck(functools.partial(tt.attention, mask=mask), (q, k, v))
+    assert torch.equal(tt.attention(q, k, v, mask=mask)[1], torch.zeros(4, dtype=torch.float64)), "a row that sees nothing is zero"
+
+
+@pytest.mark.parametrize("in_dims", [(0, None), (None, 0), (0, 0), (1, 0), (0, 2)])
+def test_vmap_is_one_batched_product(in_dims, monkeypatch):
+    calls = []
+    multiply = tt._multiply
+    monkeypatch.setattr(tt, "_multiply", lambda *args, **how: (calls.append(args), multiply(*args, **how)))
+    a = random(*{None: (4, 5), 0: (6, 4, 5), 1: (4, 6, 5)}[in_dims[0]])
+    b = random(*{None: (5, 3), 0: (6, 5, 3), 2: (5, 3, 6)}[in_dims[1]], seed=1)
+    close(torch.vmap(tt.matmul, in_dims)(a, b), torch.vmap(torch.matmul, in_dims)(a, b))
+    assert len(calls) == 1
+
+
+def test_vmap_of_linear_and_of_a_gradient():
+    x, w, bias = random(3, 4, 5), random(2, 5, seed=1), random(3, 2, seed=2)
+    close(torch.vmap(lambda x, bias: tt.linear(x, w, bias, activation="silu"))(x, bias), torch.nn.functional.silu(x @ w.mT + bias[:, None]))
+    x = x.requires_grad_()
+    rows = torch.eye(4 * 2).reshape(8, 4, 2)  # all gradients of one result at once: vmap of the backward
+    for mine, theirs in zip(*(torch.autograd.grad(y, x, rows, is_grads_batched=True) for y in (tt.matmul(x[0], w.mT), x[0] @ w.mT))):
+        close(mine, theirs)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_compiles_as_one_graph(dynamic):
+    def layer(x, w, bias):
+        return tt.attention(*(tt.linear(x, each, bias, activation="gelu") for each in w), causal=True).sum()
+
+    compiled = torch.compile(layer, fullgraph=True, dynamic=dynamic, backend="aot_eager")
+    for length in (6, 9):
+        x, w, bias = random(2, length, 5, grad=True), random(3, 8, 5, seed=1, grad=True), random(8, seed=2, grad=True)
+        results = [(y, *torch.autograd.grad(y, (x, w, bias))) for y in (layer(x, w, bias), compiled(x, w, bias))]
+        torch.testing.assert_close(*results)
+
+
+def test_compiles_with_inductor():
+    compiled = torch.compile(lambda x, w: torch.relu(tt.matmul(x, w.mT)) * 2, fullgraph=True)
+    x, w = random(4, 5), random(3, 5, seed=1)
+    close(compiled(x, w), torch.relu(x @ w.mT) * 2)
+
+
+def test_what_is_wrong_is_said():
+    a, b = random(3, 5), random(4, 2)
+    with pytest.raises(ValueError, match=r"got shapes \(3, 5\) and \(4, 2\)"):
+        tt.matmul(a, b)
+    with pytest.raises(ValueError, match=r"do not broadcast: got shapes \(2, 3, 5\) and \(3, 5, 1\)"):
+        tt.matmul(random(2, 3, 5), random(3, 5, 1))
+    with pytest.raises(TypeError, match="got torch.float32 and torch.float64"):
+        tt.matmul(a, a.mT.double())
+    with pytest.raises(TypeError, match="got torch.complex64"):
+        tt.matmul(a.to(torch.complex64), a.mT.to(torch.complex64))
+    with pytest.raises(BufferError, match="got cpu and meta"):
+        tt.matmul(a, a.mT.to("meta"))
+    with pytest.raises(ValueError, match="'tild'.*tiled"):
+        tt.matmul(a, a.mT, algorithm="tild")
+    with pytest.raises(ValueError, match="unknown activation 'tanh'"):
+        tt.matmul(a, a.mT, activation="tanh")
+    with pytest.raises(ValueError, match=r"bias of shape \(3,\)"):
+        tt.matmul(a, a.mT, bias=random(5))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="streams are NOT tested: no GPU answers")
+def test_runs_on_the_caller_s_stream():
+    a, b = random(512, 512, device="cuda"), random(512, 512, seed=1, device="cuda")
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(100_000_000)
+        late = a * 2  # done long after the call returns
+        c = tt.matmul(late, b)
+    stream.synchronize()
+    close(c, 2 * a @ b, rtol=1e-4, atol=1e-3)
+
+
+def test_the_examples_of_the_document():
+    found = doctest.testfile(str(ROOT / "docs/torch.md"), module_relative=False)
+    assert found.attempted > 8 and found.failed == 0
