@@ -12,6 +12,7 @@
 
 #include "cpu/multiply.hpp"
 #include "support/packed_types.hpp"
+#include "tessera/core/overlap_error.hpp"
 #include "tessera/matmul/packed_matrix.hpp"
 
 namespace tessera {
@@ -186,6 +187,30 @@ TEST(CheckedBatch, WindowsOfOneMatrixAreUpdatedInPlace) {
   const auto [A, B, C] = update(matrices, 0);
   matmul_strided(A, B, C, count, {n * n, n * n, n * n}, -1, 1);
   EXPECT_EQ(matrices, expected);
+}
+
+TEST(CheckedBatch, AStridedBatchHasTheEpilogueOfEachProduct) {
+  constexpr index_t M = 3, N = 4, K = 5, count = 3;
+  std::vector<float> a(M * K * count), b(K * N * count), bias = {-9, 0, 1, 50};
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = float(i % 7) - 3;
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = float(i % 5) - 2;
+  std::vector<float> got(M * N * count), expected(M * N * count);
+  const auto at = [](auto& v, index_t i, index_t rows, index_t cols) {
+    return matrix(v.data() + i * rows * cols, rows, cols);
+  };
+  const Epilogue epilogue{.activation = Activation::relu, .bias = Bias::per_column};
+  for (index_t i = 0; i < count; ++i) {
+    const auto A = at(a, i, M, K), B = at(b, i, K, N), C = at(expected, i, M, N);
+    run(make_plan(make_problem(A, B, C, 2, 0, epilogue)), A, B, C, bias.data());
+  }
+  matmul_strided(at(a, 0, M, K), at(b, 0, K, N), at(got, 0, M, N), count, {M * K, K * N, M * N}, 2,
+                 0, {}, epilogue, bias.data());
+  EXPECT_EQ(got, expected);
+  EXPECT_THROW(matmul_strided(at(a, 0, M, K), at(b, 0, K, N), at(got, 0, M, N), count,
+                              {M * K, K * N, M * N}, 2, 0, {}, epilogue),
+               Error);
+  EXPECT_THROW(matmul_strided(at(got, 0, M, M), at(got, 0, M, N), at(got, 0, M, N), 1, {}),
+               OverlapError);
 }
 
 TEST(CheckedBatchDeathTest, VerboseCallsSayOneLineEach) {
