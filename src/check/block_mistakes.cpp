@@ -8,7 +8,12 @@ namespace tessera::check {
 
 using tessera::detail::Access;
 
-Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, const Here& here, int thread) const {
+namespace {
+constexpr const char* kSmallerTensors =
+    "give the kernel tensors that are no larger than their memory";
+}
+
+Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, Here here, int thread) const {
   Mistake out;
   out.kind = kind;
   out.memory = memory;
@@ -20,7 +25,7 @@ Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, const Here& here, in
   return out;
 }
 
-Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, const Here& here, Access access) const {
+Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, Here here, Access access) const {
   Mistake out = mistake_at(kind, memory, here, thread_);
   out.writes = access != Access::load;
   out.is_atomic = access == Access::atomic;
@@ -28,7 +33,7 @@ Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, const Here& here, Ac
 }
 
 void BlockRecorder::report_misaligned(int number, std::uint64_t address, std::size_t piece,
-                                      Access access, const Here& here) {
+                                      Access access, Here here) {
   const Region& found = region(number);
   const std::uint64_t offset = address - found.begin, beyond = offset % piece;
   Mistake mistake = mistake_at(Kind::misaligned, found.memory, here, access);
@@ -43,7 +48,7 @@ void BlockRecorder::report_misaligned(int number, std::uint64_t address, std::si
 }
 
 void BlockRecorder::report_beyond(int number, std::uint64_t address, std::size_t bytes,
-                                  Access access, const Here& here) {
+                                  Access access, Here here) {
   const Region& found = region(number);
   Mistake mistake = mistake_at(Kind::out_of_bounds, found.memory, here, access);
   mistake.object = object_at(number, address - found.begin);
@@ -68,7 +73,7 @@ int BlockRecorder::nearest_region(std::uint64_t address) const {
   return nearest;
 }
 
-void BlockRecorder::report_wild(std::uint64_t address, Access access, const Here& here) {
+void BlockRecorder::report_wild(std::uint64_t address, Access access, Here here) {
   Mistake mistake = mistake_at(Kind::out_of_bounds, Memory::global, here, access);
   for (const auto& buffer : context_.launch.buffers) {
     if (!lies_in_null(buffer, address)) continue;
@@ -83,6 +88,12 @@ void BlockRecorder::report_wild(std::uint64_t address, Access access, const Here
   if (nearest >= 0) {
     const Region& r = region(nearest);
     mistake.memory = r.memory;
+    if (address >= r.end && r.buffer >= 0) locate(mistake, nearest, address - r.begin);
+    if (!mistake.element.empty()) {
+      mistake.detail = "the tensor is larger than its memory";
+      mistake.advice = kSmallerTensors;
+      return add_mistake(std::move(mistake));
+    }
     mistake.tensor = r.buffer < 0
                          ? "shared storage"
                          : context_.launch.buffers[static_cast<std::size_t>(r.buffer)].name;
@@ -94,7 +105,7 @@ void BlockRecorder::report_wild(std::uint64_t address, Access access, const Here
 }
 
 void BlockRecorder::report_outside(bool is_memory, std::uint64_t address, Access access,
-                                   const Here& here) {
+                                   Here here) {
   const auto view =
       outside_.view == nullptr ? address : reinterpret_cast<std::uint64_t>(outside_.view);
   Mistake mistake = mistake_at(is_memory ? Kind::outside_view : Kind::out_of_bounds, Memory::global,
@@ -119,12 +130,12 @@ void BlockRecorder::report_outside(bool is_memory, std::uint64_t address, Access
   add_mistake(std::move(mistake));
 }
 
-bool BlockRecorder::has_met(const Here& barrier) const {
+bool BlockRecorder::has_met(Here barrier) const {
   return std::any_of(barriers_.begin(), barriers_.end(),
                      [&](const Here& each) { return is_same_place(each, barrier); });
 }
 
-void BlockRecorder::report_early_return(const Here& barrier, int ended) {
+void BlockRecorder::report_early_return(Here barrier, int ended) {
   int waiting = 0;
   while (waiting < threads_ &&
          (alive_[static_cast<std::size_t>(warp_of(waiting))] >> (waiting & (warp_size_ - 1)) & 1) ==
@@ -155,11 +166,9 @@ void BlockRecorder::report_endless(const BlockFault& fault) {
 
 void BlockRecorder::fails(const BlockFault& fault) {
   if (stopped_ || fault.kind == BlockFault::Kind::stopped) report_endless(fault);
-  is_special_ = true;
-  if (stopped_) {
-    failed_ = true;
-    return;
-  }
+  failed_ = true;
+  settle();
+  if (stopped_) return;
   static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
                                     Kind::stack_overflow,   Kind::endless,         Kind::crash};
   const bool waits =
@@ -179,7 +188,6 @@ void BlockRecorder::fails(const BlockFault& fault) {
     mistake.kind = Kind::mma_misuse;
   name_missing_memory(mistake, fault.address);
   add_mistake(std::move(mistake));
-  failed_ = true;
 }
 
 Mistake BlockRecorder::exit_at() const {
@@ -196,7 +204,7 @@ void BlockRecorder::name_missing_memory(Mistake& mistake, std::uint64_t address)
   mistake.kind = Kind::out_of_bounds;
   mistake.memory = Memory::global;
   mistake.writes = last_access_ != Access::load;
-  mistake.advice = "give the kernel tensors that are no larger than their memory";
+  mistake.advice = kSmallerTensors;
   locate(mistake, number, address - found->begin);
   mistake.detail = "the process has no memory there, or may not write to it";
 }

@@ -15,8 +15,14 @@ namespace {
 
 /// Does what lies there look as the compiler has filled it? Single bytes look like anything.
 bool is_unwritten(std::uint64_t address, std::size_t bytes, std::uint64_t unwritten) {
+  const auto* const at = reinterpret_cast<const void*>(address);
+  if (bytes == sizeof(float)) {  // nearly all: as one load, not as a call
+    std::uint32_t value = 0;
+    std::memcpy(&value, at, sizeof value);
+    return value == unwritten;
+  }
   std::uint64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), std::min<std::size_t>(bytes, 8));
+  std::memcpy(&value, at, std::min<std::size_t>(bytes, 8));
   return bytes >= 2 && value == unwritten;
 }
 
@@ -86,9 +92,11 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   unlabelled_ = 0;
   supersteps_.clear();
   epoch_counters_ = {};
+  multiply_adds_ = 0;
   epoch_ = 1;
   barriers_.clear();
-  copies_async_ = outside_.pending = is_special_ = failed_ = stopped_ = false;
+  outside_.pending = failed_ = stopped_ = false;
+  mode_ = 0;
 }
 
 double BlockRecorder::seconds() const {
@@ -99,6 +107,7 @@ void BlockRecorder::begins(std::byte* shared) {
   const auto base = reinterpret_cast<std::uint64_t>(shared);
   const std::size_t bytes = context_.launch.shared_bytes;
   regions_[kSharedRegion] = {base, base + bytes, Memory::shared, true, -1};
+  shared_begin_ = base, shared_bytes_ = bytes;
   std::fill(known_.begin(), known_.end(), Known{});
   if (rules_ && bytes > 0) shadows_[kSharedRegion].reset(bytes, 4);
   tile_at_.assign(bytes / 16 + 1, -1);
@@ -109,6 +118,7 @@ void BlockRecorder::runs(int thread) {
   log_ = &logs_[static_cast<std::size_t>(thread)];
   my_last_here_ = &last_here_[static_cast<std::size_t>(thread)];
   in_kernel_ = true;
+  settle();
   require_time();
 }
 
@@ -116,10 +126,6 @@ void BlockRecorder::give_up() {
   if (failed_) return;
   stopped_ = true;
   throw Error(Category::kernel, "stopped at the time limit");
-}
-
-const Region& BlockRecorder::region(int number) const {
-  return regions_[static_cast<std::size_t>(number)];
 }
 
 const Region* BlockRecorder::find_region(std::uint64_t address, int* number) {
@@ -137,57 +143,72 @@ const Region* BlockRecorder::find_region(std::uint64_t address, int* number) {
   return nullptr;
 }
 
-bool BlockRecorder::touch(const void* at, std::size_t bytes, Access access, std::uint64_t bits,
-                          const Here& here) {
-  require_time();
-  if (stop_thread_ == thread_) [[unlikely]]
-    stop_at_access();
+template <Access kAccess>
+[[gnu::always_inline]] inline bool BlockRecorder::touch(const void* at, std::size_t bytes,
+                                                        std::uint64_t bits, Here here) {
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  last_access_ = access;
+  last_access_ = kAccess;
   *my_last_here_ = here;
-  const Known& known = known_at(here);
-  if (known.bytes == bytes && known.access == access && known.copies_async == copies_async_ &&
-      known.here.line == here.line && known.here.column == here.column &&
-      known.here.file == here.file && known.covers(address) && !is_special_) [[likely]] {
-    log({address, known.point, bits});
+  const Known& known = known_at(here, kAccess);
+  if (known.what == (what_of(kAccess, bytes) | mode_) && is_identical(known.here, here) &&
+      known.covers(address, bytes)) [[likely]] {
+    log({address - known.begin, known.point, bits});
     return true;
   }
-  return failed_ || touch_anew(address, bytes, access, bits, here);
+  return touch_anew(address, bytes, kAccess, bits, here);
+}
+
+bool BlockRecorder::load(const void* address, std::size_t bytes, std::uint64_t unwritten,
+                         Here here) {
+  return touch<Access::load>(address, bytes, unwritten, here);
+}
+bool BlockRecorder::store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) {
+  return touch<Access::store>(address, bytes, bits, here);
+}
+bool BlockRecorder::update(const void* address, std::size_t bytes, Here here) {
+  return touch<Access::atomic>(address, bytes, 0, here);
 }
 
 bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access access,
-                               std::uint64_t bits, const Here& here) {
-  if (!outside_.pending && is_on_stack(address)) {
-    touch_own(address, bytes, access, bits, here);
+                               std::uint64_t bits, Here here) {
+  require_time();
+  if (stop_thread_ == thread_) [[unlikely]]
+    stop_at_access();
+  if (failed_) return true;
+  if (!outside_.pending && is_on_stack(address)) {  // a tile or variable of the thread's own
+    if (rules_ && access == Access::load && is_unwritten(address, bytes, bits)) [[unlikely]]
+      report_empty_variable(here);
     return true;
   }
   int number = 0;
   const Region* found = find_region(address, &number);
   if (outside_.pending) {
-    is_special_ = outside_.pending = false;
+    outside_.pending = false;
+    settle();
     const bool is_memory = found != nullptr && address + bytes <= found->end;
     report_outside(is_memory, address, access, here);
     if (!is_memory) return false;
   }
   if (found == nullptr) return touch_elsewhere(address, access, here);
   if (!is_possible(*found, number, address, bytes, access, here)) return false;
+  const bool is_async = (mode_ & kAsync) != 0;
   EventKind kind = EventKind::load;
   if (access == Access::atomic) kind = EventKind::atomic;
   else if (access == Access::store)
-    kind = copies_async_ && number == kSharedRegion ? EventKind::async_store : EventKind::store;
-  else if (copies_async_ && number != kSharedRegion) kind = EventKind::async_load;
+    kind = is_async && number == kSharedRegion ? EventKind::async_store : EventKind::store;
+  else if (is_async && number != kSharedRegion) kind = EventKind::async_load;
   const std::size_t piece = widest_piece(bytes);
   AccessPoint& point = point_of(here.file, key_of(here, kind, number, piece));
   if (piece == bytes)
-    known_at(here) = {here,  access,       copies_async_,
-                      bytes, found->begin, found->end - found->begin - bytes,
-                      &point};
-  for (std::size_t done = 0; done < bytes; done += piece) log({address + done, &point, bits});
+    known_at(here, access) = {here, what_of(access, bytes) | mode_, found->begin,
+                              found->end - found->begin - bytes, &point};
+  for (std::size_t done = 0; done < bytes; done += piece)
+    log({address - found->begin + done, &point, bits});
   return true;
 }
 
 bool BlockRecorder::is_possible(const Region& found, int number, std::uint64_t address,
-                                std::size_t bytes, Access access, const Here& here) {
+                                std::size_t bytes, Access access, Here here) {
   const std::size_t piece = widest_piece(bytes);
   // An allocator gives 16 bytes at least: where the address itself is odd, the tensor's start is.
   const std::uint64_t odd = (address | (address - found.begin)) & (piece - 1);
@@ -201,25 +222,26 @@ bool BlockRecorder::is_possible(const Region& found, int number, std::uint64_t a
 
 void BlockRecorder::make_room() {
   const int thread = thread_;
-  const bool async = std::exchange(copies_async_, false);  // the others' copies are their own
+  const std::uint64_t async = mode_ & kAsync;
+  mode_ &= ~kAsync;  // the others' copies are their own
   do {
     drain(warp_of(thread));
+    require_time();
     if (scheduler_->yield(thread)) continue;
-    is_special_ = failed_ = true;
+    failed_ = true;
+    settle();
     log_->clear();
   } while (log_->full());
-  copies_async_ = async;
+  mode_ |= async;
 }
 
-void BlockRecorder::touch_own(std::uint64_t address, std::size_t bytes, Access access,
-                              std::uint64_t unwritten, const Here& here) {
-  if (!rules_ || access != Access::load || !is_unwritten(address, bytes, unwritten)) return;
-  Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here, access);
+void BlockRecorder::report_empty_variable(Here here) {
+  Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here, Access::load);
   mistake.tensor = "registers";
   add_mistake(std::move(mistake));
 }
 
-bool BlockRecorder::touch_elsewhere(std::uint64_t address, Access access, const Here& here) {
+bool BlockRecorder::touch_elsewhere(std::uint64_t address, Access access, Here here) {
   for (const auto& [base, size] : context_.launch.constants) {
     if (address - reinterpret_cast<std::uint64_t>(base) < size) return true;
   }
@@ -233,22 +255,21 @@ void BlockRecorder::stop_at_access() {
 }
 
 void BlockRecorder::outside(const void* view, const index_t* position, int count,
-                            const index_t* existing, int rank, const Here& /*here*/) {
-  is_special_ = outside_.pending = true;
+                            const index_t* existing, int rank, Here /*here*/) {
+  outside_.pending = true;
+  settle();
   outside_.view = view;
   outside_.position.assign(position, position + count);
   outside_.existing.assign(existing, existing + rank);
 }
 
-void BlockRecorder::superstep(const char* name, const Here& here) {
+void BlockRecorder::superstep(const char* name, Here here) {
   superstep_of_[static_cast<std::size_t>(thread_)] = name;
   last_here_[static_cast<std::size_t>(thread_)] = here;
   if (stop_thread_ == thread_ && context_.options.stop_at->superstep == name) tessera_stop();
 }
 
-void BlockRecorder::tile(const void* base, const tessera::detail::TileInfo& info) {
-  const auto offset = reinterpret_cast<std::uint64_t>(base) - regions_[kSharedRegion].begin;
-  if (offset >= regions_[kSharedRegion].end - regions_[kSharedRegion].begin) return;
+void BlockRecorder::shared_tile(std::uint64_t offset, const tessera::detail::TileInfo& info) {
   int& at = tile_at_[static_cast<std::size_t>(offset / 16)];
   if (at >= 0) return;
   at = static_cast<int>(tiles_.size());
@@ -262,9 +283,12 @@ BlockRecorder::TileAt* BlockRecorder::tile_at(std::uint64_t offset) {
   return nullptr;
 }
 
-void BlockRecorder::multiply_add(bool has_value, const Here& here) {
-  ++counters_at(here).fma_threads;  // the operations follow from it: add_flops()
-  ++epoch_counters_.fma_threads;
+void BlockRecorder::multiply_add(bool has_value, Here here) {
+  if (!is_identical(multiply_add_here_, here)) [[unlikely]] {
+    count_multiply_adds();
+    multiply_add_here_ = here;
+  }
+  ++multiply_adds_;
   if (!has_value && rules_) [[unlikely]] {
     Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here, Access::load);
     mistake.tensor = "accumulator";
@@ -272,21 +296,28 @@ void BlockRecorder::multiply_add(bool has_value, const Here& here) {
   }
 }
 
-void BlockRecorder::matrix_flops(std::int64_t flops, const Here& here) {
+void BlockRecorder::count_multiply_adds() {
+  if (multiply_adds_ == 0) return;
+  counters_at(multiply_add_here_).fma_threads += multiply_adds_;  // the operations: add_flops()
+  epoch_counters_.fma_threads += multiply_adds_;
+  multiply_adds_ = 0;
+}
+
+void BlockRecorder::matrix_flops(std::int64_t flops, Here here) {
   counters_at(here).mma_flops += flops;
   epoch_counters_.mma_flops += flops;
 }
 
-void BlockRecorder::commit(const Here& here) {
+void BlockRecorder::commit(Here here) {
   if (!failed_) log({0, &point_of(here.file, key_of(here, EventKind::commit, 0, 1)), 0});
 }
-void BlockRecorder::wait(int pending, const Here& here) {
+void BlockRecorder::wait(int pending, Here here) {
   if (!failed_)
     log({0, &point_of(here.file, key_of(here, EventKind::wait, 0, 1)),
          static_cast<std::uint64_t>(pending)});
 }
 
-std::uint16_t BlockRecorder::find_site(const Here& here) {
+std::uint16_t BlockRecorder::find_site(Here here) {
   auto& bucket = site_index_[static_cast<std::uint64_t>(here.line) << 12 ^
                              static_cast<std::uint64_t>(here.column)];
   last_site_here_ = here;
@@ -301,7 +332,7 @@ std::uint16_t BlockRecorder::find_site(const Here& here) {
   return last_site_ = bucket.back();
 }
 
-Counters& BlockRecorder::counters_at(const Here& here) {
+Counters& BlockRecorder::counters_at(Here here) {
   Site& site = sites_[site_of(here)];
   site.used = true;
   return site.counters;
@@ -371,6 +402,7 @@ BlockResult BlockRecorder::finish() {
   drain_all();
   for (int thread = 0; rules_ && !failed_ && thread < threads_; ++thread) never_waited(thread);
   label_mistakes(failed_ ? cat(epoch_ - 1) : "end");
+  count_multiply_adds();
   if (epoch_counters_ != Counters{} || supersteps_.empty()) close_superstep("end");
   BlockResult out;
   out.block = block_.linear;

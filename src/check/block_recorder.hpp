@@ -60,17 +60,17 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Counts one more of a mistake that was met before, and at least as badly; false: it was not.
   bool is_repeated(const Mistake& mistake);
 
-  bool touch(const void* address, std::size_t bytes, tessera::detail::Access access,
-             std::uint64_t bits, const Here& here) override;
+  bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) override;
+  bool store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) override;
+  bool update(const void* address, std::size_t bytes, Here here) override;
   void outside(const void* view, const index_t* position, int count, const index_t* existing,
-               int rank, const Here& here) override;
-  void tile(const void* base, const tessera::detail::TileInfo& info) override;
-  void multiply_add(bool has_value, const Here& here) override;
-  void matrix_flops(std::int64_t flops, const Here& here) override;
-  void async_copies(bool begin) override { copies_async_ = begin; }
-  void commit(const Here& here) override;
-  void wait(int pending, const Here& here) override;
-  void superstep(const char* name, const Here& here) override;
+               int rank, Here here) override;
+  void multiply_add(bool has_value, Here here) override;
+  void matrix_flops(std::int64_t flops, Here here) override;
+  void async_copies(bool begin) override { mode_ = begin ? mode_ | kAsync : mode_ & ~kAsync; }
+  void commit(Here here) override;
+  void wait(int pending, Here here) override;
+  void superstep(const char* name, Here here) override;
 
   void begins(std::byte* shared) override;
   void runs(int thread) override;
@@ -90,16 +90,21 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// How the last access of one place was taken down: nearly always the next one is alike.
   struct Known {
     Here here;
-    tessera::detail::Access access = tessera::detail::Access::load;
-    bool copies_async = false;
-    std::size_t bytes = 0;              ///< of the access, which is one piece
+    std::uint64_t what = 0;             ///< what_of() the access, and the mode; 0: none yet
     std::uint64_t begin = 0, room = 0;  ///< of the region; less the access
     AccessPoint* point = nullptr;
-    bool covers(std::uint64_t address) const {
+    /// An access of `bytes` there, in one piece.
+    bool covers(std::uint64_t address, std::size_t bytes) const {
       const std::uint64_t offset = address - begin;
       return offset <= room && ((address | offset) & (bytes - 1)) == 0;
     }
   };
+  /// How accesses are to be taken, as bits. Special: the block has failed, the next access is
+  /// outside of its view, or a debugger waits for this thread.
+  static constexpr std::uint64_t kAsync = 1, kSpecial = 2;
+  static constexpr std::uint64_t what_of(tessera::detail::Access access, std::size_t bytes) {
+    return bytes << 4 | static_cast<std::uint64_t>(access) << 2;
+  }
   struct Pending {
     int group, region;
     std::uint64_t offset;
@@ -152,17 +157,19 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   const Region* find_region(std::uint64_t address, int* number);
   /// Is it an access that can be done? What is wrong with it is reported.
   bool is_possible(const Region& found, int number, std::uint64_t address, std::size_t bytes,
-                   tessera::detail::Access access, const Here& here);
-  Known& known_at(const Here& here) {
-    return known_[static_cast<std::size_t>(here.line * 7 + here.column) % kKnown];
+                   tessera::detail::Access access, Here here);
+  Known& known_at(Here here, tessera::detail::Access access) {  // a copy loads and stores at one
+    return known_[static_cast<std::size_t>(here.line * 7 + here.column +
+                                           13 * static_cast<int>(access)) %
+                  kKnown];
   }
-  /// An access as touch() takes it, for the first time at its place.
+  template <tessera::detail::Access kAccess>
+  bool touch(const void* address, std::size_t bytes, std::uint64_t bits, Here here);
+  /// An access unlike the last one of its place.
   bool touch_anew(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
-                  std::uint64_t bits, const Here& here);
-  /// An access to a tile or variable of the thread's own.
-  void touch_own(std::uint64_t address, std::size_t bytes, tessera::detail::Access access,
-                 std::uint64_t unwritten, const Here& here);
-  bool touch_elsewhere(std::uint64_t address, tessera::detail::Access access, const Here& here);
+                  std::uint64_t bits, Here here);
+  void report_empty_variable(Here here);
+  bool touch_elsewhere(std::uint64_t address, tessera::detail::Access access, Here here);
   [[gnu::always_inline]] void log(const Event& event) {
     log_->add(event);
     if (log_->full()) [[unlikely]]
@@ -171,14 +178,20 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Lets the other lanes of the warp catch up, so that the log of this one can be emptied.
   [[gnu::noinline]] void make_room();
   void stop_at_access();
-  const Region& region(int number) const;
-  std::uint16_t site_of(const Here& here) {
-    const Here& a = last_site_here_;
-    if (a.line == here.line && a.column == here.column && a.file == here.file) return last_site_;
-    return find_site(here);
+  void shared_tile(std::uint64_t offset, const tessera::detail::TileInfo& info) override;
+  /// Finds out whether the next access is special.
+  void settle() {
+    const bool special = failed_ || outside_.pending || thread_ == stop_thread_;
+    mode_ = special ? mode_ | kSpecial : mode_ & ~kSpecial;
   }
-  std::uint16_t find_site(const Here& here);
-  Counters& counters_at(const Here& here);
+  const Region& region(int number) const { return regions_[static_cast<std::size_t>(number)]; }
+  std::uint16_t site_of(Here here) {
+    return is_identical(last_site_here_, here) ? last_site_ : find_site(here);
+  }
+  std::uint16_t find_site(Here here);
+  Counters& counters_at(Here here);
+  /// Adds the multiply-adds since the last call to the counters of their place.
+  void count_multiply_adds();
   TileAt* tile_at(std::uint64_t offset);
   void require_time() {
     if (context_.stop.load(std::memory_order_relaxed)) [[unlikely]]
@@ -188,21 +201,20 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void reopen(int warp);
 
   // ---- block_mistakes.cpp ----
-  Mistake mistake_at(Kind kind, Memory memory, const Here& here, int thread) const;
+  Mistake mistake_at(Kind kind, Memory memory, Here here, int thread) const;
   /// An access by the running thread.
-  Mistake mistake_at(Kind kind, Memory memory, const Here& here,
-                     tessera::detail::Access access) const;
+  Mistake mistake_at(Kind kind, Memory memory, Here here, tessera::detail::Access access) const;
   void report_misaligned(int number, std::uint64_t address, std::size_t piece,
-                         tessera::detail::Access access, const Here& here);
+                         tessera::detail::Access access, Here here);
   void report_beyond(int number, std::uint64_t address, std::size_t bytes,
-                     tessera::detail::Access access, const Here& here);
+                     tessera::detail::Access access, Here here);
   /// No region has the address.
-  void report_wild(std::uint64_t address, tessera::detail::Access access, const Here& here);
+  void report_wild(std::uint64_t address, tessera::detail::Access access, Here here);
   void report_outside(bool is_memory, std::uint64_t address, tessera::detail::Access access,
-                      const Here& here);
+                      Here here);
   /// Has the block passed this barrier before?
-  bool has_met(const Here& barrier) const;
-  void report_early_return(const Here& barrier, int ended);
+  bool has_met(Here barrier) const;
+  void report_early_return(Here barrier, int ended);
   void report_endless(const BlockFault& fault);
   /// The block crashed at this address, which a tensor is said to have.
   void name_missing_memory(Mistake& mistake, std::uint64_t address);
@@ -225,7 +237,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void drain(int warp);
   Heads heads_of(int first, int lanes) const;
   static std::uint64_t next_of(const Heads& heads, AccessPoint*& point);
-  /// The lanes of `active` (bits) at addresses address_[lane] carry out the access `point`.
+  /// The lanes of `active` (bits) at offset_[lane] of its region carry out the access `point`.
   void instruction(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
   AccessPoint& point_of(const char* file, std::uint64_t key);
   void count(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
@@ -236,13 +248,14 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   };
   Cost cost_of(const AccessPoint& point, std::uint64_t active) const;
   void take_sample(AccessPoint& point, int warp, std::uint64_t active, const Cost& cost);
-  void judge(const AccessPoint& point, int warp, std::uint64_t active);
   void cover(int region, EventKind kind, int bytes, std::uint64_t active);
   void close_superstep(const std::string& label);
   void label_mistakes(const std::string& label);
 
   // ---- race_rules.cpp ----
-  Shadow& shadow(int region);
+  /// The rules for an access by these lanes, at offset_[lane] of its region.
+  void judge(const AccessPoint& point, int warp, std::uint64_t active);
+  Shadow& shadow(int region) { return shadows_[static_cast<std::size_t>(region)]; }
   /// Calls body(piece, cell) for each cell of the access.
   template <class Body>
   void for_each_piece(const LaneAccess& access, Body&& body);
@@ -265,7 +278,10 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void commit_async(int thread);
   void wait_async(int thread, int pending);
   void never_waited(int thread);
-  Mark mark_of(const LaneAccess& access) const;
+  Mark mark_of(const LaneAccess& access) const {
+    return {epoch_, warp_epoch_[static_cast<std::size_t>(warp_of(access.thread))],
+            static_cast<std::uint16_t>(access.thread), access.site};
+  }
   void add_unwritten(const LaneAccess& piece, std::uint32_t warp_epoch);
   /// Reads of one piece by one thread at one place become one: there are no more than were touched.
   void merge_unwritten();
@@ -294,14 +310,15 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<std::uint64_t> alive_, open_;
   int first_ended_ = -1;  ///< the first thread that has ended
   std::atomic<bool> in_kernel_{false};
-  bool copies_async_ = false;
+  std::uint64_t mode_ = 0;                 ///< kAsync, kSpecial
   bool failed_ = false, stopped_ = false;  ///< what threads do while they are unwound is nothing
-  bool is_special_ = false;                ///< failed, or the next access is outside of its view
   Outside outside_;
   tessera::detail::Access last_access_ = tessera::detail::Access::load;
 
   std::vector<Site> sites_;
   std::unordered_map<std::uint64_t, std::vector<std::uint16_t>> site_index_;
+  Here multiply_add_here_;          ///< of the last one
+  std::int64_t multiply_adds_ = 0;  ///< there, not counted yet
   Here last_site_here_;
   std::uint16_t last_site_ = 0;
   std::vector<std::unique_ptr<AccessPoint>> points_;
@@ -309,8 +326,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Known> known_;  ///< by place
   std::map<std::pair<const char*, std::uint64_t>, AccessPoint*> point_index_;
 
-  std::uint64_t address_[64] = {}, bits_[64] = {};  ///< of the instruction at hand
-  Counters epoch_counters_;                         ///< since the last block barrier
+  std::uint64_t offset_[64] = {}, bits_[64] = {};  ///< of the instruction at hand
+  Counters epoch_counters_;                        ///< since the last block barrier
   std::vector<SuperstepCounters> supersteps_;
   std::vector<Touches> touches_;
 

@@ -34,6 +34,11 @@ struct Mistake {
   std::int64_t count = 1;
 };
 
+/// The same object of the program: quicker than is_same_place(), and enough within one file.
+inline bool is_identical(const Here& a, const Here& b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
 inline bool is_same_place(const Here& a, const Here& b) {
   return a.line == b.line && a.column == b.column &&
          (a.file == b.file || std::string_view(a.file) == b.file);

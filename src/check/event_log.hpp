@@ -28,7 +28,7 @@ struct AccessPoint {
 };
 
 struct Event {
-  std::uint64_t address;
+  std::uint64_t offset;  ///< from the first byte of its region
   AccessPoint* point;
   std::uint64_t bits;  ///< of the value that is stored; of a wait: how many groups may be pending
 };

@@ -3,6 +3,7 @@
 // machine happened to run the threads means nothing. Blocks are never ordered (merge_blocks.cpp).
 // See block_recorder.hpp.
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "block_recorder.hpp"
@@ -11,17 +12,11 @@ namespace tessera::check {
 
 using tessera::detail::Access;
 
-Shadow& BlockRecorder::shadow(int number) { return shadows_[static_cast<std::size_t>(number)]; }
-
-Mark BlockRecorder::mark_of(const LaneAccess& access) const {
-  return {epoch_, warp_epoch_[static_cast<std::size_t>(warp_of(access.thread))],
-          static_cast<std::uint16_t>(access.thread), access.site};
-}
-
 template <class Body>
 void BlockRecorder::for_each_piece(const LaneAccess& access, Body&& body) {
   Shadow& cells = shadow(access.region);
   const auto range = cells.range(access.offset, static_cast<std::size_t>(access.bytes));
+  if (range.last - range.first == 1) return body(access, cells.cell(range.first));  // the usual
   LaneAccess piece = access;
   for (std::uint64_t i = range.first; i < range.last; ++i) {
     piece.offset = i * cells.piece();
@@ -168,6 +163,21 @@ void BlockRecorder::forget_overwritten(Async& async) {
                   [&](const Pending& a, const Pending& b) { return key(a) == key(b); });
   async.copies.erase(last, async.copies.end());
   async.room = std::max(async.room, 2 * async.copies.size());
+}
+
+void BlockRecorder::judge(const AccessPoint& point, int warp, std::uint64_t active) {
+  const EventKind kind = kind_of(point.key);
+  const int number = region_of(point.key);
+  LaneAccess access{number, bytes_of(point.key), 0, 0, 0, point.site};
+  for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    access.thread = warp * warp_size_ + lane;
+    access.offset = offset_[lane];
+    access.bits = bits_[lane];
+    if (kind == EventKind::load || kind == EventKind::async_load) read_by(access);
+    else if (kind == EventKind::async_store) issue_async(access);
+    else write_by(access, kind == EventKind::atomic ? Access::atomic : Access::store);
+  }
 }
 
 void BlockRecorder::commit_async(int thread) {

@@ -4,6 +4,7 @@
 // block_recorder.hpp.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "block_recorder.hpp"
 
@@ -93,7 +94,7 @@ void BlockRecorder::drain(int warp) {
     for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       const Event& event = *heads.next[lane]++;
-      address_[lane] = event.address;
+      offset_[lane] = event.offset;
       bits_[lane] = event.bits;
       if (heads.next[lane] == heads.end[lane]) heads.left &= ~(std::uint64_t{1} << lane);
     }
@@ -134,35 +135,15 @@ void BlockRecorder::instruction(AccessPoint& point, int warp, std::uint64_t acti
   if (rules_ && region(number).is_output) judge(point, warp, active);
 }
 
-void BlockRecorder::judge(const AccessPoint& point, int warp, std::uint64_t active) {
-  const EventKind kind = kind_of(point.key);
-  const int number = region_of(point.key);
-  LaneAccess access{number, bytes_of(point.key), 0, 0, 0, point.site};
-  for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    access.thread = warp * warp_size_ + lane;
-    access.offset = address_[lane] - region(number).begin;
-    access.bits = bits_[lane];
-    if (kind == EventKind::load || kind == EventKind::async_load) read_by(access);
-    else if (kind == EventKind::async_store) issue_async(access);
-    else
-      write_by(access, kind == EventKind::atomic ? tessera::detail::Access::atomic
-                                                 : tessera::detail::Access::store);
-  }
-}
-
 BlockRecorder::Cost BlockRecorder::cost_of(const AccessPoint& point, std::uint64_t active) const {
   const EventKind kind = kind_of(point.key);
   const Region& r = region(region_of(point.key));
   Cost out;
-  std::uint64_t from_start[kWarpLanes];
   for (int half = 0; half < warp_size_ / kWarpLanes; ++half) {
     const auto lanes = static_cast<std::uint32_t>(active >> half * kWarpLanes);
     if (lanes == 0) continue;
     // The first byte of a tensor counts as aligned to 256, as if it was allocated on a GPU.
-    for (int lane = 0; lane < kWarpLanes; ++lane)
-      from_start[lane] = address_[half * kWarpLanes + lane] - r.begin;
-    const WarpAccess access{from_start, bytes_of(point.key), lanes};
+    const WarpAccess access{offset_ + half * kWarpLanes, bytes_of(point.key), lanes};
     if (r.memory == Memory::shared) {
       const SharedCost cost = kind == EventKind::load          ? shared_load(access)
                               : kind == EventKind::async_store ? shared_async_copy(access)
@@ -219,27 +200,28 @@ void BlockRecorder::take_sample(AccessPoint& point, int warp, std::uint64_t acti
   sample.lanes.assign(static_cast<std::size_t>(warp_size_), -1);
   for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    sample.lanes[static_cast<std::size_t>(lane)] =
-        static_cast<std::int64_t>(address_[lane] - r.begin);
+    sample.lanes[static_cast<std::size_t>(lane)] = static_cast<std::int64_t>(offset_[lane]);
   }
   Mistake place;
-  locate(place, number, address_[std::countr_zero(active)] - r.begin);
+  locate(place, number, offset_[std::countr_zero(active)]);
   sample.tensor = place.tensor;
 }
 
 void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t active) {
-  const Region& r = region(number);
-  const auto element = context_.launch.buffers[static_cast<std::size_t>(r.buffer)].element_bytes;
-  auto& touched = touches_[static_cast<std::size_t>(number)].elements;
+  const auto element =
+      context_.launch.buffers[static_cast<std::size_t>(region(number).buffer)].element_bytes;
+  std::uint8_t* const touched = touches_[static_cast<std::size_t>(number)].elements.data();
   const bool reads = kind == EventKind::load || kind == EventKind::async_load;
+  const auto behind = static_cast<std::uint64_t>(bytes) - 1;
   const int shift = std::has_single_bit(element) ? std::countr_zero(element) : -1;
+  const auto number_of = [&](std::uint64_t offset) {
+    return shift >= 0 ? offset >> shift : offset / element;
+  };
+  std::uint64_t before = ~std::uint64_t{0};
   for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
-    const std::uint64_t offset = address_[std::countr_zero(rest)] - r.begin;
-    std::size_t at = shift >= 0 ? offset >> shift : offset / element;
-    const std::size_t last = shift >= 0
-                                 ? (offset + static_cast<std::uint64_t>(bytes) - 1) >> shift
-                                 : (offset + static_cast<std::uint64_t>(bytes) - 1) / element;
-    for (; at <= last; ++at) {
+    const std::uint64_t offset = offset_[std::countr_zero(rest)];
+    if (reads && std::exchange(before, offset) == offset) continue;  // read by another lane already
+    for (std::uint64_t at = number_of(offset); at <= number_of(offset + behind); ++at) {
       auto& bits = touched[at];
       if (reads) bits |= Touches::kRead;
       else if (kind == EventKind::atomic) bits |= Touches::kUpdated;
@@ -256,6 +238,7 @@ void BlockRecorder::close_superstep(const std::string& label) {
     found = supersteps_.end() - 1;
   }
   ++found->times;
+  count_multiply_adds();
   add_flops(epoch_counters_);
   found->counters += epoch_counters_;
   epoch_counters_ = {};

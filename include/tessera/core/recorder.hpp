@@ -33,33 +33,42 @@ struct TileInfo {
   bool (*locate)(index_t offset, index_t* coordinates);
 };
 
+/// `here` is passed by value, and no call has more arguments than there are registers: a place that
+/// was just written in parts and is read as a whole costs more than all else that an access does.
 class Recorder {
  public:
-  /// A thread accesses `bytes` at `address`. False: it must not be done. `bits`: of a store the
-  /// value; of a load what the kernel's compiler fills variables without a value with, as this type
-  /// has it.
-  virtual bool touch(const void* address, std::size_t bytes, Access access, std::uint64_t bits,
-                     const Here& here) = 0;
+  /// A thread accesses `bytes` at `address`. False: it must not be done. `unwritten`: what the
+  /// kernel's compiler fills variables without a value with, as this type has it; `bits`: the
+  /// value.
+  virtual bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) = 0;
+  virtual bool store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) = 0;
+  /// An atomic update.
+  virtual bool update(const void* address, std::size_t bytes, Here here) = 0;
   /// The next access at `here` names an element that its view does not have. `view`: where the
   /// view's first element lies; null: nobody knows.
   virtual void outside(const void* view, const index_t* position, int count,
-                       const index_t* existing, int rank, const Here& here) = 0;
-  /// The next accesses there belong to this tile.
-  virtual void tile(const void* base, const TileInfo& info) = 0;
+                       const index_t* existing, int rank, Here here) = 0;
+  /// The next accesses there belong to this tile of shared storage; of others nothing is told.
+  void tile(const void* base, const TileInfo& info) {
+    const std::uint64_t offset = reinterpret_cast<std::uint64_t>(base) - shared_begin_;
+    if (offset < shared_bytes_) shared_tile(offset, info);
+  }
   /// acc + a * b; `has_value`: acc does not look like a variable that was never given one.
-  virtual void multiply_add(bool has_value, const Here& here) = 0;
+  virtual void multiply_add(bool has_value, Here here) = 0;
   /// A lane's share of a matrix instruction's operations.
-  virtual void matrix_flops(std::int64_t flops, const Here& here) = 0;
+  virtual void matrix_flops(std::int64_t flops, Here here) = 0;
   /// Until the end, accesses are those of an asynchronous copy.
   virtual void async_copies(bool begin) = 0;
-  virtual void commit(const Here& here) = 0;
+  virtual void commit(Here here) = 0;
   /// At most `pending` of the newest groups are still under way.
-  virtual void wait(int pending, const Here& here) = 0;
+  virtual void wait(int pending, Here here) = 0;
   /// The thread enters this superstep.
-  virtual void superstep(const char* name, const Here& here) = 0;
+  virtual void superstep(const char* name, Here here) = 0;
 
  protected:
   ~Recorder() = default;
+  virtual void shared_tile(std::uint64_t offset, const TileInfo& info) = 0;
+  std::uint64_t shared_begin_ = 0, shared_bytes_ = 0;  ///< of the block at hand
 };
 
 #if !defined(__CUDACC__)
@@ -107,11 +116,11 @@ constexpr std::uint64_t unwritten_bits() {
 template <class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD bool touch([[maybe_unused]] const T* at,
                                              [[maybe_unused]] Access access,
-                                             [[maybe_unused]] const Here& here) {
+                                             [[maybe_unused]] Here here) {
 #if TESSERA_CHECK
   if (recorder != nullptr)
-    return recorder->touch(at, sizeof(T), access, access == Access::load ? unwritten_bits<T>() : 0,
-                           here);
+    return access == Access::load ? recorder->load(at, sizeof(T), unwritten_bits<T>(), here)
+                                  : recorder->update(at, sizeof(T), here);
 #endif
   return true;
 }
@@ -120,10 +129,9 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD bool touch([[maybe_unused]] const T* at,
 template <class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD bool may_store([[maybe_unused]] const T* at,
                                                  [[maybe_unused]] const T& value,
-                                                 [[maybe_unused]] const Here& here) {
+                                                 [[maybe_unused]] Here here) {
 #if TESSERA_CHECK
-  if (recorder != nullptr)
-    return recorder->touch(at, sizeof(T), Access::store, bits_of(value), here);
+  if (recorder != nullptr) return recorder->store(at, sizeof(T), bits_of(value), here);
 #endif
   return true;
 }
@@ -155,7 +163,7 @@ class Recorded {
  public:
   using value_type = T;
 
-  constexpr Recorded(T* at, const Here& here) : at_(at), here_(here) {}
+  constexpr Recorded(T* at, Here here) : at_(at), here_(here) {}
   Recorded(const Recorded&) = delete;
 
   constexpr T load() const {
