@@ -29,46 +29,41 @@ extern const CheckedEntry kCheckedNaive, kCheckedCoalescing, kCheckedTiled, kChe
 /// As run_kernel() of ladder.hpp.
 template <class Kernel, class In, class Out>
 check::Report check_kernel(const LadderCall& call, const check::Options& options) {
-  using Acc = Accumulator<Out>;
   const Problem& p = call.problem;
-  const index_t K = p.alpha == 0 ? 0 : p.K;  // alpha = 0: A and B are not read
-  const auto A = tensor<kAnyMatrix>(static_cast<const In*>(call.A), p.M, K, p.a.row, p.a.col);
-  const auto B = tensor<kAnyMatrix>(static_cast<const In*>(call.B), K, p.N, p.b.row, p.b.col);
-  const auto c = tensor<kAnyMatrix>(static_cast<Out*>(call.C), p.M, p.N, p.c.row, p.c.col);
-  const Output<Tensor<Out*, kAnyMatrix>> C{
-      c,
-      {static_cast<Acc>(p.alpha), static_cast<Acc>(p.beta), last_step<Acc>(p.epilogue)},
-      p.epilogue.bias == Bias::none ? nullptr : static_cast<const Acc*>(call.bias),
-      p.epilogue.bias == Bias::per_row ? 1 : 0,
-      p.epilogue.bias == Bias::per_column ? 1 : 0};
-  return check::check(options, Kernel::grid(p.M, p.N), Kernel{}, A, B, C);
+  return with_operands<In, Out>(
+      p, call.A, call.B, call.C, call.bias, [&](const auto& A, const auto& B, const auto& C) {
+        return check::check(options, Kernel::grid(p.M, p.N), Kernel{}, A, B, C);
+      });
 }
 
-/// A kernel for f32 with every tile, and with its first tile for the other types that are checked.
-template <template <TileShape> class Kernel, bool F64, TileShape First, TileShape... Rest>
-struct CheckedLadder {
-  static constexpr TileShape tiles[] = {First, Rest...};
-
+/// A kernel for f32 with every tile of its list, and with the first one for `Others` too.
+template <template <TileShape> class Kernel, class Tiles, class... Others>
+struct CheckedLadder;
+template <template <TileShape> class Kernel, int Typed, TileShape First, TileShape... Rest,
+          class... Others>
+struct CheckedLadder<Kernel, TileList<Typed, First, Rest...>, Others...> {
   static bool has_type(DType in, DType out, const TileShape& tile) {
-    if (in == DType::f32 && out == DType::f32) return true;
-    if (tile != First) return false;
-    return (in == DType::f16 && out == DType::f16) ||
-           (F64 && in == DType::f64 && out == DType::f64);
+    return in == out &&
+           (in == DType::f32 || (tile == First && ((in == dtype_of<Others>()) || ...)));
   }
   static check::Report run(const LadderCall& call, const check::Options& options) {
-    if (call.problem.in == DType::f16) return check_kernel<Kernel<First>, f16, f16>(call, options);
-    if constexpr (F64) {
-      if (call.problem.in == DType::f64)
-        return check_kernel<Kernel<First>, double, double>(call, options);
-    }
-    return run_tile<First, Rest...>(call, options);
+    check::Report report;
+    const auto is_run = [&]<class T>(const TypeTag<T>&) {
+      if (call.problem.in != dtype_of<T>()) return false;
+      report = check_kernel<Kernel<First>, T, T>(call, options);
+      return true;
+    };
+    return (is_run(TypeTag<Others>{}) || ...) ? report : run_tile<First, Rest...>(call, options);
+  }
+  static constexpr CheckedEntry entry(std::string_view name) {
+    return {name, TileList<Typed, First, Rest...>::tiles, has_type, run};
   }
 
  private:
-  template <TileShape Tile, TileShape... Others>
+  template <TileShape Tile, TileShape... More>
   static check::Report run_tile(const LadderCall& call, const check::Options& options) {
-    if constexpr (sizeof...(Others) > 0) {
-      if (call.tile != Tile) return run_tile<Others...>(call, options);
+    if constexpr (sizeof...(More) > 0) {
+      if (call.tile != Tile) return run_tile<More...>(call, options);
     }
     return check_kernel<Kernel<Tile>, float, float>(call, options);
   }

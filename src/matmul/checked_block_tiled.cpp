@@ -4,14 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled =
-    CheckedLadder<BlockTiled, false, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
-                  kBlockTiledSmall, TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
-                  TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
-}
-
-const CheckedEntry kCheckedBlockTiled{"block_tiled", Compiled::tiles, Compiled::has_type,
-                                      Compiled::run};
+const CheckedEntry kCheckedBlockTiled =
+    CheckedLadder<BlockTiled, BlockTiledTiles, f16>::entry("block_tiled");
 
 }  // namespace tessera::detail

@@ -4,15 +4,8 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled = CheckedLadder<BlockTiledVectorized, true,
-                               TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
-                               TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8},
-                               TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
-                               TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
-}
-
-const CheckedEntry kCheckedBlockTiledVectorized{"block_tiled_vectorized", Compiled::tiles,
-                                                Compiled::has_type, Compiled::run};
+const CheckedEntry kCheckedBlockTiledVectorized =
+    CheckedLadder<BlockTiledVectorized, BlockTiledVectorizedTiles, f16, double>::entry(
+        "block_tiled_vectorized");
 
 }  // namespace tessera::detail

@@ -4,12 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled =
-    CheckedLadder<Coalescing, false, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
-}
-
-const CheckedEntry kCheckedCoalescing{"coalescing", Compiled::tiles, Compiled::has_type,
-                                      Compiled::run};
+const CheckedEntry kCheckedCoalescing =
+    CheckedLadder<Coalescing, ElementwiseTiles, f16>::entry("coalescing");
 
 }  // namespace tessera::detail

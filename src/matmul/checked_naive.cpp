@@ -4,11 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled =
-    CheckedLadder<Naive, true, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
-}
-
-const CheckedEntry kCheckedNaive{"naive", Compiled::tiles, Compiled::has_type, Compiled::run};
+const CheckedEntry kCheckedNaive =
+    CheckedLadder<Naive, ElementwiseTiles, f16, double>::entry("naive");
 
 }  // namespace tessera::detail

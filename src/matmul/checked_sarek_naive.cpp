@@ -4,11 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled = CheckedLadder<SarekNaive, false, TileShape{.bm = 1, .bn = 256}>;
-}
-
-const CheckedEntry kCheckedSarekNaive{"sarek_naive", Compiled::tiles, Compiled::has_type,
-                                      Compiled::run};
+const CheckedEntry kCheckedSarekNaive =
+    CheckedLadder<SarekNaive, SarekNaiveTiles, f16>::entry("sarek_naive");
 
 }  // namespace tessera::detail

@@ -4,12 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled = CheckedLadder<SarekTiled, false, TileShape{.bm = 16, .bn = 16, .bk = 16},
-                               TileShape{.bm = 32, .bn = 32, .bk = 32}>;
-}
-
-const CheckedEntry kCheckedSarekTiled{"sarek_tiled", Compiled::tiles, Compiled::has_type,
-                                      Compiled::run};
+const CheckedEntry kCheckedSarekTiled =
+    CheckedLadder<SarekTiled, SarekTiledTiles, f16>::entry("sarek_tiled");
 
 }  // namespace tessera::detail

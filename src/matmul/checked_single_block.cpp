@@ -4,12 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled = CheckedLadder<SingleBlock, false, TileShape{.bm = 16, .bn = 16, .bk = 16},
-                               TileShape{.bm = 3, .bn = 3, .bk = 3}>;
-}
-
-const CheckedEntry kCheckedSingleBlock{"single_block", Compiled::tiles, Compiled::has_type,
-                                       Compiled::run};
+const CheckedEntry kCheckedSingleBlock =
+    CheckedLadder<SingleBlock, SingleBlockTiles, f16>::entry("single_block");
 
 }  // namespace tessera::detail

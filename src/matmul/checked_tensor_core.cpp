@@ -4,13 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled = CheckedLadder<TensorCoreTiled, false,
-                               TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32},
-                               TileShape{.bm = 128, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>;
-}
-
-const CheckedEntry kCheckedTensorCore{"tensor_core", Compiled::tiles, Compiled::has_type,
-                                      Compiled::run};
+const CheckedEntry kCheckedTensorCore =
+    CheckedLadder<TensorCoreTiled, TensorCoreTiles, f16>::entry("tensor_core");
 
 }  // namespace tessera::detail

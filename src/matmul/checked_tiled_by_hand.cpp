@@ -4,13 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled =
-    CheckedLadder<TiledByHand, false, TileShape{.bm = 16, .bn = 16, .bk = 16},
-                  TileShape{.bm = 32, .bn = 32, .bk = 32}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
-}
-
-const CheckedEntry kCheckedTiledByHand{"tiled_by_hand", Compiled::tiles, Compiled::has_type,
-                                       Compiled::run};
+const CheckedEntry kCheckedTiledByHand =
+    CheckedLadder<TiledByHand, TiledByHandTiles, f16>::entry("tiled_by_hand");
 
 }  // namespace tessera::detail

@@ -4,13 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled =
-    CheckedLadder<TiledIdiomatic, false, TileShape{.bm = 32, .bn = 32, .bk = 32},
-                  TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
-}
-
-const CheckedEntry kCheckedTiledIdiomatic{"tiled_idiomatic", Compiled::tiles, Compiled::has_type,
-                                          Compiled::run};
+const CheckedEntry kCheckedTiledIdiomatic =
+    CheckedLadder<TiledIdiomatic, TiledIdiomaticTiles, f16>::entry("tiled_idiomatic");
 
 }  // namespace tessera::detail

@@ -4,14 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled =
-    CheckedLadder<TiledRegister, false, TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8},
-                  TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 16},
-                  TileShape{.bm = 32, .bn = 32, .bk = 8, .tm = 4}>;
-}
-
-const CheckedEntry kCheckedTiledRegister{"tiled_register", Compiled::tiles, Compiled::has_type,
-                                         Compiled::run};
+const CheckedEntry kCheckedTiledRegister =
+    CheckedLadder<TiledRegister, TiledRegisterTiles, f16>::entry("tiled_register");
 
 }  // namespace tessera::detail
