@@ -54,11 +54,14 @@ constexpr DeviceModel ampere_a100() {
 
 /// H100 and H200 differ in their memory alone.
 constexpr DeviceModel hopper(std::string_view name, std::string_view full_name,
-                             std::string_view source, double dram_bytes_per_s) {
+                             double dram_bytes_per_s) {
   DeviceModel out = common();
   out.name = name;
   out.full_name = full_name;
-  out.source = source;
+  out.source =
+      "NVIDIA H100 and H200 data sheets; CUDA C++ Programming Guide, compute capability 9.0; "
+      "Hopper "
+      "Tuning Guide";
   out.capability = 90;
   out.sms = 132;
   out.clock_hz = 1.98e9;
@@ -78,14 +81,8 @@ constexpr DeviceModel hopper(std::string_view name, std::string_view full_name,
 
 constexpr DeviceModel kModels[] = {
     ampere_a100(),
-    hopper("h100", "NVIDIA H100 SXM",
-           "NVIDIA H100 data sheet; CUDA C++ Programming Guide, compute capability 9.0; Hopper "
-           "Tuning Guide",
-           3.35e12),
-    hopper("h200", "NVIDIA H200 SXM",
-           "NVIDIA H200 data sheet; CUDA C++ Programming Guide, compute capability 9.0; Hopper "
-           "Tuning Guide",
-           4.8e12),
+    hopper("h100", "NVIDIA H100 SXM", 3.35e12),
+    hopper("h200", "NVIDIA H200 SXM", 4.8e12),
 };
 
 index_t rounded_up(index_t value, index_t piece) { return (value + piece - 1) / piece * piece; }

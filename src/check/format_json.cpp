@@ -12,34 +12,44 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// `value`, or null where there is none.
+template <class T>
+ordered_json if_any(bool exists, const T& value) {
+  return exists ? ordered_json(value) : ordered_json(nullptr);
+}
+/// A number that JSON can hold; null for infinity.
+ordered_json number(double value) { return if_any(value - value == 0, value); }
+
+template <class Point>
+ordered_json json_of_point(const Point& at) {
+  return ordered_json::array({at.x, at.y, at.z});
+}
+ordered_json json_of(const Position& block) {
+  return if_any(block.linear >= 0, json_of_point(block));
+}
+
 ordered_json json_of(const Location& at) {
   if (at.line == 0) return nullptr;
-  ordered_json out = ordered_json::object();
-  out["file"] = at.file;
-  out["line"] = at.line;
+  ordered_json out = {{"file", at.file}, {"line", at.line}};
   if (at.column > 0) out["column"] = at.column;
   return out;
 }
-ordered_json json_of(const Position& at) { return ordered_json::array({at.x, at.y, at.z}); }
-ordered_json json_of(const Dim3& at) { return ordered_json::array({at.x, at.y, at.z}); }
 
 ordered_json json_of(const Finding& f) {
-  ordered_json out = ordered_json::object();
-  out["kind"] = name(f.kind);
-  out["severity"] = name(f.severity);
-  out["memory"] = name(f.memory);
-  out["tensor"] = f.tensor;
-  out["element"] = f.element;
-  out["location"] = json_of(f.location);
-  out["other"] = json_of(f.other);
-  out["threads"] = ordered_json::array();
-  for (const auto& thread : f.threads) out["threads"].push_back(json_of(thread));
-  out["block"] = f.block.linear < 0 ? ordered_json(nullptr) : json_of(f.block);
-  out["other_block"] = f.other_block.linear < 0 ? ordered_json(nullptr) : json_of(f.other_block);
-  out["superstep"] = f.superstep;
-  out["count"] = f.count;
-  out["problem"] = f.problem;
-  out["hint"] = f.hint;
+  ordered_json threads = ordered_json::array();
+  for (const auto& thread : f.threads) threads.push_back(json_of_point(thread));
+  return {{"kind", name(f.kind)},      {"severity", name(f.severity)},
+          {"memory", name(f.memory)},  {"tensor", f.tensor},
+          {"element", f.element},      {"location", json_of(f.location)},
+          {"other", json_of(f.other)}, {"threads", std::move(threads)},
+          {"block", json_of(f.block)}, {"other_block", json_of(f.other_block)},
+          {"superstep", f.superstep},  {"count", f.count},
+          {"problem", f.problem},      {"hint", f.hint}};
+}
+
+ordered_json json_of(const Suppressed& s) {
+  ordered_json out = json_of(s.finding);
+  out["reason"] = s.reason;
   return out;
 }
 
@@ -49,55 +59,53 @@ ordered_json json_of(const Counters& counters) {
   return out;
 }
 
-ordered_json json_of(const Coverage& c) {
-  ordered_json out = ordered_json::object();
-  out["tensor"] = c.tensor;
-  out["dtype"] = c.dtype ? ordered_json(name(*c.dtype)) : ordered_json(nullptr);
-  out["is_output"] = c.is_output;
-  out["shape"] = {c.rows, c.cols};
-  out["elements"] = c.elements;
-  out["read"] = c.read;
-  out["written"] = c.written;
-  out["written_once"] = c.written_once;
+ordered_json json_of(const LineCounters& line) {
+  ordered_json out = json_of(line.location);
+  out["counters"] = json_of(line.counters);
   return out;
 }
 
-/// A number that JSON can hold; null for infinity.
-ordered_json number(double value) {
-  if (value - value != 0) return nullptr;
-  return value;
+ordered_json json_of(const SuperstepCounters& step) {
+  return {{"superstep", step.name}, {"times", step.times}, {"counters", json_of(step.counters)}};
+}
+
+ordered_json json_of(const Coverage& c) {
+  return {{"tensor", c.tensor},
+          {"dtype", if_any(c.dtype.has_value(), name(c.dtype.value_or(DType::f32)))},
+          {"is_output", c.is_output},
+          {"shape", {c.rows, c.cols}},
+          {"elements", c.elements},
+          {"read", c.read},
+          {"written", c.written},
+          {"written_once", c.written_once}};
 }
 
 ordered_json json_of(const Report& report, const DeviceModel& device) {
-  ordered_json out = ordered_json::object();
   const Occupancy o = occupancy(device, needs_of(report));
-  out["name"] = device.name;
-  out["blocks_per_sm"] = o.blocks;
-  out["warps_per_sm"] = o.warps;
-  out["limited_by"] = to_string(o.limit);
-  out["registers"] = report.registers == 0 ? ordered_json(nullptr) : ordered_json(report.registers);
   const Roofline r = roofline(device, traffic_of(report), peak_of(report, device));
-  out["intensity"] = ordered_json::object();
-  out["intensity"]["compulsory"] = number(r.compulsory);
-  out["intensity"]["l1"] = number(r.l1);
-  out["intensity"]["dram_low"] = number(r.dram_low);
-  out["intensity"]["dram_high"] = number(r.dram_high);
-  out["intensity"]["ridge"] = number(r.ridge);
-  return out;
+  const ordered_json intensity = {{"compulsory", number(r.compulsory)},
+                                  {"l1", number(r.l1)},
+                                  {"dram_low", number(r.dram_low)},
+                                  {"dram_high", number(r.dram_high)},
+                                  {"ridge", number(r.ridge)}};
+  return {{"name", device.name},
+          {"blocks_per_sm", o.blocks},
+          {"warps_per_sm", o.warps},
+          {"limited_by", to_string(o.limit)},
+          {"registers", if_any(report.registers > 0, report.registers)},
+          {"intensity", intensity}};
 }
 
 ordered_json json_of(const Summary& s) {
-  ordered_json out = ordered_json::object();
-  out["clean"] = s.clean;
-  out["errors"] = s.errors;
-  out["warnings"] = s.warnings;
-  out["notes"] = s.notes;
-  out["blocks"] = s.blocks;
-  out["checked_blocks"] = s.checked_blocks;
-  out["suppressed"] = s.suppressed;
-  out["timed_out"] = s.timed_out;
-  out["incomplete"] = s.incomplete.empty() ? ordered_json(nullptr) : ordered_json(s.incomplete);
-  return out;
+  return {{"clean", s.clean},
+          {"errors", s.errors},
+          {"warnings", s.warnings},
+          {"notes", s.notes},
+          {"blocks", s.blocks},
+          {"checked_blocks", s.checked_blocks},
+          {"suppressed", s.suppressed},
+          {"timed_out", s.timed_out},
+          {"incomplete", if_any(!s.incomplete.empty(), s.incomplete)}};
 }
 
 /// One access of the source, all its requests together.
@@ -117,6 +125,13 @@ ordered_json json_of(const AccessSample& s) {
   return out;
 }
 
+template <class List>
+ordered_json json_of_all(const List& list) {
+  ordered_json out = ordered_json::array();
+  for (const auto& each : list) out.push_back(json_of(each));
+  return out;
+}
+
 /// Which counters follow a rule that nobody has measured on the devices, and how many requests of
 /// this run did.
 ordered_json unmeasured_json(const Counters& c) {
@@ -133,51 +148,29 @@ ordered_json unmeasured_json(const Counters& c) {
 }
 
 ordered_json counters_json(const Report& report) {
-  ordered_json out = ordered_json::object();
-  out["total"] = json_of(report.total);
-  auto& by_line = out["by_line"] = ordered_json::array();
-  for (const auto& each : report.by_line) {
-    ordered_json line = json_of(each.location);
-    line["counters"] = json_of(each.counters);
-    by_line.push_back(std::move(line));
-  }
-  auto& by_access = out["by_access"] = ordered_json::array();
-  for (const auto& each : report.samples) by_access.push_back(json_of(each));
-  auto& by_superstep = out["by_superstep"] = ordered_json::array();
-  for (const auto& each : report.by_superstep) {
-    ordered_json step = ordered_json::object();
-    step["superstep"] = each.name;
-    step["times"] = each.times;
-    step["counters"] = json_of(each.counters);
-    by_superstep.push_back(std::move(step));
-  }
-  out["unmeasured"] = unmeasured_json(report.total);
-  return out;
+  return {{"total", json_of(report.total)},
+          {"by_line", json_of_all(report.by_line)},
+          {"by_access", json_of_all(report.samples)},
+          {"by_superstep", json_of_all(report.by_superstep)},
+          {"unmeasured", unmeasured_json(report.total)}};
 }
 
 }  // namespace
 
 std::string to_json(const Report& report, const DeviceModel& device) {
-  ordered_json out = ordered_json::object();
-  out["kernel"] = report.kernel;
-  out["problem"] = report.problem;
-  out["order"] = report.order;
-  out["grid"] = json_of(report.grid);
-  out["block_dim"] = json_of(report.block);
-  out["shared_bytes"] = report.shared_bytes;
-  out["summary"] = json_of(report.summary);
-  out["findings"] = ordered_json::array();
-  for (const auto& finding : report.findings) out["findings"].push_back(json_of(finding));
-  out["suppressed"] = ordered_json::array();
-  for (const auto& each : report.suppressed) {
-    out["suppressed"].push_back(json_of(each.finding));
-    out["suppressed"].back()["reason"] = each.reason;
-  }
-  out["unused_suppressions"] = report.unused_suppressions;
-  out["counters"] = counters_json(report);
-  out["tensors"] = ordered_json::array();
-  for (const auto& each : report.coverage) out["tensors"].push_back(json_of(each));
-  out["device"] = json_of(report, device);
+  const ordered_json out = {{"kernel", report.kernel},
+                            {"problem", report.problem},
+                            {"order", report.order},
+                            {"grid", json_of_point(report.grid)},
+                            {"block_dim", json_of_point(report.block)},
+                            {"shared_bytes", report.shared_bytes},
+                            {"summary", json_of(report.summary)},
+                            {"findings", json_of_all(report.findings)},
+                            {"suppressed", json_of_all(report.suppressed)},
+                            {"unused_suppressions", report.unused_suppressions},
+                            {"counters", counters_json(report)},
+                            {"tensors", json_of_all(report.coverage)},
+                            {"device", json_of(report, device)}};
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
