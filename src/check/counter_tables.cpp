@@ -69,9 +69,10 @@ std::vector<std::string> row_of(std::string label, const Counters& c) {
 std::string line_table(const Report& report) {
   Rows rows = {head("")};
   for (const LineCounters& line : report.by_line) {
+    const Counters& c = line.counters;
+    if (requests_of(c) + c.flops + c.mma_flops == 0) continue;  // a barrier
     const std::string& file = line.location.file;
-    rows.push_back(
-        row_of(cat(file.substr(file.rfind('/') + 1), ":", line.location.line), line.counters));
+    rows.push_back(row_of(cat(file.substr(file.rfind('/') + 1), ":", line.location.line), c));
   }
   rows.push_back(row_of("total", report.total));
   return table(rows);
@@ -115,7 +116,7 @@ std::string instruction_table(const Counters& c) {
 
 std::vector<std::string> counter_notes(const Counters& c) {
   std::vector<std::string> out;
-  if (c.flops + c.mma_flops == 0 && c.global_store_requests > 0)
+  if (c.flops + c.mma_flops == 0 && c.global_load_requests > 0 && c.global_store_requests > 0)
     out.push_back(
         "no flops: only fma() and matrix instructions are counted, a * b + c of plain numbers is "
         "not seen");

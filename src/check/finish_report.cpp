@@ -55,7 +55,9 @@ Coverage coverage_of(const detail::Buffer& buffer, const RunContext& context,
   Coverage out{.tensor = buffer.name, .dtype = buffer.dtype, .is_output = buffer.is_output};
   out.elements = buffer.layout.size();
   out.rows = buffer.layout.rank() > 0 ? buffer.layout.shape.mode(0).product() : 1;
-  out.cols = out.rows > 0 ? out.elements / out.rows : 0;
+  out.cols = 1;  // all other modes together
+  for (int mode = 1; mode < buffer.layout.rank(); ++mode)
+    out.cols *= buffer.layout.shape.mode(mode).product();
   const auto data = reinterpret_cast<std::uint64_t>(buffer.data);
   for (std::size_t i = 0; i < context.regions.size(); ++i) {
     const Region& region = context.regions[i];
@@ -67,7 +69,8 @@ Coverage coverage_of(const detail::Buffer& buffer, const RunContext& context,
       bool read = false, updated = false;
       int written = 0;
       for (const auto* each : recorders) {
-        const std::uint8_t bits = each->touches()[i + kFirstBuffer].elements[at];
+        const auto& elements = each->touches()[i + kFirstBuffer].elements;
+        const std::uint8_t bits = at < elements.size() ? elements[at] : 0;  // no memory: no access
         read = read || (bits & Touches::kRead) != 0;
         updated = updated || (bits & Touches::kUpdated) != 0;
         written += (bits & Touches::kWritten) != 0 ? 1 : 0;

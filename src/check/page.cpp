@@ -26,7 +26,7 @@ std::string counted(std::int64_t count, const char* what) {
 
 std::string summary_badge(const Summary& s) {
   const char* classes = s.errors > 0 ? "bad" : s.clean ? "good" : "warn";
-  std::string text = s.clean ? "clean" : "";
+  std::string text = s.clean ? "clean" : s.errors + s.warnings == 0 ? "could not check" : "";
   if (s.errors > 0) text += counted(s.errors, "error");
   if (s.warnings > 0) text += (text.empty() ? "" : ", ") + counted(s.warnings, "warning");
   if (s.notes > 0) text += (text.empty() ? "" : ", ") + counted(s.notes, "note");
@@ -89,8 +89,9 @@ std::string heading(const Subject& subject) {
                " blocks were checked; the counters are theirs, the model scales them up.</p>\n");
   if (r.summary.timed_out)
     out +=
-        "<p class=\"bad\">The time limit ended the run: findings and counters are "
-        "incomplete.</p>\n";
+        cat("<p class=\"bad\">The time limit ended the run: findings and counters are "
+            "incomplete",
+            r.summary.incomplete.empty() ? "" : "; ", escaped(r.summary.incomplete), ".</p>\n");
   return out;
 }
 
@@ -114,9 +115,12 @@ std::string key_numbers(const Subject& subject) {
   out += card("occupancy", cat(number_text(100 * e.occupancy.fraction()), " %"),
               cat(counted(e.occupancy.blocks, "block"), " on an SM, limited by ",
                   to_string(e.occupancy.limit)));
-  out += card("intensity", cat(number_text(e.roofline.compulsory), " flop/B"),
-              cat("compulsory; at L1 ", number_text(e.roofline.l1), ", ridge ",
-                  number_text(e.roofline.ridge)));
+  if (c.flops + c.mma_flops == 0)
+    out += card("intensity", "unknown", "no fma() and no matrix instruction was seen");
+  else
+    out += card("intensity", cat(number_text(e.roofline.compulsory), " flop/B"),
+                cat("compulsory; at L1 ", number_text(e.roofline.l1), ", ridge ",
+                    number_text(e.roofline.ridge)));
   return out + "</div>\n";
 }
 
@@ -171,6 +175,8 @@ std::string findings_list(const Subject& subject) {
   for (const auto& [finding, reason] : r.suppressed)
     out += cat("<p class=\"small dim\">Suppressed: ", name(finding.kind), " ",
                place(subject, finding.location), ": ", escaped(reason), "</p>\n");
+  for (const std::string& unused : r.unused_suppressions)
+    out += cat("<p class=\"small dim\">Unused suppression: ", escaped(unused), "</p>\n");
   return out;
 }
 

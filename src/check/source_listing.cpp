@@ -134,7 +134,10 @@ class Listing {
   static std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> out;
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) out.push_back(line);
+    for (std::string line; std::getline(in, line);) {
+      if (line.ends_with('\r')) line.pop_back();
+      out.push_back(line);
+    }
     return out;
   }
 

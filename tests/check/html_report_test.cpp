@@ -206,6 +206,41 @@ TEST(HtmlReport, SaysWhatBoundsAndWhatWasNotChecked) {
   EXPECT_THAT(page, HasSubstr("NVIDIA H200 SXM"));
 }
 
+TEST(HtmlReport, WhatCouldNotBeCheckedIsNeitherCleanNorWithoutAWord) {
+  Report r = naive_report(256);
+  r.summary.clean = false;
+  r.summary.timed_out = true;
+  r.summary.incomplete = "time limit of 1 s reached after 2 of 64 blocks: <raise it>";
+  const std::string page = html_report(r, h200(), sixty_lines);
+  EXPECT_THAT(page, HasSubstr("<span class=\"badge warn\">could not check</span>"));
+  EXPECT_THAT(page, HasSubstr("incomplete; time limit of 1 s reached"));
+  EXPECT_EQ(fault(page), "");
+}
+
+TEST(HtmlReport, OperationsThatNobodySawAreNoIntensityOfZero) {
+  Report r = naive_report(256);
+  EXPECT_THAT(html_report(r, h200(), sixty_lines), HasSubstr("<b>42.7 flop/B</b>"));
+  r.total.flops = r.total.fma_threads = 0;
+  const std::string page = html_report(r, h200(), sixty_lines);
+  EXPECT_THAT(page, HasSubstr("<b>unknown</b>"));
+  EXPECT_THAT(page, Not(HasSubstr("<b>0 flop/B</b>")));
+}
+
+TEST(HtmlReport, SuppressionsThatMetNothingAreNamed) {
+  Report r = with_findings();
+  r.unused_suppressions = {"known.txt:3: kind=<race>"};
+  EXPECT_THAT(html_report(r, h200(), sixty_lines),
+              HasSubstr("Unused suppression: known.txt:3: kind=&lt;race&gt;"));
+}
+
+TEST(HtmlReport, SourcesOfWindowsLookLikeOthers) {
+  const auto windows = [](const std::string& file) {
+    return std::optional(std::regex_replace(*sixty_lines(file), std::regex("\n"), "\r\n"));
+  };
+  EXPECT_EQ(html_report(with_findings(), h200(), windows),
+            html_report(with_findings(), h200(), sixty_lines));
+}
+
 TEST(HtmlReport, SuperstepsAreATimeline) {
   const std::string page = html_report(tiled_report(256), h200(), sixty_lines);
   EXPECT_THAT(page, HasSubstr("class=\"timeline\""));

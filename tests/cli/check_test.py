@@ -41,6 +41,19 @@ class Ladder(harness.CommandTest):
         self.assertIn("in 5 of 256 blocks", run.out)
         self.assertIn("on a100", run.out)
 
+    def test_products_without_elements_have_their_shapes_all_the_same(self):
+        run = self.succeeds("check", "tiled", "-m", 0, "-n", 7, "-k", 5)
+        for line in ("A (0,5): 0 of 0 elements read", "B (5,7): 0 of 35 elements read", "C (0,7): 0 of 0 elements written"):
+            self.assertIn(line, run.out)
+        run = self.succeeds("check", "naive", "-m", 3, "-n", 2, "-k", 0)
+        self.assertIn("A (3,0): 0 of 0 elements read", run.out)
+        self.assertNotIn("no flops", run.out)
+
+    def test_lines_that_only_wait_are_in_no_table(self):
+        run = self.succeeds("check", "tiled", "-m", 8)
+        self.assertNotRegex(run.out, r"tiled\.hpp:\d+ +- +- +-\n")
+        self.assertRegex(run.out, r"barrier of a block +\d+")
+
     def test_junit(self):
         self.succeeds("check", "naive", "--junit", "report.xml", "--quiet")
         suite = xml.etree.ElementTree.parse(self.path("report.xml")).getroot().find("testsuite")
