@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "memory_map.hpp"
 #include "tessera/check/file.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
@@ -93,9 +94,11 @@ void report_the_exit() {
 
 }  // namespace
 
-int file_main(int argc, char** argv, Report (*check_kernel)(const Options&)) {
+int file_main(int argc, char** argv, Report (*check_kernel)(const Options&),
+              std::uint64_t (*end_of_block)(std::uint64_t address)) {
   static Printing printing;  // an exit() in the kernel looks at it
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  heap_block_end = end_of_block;
   int code = kCouldNotCheck;
   try {
     Options options;

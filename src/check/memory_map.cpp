@@ -25,6 +25,8 @@ Reach reach_of(const Layout& layout) {
 
 }  // namespace
 
+std::uint64_t (*heap_block_end)(std::uint64_t address) = nullptr;
+
 bool lies_in_null(const detail::Buffer& buffer, std::uint64_t address) {
   if (buffer.data != nullptr || buffer.layout.size() == 0) return false;
   const Reach reach = reach_of(buffer.layout);
@@ -41,9 +43,11 @@ std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers) {
     const auto [low, high] = reach_of(b.layout);
     const auto bytes = static_cast<index_t>(b.element_bytes);
     const auto data = reinterpret_cast<std::uint64_t>(b.data);
-    out.push_back({data + static_cast<std::uint64_t>(low * bytes),
-                   data + static_cast<std::uint64_t>((high + 1) * bytes), Memory::global,
-                   b.is_output, static_cast<int>(i)});
+    const auto begin = data + static_cast<std::uint64_t>(low * bytes);
+    auto end = data + static_cast<std::uint64_t>((high + 1) * bytes);
+    const std::uint64_t known = heap_block_end == nullptr ? 0 : heap_block_end(begin);
+    if (known != 0) end = std::min(end, known);
+    out.push_back({begin, end, Memory::global, b.is_output, static_cast<int>(i)});
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const Region& a, const Region& b) { return a.begin < b.begin; });

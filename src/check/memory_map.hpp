@@ -20,8 +20,12 @@ struct Region {
   int buffer = -1;  ///< number of the kernel's tensor
 };
 
+/// Where the block of the heap ends that holds an address; 0: no block does; null: nobody knows.
+extern std::uint64_t (*heap_block_end)(std::uint64_t address);
+
 /// The tensors of a launch as regions of memory. Overlapping ones are one region, an output if one
-/// of them is. Those without an element or with a null pointer are none.
+/// of them is. Those without an element or with a null pointer are none; what
+/// lies behind the block of the heap in which a tensor begins belongs to none either.
 std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers);
 
 /// Does the tensor have a null pointer and, counted from there, this address?

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "compiler_messages.hpp"
 #include "program.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -83,19 +84,17 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file = {}) {
   return end;
 }
 
+std::string text_of(const fs::path& file) {
+  std::ifstream text(file);
+  return {std::istreambuf_iterator<char>(text), {}};
+}
+
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(Category::unavailable, cat("check: ", what, " does not compile"), {}, {},
               "see the compiler's messages above");
 }
 
-constexpr const char* kMain = R"(namespace tessera::check {
-struct Options;
-struct Report;
-int file_main(int, char**, Report (*)(const Options&));
-}  // namespace tessera::check
-tessera::check::Report check_kernel(const tessera::check::Options&);
-int main(int argc, char** argv) { return tessera::check::file_main(argc, argv, check_kernel); }
-)";
+constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
 
 /// What the linker said, in a sentence where it is one of the two usual mistakes.
 [[noreturn]] void refuse_to_link(const std::string& what, const std::string& said) {
@@ -135,7 +134,7 @@ std::vector<std::string> split_words(std::string_view text) {
 fs::path compile(const Compilation& compilation, const fs::path& folder) {
   const Installed at = installed();
   const fs::path object = folder / "kernel.o", main = folder / "main.cpp",
-                 program = folder / "check", said = folder / "linker";
+                 program = folder / "check", said = folder / "said";
   const Words flags = split_words(compilation.flags);
   Words words{"-std=c++20",
               compilation.for_debugger ? "-O0" : "-O1",
@@ -146,23 +145,24 @@ fs::path compile(const Compilation& compilation, const fs::path& folder) {
               "-ffp-contract=off",
               "-I" + at.include.string()};
   words.insert(words.end(), flags.begin(), flags.end());
-  for (const auto& each :
-       {std::string("-x"), std::string("c++"), std::string("-c"),
-        fs::absolute(compilation.source).string(), std::string("-o"), object.string()})
+  const std::string source = fs::absolute(compilation.source).string();
+  for (const auto& each : {std::string("-x"), std::string("c++"), std::string("-c"), source,
+                           std::string("-o"), object.string()})
     words.push_back(each);
-  if (!run_compiler(words).good()) refuse(compilation.what);
+  const bool compiles = run_compiler(words, said.string()).good();
+  std::fputs(readable_messages(text_of(said), source).c_str(), stderr);
+  if (!compiles) refuse(compilation.what);
 
   std::ofstream(main) << kMain;
-  words = {main.string(), object.string(), at.library.string(), "-o", program.string()};
+  words = {"-std=c++20",    "-I" + at.include.string(), main.string(),
+           object.string(), at.library.string(),        "-o",
+           program.string()};
   if (at.library.extension() == ".a")
     for (const char* each : {"-lboost_context", "-lzip", "-ldl"}) words.emplace_back(each);
   else words.push_back("-Wl,-rpath," + at.library.parent_path().string());
   words.emplace_back("-pthread");
   words.insert(words.end(), flags.begin(), flags.end());
-  if (!run_compiler(words, said.string()).good()) {
-    std::ifstream text(said);
-    refuse_to_link(compilation.what, {std::istreambuf_iterator<char>(text), {}});
-  }
+  if (!run_compiler(words, said.string()).good()) refuse_to_link(compilation.what, text_of(said));
   return program;
 }
 

@@ -12,11 +12,15 @@ namespace tessera::cli {
 
 class TemporaryFolder {
  public:
-  /// Throws Error(resource) where none can be made.
+  /// Throws Error(unavailable) where none can be made.
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tessera-check-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(Category::resource, "check: no temporary folder " + name);
+    std::error_code failed;
+    const auto place = std::filesystem::temp_directory_path(failed);
+    std::string name = (place / "tessera-check-XXXXXX").string();
+    if (failed || mkdtemp(name.data()) == nullptr)
+      throw Error(Category::unavailable, "check: no folder for the compiled kernel can be made",
+                  "a folder for temporary files that can be written", {},
+                  "name one in the environment variable TMPDIR");
     path_ = name;
   }
   ~TemporaryFolder() {

@@ -73,7 +73,34 @@ check::Report check_kernel(const check::Options& options) {
 """
 
 
+TOO_SMALL = """
+#include <vector>
+#include "tessera/check/file.hpp"
+using namespace tessera;
+struct Twice {
+  static constexpr Dim3 block{64};
+  void operator()(auto t, auto A, auto C) const { C(0, t.thread) = 2 * A(0, t.thread); }
+};
+check::Report check_kernel(const check::Options& options) {
+  std::vector<float> a(ELEMENTS), c(64);
+  const float* const first = a.data();
+  return check::check(options, Dim3{1}, Twice{}, tensor<kRowMajorMatrix>(first, 1, 64, 64), tensor<kRowMajorMatrix>(c.data(), 1, 64, 64));
+}
+"""
+
+
 class File(harness.CommandTest):
+    def test_a_tensor_that_is_a_little_larger_than_its_block_of_the_heap(self):
+        self.path("small.cpp").write_text(TOO_SMALL.replace("ELEMENTS", "62"))
+        run = self.tessera("check", "small.cpp", "--json", env={"CXX": CCACHE + "c++"})
+        self.assertEqual(run.code, 1, run.err)
+        found = [each for each in run.json["findings"] if each["severity"] == "error"]
+        self.assertEqual([(each["kind"], each["tensor"], each["element"], each["location"]["line"], each["count"]) for each in found],
+                         [("out-of-bounds", "A", [0, 62], 7, 2)])
+        self.assertIn("A(0,62): the tensor is larger than its memory", found[0]["problem"])
+        self.path("large.cpp").write_text(TOO_SMALL.replace("ELEMENTS", "64"))
+        self.succeeds("check", "large.cpp", env={"CXX": CCACHE + "c++"})
+
     def test_a_race_and_its_twin(self):
         self.path("racy.cpp").write_text(FILE.replace("BARRIER", ""))
         run = self.tessera("check", "racy.cpp", "--json", "--junit", "racy.xml")
@@ -113,7 +140,14 @@ class File(harness.CommandTest):
         self.assertEqual(run.code, 4)
         self.assertIn("broken.cpp:10:", run.err)
         self.assertIn("broken.cpp does not compile", run.lines[-1])
+        self.path("wrong.cpp").write_text(FILE.replace("BARRIER", "t.barrier(); A.no_such_member(1); s.a(0);"))
+        run = self.tessera("check", "wrong.cpp")
+        self.assertEqual(run.code, 4)
+        self.assertRegex(run.err, r"wrong\.cpp:10:\d+: error: .*no_such_member")
+        self.assertNotIn("9223372036854775807", run.err)  # the values of layouts
+        self.assertLess(max(map(len, run.lines)), 800)
         self.fails(4, "check", "broken.cpp", env={"CXX": "no-such-compiler"}, says="cannot be started")
+        self.fails(4, "check", "broken.cpp", env={"TMPDIR": "/no/such/folder"}, says=["no folder for the compiled kernel can be made", "TMPDIR"])
 
 
 DYING = """
