@@ -38,7 +38,7 @@ void require_built_in(const CheckedKernel& kernel) {
   if (spelling.is_compiled) return;
   const std::string tile = to_string(spelling.tile);
   throw Error(
-      Category::argument,
+      Category::unavailable,
       cat("explain: ", kernel.name, " with tile ", tile, " in ", kernel.dtype, " is not built in"),
       {}, {},
       cat("'tessera check ", kernel.name, " --tile ", tile, " --dtype ", kernel.dtype,

@@ -4,13 +4,7 @@
 
 namespace tessera::detail {
 
-namespace {
-using Compiled =
-    CheckedLadder<Pipelined, false, TileShape{.bm = 128, .bn = 128, .bk = 16, .tm = 8, .tn = 8},
-                  TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4}>;
-}
-
-const CheckedEntry kCheckedPipelined{"pipelined", Compiled::tiles, Compiled::has_type,
-                                     Compiled::run};
+const CheckedEntry kCheckedPipelined =
+    CheckedLadder<Pipelined, PipelinedTiles, f16>::entry("pipelined");
 
 }  // namespace tessera::detail
