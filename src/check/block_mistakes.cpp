@@ -59,7 +59,13 @@ void BlockRecorder::report_beyond(int number, std::uint64_t address, std::size_t
   add_mistake(std::move(mistake));
 }
 
-int BlockRecorder::nearest_region(std::uint64_t address) const {
+int BlockRecorder::nearest_region(std::uint64_t address) {
+  for (std::size_t i = kFirstBuffer; i < regions_.size(); ++i) {  // behind its memory: an element
+    Mistake place;
+    if (address < regions_[i].end) continue;
+    locate(place, static_cast<int>(i), address - regions_[i].begin);
+    if (!place.element.empty()) return static_cast<int>(i);
+  }
   int nearest = -1;
   std::uint64_t distance = std::uint64_t{1} << 40;
   for (std::size_t i = 0; i < regions_.size(); ++i) {

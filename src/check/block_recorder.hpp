@@ -221,8 +221,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Names tensor and element of a byte of a region.
   void locate(Mistake& mistake, int region, std::uint64_t offset);
   void name_tile(Mistake& mistake, const TileAt& tile) const;
-  /// The region that the address lies in or behind, or is nearest to; -1 where there is none.
-  int nearest_region(std::uint64_t address) const;
+  /// The tensor that has the address but not the memory; else the region that the address lies in
+  /// or is nearest to; -1 where there is none.
+  int nearest_region(std::uint64_t address);
   /// Of the running thread; asked from anywhere below its kernel.
   bool is_on_stack(std::uint64_t address) const {
     const auto frame = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
