@@ -32,23 +32,9 @@ const Algorithm* next_step(const std::string& name) {
   return nullptr;
 }
 
-/// Refuses what would have to be compiled first, with the command that does.
-void require_built_in(const CheckedKernel& kernel) {
-  const KernelSpelling spelling = spelling_of(kernel);
-  if (spelling.is_compiled) return;
-  const std::string tile = to_string(spelling.tile);
-  throw Error(
-      Category::unavailable,
-      cat("explain: ", kernel.name, " with tile ", tile, " in ", kernel.dtype, " is not built in"),
-      {}, {},
-      cat("'tessera check ", kernel.name, " --tile ", tile, " --dtype ", kernel.dtype,
-          " --html FILE' compiles it, and its page explains it"));
-}
-
 Explained explained(const Request& request, const std::string& name) {
   CheckedKernel kernel = request.kernel;
   kernel.name = name;
-  require_built_in(kernel);
   Explained out{.report = checked(kernel), .explanation = {}, .next = next_step(name)};
   out.explanation = check::explain(out.report, check::device_model(kernel.device));
   return out;

@@ -35,10 +35,6 @@ class Explain(harness.CommandTest):
         self.assertIn("The next step, coalescing:", text)
         self.assertIn("tessera explain naive --against coalescing", text)
 
-    def test_what_would_have_to_be_compiled_is_refused_with_the_command_that_does(self):
-        for arguments, said in ((("tiled", "--tile", "24x24x24"), "--tile 24x24x24 --dtype f32"), (("naive", "--dtype", "bf16"), "--tile 32x32 --dtype bf16")):
-            self.fails(4, "explain", *arguments, says=["is not built in", f"'tessera check {arguments[0]} {said} --html FILE' compiles it"])
-
     def test_each_step_has_the_next_one_until_the_matrix_units(self):
         ladder = harness.algorithms()
         ladder = ladder[:ladder.index("tensor_core") + 1]
