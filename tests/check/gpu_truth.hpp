@@ -1,4 +1,4 @@
-// What a GPU counted (bench/results/gpu/*.json, docs/report.md) against what the checker counts for
+// What a GPU counted (bench/results/gpu/*-truth.json, docs/report.md) against what the checker counts for
 // the same kernels and accesses. Says every difference in one line; none: the two agree.
 #pragma once
 
