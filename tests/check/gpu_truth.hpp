@@ -1,5 +1,5 @@
-// What a GPU counted (bench/results/gpu/*-truth.json, docs/report.md) against what the checker counts for
-// the same kernels and accesses. Says every difference in one line; none: the two agree.
+// What a GPU counted (bench/results/gpu/*-truth.json, docs/report.md) against what the checker
+// counts for the same kernels and accesses. Says every difference in one line; none: the two agree.
 #pragma once
 
 #include <fstream>
