@@ -26,7 +26,7 @@ def test_a_kernel_of_a_file_with_a_mistake_has_findings(tmp_path):
 #include "tessera/tensor/host_tensor.hpp"
 using namespace tessera;
 struct Mistake {
-  static constexpr Dim3 block{32};
+  static constexpr Dim3 block{64};
   TESSERA_KERNEL void operator()(auto t, auto C) const { C(0, 0) = t.thread.x; }
 };
 check::Report check_kernel(const check::Options& options) {
