@@ -8,6 +8,7 @@ install(TARGETS tessera_core EXPORT TesseraTargets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 if(TARGET tessera)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera)
   set_target_properties(tessera PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS tessera RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -19,46 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the headers and the library are.
-struct Installed {
-  fs::path include, library;
-};
-
 /// The library below a folder: libtessera.a or .so.
 fs::path library_in(const fs::path& folder) {
   for (const char* name : {"libtessera.a", "libtessera.so"}) {
     if (fs::exists(folder / name)) return folder / name;
   }
   return {};
-}
-
-/// Beside this program: an installed prefix, or a build folder, whose cache names the sources.
-Installed installed() {
-  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-  Installed out;
-  if (fs::exists(prefix / "include/tessera/check/file.hpp")) {
-    out.include = prefix / "include";
-    for (const char* folder : {"lib", "lib64"}) {
-      if (out.library.empty()) out.library = library_in(prefix / folder);
-    }
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(prefix / "lib", none)) {
-      if (out.library.empty() && entry.is_directory()) out.library = library_in(entry.path());
-    }
-  } else {
-    const std::string key = "CMAKE_HOME_DIRECTORY:INTERNAL=";
-    std::ifstream cache(prefix / "CMakeCache.txt");
-    for (std::string line; std::getline(cache, line);) {
-      if (line.starts_with(key)) out.include = fs::path(line.substr(key.size())) / "include";
-    }
-    out.library = library_in(prefix);
-  }
-  if (out.library.empty() || !fs::exists(out.include)) {
-    throw Error(Category::unavailable, "check: the headers and the library are not found",
-                cat("include/tessera and libtessera below ", prefix.string()), {},
-                "install Tessera with its development files");
-  }
-  return out;
 }
 
 using Words = std::vector<std::string>;
@@ -69,19 +35,6 @@ Words compiler() {
   if (access(name, X_OK) == 0) return {name};  // a path with blanks
   const Words words = split_words(name);
   return words.empty() ? Words{"c++"} : words;
-}
-
-/// Runs the compiler with these words behind its own.
-ProgramEnd run_compiler(Words words, const std::string& stderr_file = {}) {
-  const Words first = compiler();
-  words.insert(words.begin(), first.begin(), first.end());
-  const ProgramEnd end = run_program({.words = words, .stderr_file = stderr_file});
-  if (!end.started || end.exit_code == 127)
-    throw Error(Category::unavailable,
-                cat("check: the compiler ", first.front(), " cannot be started"),
-                "a C++20 compiler: GCC 12, Clang 14 or newer", {},
-                "install one, or name it in the environment variable CXX");
-  return end;
 }
 
 std::string text_of(const fs::path& file) {
@@ -112,6 +65,56 @@ constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
 }
 
 }  // namespace
+
+Installed installed() {
+  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  Installed out;
+  if (fs::exists(prefix / "include/tessera/check/file.hpp")) {
+    out.include = prefix / "include";
+    for (const char* folder : {"lib", "lib64"}) {
+      if (out.library.empty()) out.library = library_in(prefix / folder);
+    }
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(prefix / "lib", none)) {
+      if (out.library.empty() && entry.is_directory()) out.library = library_in(entry.path());
+    }
+  } else {
+    const std::string key = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+    std::ifstream cache(prefix / "CMakeCache.txt");
+    for (std::string line; std::getline(cache, line);) {
+      if (line.starts_with(key)) out.include = fs::path(line.substr(key.size())) / "include";
+    }
+    out.library = library_in(prefix);
+  }
+  if (out.library.empty() || !fs::exists(out.include)) {
+    throw Error(Category::unavailable, "check: the headers and the library are not found",
+                cat("include/tessera and libtessera below ", prefix.string()), {},
+                "install Tessera with its development files");
+  }
+  return out;
+}
+
+ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::string& folder) {
+  const Words first = compiler();
+  words.insert(words.begin(), first.begin(), first.end());
+  const ProgramEnd end =
+      run_program({.words = words, .stderr_file = stderr_file, .folder = folder});
+  if (!end.started || end.exit_code == 127)
+    throw Error(Category::unavailable,
+                cat("check: the compiler ", first.front(), " cannot be started"),
+                "a C++20 compiler: GCC 12, Clang 14 or newer", {},
+                "install one, or name it in the environment variable CXX");
+  return end;
+}
+
+std::vector<std::string> link_words(const Installed& at) {
+  Words out{at.library.string()};
+  if (at.library.extension() == ".a")
+    for (const char* each : {"-lboost_context", "-lzip", "-ldl"}) out.emplace_back(each);
+  else out.push_back("-Wl,-rpath," + at.library.parent_path().string());
+  out.emplace_back("-pthread");
+  return out;
+}
 
 std::vector<std::string> split_words(std::string_view text) {
   Words out;
@@ -154,13 +157,9 @@ fs::path compile(const Compilation& compilation, const fs::path& folder) {
   if (!compiles) refuse(compilation.what);
 
   std::ofstream(main) << kMain;
-  words = {"-std=c++20",    "-I" + at.include.string(), main.string(),
-           object.string(), at.library.string(),        "-o",
+  words = {"-std=c++20",    "-I" + at.include.string(), main.string(), object.string(), "-o",
            program.string()};
-  if (at.library.extension() == ".a")
-    for (const char* each : {"-lboost_context", "-lzip", "-ldl"}) words.emplace_back(each);
-  else words.push_back("-Wl,-rpath," + at.library.parent_path().string());
-  words.emplace_back("-pthread");
+  for (auto& each : link_words(at)) words.push_back(std::move(each));
   words.insert(words.end(), flags.begin(), flags.end());
   if (!run_compiler(words, said.string()).good()) refuse_to_link(compilation.what, text_of(said));
   return program;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "program.hpp"
+
 namespace tessera::cli {
 
 struct Compilation {
@@ -19,6 +21,23 @@ struct Compilation {
 /// to our stderr. Throws Error(unavailable) where there is no compiler or no library, where the
 /// source does not compile, or has no check_kernel.
 std::filesystem::path compile(const Compilation& compilation, const std::filesystem::path& folder);
+
+/// Where the headers and the library are.
+struct Installed {
+  std::filesystem::path include, library;
+};
+/// Beside this program: an installed prefix, or a build folder, whose cache names the sources.
+/// Throws Error(unavailable) where they are not there.
+Installed installed();
+
+/// Runs the compiler with these words behind its own; its stderr goes to ours or to a file.
+/// It runs in `folder`, or here. Throws
+/// Error(unavailable) where there is no compiler.
+ProgramEnd run_compiler(std::vector<std::string> words, const std::string& stderr_file = {},
+                        const std::string& folder = {});
+
+/// What the linker needs for a program that uses the library.
+std::vector<std::string> link_words(const Installed& at);
 
 /// The words of a text, apart by blanks; quotes of both kinds hold words together.
 std::vector<std::string> split_words(std::string_view text);

@@ -177,6 +177,7 @@ int command_line(int argc, char** argv, Context& context) {
   add_bench(root, context);
   add_check(root, context);
   add_explain(root, context);
+  add_puzzle(root, context);
   add_layout(root, context);
   add_doctor(root, context);
   add_config(root, context);

@@ -40,14 +40,25 @@ pid_t start(const ProgramRun& run) {
   words.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (!run.stderr_file.empty())
+  const bool together = run.stderr_file == run.stdout_file;
+  if (!run.stderr_file.empty() && !together)
     posix_spawn_file_actions_addopen(&actions, 2, run.stderr_file.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (!run.stdout_file.empty())
+    posix_spawn_file_actions_addopen(&actions, 1, run.stdout_file.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (!run.stdout_file.empty() && together) posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  if (!run.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, run.folder.c_str());
+  std::vector<char*> variables;
+  for (char** each = environ; *each != nullptr; ++each) variables.push_back(*each);
+  for (const auto& each : run.environment) variables.push_back(const_cast<char*>(each.c_str()));
+  variables.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   set_attributes(attributes, run);
   pid_t pid = 0;
-  if (posix_spawnp(&pid, words[0], &actions, &attributes, words.data(), environ) != 0) pid = 0;
+  if (posix_spawnp(&pid, words[0], &actions, &attributes, words.data(), variables.data()) != 0)
+    pid = 0;
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return pid;

@@ -8,10 +8,13 @@
 namespace tessera::cli {
 
 struct ProgramRun {
-  std::vector<std::string> words;  ///< the program, looked for on the PATH, and its arguments
-  std::string stderr_file;         ///< where its stderr goes; empty: to ours
-  double seconds = 0;              ///< it is killed after so many; 0: never
-  bool owns_terminal = false;      ///< Ctrl-C is its own to handle
+  std::vector<std::string> words;        ///< the program, looked for on the PATH, and its arguments
+  std::string stderr_file;               ///< where its stderr goes; empty: to ours
+  std::string stdout_file;               ///< the same of its stdout; both may go to one file
+  std::string folder;                    ///< where it runs; empty: here
+  std::vector<std::string> environment;  ///< "NAME=value", beside ours
+  double seconds = 0;                    ///< it is killed after so many; 0: never
+  bool owns_terminal = false;            ///< Ctrl-C is its own to handle
 };
 
 struct ProgramEnd {
@@ -24,7 +27,7 @@ struct ProgramEnd {
   std::string text() const;
 };
 
-/// Its stdin and stdout are ours. Throws Interrupted at a noted signal, when the program is gone.
+/// Its stdin is ours. Throws Interrupted at a noted signal, when the program is gone.
 ProgramEnd run_program(const ProgramRun& run);
 
 }  // namespace tessera::cli

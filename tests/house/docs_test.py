@@ -89,7 +89,8 @@ class Documents(unittest.TestCase):
         (folder / "tools").mkdir()
         (folder / "tools/g++").write_text(f'#!/bin/sh\nexec {shutil.which(cases.options.compiler)} {" ".join(flags())} "$@"\n')
         (folder / "tools/g++").chmod(0o755)
-        env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT)}
+        env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT),
+               "XDG_STATE_HOME": str(folder / "state")}
         for number, kind, info, body, output, reason in blocks(document.read_text(encoding="utf-8")):
             place = f"{document.relative_to(cases.ROOT)}:{number}"
             if reason:

@@ -27,6 +27,7 @@ KNOWS = {
     "matmul": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check"},
     "blas": {"core", "cpu"},
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
+    "puzzle": {"core", "layout", "tensor", "simt", "ops", "check"},
     "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cuda", "check", "matmul", "io"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

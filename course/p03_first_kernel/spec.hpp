@@ -1,0 +1,8 @@
+#include "tessera/puzzle/run.hpp"
+
+inline void spec(tessera::puzzle::Run& run) {
+  using namespace tessera;
+  const auto a = puzzle::counting("a", 1, 8);
+  auto out = puzzle::output("out", 1, 8, [](index_t, index_t i) { return i + 10.0; });
+  run.launch("8 elements, 8 threads", Dim3{1}, AddTen{}, puzzle::line(a), puzzle::line(out));
+}

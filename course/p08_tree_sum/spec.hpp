@@ -1,0 +1,9 @@
+#include "tessera/puzzle/run.hpp"
+
+inline void spec(tessera::puzzle::Run& run) {
+  using namespace tessera;
+  const auto a = puzzle::counting("a", 1, 64);
+  auto out = puzzle::output("out", 1, 1, [](index_t, index_t) { return 2016.0; });
+  run.launch_with({.changes_tiles = true}, "64 elements, one block", Dim3{1}, TreeSum{},
+                  puzzle::line(a), puzzle::line(out));
+}

@@ -1,0 +1,24 @@
+// Puzzle 11: bank conflicts.
+// The transposition of puzzle 10. Right, coalesced, and each read of the tile takes 32 passes.
+#include "tessera/puzzle/puzzle.hpp"
+
+using namespace tessera;
+
+struct TransposeWithoutConflicts {
+  static constexpr const char* name = "transpose_without_conflicts";
+  static constexpr Dim3 block{32, 8};
+  struct Shared {
+    //> FILL ME IN (1 line): another shape of the tile, so that its columns lie in different banks
+    Tile<float, 32, 33> tile;
+    //> instead
+    Tile<float, 32, 32> tile;
+    //> end
+  };
+  void operator()(auto t, auto a, auto out) const {
+    auto& s = shared<Shared>(t);
+    const int x = t.thread.x;
+    for (int y = t.thread.y; y < 32; y += 8) s.tile(y, x) = a(y, x);
+    t.barrier();
+    for (int y = t.thread.y; y < 32; y += 8) out(y, x) = s.tile(x, y);
+  }
+};

@@ -1,0 +1,34 @@
+// Puzzle 18: B comes transposed.
+// C = A * B^T: A (32,32), B (32,32) holds the columns of the second factor as its rows. Tiles of 16 x 16.
+#include "tessera/puzzle/puzzle.hpp"
+
+using namespace tessera;
+
+constexpr int T = 16;
+
+struct TransposedLoading {
+  static constexpr const char* name = "transposed_loading";
+  static constexpr Dim3 block{T, T};
+  struct Shared {
+    Tile<float, T, T> a;
+    Tile<float, T, T + 1> b;  // b(k, n)
+  };
+  void operator()(auto t, auto A, auto B, auto C) const {
+    auto& s = shared<Shared>(t);
+    const int y = t.thread.y, x = t.thread.x;
+    const int row = t.block.y * T + y, col = t.block.x * T + x;
+    float sum = 0;
+    for (int k = 0; k < 32; k += T) {
+      s.a(y, x) = A(row, k + x);
+      //> FILL ME IN (1 line): neighbours along x read neighbours of a row of B, and store them in a column of s.b
+      s.b(x, y) = B(t.block.x * T + y, k + x);
+      //> instead
+      s.b(y, x) = B(col, k + y);
+      //> end
+      t.barrier();
+      for (int i = 0; i < T; ++i) sum = fma(s.a(y, i), s.b(i, x), sum);
+      t.barrier();
+    }
+    C(row, col) = sum;
+  }
+};

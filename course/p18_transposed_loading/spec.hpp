@@ -1,0 +1,10 @@
+#include "tessera/check/explain.hpp"
+#include "tessera/puzzle/run.hpp"
+
+inline void spec(tessera::puzzle::Run& run) {
+  using namespace tessera;
+  const auto A = puzzle::scattered("A", 32, 32, 1), B = puzzle::scattered("B", 32, 32, 2);
+  auto C = puzzle::product_transposed("C", A, B, 16);
+  run.launch("(32,32) times (32,32) transposed", Dim3{2, 2}, TransposedLoading{}, A, B, C);
+  run.goal("sectors of global memory for each request", check::sectors_per_request(run.total()), 4);
+}

@@ -1,0 +1,159 @@
+// What the spec of a puzzle includes: matrices with their expected values, and a Run that launches
+// the learner's kernels on them under the checker, compares every element and judges the goals. The
+// command `tessera puzzle` compiles the learner's file and the spec together and reads the outcome.
+//
+//   void spec(tessera::puzzle::Run& run) {
+//     const auto A = puzzle::counting("A", 9, 9), B = puzzle::counting("B", 9, 9, 2);
+//     auto C = puzzle::product("C", A, B, 3);
+//     run.launch("9 x 9 in tiles of 3 x 3", Dim3{3, 3}, Tiled{}, A, B, C);
+//     run.goal("barriers of a block", double(run.total().block_barriers) / 9, 6);
+//   }
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/check/check.hpp"
+#include "tessera/puzzle/puzzle.hpp"
+#include "tessera/tensor/host_tensor.hpp"
+
+namespace tessera::puzzle {
+
+using Rule = std::function<double(index_t row, index_t col)>;
+
+/// A matrix that kernels read.
+struct Input {
+  std::string name;
+  HostTensor<float> values;
+};
+
+/// What a well-known mistake would have computed instead: an output that agrees with it where it is
+/// wrong says so. `cause`: as in src/cli/puzzle_causes.cpp.
+struct Suspect {
+  std::string cause;
+  HostTensor<float> values;
+};
+
+/// A matrix that kernels write: zeros at first. Every element must come out as expected.
+struct Output {
+  std::string name;
+  HostTensor<float> values, expected;
+  double tolerance = 0;           ///< of an element, absolute
+  std::vector<Suspect> suspects;  ///< the likelier first
+};
+
+Input input(std::string name, index_t rows, index_t cols, const Rule& rule);
+/// 0, 1, 2, ... row by row, times `factor`.
+Input counting(std::string name, index_t rows, index_t cols, double factor = 1);
+/// Small whole numbers without a pattern: sums of products of them are exact.
+Input scattered(std::string name, index_t rows, index_t cols, int seed = 1);
+Output output(std::string name, index_t rows, index_t cols, const Rule& expected);
+/// A (M,K) times B (K,N), with the suspects of a product that is computed in tiles of `tile`; 0:
+/// without tiles.
+Output product(std::string name, const Input& A, const Input& B, index_t tile = 0);
+/// A (M,K) times B (N,K) transposed.
+Output product_transposed(std::string name, const Input& A, const Input& B, index_t tile = 0);
+
+/// A matrix of one row as a vector: the kernel writes a(i).
+template <class Matrix>
+struct Line {
+  Matrix& matrix;
+};
+template <class Matrix>
+Line<Matrix> line(Matrix& matrix) {
+  return {matrix};
+}
+
+/// What a launch may differ in.
+struct LaunchOptions {
+  bool adds_to_outputs = false;  ///< outputs hold zeros that may be read
+  bool changes_tiles = false;    ///< tiles of shared memory are changed in place
+};
+
+/// What the command learns; src/puzzle/run.cpp writes it.
+struct Outcome;
+
+class Run {
+ public:
+  Run(Outcome& outcome, std::string variant, check::Options options);
+
+  /// Is this variant asked for, and nothing wrong so far?
+  bool wants(std::string_view variant);
+  /// Is anything wrong so far? Then launches do nothing, and goals are not judged.
+  bool failed() const;
+
+  /// Launches the kernel on a grid of the block it declares. Matrices in the order of the kernel's
+  /// arguments; those that are Outputs are compared. `what`: one line for the learner.
+  template <class Kernel, class... Matrices>
+  void launch(const std::string& what, Dim3 grid, const Kernel& kernel, Matrices&&... matrices) {
+    launch_with({}, what, grid, kernel, matrices...);
+  }
+  template <class Kernel, class... Matrices>
+  void launch_with(const LaunchOptions& how, const std::string& what, Dim3 grid,
+                   const Kernel& kernel, Matrices&&... matrices) {
+    if (failed()) return;
+    const check::Options options = begin(how, what, {name_of(matrices)...});
+    keep(check::check(options, grid, kernel, view_of(matrices)...));
+    (compare_output(matrices), ...);
+  }
+  /// Values that no kernel computes: a layout's, a constant's.
+  void values(const std::string& what, index_t rows, index_t cols, const Rule& got,
+              const Rule& expected);
+  /// A goal beyond "right": `got` may be at most `limit`.
+  void goal(const std::string& what, double got, double limit);
+
+  /// Of the last launch; all zero where it was not run.
+  const check::Counters& total() const;
+
+ private:
+  template <class Matrix>
+  static auto& matrix_of(Matrix& matrix) {
+    if constexpr (requires { matrix.matrix; }) return matrix.matrix;
+    else return matrix;
+  }
+  template <class Matrix>
+  static std::string name_of(Matrix& matrix) {
+    return matrix_of(matrix).name;
+  }
+  template <class Matrix>
+  static auto view_of(Matrix& matrix) {
+    auto& values = [&]() -> auto& {
+      if constexpr (requires { matrix_of(matrix).expected; }) return matrix_of(matrix).values;
+      else return std::as_const(matrix_of(matrix).values);
+    }
+    ();
+    if constexpr (requires { matrix.matrix; })
+      return tessera::detail::view_as<tessera::detail::row_major_pattern<1>,
+                                      std::remove_pointer_t<decltype(values.data())>, 1>(
+          values.data(), {values.size()});
+    else return values.view();
+  }
+  template <class Matrix>
+  void compare_output(Matrix& matrix) {
+    if constexpr (requires { matrix_of(matrix).expected; }) compare(matrix_of(matrix));
+  }
+  check::Options begin(const LaunchOptions& how, const std::string& what,
+                       std::vector<std::string> names);
+  void keep(const check::Report& report);
+  void compare(const Output& output);
+
+  Outcome& outcome_;
+  std::string variant_;
+  check::Options options_;
+};
+
+using Spec = void (*)(Run&);
+/// The specs of one program, by name.
+struct Entry {
+  const char* name;
+  Spec spec;
+};
+
+/// The program that the command makes of them. Arguments are key=value: puzzle=NAME, variant=NAME
+/// (empty: all), time_limit_s=N, outcome=FILE, which is written last and whole. Returns 0 where the
+/// outcome could be written, whatever it is.
+int run_main(int argc, char** argv, std::span<const Entry> entries);
+
+}  // namespace tessera::puzzle

@@ -1,0 +1,253 @@
+// `tessera puzzle`: the course. Each command reads the course's folder and the learner's progress.
+#include "puzzle.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "checked_kernel.hpp"
+#include "commands.hpp"
+#include "json_text.hpp"
+#include "options.hpp"
+#include "puzzle_answer.hpp"
+#include "puzzle_progress.hpp"
+#include "signals.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/io/atomic_file.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+std::vector<Puzzle> course_of(const PuzzleRequest& request) {
+  return read_course(course_folder(request.course));
+}
+
+/// Where `start` and `reset` write.
+fs::path learners_file(const Puzzle& puzzle, const std::string& folder) {
+  return fs::absolute(folder.empty() ? fs::current_path() : fs::path(folder)) / puzzle.file_name();
+}
+
+std::size_t parts_of(const Puzzle& puzzle) {
+  return std::max<std::size_t>(1, puzzle.variants.size());
+}
+
+const char* state_name(const Puzzle& puzzle, const PuzzleState& state) {
+  if (state.solved.size() >= parts_of(puzzle)) return "solved";
+  return state.file.empty() ? "open" : "started";
+}
+
+void write_start(const Puzzle& puzzle, const fs::path& file, bool force) {
+  std::error_code none;
+  fs::create_directories(file.parent_path(), none);
+  AtomicFile out(file.string(), force ? Overwrite::replace : Overwrite::refuse);
+  out.write(puzzle.start());
+  out.commit();
+}
+
+int list(const Context& context, const PuzzleRequest& request) {
+  const auto course = course_of(request);
+  Progress progress;
+  if (context.json) {
+    ordered_json out = ordered_json::array();
+    for (const auto& each : course)
+      out.push_back({{"id", each.id},
+                     {"title", each.title},
+                     {"variants", each.variants},
+                     {"state", state_name(each, progress[each.id])}});
+    context.print(json_text(out));
+    return 0;
+  }
+  for (const auto& each : course) {
+    const std::string state = state_name(each, progress[each.id]);
+    const char* mark = state == "solved" ? "✓" : state == "started" ? "…" : " ";
+    context.print(
+        fmt::format("{} {:<4} {}\n", context.paint(mark, Ink::green), each.id, each.title));
+  }
+  context.print("\nBegin with 'tessera puzzle start " + course.front().id + "'.\n");
+  return 0;
+}
+
+int start(const Context& context, const PuzzleRequest& request) {
+  const auto course = course_of(request);
+  const Puzzle& puzzle = find_puzzle(course, request.id);
+  const fs::path file = learners_file(puzzle, request.file);
+  write_start(puzzle, file, request.force);
+  Progress progress;
+  progress[puzzle.id].file = file.string();
+  progress.save();
+  context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
+                    puzzle.configuration, "\nEdit ", file.string(), "\nthen: tessera puzzle run ",
+                    puzzle.id, puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(),
+                    "\n"));
+  return 0;
+}
+
+int hint(const Context& context, const PuzzleRequest& request) {
+  const auto course = course_of(request);
+  const Puzzle& puzzle = find_puzzle(course, request.id);
+  Progress progress;
+  auto& shown = progress[puzzle.id].hints;
+  const int all = static_cast<int>(puzzle.hints.size());
+  shown = std::min(shown + 1, all);
+  progress.save();
+  for (int i = 0; i < shown; ++i)
+    context.print(cat(i > 0 ? "\n" : "", "Hint ", i + 1, " of ", all, "\n",
+                      puzzle.hints[static_cast<std::size_t>(i)]));
+  if (shown == all)
+    context.print(cat("\nThat was the last hint: 'tessera puzzle solution ", puzzle.id,
+                      "' shows the solution.\n"));
+  return 0;
+}
+
+int solution(const Context& context, const PuzzleRequest& request) {
+  const auto course = course_of(request);
+  context.print(find_puzzle(course, request.id).solution());
+  return 0;
+}
+
+int explain(const Context& context, const PuzzleRequest& request) {
+  const auto course = course_of(request);
+  const Puzzle& puzzle = find_puzzle(course, request.id);
+  context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
+                    puzzle.configuration, "\n", puzzle.explanation));
+  return 0;
+}
+
+int reset(const Context& context, const PuzzleRequest& request) {
+  const auto course = course_of(request);
+  const Puzzle& puzzle = find_puzzle(course, request.id);
+  Progress progress;
+  const std::string known = progress[puzzle.id].file;
+  const fs::path file = known.empty() ? learners_file(puzzle, "") : fs::path(known);
+  std::string kept;
+  if (fs::exists(file)) {
+    kept = file.string() + ".bak";
+    fs::rename(file, kept);
+  }
+  write_start(puzzle, file, false);
+  progress.forget(puzzle.id);
+  progress[puzzle.id].file = file.string();
+  progress.save();
+  context.print(cat(file.string(), " is as at the start",
+                    kept.empty() ? "" : "; what you had is " + kept, "\n"));
+  return 0;
+}
+
+int show_progress(const Context& context, const PuzzleRequest& request) {
+  const auto course = course_of(request);
+  Progress progress;
+  std::size_t solved = 0;
+  ordered_json puzzles = ordered_json::array();
+  std::string next;
+  for (const auto& each : course) {
+    const PuzzleState& state = progress[each.id];
+    const bool done = std::string(state_name(each, state)) == "solved";
+    solved += done ? 1 : 0;
+    if (!done && next.empty()) next = each.id;
+    puzzles.push_back({{"id", each.id},
+                       {"state", state_name(each, state)},
+                       {"solved", state.solved},
+                       {"runs", state.runs},
+                       {"hints", state.hints}});
+  }
+  if (context.json) {
+    context.print(json_text({{"solved", solved}, {"puzzles", course.size()}, {"each", puzzles}}));
+    return 0;
+  }
+  const std::size_t width = 30, filled = width * solved / course.size();
+  std::string bar;
+  for (std::size_t i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
+  context.print(fmt::format("{} {} of {} puzzles solved, {} %\n", bar, solved, course.size(),
+                            100 * solved / course.size()));
+  if (!next.empty()) context.print("next: tessera puzzle start " + next + "\n");
+  return 0;
+}
+
+using Command = int (*)(const Context&, const PuzzleRequest&);
+using Request = std::shared_ptr<PuzzleRequest>;
+
+CLI::App* add(CLI::App& parent, Context& context, const Request& request, const char* name,
+              const char* what, const char* examples, Command command) {
+  CLI::App* app = add_command(parent, context, name, what, examples);
+  app->add_option("--course", request->course, "The course is in FOLDER")->type_name("FOLDER");
+  app->callback([&context, request, command] {
+    context.action = [&context, request, command] { return command(context, *request); };
+  });
+  return app;
+}
+
+CLI::App* add_with_id(CLI::App& parent, Context& context, const Request& request, const char* name,
+                      const char* what, const char* examples, Command command) {
+  CLI::App* app = add(parent, context, request, name, what, examples, command);
+  app->add_option("ID", request->id, "The puzzle: p16, or 16")->required();
+  return app;
+}
+
+void add_run(CLI::App& app, Context& context, const Request& request) {
+  CLI::App* run = add_with_id(
+      app, context, request, "run", "Compile and run what you wrote, and say what is wrong",
+      "  tessera puzzle run p16 --tiled\n  tessera puzzle run p16 my_p16.cpp --html p16.html",
+      [](const Context& c, const PuzzleRequest& r) { return run_puzzle(c, r); });
+  run->add_option("FILE", request->file, "Your file; default where `start` wrote it")
+      ->type_name("FILE");
+  run->add_flag("--solution", request->solution, "Run the course's solution instead");
+  run->add_option("--html", request->html, "Write the answer with the picture as a page")
+      ->type_name("FILE");
+  run->add_flag("--force", request->force, "Replace the page if it exists");
+  run->add_option("--time-limit", request->time_limit_s, "Seconds that a kernel may take")
+      ->check(CLI::Range(0.1, 600.0))
+      ->type_name("SECONDS");
+  add_json_option(*run, context, "One JSON document on stdout");
+  run->allow_extras();  // the puzzle's own flags
+  run->callback([&context, request, run] {
+    request->words = run->remaining();
+    context.action = [&context, request] {
+      const InterruptsAreNoted noted;
+      return run_puzzle(context, *request);
+    };
+  });
+}
+
+}  // namespace
+
+void add_puzzle(CLI::App& root, Context& context) {
+  const auto request = std::make_shared<PuzzleRequest>();
+  CLI::App* app = add_command(root, context, "puzzle",
+                              "A course: write kernels, and be told why they are wrong",
+                              "  tessera puzzle list\n  tessera puzzle start p01\n  tessera puzzle "
+                              "run p16 --tiled\n  tessera puzzle hint p16");
+  app->require_subcommand(1);
+  add_json_option(*add(*app, context, request, "list", "Show all puzzles", "", list), context,
+                  "As JSON");
+  CLI::App* begin = add_with_id(*app, context, request, "start", "Write the file to edit",
+                                "  tessera puzzle start p01 course", start);
+  begin->add_option("DIR", request->file, "Where; default here")->type_name("FOLDER");
+  begin->add_flag("--force", request->force, "Replace the file if it exists");
+  add_run(*app, context, request);
+  add_with_id(*app, context, request, "hint", "Show one more hint", "", hint);
+  add_with_id(*app, context, request, "solution", "Show the solution", "", solution);
+  add_with_id(*app, context, request, "explain", "Explain the puzzle and its solution", "",
+              explain);
+  add_with_id(*app, context, request, "reset", "Begin again; what you had is kept as .bak", "",
+              reset);
+  add_json_option(
+      *add(*app, context, request, "progress", "Show what is solved", "", show_progress), context,
+      "As JSON");
+  CLI::App* fresh = add(*app, context, request, "new", "Make a puzzle of your own to be changed",
+                        "  tessera puzzle new p90_mine --course my_course",
+                        [](const Context& c, const PuzzleRequest& r) { return new_puzzle(c, r); });
+  fresh->add_option("NAME", request->id, "pNN_name")->required();
+  CLI::App* test =
+      add(*app, context, request, "test", "Test the course: solutions, unfilled files, mistakes",
+          "  tessera puzzle test --course my_course",
+          [](const Context& c, const PuzzleRequest& r) { return test_course(c, r); });
+  test->add_option("ID", request->ids, "Only these puzzles");
+  for (auto* sub : app->get_subcommands({})) sub->group("Commands");
+}
+
+}  // namespace tessera::cli

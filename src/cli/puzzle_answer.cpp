@@ -1,0 +1,255 @@
+// The text and the JSON: see puzzle_answer.hpp.
+#include "puzzle_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostPrinted = 100;  ///< elements of a matrix
+constexpr index_t kMostCells = 48;
+
+/// "3672.0", as the puzzles that this course contains print it.
+std::string element_text(double x) {
+  if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e9) return fmt::format("{:.1f}", x);
+  return fmt::format("{:g}", x);
+}
+std::string short_text(double x) { return fmt::format("{:g}", x); }
+
+std::string buffer_text(const std::vector<double>& values) {
+  std::string out;
+  for (const double x : values) out += (out.empty() ? "" : ", ") + element_text(x);
+  return "HostBuffer([" + out + "])";
+}
+
+std::string out_and_expected(const PuzzleMatrix& m) {
+  if (m.got.size() > kMostPrinted)
+    return cat("out: ", m.name, " (", m.rows, ",", m.cols, "), ",
+               m.got.size() - static_cast<std::size_t>(m.wrong), " of ", m.got.size(),
+               " elements as expected\n");
+  return cat("out: ", buffer_text(m.got), "\nexpected: ", buffer_text(m.expected), "\n");
+}
+
+std::string goals_text(const Context& context, const PuzzleCase& c) {
+  std::string out;
+  for (const auto& goal : c.goals) {
+    const std::string line =
+        fmt::format("{}: {:.4g}, goal: at most {:.4g}", goal.what, goal.got, goal.limit);
+    out += goal.reached ? context.paint("  ✓ " + line, Ink::green) + "\n"
+                        : context.paint("  ✗ " + line, Ink::red) + "\n";
+  }
+  return out;
+}
+
+std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
+                         const PuzzleFinding& f) {
+  const bool is_theirs = f.file == attempt.file;
+  std::string out = context.paint(cat("  ", f.severity, ": ", f.kind), Ink::bold);
+  if (f.line > 0)
+    out += cat(" at ", is_theirs ? f.file : "the library", is_theirs ? cat(":", f.line) : "");
+  if (f.count > 1) out += cat(", ", f.count, " times");
+  out += "\n    " + f.problem + "\n";
+  for (const auto& [file, line] :
+       {std::pair{f.file, f.line}, std::pair{f.other_file, f.other_line}})
+    if (file == attempt.file && line > 0) out += source_line(attempt.source, line);
+  return out;
+}
+
+std::string findings_text(const Context& context, const PuzzleAttempt& attempt,
+                          const PuzzleCase& c) {
+  constexpr std::size_t most = 3;
+  std::string out;
+  std::size_t shown = 0, all = 0;
+  for (const auto& f : c.findings) {
+    if (!f.counts()) continue;
+    if (++all <= most) out += finding_text(context, attempt, f), ++shown;
+  }
+  if (all > shown) out += cat("  and ", all - shown, " more\n");
+  return out;
+}
+
+/// Rows of cells, apart where a block's tile ends.
+std::string picture_text(const Context& context, const PuzzleMatrix& m, const PuzzleCase& c) {
+  const Picture p = picture_of(m, kMostCells);
+  const auto begins = [&](index_t i, index_t tile) {
+    return p.step == 1 && tile > 1 && i > 0 && i % tile == 0;
+  };
+  std::string out = cat("  ", m.name, ", ", m.rows, " x ", m.cols);
+  if (p.step > 1) out += cat(", each cell ", p.step, " x ", p.step, " elements");
+  out += cat(":  ", context.paint("·", Ink::dim), " right  ", context.paint("x", Ink::red),
+             " wrong\n");
+  for (index_t i = 0; i < p.rows; ++i) {
+    if (begins(i, c.tile_rows)) out += "\n";
+    out += fmt::format("  {:>4} ", i * p.step);
+    for (index_t j = 0; j < p.cols; ++j) {
+      const Cell cell = p.cells[static_cast<std::size_t>(i * p.cols + j)];
+      out += begins(j, c.tile_cols) ? "  " : " ";
+      out += cell == Cell::right ? context.paint("·", Ink::dim)
+                                 : context.paint(cell == Cell::wrong ? "x" : "+", Ink::red);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string errors_text(const Context& context, const PuzzleAttempt& attempt) {
+  constexpr std::size_t most = 3;
+  std::string out;
+  for (std::size_t i = 0; i < attempt.errors.size() && i < most; ++i) {
+    const auto& e = attempt.errors[i];
+    out +=
+        context.paint(e.line > 0 ? cat(e.file, ":", e.line, ": ") : cat(e.file, ": "), Ink::bold) +
+        e.message + "\n";
+    if (e.line > 0) out += source_line(attempt.source, e.line, e.column);
+    if (e.message.find("tessera::Recorded") != std::string::npos)
+      out += "    an element is taken by its type: float x = A(row, col); not auto\n";
+  }
+  if (attempt.errors.size() > most) out += cat("and ", attempt.errors.size() - most, " more\n");
+  return out;
+}
+
+std::string printed_text(const PuzzleAttempt& attempt) {
+  if (attempt.printed.empty()) return {};
+  std::string out = "your program printed:\n";
+  const auto lines = lines_of(attempt.printed);
+  for (std::size_t i = 0; i < lines.size() && i < 10; ++i)
+    out += "  | " + lines[i].substr(0, 100) + "\n";
+  if (lines.size() > 10 || attempt.printed_bytes > attempt.printed.size())
+    out += cat("  ... ", attempt.printed_bytes, " bytes in all\n");
+  return out;
+}
+
+std::string cause_text(const Context& context, const PuzzleAttempt& attempt) {
+  const Cause cause = cause_of(attempt);
+  std::string out = "\n" + context.paint("likely cause: " + cause.title, Ink::yellow) + "\n";
+  if (!cause.sentence.empty()) out += "  " + cause.sentence + ".\n";
+  if (!cause.advice.empty()) out += "  try: " + cause.advice + "\n";
+  return out;
+}
+
+ordered_json json_of(const PuzzleCase& c) {
+  ordered_json out = {{"what", c.what}, {"right", c.is_right()}};
+  for (const auto& m : c.outputs) {
+    ordered_json each = {{"name", m.name}, {"rows", m.rows}, {"cols", m.cols}, {"wrong", m.wrong}};
+    for (index_t i = 0; i < m.rows * m.cols && m.wrong > 0; ++i) {
+      if (!m.is_wrong(i)) continue;
+      const auto at = static_cast<std::size_t>(i);
+      each["first"] = {{"row", i / m.cols},
+                       {"column", i % m.cols},
+                       {"expected", m.expected[at]},
+                       {"got", m.got[at]}};
+      break;
+    }
+    out["outputs"].push_back(each);
+  }
+  for (const auto& f : c.findings)
+    if (f.counts())
+      out["findings"].push_back({{"kind", f.kind},
+                                 {"severity", f.severity},
+                                 {"line", f.line},
+                                 {"other_line", f.other_line},
+                                 {"problem", f.problem},
+                                 {"count", f.count}});
+  for (const auto& g : c.goals)
+    out["goals"].push_back(
+        {{"what", g.what}, {"got", g.got}, {"limit", g.limit}, {"reached", g.reached}});
+  return out;
+}
+
+}  // namespace
+
+bool is_solved(const PuzzleAttempt& attempt) {
+  return attempt.errors.empty() && attempt.outcome && attempt.outcome->solved;
+}
+
+std::string source_line(const std::string& source, int line, int column) {
+  const auto lines = lines_of(source);
+  if (line < 1 || line > static_cast<int>(lines.size())) return {};
+  const std::string& text = lines[static_cast<std::size_t>(line - 1)];
+  std::string out = fmt::format("    {:>4} | {}\n", line, text);
+  if (column > 0 && column <= static_cast<int>(text.size()) + 1)
+    out += fmt::format("         | {:>{}}\n", "^", column);
+  return out;
+}
+
+std::string wrong_elements(const PuzzleMatrix& m) {
+  for (index_t i = 0; i < m.rows * m.cols; ++i) {
+    if (!m.is_wrong(i)) continue;
+    const auto at = static_cast<std::size_t>(i);
+    return cat(m.wrong, " of ", m.rows * m.cols, " elements of ", m.name,
+               m.wrong == 1 ? " is" : " are", " wrong. The first: row ", i / m.cols, ", column ",
+               i % m.cols, ": expected ", short_text(m.expected[at]), ", got ",
+               short_text(m.got[at]), ".");
+  }
+  return cat("all ", m.rows * m.cols, " elements of ", m.name, " are right.");
+}
+
+Picture picture_of(const PuzzleMatrix& m, index_t most) {
+  Picture out;
+  while ((std::max(m.rows, m.cols) + out.step - 1) / out.step > most) out.step *= 2;
+  out.rows = (m.rows + out.step - 1) / out.step;
+  out.cols = (m.cols + out.step - 1) / out.step;
+  std::vector<int> right(static_cast<std::size_t>(out.rows * out.cols)), wrong = right;
+  for (index_t i = 0; i < m.rows * m.cols; ++i) {
+    const index_t cell = i / m.cols / out.step * out.cols + i % m.cols / out.step;
+    ++(m.is_wrong(i) ? wrong : right)[static_cast<std::size_t>(cell)];
+  }
+  for (std::size_t i = 0; i < right.size(); ++i)
+    out.cells.push_back(wrong[i] == 0 ? Cell::right : right[i] == 0 ? Cell::wrong : Cell::mixed);
+  return out;
+}
+
+std::string answer_text(const Context& context, const Puzzle& puzzle,
+                        const PuzzleAttempt& attempt) {
+  std::string out = printed_text(attempt) + errors_text(context, attempt);
+  const PuzzleCase* const wrong = wrong_case(attempt);
+  if (attempt.outcome)
+    for (const auto& c : attempt.outcome->cases) {
+      out += context.paint(cat(&c == wrong ? "✗ " : "✓ ", c.what),
+                           &c == wrong ? Ink::red : Ink::green) +
+             "\n";
+      for (const auto& m : c.outputs) out += out_and_expected(m);
+      out += goals_text(context, c);
+    }
+  if (is_solved(attempt)) return out + cat("Puzzle ", puzzle.number, " complete ✅\n");
+  if (wrong != nullptr) {
+    out += "\n";
+    for (const auto& m : wrong->outputs) out += "  " + wrong_elements(m) + "\n";
+    out += findings_text(context, attempt, *wrong);
+  }
+  out += cause_text(context, attempt);
+  if (wrong != nullptr)
+    for (const auto& m : wrong->outputs)
+      if (m.wrong > 0) out += "\n" + picture_text(context, m, *wrong);
+  return out + cat("\nPuzzle ", puzzle.number, " is not solved yet; 'tessera puzzle hint ",
+                   puzzle.id, "' helps\n");
+}
+
+ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,
+                         const PuzzleAttempt& attempt) {
+  ordered_json out = {{"puzzle", puzzle.id}, {"variant", variant}, {"solved", is_solved(attempt)}};
+  out["cases"] = ordered_json::array();
+  if (attempt.outcome)
+    for (const auto& c : attempt.outcome->cases) out["cases"].push_back(json_of(c));
+  out["errors"] = ordered_json::array();
+  for (const auto& e : attempt.errors)
+    out["errors"].push_back({{"line", e.line}, {"column", e.column}, {"message", e.message}});
+  out["printed"] = attempt.printed;
+  if (is_solved(attempt)) return out;
+  const Cause cause = cause_of(attempt);
+  out["cause"] = {{"id", cause.id},
+                  {"title", cause.title},
+                  {"sentence", cause.sentence},
+                  {"try", cause.advice}};
+  return out;
+}
+
+}  // namespace tessera::cli

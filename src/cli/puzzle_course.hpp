@@ -1,0 +1,60 @@
+// The course as files: a folder for each puzzle, pNN_name, with
+//   puzzle.cpp    the solution; the learner's file is cut from it
+//   spec.hpp      what is run and expected (puzzle/run.hpp)
+//   page.md       title, idea, configuration, hints, explanation
+//   mistakes.txt  typical wrong solutions as changes of puzzle.cpp, with the cause to be named
+// Learner's file and solution are one text, so they cannot drift apart.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::cli {
+
+/// A wrong solution and what must be said about it.
+struct Mistake {
+  std::string title, cause;
+  std::string variant;                   ///< to run; empty: all
+  std::vector<std::string> wrong, says;  ///< lines to be put in; texts that the answer holds
+  std::vector<std::string> right;        ///< lines of the solution that they replace
+};
+
+struct Puzzle {
+  std::string id;  ///< "p16"
+  int number = 0;
+  std::filesystem::path folder;
+  std::string title, idea;            ///< the page's heading and first paragraph
+  std::vector<std::string> variants;  ///< "tiled", "idiomatic-tiled"; or none
+  std::string configuration, explanation;
+  std::vector<std::string> hints;
+
+  std::string file_name() const { return id + ".cpp"; }
+  /// The text with what the learner writes, and without.
+  std::string solution() const;
+  std::string start() const;
+  std::vector<Mistake> mistakes() const;
+};
+
+/// Where the course is: `folder` if it is not empty, TESSERA_COURSE, or what is installed with the
+/// command. Throws Error(unavailable) where there is none.
+std::filesystem::path course_folder(const std::string& folder);
+/// In the order of their numbers. Throws Error(file) naming the file that is not as it should be.
+std::vector<Puzzle> read_course(const std::filesystem::path& folder);
+/// By id: "p16", "16". Throws Error(argument) with the nearest.
+const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& id);
+
+/// The solution with the mistake in it. Throws Error(file) where the lines to be replaced are not
+/// in it exactly once.
+std::string with_mistake(const Puzzle& puzzle, const Mistake& mistake);
+
+/// What is between the markers `//> FILL ME IN ...`, `//> instead` and `//> end` of a source:
+/// solution or start. Throws Error(file), which names `file` and line.
+enum class Side { solution, start };
+std::string cut(std::string_view text, Side side, const std::string& file);
+
+std::vector<std::string> lines_of(std::string_view text);
+std::string read_text(const std::filesystem::path& file);
+
+}  // namespace tessera::cli

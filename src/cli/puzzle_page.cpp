@@ -1,0 +1,122 @@
+// The answer as one page: what is wrong, the lines, the cause, and the matrix with every element to
+// point at. See puzzle_answer.hpp.
+#include <fmt/format.h>
+
+#include "puzzle_answer.hpp"
+#include "tessera/core/markup.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr std::string_view kStyle = R"(
+:root{color-scheme:light dark;--ground:#fff;--card:#f5f7f9;--ink:#14202e;--dim:#54626f;--rule:#d5dce3;
+--good:#1a7f37;--bad:#b42318;--right:#e3f2e6;--wrong:#e5484d;--mixed:#f2b8a0}
+@media (prefers-color-scheme:dark){:root{--ground:#10161d;--card:#18212b;--ink:#e6edf3;--dim:#9aa8b6;
+--rule:#2b3743;--good:#56d17a;--bad:#ff8a7d;--right:#1d3a28;--wrong:#e5484d;--mixed:#8a4a35}}
+*{box-sizing:border-box}body{margin:0;background:var(--ground);color:var(--ink);
+font:16px/1.5 system-ui,'DejaVu Sans',Arial,sans-serif}main{max-width:860px;margin:0 auto;padding:20px}
+h1{font-size:24px;margin:0 0 6px}h2{font-size:18px;margin:28px 0 8px}.dim{color:var(--dim)}
+pre{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:8px 12px;overflow-x:auto;
+font:13px/1.5 ui-monospace,'DejaVu Sans Mono',monospace}.good{color:var(--good)}.bad{color:var(--bad)}
+.cause{background:var(--card);border:1px solid var(--rule);border-left:4px solid var(--bad);border-radius:6px;
+padding:8px 16px;margin:14px 0}svg{display:block;max-width:100%;height:auto;max-height:80vh}
+svg text{font:11px ui-monospace,'DejaVu Sans Mono',monospace;fill:var(--dim);text-anchor:end}
+.right{fill:var(--right)}.wrong{fill:var(--wrong)}.mixed{fill:var(--mixed)}
+.key{display:inline-block;width:12px;height:12px;border-radius:2px;margin:0 5px 0 14px;vertical-align:-1px}
+.key.right{background:var(--right)}.key.wrong{background:var(--wrong)}.key.mixed{background:var(--mixed)}
+)";
+
+/// Cells of 16 units; a block's tile stands apart from the next.
+std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
+  constexpr index_t size = 16, gap = 5, margin = 30;
+  const Picture p = picture_of(m, 64);
+  const auto place = [&](index_t i, index_t tile) {
+    return margin + i * size + (p.step == 1 && tile > 1 ? i / tile * gap : 0);
+  };
+  const index_t width = place(p.cols, c.tile_cols), height = place(p.rows, c.tile_rows);
+  std::string out =
+      cat("<svg viewBox=\"0 0 ", width, " ", height, "\" width=\"", width, "\" height=\"", height,
+          "\" role=\"img\" aria-label=\"", escaped(wrong_elements(m)), "\">\n");
+  for (index_t i = 0; i < p.rows; ++i)
+    out += cat("<text x=\"", margin - 5, "\" y=\"", place(i, c.tile_rows) + 12, "\">", i * p.step,
+               "</text>\n");
+  for (index_t j = 0; j < p.cols; ++j)
+    if (p.cols <= 20 || j % 8 == 0)
+      out += cat("<text x=\"", place(j, c.tile_cols) + 13, "\" y=\"", margin - 6, "\">", j * p.step,
+                 "</text>\n");
+  for (index_t i = 0; i < p.rows; ++i)
+    for (index_t j = 0; j < p.cols; ++j) {
+      const Cell cell = p.cells[static_cast<std::size_t>(i * p.cols + j)];
+      const auto at = static_cast<std::size_t>(i * p.step * m.cols + j * p.step);
+      out +=
+          cat("<rect class=\"",
+              cell == Cell::right   ? "right"
+              : cell == Cell::wrong ? "wrong"
+                                    : "mixed",
+              "\" x=\"", place(j, c.tile_cols), "\" y=\"", place(i, c.tile_rows),
+              "\" width=\"14\" height=\"14\" rx=\"2\"><title>", m.name, "(", i * p.step, ",",
+              j * p.step, "): expected ", m.expected[at], ", got ", m.got[at], "</title></rect>\n");
+    }
+  return out + "</svg>\n";
+}
+
+std::string lines_html(const PuzzleAttempt& attempt,
+                       std::initializer_list<std::pair<int, int>> lines) {
+  std::string out;
+  for (const auto& [line, column] : lines) out += source_line(attempt.source, line, column);
+  if (out.empty()) return {};
+  std::string escaped_lines;
+  for (const auto& line : lines_of(out)) escaped_lines += escaped(line) + "\n";
+  return "<pre>" + escaped_lines + "</pre>\n";
+}
+
+std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  std::string out = cat("<h2 class=\"", c.is_right() ? "good" : "bad", "\">",
+                        c.is_right() ? "✓ " : "✗ ", escaped(c.what), "</h2>\n");
+  for (const auto& m : c.outputs) out += cat("<p>", escaped(wrong_elements(m)), "</p>\n");
+  for (const auto& goal : c.goals)
+    out += fmt::format("<p class=\"{}\">{}: {:.4g}, goal: at most {:.4g}</p>\n",
+                       goal.reached ? "good" : "bad", escaped(goal.what), goal.got, goal.limit);
+  for (const auto& f : c.findings) {
+    if (!f.counts()) continue;
+    out += cat("<p><b>", f.severity, ": ", f.kind, "</b> ", escaped(f.problem), "</p>\n");
+    if (f.file == attempt.file) out += lines_html(attempt, {{f.line, 0}, {f.other_line, 0}});
+  }
+  for (const auto& m : c.outputs)
+    out += cat("<p class=\"dim\">", m.name, ", ", m.rows, " x ", m.cols,
+               "<span class=\"key right\"></span>right<span class=\"key wrong\"></span>wrong"
+               "<span class=\"key mixed\"></span>some of several</p>\n",
+               picture_svg(m, c));
+  return out;
+}
+
+}  // namespace
+
+std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt) {
+  const std::string title = cat("Puzzle ", puzzle.number, ": ", puzzle.title);
+  std::string body = cat("<h1>", escaped(title), "</h1>\n");
+  for (const auto& e : attempt.errors)
+    body += cat("<p class=\"bad\">", escaped(e.message), "</p>\n",
+                lines_html(attempt, {{e.line, e.column}}));
+  if (is_solved(attempt)) {
+    body += "<p class=\"good\">Solved.</p>\n";
+  } else {
+    const Cause cause = cause_of(attempt);
+    body += cat("<div class=\"cause\"><p>Likely cause: <b>", escaped(cause.title), "</b></p>\n<p>",
+                escaped(cause.sentence), "</p>\n<p>Try: ", escaped(cause.advice), "</p></div>\n");
+  }
+  if (attempt.outcome)
+    for (const auto& c : attempt.outcome->cases) body += case_html(attempt, c);
+  return cat(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
+      "name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\"/>\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+      "'none'; style-src 'unsafe-inline'\"/>\n"
+      "<title>",
+      escaped(title), "</title>\n<style>", kStyle, "</style>\n</head>\n<body><main>\n", body,
+      "</main></body>\n</html>\n");
+}
+
+}  // namespace tessera::cli

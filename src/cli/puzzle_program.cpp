@@ -1,0 +1,165 @@
+// Compiles, runs, reads what is left: see puzzle_program.hpp.
+#include "puzzle_program.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+
+#include "compile.hpp"
+#include "program.hpp"
+#include "temporary_folder.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostPrinted = 2000;
+
+/// The learner's file under its own name beside the program's main file, which includes it.
+std::string program_of_one(const PuzzleTry& one) {
+  return cat("#include \"", one.puzzle->file_name(), "\"\n#include \"",
+             (one.puzzle->folder / "spec.hpp").string(),
+             "\"\nint main(int argc, char** argv) {\n"
+             "  const tessera::puzzle::Entry entries[] = {{\"",
+             one.name,
+             "\", &spec}};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
+}
+
+/// Each in a namespace of its own, with all includes in front.
+std::string program_of_many(const std::vector<PuzzleTry>& tries) {
+  std::string includes, bodies, entries;
+  for (const auto& one : tries) {
+    bodies += cat("namespace ", one.name, " {\n#line 1 \"", one.puzzle->file_name(), "\"\n");
+    for (const auto& text : {one.source, read_text(one.puzzle->folder / "spec.hpp")})
+      for (const auto& line : lines_of(text)) {
+        const bool is_include = line.starts_with("#include");
+        if (is_include) includes += line + "\n";
+        bodies += (is_include ? "" : line) + "\n";
+      }
+    bodies += "}\n";
+    entries += cat("{\"", one.name, "\", &", one.name, "::spec},\n");
+  }
+  return cat(includes, bodies, "int main(int argc, char** argv) {\n",
+             "  const tessera::puzzle::Entry entries[] = {\n", entries,
+             "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
+}
+
+/// Whether it compiled; what the compiler said is in `said`.
+bool compile_in(const fs::path& folder, std::string& said) {
+  const Installed at = installed();
+  std::vector<std::string> words{"-std=c++20",
+                                 "-O0",
+                                 "-w",
+                                 "-DTESSERA_CHECK=1",
+                                 "-ftrivial-auto-var-init=pattern",
+                                 "-fstack-clash-protection",
+                                 "-ffp-contract=off",
+                                 "-I" + at.include.string(),
+                                 "main.cpp",
+                                 "-o",
+                                 "puzzle"};
+  for (auto& each : link_words(at)) words.push_back(std::move(each));
+  const std::string file = (folder / "said").string();
+  const bool good = run_compiler(words, file, folder.string()).good();
+  said = read_text(file);
+  return good;
+}
+
+void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, PuzzleAttempt& out) {
+  const std::string outcome = (folder / (one.name + ".json")).string(),
+                    printed = (folder / "printed").string();
+  const ProgramEnd end = run_program(
+      {.words = {(folder / "puzzle").string(), "puzzle=" + one.name, "variant=" + one.variant,
+                 "outcome=" + outcome, cat("time_limit_s=", time_limit_s)},
+       .stderr_file = printed,
+       .stdout_file = printed,
+       .folder = folder.string(),
+       .environment = {"TESSERA_PUZZLE_FOLDER=" + folder.string()},
+       .seconds = time_limit_s + 3});
+  std::error_code none;
+  out.printed_bytes = fs::file_size(printed, none);
+  if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrinted);
+  else out.printed_bytes = 0;
+  if (fs::exists(outcome)) out.outcome = read_outcome(read_text(outcome));
+  if (out.outcome) return;
+  out.timed_out = end.timed_out;
+  out.end = end.timed_out ? cat("was still running after ", time_limit_s + 3, " s and was ended")
+                          : end.text();
+}
+
+PuzzleAttempt fresh(const PuzzleTry& one) {
+  PuzzleAttempt out;
+  out.source = one.source;
+  out.file = one.puzzle->file_name();
+  return out;
+}
+
+}  // namespace
+
+std::vector<CompileError> compile_errors(const std::string& said, const std::string& file) {
+  static const std::regex place(R"(^([^:\s]+):(\d+):(?:(\d+):)?\s*(.*)$)");
+  std::vector<CompileError> out;
+  CompileError asked;  // the learner's line that the following error was reached from
+  std::string somewhere;
+  std::smatch match;
+  for (const auto& line : lines_of(said)) {
+    if (line.find("undefined reference to") != std::string::npos && somewhere.empty())
+      somewhere = line.substr(line.find("undefined reference to"));
+    if (!std::regex_match(line, match, place)) {
+      if (line.find(": In ") != std::string::npos) asked = {};
+      continue;
+    }
+    const bool is_theirs = fs::path(match[1].str()).filename() == file;
+    CompileError here{file, match[4], std::atoi(match[2].str().c_str()),
+                      std::atoi(match[3].str().c_str())};
+    const bool is_error =
+        here.message.starts_with("error: ") || here.message.starts_with("fatal error: ");
+    if (is_error) {
+      here.message = here.message.substr(here.message.find(": ") + 2);
+      if (!is_theirs && asked.line > 0) here.line = asked.line, here.column = asked.column;
+      if (is_theirs || asked.line > 0) out.push_back(here);
+      else if (somewhere.empty()) somewhere = here.message;
+      if (!is_theirs) asked = {};
+    } else if (is_theirs && here.message.find("required") != std::string::npos) {
+      asked = here;
+    } else if (is_theirs && here.message.find("instantiation of") != std::string::npos &&
+               out.empty() && !somewhere.empty()) {
+      out.push_back({file, somewhere, here.line, here.column});  // Clang says it behind the error
+    }
+  }
+  if (out.empty() && !somewhere.empty()) out.push_back({file, somewhere, 0, 0});
+  if (out.empty()) out.push_back({file, said.substr(0, said.find('\n')), 0, 0});
+  return out;
+}
+
+PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s) {
+  PuzzleAttempt out = fresh(one);
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / out.file) << one.source;
+  std::ofstream(folder.path() / "main.cpp") << program_of_one(one);
+  std::string said;
+  if (compile_in(folder.path(), said)) run_in(folder.path(), one, time_limit_s, out);
+  else out.errors = compile_errors(said, out.file);
+  return out;
+}
+
+std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
+                                            double time_limit_s) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "main.cpp") << program_of_many(tries);
+  std::string said;
+  const bool compiled = compile_in(folder.path(), said);
+  std::vector<PuzzleAttempt> out;
+  for (const auto& one : tries) {
+    out.push_back(fresh(one));
+    if (compiled) run_in(folder.path(), one, time_limit_s, out.back());
+    else out.back().errors = compile_errors(said, out.back().file);
+  }
+  return out;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,51 @@
+// A learner's file as a program: compiled with the puzzle's spec in a temporary folder, run there
+// with little memory and for a short time. Whatever becomes of it, there is an attempt to speak of.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "puzzle_course.hpp"
+#include "puzzle_outcome.hpp"
+
+namespace tessera::cli {
+
+/// What the compiler refuses, at the learner's line.
+struct CompileError {
+  std::string file, message;
+  int line = 0, column = 0;  ///< line 0: nowhere in the learner's file
+};
+
+struct PuzzleAttempt {
+  std::string source;                ///< the learner's text
+  std::string file;                  ///< what the learner calls it: "p16.cpp"
+  std::vector<CompileError> errors;  ///< it does not compile
+  std::optional<PuzzleOutcome> outcome;
+  std::string end;  ///< where there is no outcome: "was ended by signal 11 (...)"
+  bool timed_out = false;
+  std::string printed;  ///< what the program has written to stdout and stderr, its beginning
+  std::uintmax_t printed_bytes = 0;
+};
+
+/// One text to be tried: of a learner, or one of many of a course that is tested.
+struct PuzzleTry {
+  const Puzzle* puzzle;
+  std::string source, variant;
+  std::string name;  ///< an identifier, unique among those of one program
+};
+
+/// Compiles and runs one. Throws Error(unavailable) without a compiler or library.
+PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s);
+
+/// Compiles all into one program and runs each. Where they do not compile together all have the
+/// errors.
+std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
+                                            double time_limit_s);
+
+/// The errors of a compiler's output that concern `file`, in order; one without a line where none
+/// does.
+std::vector<CompileError> compile_errors(const std::string& said, const std::string& file);
+
+}  // namespace tessera::cli

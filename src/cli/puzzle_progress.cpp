@@ -1,0 +1,54 @@
+// The file of the learner's progress: see puzzle_progress.hpp.
+#include "puzzle_progress.hpp"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "puzzle_course.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/io/atomic_file.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+fs::path state_file() {
+  const char* const state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state == '/') return fs::path(state) / "tessera/puzzles.json";
+  const char* const home = std::getenv("HOME");
+  const fs::path base =
+      home != nullptr && *home == '/' ? fs::path(home) : fs::temp_directory_path();
+  return base / ".local/state/tessera/puzzles.json";
+}
+
+}  // namespace
+
+Progress::Progress() : file_(state_file()) {
+  if (!fs::exists(file_)) return;
+  const json all = json::parse(read_text(file_), nullptr, false);
+  try {
+    for (const auto& [id, each] : all.at("puzzles").items())
+      states_[id] = {each.at("file"), each.at("solved"), each.at("hints"), each.at("runs")};
+  } catch (const json::exception&) {
+    throw Error(Category::file, cat("puzzle: ", file_.string(), " is damaged"), {}, {},
+                "remove it; the files you wrote are not in it");
+  }
+}
+
+void Progress::save() const {
+  json all = json::object();
+  for (const auto& [id, each] : states_)
+    all[id] = {
+        {"file", each.file}, {"solved", each.solved}, {"hints", each.hints}, {"runs", each.runs}};
+  std::error_code none;
+  fs::create_directories(file_.parent_path(), none);
+  AtomicFile out(file_.string(), Overwrite::replace);
+  out.write(json{{"puzzles", all}}.dump(2) + "\n");
+  out.commit();
+}
+
+}  // namespace tessera::cli

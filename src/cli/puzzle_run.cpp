@@ -1,0 +1,98 @@
+// `tessera puzzle run`: see puzzle.hpp.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "checked_kernel.hpp"
+#include "json_text.hpp"
+#include "puzzle.hpp"
+#include "puzzle_answer.hpp"
+#include "puzzle_progress.hpp"
+#include "suggest.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The variant that the flags name, or "" for all of them.
+std::string variant_of(const Puzzle& puzzle, const std::vector<std::string>& words) {
+  std::vector<std::string> flags;
+  for (const auto& each : puzzle.variants) flags.push_back("--" + each);
+  std::string out;
+  for (const auto& word : words) {
+    const bool is_known = std::find(flags.begin(), flags.end(), word) != flags.end();
+    if (!is_known && flags.empty())
+      throw Error(Category::argument,
+                  cat("run: unexpected '", word, "': puzzle ", puzzle.id, " has no flags"));
+    if (!is_known)
+      throw Error(Category::argument, cat("run: invalid option '", word,
+                                          "'; choose among the available flags: ", join(flags)));
+    if (!out.empty())
+      throw Error(Category::argument, "run: one flag at a time; without a flag all are run");
+    out = word.substr(2);
+  }
+  return out;
+}
+
+/// FILE, or where it was started, or here.
+fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::string& started) {
+  for (const fs::path& each : {fs::path(named), fs::path(puzzle.file_name()), fs::path(started)}) {
+    if (each.empty()) continue;
+    if (fs::is_regular_file(each)) return each;
+    if (each == named) throw Error(Category::file, cat("run: there is no file ", named));
+  }
+  throw Error(Category::file, cat("run: there is no file ", puzzle.file_name()), {}, {},
+              cat("'tessera puzzle start ", puzzle.id, "' writes it"));
+}
+
+void note_progress(Progress& progress, const Puzzle& puzzle, const std::string& variant,
+                   const PuzzleAttempt& attempt) {
+  PuzzleState& state = progress[puzzle.id];
+  ++state.runs;
+  if (is_solved(attempt)) {
+    if (!variant.empty() || puzzle.variants.empty()) state.solved.insert(variant);
+    else state.solved.insert(puzzle.variants.begin(), puzzle.variants.end());
+  }
+  progress.save();
+}
+
+/// A program may write to its own folder only; where the system cannot see to that, what it did to
+/// the learner's file is undone.
+void put_back(const Context& context, const fs::path& file, const std::string& text) {
+  std::error_code none;
+  if (fs::is_regular_file(file, none) && read_text(file) == text) return;
+  std::ofstream(file) << text;
+  context.warn(cat("your program changed ", file.string(), "; it is as it was before"));
+}
+
+}  // namespace
+
+int run_puzzle(const Context& context, const PuzzleRequest& request) {
+  const auto course = read_course(course_folder(request.course));
+  const Puzzle& puzzle = find_puzzle(course, request.id);
+  const std::string variant = variant_of(puzzle, request.words);
+  Progress progress;
+  PuzzleTry one{&puzzle, {}, variant, puzzle.id};
+  fs::path file;
+  if (!request.solution) file = file_of(puzzle, request.file, progress[puzzle.id].file);
+  one.source = request.solution ? puzzle.solution() : read_text(file);
+  if (!request.html.empty())
+    check_output(request.html, request.force ? Overwrite::replace : Overwrite::refuse);
+  const PuzzleAttempt done = attempt(one, request.time_limit_s);
+  if (!request.solution) {
+    put_back(context, file, one.source);
+    note_progress(progress, puzzle, variant, done);
+  }
+  if (!request.html.empty())
+    write_file(context, request.html, request.force, answer_html(puzzle, done));
+  context.print(context.json ? json_text(answer_json(puzzle, variant, done))
+                             : answer_text(context, puzzle, done));
+  return is_solved(done) ? 0 : 1;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,172 @@
+// `tessera puzzle test` and `tessera puzzle new`, for teachers: see puzzle.hpp.
+#include "puzzle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "puzzle_answer.hpp"
+#include "signals.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A text of the course, and what must come of it.
+struct Claim {
+  const Puzzle* puzzle;
+  std::string what, cause;  ///< cause: empty where it must be solved
+  std::vector<std::string> says;
+  PuzzleTry one;
+};
+
+std::vector<Claim> claims_of(const Puzzle& puzzle) {
+  std::vector<Claim> out;
+  const auto name = [&] { return cat(puzzle.id, "_", out.size()); };
+  out.push_back({&puzzle, "the solution", "", {}, {&puzzle, puzzle.solution(), "", name()}});
+  out.push_back({&puzzle, "the unfilled file", "*", {}, {&puzzle, puzzle.start(), "", name()}});
+  for (const auto& m : puzzle.mistakes())
+    out.push_back(
+        {&puzzle, m.title, m.cause, m.says, {&puzzle, with_mistake(puzzle, m), m.variant, name()}});
+  return out;
+}
+
+/// What is wrong with it; empty: it is as claimed.
+std::string broken(const Context& context, const Claim& claim, const PuzzleAttempt& attempt) {
+  if (!attempt.errors.empty()) {
+    const CompileError& e = attempt.errors.front();
+    return cat("does not compile: line ", e.line, ": ", e.message);
+  }
+  if (claim.cause.empty() && is_solved(attempt)) return {};
+  const std::string got = is_solved(attempt) ? "solved" : cause_of(attempt).id;
+  if (claim.cause.empty())
+    return cat("is not right: ", got, "\n", answer_text(context, *claim.puzzle, attempt));
+  if (claim.cause == "*" && !is_solved(attempt) && attempt.outcome) return {};
+  if (claim.cause != got)
+    return cat("expected ", claim.cause, ", got ", got, "\n",
+               answer_text(context, *claim.puzzle, attempt));
+  const std::string text = answer_text(context, *claim.puzzle, attempt);
+  for (const auto& each : claim.says)
+    if (text.find(each) == std::string::npos)
+      return cat("the answer does not say '", each, "'\n", text);
+  return {};
+}
+
+std::vector<PuzzleAttempt> attempts_of(const std::vector<Claim>& claims, double time_limit_s) {
+  std::vector<PuzzleTry> tries;
+  for (const auto& each : claims) tries.push_back(each.one);
+  return attempt_together(tries, time_limit_s);
+}
+
+constexpr const char* kSource =
+    R"(// A puzzle to be changed: out = 2 a, one thread for each element.
+#include "tessera/puzzle/puzzle.hpp"
+
+using namespace tessera;
+
+struct Doubled {
+  static constexpr const char* name = "doubled";
+  static constexpr Dim3 block{8};
+  void operator()(auto t, auto a, auto out) const {
+    //> FILL ME IN (1 line): what goes into out(t.thread)?
+    out(t.thread) = 2 * a(t.thread);
+    //> end
+  }
+};
+)";
+constexpr const char* kSpec = R"(#include "tessera/puzzle/run.hpp"
+
+inline void spec(tessera::puzzle::Run& run) {
+  using namespace tessera;
+  const auto a = puzzle::counting("a", 1, 8);
+  auto out = puzzle::output("out", 1, 8, [](index_t, index_t i) { return 2.0 * double(i); });
+  run.launch("8 elements", Dim3{1}, Doubled{}, puzzle::line(a), puzzle::line(out));
+}
+)";
+constexpr const char* kPage = R"(# Doubled
+
+Each thread writes one element.
+
+## Configuration
+
+- One block of 8 threads.
+
+## Hint
+
+Thread i knows its number: `t.thread`.
+
+## Explanation
+
+One thread, one element.
+)";
+constexpr const char* kMistakes = R"(== tripled
+cause: all-wrong
+-    out(t.thread) = 2 * a(t.thread);
++    out(t.thread) = 3 * a(t.thread) + 1;
+)";
+
+}  // namespace
+
+int test_course(const Context& context, const PuzzleRequest& request) {
+  const InterruptsAreNoted noted;
+  const auto course = read_course(course_folder(request.course));
+  std::vector<const Puzzle*> wanted;
+  for (const auto& each : course)
+    if (request.ids.empty()) wanted.push_back(&each);
+  for (const auto& id : request.ids) wanted.push_back(&find_puzzle(course, id));
+  // Two programs at a time, of some puzzles each: the library's headers are read once for all.
+  constexpr std::size_t at_once = 2;
+  std::vector<std::vector<Claim>> groups(std::min(at_once, wanted.size()));
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    for (auto& claim : claims_of(*wanted[i])) groups[i % groups.size()].push_back(std::move(claim));
+  std::vector<std::future<std::vector<PuzzleAttempt>>> attempts;
+  for (const auto& group : groups)
+    attempts.push_back(std::async(std::launch::async, [&group] { return attempts_of(group, 1); }));
+  std::size_t good = 0, bad = 0;
+  std::string out;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto done = attempts[g].get();
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      const std::string why = broken(context, groups[g][i], done[i]);
+      ++(why.empty() ? good : bad);
+      if (!why.empty())
+        out += cat("FAILED: ", groups[g][i].puzzle->id, ": ", groups[g][i].what, ": ", why, "\n");
+      else context.detail(cat(groups[g][i].puzzle->id, ": ", groups[g][i].what, ": as it must be"));
+    }
+  }
+  context.print(out + cat(wanted.size(), " puzzles: ", good, " as they must be, ", bad, " not\n"));
+  return bad == 0 ? 0 : 1;
+}
+
+int new_puzzle(const Context& context, const PuzzleRequest& request) {
+  const std::string& name = request.id;
+  const bool is_name = name.size() > 3 && name[0] == 'p' &&
+                       std::isdigit(static_cast<unsigned char>(name[1])) != 0 &&
+                       name.find('_') != std::string::npos && name.find('/') == std::string::npos;
+  if (!is_name)
+    throw Error(Category::argument, "new: the name of a puzzle", "pNN_name, like p90_mine", name);
+  const fs::path folder = fs::path(request.course.empty() ? "." : request.course) / name;
+  if (fs::exists(folder))
+    throw Error(Category::argument, cat("new: ", folder.string(), " exists already"));
+  fs::create_directories(folder);
+  for (const auto& [file, text] : {std::pair{"puzzle.cpp", kSource},
+                                   {"spec.hpp", kSpec},
+                                   {"page.md", kPage},
+                                   {"mistakes.txt", kMistakes}})
+    std::ofstream(folder / file) << text;
+  context.print(
+      cat(folder.string(),
+          " holds puzzle.cpp, spec.hpp, page.md and mistakes.txt; 'tessera puzzle test --course ",
+          folder.parent_path().string(), "' tests them\n"));
+  return 0;
+}
+
+}  // namespace tessera::cli

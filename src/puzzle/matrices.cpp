@@ -1,0 +1,123 @@
+// Inputs, expected values, and what well-known mistakes would compute: see run.hpp.
+#include "tessera/core/random.hpp"
+#include "tessera/puzzle/run.hpp"
+
+namespace tessera::puzzle {
+
+namespace {
+
+HostTensor<float> filled(index_t rows, index_t cols, const Rule& rule) {
+  HostTensor<float> out(rows, cols);
+  for (index_t i = 0; i < rows; ++i)
+    for (index_t j = 0; j < cols; ++j) out.data()[i * cols + j] = static_cast<float>(rule(i, j));
+  return out;
+}
+
+double element(const Input& m, index_t row, index_t col) {
+  return m.values.data()[row * m.values.cols() + col];
+}
+
+/// The sum over k in [begin, end) of a(row, k) * b(k, col).
+Rule sum(index_t begin, index_t end, Rule a, Rule b) {
+  return [=](index_t row, index_t col) {
+    double out = 0;
+    for (index_t k = begin; k < end; ++k) out += a(row, k) * b(k, col);
+    return out;
+  };
+}
+
+void suspect(Output& out, std::string cause, const Rule& rule) {
+  out.suspects.push_back({std::move(cause), filled(out.values.rows(), out.values.cols(), rule)});
+}
+
+/// Mistakes of tiles along k.
+void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Rule& b) {
+  if (tile == 0 || tile >= K) return;
+  const index_t last = (K - 1) / tile * tile;
+  suspect(out, "last-k-tile-dropped", sum(0, last, a, b));
+  suspect(out, "sum-not-kept", sum(last, K, a, b));
+  suspect(out, "only-the-first-tile", sum(0, tile, a, b));
+  suspect(out, "same-tile-again",
+          sum(
+              0, K / tile * tile, [=](index_t i, index_t k) { return a(i, k % tile); },
+              [=](index_t k, index_t j) { return b(k % tile, j); }));
+  if (K % tile != 0 || out.values.rows() != K || out.values.cols() != K) return;
+  // Tile (i, j) taken for tile (j, i), and element (i, j) of a tile for element (j, i).
+  const auto other_tile = [=](const Rule& m) -> Rule {
+    return [=](index_t i, index_t j) {
+      return m(j / tile * tile + i % tile, i / tile * tile + j % tile);
+    };
+  };
+  const auto inside_out = [=](const Rule& m) -> Rule {
+    return [=](index_t i, index_t j) {
+      return m(i / tile * tile + j % tile, j / tile * tile + i % tile);
+    };
+  };
+  suspect(out, "wrong-tile", sum(0, K, other_tile(a), b));
+  suspect(out, "wrong-tile", sum(0, K, a, other_tile(b)));
+  suspect(out, "tile-transposed", sum(0, K, inside_out(a), b));
+  suspect(out, "tile-transposed", sum(0, K, a, inside_out(b)));
+}
+
+/// The product of two rules, and mistakes that any product knows.
+Output product_of(std::string name, index_t M, index_t N, index_t K, index_t tile, const Rule& a,
+                  const Rule& b) {
+  Output out = output(std::move(name), M, N, sum(0, K, a, b));
+  suspect_tiles(out, K, tile, a, b);
+  suspect(out, "one-product", [=](index_t i, index_t j) { return a(i, K - 1) * b(K - 1, j); });
+  suspect(out, "loop-too-short", sum(0, K - 1, a, b));
+  suspect(out, "loop-too-short", sum(1, K, a, b));
+  if (M == K && K == N) {
+    const Rule at = [=](index_t i, index_t j) { return a(j, i); };
+    const Rule bt = [=](index_t i, index_t j) { return b(j, i); };
+    suspect(out, "a-transposed", sum(0, K, at, b));
+    suspect(out, "b-transposed", sum(0, K, a, bt));
+    suspect(out, "operands-swapped", sum(0, K, b, a));
+    suspect(out, "swapped-indices", sum(0, K, bt, at));
+    suspect(out, "elementwise", [=](index_t i, index_t j) { return a(i, j) * b(i, j); });
+  }
+  return out;
+}
+
+}  // namespace
+
+Input input(std::string name, index_t rows, index_t cols, const Rule& rule) {
+  return {std::move(name), filled(rows, cols, rule)};
+}
+
+Input counting(std::string name, index_t rows, index_t cols, double factor) {
+  return input(std::move(name), rows, cols, [=](index_t row, index_t col) {
+    return factor * static_cast<double>(row * cols + col);
+  });
+}
+
+Input scattered(std::string name, index_t rows, index_t cols, int seed) {
+  return input(std::move(name), rows, cols, [=](index_t row, index_t col) {
+    const auto bits =
+        random_bits(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(row * cols + col));
+    return static_cast<double>(bits % 17) - 8;
+  });
+}
+
+Output output(std::string name, index_t rows, index_t cols, const Rule& expected) {
+  Output out{std::move(name), HostTensor<float>(rows, cols), filled(rows, cols, expected), 0, {}};
+  if (rows == cols && rows > 1)
+    suspect(out, "swapped-indices", [&](index_t i, index_t j) { return expected(j, i); });
+  return out;
+}
+
+Output product(std::string name, const Input& A, const Input& B, index_t tile) {
+  return product_of(
+      std::move(name), A.values.rows(), B.values.cols(), A.values.cols(), tile,
+      [&A](index_t i, index_t k) { return element(A, i, k); },
+      [&B](index_t k, index_t j) { return element(B, k, j); });
+}
+
+Output product_transposed(std::string name, const Input& A, const Input& B, index_t tile) {
+  return product_of(
+      std::move(name), A.values.rows(), B.values.rows(), A.values.cols(), tile,
+      [&A](index_t i, index_t k) { return element(A, i, k); },
+      [&B](index_t k, index_t j) { return element(B, j, k); });
+}
+
+}  // namespace tessera::puzzle

@@ -1,0 +1,186 @@
+// The program of a puzzle: runs the spec, and writes what came of it as one JSON document: see
+// puzzle/run.hpp.
+#include "tessera/puzzle/run.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cage.hpp"
+#include "tessera/check/format.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::puzzle {
+
+using nlohmann::json;
+
+struct Outcome {
+  json cases = json::array();  ///< of which only the last may have failed
+  check::Counters total;
+  bool failed = false;
+};
+
+namespace {
+
+json numbers(const HostTensor<float>& m) {
+  json out = json::array();
+  for (const float x : m) {
+    if (std::isfinite(x)) out.push_back(x);
+    else out.push_back(std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+  }
+  return out;
+}
+
+bool is_right(const Output& m, index_t i) {
+  return std::abs(double{m.values.data()[i]} - m.expected.data()[i]) <= m.tolerance;
+}
+
+/// The first suspect that has computed all that is wrong, and something of it.
+std::string looks_like(const Output& m) {
+  for (const Suspect& each : m.suspects) {
+    bool differs = false, agrees = true;
+    for (index_t i = 0; i < m.values.size(); ++i) {
+      if (is_right(m, i)) continue;
+      const float got = m.values.data()[i];
+      agrees = agrees && got == each.values.data()[i];
+      differs = differs || got != 0;
+    }
+    if (agrees && differs) return each.cause;
+  }
+  return {};
+}
+
+json outcome_of(const Output& m) {
+  index_t wrong = 0;
+  for (index_t i = 0; i < m.values.size(); ++i) wrong += is_right(m, i) ? 0 : 1;
+  json out = {{"name", m.name},
+              {"rows", m.values.rows()},
+              {"cols", m.values.cols()},
+              {"wrong", wrong},
+              {"tolerance", m.tolerance},
+              {"got", numbers(m.values)},
+              {"expected", numbers(m.expected)}};
+  out["looks_like"] = wrong > 0 ? looks_like(m) : "";
+  return out;
+}
+
+struct Arguments {
+  std::string puzzle, variant, outcome;
+  double time_limit_s = 5;
+};
+
+Arguments arguments_of(int argc, char** argv) {
+  Arguments out;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = word.substr(0, equals);
+    const std::string value(word.substr(equals + 1));
+    if (key == "puzzle") out.puzzle = value;
+    else if (key == "variant") out.variant = value;
+    else if (key == "outcome") out.outcome = value;
+    else if (key == "time_limit_s") out.time_limit_s = std::atof(value.c_str());
+  }
+  return out;
+}
+
+/// Whole or not at all.
+bool write(const std::string& path, const std::string& text) {
+  const std::string unfinished = path + ".part";
+  std::FILE* const file = std::fopen(unfinished.c_str(), "wb");
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !written) return false;
+  std::error_code failed;
+  std::filesystem::rename(unfinished, path, failed);
+  return !failed;
+}
+
+}  // namespace
+
+Run::Run(Outcome& outcome, std::string variant, check::Options options)
+    : outcome_(outcome), variant_(std::move(variant)), options_(std::move(options)) {}
+
+bool Run::wants(std::string_view variant) {
+  return !failed() && (variant_.empty() || variant_ == variant);
+}
+
+bool Run::failed() const { return outcome_.failed; }
+
+const check::Counters& Run::total() const { return outcome_.total; }
+
+check::Options Run::begin(const LaunchOptions& how, const std::string& what,
+                          std::vector<std::string> names) {
+  outcome_.total = {};
+  outcome_.cases.push_back(
+      {{"what", what}, {"outputs", json::array()}, {"goals", json::array()}, {"report", nullptr}});
+  check::Options out = options_;
+  out.tensors = std::move(names);
+  out.problem = what;
+  out.fresh_outputs = !how.adds_to_outputs;
+  out.forget_tiles = !how.changes_tiles;
+  return out;
+}
+
+void Run::keep(const check::Report& report) {
+  json& last = outcome_.cases.back();
+  last["report"] = json::parse(check::to_json(report, check::device_model("h200")));
+  last["report"].erase("device");
+  outcome_.total = report.total;
+  outcome_.failed = !report.summary.clean;
+}
+
+void Run::compare(const Output& output) {
+  outcome_.cases.back()["outputs"].push_back(outcome_of(output));
+  if (outcome_.cases.back()["outputs"].back()["wrong"] != 0) outcome_.failed = true;
+}
+
+void Run::values(const std::string& what, index_t rows, index_t cols, const Rule& got,
+                 const Rule& expected) {
+  if (failed()) return;
+  begin({}, what, {});
+  Output out = output("out", rows, cols, expected);
+  out.values = std::move(input("out", rows, cols, got).values);
+  compare(out);
+}
+
+void Run::goal(const std::string& what, double got, double limit) {
+  if (failed() || outcome_.cases.empty()) return;
+  const bool reached = got <= limit;
+  outcome_.cases.back()["goals"].push_back(
+      {{"what", what}, {"got", got}, {"limit", limit}, {"reached", reached}});
+  if (!reached) outcome_.failed = true;
+}
+
+int run_main(int argc, char** argv, std::span<const Entry> entries) {
+  const Arguments arguments = arguments_of(argc, argv);
+  static_cast<void>(is_caged());
+  for (const Entry& each : entries) {
+    if (arguments.puzzle != each.name) continue;
+    Outcome outcome;
+    check::Options options;
+    options.threads = 2;
+    options.time_limit_s = arguments.time_limit_s;
+    json out = json::object();
+    try {
+      Run run(outcome, arguments.variant, options);
+      each.spec(run);
+    } catch (const std::exception& error) {
+      out["error"] = error.what();
+      outcome.failed = true;
+    }
+    out["cases"] = std::move(outcome.cases);
+    out["solved"] = !outcome.failed && !out["cases"].empty();
+    if (write(arguments.outcome, out.dump(-1, ' ', false, json::error_handler_t::replace)))
+      return 0;
+    std::fputs("tessera puzzle: the outcome cannot be written\n", stderr);
+    return 1;
+  }
+  std::fprintf(stderr, "tessera puzzle: no puzzle %s in this program\n", arguments.puzzle.c_str());
+  return 1;
+}
+
+}  // namespace tessera::puzzle

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""The course: `tessera puzzle`. The solutions, the unfilled files and the corpus of mistakes are tested by `tessera puzzle test`."""
+import concurrent.futures
+import ctypes
+import os
+import re
+import shutil
+import unittest
+
+import harness
+from harness import cases
+
+CCACHE = "ccache " if shutil.which("ccache") else ""
+# The exact output of the puzzles that the course contains: facts of their pages.
+NINE = [[2 * sum((9 * i + k) * (9 * k + j) for k in range(9)) for j in range(9)] for i in range(9)]
+COMPILES = unittest.skipIf(harness.sanitized(), "NOT tested with a sanitizer: the learner's program would need it too")
+
+
+def buffer(rows):
+    return "HostBuffer([" + ", ".join(f"{x:.1f}" for row in rows for x in row) + "])"
+
+
+class Puzzle(harness.CommandTest):
+    def puzzle(self, *arguments, code=0, **named):
+        env = {"XDG_STATE_HOME": str(self.folder / "state"), "CXX": CCACHE + "c++"}
+        run = self.tessera("puzzle", *arguments, env=env, **named)
+        self.assertEqual(run.code, code, f"{arguments}: {run.out}{run.err}")
+        return run
+
+    def solution(self, name, old="", new=""):
+        text = self.puzzle("solution", name).out
+        self.assertEqual(text.count(old) if old else 1, 1, old)
+        return text.replace(old, new)
+
+
+class Course(Puzzle):
+    @COMPILES
+    def test_every_solution_unfilled_file_and_mistake_is_as_the_course_says(self):
+        last = self.puzzle("test").out.splitlines()[-1]
+        puzzles, good, bad = map(int, re.fullmatch(r"(\d+) puzzles: (\d+) as they must be, (\d+) not", last).groups())
+        self.assertEqual(bad, 0)
+        self.assertGreaterEqual(puzzles, 20)
+        mistakes = sum(f.read_text().count("\n== ") + f.read_text().startswith("== ") for f in (cases.ROOT / "course").glob("*/mistakes.txt"))
+        self.assertEqual(good, 2 * puzzles + mistakes)
+        matmul = [f.read_text() for f in (cases.ROOT / "course").glob("p1[34567]_*/mistakes.txt")]
+        self.assertGreaterEqual(sum(len(re.findall("^== ", text, re.M)) for text in matmul), 20)
+
+    @COMPILES
+    def test_a_course_of_ones_own_and_one_with_a_fault(self):
+        self.puzzle("new", "p90_mine", "--course", "own")
+        self.puzzle("new", "p90_mine", "--course", "own", code=2)
+        self.puzzle("new", "mine", code=2)
+        page = self.path("own/p90_mine/mistakes.txt")
+        page.write_text(page.read_text().replace("all-wrong", "guard"))
+        said = self.puzzle("test", "--course", "own", code=1).out
+        self.assertIn("FAILED: p90: tripled: expected guard, got all-wrong", said)
+        self.assertIn("1 puzzles: 2 as they must be, 1 not", said)
+        page.write_text("== no such line\ncause: guard\n-  nowhere\n+x\n")
+        self.assertIn("lines that stand in the solution once", self.puzzle("test", "--course", "own", code=3).err)
+        source = self.path("own/p90_mine/puzzle.cpp")
+        source.write_text(source.read_text().replace("//> end", ""))
+        self.assertIn("the last region has no '//> end'", self.puzzle("solution", "p90", "--course", "own", code=3).err)
+
+
+class Learner(Puzzle):
+    @COMPILES
+    def test_the_original_commands_print_what_theirs_do(self):
+        for flag in ("--tiled", "--idiomatic-tiled"):
+            out = self.puzzle("run", "p16", flag, "--solution").out.splitlines()
+            self.assertEqual(out, ["✓ " + flag[2:] + ": 9 x 9 in tiles of 3 x 3", "out: " + buffer(NINE), "expected: " + buffer(NINE), "Puzzle 16 complete ✅"])
+        out = self.puzzle("run", "p14", "--solution").out.splitlines()
+        two = ["out: " + buffer([[4, 6], [12, 22]]), "expected: " + buffer([[4, 6], [12, 22]])]
+        self.assertEqual(out, ["✓ naive: 2 x 2", *two, "✓ single-block: 2 x 2", *two, "Puzzle 14 complete ✅"])
+        self.assertEqual((NINE[0][0], NINE[8][8]), (3672, 61272))
+
+    @COMPILES
+    def test_from_the_start_to_the_solution(self):
+        self.assertIn("there is no file p14.cpp", self.puzzle("run", "p14", code=3).err)
+        self.assertIn("--single-block", self.puzzle("run", "p14", "--tiled", code=2).err)
+        self.puzzle("run", "p99", code=2)
+        self.puzzle("start", "p14")
+        self.assertIn("FILL ME IN", self.path("p14.cpp").read_text())
+        self.puzzle("start", "p14", code=2)  # nothing is overwritten
+        run = self.puzzle("run", "p14", "--naive", code=1)
+        self.assertIn("out: " + buffer([[0, 0], [0, 0]]), run.out)
+        self.assertIn("4 of 4 elements of C are wrong. The first: row 0, column 0: expected 4, got 0.", run.out)
+        self.assertIn("likely cause: nothing is filled in yet", run.out)
+        self.path("p14.cpp").write_text(self.solution("p14", "    t.barrier();  // both are complete\n"))
+        run = self.puzzle("run", "p14", "--html", "p14.html", "--json", code=1)
+        wrong = run.json["cases"][-1]
+        self.assertEqual((run.json["solved"], run.json["cause"]["id"], wrong["findings"][0]["kind"]), (False, "missing-barrier", "race"))
+        lines = self.path("p14.cpp").read_text().splitlines()
+        self.assertIn("s.a(row, col) = A(row, col)", lines[wrong["findings"][0]["line"] - 1])
+        page = self.path("p14.html").read_text()
+        self.assertIn("a barrier is missing", page)
+        self.assertIn("<svg", page)
+        self.path("p14.cpp").write_text(self.solution("p14"))
+        self.assertIn("complete", self.puzzle("run", "p14").out)
+        progress = self.puzzle("progress", "--json").json
+        self.assertEqual(progress["solved"], 1)
+        self.assertIn("1 of", self.puzzle("progress").out)
+        self.puzzle("reset", "p14")
+        self.assertIn("FILL ME IN", self.path("p14.cpp").read_text())
+        self.assertNotIn("FILL ME IN", self.path("p14.cpp.bak").read_text())
+        self.assertEqual(self.puzzle("progress", "--json").json["solved"], 0)
+
+    def test_hints_come_one_by_one(self):
+        self.assertEqual(self.puzzle("hint", "p16").out.count("Hint "), 1)
+        self.assertEqual(self.puzzle("hint", "p16").out.count("Hint "), 2)
+        for _ in range(3):
+            last = self.puzzle("hint", "p16").out
+        self.assertIn("That was the last hint", last)
+        self.assertIn("second stands between", self.puzzle("explain", "p16").out)
+        self.assertIn("p26", self.puzzle("list").out)
+        self.path("state/tessera/puzzles.json").write_text("{")
+        self.assertIn("is damaged", self.puzzle("list", code=3).err)
+
+    @COMPILES
+    def test_what_does_not_compile_is_shown_at_the_learners_line(self):
+        self.path("p03.cpp").write_text(self.solution("p03", "out(i) = a(i) + 10;", "auto x = a(i)\n    out(i) = x;"))
+        run = self.puzzle("run", "p03", code=1)
+        self.assertIn("p03.cpp:13: expected", run.out)
+        self.assertIn("  13 |     out(i) = x;", run.out)
+        self.assertNotIn("include/tessera", run.out + run.err)
+        self.path("p03.cpp").write_text(self.solution("p03", "a(i) + 10;", "shared<int>(a);"))
+        run = self.puzzle("run", "p03", code=1)
+        self.assertIn("p03.cpp:12:", run.out)
+        self.assertNotIn("include/tessera", run.out + run.err)
+
+
+def landlock():
+    """Asks for the version of its interface."""
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+
+
+BAD = {
+    "for (;;) {}": ("endless", ""),
+    "for (;;) t.barrier();": ("endless", ""),
+    "*static_cast<volatile int*>(nullptr) = 1;": ("crash", ""),
+    "std::abort();": ("crash", ""),
+    "std::exit(0);": ("crash", ""),
+    "for (;;) std::memset(new char[1 << 20], 1, 1 << 20);": ("exception", "bad_alloc"),
+    "std::remove(\"PATH/p03.cpp\"); std::remove(\"PATH/other\");": ("unfilled", ""),
+    "for (int n = 0; n < 3000000; ++n) std::puts(\"so many words\");": ("unfilled", "so many words"),
+}
+
+
+class BadInput(Puzzle):
+    @COMPILES
+    def test_nothing_that_a_program_does_harms_anything_else(self):
+        self.path("other").write_text("mine")
+        branches = "".join(f"if (t.thread == 0 && how == {i}) {{ {what.replace('PATH', str(self.folder))} }}\n" for i, what in enumerate(BAD))
+        source = self.solution("p03", "    out(i) = a(i) + 10;\n", f"static const int how = std::atoi(std::getenv(\"HOW\"));\n{branches}")
+        self.path("p03.cpp").write_text("#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n" + source)
+
+        def attempt(i):
+            env = {"XDG_STATE_HOME": str(self.folder / "state"), "CXX": CCACHE + "c++", "HOW": str(i)}
+            return self.tessera("puzzle", "run", "p03", "--time-limit", 3, "--json", env=env)
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            runs = list(pool.map(attempt, range(len(BAD))))
+        for (what, (cause, says)), run in zip(BAD.items(), runs):
+            with self.subTest(what=what):
+                self.assertEqual(run.code, 1, run.err)
+                self.assertEqual(run.json["cause"]["id"], cause, run.out)
+                self.assertIn(says, run.out)
+                self.assertLess(len(run.out), 20000)
+        self.assertIn("how", self.path("p03.cpp").read_text())
+        if not landlock():
+            self.skipTest("that a program cannot remove files of others is NOT tested: this Linux has no Landlock")
+        self.assertEqual(self.path("other").read_text(), "mine")
+
+
+if __name__ == "__main__":
+    harness.main()
