@@ -12,6 +12,7 @@
 #include "suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/io/atomic_file.hpp"
 
 namespace tessera::cli {
 
