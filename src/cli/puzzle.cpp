@@ -51,7 +51,7 @@ void write_start(const Puzzle& puzzle, const fs::path& file, bool force) {
 
 int list(const Context& context, const PuzzleRequest& request) {
   const auto course = course_of(request);
-  Progress progress;
+  LearnerProgress progress;
   if (context.json) {
     ordered_json out = ordered_json::array();
     for (const auto& each : course)
@@ -77,7 +77,7 @@ int start(const Context& context, const PuzzleRequest& request) {
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const fs::path file = learners_file(puzzle, request.file);
   write_start(puzzle, file, request.force);
-  Progress progress;
+  LearnerProgress progress;
   progress[puzzle.id].file = file.string();
   progress.save();
   context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
@@ -90,7 +90,7 @@ int start(const Context& context, const PuzzleRequest& request) {
 int hint(const Context& context, const PuzzleRequest& request) {
   const auto course = course_of(request);
   const Puzzle& puzzle = find_puzzle(course, request.id);
-  Progress progress;
+  LearnerProgress progress;
   auto& shown = progress[puzzle.id].hints;
   const int all = static_cast<int>(puzzle.hints.size());
   shown = std::min(shown + 1, all);
@@ -121,7 +121,7 @@ int explain(const Context& context, const PuzzleRequest& request) {
 int reset(const Context& context, const PuzzleRequest& request) {
   const auto course = course_of(request);
   const Puzzle& puzzle = find_puzzle(course, request.id);
-  Progress progress;
+  LearnerProgress progress;
   const std::string known = progress[puzzle.id].file;
   const fs::path file = known.empty() ? learners_file(puzzle, "") : fs::path(known);
   std::string kept;
@@ -140,7 +140,7 @@ int reset(const Context& context, const PuzzleRequest& request) {
 
 int show_progress(const Context& context, const PuzzleRequest& request) {
   const auto course = course_of(request);
-  Progress progress;
+  LearnerProgress progress;
   std::size_t solved = 0;
   ordered_json puzzles = ordered_json::array();
   std::string next;

@@ -27,7 +27,7 @@ fs::path state_file() {
 
 }  // namespace
 
-Progress::Progress() : file_(state_file()) {
+LearnerProgress::LearnerProgress() : file_(state_file()) {
   if (!fs::exists(file_)) return;
   const json all = json::parse(read_text(file_), nullptr, false);
   try {
@@ -39,7 +39,7 @@ Progress::Progress() : file_(state_file()) {
   }
 }
 
-void Progress::save() const {
+void LearnerProgress::save() const {
   json all = json::object();
   for (const auto& [id, each] : states_)
     all[id] = {

@@ -15,10 +15,10 @@ struct PuzzleState {
   int hints = 0, runs = 0;
 };
 
-class Progress {
+class LearnerProgress {
  public:
   /// Reads it; nothing done where there is no file. Throws Error(file) where it is damaged.
-  Progress();
+  LearnerProgress();
   PuzzleState& operator[](const std::string& id) { return states_[id]; }
   const std::map<std::string, PuzzleState>& states() const { return states_; }
   void forget(const std::string& id) { states_.erase(id); }

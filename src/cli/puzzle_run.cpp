@@ -51,7 +51,7 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
               cat("'tessera puzzle start ", puzzle.id, "' writes it"));
 }
 
-void note_progress(Progress& progress, const Puzzle& puzzle, const std::string& variant,
+void note_progress(LearnerProgress& progress, const Puzzle& puzzle, const std::string& variant,
                    const PuzzleAttempt& attempt) {
   PuzzleState& state = progress[puzzle.id];
   ++state.runs;
@@ -77,7 +77,7 @@ int run_puzzle(const Context& context, const PuzzleRequest& request) {
   const auto course = read_course(course_folder(request.course));
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const std::string variant = variant_of(puzzle, request.words);
-  Progress progress;
+  LearnerProgress progress;
   PuzzleTry one{&puzzle, {}, variant, puzzle.id};
   fs::path file;
   if (!request.solution) file = file_of(puzzle, request.file, progress[puzzle.id].file);
