@@ -52,7 +52,7 @@ std::string goals_text(const Context& context, const PuzzleCase& c) {
 std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
                          const PuzzleFinding& f) {
   const bool is_theirs = f.file == attempt.file;
-  std::string out = context.paint(cat("  ", f.severity, ": ", f.kind), Ink::bold);
+  std::string out = "  " + context.paint(f.kind, Ink::bold);
   if (f.line > 0)
     out += cat(" at ", is_theirs ? f.file : "the library", is_theirs ? cat(":", f.line) : "");
   if (f.count > 1) out += cat(", ", f.count, " times");

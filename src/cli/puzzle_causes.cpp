@@ -88,7 +88,7 @@ constexpr Words kCauses[] = {
     {"some-blocks", "whole tiles are wrong, others are right",
      "threads of one block agree with each other", "the block's place is not what it should be"},
     {"not-all", "part of the result is wrong", "", "compare the first wrong element by hand"},
-    {"all-wrong", "the formula is wrong", "no pattern fits: every element is another number",
+    {"all-wrong", "the formula is wrong", "no pattern fits: nearly every element is another number",
      "compute the first element by hand, and compare what the kernel adds up"},
     {"goal", "right, but not good enough yet", "", "the hints say where the cost is"},
     {"misaligned", "a wide access is not aligned", "",
@@ -172,6 +172,18 @@ bool none_read(const PuzzleCase& c) {
                       [](const auto& t) { return !t.is_output && t.read > 0; });
 }
 
+bool any_output_read(const PuzzleCase& c) {
+  return std::any_of(c.coverage.begin(), c.coverage.end(),
+                     [](const auto& t) { return t.is_output && t.read > 0; });
+}
+/// Do some elements have more than one writer, and others none? The checker only notes it where all
+/// of them write the same number.
+bool writes_meet(const PuzzleCase& c) {
+  return any_never_written(c) &&
+         std::any_of(c.findings.begin(), c.findings.end(),
+                     [](const auto& f) { return f.kind == "race" && f.memory == "global"; });
+}
+
 /// What ended the run, or keeps it from being one.
 const PuzzleFinding* fatal(const PuzzleCase& c) {
   return find(c, {"endless", "crash", "exception", "stack-overflow", "impossible-launch",
@@ -189,10 +201,9 @@ Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   if (const auto* f = find(c, {"out-of-bounds", "outside-view"})) return guard(*f);
   if (find(c, {"async-not-waited", "async-never-waited"}) != nullptr)
     return cause("forgotten-wait");
-  if (const auto* f = find(c, {"race"}, "global"))
-    return cause(any_never_written(c)                            ? "same-place"
-                 : f->problem.find("reads") != std::string::npos ? "needs-atomic"
-                                                                 : "same-place");
+  if (writes_meet(c)) return cause("same-place");
+  if (find(c, {"race"}, "global") != nullptr)
+    return cause(any_output_read(c) ? "needs-atomic" : "same-place");
   if (const auto* f = find(c, {"race"})) return missing_barrier(attempt, *f);
   if (find(c, {"stale-read"}) != nullptr) return cause("stale-edge");
   if (const auto* f = find(c, {"uninitialized-read"})) return cause("uninitialized", f->problem);
@@ -229,12 +240,11 @@ Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m) {
     if (!t.is_output && t.read < t.elements && t.read > 0)
       return cause("part-not-read", cat(t.elements - t.read, " of ", t.elements, " elements of ",
                                         t.tensor, " are never read"));
+  if (10 * m.wrong >= 9 * m.rows * m.cols) return cause("all-wrong");  // 0 is often right by chance
   if (edge) return cause("edge");
   if (rows * cols > 1 && whole_tiles(m, rows, cols)) return cause("some-blocks");
-  if (m.wrong < m.rows * m.cols)
-    return cause("not-all",
-                 cat(m.rows * m.cols - m.wrong, " of ", m.rows * m.cols, " elements are right"));
-  return cause("all-wrong");
+  return cause("not-all",
+               cat(m.rows * m.cols - m.wrong, " of ", m.rows * m.cols, " elements are right"));
 }
 
 }  // namespace

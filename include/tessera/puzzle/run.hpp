@@ -125,7 +125,7 @@ class Run {
     }
     ();
     if constexpr (requires { matrix.matrix; })
-      return tessera::detail::view_as<tessera::detail::row_major_pattern<1>,
+      return tessera::detail::view_as<tessera::detail::row_major_pattern<1>(),
                                       std::remove_pointer_t<decltype(values.data())>, 1>(
           values.data(), {values.size()});
     else return values.view();
