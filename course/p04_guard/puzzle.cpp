@@ -4,7 +4,7 @@
 
 using namespace tessera;
 
-constexpr int size = 5;
+constexpr int SIZE = 5;
 
 struct AddTenGuarded {
   static constexpr const char* name = "add_ten_guarded";
@@ -12,7 +12,7 @@ struct AddTenGuarded {
   void operator()(auto t, auto a, auto out) const {
     const int i = t.thread;
     //> FILL ME IN (1 line): threads 5, 6 and 7 have nothing to do
-    if (i < size) out(i) = a(i) + 10;
+    if (i < SIZE) out(i) = a(i) + 10;
     //> end
   }
 };

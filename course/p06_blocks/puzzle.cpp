@@ -4,7 +4,7 @@
 
 using namespace tessera;
 
-constexpr int size = 100, threads = 32;
+constexpr int SIZE = 100, threads = 32;
 
 struct AddTenInBlocks {
   static constexpr const char* name = "add_ten_in_blocks";
@@ -12,7 +12,7 @@ struct AddTenInBlocks {
   void operator()(auto t, auto a, auto out) const {
     //> FILL ME IN (2 lines): my element's number, from t.block.x and t.thread.x
     const int i = t.block.x * threads + t.thread.x;
-    if (i < size) out(i) = a(i) + 10;
+    if (i < SIZE) out(i) = a(i) + 10;
     //> end
   }
 };

@@ -4,13 +4,13 @@
 
 using namespace tessera;
 
-constexpr int size = 64;
+constexpr int SIZE = 64;
 
 struct Reversed {
   static constexpr const char* name = "reversed";
-  static constexpr Dim3 block{size};
+  static constexpr Dim3 block{SIZE};
   struct Shared {
-    Tile<float, 1, size> values;
+    Tile<float, 1, SIZE> values;
   };
   void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
@@ -18,7 +18,7 @@ struct Reversed {
     //> FILL ME IN (3 lines): a(i) into s.values(0, i), wait for the others, read what thread 63 - i wrote
     s.values(0, i) = a(i);
     t.barrier();  // all values are there
-    out(i) = s.values(0, size - 1 - i);
+    out(i) = s.values(0, SIZE - 1 - i);
     //> end
   }
 };

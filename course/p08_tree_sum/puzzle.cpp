@@ -4,20 +4,20 @@
 
 using namespace tessera;
 
-constexpr int size = 64;
+constexpr int SIZE = 64;
 
 struct TreeSum {
   static constexpr const char* name = "tree_sum";
-  static constexpr Dim3 block{size};
+  static constexpr Dim3 block{SIZE};
   struct Shared {
-    Tile<float, 1, size> sums;
+    Tile<float, 1, SIZE> sums;
   };
   void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int i = t.thread;
     s.sums(0, i) = a(i);
     t.barrier();
-    for (int half = size / 2; half > 0; half /= 2) {
+    for (int half = SIZE / 2; half > 0; half /= 2) {
       //> FILL ME IN (2 lines): the first `half` threads add what stands `half` to the right; wait
       if (i < half) s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half);
       t.barrier();

@@ -4,7 +4,7 @@
 
 using namespace tessera;
 
-constexpr int size = 2;
+constexpr int SIZE = 2;
 
 struct TimesTranspose {
   static constexpr const char* name = "times_transpose";
@@ -16,11 +16,11 @@ struct TimesTranspose {
     auto& s = shared<Shared>(t);
     const int row = t.thread.y, col = t.thread.x;
     //> FILL ME IN (about 7 lines): A into s.a, wait, then the product of two of its rows
-    if (row < size && col < size) s.a(row, col) = A(row, col);
+    if (row < SIZE && col < SIZE) s.a(row, col) = A(row, col);
     t.barrier();
-    if (row < size && col < size) {
+    if (row < SIZE && col < SIZE) {
       float sum = 0;
-      for (int k = 0; k < size; ++k) sum = fma(s.a(row, k), s.a(col, k), sum);
+      for (int k = 0; k < SIZE; ++k) sum = fma(s.a(row, k), s.a(col, k), sum);
       C(row, col) = sum;
     }
     //> end

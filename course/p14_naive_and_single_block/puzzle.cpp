@@ -4,7 +4,7 @@
 
 using namespace tessera;
 
-constexpr int size = 2;  // rows and columns of A, B and C
+constexpr int SIZE = 2;  // rows and columns of A, B and C
 constexpr int TPB = 3;   // threads of the block in each direction
 
 // tessera puzzle run p14 --naive
@@ -15,9 +15,9 @@ struct Naive {
     const int row = t.block.y * TPB + t.thread.y;
     const int col = t.block.x * TPB + t.thread.x;
     //> FILL ME IN (about 5 lines): one element of C, straight from A and B
-    if (row < size && col < size) {
+    if (row < SIZE && col < SIZE) {
       float sum = 0;
-      for (int k = 0; k < size; ++k) sum = fma(A(row, k), B(k, col), sum);
+      for (int k = 0; k < SIZE; ++k) sum = fma(A(row, k), B(k, col), sum);
       C(row, col) = sum;
     }
     //> end
@@ -35,14 +35,14 @@ struct SingleBlock {
     auto& s = shared<Shared>(t);
     const int row = t.thread.y, col = t.thread.x;
     //> FILL ME IN (about 9 lines): load A and B into s.a and s.b, wait, then compute from s.a and s.b
-    if (row < size && col < size) {
+    if (row < SIZE && col < SIZE) {
       s.a(row, col) = A(row, col);
       s.b(row, col) = B(row, col);
     }
     t.barrier();  // both are complete
-    if (row < size && col < size) {
+    if (row < SIZE && col < SIZE) {
       float sum = 0;
-      for (int k = 0; k < size; ++k) sum = fma(s.a(row, k), s.b(k, col), sum);
+      for (int k = 0; k < SIZE; ++k) sum = fma(s.a(row, k), s.b(k, col), sum);
       C(row, col) = sum;
     }
     //> end

@@ -4,7 +4,7 @@
 
 using namespace tessera;
 
-constexpr int size = 9;  // rows and columns of A, B and C
+constexpr int SIZE = 9;  // rows and columns of A, B and C
 constexpr int TPB = 3;   // threads of a block in each direction, and rows and columns of a tile
 
 // tessera puzzle run p16 --tiled
@@ -21,14 +21,14 @@ struct Tiled {
     const int col = t.block.x * TPB + x;
     //> FILL ME IN (about 14 lines): for each tile along k: load, wait, multiply, wait; then store
     float sum = 0;
-    for (int k = 0; k < size; k += TPB) {
-      s.a(y, x) = row < size && k + x < size ? A(row, k + x) : 0.0f;
-      s.b(y, x) = k + y < size && col < size ? B(k + y, col) : 0.0f;
+    for (int k = 0; k < SIZE; k += TPB) {
+      s.a(y, x) = row < SIZE && k + x < SIZE ? A(row, k + x) : 0.0f;
+      s.b(y, x) = k + y < SIZE && col < SIZE ? B(k + y, col) : 0.0f;
       t.barrier();  // both tiles are complete
       for (int i = 0; i < TPB; ++i) sum = fma(s.a(y, i), s.b(i, x), sum);
       t.barrier();  // both tiles may be overwritten
     }
-    if (row < size && col < size) C(row, col) = sum;
+    if (row < SIZE && col < SIZE) C(row, col) = sum;
     //> end
   }
 };
@@ -45,7 +45,7 @@ struct IdiomaticTiled {
     const int y = t.thread.y, x = t.thread.x;
     auto mine = tile<TPB, TPB>(C, t.block.y, t.block.x);  // the tile of C that this block computes
     float sum = 0;
-    for (int k = 0; k < size / TPB; ++k) {
+    for (int k = 0; k < SIZE / TPB; ++k) {
       //> FILL ME IN (about 8 lines): copy_async both tiles, commit, wait, barrier, multiply, barrier
       copy_async(t, tile<TPB, TPB>(A, t.block.y, k), s.a.view());
       copy_async(t, tile<TPB, TPB>(B, k, t.block.x), s.b.view());

@@ -19,22 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostPrinted = 2000;
 
-/// The learner's file under its own name beside the program's main file, which includes it.
-std::string program_of_one(const PuzzleTry& one) {
-  return cat("#include \"", one.puzzle->file_name(), "\"\n#include \"",
-             (one.puzzle->folder / "spec.hpp").string(),
-             "\"\nint main(int argc, char** argv) {\n"
-             "  const tessera::puzzle::Entry entries[] = {{\"",
-             one.name,
-             "\", &spec}};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
-}
-
-/// Each in a namespace of its own, with all includes in front.
-std::string program_of_many(const std::vector<PuzzleTry>& tries) {
+/// Each in a namespace of its own, where its names meet no others, with all includes in front.
+std::string program_of(const std::vector<PuzzleTry>& tries) {
   std::string includes, bodies, entries;
   for (const auto& one : tries) {
     bodies += cat("namespace ", one.name, " {\n#line 1 \"", one.puzzle->file_name(), "\"\n");
-    for (const auto& text : {one.source, read_text(one.puzzle->folder / "spec.hpp")})
+    for (const auto& text :
+         {one.source, "#line 1 \"spec.hpp\"\n" + read_text(one.puzzle->folder / "spec.hpp")})
       for (const auto& line : lines_of(text)) {
         const bool is_include = line.starts_with("#include");
         if (is_include) includes += line + "\n";
@@ -137,20 +128,13 @@ std::vector<CompileError> compile_errors(const std::string& said, const std::str
 }
 
 PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s) {
-  PuzzleAttempt out = fresh(one);
-  const TemporaryFolder folder;
-  std::ofstream(folder.path() / out.file) << one.source;
-  std::ofstream(folder.path() / "main.cpp") << program_of_one(one);
-  std::string said;
-  if (compile_in(folder.path(), said)) run_in(folder.path(), one, time_limit_s, out);
-  else out.errors = compile_errors(said, out.file);
-  return out;
+  return std::move(attempt_together({one}, time_limit_s).front());
 }
 
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
                                             double time_limit_s) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "main.cpp") << program_of_many(tries);
+  std::ofstream(folder.path() / "main.cpp") << program_of(tries);
   std::string said;
   const bool compiled = compile_in(folder.path(), said);
   std::vector<PuzzleAttempt> out;
