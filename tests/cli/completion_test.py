@@ -174,7 +174,7 @@ class ManPages(harness.CommandTest):
     def test_no_page_knows_an_option_that_is_gone(self):
         for command in [None, *COMMANDS]:
             options = options_of(self.succeeds(*([command] if command else []), "--help").out)
-            for below in {"layout": "eval", "config": "show"}.get(command, "").split():
+            for below in {"layout": "eval", "config": "show", "puzzle": "run"}.get(command, "").split():
                 options |= options_of(self.succeeds(command, below, "--help").out)
             page = self.text(f"tessera-{command}" if command else "tessera").split("# OPTIONS")[1].split("# EXIT STATUS")[0]
             for option in re.findall(r"^\*(--?[a-z][a-z-]*)\*|, \*(--?[a-z][a-z-]*)\*", page, flags=re.M):
