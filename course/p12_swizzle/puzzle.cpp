@@ -1,7 +1,8 @@
 // Puzzle 12: a swizzle instead of padding.
 // The same transposition; the tile stays 32 x 32, but its elements stand in another order.
-#include "tessera/tensor/swizzled.hpp"
 #include "tessera/puzzle/puzzle.hpp"
+
+#include "tessera/tensor/swizzled.hpp"
 
 using namespace tessera;
 

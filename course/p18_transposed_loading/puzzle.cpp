@@ -1,5 +1,6 @@
 // Puzzle 18: B comes transposed.
-// C = A * B^T: A (32,32), B (32,32) holds the columns of the second factor as its rows. Tiles of 16 x 16.
+// C = A * B^T: A (32,32), B (32,32) holds the columns of the second factor as its rows. Tiles of 16
+// x 16.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

@@ -1,7 +1,8 @@
 // Puzzle 22: fragments of a tensor core.
 // C = A * B: (16,16) times (16,8), one warp, two matrix instructions of 16 x 8 x 8.
-#include "tessera/ops/tensor_core.hpp"
 #include "tessera/puzzle/puzzle.hpp"
+
+#include "tessera/ops/tensor_core.hpp"
 
 using namespace tessera;
 

@@ -1,8 +1,8 @@
 // Puzzle 26: attention for one head.
 // out = softmax(Q * K^T / 4) * V; Q, K, V: 16 x 16. One block of 16 threads, one row for each.
-#include <cmath>
-
 #include "tessera/puzzle/puzzle.hpp"
+
+#include <cmath>
 
 using namespace tessera;
 

@@ -5,9 +5,11 @@
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
   const auto part = [](const puzzle::Input& m) {
-    return puzzle::input(m.name, 16, 16, [&m](index_t i, index_t j) { return double(m.values(i, j)) / 8; });
+    return puzzle::input(m.name, 16, 16,
+                         [&m](index_t i, index_t j) { return double(m.values(i, j)) / 8; });
   };
-  const auto Q = part(puzzle::scattered("Q", 16, 16, 1)), K = part(puzzle::scattered("K", 16, 16, 2)),
+  const auto Q = part(puzzle::scattered("Q", 16, 16, 1)),
+             K = part(puzzle::scattered("K", 16, 16, 2)),
              V = part(puzzle::scattered("V", 16, 16, 3));
   auto out = puzzle::output("out", 16, 16, [&](index_t i, index_t d) {
     double total = 0, sum = 0;
