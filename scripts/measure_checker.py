@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 COMMAND = os.environ.get("TESSERA", str(ROOT / "build/release/bin/tessera"))
 PAGE = ROOT / "docs/checker.md"
 BEGIN, END = "<!-- begin: written by scripts/measure_checker.py; do not edit -->\n", "<!-- end: measure_checker -->\n"
-SIDE, RUNS = 256, 3
+SIDE, RUNS = 256, 7
 WIDE = ("block_tiled_vectorized", 1024)
 # (kernel, side, what) -> most seconds, most MiB
 PROMISED = {("naive", 256, "counters"): (0.5, None), ("naive", 256, "every"): (2.0, None), (*WIDE, "every"): (60.0, 4096)}
@@ -73,11 +73,12 @@ def checked(kernel, side, *options):
 
 
 def row_of(kernel, side, runs, folder):
+    modes = {"plain": lambda: plain(kernel, side, folder), "counters": lambda: checked(kernel, side, "--counters-only"),
+             "every": lambda: checked(kernel, side)}
+    rounds = [{what: once() for what, once in modes.items()} for _ in range(runs)]  # in turn: a busy moment meets all of them
     row = {"kernel": kernel, "side": side}
-    for what, once in (("plain", lambda: plain(kernel, side, folder)), ("counters", lambda: checked(kernel, side, "--counters-only")),
-                       ("every", lambda: checked(kernel, side))):
-        samples = [once() for _ in range(runs)]
-        row[what] = {"seconds": min(s for s, _ in samples), "mib": max(m for _, m in samples)}
+    for what in modes:
+        row[what] = {"seconds": min(each[what][0] for each in rounds), "mib": max(each[what][1] for each in rounds)}
     print(f"{kernel} {side}: " + ", ".join(f"{what} {row[what]['seconds']:.3f} s" for what in ("plain", "counters", "every")), file=sys.stderr)
     return row
 
