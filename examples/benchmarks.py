@@ -9,6 +9,8 @@ One round calls everything once, in an order that changes from round to round, s
 the median time of a call, the speed at that time, and the median over the rounds of the framework's own time / the time of the row:
 above 1 is faster than the framework. "C++ call" is tessera.matmul on NumPy arrays with memory for the result: the library
 without a graph. Every result is compared with float64 before it is timed; one that is wrong is not. Times include all waiting.
+Before each call is a pause: the threads of some libraries (OpenBLAS, in NumPy's wheels) spin for a tenth of a second
+after a call, on a core that the next would use.
 """
 import argparse
 import functools
@@ -71,12 +73,13 @@ def is_right(c, expected, a, b, algorithm):
     return bool((np.abs(np.asarray(c) - expected) <= bound + 1e-30).all())
 
 
-def measure(calls, rounds):
-    """Seconds of each call in each round."""
+def measure(calls, rounds, pause):
+    """Seconds of each call in each round, each after `pause` seconds."""
     names = list(calls)
     times = {name: [] for name in names}
     for i in range(rounds):
         for name in names[i % len(names):] + names[:i % len(names)]:
+            time.sleep(pause)
             start = time.perf_counter()
             calls[name]()
             times[name].append(time.perf_counter() - start)
@@ -97,6 +100,7 @@ def main():
     parser.add_argument("--algorithm", nargs="*", help="default: auto and all of the ladder")
     parser.add_argument("--framework", choices=["jax", "torch"], default="jax")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--pause", type=float, default=0.2, help="seconds before each call (default: 0.2)")
     parser.add_argument("--json", help="write all times there too")
     options = parser.parse_args()
     m, n, k = options.size if len(options.size) == 3 else options.size * 3
@@ -119,7 +123,7 @@ def main():
         if why:
             left_out.append((name, why))
             del calls[name]
-    rows = list(table(measure(calls, options.rounds), peer, 2 * m * n * k))
+    rows = list(table(measure(calls, options.rounds, options.pause), peer, 2 * m * n * k))
     print(f"{m} x {n} x {k}, float32, {options.rounds} rounds, verified\n")
     print(f"| algorithm | ms | GFLOP/s | x {peer.split()[0]} |\n|---|---:|---:|---:|")
     for row in rows:
