@@ -4,8 +4,10 @@
 Usage: PYTHONPATH=build/release/python scripts/python_overhead.py
 
 The small product is all overhead; the large one is compared with numpy.matmul as it is installed. Every result is checked first.
+Before each measurement is a pause: OpenBLAS's threads, in NumPy's wheels, spin on a core for a tenth of a second after a call.
 """
 import statistics
+import time
 import timeit
 
 import numpy as np
@@ -16,6 +18,7 @@ ROUNDS = 15
 
 
 def seconds(call, number):
+    time.sleep(0.2)
     return timeit.timeit(call, number=number) / number
 
 
