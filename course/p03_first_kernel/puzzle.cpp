@@ -7,7 +7,7 @@ using namespace tessera;
 struct AddTen {
   static constexpr const char* name = "add_ten";
   static constexpr Dim3 block{8};
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     const int i = t.thread;  // my number: 0 to 7
     //> FILL ME IN (1 line)
     out(i) = a(i) + 10;

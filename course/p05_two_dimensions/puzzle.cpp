@@ -9,7 +9,7 @@ constexpr int rows = 3, cols = 5;
 struct AddRow {
   static constexpr const char* name = "add_row";
   static constexpr Dim3 block{8, 4};  // 8 threads along x, 4 along y
-  void operator()(auto t, auto a, auto b, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto b, auto out) const {
     const int row = t.thread.y, col = t.thread.x;
     //> FILL ME IN (1 or 2 lines)
     if (row < rows && col < cols) out(row, col) = a(row, col) + b(col);

@@ -9,7 +9,7 @@ constexpr int SIZE = 100, threads = 32;
 struct AddTenInBlocks {
   static constexpr const char* name = "add_ten_in_blocks";
   static constexpr Dim3 block{threads};
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     //> FILL ME IN (2 lines): my element's number, from t.block.x and t.thread.x
     const int i = t.block.x * threads + t.thread.x;
     if (i < SIZE) out(i) = a(i) + 10;

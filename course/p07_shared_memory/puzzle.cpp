@@ -12,7 +12,7 @@ struct Reversed {
   struct Shared {
     Tile<float, 1, SIZE> values;
   };
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int i = t.thread;
     //> FILL ME IN (3 lines): a(i) into s.values(0, i), wait for the others, read what thread 63 - i wrote

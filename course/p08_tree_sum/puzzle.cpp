@@ -12,7 +12,7 @@ struct TreeSum {
   struct Shared {
     Tile<float, 1, SIZE> sums;
   };
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int i = t.thread;
     s.sums(0, i) = a(i);

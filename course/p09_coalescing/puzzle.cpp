@@ -7,7 +7,7 @@ using namespace tessera;
 struct Twice {
   static constexpr const char* name = "twice";
   static constexpr Dim3 block{32, 8};
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     //> FILL ME IN (2 lines): which thread takes which element? Change the roles of x and y
     const int row = t.block.x * 8 + t.thread.y;
     const int col = t.thread.x;

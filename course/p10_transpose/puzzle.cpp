@@ -10,7 +10,7 @@ struct Transpose {
   struct Shared {
     Tile<float, 32, 32> tile;
   };
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x;
     //> FILL ME IN (about 3 lines): rows y, y + 8, ... into the tile; wait; rows of out from columns of the tile

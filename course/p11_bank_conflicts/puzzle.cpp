@@ -14,7 +14,7 @@ struct TransposeWithoutConflicts {
     Tile<float, 32, 32> tile;
     //> end
   };
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x;
     for (int y = t.thread.y; y < 32; y += 8) s.tile(y, x) = a(y, x);

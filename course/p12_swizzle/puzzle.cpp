@@ -12,7 +12,7 @@ struct TransposeSwizzled {
   struct Shared {
     Tile<float, 32, 32> tile;
   };
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x;
     //> FILL ME IN (1 line): Swizzle{bits, base, shift}: `bits` bits of an index, xor those `shift` above them

@@ -12,7 +12,7 @@ struct TimesTranspose {
   struct Shared {
     Tile<float, 3, 3> a;
   };
-  void operator()(auto t, auto A, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto C) const {
     auto& s = shared<Shared>(t);
     const int row = t.thread.y, col = t.thread.x;
     //> FILL ME IN (about 7 lines): A into s.a, wait, then the product of two of its rows

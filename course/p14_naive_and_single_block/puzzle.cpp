@@ -11,7 +11,7 @@ constexpr int TPB = 3;   // threads of the block in each direction
 struct Naive {
   static constexpr const char* name = "naive";
   static constexpr Dim3 block{TPB, TPB};
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     const int row = t.block.y * TPB + t.thread.y;
     const int col = t.block.x * TPB + t.thread.x;
     //> FILL ME IN (about 5 lines): one element of C, straight from A and B
@@ -31,7 +31,7 @@ struct SingleBlock {
   struct Shared {
     Tile<float, TPB, TPB> a, b;  // 3 x 3, of which 2 x 2 are used
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int row = t.thread.y, col = t.thread.x;
     //> FILL ME IN (about 9 lines): load A and B into s.a and s.b, wait, then compute from s.a and s.b

@@ -2,8 +2,16 @@
 
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
-  const auto A = puzzle::counting("A", 2, 2), B = puzzle::counting("B", 2, 2, 2);
-  auto C = puzzle::product("C", A, B), D = puzzle::product("C", A, B);
-  if (run.wants("naive")) run.launch("naive: 2 x 2", Dim3{1}, Naive{}, A, B, C);
-  if (run.wants("single-block")) run.launch("single-block: 2 x 2", Dim3{1}, SingleBlock{}, A, B, D);
+  const auto multiply = [&](const std::string& variant, const auto& kernel) {
+    if (!run.wants(variant)) return;
+    const auto A = puzzle::counting("A", 2, 2), B = puzzle::counting("B", 2, 2, 2);
+    auto C = puzzle::product("C", A, B);
+    run.launch(variant + ": 2 x 2", Dim3{1}, kernel, A, B, C);
+    const auto P = puzzle::scattered("A", 2, 2, 1), Q = puzzle::scattered("B", 2, 2, 2);
+    auto D = puzzle::product("C", P, Q);
+    run.launch_with({.is_brief = true}, variant + ": 2 x 2, other numbers", Dim3{1}, kernel, P, Q,
+                    D);
+  };
+  multiply("naive", Naive{});
+  multiply("single-block", SingleBlock{});
 }

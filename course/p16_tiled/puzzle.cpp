@@ -14,7 +14,7 @@ struct Tiled {
   struct Shared {
     Tile<float, TPB, TPB> a, b;
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int y = t.thread.y, x = t.thread.x;  // my place in the tiles
     const int row = t.block.y * TPB + y;       // my place in C
@@ -40,7 +40,7 @@ struct IdiomaticTiled {
   struct Shared {
     Tile<float, TPB, TPB> a, b;
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int y = t.thread.y, x = t.thread.x;
     auto mine = tile<TPB, TPB>(C, t.block.y, t.block.x);  // the tile of C that this block computes

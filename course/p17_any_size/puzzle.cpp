@@ -12,7 +12,7 @@ struct TiledAnySize {
   struct Shared {
     Tile<float, T, T> a, b;
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int M = extent<0>(A), K = extent<1>(A), N = extent<1>(B);
     const int y = t.thread.y, x = t.thread.x;

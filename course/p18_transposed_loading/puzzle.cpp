@@ -14,7 +14,7 @@ struct TransposedLoading {
     Tile<float, T, T> a;
     Tile<float, T, T + 1> b;  // b(k, n)
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int y = t.thread.y, x = t.thread.x;
     const int row = t.block.y * T + y, col = t.block.x * T + x;

@@ -13,7 +13,7 @@ struct BlockTile {
     Tile<float, 32, 16> a;
     Tile<float, 16, 32> b;
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     copy(t, tile<32, 16>(A, 0, 0), s.a.view());
     copy(t, tile<16, 32>(B, 0, 0), s.b.view());

@@ -12,7 +12,7 @@ struct Vectorised {
     Tile<float, 32, 16> a;
     Tile<float, 16, 32> b;
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     float sum[8] = {};
     for (int k = 0; k < 2; ++k) {

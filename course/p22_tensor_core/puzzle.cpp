@@ -9,7 +9,7 @@ using namespace tessera;
 struct OneWarp {
   static constexpr const char* name = "one_warp";
   static constexpr Dim3 block{32};
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     using Mma = TensorCore<float, float, MmaShape{16, 8, 8}>;  // f32 inputs, rounded to TF32
     auto sum = Mma::zero();  // this lane's share of the 16 x 8 sums
     for (int k = 0; k < 2; ++k) {

@@ -13,7 +13,7 @@ struct Published {
   struct Shared {
     Tile<float, T, T> a, b;
   };
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x, y = t.thread.y;
     float sum = 0;

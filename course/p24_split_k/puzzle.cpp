@@ -7,7 +7,7 @@ using namespace tessera;
 struct SplitK {
   static constexpr const char* name = "split_k";
   static constexpr Dim3 block{8, 8};
-  void operator()(auto t, auto A, auto B, auto C) const {
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     const int row = t.thread.y, col = t.thread.x;
     const int first = t.block.z * 16;
     float sum = 0;

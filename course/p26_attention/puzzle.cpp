@@ -14,7 +14,7 @@ struct Attention {
   struct Shared {
     Tile<float, length, width> k, v;
   };
-  void operator()(auto t, auto Q, auto K, auto V, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto Q, auto K, auto V, auto out) const {
     auto& s = shared<Shared>(t);
     const int row = t.thread;
     copy(t, tile<length, width>(K, 0, 0), s.k.view());

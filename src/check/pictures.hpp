@@ -1,19 +1,17 @@
-// The pictures of a report as SVG elements without a style of their own: the page around them says
-// how their classes look on light and dark ground. Private to src/check.
+// The pictures of a report as SVG elements without a style of their own, as access_picture() of
+// check/html_report.hpp: the page around them says how their classes look on light and dark ground.
+// Private to src/check.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "tessera/check/explain.hpp"
+#include "tessera/check/html_report.hpp"
 #include "tessera/check/report.hpp"
 
 namespace tessera::check {
 
-/// Global memory: one row for each touched line of 128 bytes, one column for each word of it, in
-/// each cell the lanes that touch the word; words that travel with a sector and are not used show.
-/// Shared memory: one row for each wavefront, one column for each bank.
-std::string access_picture(const AccessSample& sample);
 /// Did the rule of merging wide loads, which is unmeasured on sm_90, decide its wavefronts?
 bool is_merged(const AccessSample& sample);
 

@@ -1,7 +1,6 @@
 // `tessera doctor`: what this machine offers, what is missing, and which Debian package gives it.
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -32,19 +31,6 @@ struct Optional {
   std::string name, purpose, package, found;  // found: where; empty: missing
 };
 
-bool runs(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
-
-/// The full path of a program in $PATH or in `extra`; "" when there is none.
-std::string find_program(const std::string& name, const std::vector<std::string>& extra = {}) {
-  const char* path = std::getenv("PATH");
-  auto folders = split(path == nullptr ? "" : path, ':');
-  folders.insert(folders.end(), extra.begin(), extra.end());
-  for (const auto& folder : folders) {
-    if (!folder.empty() && runs(folder + "/" + name)) return folder + "/" + name;
-  }
-  return {};
-}
-
 /// The version of the CUDA driver as "13.0", or "" without one. The driver is asked without
 /// initialising a device.
 std::string cuda_driver() {
@@ -55,13 +41,6 @@ std::string cuda_driver() {
   int version = 0;
   if (get_version == nullptr || get_version(&version) != 0) return "unknown";
   return cat(version / 1000, ".", version % 1000 / 10);
-}
-
-std::string nvcc_path() {
-  std::vector<std::string> folders = {"/usr/local/cuda/bin"};
-  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr)
-    folders.insert(folders.begin(), cat(home, "/bin"));
-  return find_program("nvcc", folders);
 }
 
 /// The instruction sets that products run with, and why.

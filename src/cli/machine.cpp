@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "options.hpp"
 #include "tessera/core/cgroup.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -158,6 +159,24 @@ void require_memory(double wanted, const std::string& purpose) {
               cat(purpose, " needs ", wanted_text, " of memory but ", bytes_text(available),
                   " are available"),
               {}, {}, "use smaller sizes");
+}
+
+std::string find_program(const std::string& name, const std::vector<std::string>& extra) {
+  const char* path = std::getenv("PATH");
+  auto folders = split(path == nullptr ? "" : path, ':');
+  folders.insert(folders.end(), extra.begin(), extra.end());
+  for (const auto& folder : folders) {
+    if (!folder.empty() && access((folder + "/" + name).c_str(), X_OK) == 0)
+      return folder + "/" + name;
+  }
+  return {};
+}
+
+std::string nvcc_path() {
+  std::vector<std::string> folders = {"/usr/local/cuda/bin"};
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr)
+    folders.insert(folders.begin(), cat(home, "/bin"));
+  return find_program("nvcc", folders);
 }
 
 }  // namespace tessera::cli

@@ -34,6 +34,11 @@ struct Machine {
 
 Machine describe_machine();
 
+/// The full path of a program in $PATH or in `extra`; "" when there is none.
+std::string find_program(const std::string& name, const std::vector<std::string>& extra = {});
+/// The compiler of CUDA; "" when there is none.
+std::string nvcc_path();
+
 /// Throws Error(resource) with both numbers when `wanted` bytes (a double, since it may not fit
 /// into 64 bits) for `purpose` exceed what is available.
 void require_memory(double wanted, const std::string& purpose);

@@ -29,7 +29,8 @@ std::vector<Puzzle> course_of(const PuzzleRequest& request) {
 
 /// Where `start` and `reset` write.
 fs::path learners_file(const Puzzle& puzzle, const std::string& folder) {
-  return fs::absolute(folder.empty() ? fs::current_path() : fs::path(folder)) / puzzle.file_name();
+  const fs::path in = folder.empty() ? fs::current_path() : fs::absolute(folder);
+  return (in / puzzle.file_name()).lexically_normal();
 }
 
 std::size_t parts_of(const Puzzle& puzzle) {
@@ -247,6 +248,7 @@ void add_puzzle(CLI::App& root, Context& context) {
           "  tessera puzzle test --course my_course",
           [](const Context& c, const PuzzleRequest& r) { return test_course(c, r); });
   test->add_option("ID", request->ids, "Only these puzzles");
+  add_json_option(*test, context, "As JSON: the course, and the answer to each of its texts");
   for (auto* sub : app->get_subcommands({})) sub->group("Commands");
 }
 

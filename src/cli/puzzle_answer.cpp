@@ -87,11 +87,11 @@ std::string picture_text(const Context& context, const PuzzleMatrix& m, const Pu
   out += cat(":  ", context.paint("·", Ink::dim), " right  ", context.paint("x", Ink::red),
              " wrong\n");
   for (index_t i = 0; i < p.rows; ++i) {
-    if (begins(i, c.tile_rows)) out += "\n";
+    if (begins(i, c.block[1])) out += "\n";
     out += fmt::format("  {:>4} ", i * p.step);
     for (index_t j = 0; j < p.cols; ++j) {
       const Cell cell = p.cells[static_cast<std::size_t>(i * p.cols + j)];
-      out += begins(j, c.tile_cols) ? "  " : " ";
+      out += begins(j, c.block[0]) ? "  " : " ";
       out += cell == Cell::right ? context.paint("·", Ink::dim)
                                  : context.paint(cell == Cell::wrong ? "x" : "+", Ink::red);
     }
@@ -150,6 +150,17 @@ ordered_json json_of(const PuzzleCase& c) {
     }
     out["outputs"].push_back(each);
   }
+  if (c.block[0] > 0)
+    out["launch"] = {{"grid", c.grid}, {"block", c.block}, {"shared_bytes", c.shared_bytes}};
+  for (const auto& each : c.coverage)
+    out["tensors"].push_back(
+        {{"name", each.tensor}, {"shape", {each.rows, each.cols}}, {"is_output", each.is_output}});
+  for (const auto& p : c.pictures)
+    out["pictures"].push_back({{"tensor", p.tensor},
+                               {"memory", p.memory},
+                               {"is_store", p.is_store},
+                               {"title", p.title()},
+                               {"svg", p.svg}});
   for (const auto& f : c.findings)
     if (f.counts())
       out["findings"].push_back({{"kind", f.kind},
@@ -216,7 +227,8 @@ std::string answer_text(const Context& context, const Puzzle& puzzle,
       out += context.paint(cat(&c == wrong ? "✗ " : "✓ ", c.what),
                            &c == wrong ? Ink::red : Ink::green) +
              "\n";
-      for (const auto& m : c.outputs) out += out_and_expected(m);
+      if (!c.is_brief || &c == wrong)
+        for (const auto& m : c.outputs) out += out_and_expected(m);
       out += goals_text(context, c);
     }
   if (is_solved(attempt)) return out + cat("Puzzle ", puzzle.number, " complete ✅\n");

@@ -232,7 +232,7 @@ bool whole_tiles(const PuzzleMatrix& m, index_t rows, index_t cols) {
 }
 
 Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m) {
-  const index_t rows = std::max<index_t>(1, c.tile_rows), cols = std::max<index_t>(1, c.tile_cols);
+  const index_t rows = std::max<index_t>(1, c.block[1]), cols = std::max<index_t>(1, c.block[0]);
   const index_t edge_rows = m.rows > rows ? rows : 1, edge_cols = m.cols > cols ? cols : 1;
   const bool edge = only_at_the_edge(m, edge_rows, edge_cols);
   if (any_never_written(c) && edge) return cause("guard-too-strict");
@@ -266,7 +266,7 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   if (!attempt.outcome) return cause(attempt.timed_out ? "endless" : "crash", attempt.end);
   const PuzzleCase* const c = wrong_case(attempt);
   if (c == nullptr) return cause("spec", attempt.outcome->error);
-  const bool is_kernel = c->tile_rows > 0;
+  const bool is_kernel = c->block[0] > 0;
   if (is_kernel && none_written(*c) && fatal(*c) == nullptr && none_read(*c))
     return cause("unfilled");
   Cause found = cause_of_findings(attempt, *c);

@@ -69,12 +69,13 @@ Puzzle read_puzzle(const fs::path& folder) {
   for (const auto& section : sections) {
     if (&section == &sections.front() || section.heading == "Idea") out.idea += section.text;
     else if (section.heading == "Configuration") out.configuration = section.text;
+    else if (section.heading == "Picture") out.pictures.push_back(section.text);
     else if (section.heading == "Hint") out.hints.push_back(section.text);
     else if (section.heading == "Explanation") out.explanation = section.text;
     else
       refuse(page, 1,
              cat("unknown section '", section.heading,
-                 "': expected Idea, Configuration, Hint, Explanation"));
+                 "': expected Idea, Picture, Configuration, Hint, Explanation"));
   }
   constexpr std::string_view key = "variants: ";
   if (out.idea.starts_with(key)) {

@@ -1,7 +1,7 @@
 // The course as files: a folder for each puzzle, pNN_name, with
 //   puzzle.cpp    the solution; the learner's file is cut from it
 //   spec.hpp      what is run and expected (puzzle/run.hpp)
-//   page.md       title, idea, configuration, hints, explanation
+//   page.md       title, idea, pictures, configuration, hints, explanation
 //   mistakes.txt  typical wrong solutions as changes of puzzle.cpp, with the cause to be named
 // Learner's file and solution are one text, so they cannot drift apart.
 #pragma once
@@ -29,6 +29,7 @@ struct Puzzle {
   std::vector<std::string> variants;  ///< "tiled", "idiomatic-tiled"; or none
   std::string configuration, explanation;
   std::vector<std::string> hints;
+  std::vector<std::string> pictures;  ///< for the book: what to draw, and what it shows
 
   std::string file_name() const { return id + ".cpp"; }
   /// The text with what the learner writes, and without.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tessera/core/text.hpp"
+
 namespace tessera::cli {
 
 namespace {
@@ -57,21 +59,57 @@ PuzzleMatrix matrix_of(const json& m) {
   return out;
 }
 
+PuzzlePicture picture_of(const json& p) {
+  return {p.at("tensor"),     p.at("memory"),    p.at("is_store"), p.at("line"),
+          p.at("lane_bytes"), p.at("transfers"), p.at("ideal"),    p.at("svg")};
+}
+
+/// "9 x 9"; without ones at the end.
+std::string extents(const std::array<index_t, 3>& e) {
+  std::string out = cat(e[0]);
+  if (e[1] > 1 || e[2] > 1) out += cat(" x ", e[1]);
+  return e[2] > 1 ? out + cat(" x ", e[2]) : out;
+}
+
+std::string shape(index_t rows, index_t cols) {
+  return std::min(rows, cols) == 1 ? cat("(", std::max(rows, cols), ")")
+                                   : cat("(", rows, ",", cols, ")");
+}
+
+/// Tensors and launch; of values that no kernel computes, their shape.
+std::string facts_of(const PuzzleCase& c) {
+  std::string out;
+  for (const auto& each : c.coverage)
+    out += cat(out.empty() ? "" : ", ", each.tensor, " ", shape(each.rows, each.cols));
+  if (c.block[0] == 0) {
+    for (const auto& each : c.outputs)
+      out += cat(out.empty() ? "" : ", ", "values ", shape(each.rows, each.cols));
+    return out;
+  }
+  out += cat("; grid ", extents(c.grid), ", blocks of ", extents(c.block), " threads");
+  return c.shared_bytes == 0 ? out : out + cat(", ", c.shared_bytes, " bytes of shared memory");
+}
+
 PuzzleCase case_of(const json& c) {
   PuzzleCase out;
   out.what = c.at("what");
+  out.is_brief = c.value("brief", false);
   for (const auto& each : c.at("outputs")) out.outputs.push_back(matrix_of(each));
   for (const auto& each : c.at("goals"))
     out.goals.push_back({each.at("what"), number(each.at("got")), number(each.at("limit")),
                          each.at("reached").get<bool>()});
   const json& report = c.at("report");
   if (!report.is_object()) return out;
-  out.tile_cols = report.at("block_dim").at(0).get<index_t>();
-  out.tile_rows = report.at("block_dim").at(1).get<index_t>();
+  out.grid = report.at("grid");
+  out.block = report.at("block_dim");
+  out.shared_bytes = report.at("shared_bytes");
+  if (c.contains("pictures"))
+    for (const auto& each : c.at("pictures")) out.pictures.push_back(picture_of(each));
   for (const auto& each : report.at("findings")) out.findings.push_back(finding_of(each));
   for (const auto& each : report.at("tensors"))
     out.coverage.push_back({each.at("tensor"), each.at("is_output").get<bool>(),
-                            each.at("elements"), each.at("read"), each.at("written")});
+                            each.at("shape").at(0), each.at("shape").at(1), each.at("elements"),
+                            each.at("read"), each.at("written")});
   return out;
 }
 
@@ -87,6 +125,28 @@ bool PuzzleCase::is_right() const {
   return std::all_of(outputs.begin(), outputs.end(), [](const auto& m) { return m.wrong == 0; }) &&
          std::none_of(findings.begin(), findings.end(), bad) &&
          std::all_of(goals.begin(), goals.end(), [](const auto& g) { return g.reached; });
+}
+
+std::string PuzzlePicture::title() const {
+  const char* const unit = memory == "shared" ? "pass through the banks" : "sector";
+  const char* const units = memory == "shared" ? "passes through the banks" : "sectors";
+  return cat(is_store ? "store to " : "load from ", tensor, ", line ", line, ": ", transfers, " ",
+             transfers == 1 ? unit : units, ", ideal ", ideal);
+}
+
+std::vector<std::string> configuration_of(const PuzzleOutcome& outcome) {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& line) {
+    if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
+  };
+  const bool is_one = std::all_of(outcome.cases.begin(), outcome.cases.end(), [&](const auto& c) {
+    return facts_of(c) == facts_of(outcome.cases.front());
+  });
+  for (const auto& c : outcome.cases)
+    if (!c.is_brief) add(cat(is_one ? "" : c.what + ": ", facts_of(c), "."));
+  for (const auto& c : outcome.cases)
+    for (const auto& goal : c.goals) add(cat("Goal: ", goal.what, ", at most ", goal.limit, "."));
+  return out;
 }
 
 std::optional<PuzzleOutcome> read_outcome(const std::string& text) {

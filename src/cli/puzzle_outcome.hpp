@@ -1,6 +1,7 @@
 // What a learner's program has left, as the command reads it: see puzzle/run.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,10 +22,11 @@ struct PuzzleFinding {
   bool counts() const { return severity != "note"; }
 };
 
-/// How much of a tensor was touched, in elements.
+/// A tensor of the kernel's, and how many of its elements were touched.
 struct PuzzleCoverage {
   std::string tensor;
   bool is_output = false;
+  index_t rows = 0, cols = 0;
   std::int64_t elements = 0, read = 0, written = 0;
 };
 
@@ -44,13 +46,27 @@ struct PuzzleGoal {
   bool reached = false;
 };
 
+/// What the lanes of the worst warp of one access touched.
+struct PuzzlePicture {
+  std::string tensor, memory;  ///< "A", "global"; "tile (32,32)", "shared"
+  bool is_store = false;
+  int line = 0, lane_bytes = 0, transfers = 0, ideal = 0;
+  std::string svg;
+
+  /// "load from A, line 12: 32 sectors, ideal 4"
+  std::string title() const;
+};
+
 struct PuzzleCase {
   std::string what;
-  index_t tile_rows = 0, tile_cols = 0;  ///< threads of a block; 0: no kernel was run
+  std::array<index_t, 3> grid{}, block{};  ///< x, y, z; 0: no kernel was run
+  index_t shared_bytes = 0;                ///< of a block
+  bool is_brief = false;                   ///< a further input of the case before
   std::vector<PuzzleMatrix> outputs;
   std::vector<PuzzleGoal> goals;
   std::vector<PuzzleFinding> findings;
   std::vector<PuzzleCoverage> coverage;
+  std::vector<PuzzlePicture> pictures;  ///< where they were asked for
 
   bool is_right() const;
 };
@@ -60,6 +76,10 @@ struct PuzzleOutcome {
   std::string error;  ///< why the spec could not be run
   std::vector<PuzzleCase> cases;
 };
+
+/// What was run, as the page of the puzzle must say it: "A (9,9), B (9,9), C (9,9); grid 3 x 3,
+/// blocks of 3 x 3 threads." and "Goal: ...". What is the same for all cases stands once.
+std::vector<std::string> configuration_of(const PuzzleOutcome& outcome);
 
 /// Of its JSON; nothing where the text is none.
 std::optional<PuzzleOutcome> read_outcome(const std::string& text);

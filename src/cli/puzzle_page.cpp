@@ -12,9 +12,11 @@ namespace {
 
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--ground:#fff;--card:#f5f7f9;--ink:#14202e;--dim:#54626f;--rule:#d5dce3;
---good:#1a7f37;--bad:#b42318;--right:#e3f2e6;--wrong:#e5484d;--mixed:#f2b8a0}
+--good:#1a7f37;--bad:#b42318;--right:#e3f2e6;--wrong:#e5484d;--mixed:#f2b8a0;
+--idle:#eef1f4;--wasted:#fbd9b5;--conflict:#ffb3a7}
 @media (prefers-color-scheme:dark){:root{--ground:#10161d;--card:#18212b;--ink:#e6edf3;--dim:#9aa8b6;
---rule:#2b3743;--good:#56d17a;--bad:#ff8a7d;--right:#1d3a28;--wrong:#e5484d;--mixed:#8a4a35}}
+--rule:#2b3743;--good:#56d17a;--bad:#ff8a7d;--right:#1d3a28;--wrong:#e5484d;--mixed:#8a4a35;
+--idle:#1d2731;--wasted:#7a4d1f;--conflict:#ff9c8c}}
 *{box-sizing:border-box}body{margin:0;background:var(--ground);color:var(--ink);
 font:16px/1.5 system-ui,'DejaVu Sans',Arial,sans-serif}main{max-width:860px;margin:0 auto;padding:20px}
 h1{font-size:24px;margin:0 0 6px}h2{font-size:18px;margin:28px 0 8px}.dim{color:var(--dim)}
@@ -25,6 +27,10 @@ padding:8px 16px;margin:14px 0}svg{display:block;max-width:100%;height:auto;max-
 svg text{font:11px ui-monospace,'DejaVu Sans Mono',monospace;fill:var(--dim);text-anchor:end}
 .right{fill:var(--right)}.wrong{fill:var(--wrong)}.mixed{fill:var(--mixed)}
 .key{display:inline-block;width:12px;height:12px;border-radius:2px;margin:0 5px 0 14px;vertical-align:-1px}
+.scroll{overflow-x:auto;max-width:100%;border:1px solid var(--rule);border-radius:6px;padding:6px;margin:6px 0}
+svg.cells{max-width:none;max-height:none}svg.cells text{font-size:10px;text-anchor:middle;fill:#14202e}
+svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--rule);stroke-width:.6}
+.sector{stroke:var(--dim);stroke-width:2;fill:none}
 .key.right{background:var(--right)}.key.wrong{background:var(--wrong)}.key.mixed{background:var(--mixed)}
 )";
 
@@ -35,16 +41,16 @@ std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
   const auto place = [&](index_t i, index_t tile) {
     return margin + i * size + (p.step == 1 && tile > 1 ? i / tile * gap : 0);
   };
-  const index_t width = place(p.cols, c.tile_cols), height = place(p.rows, c.tile_rows);
+  const index_t width = place(p.cols, c.block[0]), height = place(p.rows, c.block[1]);
   std::string out =
       cat("<svg viewBox=\"0 0 ", width, " ", height, "\" width=\"", width, "\" height=\"", height,
           "\" role=\"img\" aria-label=\"", escaped(wrong_elements(m)), "\">\n");
   for (index_t i = 0; i < p.rows; ++i)
-    out += cat("<text x=\"", margin - 5, "\" y=\"", place(i, c.tile_rows) + 12, "\">", i * p.step,
+    out += cat("<text x=\"", margin - 5, "\" y=\"", place(i, c.block[1]) + 12, "\">", i * p.step,
                "</text>\n");
   for (index_t j = 0; j < p.cols; ++j)
     if (p.cols <= 20 || j % 8 == 0)
-      out += cat("<text x=\"", place(j, c.tile_cols) + 13, "\" y=\"", margin - 6, "\">", j * p.step,
+      out += cat("<text x=\"", place(j, c.block[0]) + 13, "\" y=\"", margin - 6, "\">", j * p.step,
                  "</text>\n");
   for (index_t i = 0; i < p.rows; ++i)
     for (index_t j = 0; j < p.cols; ++j) {
@@ -55,7 +61,7 @@ std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
               cell == Cell::right   ? "right"
               : cell == Cell::wrong ? "wrong"
                                     : "mixed",
-              "\" x=\"", place(j, c.tile_cols), "\" y=\"", place(i, c.tile_rows),
+              "\" x=\"", place(j, c.block[0]), "\" y=\"", place(i, c.block[1]),
               "\" width=\"14\" height=\"14\" rx=\"2\"><title>", m.name, "(", i * p.step, ",",
               j * p.step, "): expected ", m.expected[at], ", got ", m.got[at], "</title></rect>\n");
     }
@@ -89,6 +95,13 @@ std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c) {
                "<span class=\"key right\"></span>right<span class=\"key wrong\"></span>wrong"
                "<span class=\"key mixed\"></span>some of several</p>\n",
                picture_svg(m, c));
+  if (!c.pictures.empty())
+    out +=
+        "<p class=\"dim\">Which lane of a warp touches which bytes, where it was worst. Global "
+        "memory: a row is a line of 128 bytes, thick rules part its sectors. Shared memory: a "
+        "column is a bank, a row a pass.</p>\n";
+  for (const auto& p : c.pictures)
+    out += cat("<p>", escaped(p.title()), "</p>\n<div class=\"scroll\">", p.svg, "</div>\n");
   return out;
 }
 

@@ -6,10 +6,13 @@
 #include <regex>
 
 #include "compile.hpp"
+#include "machine.hpp"
 #include "program.hpp"
+#include "puzzle_answer.hpp"
 #include "temporary_folder.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/cuda/runtime.hpp"
 
 namespace tessera::cli {
 
@@ -60,17 +63,47 @@ bool compile_in(const fs::path& folder, std::string& said) {
   return good;
 }
 
-void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, PuzzleAttempt& out) {
+/// The same for a GPU. The library holds CUDA's runtime already.
+bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said) {
+  const Installed at = installed();
+  std::vector<std::string> words{gpu.nvcc,
+                                 "-std=c++20",
+                                 "--expt-relaxed-constexpr",
+                                 "-fmad=false",
+                                 "-w",
+                                 "-arch=" + gpu.arch,
+                                 "--cudart=none",
+                                 "-I" + at.include.string(),
+                                 "main.cu",
+                                 "-o",
+                                 "puzzle"};
+  for (const auto& each : link_words(at))
+    words.push_back(each.starts_with("-Wl,") || each == "-pthread" ? "-Xcompiler=" + each : each);
+  const std::string file = (folder / "said").string();
+  const bool good =
+      run_program({.words = words, .stderr_file = file, .folder = folder.string()}).good();
+  said = read_text(file);
+  return good;
+}
+
+/// Where a program may do what it likes, but for its time.
+enum class Cage { closed, open };
+
+void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Cage cage,
+            PuzzleAttempt& out) {
   const std::string outcome = (folder / (one.name + ".json")).string(),
                     printed = (folder / "printed").string();
-  const ProgramEnd end = run_program(
-      {.words = {(folder / "puzzle").string(), "puzzle=" + one.name, "variant=" + one.variant,
-                 "outcome=" + outcome, cat("time_limit_s=", time_limit_s)},
-       .stderr_file = printed,
-       .stdout_file = printed,
-       .folder = folder.string(),
-       .environment = {"TESSERA_PUZZLE_FOLDER=" + folder.string()},
-       .seconds = time_limit_s + 3});
+  const double patience = time_limit_s + (cage == Cage::closed ? 3 : 30);
+  ProgramRun run{
+      .words = {(folder / "puzzle").string(), "puzzle=" + one.name, "variant=" + one.variant,
+                "outcome=" + outcome, cat("time_limit_s=", time_limit_s),
+                one.has_pictures ? "pictures=1" : "pictures=0"},
+      .stderr_file = printed,
+      .stdout_file = printed,
+      .folder = folder.string(),
+      .seconds = patience};
+  if (cage == Cage::closed) run.environment = {"TESSERA_PUZZLE_FOLDER=" + folder.string()};
+  const ProgramEnd end = run_program(run);
   std::error_code none;
   out.printed_bytes = fs::file_size(printed, none);
   if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrinted);
@@ -78,8 +111,8 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, P
   if (fs::exists(outcome)) out.outcome = read_outcome(read_text(outcome));
   if (out.outcome) return;
   out.timed_out = end.timed_out;
-  out.end = end.timed_out ? cat("was still running after ", time_limit_s + 3, " s and was ended")
-                          : end.text();
+  out.end =
+      end.timed_out ? cat("was still running after ", patience, " s and was ended") : end.text();
 }
 
 PuzzleAttempt fresh(const PuzzleTry& one) {
@@ -140,10 +173,49 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
   std::vector<PuzzleAttempt> out;
   for (const auto& one : tries) {
     out.push_back(fresh(one));
-    if (compiled) run_in(folder.path(), one, time_limit_s, out.back());
+    if (compiled) run_in(folder.path(), one, time_limit_s, Cage::closed, out.back());
     else out.back().errors = compile_errors(said, out.back().file);
   }
   return out;
+}
+
+std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
+  const std::vector<cuda::Device> devices = cuda::devices();
+  const std::string nvcc = nvcc_path();
+  if (devices.empty()) why_not = cuda::why_unavailable();
+  else if (nvcc.empty()) why_not = "nvcc is not installed";
+  else
+    return PuzzleGpu{nvcc, devices.front().name,
+                     cat("sm_", devices.front().major, devices.front().minor)};
+  return {};
+}
+
+PuzzleAttempt attempt_on(const PuzzleGpu& gpu, const PuzzleTry& one, double time_limit_s) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "main.cu") << program_of({one});
+  PuzzleAttempt out = fresh(one);
+  std::string said;
+  if (compile_for(gpu, folder.path(), said))
+    run_in(folder.path(), one, time_limit_s, Cage::open, out);
+  else {
+    static const std::regex place(R"(^([^\s(]+)\((\d+)\): )", std::regex::multiline);
+    out.errors = compile_errors(std::regex_replace(said, place, "$1:$2: "), out.file);
+  }
+  return out;
+}
+
+std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt) {
+  const std::string name = cat("the GPU (", gpu.device, ") ");
+  if (!attempt.errors.empty())
+    return cat(name, "was not asked: ", attempt.file, ":", attempt.errors.front().line,
+               " does not compile for it: ", attempt.errors.front().message);
+  if (!attempt.outcome) return cat(name, "gave no answer: the program ", attempt.end);
+  if (attempt.outcome->solved) return name + "agrees";
+  if (!attempt.outcome->error.empty()) return cat(name, "refuses: ", attempt.outcome->error);
+  for (const auto& c : attempt.outcome->cases)
+    for (const auto& m : c.outputs)
+      if (m.wrong > 0) return cat(name, "disagrees: ", c.what, ": ", wrong_elements(m));
+  return name + "disagrees";
 }
 
 }  // namespace tessera::cli

@@ -33,11 +33,26 @@ struct PuzzleAttempt {
 struct PuzzleTry {
   const Puzzle* puzzle;
   std::string source, variant;
-  std::string name;  ///< an identifier, unique among those of one program
+  std::string name;           ///< an identifier, unique among those of one program
+  bool has_pictures = false;  ///< PuzzleCase::pictures
 };
 
 /// Compiles and runs one. Throws Error(unavailable) without a compiler or library.
 PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s);
+
+/// What runs a program on a GPU.
+struct PuzzleGpu {
+  std::string nvcc;    ///< the compiler
+  std::string device;  ///< "NVIDIA H100"
+  std::string arch;    ///< "sm_90"
+};
+/// The first GPU of this machine. Where there is none, or no nvcc, `why_not` says so.
+std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not);
+/// Compiles one for the GPU and runs it there: what is right under the checker, since nothing
+/// watches over it.
+PuzzleAttempt attempt_on(const PuzzleGpu& gpu, const PuzzleTry& one, double time_limit_s);
+/// "the GPU (NVIDIA H100) agrees", or what it says instead.
+std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt);
 
 /// Compiles all into one program and runs each. Where they do not compile together all have the
 /// errors.

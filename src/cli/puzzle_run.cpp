@@ -1,5 +1,6 @@
 // `tessera puzzle run`: see puzzle.hpp.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -71,6 +72,44 @@ void put_back(const Context& context, const fs::path& file, const std::string& t
   context.warn(cat("your program changed ", file.string(), "; it is as it was before"));
 }
 
+/// Of a GPU; of none where `is_there` is false, and `text` says why.
+struct GpuAnswer {
+  bool is_there = false, disagrees = false;
+  std::string text;
+};
+
+/// Has the kernels of a right answer run on the GPU, too. What cannot be compiled for it is no
+/// fault.
+GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_limit_s) {
+  const auto runs_kernel = [](const PuzzleCase& c) { return c.block[0] > 0; };
+  if (!is_solved(done)) return {.text = "only what is right is run there"};
+  const auto& cases = done.outcome->cases;
+  if (std::none_of(cases.begin(), cases.end(), runs_kernel)) return {.text = "there is no kernel"};
+  std::string why_not;
+  const auto gpu = puzzle_gpu(why_not);
+  if (!gpu) return {.text = why_not};
+  const PuzzleAttempt there = attempt_on(*gpu, one, time_limit_s);
+  return {true, there.outcome && !there.outcome->solved, gpu_text(*gpu, there)};
+}
+
+/// What became of it, and then of the same on a GPU.
+bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
+                   double time_limit_s) {
+  if (!context.json) {
+    context.print(answer_text(context, *one.puzzle, done));
+    std::fflush(stdout);  // compiling for a GPU takes a while
+  }
+  const GpuAnswer gpu = ask_gpu(one, done, time_limit_s);
+  if (context.json) {
+    auto out = answer_json(*one.puzzle, one.variant, done);
+    out["gpu"] = {{"asked", gpu.is_there}, {"disagrees", gpu.disagrees}, {"says", gpu.text}};
+    context.print(json_text(out));
+  } else if (gpu.is_there) {
+    context.print(gpu.text + "\n");
+  }
+  return is_solved(done) && !gpu.disagrees;
+}
+
 }  // namespace
 
 int run_puzzle(const Context& context, const PuzzleRequest& request) {
@@ -78,7 +117,7 @@ int run_puzzle(const Context& context, const PuzzleRequest& request) {
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const std::string variant = variant_of(puzzle, request.words);
   LearnerProgress progress;
-  PuzzleTry one{&puzzle, {}, variant, puzzle.id};
+  PuzzleTry one{&puzzle, {}, variant, puzzle.id, !request.html.empty()};
   fs::path file;
   if (!request.solution) file = file_of(puzzle, request.file, progress[puzzle.id].file);
   one.source = request.solution ? puzzle.solution() : read_text(file);
@@ -91,9 +130,7 @@ int run_puzzle(const Context& context, const PuzzleRequest& request) {
   }
   if (!request.html.empty())
     write_file(context, request.html, request.force, answer_html(puzzle, done));
-  context.print(context.json ? json_text(answer_json(puzzle, variant, done))
-                             : answer_text(context, puzzle, done));
-  return is_solved(done) ? 0 : 1;
+  return print_answers(context, one, done, request.time_limit_s) ? 0 : 1;
 }
 
 }  // namespace tessera::cli

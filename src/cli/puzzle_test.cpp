@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "json_text.hpp"
 #include "puzzle_answer.hpp"
 #include "signals.hpp"
 #include "tessera/core/error.hpp"
@@ -19,6 +21,7 @@ namespace tessera::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::ordered_json;
 
 /// A text of the course, and what must come of it.
 struct Claim {
@@ -26,16 +29,39 @@ struct Claim {
   std::string what, cause;  ///< cause: empty where it must be solved
   std::vector<std::string> says;
   PuzzleTry one;
+  Mistake mistake;  ///< of a claim that is one
 };
 
-std::vector<Claim> claims_of(const Puzzle& puzzle) {
+std::vector<Claim> claims_of(const Puzzle& puzzle, bool has_pictures) {
   std::vector<Claim> out;
-  const auto name = [&] { return cat(puzzle.id, "_", out.size()); };
-  out.push_back({&puzzle, "the solution", "", {}, {&puzzle, puzzle.solution(), "", name()}});
-  out.push_back({&puzzle, "the unfilled file", "*", {}, {&puzzle, puzzle.start(), "", name()}});
+  const auto attempt_at = [&](const std::string& source, const std::string& variant) -> PuzzleTry {
+    return {&puzzle, source, variant, cat(puzzle.id, "_", out.size()), has_pictures};
+  };
+  out.push_back({&puzzle, "the solution", "", {}, attempt_at(puzzle.solution(), ""), {}});
+  out.push_back({&puzzle, "the unfilled file", "*", {}, attempt_at(puzzle.start(), ""), {}});
   for (const auto& m : puzzle.mistakes())
     out.push_back(
-        {&puzzle, m.title, m.cause, m.says, {&puzzle, with_mistake(puzzle, m), m.variant, name()}});
+        {&puzzle, m.title, m.cause, m.says, attempt_at(with_mistake(puzzle, m), m.variant), m});
+  return out;
+}
+
+/// Runs of blanks and line ends as one blank.
+std::string flat(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_blank = c == ' ' || c == '\n';
+    if (!is_blank) out += c;
+    else if (!out.empty() && out.back() != ' ') out += ' ';
+  }
+  return out;
+}
+
+/// What the page's configuration does not say as the spec does; empty: nothing.
+std::string unsaid(const Puzzle& puzzle, const PuzzleOutcome& outcome) {
+  std::string out;
+  for (const auto& line : configuration_of(outcome))
+    if (flat(puzzle.configuration).find(flat(line)) == std::string::npos)
+      out += cat("page.md: '## Configuration' lacks '- ", line, "', as the spec runs it\n");
   return out;
 }
 
@@ -45,7 +71,7 @@ std::string broken(const Context& context, const Claim& claim, const PuzzleAttem
     const CompileError& e = attempt.errors.front();
     return cat("does not compile: line ", e.line, ": ", e.message);
   }
-  if (claim.cause.empty() && is_solved(attempt)) return {};
+  if (claim.cause.empty() && is_solved(attempt)) return unsaid(*claim.puzzle, *attempt.outcome);
   const std::string got = is_solved(attempt) ? "solved" : cause_of(attempt).id;
   if (claim.cause.empty())
     return cat("is not right: ", got, "\n", answer_text(context, *claim.puzzle, attempt));
@@ -58,6 +84,34 @@ std::string broken(const Context& context, const Claim& claim, const PuzzleAttem
     if (text.find(each) == std::string::npos)
       return cat("the answer does not say '", each, "'\n", text);
   return {};
+}
+
+ordered_json json_of(const Puzzle& puzzle) {
+  return {{"id", puzzle.id},
+          {"number", puzzle.number},
+          {"title", puzzle.title},
+          {"variants", puzzle.variants},
+          {"idea", puzzle.idea},
+          {"pictures", puzzle.pictures},
+          {"configuration", puzzle.configuration},
+          {"hints", puzzle.hints},
+          {"explanation", puzzle.explanation},
+          {"start", puzzle.start()},
+          {"solution", puzzle.solution()},
+          {"texts", ordered_json::array()}};
+}
+
+ordered_json json_of(const Context& context, const Claim& claim, const PuzzleAttempt& attempt,
+                     const std::string& why) {
+  ordered_json out = {{"what", claim.what}, {"as_it_must_be", why.empty()}};
+  if (!why.empty()) out["why_not"] = why;
+  if (!claim.mistake.right.empty())
+    out["change"] = {{"variant", claim.mistake.variant},
+                     {"removed", claim.mistake.right},
+                     {"added", claim.mistake.wrong}};
+  out["text"] = answer_text(context, *claim.puzzle, attempt);
+  out["answer"] = answer_json(*claim.puzzle, claim.mistake.variant, attempt);
+  return out;
 }
 
 std::vector<PuzzleAttempt> attempts_of(const std::vector<Claim>& claims, double time_limit_s) {
@@ -75,7 +129,7 @@ using namespace tessera;
 struct Doubled {
   static constexpr const char* name = "doubled";
   static constexpr Dim3 block{8};
-  void operator()(auto t, auto a, auto out) const {
+  TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     //> FILL ME IN (1 line): what goes into out(t.thread)?
     out(t.thread) = 2 * a(t.thread);
     //> end
@@ -95,9 +149,15 @@ constexpr const char* kPage = R"(# Doubled
 
 Each thread writes one element.
 
+## Picture
+
+`threads`
+
+Eight threads, eight elements.
+
 ## Configuration
 
-- One block of 8 threads.
+- a (8), out (8); grid 1, blocks of 8 threads.
 
 ## Hint
 
@@ -126,23 +186,35 @@ int test_course(const Context& context, const PuzzleRequest& request) {
   constexpr std::size_t at_once = 2;
   std::vector<std::vector<Claim>> groups(std::min(at_once, wanted.size()));
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    for (auto& claim : claims_of(*wanted[i])) groups[i % groups.size()].push_back(std::move(claim));
+    for (auto& claim : claims_of(*wanted[i], context.json))
+      groups[i % groups.size()].push_back(std::move(claim));
   std::vector<std::future<std::vector<PuzzleAttempt>>> attempts;
   for (const auto& group : groups)
     attempts.push_back(std::async(std::launch::async, [&group] { return attempts_of(group, 1); }));
   std::size_t good = 0, bad = 0;
   std::string out;
+  std::map<const Puzzle*, ordered_json> document;
+  for (const Puzzle* each : wanted) document[each] = json_of(*each);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto done = attempts[g].get();
     for (std::size_t i = 0; i < done.size(); ++i) {
-      const std::string why = broken(context, groups[g][i], done[i]);
+      const Claim& claim = groups[g][i];
+      const std::string why = broken(context, claim, done[i]);
       ++(why.empty() ? good : bad);
-      if (!why.empty())
-        out += cat("FAILED: ", groups[g][i].puzzle->id, ": ", groups[g][i].what, ": ", why, "\n");
-      else context.detail(cat(groups[g][i].puzzle->id, ": ", groups[g][i].what, ": as it must be"));
+      if (!why.empty()) out += cat("FAILED: ", claim.puzzle->id, ": ", claim.what, ": ", why, "\n");
+      else context.detail(cat(claim.puzzle->id, ": ", claim.what, ": as it must be"));
+      if (context.json)
+        document[claim.puzzle]["texts"].push_back(json_of(context, claim, done[i], why));
     }
   }
-  context.print(out + cat(wanted.size(), " puzzles: ", good, " as they must be, ", bad, " not\n"));
+  if (context.json) {
+    ordered_json all = {{"good", good}, {"bad", bad}, {"puzzles", ordered_json::array()}};
+    for (const Puzzle* each : wanted) all["puzzles"].push_back(std::move(document[each]));
+    context.print(json_text(all));
+  } else {
+    context.print(out +
+                  cat(wanted.size(), " puzzles: ", good, " as they must be, ", bad, " not\n"));
+  }
   return bad == 0 ? 0 : 1;
 }
 

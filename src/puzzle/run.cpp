@@ -10,6 +10,7 @@
 
 #include "cage.hpp"
 #include "tessera/check/format.hpp"
+#include "tessera/check/html_report.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::puzzle {
@@ -20,6 +21,7 @@ struct Outcome {
   json cases = json::array();  ///< of which only the last may have failed
   check::Counters total;
   bool failed = false;
+  bool has_pictures = false;  ///< are pictures asked for? Some are large
 };
 
 namespace {
@@ -66,9 +68,28 @@ json outcome_of(const Output& m) {
   return out;
 }
 
+/// Which lane of the worst warp went where, for each access.
+json pictures_of(const check::Report& report) {
+  json out = json::array();
+  for (const auto& sample : report.samples) {
+    const std::string svg = check::access_picture(sample);
+    if (svg.empty()) continue;
+    out.push_back({{"tensor", sample.tensor},
+                   {"memory", name(sample.memory)},
+                   {"is_store", sample.is_store},
+                   {"line", sample.location.line},
+                   {"lane_bytes", sample.bytes},
+                   {"transfers", sample.transfers},
+                   {"ideal", sample.ideal},
+                   {"svg", svg}});
+  }
+  return out;
+}
+
 struct Arguments {
   std::string puzzle, variant, outcome;
   double time_limit_s = 5;
+  bool has_pictures = false;
 };
 
 Arguments arguments_of(int argc, char** argv) {
@@ -82,6 +103,7 @@ Arguments arguments_of(int argc, char** argv) {
     if (key == "puzzle") out.puzzle = value;
     else if (key == "variant") out.variant = value;
     else if (key == "outcome") out.outcome = value;
+    else if (key == "pictures") out.has_pictures = value == "1";
     else if (key == "time_limit_s") out.time_limit_s = std::atof(value.c_str());
   }
   return out;
@@ -117,6 +139,7 @@ check::Options Run::begin(const LaunchOptions& how, const std::string& what,
   outcome_.total = {};
   outcome_.cases.push_back(
       {{"what", what}, {"outputs", json::array()}, {"goals", json::array()}, {"report", nullptr}});
+  if (how.is_brief) outcome_.cases.back()["brief"] = true;
   check::Options out = options_;
   out.tensors = std::move(names);
   out.problem = what;
@@ -129,6 +152,7 @@ void Run::keep(const check::Report& report) {
   json& last = outcome_.cases.back();
   last["report"] = json::parse(check::to_json(report, check::device_model("h200")));
   last["report"].erase("device");
+  if (outcome_.has_pictures) last["pictures"] = pictures_of(report);
   outcome_.total = report.total;
   outcome_.failed = !report.summary.clean;
 }
@@ -147,7 +171,7 @@ void Run::values(const std::string& what, index_t rows, index_t cols, const Rule
   compare(out);
 }
 
-void Run::goal(const std::string& what, double got, double limit) {
+void Run::judge(const std::string& what, double got, double limit) {
   if (failed() || outcome_.cases.empty()) return;
   const bool reached = got <= limit;
   outcome_.cases.back()["goals"].push_back(
@@ -161,6 +185,7 @@ int run_main(int argc, char** argv, std::span<const Entry> entries) {
   for (const Entry& each : entries) {
     if (arguments.puzzle != each.name) continue;
     Outcome outcome;
+    outcome.has_pictures = arguments.has_pictures;
     check::Options options;
     options.threads = 2;
     options.time_limit_s = arguments.time_limit_s;

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""The course: `tessera puzzle`. The solutions, the unfilled files and the corpus of mistakes are tested by `tessera puzzle test`."""
+"""The course: `tessera puzzle`, as a learner and a teacher use it. The texts of the course are run in book_test.py."""
 import concurrent.futures
 import ctypes
 import os
-import re
 import shutil
 import unittest
 
@@ -35,17 +34,6 @@ class Puzzle(harness.CommandTest):
 
 class Course(Puzzle):
     @COMPILES
-    def test_every_solution_unfilled_file_and_mistake_is_as_the_course_says(self):
-        last = self.puzzle("test").out.splitlines()[-1]
-        puzzles, good, bad = map(int, re.fullmatch(r"(\d+) puzzles: (\d+) as they must be, (\d+) not", last).groups())
-        self.assertEqual(bad, 0)
-        self.assertGreaterEqual(puzzles, 20)
-        mistakes = sum(f.read_text().count("\n== ") + f.read_text().startswith("== ") for f in (cases.ROOT / "course").glob("*/mistakes.txt"))
-        self.assertEqual(good, 2 * puzzles + mistakes)
-        matmul = [f.read_text() for f in (cases.ROOT / "course").glob("p1[34567]_*/mistakes.txt")]
-        self.assertGreaterEqual(sum(len(re.findall("^== ", text, re.M)) for text in matmul), 20)
-
-    @COMPILES
     def test_a_course_of_ones_own_and_one_with_a_fault(self):
         self.puzzle("new", "p90_mine", "--course", "own")
         self.puzzle("new", "p90_mine", "--course", "own", code=2)
@@ -67,10 +55,12 @@ class Learner(Puzzle):
     def test_the_original_commands_print_what_theirs_do(self):
         for flag in ("--tiled", "--idiomatic-tiled"):
             out = self.puzzle("run", "p16", flag, "--solution").out.splitlines()
-            self.assertEqual(out, ["✓ " + flag[2:] + ": 9 x 9 in tiles of 3 x 3", "out: " + buffer(NINE), "expected: " + buffer(NINE), "Puzzle 16 complete ✅"])
+            self.assertEqual(out, ["✓ " + flag[2:] + ": 9 x 9 in tiles of 3 x 3", "out: " + buffer(NINE), "expected: " + buffer(NINE),
+                                   "✓ " + flag[2:] + ": 9 x 9, other numbers", "Puzzle 16 complete ✅"])
         out = self.puzzle("run", "p14", "--solution").out.splitlines()
         two = ["out: " + buffer([[4, 6], [12, 22]]), "expected: " + buffer([[4, 6], [12, 22]])]
-        self.assertEqual(out, ["✓ naive: 2 x 2", *two, "✓ single-block: 2 x 2", *two, "Puzzle 14 complete ✅"])
+        more = ": 2 x 2, other numbers"
+        self.assertEqual(out, ["✓ naive: 2 x 2", *two, "✓ naive" + more, "✓ single-block: 2 x 2", *two, "✓ single-block" + more, "Puzzle 14 complete ✅"])
         self.assertEqual((NINE[0][0], NINE[8][8]), (3672, 61272))
 
     @COMPILES
@@ -81,6 +71,8 @@ class Learner(Puzzle):
         self.puzzle("start", "p14")
         self.assertIn("FILL ME IN", self.path("p14.cpp").read_text())
         self.puzzle("start", "p14", code=2)  # nothing is overwritten
+        self.assertIn(f"Edit {self.folder}/there/p14.cpp\n", self.puzzle("start", "p14", "./there/../there/").out)
+        self.puzzle("start", "p14", ".", "--force")
         run = self.puzzle("run", "p14", "--naive", code=1)
         self.assertIn("out: " + buffer([[0, 0], [0, 0]]), run.out)
         self.assertIn("4 of 4 elements of C are wrong. The first: row 0, column 0: expected 4, got 0.", run.out)
@@ -103,6 +95,24 @@ class Learner(Puzzle):
         self.assertIn("FILL ME IN", self.path("p14.cpp").read_text())
         self.assertNotIn("FILL ME IN", self.path("p14.cpp.bak").read_text())
         self.assertEqual(self.puzzle("progress", "--json").json["solved"], 0)
+
+    @COMPILES
+    def test_another_compiler_gives_the_same_answers(self):
+        clang = next(filter(None, map(shutil.which, ("clang++-14", "clang++"))), None)
+        if clang is None:
+            self.skipTest("NOT tested with Clang as the learner's compiler: scripts/setup clang installs it")
+        env = {"XDG_STATE_HOME": str(self.folder / "state"), "CXX": CCACHE + clang}
+        run = self.tessera("puzzle", "run", "p16", "--solution", env=env)
+        self.assertIn("Puzzle 16 complete", run.out, run.err)
+        self.path("p07.cpp").write_text(self.solution("p07", "    t.barrier();  // all values are there\n"))
+        run = self.tessera("puzzle", "run", "p07", "--json", env=env)
+        finding = run.json["cases"][0]["findings"][0]
+        self.assertEqual((run.json["cause"]["id"], finding["kind"]), ("missing-barrier", "race"), run.out)
+        self.assertIn("s.values", self.path("p07.cpp").read_text().splitlines()[finding["line"] - 1])
+        self.path("p07.cpp").write_text(self.solution("p07", "= a(i);", "= shared<int>(a);"))
+        run = self.tessera("puzzle", "run", "p07", env=env)
+        self.assertIn("p07.cpp:18", run.out)
+        self.assertNotIn("include/tessera", run.out + run.err)
 
     def test_hints_come_one_by_one(self):
         self.assertEqual(self.puzzle("hint", "p16").out.count("Hint "), 1)
@@ -155,7 +165,8 @@ class BadInput(Puzzle):
 
         def attempt(i):
             env = {"XDG_STATE_HOME": str(self.folder / "state"), "CXX": CCACHE + "c++", "HOW": str(i)}
-            return self.tessera("puzzle", "run", "p03", "--time-limit", 3, "--json", env=env)
+            limit = 2 if list(BAD.values())[i][0] == "endless" else 60  # a busy machine is no mistake
+            return self.tessera("puzzle", "run", "p03", "--time-limit", limit, "--json", env=env)
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             runs = list(pool.map(attempt, range(len(BAD))))

@@ -25,4 +25,10 @@ std::string html_report(const Report& report, const DeviceModel& device,
 std::string html_comparison(const Report& a, const Report& b, const DeviceModel& device,
                             const SourceReader& source = read_source);
 
+/// One access as an SVG element without a style of its own, for a page that says how its classes
+/// look; "" where no lane takes part. Global memory: a row for each touched line of 128 bytes, a
+/// column for each word of it, in each cell the lanes that touch the word; words that travel with a
+/// sector and are not used show. Shared memory: a row for each wavefront, a column for each bank.
+std::string access_picture(const AccessSample& sample);
+
 }  // namespace tessera::check

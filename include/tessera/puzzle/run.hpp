@@ -1,6 +1,8 @@
 // What the spec of a puzzle includes: matrices with their expected values, and a Run that launches
 // the learner's kernels on them under the checker, compares every element and judges the goals. The
 // command `tessera puzzle` compiles the learner's file and the spec together and reads the outcome.
+// Compiled by nvcc the same program runs the kernels on a GPU; there nobody counts, and goals are
+// left out.
 //
 //   void spec(tessera::puzzle::Run& run) {
 //     const auto A = puzzle::counting("A", 9, 9), B = puzzle::counting("B", 9, 9, 2);
@@ -18,6 +20,9 @@
 #include "tessera/check/check.hpp"
 #include "tessera/puzzle/puzzle.hpp"
 #include "tessera/tensor/host_tensor.hpp"
+#if defined(__CUDACC__)
+#include "tessera/puzzle/on_device.cuh"
+#endif
 
 namespace tessera::puzzle {
 
@@ -70,6 +75,7 @@ Line<Matrix> line(Matrix& matrix) {
 struct LaunchOptions {
   bool adds_to_outputs = false;  ///< outputs hold zeros that may be read
   bool changes_tiles = false;    ///< tiles of shared memory are changed in place
+  bool is_brief = false;         ///< a further input: one line suffices where it is right
 };
 
 /// What the command learns; src/puzzle/run.cpp writes it.
@@ -95,14 +101,23 @@ class Run {
                    const Kernel& kernel, Matrices&&... matrices) {
     if (failed()) return;
     const check::Options options = begin(how, what, {name_of(matrices)...});
+#if defined(__CUDACC__)
+    detail::launch_on_gpu(grid, kernel, view_of(matrices)...);
+#else
     keep(check::check(options, grid, kernel, view_of(matrices)...));
+#endif
     (compare_output(matrices), ...);
   }
   /// Values that no kernel computes: a layout's, a constant's.
   void values(const std::string& what, index_t rows, index_t cols, const Rule& got,
               const Rule& expected);
-  /// A goal beyond "right": `got` may be at most `limit`.
-  void goal(const std::string& what, double got, double limit);
+  /// A goal beyond "right": `got` may be at most `limit`. A GPU counts nothing: there it is left
+  /// out.
+  void goal(const std::string& what, double got, double limit) {
+#if !defined(__CUDACC__)
+    judge(what, got, limit);
+#endif
+  }
 
   /// Of the last launch; all zero where it was not run.
   const check::Counters& total() const;
@@ -136,6 +151,7 @@ class Run {
   }
   check::Options begin(const LaunchOptions& how, const std::string& what,
                        std::vector<std::string> names);
+  void judge(const std::string& what, double got, double limit);
   void keep(const check::Report& report);
   void compare(const Output& output);
 
@@ -152,8 +168,8 @@ struct Entry {
 };
 
 /// The program that the command makes of them. Arguments are key=value: puzzle=NAME, variant=NAME
-/// (empty: all), time_limit_s=N, outcome=FILE, which is written last and whole. Returns 0 where the
-/// outcome could be written, whatever it is.
+/// (empty: all), time_limit_s=N, pictures=1, outcome=FILE, which is written last and whole. Returns
+/// 0 where the outcome could be written, whatever it is.
 int run_main(int argc, char** argv, std::span<const Entry> entries);
 
 }  // namespace tessera::puzzle

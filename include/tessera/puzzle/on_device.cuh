@@ -1,0 +1,48 @@
+// The learner's kernels on a GPU: run.hpp includes this where nvcc compiles it. The matrices are
+// copied there, the kernel runs once, and what it wrote comes back, to be compared like any result.
+#pragma once
+
+#include "tessera/cuda/launch.cuh"
+#include "tessera/cuda/runtime.hpp"
+#include "tessera/tensor/tensor.hpp"
+
+namespace tessera::puzzle::detail {
+
+/// A compact tensor of the host's, in the memory of a stream's device.
+template <class T, Layout L>
+class OnGpu {
+ public:
+  OnGpu(const cuda::Stream& stream, const Tensor<T*, L>& host)
+      : stream_(stream), host_(host), memory_(bytes(), stream.device()) {
+    cuda::copy(memory_.data(), host.data(), bytes(), stream);
+  }
+  Tensor<T*, L> view() const { return {static_cast<T*>(memory_.data()), host_.values(), Whole{}}; }
+  /// Copies what was written to the host's tensor; inputs stay.
+  void bring_back() const {
+    if constexpr (!std::is_const_v<T>) cuda::copy(host_.data(), memory_.data(), bytes(), stream_);
+    stream_.synchronize();
+  }
+
+ private:
+  std::size_t bytes() const { return static_cast<std::size_t>(host_.size()) * sizeof(T); }
+  const cuda::Stream& stream_;
+  Tensor<T*, L> host_;
+  cuda::DeviceBuffer memory_;
+};
+
+template <class Kernel, class... Copies>
+void launch_on_copies(const cuda::Stream& stream, Dim3 grid, const Kernel& kernel,
+                      const Copies&... copies) {
+  cuda::launch(stream, grid, kernel, copies.view()...);
+  stream.synchronize();
+  (copies.bring_back(), ...);
+}
+
+/// Runs the kernel on device 0, on tensors of the host's. Throws Error.
+template <class Kernel, class... Views>
+void launch_on_gpu(Dim3 grid, const Kernel& kernel, const Views&... views) {
+  const cuda::Stream stream = cuda::Stream::create(0);
+  launch_on_copies(stream, grid, kernel, OnGpu(stream, views)...);
+}
+
+}  // namespace tessera::puzzle::detail
