@@ -53,20 +53,28 @@ FileReport report_for(const FileCheck& check, const ProgramEnd& end) {
           check.wants_html ? check::html_report(report, device) : ""};
 }
 
-/// Runs the program in gdb, which stops at the breakpoint that the checker calls.
-FileReport debug(std::vector<std::string> words) {
-  const std::vector<std::string> gdb = {"gdb",   "-q",
-                                        "-ex",   "set print frame-arguments none",
-                                        "-ex",   "break tessera_stop",
-                                        "-ex",   "run",
-                                        "-ex",   "backtrace 12",
-                                        "--args"};
+/// Runs the program in gdb, which stops at the breakpoint that the checker calls. Where the program
+/// ends first, there is no such place: code 4, could not check.
+FileReport debug(std::vector<std::string> words, const fs::path& folder) {
+  const std::string script = (folder / "gdb").string();
+  std::ofstream(script) << "set print frame-arguments none\n"
+                           "break tessera_stop\n"
+                           "run\n"
+                           "if $_isvoid($_exitcode)\n"
+                           "  backtrace 12\n"
+                           "else\n"
+                           "  if $_exitcode < 2\n"
+                           "    echo tessera check: the kernel never came to that place\\n\n"
+                           "  end\n"
+                           "  quit 4\n"
+                           "end\n";
+  const std::vector<std::string> gdb = {"gdb", "-q", "-x", script, "--args"};
   words.insert(words.begin(), gdb.begin(), gdb.end());
   const ProgramEnd end = run_program({.words = words, .owns_terminal = true});
   if (!end.started)
     throw Error(Category::unavailable, "check: --stop-at needs gdb, which cannot be started", {},
                 {}, "install gdb");
-  return {};
+  return {.code = end.exit_code, .text = {}, .junit = {}, .html = {}};
 }
 
 }  // namespace
@@ -77,7 +85,7 @@ FileReport check_file(const FileCheck& check) {
   const TemporaryFolder folder;
   std::vector<std::string> words = {compile(check.compilation, folder.path()).string()};
   for (auto& each : arguments_of(check, folder.path())) words.push_back(std::move(each));
-  if (!check.stop_at.empty()) return debug(std::move(words));
+  if (!check.stop_at.empty()) return debug(std::move(words), folder.path());
   // The program ends its kernel itself; this is for one that can no longer do that.
   const double patience = 2.0 * check.kernel.seconds + 30;
   const ProgramEnd end = run_program({.words = words, .seconds = patience});

@@ -68,6 +68,30 @@ TEST(Findings, EachTensorThatIsNotUsedHasItsOwnAndNoBlock) {
   EXPECT_THAT(check::to_json(report, check::device_model("h200")), HasSubstr("\"block\": null"));
 }
 
+/// One thread combines two elements of a row in every way.
+struct Combined : Named {
+  void operator()(auto t, auto C) const {
+    if (t.thread != 0) return;
+    C(0, 0) = 4, C(0, 1) = 2;
+    C(0, 0) += C(0, 1);
+    C(0, 0) *= C(0, 0);
+    C(0, 0) -= C(0, 1);
+    C(0, 0) /= C(0, 1);
+  }
+};
+
+TEST(Findings, AnElementIsCombinedWithAnotherAsWithAValue) {
+  std::vector<float> c(2);
+  check::Options options;
+  options.threads = 1;
+  const auto C = tensor<kRowMajorMatrix>(c.data(), 1, 2, 2);
+  const check::Report report = check::check(options, Dim3{1}, Combined{}, C);
+  EXPECT_EQ(c[0], ((4.f + 2) * (4 + 2) - 2) / 2);
+  EXPECT_EQ(report.summary.errors, 0) << text_of(report);
+  EXPECT_EQ(report.total.global_load_requests, 8);
+  EXPECT_EQ(report.total.global_store_requests, 6);
+}
+
 struct PartOfAVector : Named {
   struct Shared {
     Tile<float, 1, 8> a;

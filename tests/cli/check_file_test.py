@@ -300,6 +300,12 @@ class WaysIn(harness.CommandTest):
         self.assertIn("$1 = 7", said)
         said = self.stops("tiled", "block=1,0 thread=3,2", "-m", 17, "-n", 40)
         self.assertRegex(said, r"tessera::Tiled<.*\n? *at [^\n]*/tiled\.hpp:\d+\n")
+        outside = self.tessera("check", "dying.cpp", "--stop-at", "block=99")
+        self.assertEqual(outside.code, 4, outside.out)
+        self.assertIn("there is no block (99,0,0)", outside.out + outside.err)
+        nowhere = self.tessera("check", "tiled", "--stop-at", "superstep=third")
+        self.assertEqual(nowhere.code, 4, nowhere.out)
+        self.assertIn("never came to that place", nowhere.out)
 
     def stops(self, name, where, *arguments):
         frame = "frame function " + ("Dying::operator()" if name.endswith("cpp") else "tessera_stop")

@@ -47,6 +47,14 @@ def not_refused(nvcc, source):
     return [f"refused.cu: nvcc did not say: {each}" for each in REFUSED if each not in said]
 
 
+def not_accessed(nvcc, source):
+    """Which accesses scripts/gpu_patterns.cu does not make, each as one instruction."""
+    run = subprocess.run([nvcc, "-std=c++20", "-arch=sm_90a", "-ptx", source / "scripts/gpu_patterns.cu", "-o", "-"], stdin=subprocess.DEVNULL,
+                         capture_output=True, text=True, timeout=600)
+    wanted = [f"{do}.{where}{width}.u32" for do in ("ld", "st") for where in ("global", "shared") for width in ("", ".v2", ".v4")]
+    return [f"gpu_patterns.cu: no {each}: {run.stderr}" for each in wanted if len(re.findall(re.escape(each) + r"\s", run.stdout)) != 1]
+
+
 def compiled(nvcc, source, arch, folder):
     """What ptxas says of each kernel, by its mangled name, and the PTX of each."""
     run = subprocess.run(
@@ -93,7 +101,7 @@ def main():
     if nvcc is None:
         print("SKIPPED: nvcc is not installed, so no kernel was compiled for a GPU")
         return 77
-    failures = not_refused(nvcc, source)
+    failures = not_refused(nvcc, source) + not_accessed(nvcc, source)
     for arch in ("sm_80", "sm_90a"):
         with tempfile.TemporaryDirectory() as folder:
             reports, bodies = compiled(nvcc, source, arch, folder)

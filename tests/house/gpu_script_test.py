@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """scripts/gpu without a GPU: what it refuses; and with programs that only speak like CUDA's tools, what it does not believe."""
+import json
 import os
 import pathlib
 import shutil
@@ -15,6 +16,17 @@ PASSED = "[==========] 3 tests ran.\n[  PASSED  ] 3 tests."
 CLEAN = "echo '========= ERROR SUMMARY: 0 errors'"
 # `tessera bench ... -o FILE ...` writes the file.
 BENCH = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && echo {} > "$2"; shift; done'
+# One launch of a product, or one for each line of stdin, whose third word is then counted.
+NCU = """#!/usr/bin/env python3
+import sys
+if "--version" in sys.argv:
+    sys.exit(print("Version 2025.3.0.0 (build 1)"))
+metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
+rows = [["1,234"] * len(metrics)] if "compare" in sys.argv else [[line.split()[2]] * len(metrics) for line in sys.stdin]
+print("==PROF== Connected to process 1")
+for row in [["ID", *metrics], ["", *["unit"] * len(metrics)]] + [["0", *row] for row in rows]:
+    print(",".join(f'"{word}"' for word in row))
+"""
 CSV = '"ID","gpu__time_duration.sum"\n"0","12"'
 
 
@@ -41,6 +53,7 @@ class GpuScript(unittest.TestCase):
         self.program("build/gpu/bin/tessera", bench)
         self.program("scripts/ladder.py", "")
         (self.root / "scripts/ladder.py").write_text("open('docs-were-written', 'w')\n")
+        self.program("scripts/gpu_truth.py", 'echo "{}" > "$1"')
 
     def gpu(self, *parts):
         return subprocess.run([self.root / "scripts/gpu", *parts], capture_output=True, text=True, timeout=60,
@@ -72,7 +85,7 @@ class GpuScript(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         names = {p.name.split("some-gpu-")[1] for p in (self.root / "bench/results/gpu").iterdir()}
         self.assertEqual(names, {"machine.txt", "tests.txt", "memcheck.txt", "racecheck.txt", "initcheck.txt", "synccheck.txt",
-                                 "counters.csv", "ladder.json", "bench-f32.json", "bench-f16.json", "bench-bf16.json", "bench-f64.json"})
+                                 "counters.csv", "truth.json", "ladder.json", "bench-f32.json", "bench-f16.json", "bench-bf16.json", "bench-f64.json"})
         self.assertTrue((self.root / "docs-were-written").exists())
 
     def test_a_benchmark_with_a_wrong_result_is_a_failure_and_writes_no_page(self):
@@ -99,6 +112,43 @@ class GpuScript(unittest.TestCase):
         self.assertEqual(self.gpu("counters").returncode, 1)
         self.pretend(ncu="exit 3")
         self.assertEqual(self.gpu("counters").returncode, 1)
+
+    def test_packed_programs_take_the_packed_cpp_library_where_the_machine_has_no_good_one(self):
+        self.pretend(bench='case ":$LD_LIBRARY_PATH:" in *:"$PWD"/build/gpu/lib/c++:*) exit 0 ;; esac; echo too old >&2; exit 1')
+        self.assertEqual(self.gpu("test").returncode, 0)
+        self.pretend(bench="echo too old >&2; exit 1")
+        self.refused(1, "do not start here: too old", "test")
+
+    def truth(self, ncu, sanitizer=CLEAN):
+        """gpu_truth.py with tools that only speak like CUDA's: (its exit code, what it says, the file or None)."""
+        self.pretend(sanitizer=sanitizer, bench="""echo '{"problem": "m=64 tile=8x8x8"}'""")
+        self.program("fakes/ncu", "")
+        (self.root / "fakes/ncu").write_text(ncu)
+        self.program("fakes/nvcc", "exit 0")
+        self.program("fakes/nvidia-smi", "echo 'Some GPU, 9.0'")
+        out = self.root / "truth.json"
+        run = subprocess.run([cases.ROOT / "scripts/gpu_truth.py", out, "--tessera", self.root / "build/gpu/bin/tessera"], capture_output=True,
+                             text=True, timeout=60, env={**os.environ, "PATH": f"{self.root}/fakes:{os.environ['PATH']}"})
+        return run.returncode, run.stderr, json.loads(out.read_text()) if out.exists() else None
+
+    def test_truth_is_what_the_tools_say_of_each_kernel_and_access(self):
+        code, said, truth = self.truth(NCU)
+        self.assertEqual((code, said), (0, ""))
+        self.assertEqual((truth["device"], truth["capability"], truth["tools"]["ncu"]), ("Some GPU", 90, "2025.3.0.0"))
+        first = truth["kernels"][0]
+        self.assertEqual((first["kernel"], first["m"], first["tile"]), ("naive", 64, "8x8x8"))
+        self.assertEqual(set(first["metrics"].values()), {1234})
+        self.assertEqual(first["sanitizer"], {"memcheck": 0, "racecheck": 0, "initcheck": 0, "synccheck": 0})
+        self.assertEqual([p["transfers"] for p in truth["patterns"]], [p["lane_bytes"] for p in truth["patterns"]])
+        self.assertGreater(len(truth["patterns"]), 100)
+
+    def test_tools_that_say_nothing_leave_no_truth(self):
+        for ncu, sanitizer, why in ((NCU.replace("rows = ", "rows = [] and "), CLEAN, "counted nothing"),
+                                    (NCU.replace("metrics = ", "metrics = ['x'] or "), CLEAN, "counted nothing"),
+                                    (NCU, "true", "memcheck says no summary"), (NCU, "exit 3", "ended with 3")):
+            code, said, truth = self.truth(ncu, sanitizer)
+            self.assertEqual((code, truth), (1, None))
+            self.assertRegex(said, f"^gpu_truth: .*{why}")
 
 
 if __name__ == "__main__":

@@ -210,6 +210,22 @@ class Recorded {
   constexpr T operator/=(const U& value) && {
     return store(static_cast<T>(wide<U>(load()) / wide<U>(value)));
   }
+  template <class U>
+  constexpr T operator+=(Recorded<U>&& value) && {
+    return std::move(*this) += value.load();
+  }
+  template <class U>
+  constexpr T operator-=(Recorded<U>&& value) && {
+    return std::move(*this) -= value.load();
+  }
+  template <class U>
+  constexpr T operator*=(Recorded<U>&& value) && {
+    return std::move(*this) *= value.load();
+  }
+  template <class U>
+  constexpr T operator/=(Recorded<U>&& value) && {
+    return std::move(*this) /= value.load();
+  }
   constexpr T operator++() && { return store(static_cast<T>(load() + 1)); }
   constexpr T operator--() && { return store(static_cast<T>(load() - 1)); }
   constexpr T operator++(int) && {

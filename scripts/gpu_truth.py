@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What Nsight Compute and compute-sanitizer say of the ladder's kernels and of single accesses, as docs/report.md describes it.
+
+    scripts/gpu_truth.py OUT.json [--tessera build/release/bin/tessera]
+
+Needs a GPU, ncu, nvcc, and for the verdicts compute-sanitizer; scripts/gpu starts it. tests/check/gpu_truth_test compares the
+file with what the checker counts, so names and numbers are taken as they come: what the tools did not say is an error.
+"""
+import argparse
+import csv
+import datetime
+import itertools
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+KERNELS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined"]
+SHAPES = [(64, 64, 64), (100, 70, 50)]  # whole tiles; edges
+TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
+LANES = 32
+# (memory, operation) -> the metric that says how many sectors or wavefronts an access takes
+TRANSFERS = {("global", "load"): "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+             ("global", "store"): "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+             ("shared", "load"): "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+             ("shared", "store"): "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}
+
+
+class Failed(Exception):
+    """A tool did not do what it should; said in one line."""
+
+
+def output(words, what, **options):
+    run = subprocess.run([str(w) for w in words], capture_output=True, text=True, **options)
+    if run.returncode != 0:
+        last = (run.stderr + run.stdout).strip().splitlines()[-1:] or [""]
+        raise Failed(f"{what} ended with {run.returncode}: {last[0]}")
+    return run.stdout
+
+
+def documented_metrics():
+    """The names of docs/report.md, which the tests hold to the checker's counters."""
+    page = (ROOT / "docs/report.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| `\w+` \|.*\| `(\w+(?:\.sum))` \|$", page, re.M)
+
+
+def launches(metrics, *words, **options):
+    """Of each launch of a program: {metric: number}."""
+    text = output(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics),
+                   *words], "ncu", **options)
+    lines = [line for line in text.splitlines() if line.startswith('"')]  # others are the program's own and ncu's remarks
+    rows = list(csv.DictReader(lines))[1:]  # the first is the row of units
+    missing = [m for m in metrics if rows and m not in rows[0]]
+    if not rows or missing:
+        raise Failed(f"ncu counted nothing of {missing or words}")
+    return [{m: round(float(row[m].replace(",", ""))) for m in metrics} for row in rows]
+
+
+def verdicts(tessera, product):
+    """{tool: errors}, each from the tool's own summary."""
+    out = {}
+    for tool in TOOLS:
+        text = output(["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", tessera, *product], "compute-sanitizer")
+        found = re.search(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", text)
+        if found is None:
+            raise Failed(f"compute-sanitizer's {tool} says no summary")
+        out[tool] = int(found[1] or found[2])
+    return out
+
+
+def kernel(tessera, name, shape):
+    """One kernel at one shape: the first launch, and what the sanitizer says of all."""
+    sizes = [word for letter, extent in zip("mnk", shape) for word in (f"-{letter}", str(extent))]
+    product = ["compare", "--quiet", *sizes, "--device", "cuda:0", "--algorithms", name]
+    plan = json.loads(output([tessera, "check", name, *sizes, "--counters-only", "--json"], "tessera check"))["problem"]
+    counted = launches(documented_metrics(), "--launch-count", "1", tessera, *product)[0]
+    return {"kernel": name, "dtype": "f32", **dict(zip("mnk", shape)), "tile": re.search(r"tile=(\S+)", plan)[1], "metrics": counted,
+            "sanitizer": verdicts(tessera, product)}
+
+
+def accesses():
+    """Single accesses whose counts the rules foretell: (name, memory, operation, bytes, offset of each lane)."""
+    shifts = {"side by side": lambda i, b: i * b, "all of one": lambda i, b: 0, "two apart": lambda i, b: 2 * i * b,
+              "a row of 128 bytes apart": lambda i, b: 128 * i, "backward": lambda i, b: (31 - i) * b,
+              "one further": lambda i, b: (i + 1) * b, "pairs of one": lambda i, b: i // 2 * b, "eight lanes of one": lambda i, b: i // 8 * b,
+              "half of the lanes": lambda i, b: i * b if i < 16 else -1, "every other lane": lambda i, b: i * b if i % 2 == 0 else -1,
+              "swizzled rows": lambda i, b: (i // 8 * 128 + (i % 8 ^ i // 8) * 16) // b * b}
+    for (memory, operation), bytes_, (name, offset) in itertools.product(TRANSFERS, (4, 8, 16), shifts.items()):
+        yield {"name": f"{bytes_} bytes, {name}", "memory": memory, "operation": operation, "lane_bytes": bytes_,
+               "lanes": [offset(i, bytes_) for i in range(LANES)]}
+
+
+def patterns():
+    """Each of them, counted."""
+    asked = list(accesses())
+    lines = "".join(f"{a['memory']} {a['operation']} {a['lane_bytes']} {' '.join(map(str, a['lanes']))}\n" for a in asked)
+    with tempfile.TemporaryDirectory(prefix="tessera-patterns-") as folder:
+        program = pathlib.Path(folder) / "gpu_patterns"
+        output(["nvcc", "-std=c++20", "-arch=native", "-o", program, ROOT / "scripts/gpu_patterns.cu"], "nvcc")
+        counted = launches(sorted(set(TRANSFERS.values())), program, input=lines)
+    if len(counted) != len(asked):
+        raise Failed(f"ncu counted {len(counted)} of {len(asked)} accesses")
+    for access, launch in zip(asked, counted):
+        yield {**access, "transfers": launch[TRANSFERS[access["memory"], access["operation"]]]}
+
+
+def version(tool):
+    found = re.search(r"(?:Version|version) ([\d.]+)", output([tool, "--version"], tool))
+    return found[1] if found else "unknown"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--tessera", default=ROOT / "build/release/bin/tessera", type=pathlib.Path)
+    options = parser.parse_args()
+    try:
+        name, capability = output(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader", "-i", "0"], "nvidia-smi").split(", ")
+        document = {"device": name, "capability": int(capability.strip().replace(".", "")), "date": datetime.date.today().isoformat(),
+                    "tools": {tool: version(tool) for tool in ("ncu", "compute-sanitizer")},
+                    "kernels": [kernel(options.tessera, name, shape) for name in KERNELS for shape in SHAPES],
+                    "patterns": list(patterns())}
+    except (Failed, OSError) as error:
+        print(f"gpu_truth: {error}", file=sys.stderr)
+        return 1
+    options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
