@@ -9,7 +9,7 @@
 namespace tessera::cpu {
 
 /// Columns of the largest micro-tile of any instruction set; its rows: Kernels::kMostRows.
-constexpr int kMostColumns = 48;
+constexpr int kMostColumns = 64;
 
 /// The epilogue of a micro-tile of finished sums at (i, j) of C.
 template <class In, class Out, class Table>

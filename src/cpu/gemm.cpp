@@ -44,9 +44,10 @@ template <class In, class Out, class Table>
 template <class T>
 [[gnu::noinline]] void gemm_panels(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
                                    index_t b_k) {
-  const int nr_most = kernels.nr();
-  const int nr =
-      call.N <= nr_most ? nr_most : panel_columns(call.N, kernels.lanes, kernels.vectors);
+  const int nr = call.N <= kernels.one_panel()
+                     ? kernels.one_panel()
+                     : panel_columns(call.N, kernels.lanes, kernels.vectors);
+  const int most_rows = kernels.rows_of(std::min<index_t>(nr, call.N));
   const bool plain = is_plain(call);
   const bool in_place = call.beta == T{0} && call.c_col == 1;
   alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
@@ -58,8 +59,8 @@ template <class T>
     micro.b = B + j;
     const int vectors = kernels.vectors_of(micro.cols);
     const auto& table = kernels.fills_vectors(micro.cols) ? kernels.direct : kernels.edge;
-    for (index_t i = 0; i < call.M; i += kernels.rows) {
-      const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
+    for (index_t i = 0; i < call.M; i += most_rows) {
+      const int rows = static_cast<int>(std::min<index_t>(most_rows, call.M - i));
       micro.a = call.A + i * call.a_row;
       if (in_place) micro.c = call.C + i * call.c_row + j;
       table[rows - 1][vectors - 1](micro);
@@ -112,7 +113,7 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
 
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
-  if (call.N <= kernels.nr() && is_plain(call))
+  if (call.N <= kernels.one_panel() && is_plain(call))
     OnePanel<T>(call.M, call.N, kernels)
         .run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C, call.c_row);
   else gemm_panels(call, kernels, B, b_k);
@@ -160,7 +161,7 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
                   const T* B, index_t b_row, T* C, index_t c_row) {
   if (M > kTiny || N > kTiny || K > kTiny) return false;
   const auto& kernels = tiny_kernels<T>(N);
-  if (N > kernels.nr()) return false;
+  if (N > kernels.one_panel()) return false;
   OnePanel<T>(M, N, kernels).run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
   return true;
 }

@@ -16,7 +16,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
     if (!is_tiny(call) || !is_plain(call) || call.b_col != 1) return;
     if (call.M <= 0 || call.N <= 0 || call.K <= 0) return;
     const auto& kernels = tiny_kernels<In>(call.N);
-    if (call.N > kernels.nr()) return;
+    if (call.N > kernels.one_panel()) return;
     const OnePanel<In> panel(call.M, call.N, kernels);
     full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
   }

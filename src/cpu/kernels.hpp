@@ -66,7 +66,7 @@ using Pack = void (*)(Word* dst, int width, const Source* src, index_t lines, in
 template <class Source, class Word, class Sum>
 struct Kernels {
   using source = Source;
-  static constexpr int kMaxRows = 8, kMaxVectors = 3;
+  static constexpr int kMaxRows = 8, kMaxVectors = 4;
   /// Largest MR: tables of tiles have words of several elements. Their entries for any number of
   /// rows are the same.
   static constexpr int kMostRows = std::is_same_v<Word, Sum> ? kMaxRows : 32;
@@ -78,6 +78,9 @@ struct Kernels {
   int vectors;  ///< NR / lanes
   int group;    ///< elements in one word
   int extra;    ///< words that a packed panel has for each line beyond its elements
+  /// Rows of micro-tiles of kMaxVectors vectors, which `direct` and `edge` have for products of one
+  /// panel; 0: none.
+  int wide_rows;
 
   Micro packed[kMaxRows][kMaxVectors];  ///< [rows - 1][vectors - 1]; a packed by MR, b full vectors
   Micro direct[kMaxRows]
@@ -102,9 +105,14 @@ struct Kernels {
   void (*narrow)(Source* dst, const Sum* src, int count);
 
   int nr() const { return lanes * vectors; }
+  /// Columns of the widest micro-tile, and the rows of one that so many columns fit in.
+  int one_panel() const { return wide_rows > 0 ? lanes * kMaxVectors : nr(); }
+  int rows_of(index_t cols) const { return cols > nr() ? wide_rows : rows; }
   /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a
   /// product of 4 x 4 x 4 would feel; lanes is a power of two.
-  int vectors_of(int cols) const { return 1 + int{cols > lanes} + int{cols > 2 * lanes}; }
+  int vectors_of(int cols) const {
+    return 1 + int{cols > lanes} + int{cols > 2 * lanes} + int{cols > 3 * lanes};
+  }
   bool fills_vectors(int cols) const { return (cols & (lanes - 1)) == 0; }
   /// The entry of a table for so many rows.
   static int entry(int rows) { return (rows - 1) & (kMaxRows - 1); }

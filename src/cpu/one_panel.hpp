@@ -16,7 +16,7 @@ struct OnePanel {
 
   OnePanel(Micro full_, Micro rest_, int rows_) : full(full_), rest(rest_), rows(rows_) {}
   /// M and N are at least 1.
-  OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels) : rows(kernels.rows) {
+  OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels) : rows(kernels.rows_of(N)) {
     const int cols = static_cast<int>(N), vector = kernels.vectors_of(cols) - 1;
     const auto& table = kernels.fills_vectors(cols) ? kernels.direct : kernels.edge;
     full = table[rows - 1][vector];
