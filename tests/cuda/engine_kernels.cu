@@ -10,6 +10,7 @@ using cuda::Stream;
 void number_blocks(const Stream& stream, Dim3 grid, int* out) {
   launch(stream, grid, NumberBlocks{}, out);
 }
+void nothing(const Stream& stream) { launch(stream, {1}, Nothing{}); }
 void reverse_large(const Stream& stream, const int* in, int* out) {
   launch(stream, {1}, ReverseLarge{}, in, out);
 }

@@ -20,6 +20,13 @@ struct NumberBlocks {
   }
 };
 
+/// What a launch costs when a kernel does nothing.
+struct Nothing {
+  static constexpr const char* name = "nothing";
+  static constexpr Dim3 block{32};
+  TESSERA_KERNEL void operator()(auto) const {}
+};
+
 /// Reverses 25600 numbers through 100 KiB of shared memory.
 struct ReverseLarge {
   static constexpr const char* name = "reverse_large";
@@ -127,6 +134,7 @@ struct Faulty {
 };
 
 void number_blocks(const cuda::Stream& stream, Dim3 grid, int* out);
+void nothing(const cuda::Stream& stream);
 void reverse_large(const cuda::Stream& stream, const int* in, int* out);
 void largest_shared(const cuda::Stream& stream, int* out);
 void warp_verbs(const cuda::Stream& stream, int* out);

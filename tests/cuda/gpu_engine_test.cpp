@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iostream>
 #include <numeric>
 
 #include "engine_kernels.hpp"
 #include "gpu_support.hpp"
 #include "support/refusal.hpp"
+#include "tessera/matmul/cuda.hpp"
+#include "tessera/matmul/matmul.hpp"
 #include "tessera/simt/launch.hpp"
 
 namespace tessera::cuda {
@@ -177,6 +181,44 @@ TEST_F(GpuEngine, MemoryIsToldApart) {
   EXPECT_EQ(where_is(on_device.data()).place, Place::device);
   EXPECT_EQ(where_is(pinned.data()).place, Place::pinned);
   EXPECT_EQ(where_is(&local).place, Place::host);
+}
+
+/// Microseconds of one of so many calls one behind the other, by the device's clock.
+template <class Call>
+double call_us(const Stream& stream, const Call& call) {
+  constexpr int kCalls = 500;
+  Event begin(0), end(0);
+  begin.record(stream);
+  for (int i = 0; i < kCalls; ++i) call();
+  end.record(stream);
+  end.synchronize();
+  return 1e6 * Event::seconds_between(begin, end) / kCalls;
+}
+
+/// Reports and does not judge: times are no tests.
+TEST_F(GpuEngine, SaysWhatSmallProductsCostBesideAnEmptyKernel) {
+  constexpr int kRounds = 9;
+  const Stream stream = Stream::create(0);
+  std::vector<float> numbers(64 * 64, 1.f);
+  const Matrix host = matrix(numbers.data(), 64, 64);
+  const DeviceMatrix A(host, stream), B(host, stream);
+  const DeviceMatrix C(DType::f32, 64, 64, 0);
+  for (const auto& algorithm : algorithms()) {
+    if (algorithm.name == "packed" || algorithm.name == "split_k") continue;
+    const Plan plan = make_plan(make_problem(A.view(), B.view(), C.view()),
+                                {.algorithm = std::string(algorithm.name), .device = "cuda:0"});
+    std::vector<double> empty, product;
+    for (int i = 0; i < kRounds; ++i) {
+      empty.push_back(call_us(stream, [&] { kernels::nothing(stream); }));
+      product.push_back(call_us(stream, [&] { run(plan, A.view(), B.view(), C.view(), stream); }));
+    }
+    std::ranges::nth_element(empty, empty.begin() + kRounds / 2);
+    std::ranges::nth_element(product, product.begin() + kRounds / 2);
+    std::cout << algorithm.name << " 64^3: " << product[kRounds / 2] << " us, an empty kernel "
+              << empty[kRounds / 2] << " us\n";
+    download(C.view(), host, stream);
+    ASSERT_THAT(numbers, ::testing::Each(64.f)) << algorithm.name;
+  }
 }
 
 }  // namespace
