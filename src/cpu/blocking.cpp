@@ -13,9 +13,6 @@ namespace tessera::cpu {
 
 namespace {
 
-constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
-constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
-
 /// `extent` in equal parts of at most `most`, each a multiple of `unit`.
 index_t even_part(index_t extent, index_t most, index_t unit) {
   const index_t parts = std::max<index_t>(1, ceil_div(extent, std::max(most, unit)));

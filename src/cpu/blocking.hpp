@@ -7,6 +7,9 @@
 
 namespace tessera::cpu {
 
+constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
+constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
+
 /// Bytes of data cache as one core sees it.
 struct Caches {
   index_t l1 = 32 << 10, l2 = 512 << 10;

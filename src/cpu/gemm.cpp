@@ -69,30 +69,50 @@ template <class T>
   }
 }
 
-/// Without any memory but 15 KiB of stack: short panels, packed anew for every micro-tile.
+/// Words along K of the panels that gemm_without_memory packs at a time, with the extra ones.
+constexpr index_t kShortPanel = 24;
+
+/// Without any memory but 17 KiB of stack: short panels, packed anew for every micro-tile, or those
+/// that `packed` holds, short piece by short piece.
 template <class In, class Out, class Source, class Word, class Sum>
-void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, Sum>& kernels) {
-  constexpr index_t most = 24;  // words along K, with the extra ones
+void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, Sum>& kernels,
+                         const PackedMatrix<In>* packed = nullptr) {
   constexpr int kMostRows = Kernels<Source, Word, Sum>::kMostRows;
-  alignas(64) Word a[most * kMostRows], b[most * kMostColumns];
+  alignas(64) Word a[kShortPanel * kMostRows], b[kShortPanel * kMostColumns];
   alignas(64) Sum sums[kMostRows * kMostColumns];
-  const index_t kc = (most - kernels.extra) * kernels.group;
+  const int nr = packed != nullptr ? packed->nr() : kernels.nr();
+  const index_t words = ceil_div(call.K, kernels.group);
+  const index_t slab = packed != nullptr ? packed->kc() : words;
   const auto* A = reinterpret_cast<const Source*>(call.A);
   const auto* B = reinterpret_cast<const Source*>(call.B);
+  // Words [w, w + deep) of the columns from j on.
+  const auto panel_of_b = [&](index_t w, index_t deep, index_t j, int cols) {
+    const index_t k = w * kernels.group, depth = std::min(deep * kernels.group, call.K - k);
+    if (packed == nullptr)
+      return kernels.pack_b(b, nr, B + k * call.b_row + j * call.b_col, cols, depth, call.b_col,
+                            call.b_row);
+    const index_t first = w / slab * slab, slab_words = std::min(slab, words - first);
+    const Word* panel = static_cast<const Word*>(packed->data()) +
+                        first / slab * (slab + kernels.extra) * round_up(call.N, nr) +
+                        j * (slab_words + kernels.extra) + (w - first) * nr;
+    // The extra words belong to the whole panel: they are added once, behind its last piece.
+    const bool ends = w + deep == first + slab_words;
+    std::copy_n(panel, (deep + (ends ? kernels.extra : 0)) * nr, b);
+    if (!ends) std::fill_n(b + deep * nr, index_t{kernels.extra} * nr, Word{});
+  };
   for (index_t i = 0; i < call.M; i += kernels.rows) {
     const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
-    for (index_t j = 0; j < call.N; j += kernels.nr()) {
-      const int cols = static_cast<int>(std::min<index_t>(kernels.nr(), call.N - j));
+    for (index_t j = 0; j < call.N; j += nr) {
+      const int cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
       const int vectors = kernels.vectors_of(cols);
-      for (index_t k = 0; k < call.K; k += kc) {
-        const index_t depth = std::min(kc, call.K - k);
-        kernels.pack_a(a, kernels.rows, A + i * call.a_row + k * call.a_col, rows, depth,
-                       call.a_row, call.a_col);
-        kernels.pack_b(b, kernels.nr(), B + k * call.b_row + j * call.b_col, cols, depth,
-                       call.b_col, call.b_row);
+      for (index_t w = 0, deep; w < words; w += deep) {
+        deep = std::min({kShortPanel - kernels.extra, slab - w % slab, words - w});
+        const index_t k = w * kernels.group;
+        kernels.pack_a(a, kernels.rows, A + i * call.a_row + k * call.a_col, rows,
+                       std::min(deep * kernels.group, call.K - k), call.a_row, call.a_col);
+        panel_of_b(w, deep, j, cols);
         kernels.packed[kernels.entry(rows)][vectors - 1](
-            {ceil_div(depth, kernels.group), a, 1, kernels.rows, b, kernels.nr(), sums,
-             kMostColumns, cols, sums, k > 0, false, rows});
+            {deep, a, 1, kernels.rows, b, nr, sums, kMostColumns, cols, sums, w > 0, false, rows});
       }
       finish_tile(call, kernels, sums, kMostColumns, i, j, rows, cols);
     }
@@ -198,8 +218,7 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
     Gemm<In, Out> call = asked;
     call.threads = threads_of(call);
     using Table = std::remove_cvref_t<decltype(kernels)>;
-    if (!Product<In, Out, Table>(call, kernels, &B).run())
-      throw Error(Category::resource, "gemm: no memory for the panels of A");
+    if (!Product<In, Out, Table>(call, kernels, &B).run()) gemm_without_memory(call, kernels, &B);
   });
 }
 

@@ -16,9 +16,6 @@
 
 namespace tessera::cpu {
 
-constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
-constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
-
 /// Rows and columns of C that are worked on at a time: bounds the memory for packed panels.
 constexpr index_t kSuperblock = 4096;
 

@@ -15,6 +15,8 @@
 #include "support/child.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/cpu/packed_matrix.hpp"
+#include "tessera/cpu/split_k.hpp"
 #include "workspace.hpp"
 
 namespace tessera {
@@ -174,6 +176,18 @@ std::size_t address_space() {
 /// Gives all memory that waits for packing back: no system has a block of this size.
 bool forget_kept_memory() { return !cpu::Workspace(std::size_t{1} << 60); }
 
+/// What `body` finds wrong in a process that gets no more memory, "" for nothing.
+template <class Body>
+std::string wrong_without_memory(const Body& body) {
+  return in_child(20, [&]() -> std::string {
+    if (!forget_kept_memory()) return "2^60 bytes were had";
+    const rlimit tight{address_space(), address_space()};
+    if (setrlimit(RLIMIT_AS, &tight) != 0) return "no limit could be set";
+    if (cpu::Workspace(1 << 20)) return "the limit limits nothing";
+    return body();
+  });
+}
+
 template <class T>
 void expect_right_without_memory() {
   struct Case {
@@ -199,21 +213,39 @@ void expect_right_without_memory() {
     }
   }
   // The difference of two matrices is text on the heap only where they differ.
-  EXPECT_EQ(in_child(20,
-                     [&]() -> std::string {
-                       if (!forget_kept_memory()) return "2^60 bytes were had";
-                       const rlimit tight{address_space(), address_space()};
-                       if (setrlimit(RLIMIT_AS, &tight) != 0) return "no limit could be set";
-                       if (cpu::Workspace(1 << 20)) return "the limit limits nothing";
-                       for (auto& each : cases) {
-                         for (const int threads : {1, 3}) {
-                           const std::string wrong = each.product.repeat(threads, each.room);
-                           if (!wrong.empty()) return wrong;
-                         }
-                       }
-                       return "";
-                     }),
+  EXPECT_EQ(wrong_without_memory([&]() -> std::string {
+              for (auto& each : cases) {
+                for (const int threads : {1, 3}) {
+                  const std::string wrong = each.product.repeat(threads, each.room);
+                  if (!wrong.empty()) return wrong;
+                }
+              }
+              return "";
+            }),
             "");
+}
+
+/// B packed beforehand, and K in parts: whole numbers, whose sums no order of steps changes.
+template <class In, class Out>
+void expect_the_same_without_memory() {
+  for (const Shape s : {Shape{300, 310, 320}, {9, 50, 4100}, {70, 3, 2500}, {1, 1, 1}}) {
+    Guarded<In> A(s.M, s.K), B(s.K, s.N);
+    Guarded<Out> expected(s.M, s.N), C(s.M, s.N), split(s.M, s.N);
+    A.fill(RandomData(1, true)), B.fill(RandomData(2, true));
+    const auto call = [&](Guarded<Out>& to) {
+      return testing::call_on<In, Out>({}, A.view(), B.view(), to.view());
+    };
+    cpu::gemm(call(expected));
+    const auto of = call(C);
+    const cpu::PackedMatrix<In> packed(of.B, s.K, s.N, of.b_row, of.b_col);
+    EXPECT_EQ(wrong_without_memory([&]() -> std::string {
+                cpu::gemm(call(C), packed);
+                cpu::gemm_split_k(call(split));
+                return testing::difference(C, expected) + testing::difference(split, expected);
+              }),
+              "")
+        << s.M << " x " << s.N << " x " << s.K;
+  }
 }
 
 TEST(Process, WithoutMemoryForPackingTheResultIsTheSame) {
@@ -221,6 +253,17 @@ TEST(Process, WithoutMemoryForPackingTheResultIsTheSame) {
     GTEST_SKIP() << "sanitizers need more address space than a limit leaves";
   expect_right_without_memory<float>();
   expect_right_without_memory<double>();
+}
+
+TEST(Process, WithoutMemoryPackedMatricesAndPartsOfKGiveTheSame) {
+  if (kAddressSanitizer || kThreadSanitizer)
+    GTEST_SKIP() << "sanitizers need more address space than a limit leaves";
+  expect_the_same_without_memory<float, float>();
+  expect_the_same_without_memory<double, double>();
+  expect_the_same_without_memory<f16, float>();
+  expect_the_same_without_memory<bf16, float>();
+  expect_the_same_without_memory<std::int8_t, std::int32_t>();
+  expect_the_same_without_memory<std::uint8_t, std::int32_t>();
 }
 
 }  // namespace

@@ -45,8 +45,7 @@ class PackedMatrix {
 };
 
 /// The product of call.A and a packed B; call.B and its strides are not looked at. call.N and
-/// call.K must be those of B. Throws nothing but Error(resource), where there is no memory for A's
-/// panels.
+/// call.K must be those of B. Throws nothing; without memory for A's panels it takes longer.
 template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call, const PackedMatrix<In>& B);
 

@@ -10,7 +10,7 @@ namespace tessera::cpu {
 /// Elements of K in one part, for a product of this shape.
 index_t split_k_depth(index_t M, index_t N, index_t K);
 
-/// As gemm(). Throws Error(resource) where there is no memory for the sums of the parts.
+/// As gemm(). Without memory for the sums of the parts it takes longer, with the same bits.
 template <class In, class Out = In>
 void gemm_split_k(const Gemm<In, Out>& call);
 

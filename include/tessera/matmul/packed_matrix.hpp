@@ -40,8 +40,7 @@ Problem make_problem(const ConstMatrix& A, const PackedMatrix& B, const Matrix& 
                      double beta = 0, Epilogue epilogue = {});
 
 /// As run() with the matrix itself, of any strides. The plan's algorithm is packed, as make_plan()
-/// chooses for these types: Error(argument) otherwise. Error(resource), before C is touched, where
-/// there is no memory for panels of A.
+/// chooses for these types: Error(argument) otherwise.
 void run(const Plan& plan, const ConstMatrix& A, const PackedMatrix& B, const Matrix& C,
          const void* bias = nullptr);
 
