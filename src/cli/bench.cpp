@@ -326,7 +326,7 @@ int show_comparison(const Context& context, const BenchRequest& request, Form fo
   context.print(form == Form::json       ? comparison_json(compared)
                 : form == Form::markdown ? comparison_markdown(compared)
                                          : comparison_table(compared));
-  return any_slower(compared) ? 1 : 0;
+  return any_worse(compared) ? 1 : 0;
 }
 
 BenchSettings settings_of(const Context& context, const BenchRequest& request) {

@@ -112,7 +112,7 @@ std::string to_string(Verdict verdict) {
 
 ComparedResults compare_results(const BenchResults& before, const BenchResults& after,
                                 double threshold) {
-  ComparedResults out{&before, &after, threshold, {}, {}};
+  ComparedResults out{&before, &after, threshold, {}, {}, false};
   const auto leave_out = [&out](const BenchRow& row, const std::string& why) {
     out.left_out.push_back(cat(name_of_row(row), ": ", why));
   };
@@ -121,8 +121,11 @@ ComparedResults compare_results(const BenchResults& before, const BenchResults& 
     const BenchRow* now = find_row(after, old);
     if (now == nullptr) leave_out(old, "only in the old file");
     else if (!measured(old) && measured(*now)) leave_out(old, cat("was ", to_string(old.status)));
-    else if (measured(old) && !measured(*now)) leave_out(old, cat("is ", to_string(now->status)));
-    else if (measured(old))
+    else if (measured(old) && !measured(*now)) {
+      leave_out(old, cat("is ", to_string(now->status)));
+      out.broke |= old.kind == Kind::algorithm &&
+                   (now->status == RowStatus::refused || now->status == RowStatus::failed);
+    } else if (measured(old))
       out.comparisons.push_back(compare_rows(before, old, after, *now, threshold));
   }
   for (const auto& now : after.rows) {
@@ -203,11 +206,12 @@ std::string comparison_json(const ComparedResults& compared) {
   return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-bool any_slower(const ComparedResults& compared) {
-  return std::any_of(
-      compared.comparisons.begin(), compared.comparisons.end(), [](const Comparison& each) {
-        return each.verdict == Verdict::slower && each.before->kind == Kind::algorithm;
-      });
+bool any_worse(const ComparedResults& compared) {
+  return compared.broke ||
+         std::any_of(
+             compared.comparisons.begin(), compared.comparisons.end(), [](const Comparison& each) {
+               return each.verdict == Verdict::slower && each.before->kind == Kind::algorithm;
+             });
 }
 
 }  // namespace tessera::cli

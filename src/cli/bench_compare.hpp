@@ -36,6 +36,9 @@ struct ComparedResults {
   std::vector<Comparison> comparisons;
   /// Rows that have a verified result in one of the files only, and why.
   std::vector<std::string> left_out;
+  /// Is an algorithm among them whose result was verified in the old file, and is wrong or failed
+  /// in the new?
+  bool broke = false;
 };
 
 /// Compares every row that both files have. Both must outlive what is returned.
@@ -49,7 +52,8 @@ std::string comparison_table(const ComparedResults& compared);
 std::string comparison_markdown(const ComparedResults& compared);
 std::string comparison_json(const ComparedResults& compared);
 
-/// True where an algorithm is SLOWER. Peers do not count: where they are, the machine changed.
-bool any_slower(const ComparedResults& compared);
+/// True where an algorithm is SLOWER, or broke. Peers do not count: where they are, the machine
+/// changed.
+bool any_worse(const ComparedResults& compared);
 
 }  // namespace tessera::cli

@@ -108,9 +108,24 @@ TEST(BenchCompare, OnlyAlgorithmsDecide) {
   const BenchResults before = made_results();
   BenchResults after = before;
   for (Sample& sample : after.rows[2].samples) sample.seconds *= 2;  // the peer
-  EXPECT_FALSE(any_slower(compare_results(before, after, 0.02)));
+  EXPECT_FALSE(any_worse(compare_results(before, after, 0.02)));
   for (Sample& sample : after.rows[1].samples) sample.seconds *= 2;
-  EXPECT_TRUE(any_slower(compare_results(before, after, 0.02)));
+  EXPECT_TRUE(any_worse(compare_results(before, after, 0.02)));
+}
+
+TEST(BenchCompare, AnAlgorithmThatIsWrongNowIsNoSuccess) {
+  const BenchResults before = made_results();
+  for (const RowStatus status : {RowStatus::refused, RowStatus::failed}) {
+    BenchResults after = before;
+    after.rows[2].status = status;  // the peer
+    EXPECT_FALSE(any_worse(compare_results(before, after, 0.02)));
+    after.rows[1].status = status;
+    EXPECT_TRUE(any_worse(compare_results(before, after, 0.02)));
+    EXPECT_FALSE(any_worse(compare_results(after, before, 0.02))) << "mended";
+  }
+  BenchResults skipped = before;
+  skipped.rows[1].status = RowStatus::skipped;
+  EXPECT_FALSE(any_worse(compare_results(before, skipped, 0.02)));
 }
 
 TEST(BenchCompare, MachinesAreToldApartByWhatBothFilesSay) {
