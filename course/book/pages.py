@@ -1,6 +1,8 @@
 """The pages of the book, from what `tessera puzzle test --json` says of each puzzle. Each page is one file, without scripts."""
+import difflib
 import html
 import pathlib
+import re
 
 import markdown
 import pygments
@@ -10,6 +12,7 @@ from pygments.lexers import CppLexer
 from pictures import picture
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+MARKED = '<span class="c1 fill">// FILL ME IN'
 
 
 class Puzzle:
@@ -47,7 +50,8 @@ def prose(text):
 
 
 def code(text):
-    return f'<div class="scroll code">{pygments.highlight(text, CppLexer(), HtmlFormatter(nowrap=False, cssclass="code"))}</div>\n'
+    colours = pygments.highlight(text, CppLexer(), HtmlFormatter(cssclass="code"))
+    return f'<div class="scroll code">{re.sub("<span class=.c1.>// FILL ME IN", MARKED, colours)}</div>\n'
 
 
 def terminal(text):
@@ -73,10 +77,11 @@ def commands(puzzle):
 
 def mistake(puzzle, text):
     change, cause = text["change"], text["answer"]["cause"]
-    lines = "".join(f'<del>- {html.escape(line)}</del>\n' for line in change["removed"])
-    lines += "".join(f'<ins>+ {html.escape(line)}</ins>\n' for line in change["added"])
+    tags = {"-": "del", "+": "ins", " ": "span"}
+    lines = "".join(f"<{tags[line[0]]}>{html.escape(line)}</{tags[line[0]]}>" for line in difflib.ndiff(change["removed"], change["added"]) if line[0] in tags)
     said = f"<p><b>{html.escape(cause['title'])}</b>"
     said += f": {html.escape(cause['sentence'])}." if cause["sentence"] else "."
+    said += f"<br/>Try: {html.escape(cause['try'])}."
     return f"<h3>{html.escape(text['what'])}</h3>\n<pre class=\"scroll diff\">{lines}</pre>\n{said}</p>\n"
 
 

@@ -1,6 +1,6 @@
 // Puzzle 21: four elements with one load.
-// C = A * B: (32,32) times (32,32), tiles of 32 x 16 and 16 x 32. The loads go one element at a
-// time.
+// C = A * B: (32,32) times (32,32), tiles of 32 x 16 and 16 x 32.
+// The loads go one element at a time.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

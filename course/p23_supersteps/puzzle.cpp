@@ -1,6 +1,6 @@
 // Puzzle 23: repair a published kernel.
-// It ends its load with a barrier, gives the right numbers on most days, and has a race. Find out
-// what is missing.
+// It ends its load with a barrier, gives the right numbers on most days, and has a race.
+// Find out what is missing.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

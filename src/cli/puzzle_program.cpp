@@ -122,6 +122,18 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
   return out;
 }
 
+/// The program in the folder for each; `said`: why there is none.
+std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<PuzzleTry>& tries,
+                                   const std::string& said, double time_limit_s, Cage cage) {
+  std::vector<PuzzleAttempt> out;
+  for (const auto& one : tries) {
+    out.push_back(fresh(one));
+    if (said.empty()) run_in(folder, one, time_limit_s, cage, out.back());
+    else out.back().errors = compile_errors(said, out.back().file);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<CompileError> compile_errors(const std::string& said, const std::string& file) {
@@ -170,13 +182,7 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
   std::ofstream(folder.path() / "main.cpp") << program_of(tries);
   std::string said;
   const bool compiled = compile_in(folder.path(), said);
-  std::vector<PuzzleAttempt> out;
-  for (const auto& one : tries) {
-    out.push_back(fresh(one));
-    if (compiled) run_in(folder.path(), one, time_limit_s, Cage::closed, out.back());
-    else out.back().errors = compile_errors(said, out.back().file);
-  }
-  return out;
+  return run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed);
 }
 
 std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
@@ -190,18 +196,15 @@ std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
   return {};
 }
 
-PuzzleAttempt attempt_on(const PuzzleGpu& gpu, const PuzzleTry& one, double time_limit_s) {
+std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,
+                                      double time_limit_s) {
+  static const std::regex place(R"(^([^\s(]+)\((\d+)\): )", std::regex::multiline);
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "main.cu") << program_of({one});
-  PuzzleAttempt out = fresh(one);
+  std::ofstream(folder.path() / "main.cu") << program_of(tries);
   std::string said;
-  if (compile_for(gpu, folder.path(), said))
-    run_in(folder.path(), one, time_limit_s, Cage::open, out);
-  else {
-    static const std::regex place(R"(^([^\s(]+)\((\d+)\): )", std::regex::multiline);
-    out.errors = compile_errors(std::regex_replace(said, place, "$1:$2: "), out.file);
-  }
-  return out;
+  const bool compiled = compile_for(gpu, folder.path(), said);
+  said = compiled ? "" : std::regex_replace(said, place, "$1:$2: ");  // "p16.cpp(7): error: ..."
+  return run_all(folder.path(), tries, said, time_limit_s, Cage::open);
 }
 
 std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt) {

@@ -48,9 +48,10 @@ struct PuzzleGpu {
 };
 /// The first GPU of this machine. Where there is none, or no nvcc, `why_not` says so.
 std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not);
-/// Compiles one for the GPU and runs it there: what is right under the checker, since nothing
-/// watches over it.
-PuzzleAttempt attempt_on(const PuzzleGpu& gpu, const PuzzleTry& one, double time_limit_s);
+/// Compiles all into one program for the GPU and runs each there: what is right under the checker,
+/// since nothing watches over it.
+std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,
+                                      double time_limit_s);
 /// "the GPU (NVIDIA H100) agrees", or what it says instead.
 std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt);
 

@@ -88,7 +88,7 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_l
   std::string why_not;
   const auto gpu = puzzle_gpu(why_not);
   if (!gpu) return {.text = why_not};
-  const PuzzleAttempt there = attempt_on(*gpu, one, time_limit_s);
+  const PuzzleAttempt there = attempt_on(*gpu, {one}, time_limit_s).front();
   return {true, there.outcome && !there.outcome->solved, gpu_text(*gpu, there)};
 }
 

@@ -6,8 +6,11 @@
 
 #include <fstream>
 
+#include "machine.hpp"
 #include "puzzle_program.hpp"
+#include "support/sanitizers.hpp"
 #include "temporary_folder.hpp"
+#include "tessera/cuda/runtime.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -34,7 +37,8 @@ class PuzzleOnGpu : public ::testing::Test {
     std::ofstream(nvcc) << "#!/bin/sh\n" << script;
     chmod(nvcc.c_str(), 0755);
     const PuzzleGpu gpu{nvcc, "Test GPU", "sm_90"};
-    return gpu_text(gpu, attempt_on(gpu, {&puzzle_, "struct Mine {};\n", "naive", "p03"}, 5));
+    return gpu_text(gpu,
+                    attempt_on(gpu, {{&puzzle_, "struct Mine {};\n", "naive", "p03"}}, 5).front());
   }
   /// The same if it makes a program that runs `script`.
   std::string told_by_program(const std::string& script) {
@@ -78,6 +82,29 @@ TEST_F(PuzzleOnGpu, ProgramsThereAreNotCaged) {
   EXPECT_EQ(told_by_program("test -z \"$TESSERA_PUZZLE_FOLDER\" || exit 9\n" +
                             answers(R"({"solved":true,"cases":[]})")),
             "the GPU (Test GPU) agrees");
+}
+
+TEST(PuzzlesOnGpu, EverySolutionCompilesAndRunsWhereThereIsOne) {
+  const std::string nvcc = nvcc_path();
+  if (nvcc.empty() || !cuda::is_built() || tessera::testing::kSanitized)
+    GTEST_SKIP() << "NOT compiled for a GPU: no nvcc, or a build without CUDA or with a sanitizer";
+  std::string why_not;
+  const auto gpu = puzzle_gpu(why_not);
+  const auto course = read_course(course_folder(""));
+  std::vector<PuzzleTry> tries;
+  for (const auto& each : course) tries.push_back({&each, each.solution(), "", each.id});
+  for (const auto& done :
+       attempt_on(gpu.value_or(PuzzleGpu{nvcc, "no device", "sm_80"}), tries, 5)) {
+    ASSERT_TRUE(done.errors.empty()) << done.errors.front().message;
+    ASSERT_TRUE(done.outcome) << done.end;
+    const bool needs_one = !done.outcome->solved;  // puzzles of values run anywhere
+    if (gpu) {
+      EXPECT_FALSE(needs_one) << done.file << ": " << done.outcome->error;
+    } else if (needs_one) {
+      EXPECT_THAT(done.outcome->error, HasSubstr(why_not)) << done.file;
+    }
+  }
+  if (!gpu) GTEST_SKIP() << "compiled, but NOT RUN on a GPU: " << why_not;
 }
 
 }  // namespace
