@@ -5,6 +5,9 @@ from hypothesis import strategies as st
 
 import tessera
 
+settings.register_profile("tessera", database=None, deadline=None)  # nothing is kept in the source tree
+settings.load_profile("tessera")
+
 DTYPES = [np.float64, np.float32, np.float16, np.int32, np.int8, np.uint8]
 extents = st.integers(0, 40)
 
@@ -40,7 +43,7 @@ def numbers(rng, shape, dtype):
     return rng.integers(-9 if np.dtype(dtype).kind == "i" else 0, 10, shape).astype(dtype)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(operands())
 def test_is_numpys_product(pair):
     a, b = pair
@@ -57,7 +60,7 @@ def test_is_numpys_product(pair):
         np.testing.assert_array_equal(got, exact)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(operands(), st.sampled_from(["tiled", "block_tiled", "naive"]), st.integers(1, 4))
 def test_the_bits_depend_on_neither_strides_nor_algorithm_nor_threads(pair, algorithm, threads):
     a, b = pair
