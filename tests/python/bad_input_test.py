@@ -26,6 +26,8 @@ def read_only(shape):
 
 @pytest.mark.parametrize("arguments, named, message", [
     ((A, A), {}, r"a of shape \(3,4\) and b of shape \(3,4\) do not fit: a has 4 columns but b has 3 rows"),
+    ((np.ones((2, 3, 4)), A), {}, r"a of shape \(2,3,4\) and b of shape \(3,4\) do not fit: a has 4 columns but b has 3 rows"),
+    ((A, B), {"out": np.empty((1, 3, 2))}, r"out has shape \(1,3,2\): expected \(3,2\)"),
     ((np.ones((2, 3, 4)), np.ones((5, 4, 2))), {}, r"batches of a of shape \(2,3,4\) and b of shape \(5,4,2\) do not broadcast"),
     ((np.float64(1), A), {}, r"a of shape \(\) and b of shape \(3,4\): expected at least one axis"),
     ((np.array(1.0), np.array(2.0)), {}, r"a of shape \(\) and b of shape \(\)"),
@@ -70,6 +72,13 @@ def test_shapes_and_arguments_are_value_errors(arguments, named, message):
 def test_element_types_are_type_errors(arguments, named, message):
     with pytest.raises(TypeError, match=message):
         tessera.matmul(*arguments, **named)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "int4"])
+def test_there_is_no_product_of_f8_or_less(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    with pytest.raises(TypeError, match=f"a has elements of {name}: {ALLOWED}; convert it first"):
+        tessera.matmul(A.astype(getattr(ml_dtypes, name)), B)
 
 
 def test_numpys_masks_are_not_dropped():

@@ -1,4 +1,5 @@
 """check and explain: what the command says, as objects."""
+import pathlib
 import subprocess
 import sys
 
@@ -19,22 +20,8 @@ def test_check_prints_what_the_command_prints():
     assert report.html().lower().startswith("<!doctype html>") and report._repr_html_().startswith("<iframe srcdoc=")
 
 
-def test_a_kernel_of_a_file_with_a_mistake_has_findings(tmp_path):
-    source = tmp_path / "mistake.cpp"
-    source.write_text("""
-#include "tessera/check/file.hpp"
-#include "tessera/tensor/host_tensor.hpp"
-using namespace tessera;
-struct Mistake {
-  static constexpr Dim3 block{64};
-  TESSERA_KERNEL void operator()(auto t, auto C) const { C(0, 0) = t.thread.x; }
-};
-check::Report check_kernel(const check::Options& options) {
-  HostTensor<int> C(1, 1);
-  return check::check(options, Dim3{1}, Mistake{}, C.view());
-}
-""")
-    report = tessera.check(source)
+def test_a_kernel_of_a_file_with_a_mistake_has_findings():
+    report = tessera.check(pathlib.Path(__file__).parents[1] / "support/racy_kernel.cpp")
     assert not report.is_clean and "race" in str(report) and "error" in repr(report)
 
 

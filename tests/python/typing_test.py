@@ -1,11 +1,17 @@
 """The package is typed: the stub of the compiled module names what is there, with the same arguments."""
 import ast
 import inspect
+import os
 import pathlib
+import shutil
+import subprocess
+
+import pytest
 
 import tessera
 from tessera import _core, _matmul
 
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "python/tessera"
 STUB = ast.parse((pathlib.Path(tessera.__file__).parent / "_core.pyi").read_text())
 
 
@@ -32,3 +38,35 @@ def test_matmul_and_plan_have_one_signature():
 
 def test_the_package_says_that_it_is_typed():
     assert (pathlib.Path(tessera.__file__).parent / "py.typed").exists()
+
+
+def mypy(*words):
+    program = shutil.which("mypy")
+    if program is None:
+        pytest.skip("the types are NOT checked: install the Debian package mypy")
+    done = subprocess.run([program, "--ignore-missing-imports", "--no-error-summary", *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, "MYPYPATH": str(PACKAGE.parent)})
+    return done.stdout + done.stderr
+
+
+def test_the_package_agrees_with_its_types(tmp_path):
+    assert mypy("--cache-dir", tmp_path, "--strict-equality", "--warn-unreachable", PACKAGE) == ""
+
+
+def test_a_users_types_are_known(tmp_path):
+    """What fits is silent, and of what does not each line is told: `import tessera` is not Any."""
+    program = tmp_path / "program.py"
+    program.write_text("""import tessera
+plan: tessera.Plan = tessera.plan([], [])
+threads: int = plan.threads
+layout: tessera.Layout = tessera.row_major(4, 8)
+index: int = layout(1, 2)
+text: str = tessera.PackedMatrix([]).dtype
+clean: bool = tessera.check("tiled", 64, 64, 64).is_clean
+threads = plan.algorithm
+tessera.matmul([], [], alpha="two")
+tessera.matmul([], [], alfa=2)
+tessera.check("tiled", "64")
+""")
+    said = mypy("--cache-dir", tmp_path / "cache", program)
+    assert [line.split(":")[1] for line in said.splitlines() if "error" in line] == ["8", "9", "10", "11"], said
