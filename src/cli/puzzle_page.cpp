@@ -91,10 +91,11 @@ std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c) {
     if (f.file == attempt.file) out += lines_html(attempt, {{f.line, 0}, {f.other_line, 0}});
   }
   for (const auto& m : c.outputs)
-    out += cat("<p class=\"dim\">", m.name, ", ", m.rows, " x ", m.cols,
-               "<span class=\"key right\"></span>right<span class=\"key wrong\"></span>wrong"
-               "<span class=\"key mixed\"></span>some of several</p>\n",
-               picture_svg(m, c));
+    if (m.wrong > 0)
+      out += cat("<p class=\"dim\">", m.name, ", ", m.rows, " x ", m.cols,
+                 "<span class=\"key right\"></span>right<span class=\"key wrong\"></span>wrong"
+                 "<span class=\"key mixed\"></span>some of several</p>\n",
+                 picture_svg(m, c));
   if (!c.pictures.empty())
     out +=
         "<p class=\"dim\">Which lane of a warp touches which bytes, where it was worst. Global "

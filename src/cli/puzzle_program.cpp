@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <regex>
+#include <set>
 
 #include "compile.hpp"
 #include "machine.hpp"
@@ -86,6 +87,40 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
   return good;
 }
 
+/// "s.b": the member of the block's shared storage that stands in each of these lines of a source;
+/// "" where none or several do.
+std::string shared_member(const std::string& source, const std::vector<int>& lines) {
+  static const std::regex declared(R"((\w+)\s*=\s*shared<)");
+  std::smatch storage;
+  if (!std::regex_search(source, storage, declared)) return {};
+  const std::regex member("\\b" + storage[1].str() + R"(\.\w+)");
+  std::set<std::string> common;
+  for (const int line : lines) {
+    const std::string text = source_line(source, line);
+    const std::set<std::string> here{std::sregex_token_iterator(text.begin(), text.end(), member),
+                                     std::sregex_token_iterator()};
+    if (line == lines.front()) common = here;
+    std::erase_if(common, [&](const auto& each) { return !here.contains(each); });
+  }
+  return common.size() == 1 ? *common.begin() : "";
+}
+
+/// Findings speak of "tile (3,3) at byte 36" of shared memory; the learner calls it s.b.
+void name_tiles(PuzzleAttempt& attempt) {
+  for (auto& c : attempt.outcome->cases)
+    for (auto& f : c.findings) {
+      if (f.memory != "shared" || f.file != attempt.file || f.tensor.empty()) continue;
+      std::vector<int> lines{f.line};
+      if (f.other_file == attempt.file) lines.push_back(f.other_line);
+      const std::string name = shared_member(attempt.source, lines);
+      if (name.empty()) continue;
+      for (std::size_t at = 0; (at = f.problem.find(f.tensor, at)) != std::string::npos;
+           at += name.size())
+        f.problem.replace(at, f.tensor.size(), name);
+      f.tensor = name;
+    }
+}
+
 /// Where a program may do what it likes, but for its time.
 enum class Cage { closed, open };
 
@@ -109,7 +144,7 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
   if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrinted);
   else out.printed_bytes = 0;
   if (fs::exists(outcome)) out.outcome = read_outcome(read_text(outcome));
-  if (out.outcome) return;
+  if (out.outcome) return name_tiles(out);
   out.timed_out = end.timed_out;
   out.end =
       end.timed_out ? cat("was still running after ", patience, " s and was ended") : end.text();

@@ -85,7 +85,9 @@ class Learner(Puzzle):
         self.assertIn("s.a(row, col) = A(row, col)", lines[wrong["findings"][0]["line"] - 1])
         page = self.path("p14.html").read_text()
         self.assertIn("a barrier is missing", page)
-        self.assertIn("<svg", page)
+        self.assertIn('<rect class="wrong"', page)
+        self.assertIn("store to C", page)  # which lane touched what
+        self.assertIn('<svg class="cells"', page)
         self.path("p14.cpp").write_text(self.solution("p14"))
         self.assertIn("complete", self.puzzle("run", "p14").out)
         progress = self.puzzle("progress", "--json").json
