@@ -44,12 +44,17 @@ if(TARGET tessera)
   file(CREATE_LINK ${PROJECT_BINARY_DIR}/bin/tessera ${PROJECT_BINARY_DIR}/python/tessera/bin/tessera SYMBOLIC)
 endif()
 
-# What goes into the wheel beside the files of python/tessera: module, library, command, and the headers that
-# `tessera check FILE.cpp` compiles against.
-install(TARGETS tessera_python LIBRARY DESTINATION tessera COMPONENT python EXCLUDE_FROM_ALL)
+# What goes into the wheel beside the files of python/tessera: module, library, command, the headers that `tessera check FILE.cpp`
+# compiles against, and the course. `cmake --install BUILD --component python` lays it out without pip.
 if(SKBUILD)
   set_target_properties(tessera_core PROPERTIES NO_SONAME ON VERSION "" SOVERSION "")
-  install(TARGETS tessera_core DESTINATION tessera/lib COMPONENT python)
-  install(TARGETS tessera RUNTIME DESTINATION tessera/bin COMPONENT python)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION tessera COMPONENT python FILES_MATCHING PATTERN "*.hpp")
+  set_target_properties(tessera PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+endif()
+set(in_wheel COMPONENT python EXCLUDE_FROM_ALL)
+install(TARGETS tessera_python LIBRARY DESTINATION tessera ${in_wheel})
+install(TARGETS tessera_core LIBRARY DESTINATION tessera/lib ${in_wheel} ARCHIVE DESTINATION tessera/lib ${in_wheel})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION tessera ${in_wheel} FILES_MATCHING PATTERN "*.hpp")
+if(TARGET tessera)
+  install(TARGETS tessera RUNTIME DESTINATION tessera/bin ${in_wheel})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION tessera/share/tessera ${in_wheel})
 endif()

@@ -4,6 +4,14 @@
 >>> tessera.matmul(np.eye(2), np.ones((2, 3))).shape
 (2, 3)
 """
+try:
+    from . import _core
+except ImportError as error:
+    if "cannot open shared object file" not in str(error):
+        raise
+    raise ImportError(f"{error}: this build of tessera uses libraries of the system that built it (Debian: libzip4, libfmt9); "
+                      "install them, or a wheel made by scripts/wheel, which carries them") from error
+
 from . import layout
 from ._config import show_config
 from ._core import PackedMatrix, Plan, algorithms, matmul

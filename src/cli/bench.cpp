@@ -406,9 +406,7 @@ void add_bench(CLI::App& root, Context& context) {
       "Every result is verified before it is timed; a wrong one is reported, not measured (exit "
       "1).");
   add_bench_options(*app, context, *request);
-  app->callback([&context, request] {
-    context.action = [&context, request] { return bench(context, *request); };
-  });
+  on_run(*app, context, [&context, request] { return bench(context, *request); });
 }
 
 }  // namespace tessera::cli

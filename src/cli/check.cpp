@@ -89,10 +89,9 @@ int run_check(const Context& context, Request& request) {
 }
 
 void add_outputs(CLI::App& app, Request& request, Context& context) {
-  app.add_option("--junit", request.junit, "Write the result for CI into FILE")->type_name("FILE");
-  app.add_option("--html", request.html, "Write a page with source, pictures and roofline")
-      ->type_name("FILE");
-  app.add_flag("--force", request.force, "Replace FILE if it exists");
+  add_text(app, "--junit", "FILE", request.junit, "Write the result for CI into FILE");
+  add_text(app, "--html", "FILE", request.html, "Write a page with source, pictures and roofline");
+  add_flag(app, "--force", request.force, "Replace FILE if it exists");
   add_json_option(app, context, "One JSON document on stdout");
 }
 
@@ -111,25 +110,20 @@ void add_check(CLI::App& root, Context& context) {
       "  tessera check tiled_idiomatic --tile 16x16x16 --order shuffled --seed 3 --junit "
       "check.xml");
   add_kernel_options(
-      *app, request->kernel,
+      *app, request->kernel, "KERNEL|FILE",
       "A kernel of the ladder: naive, tiled, ..., or FILE.cpp with a kernel of your own");
-  app->get_option("NAME")->type_name("KERNEL|FILE");
-  app->add_flag("--counters-only", request->kernel.counters_only,
-                "Count, but look for no mistakes");
-  app->add_flag("--forget-tiles", request->kernel.forget_tiles,
-                "Report elements of a tile that were not written when the tile was loaded again");
-  app->add_option("--suppress", request->suppress,
-                  "Accept the findings that FILE lists, each with a reason")
-      ->type_name("FILE");
-  app->add_option("--cxxflags", request->flags, "Further options of the compiler, as one word")
-      ->type_name("FLAGS");
-  app->add_option("--stop-at", request->stop_at,
-                  "Stop in gdb: 'block=0,1,0 thread=3,0,0 superstep=load'")
-      ->type_name("WHERE");
+  add_flag(*app, "--counters-only", request->kernel.counters_only,
+           "Count, but look for no mistakes");
+  add_flag(*app, "--forget-tiles", request->kernel.forget_tiles,
+           "Report elements of a tile that were not written when the tile was loaded again");
+  add_text(*app, "--suppress", "FILE", request->suppress,
+           "Accept the findings that FILE lists, each with a reason");
+  add_text(*app, "--cxxflags", "FLAGS", request->flags,
+           "Further options of the compiler, as one word");
+  add_text(*app, "--stop-at", "WHERE", request->stop_at,
+           "Stop in gdb: 'block=0,1,0 thread=3,0,0 superstep=load'");
   add_outputs(*app, *request, context);
-  app->callback([&context, request] {
-    context.action = [&context, request] { return run_check(context, *request); };
-  });
+  on_run(*app, context, [&context, request] { return run_check(context, *request); });
 }
 
 }  // namespace tessera::cli

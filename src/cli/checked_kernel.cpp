@@ -35,16 +35,16 @@ void fill(const Array& out, std::uint64_t seed, std::uint64_t stream) {
 
 }  // namespace
 
-void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_description) {
-  app.add_option("NAME", kernel.name, std::move(name_description))->required()->type_name("KERNEL");
+void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
+                        std::string name_description) {
+  add_argument(app, "NAME", std::move(name_type), kernel.name, std::move(name_description));
   const std::string extent = cat(" (default ", kernel.m, ")");
   add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
   add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
   add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
   add_dtype(app, "--dtype", kernel.dtype, "Element type: f32 (default), f64, f16, bf16 or i32");
-  app.add_option("--tile", kernel.tile,
-                 "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own")
-      ->type_name("TILE");
+  add_text(app, "--tile", "TILE", kernel.tile,
+           "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
   add_choice(app, "--order", kernel.order, {"forward", "backward", "shuffled"},
              "Order in which a block's threads run between two barriers (default forward)");
   add_seed(app, "--seed", kernel.seed, "Seed of the data and of shuffled orders (default 0)");
@@ -55,8 +55,8 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_d
                 kernel.blocks == 0 ? "all" : cat(kernel.blocks)));
   add_count(app, "--time-limit", kernel.seconds,
             "Stop a kernel that takes longer, in seconds (default 60)");
-  app.add_option("--device", kernel.device, "GPU whose limits count: a100, h100 or h200 (default)")
-      ->type_name("a100|h100|h200");
+  add_text(app, "--device", "a100|h100|h200", kernel.device,
+           "GPU whose limits count: a100, h100 or h200 (default)");
   add_count(app, "--registers", kernel.registers,
             "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
   add_threads(app, kernel.threads);

@@ -30,7 +30,8 @@ struct CheckedKernel {
 
 /// NAME, extents, type, tile, order, seed, beta, blocks, time limit, device, registers, threads;
 /// the defaults are those of `kernel`. `name_description` says what NAME may be.
-void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_description);
+void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
+                        std::string name_description);
 
 /// Throws Error(argument) where device or registers are no such thing.
 const check::DeviceModel& checked_device(const CheckedKernel& kernel);

@@ -292,11 +292,9 @@ void add_compare(CLI::App& root, Context& context) {
   add_dtype(*app, "--dtype", request->dtype, "Element type: f64, f32 (default), f16, bf16 or i32");
   add_algorithms(*app, "--algorithms", request->algorithms,
                  "Algorithms joined by commas, in the order of the answer, or all (default)");
-  app->add_option("--tile", request->tile,
-                  "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own")
-      ->type_name("TILE");
-  app->add_option("--device", request->device, "Where to run: cpu (default) or a GPU")
-      ->type_name("cpu|cuda:0");
+  add_text(*app, "--tile", "TILE", request->tile,
+           "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own");
+  add_text(*app, "--device", "cpu|cuda:0", request->device, "Where to run: cpu (default) or a GPU");
   add_seed(*app, "--seed", request->seed, "Seed of the data and of shuffled orders (default 0)");
   add_choice(*app, "--order", request->order, {"forward", "backward", "shuffled"},
              "Order in which a block's threads run between two barriers (default forward)");
@@ -306,11 +304,10 @@ void add_compare(CLI::App& root, Context& context) {
              "See --alpha (default 0: C starts as NaN and must not be read)");
   add_choice(*app, "--data", request->data, {"uniform", "integers", "graded"},
              "Elements in [-1,1) (default), from -8 to 8, or of many magnitudes");
-  app->add_flag("--list", request->list, "List the algorithms with their tiles and types, and end");
+  add_flag(*app, "--list", request->list,
+           "List the algorithms with their tiles and types, and end");
   add_json_option(*app, context, "One JSON document on stdout");
-  app->callback([&context, request] {
-    context.action = [&context, request] { return run_compare(context, *request); };
-  });
+  on_run(*app, context, [&context, request] { return run_compare(context, *request); });
 }
 
 }  // namespace tessera::cli

@@ -3,6 +3,8 @@
 // says which values are offered.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "bench_sizes.hpp"
 #include "commands.hpp"
 #include "options.hpp"

@@ -1,6 +1,7 @@
 // `tessera config show`: which values do not come from the command line, and where each comes from.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 

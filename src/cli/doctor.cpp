@@ -240,7 +240,7 @@ void add_doctor(CLI::App& root, Context& context) {
                   "  tessera doctor\n"
                   "  tessera doctor --json | jq .missing");
   add_json_option(*app, context, "One JSON document on stdout");
-  app->callback([&context] { context.action = [&context] { return run_doctor(context); }; });
+  on_run(*app, context, [&context] { return run_doctor(context); });
 }
 
 }  // namespace tessera::cli

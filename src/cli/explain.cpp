@@ -82,16 +82,13 @@ void add_explain(CLI::App& root, Context& context) {
                   "  tessera explain tiled --device a100 --html tiled.html\n"
                   "  tessera explain naive --against coalescing\n"
                   "  tessera explain block_tiled -m 4096 --json | jq .advice");
-  add_kernel_options(*app, request->kernel, "A kernel of the ladder: naive, tiled, ...");
-  app->add_option("--against", request->against, "A second kernel, shown side by side")
-      ->type_name("KERNEL");
-  app->add_option("--html", request->html, "Write a page with source, pictures and roofline")
-      ->type_name("FILE");
-  app->add_flag("--force", request->force, "Replace FILE if it exists");
+  add_kernel_options(*app, request->kernel, "KERNEL", "A kernel of the ladder: naive, tiled, ...");
+  add_text(*app, "--against", "KERNEL", request->against, "A second kernel, shown side by side");
+  add_text(*app, "--html", "FILE", request->html,
+           "Write a page with source, pictures and roofline");
+  add_flag(*app, "--force", request->force, "Replace FILE if it exists");
   add_json_option(*app, context, "One JSON document on stdout");
-  app->callback([&context, request] {
-    context.action = [&context, request] { return run_explain(context, *request); };
-  });
+  on_run(*app, context, [&context, request] { return run_explain(context, *request); });
 }
 
 }  // namespace tessera::cli

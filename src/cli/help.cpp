@@ -1,6 +1,8 @@
 // `tessera help [TOPIC]`: the help of a command, or a page on something that concerns all of them.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "commands.hpp"
 #include "options.hpp"
 #include "suggest.hpp"

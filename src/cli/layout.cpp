@@ -2,6 +2,7 @@
 // layout algebra on the command line. A mistake in an expression is shown with a caret under it.
 #include "tessera/layout/layout.hpp"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "caret_error.hpp"

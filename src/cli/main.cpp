@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -155,7 +156,7 @@ int command_line(int argc, char** argv, Context& context) {
       "layouts.",
       "tessera"};
   context.root = &root;
-  root.formatter(std::make_shared<HelpFormatter>());
+  root.formatter(help_formatter());
   root.get_formatter()->label("Positionals", "Arguments");
   root.require_subcommand(0, 1);
   add_common_options(root, context);

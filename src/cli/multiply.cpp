@@ -149,42 +149,34 @@ void add_multiply(CLI::App& root, Context& context) {
       "  tessera multiply a.mtx model.safetensors:weight -o c.npz --dtype f64 --force\n"
       "  tessera multiply a.npy b.npy --beta 1 --c c0.npy -o c.npy\n"
       "  tessera multiply a.npy b.npy --dry-run");
-  app->add_option("A", request->a,
-                  "Left matrix: .npy, .npz[:NAME], .mtx, .safetensors[:NAME], - for stdin")
-      ->required()
-      ->type_name("FILE");
-  app->add_option("B", request->b, "Right matrix")->required()->type_name("FILE");
-  app->add_option("-o,--output", request->output, "Where the result goes; - for stdout")
-      ->type_name("FILE");
-  app->add_flag("--transpose-a", request->transpose_a, "Use A transposed");
-  app->add_flag("--transpose-b", request->transpose_b, "Use B transposed");
+  add_argument(*app, "A", "FILE", request->a,
+               "Left matrix: .npy, .npz[:NAME], .mtx, .safetensors[:NAME], - for stdin");
+  add_argument(*app, "B", "FILE", request->b, "Right matrix");
+  add_text(*app, "-o,--output", "FILE", request->output, "Where the result goes; - for stdout");
+  add_flag(*app, "--transpose-a", request->transpose_a, "Use A transposed");
+  add_flag(*app, "--transpose-b", request->transpose_b, "Use B transposed");
   add_number(*app, "--alpha", request->alpha, "Factor of the product (default 1)");
   add_number(*app, "--beta", request->beta, "Factor of C0 (default 0); needs --c");
-  app->add_option("--c", request->c,
-                  "C0, of the shape of the product; with --beta 0 its elements are not read")
-      ->type_name("FILE");
+  add_text(*app, "--c", "FILE", request->c,
+           "C0, of the shape of the product; with --beta 0 its elements are not read");
   add_dtype(*app, "--dtype", request->dtype,
             "Type of the product, where it loses nothing but rounding; default: by the inputs, see "
             "'tessera help types'");
   add_algorithm(*app, "--algorithm", request->algorithm,
                 "Algorithm (default auto), see 'tessera help algorithms'");
-  app->add_option("--tile", request->tile,
-                  "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own")
-      ->type_name("TILE");
-  app->add_option("--device", request->device, "Where to run: cpu (default) or a GPU")
-      ->type_name("cpu|cuda:0");
+  add_text(*app, "--tile", "TILE", request->tile,
+           "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own");
+  add_text(*app, "--device", "cpu|cuda:0", request->device, "Where to run: cpu (default) or a GPU");
   add_threads(*app, request->threads);
-  app->add_flag("--force", request->force, "Replace an output that exists");
+  add_flag(*app, "--force", request->force, "Replace an output that exists");
   add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
              "Format of the output; default: by the ending of its name");
-  app->add_flag("--verify", request->verify,
-                "Check every element against its error bound before writing");
-  app->add_flag("--dry-run", request->dry_run,
-                "Read the inputs, say what would be done, write nothing");
+  add_flag(*app, "--verify", request->verify,
+           "Check every element against its error bound before writing");
+  add_flag(*app, "--dry-run", request->dry_run,
+           "Read the inputs, say what would be done, write nothing");
   add_json_option(*app, context, "One JSON document about what was done on stdout");
-  app->callback([&context, request] {
-    context.action = [&context, request] { return run_multiply(context, *request); };
-  });
+  on_run(*app, context, [&context, request] { return run_multiply(context, *request); });
 }
 
 }  // namespace tessera::cli

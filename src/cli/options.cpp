@@ -1,8 +1,7 @@
 // Options that check themselves: see options.hpp.
 #include "options.hpp"
 
-#include <fmt/format.h>
-
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <new>
@@ -13,9 +12,6 @@
 namespace tessera::cli {
 
 namespace {
-
-constexpr std::size_t kTextColumn = 32;
-constexpr std::size_t kTextWidth = 100;
 
 /// The longest of an option's names, as errors call it.
 std::string shown_name(const std::string& flags) {
@@ -76,32 +72,6 @@ double number(const std::string& text) {
     throw Error(Category::argument, "not a number", "a number such as 1, -0.5 or 1e-3",
                 "'" + text + "'");
   return value;
-}
-
-/// `text` broken into lines of at most `width`, later lines indented.
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
-  std::string out;
-  std::size_t column = indent;
-  for (const auto& word : split(text, ' ')) {
-    if (column > indent && column + 1 + word.size() > width) {
-      out += '\n' + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out;
-}
-
-std::string two_columns(const std::string& left, const std::string& right) {
-  std::string out = "  " + left;
-  if (right.empty()) return out + '\n';
-  if (out.size() + 2 > kTextColumn) out += '\n' + std::string(kTextColumn, ' ');
-  else out.resize(kTextColumn, ' ');
-  return out + wrapped(right, kTextColumn, kTextWidth) + '\n';
 }
 
 }  // namespace
@@ -196,6 +166,26 @@ CLI::App* add_command(CLI::App& parent, Context& context, std::string name, std:
 
 void add_json_option(CLI::App& app, Context& context, std::string description) {
   app.add_flag("--json", context.json, std::move(description));
+}
+
+void on_run(CLI::App& app, Context& context, std::function<int()> action) {
+  app.callback([&context, action = std::move(action)] { context.action = action; });
+}
+
+CLI::Option* add_flag(CLI::App& app, std::string flags, bool& target, std::string description) {
+  return app.add_flag(std::move(flags), target, std::move(description));
+}
+
+CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, std::string& target,
+                      std::string description) {
+  return app.add_option(std::move(flags), target, std::move(description))
+      ->type_name(std::move(type_name));
+}
+
+CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name,
+                          std::string& target, std::string description) {
+  return add_text(app, std::move(name), std::move(type_name), target, std::move(description))
+      ->required();
 }
 
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
@@ -296,46 +286,6 @@ CLI::Option* add_threads(CLI::App& app, int& target) {
       },
       "Threads; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then the cores of this process",
       "N");
-}
-
-std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
-  std::string left = is_positional ? option->get_name(true, false) : option->get_name(false, true);
-  if (!is_positional) {
-    std::string spaced;
-    for (const auto& each : split(left, ',')) spaced += (spaced.empty() ? "" : ", ") + each;
-    left = spaced;
-    if (option->get_type_size() != 0 && !option->get_type_name().empty())
-      left += " " + option->get_type_name();
-  }
-  std::string right = option->get_description();
-  if (option->get_required() && !is_positional) right += " (required)";
-  return two_columns(left, right);
-}
-
-std::string HelpFormatter::make_subcommand(const CLI::App* sub) const {
-  return two_columns(sub->get_name(), sub->get_description());
-}
-
-std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  std::string out = "Usage: " + name;
-  for (const auto* option : app->get_options()) {
-    if (option->get_required() && !option->get_positional())
-      out += fmt::format(" {} {}", split(option->get_name(false, true), ',').front(),
-                         option->get_type_name());
-  }
-  for (const auto* option :
-       app->get_options([](const CLI::Option* each) { return each->get_positional(); })) {
-    const std::string shown = option->get_name(true, false);
-    out += option->get_required() ? " " + shown : " [" + shown + "]";
-  }
-  out += " [options]";
-  if (!visible_commands(*app).empty())
-    out += app->get_parent() == nullptr ? " COMMAND ..." : " | COMMAND ...";
-  return out + "\n";
-}
-
-std::string HelpFormatter::make_description(const CLI::App* app) const {
-  return wrapped(app->get_description(), 0, kTextWidth) + "\n";
 }
 
 std::vector<const CLI::App*> visible_commands(const CLI::App& app) {

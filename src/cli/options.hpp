@@ -4,7 +4,9 @@
 // TYPE, TOPIC, or the choices themselves joined by '|'.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,12 @@
 
 #include "context.hpp"
 #include "tessera/core/dtype.hpp"
+
+namespace CLI {  // its headers take seconds to compile: only who uses its members includes them
+class App;
+class Option;
+class FormatterBase;
+}  // namespace CLI
 
 namespace tessera::cli {
 
@@ -24,6 +32,16 @@ void add_common_options(CLI::App& app, Context& context);
 /// --json.
 void add_json_option(CLI::App& app, Context& context, std::string description);
 
+/// What the command does when its options are read; the result is the exit status.
+void on_run(CLI::App& app, Context& context, std::function<int()> action);
+/// A switch.
+CLI::Option* add_flag(CLI::App& app, std::string flags, bool& target, std::string description);
+/// Any text; `type_name` is what the help calls it.
+CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, std::string& target,
+                      std::string description);
+/// A text without a flag, which must be given.
+CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name,
+                          std::string& target, std::string description);
 /// One of `names`.
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
                         std::vector<std::string> names, std::string description);
@@ -69,13 +87,7 @@ DType named_dtype(const std::string& text,
 std::string named_algorithm(const std::string& text, const std::string& also = {});
 
 /// Help text: two columns, wrapped, at most 100 characters wide.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_option(const CLI::Option* option, bool is_positional) const override;
-  std::string make_subcommand(const CLI::App* sub) const override;
-  std::string make_usage(const CLI::App* app, std::string name) const override;
-  std::string make_description(const CLI::App* app) const override;
-};
+std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 /// Every sub-command below `app`, `app` itself excluded, that the user can see.
 std::vector<const CLI::App*> visible_commands(const CLI::App& app);

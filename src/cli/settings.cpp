@@ -1,6 +1,7 @@
 // Reading and applying: see settings.hpp.
 #include "settings.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>

@@ -3,7 +3,6 @@
 // for every command that has the option, below `[multiply]` or `[layout.eval]` for that one alone.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 

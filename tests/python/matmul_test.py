@@ -165,6 +165,20 @@ def test_show_config(capsys):
     assert lines[0] == f"tessera {tessera.__version__}" and any(line.startswith("CUDA: ") for line in lines)
 
 
+def test_a_missing_library_of_the_system_is_named_with_what_to_do():
+    script = """import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "tessera._core":
+            raise ImportError("libzip.so.4: cannot open shared object file: No such file or directory")
+sys.meta_path.insert(0, Missing())
+import tessera
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    said = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and said.startswith("ImportError: libzip.so.4: ") and "scripts/wheel" in said, done.stderr
+
+
 def test_verbose_prints_the_line_of_the_command():
     script = "import numpy as np, tessera; tessera.matmul(np.eye(2), np.eye(2))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "TESSERA_VERBOSE": "1"})

@@ -1,0 +1,90 @@
+// What --help looks like: two columns, wrapped. A file of its own, as only here CLI11's formatter
+// is compiled.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "options.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr std::size_t kTextColumn = 32;
+constexpr std::size_t kTextWidth = 100;
+
+/// `text` broken into lines of at most `width`, later lines indented.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = indent;
+  for (const auto& word : split(text, ' ')) {
+    if (column > indent && column + 1 + word.size() > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+std::string two_columns(const std::string& left, const std::string& right) {
+  std::string out = "  " + left;
+  if (right.empty()) return out + '\n';
+  if (out.size() + 2 > kTextColumn) out += '\n' + std::string(kTextColumn, ' ');
+  else out.resize(kTextColumn, ' ');
+  return out + wrapped(right, kTextColumn, kTextWidth) + '\n';
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    std::string left =
+        is_positional ? option->get_name(true, false) : option->get_name(false, true);
+    if (!is_positional) {
+      std::string spaced;
+      for (const auto& each : split(left, ',')) spaced += (spaced.empty() ? "" : ", ") + each;
+      left = spaced;
+      if (option->get_type_size() != 0 && !option->get_type_name().empty())
+        left += " " + option->get_type_name();
+    }
+    std::string right = option->get_description();
+    if (option->get_required() && !is_positional) right += " (required)";
+    return two_columns(left, right);
+  }
+
+  std::string make_subcommand(const CLI::App* sub) const override {
+    return two_columns(sub->get_name(), sub->get_description());
+  }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string out = "Usage: " + name;
+    for (const auto* option : app->get_options()) {
+      if (option->get_required() && !option->get_positional())
+        out += fmt::format(" {} {}", split(option->get_name(false, true), ',').front(),
+                           option->get_type_name());
+    }
+    for (const auto* option :
+         app->get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+      const std::string shown = option->get_name(true, false);
+      out += option->get_required() ? " " + shown : " [" + shown + "]";
+    }
+    out += " [options]";
+    if (!visible_commands(*app).empty())
+      out += app->get_parent() == nullptr ? " COMMAND ..." : " | COMMAND ...";
+    return out + "\n";
+  }
+
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), 0, kTextWidth) + "\n";
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
+
+}  // namespace tessera::cli
