@@ -53,32 +53,49 @@ def launches(metrics, *words, **options):
                    *words], "ncu", **options)
     lines = [line for line in text.splitlines() if line.startswith('"')]  # others are the program's own and ncu's remarks
     rows = list(csv.DictReader(lines))[1:]  # the first is the row of units
-    missing = [m for m in metrics if rows and m not in rows[0]]
+    missing = [m for m in metrics if rows and not all(re.fullmatch(r"[\d,.]+", row.get(m, "")) for row in rows)]
     if not rows or missing:
-        raise Failed(f"ncu counted nothing of {missing or words}")
+        raise Failed(f"ncu counted nothing of {', '.join(missing) or words[0]}")
     return [{m: round(float(row[m].replace(",", ""))) for m in metrics} for row in rows]
 
 
-def verdicts(tessera, product):
-    """{tool: errors}, each from the tool's own summary."""
-    out = {}
+def sizes(shape):
+    return [word for letter, extent in zip("mnk", shape) for word in (f"-{letter}", str(extent))]
+
+
+def product(tessera, shape, names):
+    """The command that multiplies on the GPU by these kernels."""
+    return [tessera, "compare", "--quiet", *sizes(shape), "--device", "cuda:0", "--algorithms", ",".join(names)]
+
+
+def errors_of(tool, command):
+    """From the tool's own summary."""
+    text = output(["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", *command], "compute-sanitizer")
+    found = re.search(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", text)
+    if found is None:
+        raise Failed(f"compute-sanitizer's {tool} says no summary")
+    return int(found[1] or found[2])
+
+
+def verdicts(tessera, shape):
+    """{kernel: {tool: errors}}: all kernels in one run of a tool, and each by itself only where it finds something."""
+    out = {name: {} for name in KERNELS}
     for tool in TOOLS:
-        text = output(["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", tessera, *product], "compute-sanitizer")
-        found = re.search(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", text)
-        if found is None:
-            raise Failed(f"compute-sanitizer's {tool} says no summary")
-        out[tool] = int(found[1] or found[2])
+        clean = errors_of(tool, product(tessera, shape, KERNELS)) == 0
+        for name in KERNELS:
+            out[name][tool] = 0 if clean else errors_of(tool, product(tessera, shape, [name]))
     return out
 
 
-def kernel(tessera, name, shape):
-    """One kernel at one shape: the first launch, and what the sanitizer says of all."""
-    sizes = [word for letter, extent in zip("mnk", shape) for word in (f"-{letter}", str(extent))]
-    product = ["compare", "--quiet", *sizes, "--device", "cuda:0", "--algorithms", name]
-    plan = json.loads(output([tessera, "check", name, *sizes, "--counters-only", "--json"], "tessera check"))["problem"]
-    counted = launches(documented_metrics(), "--launch-count", "1", tessera, *product)[0]
-    return {"kernel": name, "dtype": "f32", **dict(zip("mnk", shape)), "tile": re.search(r"tile=(\S+)", plan)[1], "metrics": counted,
-            "sanitizer": verdicts(tessera, product)}
+def kernels(tessera):
+    """Each kernel at each shape: its first launch, and what the sanitizer says."""
+    for shape in SHAPES:
+        said = verdicts(tessera, shape)
+        for name in KERNELS:
+            plan = json.loads(output([tessera, "check", name, *sizes(shape), "--counters-only", "--json"], "tessera check"))["problem"]
+            counted = launches(documented_metrics(), "--launch-count", "1", *product(tessera, shape, [name]))[0]
+            yield {"kernel": name, "dtype": "f32", **dict(zip("mnk", shape)), "tile": re.search(r"tile=(\S+)", plan)[1], "metrics": counted,
+                   "sanitizer": said[name]}
 
 
 def accesses():
@@ -121,7 +138,7 @@ def main():
         name, capability = output(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader", "-i", "0"], "nvidia-smi").split(", ")
         document = {"device": name, "capability": int(capability.strip().replace(".", "")), "date": datetime.date.today().isoformat(),
                     "tools": {tool: version(tool) for tool in ("ncu", "compute-sanitizer")},
-                    "kernels": [kernel(options.tessera, name, shape) for name in KERNELS for shape in SHAPES],
+                    "kernels": list(kernels(options.tessera)),
                     "patterns": list(patterns())}
     except (Failed, OSError) as error:
         print(f"gpu_truth: {error}", file=sys.stderr)

@@ -51,6 +51,7 @@ using GemmBatchedEx = int(void* handle, int op_a, int op_b, int m, int n, int k,
 
 std::vector<std::string> cublas_candidates() {
   std::vector<std::string> out;
+  if (const char* named = std::getenv("TESSERA_CUBLAS")) out.emplace_back(named);
   for (const char* file : {"libcublas.so.13", "libcublas.so.12"}) out.emplace_back(file);
   std::vector<std::string> folders;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {

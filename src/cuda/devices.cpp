@@ -94,7 +94,9 @@ std::string why_unavailable() {
     return cat("the driver is of CUDA ", driver, ", this program needs ", runtime_version(),
                ": update the driver");
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible != nullptr)
+  const bool none = count.status == cudaSuccess || count.status == cudaErrorNoDevice ||
+                    count.status == cudaErrorInvalidDevice;
+  if (visible != nullptr && none)
     return cat("no device: CUDA_VISIBLE_DEVICES is '", visible, "', which hides the others");
   if (count.status == cudaErrorNoDevice || count.status == cudaSuccess)
     return cat("the driver, of CUDA ", driver, ", has no device");

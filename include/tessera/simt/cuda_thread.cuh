@@ -2,6 +2,7 @@
 // built-ins. And the one __global__ function through which every kernel is launched.
 #pragma once
 
+#include <climits>
 #include <cstring>
 #include <type_traits>
 
@@ -29,8 +30,9 @@ class CudaThread {
               static_cast<int>(threadIdx.z), 0};
     thread.linear = thread.x + Block.x * (thread.y + Block.y * thread.z);
     const bool folded = grid.z == 1;
-    block = {static_cast<int>(blockIdx.x),
-             static_cast<int>(folded ? blockIdx.y + gridDim.y * blockIdx.z : blockIdx.y),
+    // Behind the last row of a folded grid are blocks that do nothing: entry() tells them by this.
+    const unsigned row = folded ? blockIdx.y + gridDim.y * blockIdx.z : blockIdx.y;
+    block = {static_cast<int>(blockIdx.x), static_cast<int>(min(row, unsigned{INT_MAX})),
              static_cast<int>(folded ? 0 : blockIdx.z), 0};
     block.linear = block.x + grid_dim.x * (block.y + grid_dim.y * block.z);
     lane = thread.linear % kWarpSize;
