@@ -116,6 +116,7 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block) {
       first.write = place_of(touched.write);
       first.writer = static_cast<std::uint16_t>(touched.writer);
       first.plain_write = touched.plain_write;
+      first.atomic_write = touched.atomic_write;
     }
     if (touched.plain_read && first.reader_block < 0) {
       first.reader_block = block;
@@ -131,8 +132,9 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   Mistake mistake;
   mistake.kind = Kind::race;
   mistake.memory = Memory::global;
+  // A store of the value that is there does no harm, but for an update that comes in between.
   mistake.same_value = mine_writes && first_wrote && touched.plain_write && first.plain_write &&
-                       touched.value == first.value;
+                       !touched.atomic_write && !first.atomic_write && touched.value == first.value;
   mistake.severity = mistake.same_value ? Severity::note : Severity::error;
   const Here mine = mine_writes ? touched.write : touched.read;
   const Here theirs = places_[first_wrote ? first.write : first.read];

@@ -33,7 +33,7 @@ class MergedBlocks {
     std::uint64_t value = 0;
     std::uint32_t write = 0, read = 0;  ///< places_
     std::uint16_t writer = 0, reader = 0;
-    bool plain_write = false;
+    bool plain_write = false, atomic_write = false;
   };
   static constexpr std::uint64_t kPageBytes = 1024;
 

@@ -1,5 +1,6 @@
 // Broken kernels and their twins: accesses that nothing orders.
 #include "broken_kernels/async_without_barrier.hpp"
+#include "broken_kernels/atomic_then_plain.hpp"
 #include "broken_kernels/global_atomic_and_plain_write.hpp"
 #include "broken_kernels/global_within_block.hpp"
 #include "broken_kernels/no_barrier_after_load.hpp"
@@ -25,13 +26,13 @@ TEST_P(BrokenRaces, TwinIsClean) { expect_clean_twin(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Kernels, BrokenRaces,
-    ::testing::Values(async_without_barrier::kCase, global_atomic_and_plain_write::kCase,
-                      global_within_block::kCase, no_barrier_after_load::kCase,
-                      no_barrier_before_next_load::kCase, no_warp_barrier::kCase, one_byte::kCase,
-                      plain_then_atomic::kCase, rows_added_into_one::kCase, same_value::kCase,
-                      sarek_page::kCase, shared_atomic_and_plain_read::kCase,
-                      shuffle_is_no_barrier::kCase, two_blocks_one_element::kCase,
-                      word_over_bytes::kCase),
+    ::testing::Values(async_without_barrier::kCase, atomic_then_plain::kCase,
+                      global_atomic_and_plain_write::kCase, global_within_block::kCase,
+                      no_barrier_after_load::kCase, no_barrier_before_next_load::kCase,
+                      no_warp_barrier::kCase, one_byte::kCase, plain_then_atomic::kCase,
+                      rows_added_into_one::kCase, same_value::kCase, sarek_page::kCase,
+                      shared_atomic_and_plain_read::kCase, shuffle_is_no_barrier::kCase,
+                      two_blocks_one_element::kCase, word_over_bytes::kCase),
     case_name);
 
 }  // namespace tessera::broken
