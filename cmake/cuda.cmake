@@ -23,6 +23,10 @@ if(NOT TESSERA_CUDA STREQUAL "OFF" AND CMAKE_CUDA_COMPILER)
   # C++20 by hand: CMake 3.25 does not know that nvcc has it. As for the CPU, the compiler makes no multiply-add of its own.
   # Machine code takes an eighth of the space so; the driver unpacks what it loads.
   set(TESSERA_NVCC_FLAGS -std=c++20 --expt-relaxed-constexpr -fmad=false --threads=2 --compress-mode=size)
+  # No kernel that ships spills registers or keeps anything in local memory.
+  if(TESSERA_WERROR)
+    list(APPEND TESSERA_NVCC_FLAGS -Xptxas=-warn-spills,-warn-lmem-usage,-Werror)
+  endif()
 endif()
 
 # What `scripts/gpu pack` takes to another machine looks for libraries in the folder beside its own; by the old kind of tag, which

@@ -111,7 +111,7 @@ def tables(counted, results, source):
         out += f"Speeds from `{source}`: {device.get('summary', 'a GPU')}; {results['context'].get('date', '')[:10]}.\n\n"
     else:
         out += "No result file of a GPU is committed yet: every speed is unmeasured.\n\n"
-    out += line(["f32, 4096", "TFLOP/s", "x the step before", "x cuBLAS", "share of peak", "bound by", "model: at most TFLOP/s"])
+    out += line(["f32, 4096", "TFLOP/s", "x the step before", "x cuBLAS", "share of peak", "bound by", "model, reads as written: at most TFLOP/s"])
     out += "|---|--:|--:|--:|--:|---|--:|\n"
     for name in STEPS:
         out += line([f"`{name}`", *speed_cells(name, rows), steps[name].busiest, three_digits(steps[name].bound)])

@@ -33,7 +33,7 @@ EXPECTED = {
 }
 ELEMENTS = {"f": "f32", "d": "f64", "i": "i32", "NS_10SmallFloatILi5E": "f16", "NS_10SmallFloatILi8E": "bf16"}
 REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",
-           "a matrix instruction runs on warps of as many lanes as it has"]
+           "a matrix instruction runs on warps of as many lanes as it has", "a matrix instruction of f8 needs sm_89 or later"]
 
 
 def not_refused(nvcc, source):

@@ -4,6 +4,7 @@
 
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/ops/copy.hpp"
+#include "tessera/ops/tensor_core.hpp"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/shared.hpp"
 #include "tessera/tensor/storage.hpp"
@@ -132,6 +133,27 @@ struct Faulty {
   static constexpr Dim3 block{1};
   TESSERA_KERNEL void operator()(auto, int* out) const { *out = 1; }
 };
+
+/// C (16,8) = A (16,K) * B (K,8) by one matrix instruction.
+template <class In, class Out, int K>
+struct MatrixUnit {
+  static constexpr const char* name = "matrix_unit";
+  static constexpr Dim3 block{32};
+  TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
+    if constexpr (sizeof(In) == 1 && !std::is_integral_v<In>) return;  // f8
+    else
+#endif
+    {
+      using Mma = TensorCore<Out, In, MmaShape{16, 8, K}>;
+      auto sums = Mma::zero();
+      Mma::mma(t, sums, Mma::load_a(t, A), Mma::load_b(t, B));
+      Mma::store_d(t, C, sums);
+    }
+  }
+};
+template <class In, class Out, int K>
+void matrix_unit(const cuda::Stream& stream, const In* A, const In* B, Out* C);
 
 void number_blocks(const cuda::Stream& stream, Dim3 grid, int* out);
 void nothing(const cuda::Stream& stream);

@@ -183,6 +183,48 @@ TEST_F(GpuEngine, MemoryIsToldApart) {
   EXPECT_EQ(where_is(&local).place, Place::host);
 }
 
+/// Small whole numbers, which every type holds, multiplied here by hand: where a fragment's
+/// elements lie is what may be wrong.
+template <class In, class Out, int K>
+void expect_matrix_unit_right() {
+  std::vector<In> a(16 * K), b(K * 8);
+  std::vector<Out> expected(16 * 8), c(16 * 8);
+  const auto number = [](std::size_t i) { return static_cast<float>(i * 7 % 5); };
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<In>(number(i));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<In>(number(i + 3));
+  for (std::size_t i = 0; i < 16; ++i) {
+    for (std::size_t j = 0; j < 8; ++j) {
+      for (std::size_t k = 0; k < K; ++k)
+        expected[i * 8 + j] += static_cast<Out>(number(i * K + k) * number(k * 8 + j + 3));
+    }
+  }
+  const Stream stream = Stream::create(0);
+  const DeviceBuffer A(a.size() * sizeof(In), 0), B(b.size() * sizeof(In), 0);
+  const DeviceBuffer C(c.size() * sizeof(Out), 0);
+  copy(A.data(), a.data(), a.size() * sizeof(In), stream);
+  copy(B.data(), b.data(), b.size() * sizeof(In), stream);
+  kernels::matrix_unit<In, Out, K>(stream, static_cast<const In*>(A.data()),
+                                   static_cast<const In*>(B.data()), static_cast<Out*>(C.data()));
+  copy(c.data(), C.data(), c.size() * sizeof(Out), stream);
+  stream.synchronize();
+  EXPECT_EQ(c, expected) << "K = " << K;
+}
+
+TEST_F(GpuEngine, EveryMatrixInstructionMultiplies) {
+  expect_matrix_unit_right<float, float, 4>();
+  expect_matrix_unit_right<float, float, 8>();
+  expect_matrix_unit_right<f16, float, 8>();
+  expect_matrix_unit_right<f16, float, 16>();
+  expect_matrix_unit_right<bf16, float, 8>();
+  expect_matrix_unit_right<bf16, float, 16>();
+  expect_matrix_unit_right<std::int8_t, int, 32>();
+  expect_matrix_unit_right<std::uint8_t, int, 32>();
+  const Device here = device(0);
+  if (10 * here.major + here.minor < 89) return;
+  expect_matrix_unit_right<f8e4m3, float, 32>();
+  expect_matrix_unit_right<f8e5m2, float, 32>();
+}
+
 /// Microseconds of one of so many calls one behind the other, by the device's clock.
 template <class Call>
 double call_us(const Stream& stream, const Call& call) {

@@ -7,6 +7,7 @@
 #include "support/products.hpp"
 #include "support/refusal.hpp"
 #include "tessera/matmul/cuda.hpp"
+#include "tessera/matmul/matmul.hpp"
 
 namespace tessera {
 namespace {
@@ -41,7 +42,8 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
 /// Runs one product on the GPU and demands what the CPU's ladder must keep: within the bound, same
 /// bits where promised, guards untouched.
 template <class In, class Out>
-void expect_right(const Case& which, testing::Shape s, double alpha, double beta, int orders) {
+void expect_right(const Case& which, testing::Shape s, double alpha, double beta, int orders,
+                  const Epilogue& epilogue = {}) {
   const bool whole = std::is_integral_v<In>;
   Guarded<In> A(s.M, s.K, static_cast<typename Guarded<In>::Order>(orders & 3)),
       B(s.K, s.N, static_cast<typename Guarded<In>::Order>(orders >> 2 & 3));
@@ -52,13 +54,18 @@ void expect_right(const Case& which, testing::Shape s, double alpha, double beta
   Guarded<Out> C0 = C;
   const auto stream = cuda::Stream::create(0);
   const cuda::DeviceMatrix a(A.view(), stream), b(B.view(), stream), c(C.view(), stream);
-  const Problem problem = make_problem(A.view(), B.view(), C.view(), alpha, beta);
+  // Of as many elements as C has rows or columns, whichever are more.
+  const index_t longer = std::max<index_t>({1, s.M, s.N});
+  std::vector<float> bias(static_cast<std::size_t>(longer));
+  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = 0.25f * static_cast<float>(i % 9) - 1;
+  const cuda::DeviceMatrix bias_there(matrix(bias.data(), 1, longer), stream);
+  const Problem problem = make_problem(A.view(), B.view(), C.view(), alpha, beta, epilogue);
   const Plan plan =
       make_plan(problem, {.algorithm = which.algorithm, .tile = which.tile, .device = "cuda:0"});
-  cuda::run(plan, a.view(), b.view(), c.view(), stream);
+  cuda::run(plan, a.view(), b.view(), c.view(), stream, bias_there.view().data);
   cuda::download(c.view(), C.view(), stream);
   const Algorithm& algorithm = find_algorithm(which.algorithm);
-  const auto result = Verifier(problem, A.view(), B.view(), C0.view())
+  const auto result = Verifier(problem, A.view(), B.view(), C0.view(), bias.data())
                           .check(C.view(), algorithm.arithmetic(problem.in));
   EXPECT_TRUE(result.within_bound)
       << to_string(plan) << ": error / bound = " << result.max_error_ratio << " at (" << result.row
@@ -94,6 +101,16 @@ TEST_P(GpuLadder, AppliesAlphaAndBetaOnce) {
   for (const double alpha : {0.0, 1.0, -1.0, 0.7}) {
     for (const double beta : {0.0, 1.0, -1.3})
       expect_right<float, float>(GetParam(), {33, 17, 21}, alpha, beta, 16);
+  }
+}
+
+TEST_P(GpuLadder, AppliesEveryEpilogue) {
+  for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+    for (const Activation activation :
+         {Activation::none, Activation::relu, Activation::gelu, Activation::silu})
+      expect_right<float, float>(GetParam(), {33, 17, 21}, 0.7, -0.3, 16, {activation, bias});
+    expect_right<float, float>(GetParam(), {33, 17, 21}, 1, 0, 0,
+                               {Activation::none, bias, -0.5, 0.25});
   }
 }
 

@@ -1,5 +1,5 @@
 // What nvcc must refuse, each with its sentence (compile_test.py knows them): a kernel for warps of
-// 64 lanes, and a matrix instruction of 64 lanes in a kernel for 32.
+// 64 lanes, a matrix instruction of 64 lanes in a kernel for 32, and one of f8 for sm_80.
 #include "tessera/ops/tensor_core.hpp"
 #include "tessera/simt/cuda_thread.cuh"
 
@@ -20,7 +20,18 @@ struct InstructionOf64 {
   }
 };
 
+struct EightBits {
+  static constexpr Dim3 block{32};
+  TESSERA_KERNEL void operator()(auto t, float* out) const {
+    using Mma = TensorCore<float, f8e4m3, MmaShape{16, 8, 32}>;
+    auto d = Mma::zero();
+    Mma::mma(t, d, {}, {});
+    out[t.thread] = d.value[0];
+  }
+};
+
 template __global__ void entry<WarpOf64, float*>(WarpOf64, Dim3, float*);
 template __global__ void entry<InstructionOf64, float*>(InstructionOf64, Dim3, float*);
+template __global__ void entry<EightBits, float*>(EightBits, Dim3, float*);
 
 }  // namespace tessera

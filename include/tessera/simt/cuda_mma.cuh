@@ -12,6 +12,12 @@ namespace tessera::detail {
 /// In: type of A and B (float means TF32). K: depth of the instruction. f8 needs sm_89 or later.
 template <class In, int K, class Out>
 __device__ inline void mma_sync(Out (&d)[4], const unsigned* a, const unsigned* b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
+  static_assert(
+      !std::is_same_v<In, f8e4m3> && !std::is_same_v<In, f8e5m2>,
+      "a matrix instruction of f8 needs sm_89 or later: leave it out of the code for this "
+      "architecture (__CUDA_ARCH__ says which it is)");
+#endif
   if constexpr (std::is_same_v<In, float> && K == 8) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
