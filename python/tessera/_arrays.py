@@ -29,13 +29,22 @@ def kind_of(array):
     return "namespace" if hasattr(array, "__array_namespace__") else ""
 
 
-def check_plain(array):
-    """Refuses what is more than its numbers: NumPy's masks, and arrays inside jax.jit, which have none yet."""
+def check_plain(array, name):
+    """Refuses what is more than its numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or
+    conjugated only where they are read, and tensors whose gradient this product would lose."""
     if isinstance(array, numpy.ma.MaskedArray):
-        raise TypeError("matmul: this is a masked array, whose mask no product knows: give its filled() numbers")
-    jax = sys.modules.get("jax")
+        raise TypeError(f"matmul: {name} is a masked array, whose mask no product knows: give its filled() numbers")
+    jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
     if jax is not None and isinstance(array, jax.core.Tracer):
-        raise TypeError("matmul: this is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")
+        raise TypeError(f"matmul: {name} is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")
+    if torch is None or not isinstance(array, torch.Tensor):
+        return
+    if array.is_neg() or array.is_conj():
+        raise TypeError(f"matmul: {name} is a view that PyTorch negates or conjugates where it is read: "
+                        f"give {name}.resolve_{'neg' if array.is_neg() else 'conj'}()")
+    if array.requires_grad and torch.is_grad_enabled():
+        raise TypeError(f"matmul: {name} requires a gradient, which this product does not have: call tessera.torch.matmul, "
+                        f"or give {name}.detach()")
 
 
 def empty_like(array, shape, dtype):

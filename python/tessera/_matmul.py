@@ -3,17 +3,20 @@ from . import _arrays, _core
 from ._core import Operand, PackedMatrix
 
 
+def _operand(array, name, write=False):
+    _arrays.check_plain(array, name)
+    return Operand(array, name, write)
+
+
 def _left_and_right(a, b, transpose_a, transpose_b):
-    _arrays.check_plain(a)
-    _arrays.check_plain(b)
-    left = Operand(a, "a")
+    left = _operand(a, "a")
     if transpose_a:
         left.transpose()
     if isinstance(b, PackedMatrix):
         if transpose_b:
             raise ValueError("matmul: a PackedMatrix is not transposed here: pack it with transpose=True")
         return left, b
-    right = Operand(b, "b")
+    right = _operand(b, "b")
     if transpose_b:
         right.transpose()
     return left, right
@@ -61,7 +64,7 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
     target = None
     if out is not None:
         _arrays.check_writable(out)
-        target = Operand(out, "out", write=True)
+        target = _operand(out, "out", write=True)
     wanted = _result_dtype(left, dtype, target)
     if out is None:
         result = _arrays.empty_like(a, shape, wanted)
@@ -70,14 +73,15 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
         raise TypeError(f"matmul: out has elements of {target.dtype}: expected {wanted}")
     else:
         result = out
-    vector = None if bias is None else Operand(bias, "bias")
+    vector = None if bias is None else _operand(bias, "bias")
     options = {"alpha": alpha, "beta": beta, "activation": activation, "algorithm": algorithm, "tile": tile, "threads": threads}
     if left.device != "cpu":
         options["stream"] = _arrays.stream_of(a)
     added = None
     if c is not None and target.device == "cpu":
-        added = Operand(c, "c")
+        added = _operand(c, "c")
     elif c is not None and beta != 0:
+        _arrays.check_plain(c, "c")
         result[...] = c
     _core.multiply(left, right, target, vector, added, **options)
     return out if out is not None else _arrays.finish(a, result)
@@ -88,8 +92,8 @@ def plan(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, 
     """What matmul with these arguments decides, and why; nothing is multiplied. Returns a Plan, which print() shows."""
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
     _check_device(left, device)
-    target = None if out is None else Operand(out, "out", write=True)
-    vector = None if bias is None else Operand(bias, "bias")
+    target = None if out is None else _operand(out, "out", write=True)
+    vector = None if bias is None else _operand(bias, "bias")
     made, _ = _core.plan(left, right, _result_dtype(left, dtype, target), vector, alpha=alpha, beta=_beta(beta, c, out),
                          activation=activation, algorithm=algorithm, tile=tile, threads=threads)
     return made

@@ -65,6 +65,8 @@ class Check(Report):
 
 
 def _words(command: str, kernel: str, m: int | None, n: int | None, k: int | None, options: dict[str, Any]) -> list[str]:
+    if str(kernel).startswith("-"):
+        raise ValueError(f"{command}: the kernel is {str(kernel)!r}: expected a name or a file; options are arguments of their own")
     words = [command, str(kernel)]
     for name, value in {"-m": m, "-n": n, "-k": k}.items():
         if value is not None:

@@ -36,14 +36,15 @@ def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, a
     """activation(alpha * a @ b + bias), as jnp.matmul: a is (..., M, K) or (K,), b is (..., K, N) or (K,), batches broadcast.
 
     transpose_a, transpose_b: the last two dimensions of that operand are the other way round; it is not moved.
-    bias: (N,), added to each row. activation: None, "relu", "gelu" (exact) or "silu".
+    bias: (N,), added to each row, of the operands' type or that of the sums: float32 for two bytes, int32 for one.
+    activation: None, "relu"; "gelu" (exact) or "silu" of floating numbers.
     algorithm: "auto", or a name that tessera.algorithms() lists. dtype: of the result, that of the operands unless said:
     float32 is possible for float16 and bfloat16, and int8 and uint8 give int32. threads: of the CPU.
 
     Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, both while it is traced.
     """
     a, b = jnp.asarray(a), jnp.asarray(b)
-    activation = _known_activation(activation)
+    activation = _known_activation(activation, a.dtype)
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(f"matmul: expected two arrays of one dimension or more, got shapes {a.shape} and {b.shape}")
     row, column = a.ndim == 1, b.ndim == 1
@@ -56,7 +57,7 @@ def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, a
     out = _checked_dtype(a.dtype, b.dtype, dtype)
     _check_shapes(a, b, transpose_a, transpose_b, bias)
     _core.check_algorithm(algorithm)
-    operands = [a, b] if bias is None else [a, b, jnp.asarray(bias, _accumulator(out))]
+    operands = [a, b] if bias is None else [a, b, _checked_bias(bias, a.dtype, _accumulator(out))]
     c = product_p.bind(*_varying_alike(operands), alpha=float(alpha), algorithm=algorithm, activation=activation,
                        transpose_a=bool(transpose_a), transpose_b=bool(transpose_b), dtype=out, threads=int(threads or 0))
     return c.reshape(c.shape[:-2] + (() if row else c.shape[-2:-1]) + (() if column else c.shape[-1:]))
@@ -79,10 +80,12 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
     scores = matmul(q, k, transpose_b=True, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
     if mask is not None:
         mask = jnp.asarray(mask)
+        if mask.dtype != bool and not jnp.issubdtype(mask.dtype, jnp.floating):
+            raise TypeError(f"attention: mask has elements of {mask.dtype.name}: expected bool, or floating numbers to add")
         scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask.astype(wide)
     if causal:
         scores = jnp.where(jnp.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
-    seen = jnp.isfinite(scores.max(-1, keepdims=True, initial=-jnp.inf)) if scores.shape[-1] else False
+    seen = scores.max(-1, keepdims=True, initial=-jnp.inf) != -jnp.inf if scores.shape[-1] else False
     weights = jnp.where(seen, jax.nn.softmax(jnp.where(seen, scores, 0), axis=-1), 0).astype(v.dtype)
     return matmul(weights, v, algorithm=algorithm, threads=threads)
 
@@ -90,10 +93,13 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
 # ---- what is checked before anything is traced ---------------------------------------------------------------------------
 
 
-def _known_activation(name):
+def _known_activation(name, dtype):
     name = name or "none"
     if name not in _ACTIVATIONS:
         raise ValueError(f"matmul: unknown activation {name!r}: expected None, {', '.join(map(repr, list(_ACTIVATIONS)[1:]))}")
+    if name in ("gelu", "silu") and jnp.issubdtype(dtype, jnp.integer):
+        raise TypeError(f"matmul: a product of {dtype.name} has no activation {name!r}: expected None or 'relu'; "
+                        "convert a and b to float32 first")
     return name
 
 
@@ -111,6 +117,15 @@ def _checked_dtype(a, b, out):
         raise TypeError(f"matmul: expected a result of {own.name}{' or float32' if a.itemsize == 2 else ''} for {a.name}, "
                         f"got {out.name}")
     return out
+
+
+def _checked_bias(bias, of_operands, of_sums):
+    """The bias as the sums have it."""
+    bias = jnp.asarray(bias)
+    if bias.dtype not in (of_operands, of_sums):
+        both = of_sums.name if of_sums == of_operands else f"{of_sums.name} or {of_operands.name}"
+        raise TypeError(f"matmul: bias has elements of {bias.dtype.name}: expected {both}; convert it first")
+    return bias.astype(of_sums)
 
 
 def _extents(x, transposed):

@@ -31,7 +31,8 @@ _DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.in
 def matmul(a, b, /, *, algorithm="auto", alpha=1.0, bias=None, activation=None, dtype=None, threads=None):
     """activation(alpha * a @ b + bias), as torch.matmul: a is (..., M, K) or (K,), b is (..., K, N) or (K,), batches broadcast.
 
-    bias: (N,), added to each row. activation: None, "relu", "gelu" (exact) or "silu".
+    bias: (N,), added to each row, of the operands' type or that of the sums: float32 for two bytes, int32 for one.
+    activation: None, "relu"; "gelu" (exact) or "silu" of floating numbers.
     algorithm: "auto", or a name that tessera.algorithms() lists. dtype: of the result, that of the operands unless said:
     torch.float32 is possible for float16 and bfloat16, and int8 and uint8 give int32. threads: of the CPU.
 
@@ -67,6 +68,9 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
     wide = q.dtype if q.dtype == torch.float64 else torch.float32
     scores = matmul(q, k.mT, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
     if mask is not None:
+        mask = torch.as_tensor(mask, device=q.device) if not isinstance(mask, torch.Tensor) else mask
+        if mask.dtype != torch.bool and not mask.dtype.is_floating_point:
+            raise TypeError(f"attention: mask has elements of {mask.dtype}: expected torch.bool, or floating numbers to add")
         scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
     if causal:
         scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril().logical_not(), -math.inf)
@@ -82,10 +86,23 @@ def _text(tensor):
     return str(tuple(tensor.shape))
 
 
-def _known(activation):
+def _known(activation, dtype=torch.float32):
     if activation not in _ACTIVATIONS:
         raise ValueError(f"matmul: unknown activation {activation!r}: expected {', '.join(map(repr, _ACTIVATIONS))}")
+    if activation in ("gelu", "silu") and not dtype.is_floating_point:
+        raise TypeError(f"matmul: a product of {dtype} has no activation {activation!r}: expected None or 'relu'; "
+                        "convert a and b to torch.float32 first")
     return activation
+
+
+def _check_bias(a, bias, dtype):
+    """Where it lies and what it is made of; `dtype` is that of the result."""
+    sums = torch.float32 if a.dtype.itemsize == 2 else dtype
+    if bias.device != a.device:
+        raise BufferError(f"matmul: expected a bias on {a.device}, as a and b, got {bias.device}")
+    if bias.dtype not in (a.dtype, sums):
+        both = sums if sums == a.dtype else f"{sums} or {a.dtype}"
+        raise TypeError(f"matmul: bias has elements of {bias.dtype}: expected {both}; convert it first")
 
 
 def _result(a, b, bias, dtype):
@@ -102,6 +119,8 @@ def _result(a, b, bias, dtype):
         raise ValueError(f"matmul: the columns of a are not as many as the rows of b: got shapes {_text(a)} and {_text(b)}")
     if bias is not None and (bias.ndim != 1 or bias.shape[0] != b.shape[-1]):
         raise ValueError(f"matmul: expected a bias of shape ({b.shape[-1]},), one number for each column, got {_text(bias)}")
+    if bias is not None:
+        _check_bias(a, bias, dtype)
     try:
         batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except RuntimeError:
@@ -115,7 +134,7 @@ def _matmul(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor] = Non
     c = _result(a, b, bias, dtype)
     if bias is not None:
         bias = bias.detach().to(torch.float32 if a.dtype.itemsize == 2 else c.dtype).contiguous()
-    _multiply(a.detach(), b.detach(), out=c, bias=bias, activation=_known(activation), alpha=alpha, algorithm=algorithm,
+    _multiply(a.detach(), b.detach(), out=c, bias=bias, activation=_known(activation, a.dtype), alpha=alpha, algorithm=algorithm,
               threads=threads or None)
     return c
 
@@ -123,7 +142,7 @@ def _matmul(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor] = Non
 @_matmul.register_fake
 def _fake(a, b, bias=None, *, activation="none", alpha=1.0, algorithm="auto", dtype=None, threads=0):
     _core.check_algorithm(algorithm)
-    _known(activation)
+    _known(activation, a.dtype)
     return _result(a, b, bias, dtype)
 
 
@@ -191,5 +210,7 @@ def _vmap(info, in_dims, a, b, bias=None, *, activation="none", **how):
     if bias_dim is None:
         return torch.ops.tessera.matmul(a, b, bias, activation=activation, **how), 0
     z = torch.ops.tessera.matmul(a, b, **how)
+    _known(activation, a.dtype)
+    _check_bias(a, bias, z.dtype)
     z = z if a_dim is not None or b_dim is not None else z[None]
     return _ACTIVATIONS[activation](z + _in_front(bias, bias_dim, rank).to(z.dtype)), 0

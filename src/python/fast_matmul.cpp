@@ -130,7 +130,7 @@ transpose_a, transpose_b: the last two axes change places.
 alpha, beta, c: beta is 1 where c is given. Without c, beta scales what out holds; with beta 0 that
     is not read.
 bias: (N,), a number for each column, or (M, 1), one for each row.
-activation: None, 'relu', 'gelu' or 'silu'.
+activation: None, 'relu', 'gelu' or 'silu'; the last two for floating numbers only.
 dtype: of the result: int32 for int8 and uint8, float32 or their own for float16 and bfloat16.
 algorithm, tile: 'auto', or a step of the ladder such as 'tiled' and '32x32x32'.
 device: 'cpu' or 'cuda:0', to be sure; the arrays decide.

@@ -84,6 +84,13 @@ bool is_multiplied(DType dtype) {
   throw nb::buffer_error(cat("matmul: ", name, " is read-only").c_str());
 }
 
+/// In bytes, of elements that lie side by side: what a buffer without strides of its own means.
+std::vector<index_t> dense_strides(const std::vector<index_t>& shape, index_t bytes) {
+  std::vector<index_t> out(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0; bytes *= shape[i]) out[i] = bytes;
+  return out;
+}
+
 bool is_numpy(nb::handle array) {
   static PyObject* const ndarray =
       nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();  // for ever
@@ -140,8 +147,10 @@ bool Operand::take_buffer(nb::handle array, Access access) {
   if (access == Access::write && buffer_->readonly != 0) refuse_read_only(name);
   dtype = dtype_of_format(name, buffer_->format);
   data = buffer_->buf;
-  shape.assign(buffer_->shape, buffer_->shape + buffer_->ndim);
-  check_addresses({buffer_->strides, buffer_->strides + buffer_->ndim});
+  if (buffer_->shape != nullptr) shape.assign(buffer_->shape, buffer_->shape + buffer_->ndim);
+  else if (buffer_->ndim == 1) shape = {buffer_->len / buffer_->itemsize};
+  if (buffer_->strides == nullptr) check_addresses(dense_strides(shape, buffer_->itemsize));
+  else check_addresses({buffer_->strides, buffer_->strides + buffer_->ndim});
   return true;
 }
 

@@ -68,7 +68,8 @@ void add_plan(nb::module_& m) {
           "Inverse of text().")
       .def(
           "text", [](const Plan& p) { return to_string(p); }, "One line that parse() reads.")
-      .def("__eq__", [](const Plan& a, const Plan& b) { return a == b; })
+      .def(
+          "__eq__", [](const Plan& a, const Plan& b) { return a == b; }, nb::is_operator())
       .def("__str__", text_of)
       .def("__repr__", [](const Plan& p) { return cat("<tessera.Plan ", to_string(p), ">"); });
 }

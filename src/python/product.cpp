@@ -81,6 +81,15 @@ Products products_of(const Operand& a, const Right& b, const Operand& c) {
   return out;
 }
 
+[[noreturn]] void refuse_devices(const char* name, int device, int device_of_a) {
+  const auto text = [](int number) {
+    return number == Operand::kCpu ? std::string("the CPU") : cat("cuda:", number);
+  };
+  throw nb::buffer_error(cat("matmul: a lies on ", text(device_of_a), " and ", name, " on ",
+                             text(device), "; move one of them")
+                             .c_str());
+}
+
 /// A vector to add, in the type of the sums, and along which side of C it lies.
 struct BiasVector {
   Bias side = Bias::none;
@@ -94,7 +103,7 @@ struct BiasVector {
                             .c_str());
 }
 
-BiasVector bias_vector(const Operand& bias, const Products& p) {
+BiasVector bias_vector(const Operand& bias, const Products& p, int device) {
   const auto& shape = bias.shape;
   const index_t M = p.C.rows, N = p.C.cols;
   BiasVector out;
@@ -108,6 +117,7 @@ BiasVector bias_vector(const Operand& bias, const Products& p) {
     throw nb::type_error(cat("matmul: bias has elements of ", numpy_name(bias.dtype), ": expected ",
                              numpy_name(sum), in == sum ? "" : cat(" or ", numpy_name(in)))
                              .c_str());
+  if (bias.device != device) refuse_devices("bias", bias.device, device);
   const bool column = out.side == Bias::per_column;
   const index_t count = column ? N : M, step = bias.strides[column ? shape.size() - 1 : 0];
   if (bias.device != Operand::kCpu) {
@@ -131,13 +141,7 @@ BiasVector bias_vector(const Operand& bias, const Products& p) {
 
 void check_devices(const Operand& a, const Right& b) {
   const int other = b.array != nullptr ? b.array->device : Operand::kCpu;
-  if (a.device == other) return;
-  const auto text = [](int device) {
-    return device == Operand::kCpu ? std::string("the CPU") : cat("cuda:", device);
-  };
-  throw nb::buffer_error(
-      cat("matmul: a lies on ", text(a.device), " and b on ", text(other), "; move one of them")
-          .c_str());
+  if (a.device != other) refuse_devices("b", other, a.device);
 }
 
 std::string device_of(const Operand& a) {
@@ -150,6 +154,16 @@ Options options_for(const Operand& a, const Right& b, const Request& request) {
   out.device = device_of(a);
   if (b.packed != nullptr && out.algorithm == "auto") out.algorithm = "packed";
   return out;
+}
+
+/// gelu and silu of a whole number are no whole numbers.
+void check_activation(DType in, Activation activation) {
+  const bool whole = in == DType::i8 || in == DType::u8 || in == DType::i32;
+  if (whole && (activation == Activation::gelu || activation == Activation::silu))
+    throw nb::type_error(cat("matmul: a product of ", numpy_name(in), " has no activation ",
+                             activation == Activation::gelu ? "'gelu'" : "'silu'",
+                             ": expected None or 'relu'; convert a and b to float32 first")
+                             .c_str());
 }
 
 void check_result(const Operand& a, const Right& b, const Operand& out) {
@@ -255,10 +269,12 @@ std::vector<index_t> product_shape(const Operand& a, const Right& b) {
 void multiply(const Operand& a, const Right& b, const Operand& out, const Added& added,
               const Request& request) {
   check_result(a, b, out);
+  check_activation(a.dtype, request.activation);
   if (added.c != nullptr) check_added(*added.c, out);
   Products p = products_of(a, b, out);
   if (p.count() == 0) return;
-  const BiasVector vector = added.bias == nullptr ? BiasVector{} : bias_vector(*added.bias, p);
+  const BiasVector vector =
+      added.bias == nullptr ? BiasVector{} : bias_vector(*added.bias, p, a.device);
   p.simplify(vector.side == Bias::per_row);
   const Options options = options_for(a, b, request);
   const Epilogue epilogue{.activation = request.activation, .bias = vector.side};
@@ -283,6 +299,7 @@ void multiply(const Operand& a, const Right& b, const Operand& out, const Added&
 Planned plan(const Operand& a, const Right& b, DType out, const Operand* bias,
              const Request& request) {
   const std::vector<index_t> shape = product_shape(a, b);
+  check_activation(a.dtype, request.activation);
   Problem problem;
   problem.M = a.matrix().rows, problem.N = right_matrix(b).cols, problem.K = a.shape.back();
   problem.in = a.dtype, problem.out = out;

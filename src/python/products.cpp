@@ -81,6 +81,7 @@ void add_packed_matrix(nb::module_& m) {
       .def(
           "__init__",
           [](PackedMatrix* self, nb::object b, bool transpose) {
+            nb::module_::import_("tessera._arrays").attr("check_plain")(b, "b");
             Operand operand(b, "b", Access::read);
             if (operand.shape.size() != 2)
               throw nb::value_error(

@@ -201,6 +201,14 @@ def test_attention_by_finite_differences_with_masks():
     np.testing.assert_allclose(tj.attention(q, k, v, mask=jnp.where(mask, 0.0, -jnp.inf)), masked, rtol=1e-12)
 
 
+def test_attention_hides_neither_nan_nor_infinity():
+    q = jnp.zeros((3, 4)).at[0, 0].set(jnp.nan).at[1, 0].set(jnp.inf)
+    got = tj.attention(q, jnp.ones((2, 4)), jnp.ones((2, 4)))
+    assert np.isnan(got[:2]).all() and np.isfinite(got[2]).all()
+    masked = tj.attention(q, jnp.ones((2, 4)), jnp.ones((2, 4)), mask=np.zeros((3, 2), bool))
+    assert not masked.any(), "a row that sees nothing is zero, whatever it does not see"
+
+
 def test_shard_map_with_gradients():
     mesh = jax.make_mesh((2,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
     a, b = random(8, 5, dtype=np.float64), random(5, 3, dtype=np.float64, seed=1)
@@ -247,8 +255,23 @@ def test_what_is_wrong_is_said_while_it_is_traced():
         tj.matmul(a, a.T, activation="tanh")
     with pytest.raises(ValueError, match=r"bias of shape \(3,\), .* got \(5,\)"):
         tj.matmul(a, a.T, bias=random(5))
+    with pytest.raises(TypeError, match="mask has elements of int32: expected bool, or floating"):
+        tj.attention(a, a, a, mask=np.ones((3, 3), np.int32))
+    with pytest.raises(TypeError, match="bias has elements of float64: expected float32; convert"):
+        tj.matmul(a, a.T, bias=random(3, dtype=np.float64))
     with pytest.raises(ValueError, match=r"one dimension or more, got shapes \(\) and \(3, 5\)"):
         tj.matmul(1.0, a)
+
+
+def test_whole_numbers_have_whole_results_or_none():
+    a = jnp.ones((3, 3), jnp.int8)
+    assert (tj.matmul(a, a, bias=jnp.ones(3, jnp.int32), activation="relu") == 4).all()
+    assert (tj.matmul(a, a, bias=a[0]) == 4).all()
+    for activation in ("gelu", "silu"):
+        with pytest.raises(TypeError, match=f"int8 has no activation '{activation}'"):
+            jax.jit(functools.partial(tj.linear, activation=activation))(a, a)
+    with pytest.raises(TypeError, match="bias has elements of float32: expected int32 or int8"):
+        tj.matmul(a, a, bias=random(3))
 
 
 def test_what_only_the_product_can_refuse_comes_back_as_jax_s_error():

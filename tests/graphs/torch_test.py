@@ -182,6 +182,37 @@ def test_what_is_wrong_is_said():
         tt.matmul(a, a.mT, activation="tanh")
     with pytest.raises(ValueError, match=r"bias of shape \(3,\)"):
         tt.matmul(a, a.mT, bias=random(5))
+    with pytest.raises(BufferError, match="a bias on cpu, as a and b, got meta"):
+        tt.matmul(a, a.mT, bias=random(3).to("meta"))
+    with pytest.raises(TypeError, match="mask has elements of torch.int64: expected torch.bool, or floating"):
+        tt.attention(a, a, a, mask=torch.ones(3, 3, dtype=torch.int64))
+    with pytest.raises(TypeError, match="mask has elements of torch.uint8"):
+        tt.attention(a, a, a, mask=np.ones((3, 3), np.uint8))
+
+
+def test_whole_numbers_have_whole_results_or_none():
+    a = torch.ones(3, 3, dtype=torch.int8)
+    assert tt.matmul(a, a, bias=torch.ones(3, dtype=torch.int32), activation="relu").eq(4).all()
+    assert tt.matmul(a, a, bias=a[0]).eq(4).all()
+    for activation in ("gelu", "silu"):
+        with pytest.raises(TypeError, match=f"torch.int8 has no activation '{activation}'"):
+            tt.linear(a, a, activation=activation)
+    with pytest.raises(TypeError, match="bias has elements of torch.float32: expected torch.int32 or torch.int8"):
+        tt.matmul(a, a, bias=torch.ones(3))
+    with pytest.raises(TypeError, match="bias has elements of torch.float64: expected torch.float32; convert"):
+        tt.matmul(a.float(), a.float(), bias=random(3, dtype=torch.float64))
+    with pytest.raises(TypeError, match="bias has elements of torch.float32"):
+        torch.vmap(lambda bias: tt.matmul(a, a, bias=bias))(random(2, 3))
+
+
+def test_a_negated_view_is_multiplied_as_it_reads():
+    negated = torch.view_as_complex(random(3, 4, 2)).conj().imag
+    close(tt.matmul(negated, negated.mT), negated.resolve_neg() @ negated.resolve_neg().mT)
+
+
+def test_a_mask_of_numpy_is_applied():
+    q, mask = random(3, 3), np.tri(3, dtype=bool)
+    close(tt.attention(q, q, q, mask=mask), tt.attention(q, q, q, causal=True))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="streams are NOT tested: no GPU answers")

@@ -104,6 +104,9 @@ def test_jax_arrays_come_back_as_jax_arrays():
         tessera.matmul(a, b, out=got)
     with pytest.raises(TypeError, match="tessera.jax.matmul"):
         jax.jit(tessera.matmul)(a, b)
+    for traced in (tessera.PackedMatrix, lambda x: tessera.matmul(a, b, bias=x[:, 0]), lambda x: tessera.matmul(A, A.T, c=x)):
+        with pytest.raises(TypeError, match="tessera.jax.matmul"):
+            jax.jit(traced)(got)
 
 
 def test_torch_tensors_come_back_as_torch_tensors():
@@ -117,3 +120,25 @@ def test_torch_tensors_come_back_as_torch_tensors():
     out = torch.zeros(3, 3)
     assert tessera.matmul(a, b, out=out, c=torch.ones(3, 3)) is out
     assert torch.equal(out, got + 1)
+
+
+@pytest.mark.parametrize("name, call", [
+    ("a", lambda x: tessera.matmul(x, np.eye(3, dtype=np.float32))), ("b", lambda x: tessera.matmul(np.eye(3, dtype=np.float32), x)),
+    ("b", lambda x: tessera.PackedMatrix(x)), ("bias", lambda x: tessera.matmul(A, A.T, bias=x[0])),
+    ("c", lambda x: tessera.matmul(A, A.T, c=x)), ("out", lambda x: tessera.matmul(A, A.T, out=x)),
+    ("a", lambda x: tessera.plan(x, np.eye(3, dtype=np.float32)))])
+def test_what_a_torch_tensor_is_beside_its_numbers_is_not_dropped(name, call):
+    torch = pytest.importorskip("torch")
+    negated = torch.view_as_complex(torch.ones(3, 3, 2)).conj().imag
+    assert negated.is_neg()
+    with pytest.raises(TypeError, match=rf"{name} is a view .* give {name}.resolve_neg\(\)"):
+        call(negated)
+    call(negated.resolve_neg())
+    with pytest.raises(TypeError, match=rf"{name} is a view .* give {name}.resolve_conj\(\)"):
+        call(torch.ones(3, 3, dtype=torch.complex64).conj())
+    learned = torch.ones(3, 3, requires_grad=True)
+    with pytest.raises(TypeError, match=rf"{name} requires a gradient, .* tessera.torch.matmul, or give {name}.detach\(\)"):
+        call(learned)
+    call(learned.detach())
+    with torch.no_grad():
+        call(learned)

@@ -1,5 +1,6 @@
 """What matmul refuses, by the exception that Python's users expect and with a text that says what to do; and what must not
 crash: strides, threads, forks, memory that its owner lets go."""
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -63,6 +64,8 @@ def test_shapes_and_arguments_are_value_errors(arguments, named, message):
     ((A, B), {"dtype": "quad"}, "unknown element type 'quad'"),
     ((A, B), {"c": np.ones((3, 2), np.float32)}, "c has elements of float32: expected float64"),
     ((A, B), {"bias": np.ones(2, np.int32)}, "bias has elements of int32: expected float64"),
+    ((A.astype(np.int32), B.astype(np.int32)), {"activation": "gelu"}, "a product of int32 has no activation 'gelu': expected None or 'relu'"),
+    ((A.astype(np.int8), B.astype(np.int8)), {"activation": "silu"}, "a product of int8 has no activation 'silu'"),
     ((A, [[1.0]]), {}, "b is a list: expected an array of NumPy, JAX, PyTorch or CuPy"),
     ((None, B), {}, "a is a NoneType"),
     (("text", B), {}, "a is a str"),
@@ -82,8 +85,13 @@ def test_there_is_no_product_of_f8_or_less(name):
 
 
 def test_numpys_masks_are_not_dropped():
-    with pytest.raises(TypeError, match="mask"):
-        tessera.matmul(np.ma.masked_array(A), B)
+    masked = np.ma.masked_array
+    for name, call in [("a", lambda: tessera.matmul(masked(A), B)), ("b", lambda: tessera.matmul(A, masked(B))),
+                       ("b", lambda: tessera.PackedMatrix(masked(B))), ("bias", lambda: tessera.matmul(A, B, bias=masked(np.ones(2)))),
+                       ("c", lambda: tessera.matmul(A, B, c=masked(np.ones((3, 2))))),
+                       ("out", lambda: tessera.matmul(A, B, out=masked(np.ones((3, 2)))))]:
+        with pytest.raises(TypeError, match=f"{name} is a masked array"):
+            call()
 
 
 SQUARE = np.ones((4, 4))
@@ -120,6 +128,16 @@ def test_a_refused_call_leaves_out_alone():
     with pytest.raises(ValueError):
         tessera.matmul(A, B, out=out[0, :3, :2], c=np.zeros((3, 2)), algorithm="nonsense")
     assert (out == 7).all()
+
+
+def test_a_buffer_without_strides_has_its_elements_side_by_side():
+    """Memory of ctypes says its shape only."""
+    a, row = ((ctypes.c_double * 4) * 3)(*map(tuple, A)), (ctypes.c_double * 4)(*A[1])
+    np.testing.assert_array_equal(tessera.matmul(a, B), A @ B)
+    np.testing.assert_array_equal(tessera.matmul(row, B), A[1] @ B)
+    out = ((ctypes.c_double * 2) * 3)()
+    tessera.matmul(A, B, out=out)
+    np.testing.assert_array_equal(out, A @ B)
 
 
 def test_windows_of_one_buffer_are_fine():

@@ -150,6 +150,7 @@ def test_plan_says_what_and_why(rng):
     assert "naive" in plan.rejected and "packed" not in plan.rejected
     assert "C (64,32) = A (64,16) * B (16,32), f32\npacked" in str(plan) and "not naive: " in str(plan)
     assert tessera.Plan.parse(plan.text()).text() == plan.text()
+    assert plan == tessera.plan(a, b) and plan != None and not plan == "packed"  # noqa: E711
     assert tessera.plan(a, b, algorithm="tiled", tile="32x32x32").tile == "32x32x32"
 
 

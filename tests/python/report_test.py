@@ -38,3 +38,6 @@ def test_usage_is_refused_as_by_the_command():
         tessera.explain("tiled", -1)
     with pytest.raises(OSError, match="no file"):
         tessera.check("nothing.cpp")
+    for ask in (tessera.check, tessera.explain):
+        with pytest.raises(ValueError, match="the kernel is '--help': expected a name or a file"):
+            ask("--help")
