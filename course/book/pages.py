@@ -12,7 +12,7 @@ from pygments.lexers import CppLexer
 from pictures import picture
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-MARKED = '<span class="c1 fill">// FILL ME IN'
+MARKED = re.compile('<span class="c1">(?=// (?:FILL ME IN|CHANGE))')
 
 
 class Puzzle:
@@ -51,7 +51,7 @@ def prose(text):
 
 def code(text):
     colours = pygments.highlight(text, CppLexer(), HtmlFormatter(cssclass="code"))
-    return f'<div class="scroll code">{re.sub("<span class=.c1.>// FILL ME IN", MARKED, colours)}</div>\n'
+    return f'<div class="scroll code">{MARKED.sub('<span class="c1 fill">', colours)}</div>\n'
 
 
 def terminal(text):

@@ -5,5 +5,16 @@ inline void spec(tessera::puzzle::Run& run) {
   run.values(
       "tiled: where element (i, j) lies", 4, 6,
       [](index_t i, index_t j) { return double(tiled(i, j)); },
-      [](index_t i, index_t j) { return i / 2 * 12.0 + j / 3 * 6.0 + i % 2 * 3.0 + j % 3; });
+      [](index_t i, index_t j) { return i / 2 * 12.0 + j / 3 * 6.0 + i % 2 * 3.0 + j % 3; },
+      {{"other-product", [](index_t i, index_t j) { return 6.0 * i + j; },
+        "this is the matrix row by row, not tile by tile",
+        "one step down inside of a tile is 3 elements; the next tile begins 6 elements further on"},
+       {"other-product",
+        [](index_t i, index_t j) { return i / 2 * 6.0 + j / 3 * 12.0 + i % 2 * 3.0 + j % 3; },
+        "the tiles follow each other column by column",
+        "the tile to the right is the next one, 6 elements further on"},
+       {"other-product",
+        [](index_t i, index_t j) { return i / 2 * 3.0 + i % 2 * 12.0 + j / 3 * 1.0 + j % 3 * 6.0; },
+        "the strides inside of a tile and those from tile to tile have changed places",
+        "in each pair the first is the step inside of a tile"}});
 }

@@ -13,7 +13,7 @@ struct Transpose {
   TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x;
-    //> FILL ME IN (about 3 lines): rows y, y + 8, ... into the tile; wait; rows of out from columns of the tile
+    //> CHANGE the line below (to about 3): rows y, y + 8, ... into the tile; wait; rows of out from columns of the tile
     for (int y = t.thread.y; y < 32; y += 8) s.tile(y, x) = a(y, x);
     t.barrier();
     for (int y = t.thread.y; y < 32; y += 8) out(y, x) = s.tile(x, y);

@@ -15,7 +15,7 @@ struct TransposeSwizzled {
   TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x;
-    //> FILL ME IN (1 line): Swizzle{bits, base, shift}: `bits` bits of an index, xor those `shift` above them
+    //> CHANGE the line below: Swizzle{bits, base, shift}: `bits` bits of an index, xor those `shift` above them
     auto tile = swizzled<Swizzle{5, 0, 5}>(s.tile.view());
     //> instead
     auto tile = swizzled<Swizzle{0, 0, 0}>(s.tile.view());

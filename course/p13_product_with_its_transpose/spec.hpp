@@ -4,5 +4,15 @@ inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
   const auto A = puzzle::counting("A", 2, 2);
   auto C = puzzle::product_transposed("C", A, A);
+  const auto a = [&A](index_t i, index_t j) { return double(A.values(i, j)); };
+  puzzle::expect_mistakes(
+      C, {{"other-product",
+           [&](index_t i, index_t j) { return a(i, 0) * a(0, j) + a(i, 1) * a(1, j); },
+           "this is A * A, without the transpose",
+           "column col of the transpose is row col of A: read s.a(col, k)"},
+          {"other-product",
+           [&](index_t i, index_t j) { return a(0, i) * a(0, j) + a(1, i) * a(1, j); },
+           "this is the transpose times A: columns are multiplied",
+           "multiply rows: s.a(row, k) and s.a(col, k)"}});
   run.launch("2 x 2 in one block of 3 x 3", Dim3{1}, TimesTranspose{}, A, C);
 }

@@ -8,7 +8,7 @@ struct CoalescedProduct {
   static constexpr const char* name = "coalesced_product";
   static constexpr Dim3 block{32, 8};
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
-    //> FILL ME IN (2 lines): the roles of x and y; the grid is 2 x 8: choose which of the two counts what
+    //> CHANGE the 2 lines below: the roles of x and y; the grid is 2 x 8: choose which of the two counts what
     const int row = t.block.y * 8 + t.thread.y;
     const int col = t.block.x * 32 + t.thread.x;
     //> instead

@@ -20,7 +20,7 @@ struct RegisterTile {
     t.barrier();
     const int first = t.thread.y * TM, col = t.thread.x;  // my rows: first to first + TM - 1
     float sum[TM] = {};
-    //> FILL ME IN (about 4 lines): read each element of b once, and use it for all TM sums
+    //> CHANGE the 2 lines below: read each element of b once, and use it for all TM sums
     for (int k = 0; k < 16; ++k) {
       const float b = s.b(k, col);
       for (int i = 0; i < TM; ++i) sum[i] = fma(s.a(first + i, k), b, sum[i]);

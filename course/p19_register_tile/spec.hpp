@@ -7,5 +7,7 @@ inline void spec(tessera::puzzle::Run& run) {
   run.launch("(32,16) times (16,32)", Dim3{1}, RegisterTile{}, A, B, C);
   const double multiplies = double(run.total().fma_threads);
   run.goal("elements read from shared memory for each multiplication",
-           double(run.total().shared_load_bytes) / 4 / (multiplies > 0 ? multiplies : 1), 1.25);
+           double(run.total().shared_load_bytes) / 4 / (multiplies > 0 ? multiplies : 1), 1.25,
+           multiplies > 0 ? "read s.b(k, col) once for all TM sums"
+                          : "no fma was seen: write sum[i] = fma(a, b, sum[i])");
 }

@@ -16,7 +16,7 @@ struct Vectorised {
     auto& s = shared<Shared>(t);
     float sum[8] = {};
     for (int k = 0; k < 2; ++k) {
-      //> FILL ME IN (2 lines): the same copies, four elements at a time
+      //> CHANGE the 2 lines below: the same copies, four elements at a time
       copy_vectorized<4>(t, tile<32, 16>(A, 0, k), s.a.view());
       copy_vectorized<4>(t, tile<16, 32>(B, k, 0), s.b.view());
       //> instead

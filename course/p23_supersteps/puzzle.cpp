@@ -1,5 +1,5 @@
 // Puzzle 23: repair a published kernel.
-// It ends its load with a barrier, gives the right numbers on most days, and has a race.
+// It ends its load with a barrier, has a race. On a GPU the numbers are right on most days.
 // Find out what is missing.
 #include "tessera/puzzle/puzzle.hpp"
 
@@ -22,7 +22,7 @@ struct Published {
         copy(t, tile<T, T>(A, t.block.y, k), s.a.view());
         copy(t, tile<T, T>(B, k, t.block.x), s.b.view());
       });  // here all threads wait
-      //> FILL ME IN: a superstep is a body and a barrier behind it; this one has no barrier
+      //> CHANGE the line below: a superstep is a body and a barrier behind it; this is none, so nobody waits behind it
       t.superstep("multiply", [&] {
         for (int i = 0; i < T; ++i) sum = fma(s.a(y, i), s.b(i, x), sum);
       });

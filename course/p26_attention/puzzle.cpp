@@ -21,7 +21,7 @@ struct Attention {
     copy(t, tile<length, width>(V, 0, 0), s.v.view());
     t.barrier();
     float score[length];
-    //> FILL ME IN (about 5 lines): score[j] is my row of Q times row j of K, divided by 4
+    //> CHANGE the line below (to about 5): score[j] is my row of Q times row j of K, divided by 4
     for (int j = 0; j < length; ++j) {
       float sum = 0;
       for (int d = 0; d < width; ++d) sum = fma(Q(row, d), s.k(j, d), sum);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace tessera::cli {
 
@@ -9,5 +10,11 @@ namespace tessera::cli {
 /// and with the values of layouts, which are types here, as "{...}". What stands at a line of
 /// `source` is kept, and so is every error.
 std::string readable_messages(const std::string& said, const std::string& source);
+
+/// "tessera::Layout{...}" instead of the dozens of numbers between its braces.
+std::string without_values(std::string_view line);
+
+/// What to write instead, where a line has a word of CUDA or an error is a well-known one; else "".
+std::string compile_advice(const std::string& message, const std::string& line);
 
 }  // namespace tessera::cli

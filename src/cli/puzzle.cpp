@@ -45,6 +45,10 @@ const char* state_name(const Puzzle& puzzle, const PuzzleState& state) {
 
 void write_start(const Puzzle& puzzle, const fs::path& file, bool force) {
   std::error_code none;
+  if (!force && fs::exists(file, none))
+    throw Error(Category::argument, cat("start: ", file.string(), " exists already"), {}, {},
+                cat("go on with it, or begin again: 'tessera puzzle reset ", puzzle.id,
+                    "' keeps it as .bak, --force replaces it"));
   fs::create_directories(file.parent_path(), none);
   AtomicFile out(file.string(), force ? Overwrite::replace : Overwrite::refuse);
   out.write(puzzle.start());
@@ -70,7 +74,8 @@ int list(const Context& context, const PuzzleRequest& request) {
     context.print(
         fmt::format("{} {:<4} {}\n", context.paint(mark, Ink::green), each.id, each.title));
   }
-  context.print("\nBegin with 'tessera puzzle start " + course.front().id + "'.\n");
+  context.print("\n✓ solved  … started\nBegin with 'tessera puzzle start " + course.front().id +
+                "'.\n");
   return 0;
 }
 
@@ -79,9 +84,7 @@ int start(const Context& context, const PuzzleRequest& request) {
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const fs::path file = learners_file(puzzle, request.file);
   write_start(puzzle, file, request.force);
-  LearnerProgress progress;
-  progress[puzzle.id].file = file.string();
-  progress.save();
+  LearnerProgress::update([&](auto& progress) { progress[puzzle.id].file = file.string(); });
   context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                     puzzle.configuration, "\nEdit ", file.string(), "\nthen: tessera puzzle run ",
                     puzzle.id, puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(),
@@ -92,11 +95,12 @@ int start(const Context& context, const PuzzleRequest& request) {
 int hint(const Context& context, const PuzzleRequest& request) {
   const auto course = course_of(request);
   const Puzzle& puzzle = find_puzzle(course, request.id);
-  LearnerProgress progress;
-  auto& shown = progress[puzzle.id].hints;
   const int all = static_cast<int>(puzzle.hints.size());
-  shown = std::min(shown + 1, all);
-  progress.save();
+  int shown = 0;
+  LearnerProgress::update([&](auto& progress) {
+    int& hints = progress[puzzle.id].hints;
+    shown = hints = std::min(hints + 1, all);
+  });
   for (int i = 0; i < shown; ++i)
     context.print(cat(i > 0 ? "\n" : "", "Hint ", i + 1, " of ", all, "\n",
                       puzzle.hints[static_cast<std::size_t>(i)]));
@@ -132,9 +136,10 @@ int reset(const Context& context, const PuzzleRequest& request) {
     fs::rename(file, kept);
   }
   write_start(puzzle, file, false);
-  progress.forget(puzzle.id);
-  progress[puzzle.id].file = file.string();
-  progress.save();
+  LearnerProgress::update([&](auto& all) {
+    all.forget(puzzle.id);
+    all[puzzle.id].file = file.string();
+  });
   context.print(cat(file.string(), " is as at the start",
                     kept.empty() ? "" : "; what you had is " + kept, "\n"));
   return 0;

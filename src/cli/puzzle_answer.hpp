@@ -10,7 +10,9 @@
 
 namespace tessera::cli {
 
-std::string answer_text(const Context& context, const Puzzle& puzzle, const PuzzleAttempt& attempt);
+/// `open`: variants that are not solved yet.
+std::string answer_text(const Context& context, const Puzzle& puzzle, const PuzzleAttempt& attempt,
+                        const std::vector<std::string>& open = {});
 /// Self-contained; light and dark follow the reader's system.
 std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt);
 nlohmann::ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,

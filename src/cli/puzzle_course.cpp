@@ -26,7 +26,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// "FILL ME IN ..." of a marker, "instead", "end"; empty for any other line.
+/// "FILL ME IN ..." or "CHANGE ..." of a marker, "instead", "end"; empty for any other line.
 std::string_view marker_of(std::string_view line) {
   line = trimmed(line);
   return line.starts_with(kMarker) ? line.substr(kMarker.size()) : std::string_view{};
@@ -129,7 +129,7 @@ std::string cut(std::string_view text, Side side, const std::string& file) {
   for (const auto& line : lines_of(text)) {
     ++number;
     const std::string_view marker = marker_of(line);
-    if (marker.starts_with("FILL ME IN")) {
+    if (marker.starts_with("FILL ME IN") || marker.starts_with("CHANGE")) {
       if (place != Place::outside) refuse(file, number, "the region before has no '//> end'");
       place = Place::solution;
       if (side == Side::start) out += cat(line.substr(0, line.find("//>")), "// ", marker, "\n");

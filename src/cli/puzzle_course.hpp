@@ -50,8 +50,9 @@ const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& 
 /// in it exactly once.
 std::string with_mistake(const Puzzle& puzzle, const Mistake& mistake);
 
-/// What is between the markers `//> FILL ME IN ...`, `//> instead` and `//> end` of a source:
-/// solution or start. Throws Error(file), which names `file` and line.
+/// What is between the markers `//> FILL ME IN ...` (or `//> CHANGE ...`, where the learner
+/// replaces lines), `//> instead` and `//> end` of a source: solution or start. Throws Error(file),
+/// which names `file` and line.
 enum class Side { solution, start };
 std::string cut(std::string_view text, Side side, const std::string& file);
 

@@ -45,15 +45,30 @@ PuzzleFinding finding_of(const json& f) {
                     {},
                     0,
                     0,
-                    f.at("count")};
+                    f.at("count"),
+                    {},
+                    {},
+                    f.at("other_block").is_array(),
+                    {},
+                    false};
+  if (!f.at("threads").empty()) out.thread = f.at("threads").at(0);
+  if (f.at("block").is_array()) out.block = f.at("block");
   read_place(f.at("location"), out.file, out.line);
   read_place(f.at("other"), out.other_file, out.other_line);
   return out;
 }
 
 PuzzleMatrix matrix_of(const json& m) {
-  PuzzleMatrix out{m.at("name"),  m.at("looks_like"), m.at("rows"), m.at("cols"),
-                   m.at("wrong"), m.at("tolerance"),  {},           {}};
+  PuzzleMatrix out{m.at("name"),
+                   m.at("looks_like"),
+                   m.at("sentence"),
+                   m.at("advice"),
+                   m.at("rows"),
+                   m.at("cols"),
+                   m.at("wrong"),
+                   m.at("tolerance"),
+                   {},
+                   {}};
   out.got = numbers(m.at("got"));
   out.expected = numbers(m.at("expected"));
   return out;
@@ -97,7 +112,7 @@ PuzzleCase case_of(const json& c) {
   for (const auto& each : c.at("outputs")) out.outputs.push_back(matrix_of(each));
   for (const auto& each : c.at("goals"))
     out.goals.push_back({each.at("what"), number(each.at("got")), number(each.at("limit")),
-                         each.at("reached").get<bool>()});
+                         each.at("reached").get<bool>(), each.at("advice")});
   const json& report = c.at("report");
   if (!report.is_object()) return out;
   out.grid = report.at("grid");
@@ -106,6 +121,10 @@ PuzzleCase case_of(const json& c) {
   if (c.contains("pictures"))
     for (const auto& each : c.at("pictures")) out.pictures.push_back(picture_of(each));
   for (const auto& each : report.at("findings")) out.findings.push_back(finding_of(each));
+  for (const auto& each : report.at("counters").at("by_access"))
+    if (each.contains("line"))
+      out.accesses.push_back({each.at("tensor"), each.at("memory"), each.at("operation") == "store",
+                              each.at("line"), each.at("worst_transfers"), each.at("worst_ideal")});
   for (const auto& each : report.at("tensors"))
     out.coverage.push_back({each.at("tensor"), each.at("is_output").get<bool>(),
                             each.at("shape").at(0), each.at("shape").at(1), each.at("elements"),

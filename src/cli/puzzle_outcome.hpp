@@ -18,8 +18,13 @@ struct PuzzleFinding {
   std::string file, other_file;
   int line = 0, other_line = 0;  ///< 0: none
   std::int64_t count = 0;
+  std::array<index_t, 3> thread{}, block{};  ///< x, y, z of the first one
+  bool is_of_blocks = false;                 ///< are two blocks in it?
+  std::vector<index_t> extents;              ///< where the element lies outside: of what
+  bool is_of_part = false;                   ///< and that is a tile of the tensor
 
-  bool counts() const { return severity != "note"; }
+  /// Several threads that write the same number do what one is there for: a note elsewhere.
+  bool counts() const { return severity != "note" || (kind == "race" && memory == "global"); }
 };
 
 /// A tensor of the kernel's, and how many of its elements were touched.
@@ -33,6 +38,7 @@ struct PuzzleCoverage {
 /// One output, row by row.
 struct PuzzleMatrix {
   std::string name, looks_like;
+  std::string sentence, advice;  ///< of what it looks like, in the puzzle's own words
   index_t rows = 0, cols = 0, wrong = 0;
   double tolerance = 0;
   std::vector<double> got, expected;
@@ -44,6 +50,15 @@ struct PuzzleGoal {
   std::string what;
   double got = 0, limit = 0;
   bool reached = false;
+  std::string advice;
+};
+
+/// All requests of one access of the source.
+struct PuzzleAccess {
+  std::string tensor, memory;
+  bool is_store = false;
+  int line = 0;
+  double worst = 0, ideal = 0;  ///< sectors or passes of its worst request
 };
 
 /// What the lanes of the worst warp of one access touched.
@@ -66,6 +81,7 @@ struct PuzzleCase {
   std::vector<PuzzleGoal> goals;
   std::vector<PuzzleFinding> findings;
   std::vector<PuzzleCoverage> coverage;
+  std::vector<PuzzleAccess> accesses;
   std::vector<PuzzlePicture> pictures;  ///< where they were asked for
 
   bool is_right() const;

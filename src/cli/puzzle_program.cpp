@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <fstream>
 #include <regex>
-#include <set>
 
 #include "compile.hpp"
+#include "compiler_messages.hpp"
 #include "machine.hpp"
 #include "program.hpp"
 #include "puzzle_answer.hpp"
+#include "puzzle_finding_text.hpp"
 #include "temporary_folder.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -23,11 +24,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostPrinted = 2000;
 
+/// The learner's name of the file, where it is one that messages can be searched for.
+std::string name_of(const PuzzleTry& one) {
+  const bool is_plain = std::all_of(one.file.begin(), one.file.end(), [](const char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+  });
+  const bool clashes = one.file == "spec.hpp" || one.file == "main.cpp" || one.file == "main.cu";
+  return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
+}
+
 /// Each in a namespace of its own, where its names meet no others, with all includes in front.
 std::string program_of(const std::vector<PuzzleTry>& tries) {
   std::string includes, bodies, entries;
   for (const auto& one : tries) {
-    bodies += cat("namespace ", one.name, " {\n#line 1 \"", one.puzzle->file_name(), "\"\n");
+    bodies += cat("namespace ", one.name, " {\n#line 1 \"", name_of(one), "\"\n");
     for (const auto& text :
          {one.source, "#line 1 \"spec.hpp\"\n" + read_text(one.puzzle->folder / "spec.hpp")})
       for (const auto& line : lines_of(text)) {
@@ -87,40 +97,6 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
   return good;
 }
 
-/// "s.b": the member of the block's shared storage that stands in each of these lines of a source;
-/// "" where none or several do.
-std::string shared_member(const std::string& source, const std::vector<int>& lines) {
-  static const std::regex declared(R"((\w+)\s*=\s*shared<)");
-  std::smatch storage;
-  if (!std::regex_search(source, storage, declared)) return {};
-  const std::regex member("\\b" + storage[1].str() + R"(\.\w+)");
-  std::set<std::string> common;
-  for (const int line : lines) {
-    const std::string text = source_line(source, line);
-    const std::set<std::string> here{std::sregex_token_iterator(text.begin(), text.end(), member),
-                                     std::sregex_token_iterator()};
-    if (line == lines.front()) common = here;
-    std::erase_if(common, [&](const auto& each) { return !here.contains(each); });
-  }
-  return common.size() == 1 ? *common.begin() : "";
-}
-
-/// Findings speak of "tile (3,3) at byte 36" of shared memory; the learner calls it s.b.
-void name_tiles(PuzzleAttempt& attempt) {
-  for (auto& c : attempt.outcome->cases)
-    for (auto& f : c.findings) {
-      if (f.memory != "shared" || f.file != attempt.file || f.tensor.empty()) continue;
-      std::vector<int> lines{f.line};
-      if (f.other_file == attempt.file) lines.push_back(f.other_line);
-      const std::string name = shared_member(attempt.source, lines);
-      if (name.empty()) continue;
-      for (std::size_t at = 0; (at = f.problem.find(f.tensor, at)) != std::string::npos;
-           at += name.size())
-        f.problem.replace(at, f.tensor.size(), name);
-      f.tensor = name;
-    }
-}
-
 /// Where a program may do what it likes, but for its time.
 enum class Cage { closed, open };
 
@@ -144,16 +120,25 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
   if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrinted);
   else out.printed_bytes = 0;
   if (fs::exists(outcome)) out.outcome = read_outcome(read_text(outcome));
-  if (out.outcome) return name_tiles(out);
+  if (out.outcome) return name_elements(out);
   out.timed_out = end.timed_out;
   out.end =
       end.timed_out ? cat("was still running after ", patience, " s and was ended") : end.text();
 }
 
+std::string without_comments(const std::string& source) {
+  std::string out;
+  for (const auto& line : lines_of(source))
+    for (const char c : line.substr(0, line.find("//")))
+      if (c != ' ' && c != '\t' && c != '\r') out += c;
+  return out;
+}
+
 PuzzleAttempt fresh(const PuzzleTry& one) {
   PuzzleAttempt out;
   out.source = one.source;
-  out.file = one.puzzle->file_name();
+  out.file = name_of(one);
+  out.is_as_given = without_comments(one.source) == without_comments(one.puzzle->start());
   return out;
 }
 
@@ -190,7 +175,7 @@ std::vector<CompileError> compile_errors(const std::string& said, const std::str
     const bool is_error =
         here.message.starts_with("error: ") || here.message.starts_with("fatal error: ");
     if (is_error) {
-      here.message = here.message.substr(here.message.find(": ") + 2);
+      here.message = without_values(here.message.substr(here.message.find(": ") + 2));
       if (!is_theirs && asked.line > 0) here.line = asked.line, here.column = asked.column;
       if (is_theirs || asked.line > 0) out.push_back(here);
       else if (somewhere.empty()) somewhere = here.message;

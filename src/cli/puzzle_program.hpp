@@ -24,7 +24,7 @@ struct PuzzleAttempt {
   std::vector<CompileError> errors;  ///< it does not compile
   std::optional<PuzzleOutcome> outcome;
   std::string end;  ///< where there is no outcome: "was ended by signal 11 (...)"
-  bool timed_out = false;
+  bool timed_out = false, is_as_given = false;  ///< as_given: nothing is filled in or changed
   std::string printed;  ///< what the program has written to stdout and stderr, its beginning
   std::uintmax_t printed_bytes = 0;
 };
@@ -35,6 +35,7 @@ struct PuzzleTry {
   std::string source, variant;
   std::string name;           ///< an identifier, unique among those of one program
   bool has_pictures = false;  ///< PuzzleCase::pictures
+  std::string file;           ///< what the learner calls it; empty: as the course does
 };
 
 /// Compiles and runs one. Throws Error(unavailable) without a compiler or library.

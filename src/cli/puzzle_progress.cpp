@@ -1,6 +1,11 @@
 // The file of the learner's progress: see puzzle_progress.hpp.
 #include "puzzle_progress.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -39,13 +44,43 @@ LearnerProgress::LearnerProgress() : file_(state_file()) {
   }
 }
 
+namespace {
+
+/// Is held by one command at a time; where the system refuses it, by none.
+class Lock {
+ public:
+  explicit Lock(const fs::path& file)
+      : file_(::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~Lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  int file_;
+};
+
+}  // namespace
+
+void LearnerProgress::update(const std::function<void(LearnerProgress&)>& change) {
+  const fs::path file = state_file();
+  std::error_code none;
+  fs::create_directories(file.parent_path(), none);
+  const Lock lock(file.string() + ".lock");
+  LearnerProgress progress;
+  change(progress);
+  progress.save();
+}
+
 void LearnerProgress::save() const {
   json all = json::object();
   for (const auto& [id, each] : states_)
     all[id] = {
         {"file", each.file}, {"solved", each.solved}, {"hints", each.hints}, {"runs", each.runs}};
-  std::error_code none;
-  fs::create_directories(file_.parent_path(), none);
   AtomicFile out(file_.string(), Overwrite::replace);
   out.write(json{{"puzzles", all}}.dump(2) + "\n");
   out.commit();

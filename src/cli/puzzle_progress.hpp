@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -22,10 +23,12 @@ class LearnerProgress {
   PuzzleState& operator[](const std::string& id) { return states_[id]; }
   const std::map<std::string, PuzzleState>& states() const { return states_; }
   void forget(const std::string& id) { states_.erase(id); }
-  /// Writes it, whole or not at all.
-  void save() const;
+  /// Reads it, lets `change` have it, writes it whole or not at all; no other command does so at
+  /// the same time.
+  static void update(const std::function<void(LearnerProgress&)>& change);
 
  private:
+  void save() const;
   std::filesystem::path file_;
   std::map<std::string, PuzzleState> states_;
 };

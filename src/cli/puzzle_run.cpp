@@ -52,15 +52,29 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
               cat("'tessera puzzle start ", puzzle.id, "' writes it"));
 }
 
-void note_progress(LearnerProgress& progress, const Puzzle& puzzle, const std::string& variant,
-                   const PuzzleAttempt& attempt) {
-  PuzzleState& state = progress[puzzle.id];
-  ++state.runs;
-  if (is_solved(attempt)) {
-    if (!variant.empty() || puzzle.variants.empty()) state.solved.insert(variant);
-    else state.solved.insert(puzzle.variants.begin(), puzzle.variants.end());
-  }
-  progress.save();
+/// Notes the attempt; the variants that are still to be solved.
+std::vector<std::string> note_progress(const Puzzle& puzzle, const std::string& variant,
+                                       const PuzzleAttempt& attempt) {
+  std::vector<std::string> open;
+  LearnerProgress::update([&](LearnerProgress& progress) {
+    PuzzleState& state = progress[puzzle.id];
+    ++state.runs;
+    if (is_solved(attempt)) {
+      if (!variant.empty() || puzzle.variants.empty()) state.solved.insert(variant);
+      else state.solved.insert(puzzle.variants.begin(), puzzle.variants.end());
+    }
+    for (const auto& each : puzzle.variants)
+      if (!state.solved.contains(each)) open.push_back(each);
+  });
+  return open;
+}
+
+/// Where to go on behind a solved puzzle.
+std::string next_steps(const std::vector<Puzzle>& course, const Puzzle& puzzle) {
+  std::string out = cat("now: tessera puzzle explain ", puzzle.id);
+  const auto next = static_cast<std::size_t>(&puzzle - course.data()) + 1;
+  if (next < course.size()) out += cat("; next: tessera puzzle start ", course[next].id);
+  return out + "\n";
 }
 
 /// A program may write to its own folder only; where the system cannot see to that, what it did to
@@ -94,9 +108,9 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_l
 
 /// What became of it, and then of the same on a GPU.
 bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
-                   double time_limit_s) {
+                   const std::vector<std::string>& open, double time_limit_s) {
   if (!context.json) {
-    context.print(answer_text(context, *one.puzzle, done));
+    context.print(answer_text(context, *one.puzzle, done, open));
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
   const GpuAnswer gpu = ask_gpu(one, done, time_limit_s);
@@ -116,21 +130,25 @@ int run_puzzle(const Context& context, const PuzzleRequest& request) {
   const auto course = read_course(course_folder(request.course));
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const std::string variant = variant_of(puzzle, request.words);
-  LearnerProgress progress;
   PuzzleTry one{&puzzle, {}, variant, puzzle.id, !request.html.empty()};
   fs::path file;
-  if (!request.solution) file = file_of(puzzle, request.file, progress[puzzle.id].file);
+  if (!request.solution) file = file_of(puzzle, request.file, LearnerProgress()[puzzle.id].file);
   one.source = request.solution ? puzzle.solution() : read_text(file);
   if (!request.html.empty())
     check_output(request.html, request.force ? Overwrite::replace : Overwrite::refuse);
+  if (!request.solution) one.file = file.filename().string();
   const PuzzleAttempt done = attempt(one, request.time_limit_s);
+  std::vector<std::string> open;
   if (!request.solution) {
     put_back(context, file, one.source);
-    note_progress(progress, puzzle, variant, done);
+    open = note_progress(puzzle, variant, done);
   }
   if (!request.html.empty())
     write_file(context, request.html, request.force, answer_html(puzzle, done));
-  return print_answers(context, one, done, request.time_limit_s) ? 0 : 1;
+  const bool is_right = print_answers(context, one, done, open, request.time_limit_s);
+  if (is_right && open.empty() && !request.solution && !context.json)
+    context.print(next_steps(course, puzzle));
+  return is_right ? 0 : 1;
 }
 
 }  // namespace tessera::cli

@@ -1,4 +1,6 @@
 // Inputs, expected values, and what well-known mistakes would compute: see run.hpp.
+#include <iterator>
+
 #include "tessera/core/random.hpp"
 #include "tessera/puzzle/run.hpp"
 
@@ -27,7 +29,8 @@ Rule sum(index_t begin, index_t end, Rule a, Rule b) {
 }
 
 void suspect(Output& out, std::string cause, const Rule& rule) {
-  out.suspects.push_back({std::move(cause), filled(out.values.rows(), out.values.cols(), rule)});
+  out.suspects.push_back(
+      {std::move(cause), filled(out.values.rows(), out.values.cols(), rule), {}, {}});
 }
 
 /// Mistakes of tiles along k.
@@ -104,6 +107,15 @@ Output output(std::string name, index_t rows, index_t cols, const Rule& expected
   if (rows == cols && rows > 1)
     suspect(out, "swapped-indices", [&](index_t i, index_t j) { return expected(j, i); });
   return out;
+}
+
+void expect_mistakes(Output& out, const std::vector<Known>& mistakes) {
+  std::vector<Suspect> own;
+  for (const Known& each : mistakes)
+    own.push_back({each.cause, filled(out.values.rows(), out.values.cols(), each.values),
+                   each.sentence, each.advice});
+  out.suspects.insert(out.suspects.begin(), std::make_move_iterator(own.begin()),
+                      std::make_move_iterator(own.end()));
 }
 
 Output product(std::string name, const Input& A, const Input& B, index_t tile) {

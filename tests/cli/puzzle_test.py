@@ -70,7 +70,7 @@ class Learner(Puzzle):
         self.puzzle("run", "p99", code=2)
         self.puzzle("start", "p14")
         self.assertIn("FILL ME IN", self.path("p14.cpp").read_text())
-        self.puzzle("start", "p14", code=2)  # nothing is overwritten
+        self.assertIn("tessera puzzle reset p14", self.puzzle("start", "p14", code=2).err)  # nothing is overwritten
         self.assertIn(f"Edit {self.folder}/there/p14.cpp\n", self.puzzle("start", "p14", "./there/../there/").out)
         self.puzzle("start", "p14", ".", "--force")
         run = self.puzzle("run", "p14", "--naive", code=1)
@@ -89,7 +89,8 @@ class Learner(Puzzle):
         self.assertIn("store to C", page)  # which lane touched what
         self.assertIn('<svg class="cells"', page)
         self.path("p14.cpp").write_text(self.solution("p14"))
-        self.assertIn("complete", self.puzzle("run", "p14").out)
+        self.assertIn("puzzle 14 still needs --naive", self.puzzle("run", "p14", "--single-block").out)
+        self.assertIn("Puzzle 14 complete ✅\nnow: tessera puzzle explain p14; next: tessera puzzle start p15\n", self.puzzle("run", "p14").out)
         progress = self.puzzle("progress", "--json").json
         self.assertEqual(progress["solved"], 1)
         self.assertIn("1 of", self.puzzle("progress").out)
@@ -116,6 +117,18 @@ class Learner(Puzzle):
         self.assertIn("p07.cpp:18", run.out)
         self.assertNotIn("include/tessera", run.out + run.err)
 
+    def test_commands_at_the_same_time_lose_no_progress(self):
+        names = [f"p{i:02}" for i in range(1, 13)]
+        with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+            list(pool.map(lambda name: self.puzzle("hint", name), names))
+        shown = {each["id"]: each["hints"] for each in self.puzzle("progress", "--json").json["puzzles"]}
+        self.assertEqual({name: shown[name] for name in names}, dict.fromkeys(names, 1))
+
+    @COMPILES
+    def test_a_file_of_another_name_is_spoken_of_by_that(self):
+        self.path("mine.cpp").write_text(self.solution("p03", "out(i) = a(i) + 10;", "out(i) = a(i + 1) + 10;"))
+        self.assertIn("out-of-bounds at mine.cpp:12", self.puzzle("run", "p03", "mine.cpp", code=1).out)
+
     def test_hints_come_one_by_one(self):
         self.assertEqual(self.puzzle("hint", "p16").out.count("Hint "), 1)
         self.assertEqual(self.puzzle("hint", "p16").out.count("Hint "), 2)
@@ -134,6 +147,11 @@ class Learner(Puzzle):
         self.assertIn("p03.cpp:13: expected", run.out)
         self.assertIn("  13 |     out(i) = x;", run.out)
         self.assertNotIn("include/tessera", run.out + run.err)
+        for wrong, advice in (("out[i] = a[i];", "round brackets"), ("__syncthreads();", "here: t.barrier()"), ("a(i) = 1;", "write to the output")):
+            self.path("p03.cpp").write_text(self.solution("p03", "out(i) = a(i) + 10;", wrong))
+            run = self.puzzle("run", "p03", code=1)
+            self.assertIn(advice, run.out)
+            self.assertLess(max(map(len, run.out.splitlines())), 300)
         self.path("p03.cpp").write_text(self.solution("p03", "a(i) + 10;", "shared<int>(a);"))
         run = self.puzzle("run", "p03", code=1)
         self.assertIn("p03.cpp:12:", run.out)

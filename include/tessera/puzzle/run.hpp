@@ -39,6 +39,13 @@ struct Input {
 struct Suspect {
   std::string cause;
   HostTensor<float> values;
+  std::string sentence, advice;  ///< the puzzle's own words; empty: those of the cause
+};
+/// The same as a rule.
+struct Known {
+  std::string cause;
+  Rule values;
+  std::string sentence, advice;
 };
 
 /// A matrix that kernels write: zeros at first. Every element must come out as expected.
@@ -55,6 +62,8 @@ Input counting(std::string name, index_t rows, index_t cols, double factor = 1);
 /// Small whole numbers without a pattern: sums of products of them are exact.
 Input scattered(std::string name, index_t rows, index_t cols, int seed = 1);
 Output output(std::string name, index_t rows, index_t cols, const Rule& expected);
+/// Mistakes that this puzzle expects, the likelier first: before all that any output knows.
+void expect_mistakes(Output& out, const std::vector<Known>& mistakes);
 /// A (M,K) times B (K,N), with the suspects of a product that is computed in tiles of `tile`; 0:
 /// without tiles.
 Output product(std::string name, const Input& A, const Input& B, index_t tile = 0);
@@ -110,12 +119,12 @@ class Run {
   }
   /// Values that no kernel computes: a layout's, a constant's.
   void values(const std::string& what, index_t rows, index_t cols, const Rule& got,
-              const Rule& expected);
-  /// A goal beyond "right": `got` may be at most `limit`. A GPU counts nothing: there it is left
-  /// out.
-  void goal(const std::string& what, double got, double limit) {
+              const Rule& expected, const std::vector<Known>& mistakes = {});
+  /// A goal beyond "right": `got` may be at most `limit`; `advice`: for who misses it, or empty. A
+  /// GPU counts nothing: there it is left out.
+  void goal(const std::string& what, double got, double limit, const std::string& advice = {}) {
 #if !defined(__CUDACC__)
-    judge(what, got, limit);
+    judge(what, got, limit, advice);
 #endif
   }
 
@@ -151,7 +160,7 @@ class Run {
   }
   check::Options begin(const LaunchOptions& how, const std::string& what,
                        std::vector<std::string> names);
-  void judge(const std::string& what, double got, double limit);
+  void judge(const std::string& what, double got, double limit, const std::string& advice);
   void keep(const check::Report& report);
   void compare(const Output& output);
 

@@ -1,0 +1,33 @@
+// The parts that puzzle_causes.cpp puts together. Private to it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "puzzle_causes.hpp"
+
+namespace tessera::cli {
+
+/// By its id; empty: what the table of causes says.
+Cause cause(std::string_view id, std::string sentence = {}, std::string advice = {});
+
+/// From the checker's findings, which are certain; empty id: they say nothing of it.
+Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c);
+/// An access to an element that does not exist.
+Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f);
+/// Two threads that nothing orders, in shared memory.
+Cause cause_of_race(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f);
+/// From what the wrong elements have in common.
+Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m);
+/// From what was read and written; empty id: from nothing.
+Cause cause_of_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m);
+
+/// What ended the run, or keeps it from being one; null: nothing.
+const PuzzleFinding* fatal_of(const PuzzleCase& c);
+const PuzzleFinding* find_finding(const PuzzleCase& c,
+                                  std::initializer_list<std::string_view> kinds,
+                                  std::string_view memory = {});
+/// How a thread comes to its own element, in the terms of this launch.
+std::string place_advice(const PuzzleCase& c);
+
+}  // namespace tessera::cli

@@ -1,0 +1,151 @@
+// What a finding of the checker means for the one who wrote the line.
+#include <algorithm>
+
+#include "puzzle_cause_parts.hpp"
+#include "puzzle_source.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+const PuzzleCoverage* output_of(const PuzzleCase& c) {
+  for (const auto& t : c.coverage)
+    if (t.is_output) return &t;
+  return nullptr;
+}
+bool any_never_written(const PuzzleCase& c) {
+  return std::any_of(c.coverage.begin(), c.coverage.end(),
+                     [](const auto& t) { return t.is_output && t.written < t.elements; });
+}
+bool any_output_read(const PuzzleCase& c) {
+  return std::any_of(c.coverage.begin(), c.coverage.end(),
+                     [](const auto& t) { return t.is_output && t.read > 0; });
+}
+
+/// Do some elements have more than one writer, and others none? The checker only notes it where all
+/// of them write the same number.
+bool writes_meet(const PuzzleCase& c) {
+  return any_never_written(c) && find_finding(c, {"race"}, "global") != nullptr;
+}
+
+Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+  const int last = f.line > 0 ? f.line : 1 << 20;
+  const int leaves = line_with(attempt.source, "return", 1, last);
+  if (f.kind == "early-return" && leaves > 0 &&
+      line_with(attempt.source, "return;", leaves, leaves) == leaves)
+    return cause(
+        "barrier-in-guard", f.problem,
+        cat("no return before a barrier: line ", leaves, "; guard the load and the store instead"));
+  return cause("barrier-in-guard", f.problem);
+}
+
+Cause cause_of_wait(const PuzzleAttempt& attempt) {
+  const int all = 1 << 20;
+  if (line_with(attempt.source, "wait<", 1, all) > 0 &&
+      line_with(attempt.source, "commit(", 1, all) == 0)
+    return cause("forgotten-wait", "wait<0>(t) waits only for groups that are committed",
+                 "commit(t) behind the copies, before wait<0>(t)");
+  return cause("forgotten-wait");
+}
+
+/// Different numbers to one element, from threads or blocks.
+Cause cause_of_meeting(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
+  const std::string line = line_of(attempt.source, f.line) + line_of(attempt.source, f.other_line);
+  const bool is_atomic = line.find("atomic_add(") != std::string::npos;
+  if (is_atomic && f.line == f.other_line)
+    return cause("needs-atomic",
+                 "the element is read besides: between that and the addition another thread adds",
+                 "the second argument of t.atomic_add is the sum alone, without the old value");
+  if (is_atomic)
+    return cause("needs-atomic", cat(f.problem), "every line that changes the element is atomic");
+  if (any_output_read(c)) return cause("needs-atomic");
+  const bool has_parts = c.grid[2] > 1;
+  return cause("same-place",
+               cat(f.is_of_blocks ? "blocks" : "threads",
+                   " write the same element, and only what the last one writes stays"),
+               has_parts ? "t.atomic_add(C(row, col), sum) adds to what the others have written"
+                         : place_advice(c));
+}
+
+Cause cause_of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c,
+                         const PuzzleFinding& f) {
+  const Loop loop = loop_around(attempt.source, f.line);
+  const bool is_shared = f.memory == "shared";
+  const bool loads_here = loop.first > 0 &&
+                          barrier_between(attempt.source, loop.first - 1, f.line) > 0 &&
+                          loop.last <= f.line;
+  if (is_shared && loads_here) return cause("read-too-early", f.problem);
+  for (const auto& t : c.coverage)
+    if (is_shared && !t.is_output && t.read > 0 && t.read < t.elements)
+      return cause(
+          "uninitialized",
+          cat(f.problem, ": only ", t.read, " of ", t.elements, " elements of ", t.tensor,
+              " were loaded"),
+          "load every element of the tile that will be read, in a loop if a thread has several");
+  return cause("uninitialized", f.problem);
+}
+
+/// Where each round writes all of its elements, those that are old belong to another round.
+Cause cause_of_stale(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+  const std::string fills = line_of(attempt.source, f.other_line);
+  const bool is_guarded =
+      fills.find("if (") != std::string::npos || fills.find('?') != std::string::npos;
+  if (f.other_file == attempt.file && !is_guarded) return cause("read-too-early", f.problem);
+  return cause("stale-edge");
+}
+
+}  // namespace
+
+const PuzzleFinding* find_finding(const PuzzleCase& c,
+                                  std::initializer_list<std::string_view> kinds,
+                                  std::string_view memory) {
+  for (const auto& f : c.findings) {
+    const bool is_kind = std::find(kinds.begin(), kinds.end(), f.kind) != kinds.end();
+    if (is_kind && f.counts() && (memory.empty() || f.memory == memory)) return &f;
+  }
+  return nullptr;
+}
+
+const PuzzleFinding* fatal_of(const PuzzleCase& c) {
+  return find_finding(c, {"endless", "crash", "exception", "stack-overflow", "impossible-launch",
+                          "mma-misuse", "misaligned"});
+}
+
+std::string place_advice(const PuzzleCase& c) {
+  const bool is_line = c.block[1] == 1 && c.grid[1] == 1;
+  const PuzzleCoverage* const out = output_of(c);
+  const index_t threads = c.grid[0] * c.grid[1] * c.block[0] * c.block[1];
+  if (out != nullptr && out->elements > threads && c.grid[0] * c.grid[1] == 1)
+    return cat("a thread has ", out->elements / threads,
+               " elements here: the first is its own number times those in that direction");
+  if (is_line && c.grid[0] == 1) return "each thread has its own element: out(t.thread)";
+  if (is_line) return cat("the element's number is t.block.x * ", c.block[0], " + t.thread.x");
+  if (c.grid[0] * c.grid[1] == 1) return "the row is t.thread.y, the column t.thread.x";
+  return cat("the row is t.block.y * ", c.block[1], " + t.thread.y, the column t.block.x * ",
+             c.block[0], " + t.thread.x");
+}
+
+Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  if (const auto* f = fatal_of(c)) {
+    if (f->kind == "endless") return cause("endless");
+    return cause(f->kind == "stack-overflow" ? "crash" : f->kind, f->problem);
+  }
+  if (const auto* f = find_finding(c, {"diverged-barrier", "missing-barrier", "early-return"}))
+    return cause_of_barrier(attempt, *f);
+  if (const auto* f = find_finding(c, {"out-of-bounds", "outside-view"}))
+    return cause_of_outside(attempt, c, *f);
+  if (find_finding(c, {"async-not-waited", "async-never-waited"}) != nullptr)
+    return cause_of_wait(attempt);
+  if (writes_meet(c)) return cause("same-place", {}, place_advice(c));
+  const auto* const meeting = find_finding(c, {"race"}, "global");
+  if (meeting != nullptr && meeting->severity != "note")
+    return cause_of_meeting(attempt, c, *meeting);
+  if (const auto* f = find_finding(c, {"race"}, "shared")) return cause_of_race(attempt, c, *f);
+  if (const auto* f = find_finding(c, {"stale-read"})) return cause_of_stale(attempt, *f);
+  if (const auto* f = find_finding(c, {"uninitialized-read"}))
+    return cause_of_unwritten(attempt, c, *f);
+  return {};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,104 @@
+// Rewrites the problems of findings: see puzzle_finding_text.hpp.
+#include "puzzle_finding_text.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "options.hpp"
+#include "puzzle_answer.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+/// "s.b": the member of the block's shared storage that stands in each of these lines of a source;
+/// "" where none or several do.
+std::string shared_member(const std::string& source, const std::vector<int>& lines) {
+  static const std::regex declared(R"((\w+)\s*=\s*shared<)");
+  std::smatch storage;
+  if (!std::regex_search(source, storage, declared)) return {};
+  const std::regex member("\\b" + storage[1].str() + R"(\.\w+)");
+  std::set<std::string> common;
+  for (const int line : lines) {
+    const std::string text = source_line(source, line);
+    const std::set<std::string> here{std::sregex_token_iterator(text.begin(), text.end(), member),
+                                     std::sregex_token_iterator()};
+    if (line == lines.front()) common = here;
+    std::erase_if(common, [&](const auto& each) { return !here.contains(each); });
+  }
+  return common.size() == 1 ? *common.begin() : "";
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos;
+       at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+void name_tile(const PuzzleAttempt& attempt, PuzzleFinding& f) {
+  if (f.memory != "shared" || f.file != attempt.file || f.tensor.empty()) return;
+  std::vector<int> lines{f.line};
+  if (f.other_file == attempt.file) lines.push_back(f.other_line);
+  const std::string name = shared_member(attempt.source, lines);
+  if (name.empty()) return;
+  replace_all(f.problem, f.tensor, name);
+  f.tensor = name;
+}
+
+/// "a has 8 elements, 0 to 7", "A is 2 x 2".
+std::string extents_text(const std::string& name, const std::vector<index_t>& extents) {
+  if (extents.size() == 1)
+    return cat(name, " has ", extents[0], " elements, 0 to ", extents[0] - 1);
+  std::string out = name + " is ";
+  for (const index_t each : extents) out += cat(&each == &extents.front() ? "" : " x ", each);
+  return out;
+}
+
+/// "A(2,0), which does not exist: A is 2 x 2" instead of "element (2,0) of a view of which ...".
+void name_missing(const PuzzleCase& c, PuzzleFinding& f) {
+  static const std::regex said(R"(element (\([-\d,]*\)) of a view of which \(([-\d,]*)\) exists)");
+  std::smatch match;
+  if (!std::regex_search(f.problem, match, said)) return;
+  for (const auto& each : split(match[2].str(), ','))
+    f.extents.push_back(std::atoll(std::string(each).c_str()));
+  const auto is_whole = [&](const PuzzleCoverage& t) {
+    if (t.tensor != f.tensor) return false;
+    return f.extents.size() == 1 ? f.extents[0] == t.elements
+                                 : f.extents == std::vector<index_t>{t.rows, t.cols};
+  };
+  f.is_of_part =
+      f.memory == "global" && std::none_of(c.coverage.begin(), c.coverage.end(), is_whole);
+  const std::string name = f.tensor.empty() ? "the view" : f.tensor;
+  const std::string what = f.is_of_part ? "a tile of " + name : name;
+  std::string out = match.prefix().str();
+  out += f.is_of_part ? cat("element ", match[1].str(), " of ", what) : name + match[1].str();
+  out += cat(", which does not exist: ", extents_text(f.is_of_part ? "here it" : name, f.extents));
+  if (f.kind == "outside-view") out += ", and in memory another element stands there";
+  std::string rest = match.suffix().str();
+  replace_all(rest, ", of " + f.tensor, "");
+  replace_all(rest, ", outside of all memory", "");
+  f.problem = out + rest;
+}
+
+/// "thread (4,0,0)" is one of many where there are more blocks.
+void name_block(const PuzzleCase& c, PuzzleFinding& f) {
+  static const std::regex thread(R"(^thread \([^)]*\)(?! of block))");
+  if (c.grid[0] * c.grid[1] * c.grid[2] <= 1 || f.is_of_blocks) return;
+  f.problem = std::regex_replace(
+      f.problem, thread, cat("$& of block (", f.block[0], ",", f.block[1], ",", f.block[2], ")"));
+}
+
+}  // namespace
+
+void name_elements(PuzzleAttempt& attempt) {
+  for (auto& c : attempt.outcome->cases)
+    for (auto& f : c.findings) {
+      name_tile(attempt, f);
+      name_missing(c, f);
+      name_block(c, f);
+    }
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,106 @@
+// Looks into the learner's text: see puzzle_source.hpp.
+#include "puzzle_source.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "puzzle_course.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Behind the bracket that closes the one at `at`; npos where none does.
+std::size_t behind_brackets(std::string_view text, std::size_t at) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && --depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
+
+/// Behind the statement or block that begins at `at`.
+std::size_t behind_statement(std::string_view text, std::size_t at) {
+  int braces = 0, brackets = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    brackets += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == '{') ++braces;
+    if (c == '}' && --braces == 0 && brackets == 0) return at + 1;
+    if (c == ';' && braces == 0 && brackets == 0) return at + 1;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string line_of(const std::string& source, int line) {
+  const auto lines = lines_of(source);
+  if (line < 1 || line > static_cast<int>(lines.size())) return {};
+  const std::string& text = lines[static_cast<std::size_t>(line - 1)];
+  return text.substr(0, text.find("//"));
+}
+
+int line_with(const std::string& source, std::string_view text, int first, int last) {
+  const auto lines = lines_of(source);
+  for (int i = std::max(first, 1); i <= last && i <= static_cast<int>(lines.size()); ++i)
+    if (line_of(source, i).find(text) != std::string::npos) return i;
+  return 0;
+}
+
+Loop loop_around(const std::string& source, int line) {
+  std::string text;
+  const int count = static_cast<int>(lines_of(source).size());
+  for (int i = 1; i <= count; ++i) text += line_of(source, i) + "\n";
+  const auto number = [&](std::size_t at) {
+    return 1 +
+           static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
+  };
+  Loop out;
+  for (const std::string_view word : {"for", "while"}) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size()) {
+      const std::size_t header = text.find_first_not_of(' ', at + word.size());
+      const bool is_loop =
+          (at == 0 || !is_word(text[at - 1])) && header != std::string::npos && text[header] == '(';
+      const std::size_t body = is_loop ? behind_brackets(text, header) : std::string::npos;
+      if (body == std::string::npos) continue;
+      const int first = number(at), last = number(behind_statement(text, body) - 1);
+      if (first <= line && line <= last && (out.first == 0 || last - first < out.last - out.first))
+        out = {first, last};
+    }
+  }
+  return out;
+}
+
+int barrier_between(const std::string& source, int first, int last) {
+  for (int i = first + 1; i < last; ++i) {
+    const std::string line = line_of(source, i);
+    const auto at = line.find("barrier()");
+    const bool is_of_block = at != std::string::npos && (at == 0 || !is_word(line[at - 1]));
+    if (is_of_block || line.find("});") != std::string::npos) return i;
+  }
+  return 0;
+}
+
+std::vector<std::string> indices_of(const std::string& line, const std::string& tensor) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; (at = line.find(tensor + "(", at)) != std::string::npos; ++at) {
+    if (at > 0 && (is_word(line[at - 1]) || line[at - 1] == '.')) continue;
+    if (!out.empty()) return {};
+    const std::size_t begin = at + tensor.size(), end = behind_brackets(line, begin);
+    if (end == std::string::npos) return {};
+    int depth = 0;
+    out.emplace_back();
+    for (const char c : line.substr(begin + 1, end - begin - 2)) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (c == ',' && depth == 0) out.emplace_back();
+      else if (c != ' ' || !out.back().empty()) out.back() += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace tessera::cli
