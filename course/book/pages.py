@@ -51,7 +51,8 @@ def prose(text):
 
 def code(text):
     colours = pygments.highlight(text, CppLexer(), HtmlFormatter(cssclass="code"))
-    return f'<div class="scroll code">{MARKED.sub('<span class="c1 fill">', colours)}</div>\n'
+    marked = MARKED.sub('<span class="c1 fill">', colours)
+    return f'<div class="scroll code">{marked}</div>\n'
 
 
 def terminal(text):

@@ -121,7 +121,7 @@ class Learner(Puzzle):
         names = [f"p{i:02}" for i in range(1, 13)]
         with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
             list(pool.map(lambda name: self.puzzle("hint", name), names))
-        shown = {each["id"]: each["hints"] for each in self.puzzle("progress", "--json").json["puzzles"]}
+        shown = {each["id"]: each["hints"] for each in self.puzzle("progress", "--json").json["each"]}
         self.assertEqual({name: shown[name] for name in names}, dict.fromkeys(names, 1))
 
     @COMPILES
