@@ -30,6 +30,7 @@ class PuzzleOnGpu : public ::testing::Test {
     puzzle_.id = "p03";
     puzzle_.folder = folder_.path();
     std::ofstream(folder_.path() / "spec.hpp") << "#include <spec_of_the_test>\n";
+    std::ofstream(folder_.path() / "puzzle.cpp") << "struct Mine {};\n";
   }
   /// What is said if nvcc is a script, which finds its words in $@.
   std::string told(const std::string& script) {
