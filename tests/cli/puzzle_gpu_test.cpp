@@ -64,12 +64,13 @@ TEST_F(PuzzleOnGpu, TheLearnersFileAndTheSpecAreCompiledForTheDevice) {
 
 TEST_F(PuzzleOnGpu, EachEndIsOneLine) {
   EXPECT_EQ(told_by_program(answers(R"({"solved":true,"cases":[]})")), "the GPU (Test GPU) agrees");
-  EXPECT_EQ(told_by_program(answers(
-                R"({"solved":false,"cases":[{"what":"2 x 2","goals":[],"report":null,"outputs":[)"
-                R"({"name":"C","looks_like":"","rows":1,"cols":2,"wrong":1,"tolerance":0,)"
-                R"("got":[4,5],"expected":[4,6]}]}]})")),
-            "the GPU (Test GPU) disagrees: 2 x 2: 1 of 2 elements of C is wrong. The first: row 0, "
-            "column 1: expected 6, got 5.");
+  EXPECT_EQ(
+      told_by_program(answers(
+          R"({"solved":false,"cases":[{"what":"2 x 2","goals":[],"report":null,"outputs":[)"
+          R"({"name":"C","looks_like":"","sentence":"","advice":"","rows":1,"cols":2,"wrong":1,"tolerance":0,)"
+          R"("got":[4,5],"expected":[4,6]}]}]})")),
+      "the GPU (Test GPU) disagrees: 2 x 2: 1 of 2 elements of C is wrong. The first: row 0, "
+      "column 1: expected 6, got 5.");
   EXPECT_EQ(told_by_program(answers(R"({"solved":false,"error":"no memory","cases":[]})")),
             "the GPU (Test GPU) refuses: no memory");
   EXPECT_EQ(told_by_program("exit 3\n"),
