@@ -1,7 +1,7 @@
 // Single accesses of one warp, for Nsight Compute to count: one launch for each line of stdin,
 //   (global | shared) (load | store) BYTES OFFSET0 ... OFFSET31
-// where lane i touches BYTES bytes (4, 8 or 16) behind OFFSETi; -1: the lane takes no part. Compiled and started by
-// scripts/gpu_truth.py.
+// where lane i touches BYTES bytes (4, 8 or 16) behind OFFSETi; -1: the lane takes no part.
+// Compiled and started by scripts/gpu_truth.py.
 #include <cstdio>
 #include <cstring>
 
@@ -54,19 +54,22 @@ int fail(int code, const char* why) {
 
 int main() {
   char* memory = nullptr;
-  if (cudaMalloc(&memory, kMostBytes) != cudaSuccess || cudaMemset(memory, 0, kMostBytes) != cudaSuccess)
+  if (cudaMalloc(&memory, kMostBytes) != cudaSuccess ||
+      cudaMemset(memory, 0, kMostBytes) != cudaSuccess)
     return fail(4, "no GPU answers");
   char space[16], operation[16];
   for (Access a; std::scanf("%15s %15s %d", space, operation, &a.bytes) == 3;) {
     a.stores = std::strcmp(operation, "store") == 0;
     bool good = a.bytes == 4 || a.bytes == 8 || a.bytes == 16;
     for (int& offset : a.offset)
-      good = good && std::scanf("%d", &offset) == 1 && offset + a.bytes <= kMostBytes && (offset < 0 || offset % a.bytes == 0);
+      good = good && std::scanf("%d", &offset) == 1 && offset + a.bytes <= kMostBytes &&
+             (offset < 0 || offset % a.bytes == 0);
     if (!good) return fail(2, "cannot read an access");
     const bool is_shared = std::strcmp(space, "shared") == 0;
     a.bytes == 4   ? launch<unsigned>(is_shared, a, memory)
     : a.bytes == 8 ? launch<uint2>(is_shared, a, memory)
                    : launch<uint4>(is_shared, a, memory);
-    if (cudaDeviceSynchronize() != cudaSuccess) return fail(1, cudaGetErrorString(cudaGetLastError()));
+    if (cudaDeviceSynchronize() != cudaSuccess)
+      return fail(1, cudaGetErrorString(cudaGetLastError()));
   }
 }

@@ -1,5 +1,6 @@
 // Puzzle 18: B comes transposed.
-// C = A * B^T, all 32 x 32, in tiles of 16 x 16. B holds the columns of the second factor as its rows.
+// C = A * B^T, all 32 x 32, in tiles of 16 x 16. B holds the columns of the second factor as its
+// rows.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

@@ -1,5 +1,6 @@
 // Puzzle 19: four results in the registers of one thread.
-// C = A * B: (32,16) times (16,32). One block of 32 x 8 threads; each has four rows of a column of C.
+// C = A * B: (32,16) times (16,32). One block of 32 x 8 threads; each has four rows of a column of
+// C.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;
