@@ -2,7 +2,6 @@
 #include "tessera/matmul/batch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "batch_overlap.hpp"
@@ -34,20 +33,12 @@ MatrixView<Void> at(MatrixView<Void> m, index_t i, index_t step) {
   return m;
 }
 
-/// Of `count` matrices like c, is each stride at least what the shorter ones reach together? Then
-/// every element has its own place.
-bool is_nested(const Matrix& c, index_t count, index_t step) {
-  std::array<std::pair<index_t, index_t>, 3> modes = {
-      {{c.row_stride, c.rows}, {c.col_stride, c.cols}, {step, count}}};
-  for (auto& [stride, extent] : modes) stride = extent == 1 ? 0 : std::abs(stride);
-  std::sort(modes.begin(), modes.end());
-  detail::Wide reached = 1;
-  for (const auto& [stride, extent] : modes) {
-    if (extent == 1) continue;
-    if (stride < reached) return false;
-    reached += detail::Wide{extent - 1} * stride;
-  }
-  return true;
+/// Does an element of one of `count` matrices like c lie where another lies?
+bool overlap_each_other(const Matrix& c, index_t count, index_t step) {
+  const index_t bytes = size_of(c.dtype);
+  const ByteMode modes[] = {
+      {c.rows, c.row_stride * bytes}, {c.cols, c.col_stride * bytes}, {count, step * bytes}};
+  return may_overlap_itself({c.data, bytes, modes});
 }
 
 /// One of the operands of a strided batch.
@@ -71,7 +62,7 @@ void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, in
                   cat(count, " of ", to_string(m), " at steps of ", step));
   }
   const detail::Footprint all_c(C, count, steps.c);
-  if (is_nested(C, count, steps.c) &&
+  if (!overlap_each_other(C, count, steps.c) &&
       std::none_of(read.begin(), read.end(), [&](const Operand& each) {
         return may_overlap(detail::Footprint(each.matrix, count, each.step), all_c);
       }))

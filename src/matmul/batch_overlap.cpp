@@ -57,7 +57,7 @@ void refuse_overlaps_in_group(std::string_view call, std::span<const Item> items
     return;
   std::int64_t longest = 0, common = 0;
   for (const Item& item : items) {
-    for (const Mode& mode : item.place.modes) {
+    for (const ByteMode& mode : item.place.modes) {
       common = std::gcd(common, mode.step);
       if (item.is_c()) longest = std::max(longest, mode.step);
     }

@@ -18,6 +18,10 @@ void check_extents(std::string_view name, const ConstMatrix& m);
 /// Refuses a matrix with elements but no data, or that reaches beyond 64 bits.
 void check_data(std::string_view name, const ConstMatrix& m);
 
+/// Refuses an epilogue that a result of type `out` cannot have: gelu of whole numbers, a clamp that
+/// keeps nothing.
+void check_epilogue(const Epilogue& epilogue, DType out);
+
 /// Refuses another matrix than the plan was made for.
 void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, index_t cols,
                     DType dtype, Strides strides);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "call.hpp"
 #include "cuda_ladder.hpp"
 #include "fields.hpp"
 #include "ladder.hpp"
@@ -313,6 +314,7 @@ void detail::check_problem(const Problem& problem) {
         "f64, f32, f16, bf16 or i32 into the same type, f16 or bf16 into f32, i8 or u8 into i32",
         {}, "convert A and B first");
   }
+  check_epilogue(problem.epilogue, problem.out);
   check_scalars(problem);
 }
 

@@ -47,21 +47,6 @@ void parse_clamp(std::string_view text, Epilogue& e) {
   e.high = detail::parse_number<double>(text.substr(colon + 1), "problem", "clamp");
 }
 
-void check_clamp(const Epilogue& e, DType out) {
-  if (!(e.low <= e.high)) {
-    throw Error(Category::argument, "multiply: the clamp keeps nothing", "low <= high",
-                cat("[", e.low, ", ", e.high, "]"));
-  }
-  for (const double bound : {e.low, e.high}) {
-    if (out == DType::i32 && std::isfinite(bound) &&
-        (bound != std::trunc(bound) || bound < kLeast<std::int32_t> ||
-         bound > kMost<std::int32_t>)) {
-      throw Error(Category::argument, "multiply: a clamp of i32 is no i32",
-                  "a whole number of 32 bits", cat(bound));
-    }
-  }
-}
-
 Strides parse_strides(std::string_view text, std::string_view what) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) {
@@ -105,6 +90,28 @@ bool reach_fits(const ConstMatrix& m, index_t count, index_t step) {
   overflow |= __builtin_mul_overflow(low, bytes, &low);
   overflow |= __builtin_mul_overflow(high, bytes, &high);
   return !overflow;
+}
+
+void check_epilogue(const Epilogue& e, DType out) {
+  const bool whole = out == DType::i32;
+  if (whole && (e.activation == Activation::gelu || e.activation == Activation::silu)) {
+    throw Error(Category::type,
+                cat("multiply: a result of i32 has no activation ",
+                    kActivationNames[static_cast<std::size_t>(e.activation)]),
+                "none or relu", {}, "multiply in f32");
+  }
+  if (!(e.low <= e.high)) {
+    throw Error(Category::argument, "multiply: the clamp keeps nothing", "low <= high",
+                cat("[", e.low, ", ", e.high, "]"));
+  }
+  for (const double bound : {e.low, e.high}) {
+    if (whole && std::isfinite(bound) &&
+        (bound != std::trunc(bound) || bound < kLeast<std::int32_t> ||
+         bound > kMost<std::int32_t>)) {
+      throw Error(Category::argument, "multiply: a clamp of i32 is no i32",
+                  "a whole number of 32 bits", cat(bound));
+    }
+  }
 }
 
 void check_extents(std::string_view name, const ConstMatrix& m) {
@@ -201,7 +208,7 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
                          "give C memory of its own");
     }
   }
-  check_clamp(epilogue, C.dtype);
+  detail::check_epilogue(epilogue, C.dtype);
   Problem p;
   p.M = A.rows, p.N = B.cols, p.K = A.cols;
   p.in = A.dtype, p.out = C.dtype;

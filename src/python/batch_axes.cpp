@@ -1,57 +1,33 @@
 // Fewest steps for many products: see batch_axes.hpp.
 #include "batch_axes.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <utility>
+
+#include "tessera/core/overlap.hpp"
 
 namespace tessera::python {
 
 namespace {
 
-using Wide = __int128;
-using Modes = std::vector<std::pair<index_t, index_t>>;  // extent, stride
+/// The bytes of one operand of all products; `step` is its distance from one to the next.
+struct Bytes {
+  const void* first;
+  index_t size;
+  std::vector<ByteMode> modes;
 
-/// The bytes that the elements of one operand lie in.
-struct Range {
-  Wide low, high;
+  Bytes(const ConstMatrix& m, const std::vector<BatchAxis>& axes, index_t BatchAxis::*step)
+      : first(m.data), size(size_of(m.dtype)) {
+    modes = {{m.rows, m.row_stride * size}, {m.cols, m.col_stride * size}};
+    for (const BatchAxis& axis : axes) modes.push_back({axis.count, axis.*step * size});
+  }
+  operator StridedBytes() const { return {first, size, modes}; }
 };
-Range range_of(const void* data, DType dtype, const Modes& modes) {
-  const Wide bytes = size_of(dtype);
-  Range out{reinterpret_cast<std::intptr_t>(data), reinterpret_cast<std::intptr_t>(data) + bytes};
-  for (const auto& [extent, stride] : modes) {
-    const Wide far = Wide{extent - 1} * stride * bytes;
-    (far < 0 ? out.low : out.high) += far;
-  }
-  return out;
-}
-
-/// Is each stride at least what the shorter ones reach together? Then every element has its own
-/// place.
-bool is_nested(Modes modes) {
-  std::erase_if(modes, [](const auto& mode) { return mode.first == 1; });
-  for (auto& [extent, stride] : modes) stride = std::abs(stride);
-  std::sort(modes.begin(), modes.end(),
-            [](const auto& x, const auto& y) { return x.second < y.second; });
-  Wide reached = 1;
-  for (const auto& [extent, stride] : modes) {
-    if (stride < reached) return false;
-    reached += Wide{extent - 1} * stride;
-  }
-  return true;
-}
 
 bool in_step(index_t outer, const BatchAxis& inner, index_t inner_step) {
   return outer == inner.count * inner_step;
 }
 
 }  // namespace
-
-bool ranges_meet(const void* a, const Modes& a_modes, const void* b, const Modes& b_modes,
-                 DType dtype) {
-  const Range x = range_of(a, dtype, a_modes), y = range_of(b, dtype, b_modes);
-  return x.low < y.high && y.low < x.high;
-}
 
 index_t Products::count() const {
   index_t out = 1;
@@ -83,20 +59,10 @@ void Products::simplify(bool keep_rows) {
 
 bool Products::may_overlap() const {
   if (axes.empty() || C.rows == 0 || C.cols == 0 || count() == 0) return false;
-  Modes a{{A.rows, A.row_stride}, {A.cols, A.col_stride}};
-  Modes b{{B.rows, B.row_stride}, {B.cols, B.col_stride}};
-  Modes c{{C.rows, C.row_stride}, {C.cols, C.col_stride}};
-  for (const BatchAxis& axis : axes) {
-    a.emplace_back(axis.count, axis.a);
-    b.emplace_back(axis.count, axis.b);
-    c.emplace_back(axis.count, axis.c);
-  }
-  if (!is_nested(c)) return true;
-  if (A.cols == 0) return false;
-  const Range out = range_of(C.data, C.dtype, c);
-  const Range left = range_of(A.data, A.dtype, a), right = range_of(B.data, B.dtype, b);
-  return (left.low < out.high && out.low < left.high) ||
-         (right.low < out.high && out.low < right.high);
+  const Bytes out(C, axes, &BatchAxis::c);
+  if (may_overlap_itself(out)) return true;
+  return A.cols > 0 && (tessera::may_overlap(Bytes(A, axes, &BatchAxis::a), out) ||
+                        tessera::may_overlap(Bytes(B, axes, &BatchAxis::b), out));
 }
 
 }  // namespace tessera::python

@@ -24,15 +24,10 @@ struct Products {
   /// Axes of one product vanish; two that lie in step become one; one that goes on where the rows
   /// of A and C end, with the same B, becomes rows (unless `keep_rows`: a bias for each row).
   void simplify(bool keep_rows);
-  /// May elements of C share memory with one another, or with A or B? `false` is certain. Of a
-  /// single product it says false: make_problem() decides that exactly.
+  /// Do elements of C share memory with one another, or with A or B? Of a single product it says
+  /// false: make_problem() looks at that.
   bool may_overlap() const;
 };
-
-/// Are there bytes between the first and the last of both arrays that both reach? Of any shapes.
-bool ranges_meet(const void* a, const std::vector<std::pair<index_t, index_t>>& a_modes,
-                 const void* b, const std::vector<std::pair<index_t, index_t>>& b_modes,
-                 DType dtype);
 
 /// Calls body(A, B, C) with the matrices of each step of all axes but the last `inner`.
 template <class Body>

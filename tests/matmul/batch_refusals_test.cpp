@@ -77,7 +77,7 @@ TEST(StridedRefusals, OverlapsAreNamed) {
   EXPECT_NO_THROW(matmul_strided(x.A, x.B, x.C, 4, {15, 0, 12}));
 }
 
-TEST(StridedRefusals, ManyProductsMustPlainlyBeApart) {
+TEST(StridedRefusals, ManyProductsMustBeApart) {
   // 1x2 results with 5 elements between: steps of 1 fit five times, then they meet.
   const index_t count = 5000;
   std::vector<float> a(count, 1), b(2, 1), c(2 * count + 10, 7);
@@ -91,15 +91,18 @@ TEST(StridedRefusals, ManyProductsMustPlainlyBeApart) {
                   },
                   Category::argument),
               HasSubstr("C of product 5 overlaps C of product 0"));
-  // Elements 0 and 3, 2 and 5, ...: apart, but not plainly.
+  // Elements 0 and 3, 2 and 5, ...: apart, though one reaches over others.
   const Matrix interlocked(c.data(), DType::f32, 1, 2, 10, 3);
-  EXPECT_NO_THROW(matmul_strided(A, B, interlocked, 4000, {1, 0, 2}));
+  EXPECT_NO_THROW(matmul_strided(A, B, interlocked, count, {1, 0, 2}));
+  // Elements 0 and 4500, 1 and 4501, ...: product 4500 is the first that meets another.
+  const Matrix far(c.data(), DType::f32, 1, 2, 10, 4500);
+  EXPECT_NO_THROW(matmul_strided(A, B, far, 4500, {1, 0, 1}));
   EXPECT_THAT(refusal(
                   [&] {
-                    matmul_strided(A, B, interlocked, count, {1, 0, 2});
+                    matmul_strided(A, B, far, 4501, {1, 0, 1});
                   },
                   Category::argument),
-              AllOf(HasSubstr("C may overlap another C"), HasSubstr("steps of 2")));
+              AllOf(HasSubstr("C may overlap another C"), HasSubstr("steps of 1")));
 }
 
 TEST(BatchRefusals, NameTheProduct) {

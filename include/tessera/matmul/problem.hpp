@@ -55,14 +55,14 @@ Problem parse_problem(std::string_view text);
 /// Builds the problem of C = alpha * A * B + beta * C and checks everything that can be wrong with
 /// it: extents that do not fit ("multiply: A has 64 columns but B has 32 rows"), negative or
 /// overflowing extents and strides, element types without a product, null pointers, rows of C that
-/// overlap each other, C overlapping A or B. Reads no element.
+/// overlap each other, C overlapping A or B, gelu or silu of whole numbers, a clamp that keeps
+/// nothing. Reads no element.
 ///
-/// C and A (or B) may be windows of one buffer. Whether they overlap is exact where both have one
-/// element type and the same two strides, in either order: windows of rows, of columns, of both, of
-/// interleaved rows or columns, of either the matrix or its transpose. With other strides or types
-/// they are told apart by their address ranges, and by the residues of their addresses modulo each
-/// stride and modulo the greatest common divisor of all strides; what is not told apart so is
-/// refused.
+/// C and A (or B) may be windows of one buffer: of rows, of columns, of both, of interleaved rows
+/// or columns, of the matrix or of its transpose. Whether an element is in both is decided exactly,
+/// from addresses and strides alone. The exception are strides of C and A that no slicing of one
+/// buffer gives and for which a search of bounded length finds no answer: these are refused
+/// (core/overlap.hpp).
 Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
                      double beta = 0, Epilogue epilogue = {});
 
