@@ -17,10 +17,11 @@ from ._config import show_config
 from ._core import PackedMatrix, Plan, algorithms, matmul
 from ._core import version as __version__
 from ._matmul import plan
-from ._report import check, explain
+from ._report import Check, Report, check, explain
+from ._tensor import Tensor
 from .layout import Layout, Swizzle, Tiler, col_major, row_major, swizzle
 
 column_major = col_major
 
-__all__ = ["Layout", "PackedMatrix", "Plan", "Swizzle", "Tiler", "__version__", "algorithms", "check", "col_major",
-           "column_major", "explain", "layout", "matmul", "plan", "row_major", "show_config", "swizzle"]
+__all__ = ["Check", "Layout", "PackedMatrix", "Plan", "Report", "Swizzle", "Tensor", "Tiler", "__version__", "algorithms", "check",
+           "col_major", "column_major", "explain", "layout", "matmul", "plan", "row_major", "show_config", "swizzle"]

@@ -29,27 +29,31 @@ def kind_of(array):
     return "namespace" if hasattr(array, "__array_namespace__") else ""
 
 
-def check_plain(array, name):
+def check_plain(array, name, call="matmul"):
     """Refuses what is more than its numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or
     conjugated only where they are read, and tensors whose gradient this product would lose."""
     if isinstance(array, numpy.ma.MaskedArray):
-        raise TypeError(f"matmul: {name} is a masked array, whose mask no product knows: give its filled() numbers")
+        raise TypeError(f"{call}: {name} is a masked array, whose mask no product knows: give its filled() numbers")
     jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
     if jax is not None and isinstance(array, jax.core.Tracer):
-        raise TypeError(f"matmul: {name} is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")
+        raise TypeError(f"{call}: {name} is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")
     if torch is None or not isinstance(array, torch.Tensor):
         return
     if array.is_neg() or array.is_conj():
-        raise TypeError(f"matmul: {name} is a view that PyTorch negates or conjugates where it is read: "
+        raise TypeError(f"{call}: {name} is a view that PyTorch negates or conjugates where it is read: "
                         f"give {name}.resolve_{'neg' if array.is_neg() else 'conj'}()")
     if array.requires_grad and torch.is_grad_enabled():
-        raise TypeError(f"matmul: {name} requires a gradient, which this product does not have: call tessera.torch.matmul, "
+        raise TypeError(f"{call}: {name} requires a gradient, which this product does not have: call tessera.torch.matmul, "
                         f"or give {name}.detach()")
 
 
-def empty_like(array, shape, dtype):
-    """(the result as the caller gets it once finish() has it, memory to write) for a product of `array`."""
+def empty_like(array, shape, dtype, device):
+    """Memory for a product of `array`, which lies on `device`; finish() makes of it what the caller gets."""
     kind = kind_of(array)
+    if device != "cpu" and kind not in ("torch", "cupy", "namespace"):
+        what, instead = {"jax": ("an array of JAX", "call tessera.jax.matmul, or give out")}.get(
+            kind, (f"a {type(array).__name__}", "give out, or an array of CuPy or PyTorch"))
+        raise TypeError(f"matmul: a is {what} on {device}, whose library lends no memory for the result: {instead}")
     if kind == "torch":
         import torch
         return torch.empty(shape, dtype=getattr(torch, dtype), device=array.device)
@@ -81,8 +85,9 @@ def finish(array, result):
     if kind == "jax":
         import jax
         if result.dtype.kind == "V":  # NumPy does not export bfloat16
-            return jax.numpy.asarray(result)
-        return jax.dlpack.from_dlpack(result)
+            return jax.device_put(result, next(iter(array.devices())))
+        made = jax.dlpack.from_dlpack(result)
+        return made if made.devices() == array.devices() else jax.device_put(made, next(iter(array.devices())))
     if kind in ("numpy", "") and result.ndim == 0:
         return result[()]
     return result
@@ -92,6 +97,11 @@ def check_writable(out):
     """JAX arrays never change, whatever their memory says."""
     if kind_of(out) == "jax":
         raise BufferError("matmul: out is an array of JAX, which cannot be written; take the result instead")
+
+
+def assign(out, c):
+    """Writes c to out, both on a GPU and of one shape, in the order of the library's own stream."""
+    out[...] = c
 
 
 def stream_of(array):

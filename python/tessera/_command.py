@@ -3,7 +3,8 @@ import os
 import pathlib
 import subprocess
 
-_EXCEPTIONS = {2: ValueError, 3: OSError, 4: NotImplementedError}
+INCOMPLETE = 4  # with a report on stdout: what could be checked until then; without one: not available here
+_EXCEPTIONS = {2: ValueError, 3: OSError, INCOMPLETE: NotImplementedError}
 
 
 def path():
@@ -15,9 +16,10 @@ def path():
 
 
 def run(*arguments):
-    """(stdout, exit status) of the command, 0 or 1; what else it ends with is an exception with its message."""
+    """(stdout, exit status) of the command that has printed a report, 0, 1 or INCOMPLETE; what else it ends with is an exception
+    with its message."""
     done = subprocess.run([path(), *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           env={**os.environ, "NO_COLOR": "1"})
-    if done.returncode in (0, 1) and (done.stdout or done.returncode == 0):
+    if done.returncode == 0 or (done.returncode in (1, INCOMPLETE) and done.stdout):
         return done.stdout, done.returncode
     raise _EXCEPTIONS.get(done.returncode, RuntimeError)(done.stderr.strip().removeprefix("tessera "))

@@ -3,11 +3,15 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import pathlib
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
-from . import _command
+from . import _arguments, _command
+
+_KERNEL_DTYPES = ("float64", "float32", "float16", "bfloat16", "int32")
 
 
 class Report:
@@ -28,7 +32,8 @@ class Report:
         return f"<tessera {' '.join(self._words)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """What the command prints with --json. The kernel runs once more for it; reports do not differ between runs."""
+        """What the command prints with --json. The kernel runs once more for it; reports do not differ between runs, but for
+        those that the time limit ended."""
         if self._dict is None:
             self._dict = json.loads(_command.run(*self._words, "--json")[0])
         return json.loads(json.dumps(self._dict))
@@ -46,12 +51,31 @@ class Check(Report):
     """The findings and counters of a kernel."""
 
     def __repr__(self) -> str:
-        return f"<tessera {' '.join(self._words)}: {str(self).splitlines()[-1]}>"
+        return f"<tessera {' '.join(self._words)}: {self.verdict}>"
 
     @property
     def is_clean(self) -> bool:
-        """No errors and no warnings?"""
+        """No errors and no warnings, and all checked that was asked for?"""
         return self._status == 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Was all checked that was asked for? Not where the time limit ended the run: then findings and counters are those until
+        then."""
+        return self._status == 0 or (self._status == 1 and self.incomplete is None)
+
+    @property
+    def incomplete(self) -> str | None:
+        """Why not all was checked, and what to do; None where all was."""
+        if self._status == _command.INCOMPLETE:
+            return self.verdict.removeprefix("could not check: ")
+        summary = self.to_dict()["summary"]
+        return summary["incomplete"] or ("stopped at the time limit" if summary["timed_out"] else None)
+
+    @property
+    def verdict(self) -> str:
+        """The last line of the report."""
+        return str(self).splitlines()[-1]
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -64,29 +88,62 @@ class Check(Report):
         return self.to_dict()["counters"]["total"]
 
 
-def _words(command: str, kernel: str, m: int | None, n: int | None, k: int | None, options: dict[str, Any]) -> list[str]:
-    if str(kernel).startswith("-"):
-        raise ValueError(f"{command}: the kernel is {str(kernel)!r}: expected a name or a file; options are arguments of their own")
-    words = [command, str(kernel)]
-    for name, value in {"-m": m, "-n": n, "-k": k}.items():
+def _text(name: str, value: Any, call: str) -> str:
+    return _arguments.text(name, value, "text, as the command takes it", call)
+
+
+def _beta(name: str, value: Any, call: str) -> str:
+    return repr(_arguments.number(name, value, call))
+
+
+def _path(name: str, value: Any, call: str) -> str:
+    return _arguments.path(name, value, "the name of a file", call)
+
+
+def _dtype(_: str, value: Any, call: str) -> str:
+    return _arguments.dtype_name(value, call, _KERNEL_DTYPES)
+
+
+def _tile(_: str, value: Any, call: str) -> Any:
+    return _arguments.tile(value, call)
+
+
+def _seed(name: str, value: Any, call: str) -> int:
+    return _arguments.whole(name, value, call, bits=63)
+
+
+_OPTIONS: dict[str, Callable[[str, Any, str], Any]] = {
+    "dtype": _dtype, "tile": _tile, "order": _text, "device": _text, "against": _text, "cxxflags": _text, "suppress": _path,
+    "beta": _beta, "seed": _seed, "blocks": _arguments.whole, "time_limit": _arguments.whole, "registers": _arguments.whole,
+    "threads": _arguments.whole, "counters_only": _arguments.flag, "forget_tiles": _arguments.flag}
+
+
+def _words(command: str, kernel: Any, m: Any, n: Any, k: Any, options: dict[str, Any]) -> list[str]:
+    """The command's own words for what was asked."""
+    name = _arguments.path("the kernel", kernel, "a name such as 'tiled', or a file", command)
+    if name.startswith("-"):
+        raise ValueError(f"{command}: the kernel is {name!r}: expected a name or a file; options are arguments of their own")
+    words = [command, name]
+    for extent, value in {"m": m, "n": n, "k": k}.items():
         if value is not None:
-            words += [name, str(value)]
-    for name, value in options.items():
-        if value is None or value is False:
+            words += [f"-{extent}", str(_arguments.whole(extent, value, command))]
+    for option, value in options.items():
+        if value is None:
             continue
-        words.append("--" + name.replace("_", "-"))
-        if value is not True:
-            words[-1] += f"={value}"
+        given = _OPTIONS[option](option, value, command)
+        word = "--" + option.replace("_", "-")
+        words += [] if given is False else [word] if given is True else [f"{word}={given}"]
     return words
 
 
-def check(kernel: str, m: int | None = None, n: int | None = None, k: int | None = None, *, dtype: str | None = None,
+def check(kernel: str | os.PathLike[str], m: int | None = None, n: int | None = None, k: int | None = None, *, dtype: Any = None,
           tile: str | None = None, order: str | None = None, seed: int | None = None, beta: float | None = None,
           blocks: int | None = None, time_limit: int | None = None, device: str | None = None, registers: int | None = None,
-          threads: int | None = None, counters_only: bool = False, forget_tiles: bool = False, suppress: str | None = None,
-          cxxflags: str | None = None) -> Check:
+          threads: int | None = None, counters_only: bool = False, forget_tiles: bool = False,
+          suppress: str | os.PathLike[str] | None = None, cxxflags: str | None = None) -> Check:
     """Runs a kernel of the ladder, or of a file of your own, thread by thread, and says what is wrong with it and what it costs
-    on a GPU. The arguments are the options of `tessera check`, which docs/checker.md explains."""
+    on a GPU. The arguments are the options of `tessera check`, which docs/checker.md explains. A run that its time limit ends
+    gives the report until then: see is_complete."""
     return Check(_words("check", kernel, m, n, k, dict(
         dtype=dtype, tile=tile, order=order, seed=seed, beta=beta, blocks=blocks, time_limit=time_limit, device=device,
         registers=registers, threads=threads, counters_only=counters_only, forget_tiles=forget_tiles, suppress=suppress,
@@ -94,7 +151,7 @@ def check(kernel: str, m: int | None = None, n: int | None = None, k: int | None
 
 
 def explain(kernel: str, m: int | None = None, n: int | None = None, k: int | None = None, *, against: str | None = None,
-            dtype: str | None = None, tile: str | None = None, order: str | None = None, seed: int | None = None,
+            dtype: Any = None, tile: str | None = None, order: str | None = None, seed: int | None = None,
             beta: float | None = None, blocks: int | None = None, time_limit: int | None = None, device: str | None = None,
             registers: int | None = None, threads: int | None = None) -> Report:
     """What bounds a kernel of the ladder on a GPU, and what to change; with `against` two kernels side by side. The arguments

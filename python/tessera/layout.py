@@ -1,7 +1,7 @@
 """Layouts: functions from coordinates to indices, written shape:stride, and the algebra on them.
 
 Each function has the name and the meaning that it has in C++ and in `tessera layout eval`. Arguments are layouts, numbers,
-tuples (which may nest), tilers, or text for any of them.
+tuples or lists (which may nest), tilers, or text for any of them.
 
 >>> from tessera.layout import Layout, logical_divide, row_major
 >>> print(logical_divide(row_major(4, 8), (2, 4)))
@@ -9,12 +9,12 @@ tuples (which may nest), tilers, or text for any of them.
 """
 from __future__ import annotations
 
-from typing import Any, Tuple, Union
+from typing import Any, Callable, Iterator, Sequence, Union
 
-from . import _core
+from . import _arguments, _core
 from ._core import Swizzle, Tiler
 
-IntTuple = Union[int, Tuple["IntTuple", ...]]
+IntTuple = Union[int, Sequence["IntTuple"]]
 LayoutLike = Union["Layout", str]
 
 __all__ = ["Layout", "Swizzle", "Tiler", "blocked_product", "coalesce", "coalesce_modes", "col_major", "complement", "composed",
@@ -44,13 +44,19 @@ class Layout(_core.LayoutBase):
         return self.index(_text(coordinate[0] if len(coordinate) == 1 else coordinate))
 
     def __getitem__(self, mode: int) -> Layout:
-        """The layout of one mode."""
-        if not 0 <= mode < self.rank:
+        """The layout of one mode; -1 is the last."""
+        mode = _arguments.whole("a mode", mode, "Layout")
+        if not -self.rank <= mode < self.rank:
             raise IndexError(f"{self} has modes 0 to {self.rank - 1}, not {mode}")
-        return sublayout(self, mode)
+        return sublayout(self, mode % self.rank)
 
     def __len__(self) -> int:
+        """How many modes there are; size() counts coordinates."""
         return self.rank
+
+    def __iter__(self) -> Iterator[Layout]:
+        """The modes."""
+        return (sublayout(self, mode) for mode in range(self.rank))
 
     def __repr__(self) -> str:
         return f"tessera.Layout('{self}')"
@@ -62,13 +68,19 @@ class Layout(_core.LayoutBase):
         """The indices as a table of text; the elements of a marked tile stand in brackets."""
         return super().table(_text_or_none(tile), _text_or_none(at))
 
-    def svg(self, tile: IntTuple | None = None, at: IntTuple | None = None) -> str:
-        """The picture, with a tile marked."""
-        return super().svg(_text_or_none(tile), _text_or_none(at))
+    def svg(self, tile: IntTuple | None = None, at: IntTuple | None = None, value_at: Callable[[int], str] | None = None) -> str:
+        """The picture, with a tile marked; with value_at, what that gives for an index stands in its place."""
+        return super().svg(_text_or_none(tile), _text_or_none(at), value_at)
+
+    def tile(self, shape: IntTuple, at: IntTuple) -> tuple[int, Layout]:
+        """(the index of the first element, the layout from there on) of the tile `at` among tiles of `shape`, clipped at the edge."""
+        first, layout = super().tile_at(_text(shape), _text(at))
+        return first, Layout(str(layout))
 
     def svg_banks(self, elements_per_bank: int = 1, banks: int = 32) -> str:
         """Indices before and after a swizzle, coloured by bank of shared memory."""
-        return super().svg_banks(elements_per_bank, banks)
+        return super().svg_banks(_arguments.whole("elements_per_bank", elements_per_bank, "Layout.svg_banks"),
+                                 _arguments.whole("banks", banks, "Layout.svg_banks"))
 
     def svg_thread_values(self, shape: IntTuple) -> str:
         """Of a layout (thread, value) -> position in a tile of `shape`: who owns what."""
@@ -80,14 +92,15 @@ class Layout(_core.LayoutBase):
 
 def _text(value: Any) -> str:
     """The expression of a value."""
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return "(" + ",".join(map(_text, value)) + ")"
     if isinstance(value, (int, str, _core.LayoutBase, Swizzle, Tiler)) and not isinstance(value, bool):
         return str(value)
     try:
         return str(value.__index__())
     except AttributeError:
-        raise TypeError(f"{value!r} is no part of the layout algebra: expected a Layout, a number, a tuple, a Tiler or a Swizzle") from None
+        raise TypeError(f"{_arguments.said(value)}, is no part of the layout algebra: expected a Layout, a whole number, a tuple, "
+                        "a Tiler, a Swizzle, or text for one") from None
 
 
 def _text_or_none(value: Any) -> str | None:
@@ -100,7 +113,7 @@ def _call(name: str, *arguments: Any) -> Any:
 
 def evaluate(text: str) -> Any:
     """The value of an expression of `tessera layout eval`: an int, a tuple, a Layout, a Tiler or a Swizzle."""
-    value = _core.evaluate(text)
+    value = _core.evaluate(_arguments.text("the expression", text, "text such as 'row_major(4,8)'", "evaluate"))
     return Layout(str(value)) if isinstance(value, _core.LayoutBase) else value
 
 

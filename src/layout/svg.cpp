@@ -56,8 +56,12 @@ struct Range {
   std::size_t digits = 1;
 };
 
+std::string text_at(index_t index, const ValueAt& value_at) {
+  return value_at ? escaped(value_at(index)) : cat(index);
+}
+
 template <class AnyLayout>
-Range range_of(const AnyLayout& layout, const picture::Grid& grid) {
+Range range_of(const AnyLayout& layout, const picture::Grid& grid, const ValueAt& value_at = {}) {
   Range out;
   bool first = true;
   for (index_t p = 0; p < grid.planes; ++p)
@@ -66,7 +70,7 @@ Range range_of(const AnyLayout& layout, const picture::Grid& grid) {
         const index_t index = picture::index_at(layout, grid.coordinate(i, j, p));
         out.least = first ? index : std::min(out.least, index);
         out.most = first ? index : std::max(out.most, index);
-        out.digits = std::max(out.digits, std::to_string(index).size());
+        out.digits = std::max(out.digits, text_at(index, value_at).size());
         first = false;
       }
   return out;
@@ -91,32 +95,34 @@ std::string planes(const picture::Grid& grid, int cell_width, const std::string&
 
 template <class AnyLayout>
 std::string picture_of(const AnyLayout& layout, const IntTuple& shape,
-                       const std::optional<TileMark>& mark) {
+                       const std::optional<TileMark>& mark, const ValueAt& value_at) {
   std::string title = to_string(layout);
   const picture::Grid grid = picture::grid_of(shape, title);
   picture::check(mark, grid);
   if (mark) title += cat(", tile ", mark->tile, " at ", mark->at);
-  const Range range = range_of(layout, grid);
+  const Range range = range_of(layout, grid, value_at);
   return planes(grid, width_for(range.digits), title, [&](index_t i, index_t j, index_t p) {
     const IntTuple at = grid.coordinate(i, j, p);
     const index_t index = picture::index_at(layout, at);
     const bool marked = picture::is_marked(mark, at);
-    return Cell{cat(index), "",
+    return Cell{text_at(index, value_at), "",
                 marked ? "#ffd58a"
                        : shade(checked_add(index, -range.least),
                                checked_add(checked_add(range.most, -range.least), 1)),
-                marked};
+                marked, value_at ? cat("index ", index) : ""};
   });
 }
 
 }  // namespace
 
-std::string svg(const Layout& layout, const std::optional<TileMark>& mark) {
-  return picture_of(layout, layout.shape, mark);
+std::string svg(const Layout& layout, const std::optional<TileMark>& mark,
+                const ValueAt& value_at) {
+  return picture_of(layout, layout.shape, mark, value_at);
 }
 
-std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark) {
-  return picture_of(layout, layout.inner.shape, mark);
+std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark,
+                const ValueAt& value_at) {
+  return picture_of(layout, layout.inner.shape, mark, value_at);
 }
 
 std::string svg_thread_values(const Layout& thread_value, const IntTuple& shape) {

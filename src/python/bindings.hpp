@@ -7,6 +7,12 @@ namespace tessera::python {
 
 namespace nb = nanobind;
 
+/// tessera._arguments.`check`(...): what a caller gave, or a TypeError that says what is expected.
+template <class... Given>
+nb::object argument(const char* check, const Given&... given) {
+  return nb::module_::import_("tessera._arguments").attr(check)(given...);
+}
+
 void add_errors(nb::module_& m);
 void add_matmul(nb::module_& m);
 void add_products(nb::module_& m);

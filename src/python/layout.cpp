@@ -2,9 +2,14 @@
 // tessera/layout.py writes expressions, evaluate() gives their values.
 #include "tessera/layout/layout.hpp"
 
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "bindings.hpp"
@@ -58,12 +63,46 @@ std::optional<TileMark> mark_of(const std::optional<std::string>& tile,
   return out;
 }
 
-std::string picture(const AnyLayout& layout, const std::optional<TileMark>& mark) {
-  return layout.plain ? svg(layout.composed.inner, mark) : svg(layout.composed, mark);
+std::string picture(const AnyLayout& layout, const std::optional<TileMark>& mark,
+                    const ValueAt& value_at) {
+  return layout.plain ? svg(layout.composed.inner, mark, value_at)
+                      : svg(layout.composed, mark, value_at);
 }
 std::string table(const AnyLayout& layout, const std::optional<TileMark>& mark) {
   return layout.plain ? format_table(layout.composed.inner, mark)
                       : format_table(layout.composed, mark);
+}
+
+/// What one tile sees, clipped at the edge: the index of its first element, and the layout from
+/// there on. Of a composed layout the first index is part of the layout.
+std::pair<index_t, AnyLayout> tile_of(const AnyLayout& whole, const TileMark& mark) {
+  const Layout& inner = whole.composed.inner;
+  if (mark.tile.count != inner.rank() || mark.at.count != inner.rank())
+    throw Error(Category::argument,
+                cat("tile: ", mark.tile, " at ", mark.at, " is no part of ", whole.text()),
+                cat("a number for each of the ", inner.rank(), " modes"));
+  IntTuple first = mark.at;
+  LayoutBuilder modes;
+  for (int i = 0; i < inner.rank(); ++i) {
+    const index_t extent = mark.tile.mode(i).product(), at = mark.at.mode(i).product();
+    const index_t size = inner.mode(i).size(), from = checked_mul(extent, at);
+    if (extent < 1 || at < 0 || from >= size)
+      throw Error(Category::argument,
+                  cat("tile: there is no tile ", mark.at, " of ", mark.tile, " in ", whole.text()));
+    first.numbers.set(i, from);
+    modes.push(composition(inner.mode(i), Layout(std::min(extent, size - from), 1)));
+  }
+  const index_t offset = inner(first);
+  if (whole.plain) return {offset, {ComposedLayout(Swizzle(), 0, modes.done()), true}};
+  const ComposedLayout& c = whole.composed;
+  return {0,
+          {ComposedLayout(c.swizzle, c.outer, c.swizzled, c.offset + offset, modes.done()), false}};
+}
+
+std::vector<index_t> indices_of(const AnyLayout& layout) {
+  std::vector<index_t> out(static_cast<std::size_t>(layout.composed.size()));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = layout.composed(static_cast<index_t>(i));
+  return out;
 }
 
 void add_layout_class(nb::module_& m) {
@@ -85,9 +124,17 @@ void add_layout_class(nb::module_& m) {
       .def("table",
            [](const AnyLayout& l, const std::optional<std::string>& tile,
               const std::optional<std::string>& at) { return table(l, mark_of(tile, at)); })
-      .def("svg",
-           [](const AnyLayout& l, const std::optional<std::string>& tile,
-              const std::optional<std::string>& at) { return picture(l, mark_of(tile, at)); })
+      .def(
+          "svg",
+          [](const AnyLayout& l, const std::optional<std::string>& tile,
+             const std::optional<std::string>& at,
+             const ValueAt& value_at) { return picture(l, mark_of(tile, at), value_at); },
+          nb::arg().none(), nb::arg().none(), nb::arg().none() = nb::none())
+      .def("tile_at",
+           [](const AnyLayout& l, const std::string& tile, const std::string& at) {
+             return tile_of(l, {parse_tuple(tile), parse_tuple(at)});
+           })
+      .def("indices", indices_of, "Of all coordinates, the first mode fastest.")
       .def("svg_banks",
            [](const AnyLayout& l, index_t elements_per_bank, index_t banks) {
              return svg_swizzle(l.composed, elements_per_bank, banks);
@@ -96,11 +143,12 @@ void add_layout_class(nb::module_& m) {
            [](const AnyLayout& l, const std::string& shape) {
              return svg_thread_values(l.composed.inner, parse_tuple(shape));
            })
-      .def("__eq__",
-           [](const AnyLayout& a, nb::handle b) {
-             return nb::isinstance<AnyLayout>(b) &&
-                    a.text() == nb::cast<const AnyLayout&>(b).text();
-           })
+      .def(
+          "__eq__",
+          [](const AnyLayout& a, nb::handle b) {
+            return nb::isinstance<AnyLayout>(b) && a.text() == nb::cast<const AnyLayout&>(b).text();
+          },
+          nb::is_operator())
       .def("__hash__", [](const AnyLayout& l) { return std::hash<std::string>{}(l.text()); })
       .def("__str__", &AnyLayout::text);
 }
@@ -112,29 +160,59 @@ void add_layout(nb::module_& m) {
   nb::class_<Swizzle>(m, "Swizzle",
                       "swizzle(bits, base, shift): an index with `bits` of its bits replaced by "
                       "their exclusive-or with those `shift` places above; `base` low bits stay.")
-      .def(nb::init<int, int, int>(), nb::arg("bits"), nb::arg("base"), nb::arg("shift"))
+      .def(
+          "__init__",
+          [](Swizzle* self, nb::object bits, nb::object base, nb::object shift) {
+            const auto whole = [](const char* name, const nb::object& given) {
+              return nb::cast<int>(argument("whole", name, given, "Swizzle"));
+            };
+            new (self) Swizzle(whole("bits", bits), whole("base", base), whole("shift", shift));
+          },
+          nb::arg("bits").none(), nb::arg("base").none(), nb::arg("shift").none())
       .def_ro("bits", &Swizzle::bits)
       .def_ro("base", &Swizzle::base)
       .def_ro("shift", &Swizzle::shift)
       .def(
-          "__call__", [](const Swizzle& s, index_t index) { return s(index); }, nb::arg("index"))
-      .def("__eq__",
-           [](const Swizzle& a, nb::handle b) {
-             return nb::isinstance<Swizzle>(b) && a == nb::cast<const Swizzle&>(b);
+          "__call__",
+          [](const Swizzle& s, nb::object index) {
+            return s(
+                nb::cast<index_t>(argument("whole", "index", index, "Swizzle", nb::none(), 63)));
+          },
+          nb::arg("index").none())
+      .def("__getstate__", [](const Swizzle& s) { return std::tuple(s.bits, s.base, s.shift); })
+      .def("__setstate__",
+           [](Swizzle& s, const std::tuple<int, int, int>& state) {
+             new (&s) Swizzle(std::get<0>(state), std::get<1>(state), std::get<2>(state));
            })
+      .def(
+          "__eq__",
+          [](const Swizzle& a, nb::handle b) {
+            return nb::isinstance<Swizzle>(b) && a == nb::cast<const Swizzle&>(b);
+          },
+          nb::is_operator())
       .def("__hash__", [](const Swizzle& s) { return std::hash<std::string>{}(to_string(s)); })
       .def("__str__", [](const Swizzle& s) { return to_string(s); })
       .def("__repr__", [](const Swizzle& s) {
         return cat("tessera.Swizzle(", s.bits, ", ", s.base, ", ", s.shift, ")");
       });
   nb::class_<Tiler>(m, "Tiler", "Tiler('<2:1,4:1>'): one layout for each mode.")
-      .def("__init__",
-           [](Tiler* self, const std::string& text) { new (self) Tiler(parse_tiler(text)); })
+      .def(
+          "__init__",
+          [](Tiler* self, nb::object text) {
+            new (self) Tiler(parse_tiler(nb::cast<std::string>(
+                argument("text", "the tiler", text, "text such as '<2:1,4:1>'", "Tiler"))));
+          },
+          nb::arg().none())
+      .def("__getstate__", [](const Tiler& t) { return to_string(t); })
+      .def("__setstate__",
+           [](Tiler& t, const std::string& text) { new (&t) Tiler(parse_tiler(text)); })
       .def_prop_ro("rank", &Tiler::rank)
-      .def("__eq__",
-           [](const Tiler& a, nb::handle b) {
-             return nb::isinstance<Tiler>(b) && a == nb::cast<const Tiler&>(b);
-           })
+      .def(
+          "__eq__",
+          [](const Tiler& a, nb::handle b) {
+            return nb::isinstance<Tiler>(b) && a == nb::cast<const Tiler&>(b);
+          },
+          nb::is_operator())
       .def("__hash__", [](const Tiler& t) { return std::hash<std::string>{}(to_string(t)); })
       .def("__str__", [](const Tiler& t) { return to_string(t); })
       .def("__repr__", [](const Tiler& t) { return cat("tessera.Tiler('", to_string(t), "')"); });

@@ -6,6 +6,7 @@
 
 #include "batch_axes.hpp"
 #include "run_products.hpp"
+#include "tessera/core/overlap.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::python {
@@ -58,9 +59,16 @@ ConstMatrix right_matrix(const Right& b) {
   return b.array->matrix(Operand::Side::right);
 }
 
+/// Where the result goes, or in what type it would go to memory without gaps.
+struct Target {
+  DType dtype;
+  std::vector<index_t> strides;
+  void* data = nullptr;
+};
+
 /// C of the first product: the result lacks the row of a vector on the left and the column of one
 /// on the right.
-Matrix result_matrix(const Operand& c, const ConstMatrix& A, const ConstMatrix& B, bool has_rows,
+Matrix result_matrix(const Target& c, const ConstMatrix& A, const ConstMatrix& B, bool has_rows,
                      bool has_cols) {
   const std::size_t n = c.strides.size();
   const index_t col = has_cols ? c.strides[n - 1] : 1;
@@ -68,7 +76,13 @@ Matrix result_matrix(const Operand& c, const ConstMatrix& A, const ConstMatrix& 
   return {c.data, c.dtype, A.rows, B.cols, row, col};
 }
 
-Products products_of(const Operand& a, const Right& b, const Operand& c) {
+std::vector<index_t> dense_strides(const std::vector<index_t>& shape) {
+  std::vector<index_t> out(shape.size());
+  for (index_t i = std::ssize(shape), step = 1; i-- > 0; step *= shape[i]) out[i] = step;
+  return out;
+}
+
+Products products_of(const Operand& a, const Right& b, const Target& c) {
   const std::vector<index_t> batch = batch_shape(a, b);
   Products out{a.matrix(Operand::Side::left), right_matrix(b), {}, {}};
   const bool has_rows = a.shape.size() > 1, has_cols = b.shape().size() > 1;
@@ -103,6 +117,7 @@ struct BiasVector {
                             .c_str());
 }
 
+/// The bias for one product, checked; `device` is that of all operands.
 BiasVector bias_vector(const Operand& bias, const Products& p, int device) {
   const auto& shape = bias.shape;
   const index_t M = p.C.rows, N = p.C.cols;
@@ -175,33 +190,44 @@ void check_result(const Operand& a, const Right& b, const Operand& out) {
     throw nb::buffer_error("matmul: out lies on another device than a and b");
 }
 
-bool shares_bytes(const Operand& a, const Operand& b) {
+/// Do two arrays share memory?
+bool share_memory(const Operand& a, const Operand& b) {
   const auto modes = [](const Operand& m) {
-    std::vector<std::pair<index_t, index_t>> out;
-    for (std::size_t i = 0; i < m.shape.size(); ++i) out.emplace_back(m.shape[i], m.strides[i]);
+    std::vector<ByteMode> out;
+    for (std::size_t i = 0; i < m.shape.size(); ++i)
+      out.push_back({m.shape[i], m.strides[i] * size_of(m.dtype)});
     return out;
   };
-  const bool empty = std::find(a.shape.begin(), a.shape.end(), 0) != a.shape.end();
-  return !empty && ranges_meet(a.data, modes(a), b.data, modes(b), a.dtype);
+  for (const Operand* each : {&a, &b})
+    if (std::find(each->shape.begin(), each->shape.end(), 0) != each->shape.end()) return false;
+  const auto in_a = modes(a), in_b = modes(b);
+  return may_overlap({a.data, size_of(a.dtype), in_a}, {b.data, size_of(b.dtype), in_b});
 }
 
 bool is_same(const Operand& c, const Operand& out) {
-  return c.data == out.data && c.strides == out.strides;
+  bool same = c.data == out.data;
+  for (std::size_t i = 0; i < out.shape.size(); ++i)
+    same &= out.shape[i] == 1 || c.strides[i] == out.strides[i];
+  return same;
 }
 
-/// The array to add against the result: of one shape and type, and out itself or apart from it.
-void check_added(const Operand& c, const Operand& out) {
-  if (c.shape != out.shape)
+/// The array to add against the result that it is added to.
+void check_addend(const Operand& c, const std::vector<index_t>& shape, DType dtype, int device) {
+  if (c.shape != shape)
     throw nb::value_error(cat("matmul: c has shape ", shape_text(c.shape), ": expected ",
-                              shape_text(out.shape), ", as the result")
+                              shape_text(shape), ", as the result")
                               .c_str());
-  if (c.dtype != out.dtype)
+  if (c.dtype != dtype)
     throw nb::type_error(cat("matmul: c has elements of ", numpy_name(c.dtype), ": expected ",
-                             numpy_name(out.dtype), ", as the result")
+                             numpy_name(dtype), ", as the result")
                              .c_str());
-  if (c.device != out.device || c.device != Operand::kCpu)
-    throw nb::buffer_error("matmul: c and the result do not both lie on the CPU");
-  if (!is_same(c, out) && shares_bytes(c, out))
+  if (c.device != device) refuse_devices("c", c.device, device);
+}
+
+/// And that it is out itself or apart from it.
+void check_added(const Operand& c, const Operand& out) {
+  check_addend(c, out.shape, out.dtype, out.device);
+  if (!is_same(c, out) && share_memory(c, out))
     throw nb::buffer_error(
         "matmul: out shares memory with c; give it memory of its own, or c itself");
 }
@@ -222,12 +248,54 @@ void copy(const Operand& from, const Operand& to) {
   axis(axis, 0, static_cast<const char*>(from.data), static_cast<char*>(to.data));
 }
 
-void run_all(const Plan& plan, const Products& p, const Right& b, const BiasVector& bias,
+/// The problem of the first product. Of memory that is not there, or where there is no product at
+/// all, make_problem() would have nothing to look at.
+Problem problem_of(const Products& p, const Right& b, const Request& request,
+                   const Epilogue& epilogue) {
+  Problem out;
+  if (p.C.data != nullptr && p.count() > 0) {
+    out = make_problem(p.A, p.B, p.C, request.alpha, request.beta, epilogue);
+  } else {
+    out.M = p.C.rows, out.N = p.C.cols, out.K = p.A.cols;
+    out.in = p.A.dtype, out.out = p.C.dtype;
+    out.a = {p.A.row_stride, p.A.col_stride}, out.b = {p.B.row_stride, p.B.col_stride};
+    out.c = {p.C.row_stride, p.C.col_stride};
+    out.alpha = request.alpha, out.beta = request.beta;
+    out.epilogue = epilogue;
+  }
+  if (b.packed != nullptr) out.b = {p.B.cols, 1};
+  return out;
+}
+
+/// What a call comes to, with everything checked.
+struct Call {
+  Products products;
+  BiasVector bias;
+  Plan plan;
+};
+
+Call call_of(const Operand& a, const Right& b, const Target& target, const Operand* bias,
              const Request& request) {
-  if (b.packed == nullptr || plan.device != "cpu")
-    return run_products(plan, p, bias.data, reinterpret_cast<CUstream_st*>(request.stream));
+  Call out{products_of(a, b, target), {}, {}};
+  Products& p = out.products;
+  if (bias != nullptr) out.bias = bias_vector(*bias, p, a.device);
+  p.simplify(out.bias.side == Bias::per_row);
+  const Epilogue epilogue{.activation = request.activation, .bias = out.bias.side};
+  out.plan = make_plan(problem_of(p, b, request, epilogue), options_for(a, b, request));
+  if (target.data != nullptr && p.may_overlap())
+    throw nb::buffer_error(
+        "matmul: out shares memory with a or b, or holds an element twice; give it memory of its "
+        "own");
+  return out;
+}
+
+void run_all(const Call& call, const Right& b, const Request& request) {
+  const Products& p = call.products;
+  if (b.packed == nullptr || call.plan.device != "cpu")
+    return run_products(call.plan, p, call.bias.data,
+                        reinterpret_cast<CUstream_st*>(request.stream));
   for_each_product(p, 0, [&](const auto& A, const auto&, const auto& C) {
-    run(plan, A, *b.packed, C, bias.data);
+    run(call.plan, A, *b.packed, C, call.bias.data);
   });
 }
 
@@ -271,24 +339,19 @@ void multiply(const Operand& a, const Right& b, const Operand& out, const Added&
   check_result(a, b, out);
   check_activation(a.dtype, request.activation);
   if (added.c != nullptr) check_added(*added.c, out);
-  Products p = products_of(a, b, out);
-  if (p.count() == 0) return;
-  const BiasVector vector =
-      added.bias == nullptr ? BiasVector{} : bias_vector(*added.bias, p, a.device);
-  p.simplify(vector.side == Bias::per_row);
-  const Options options = options_for(a, b, request);
-  const Epilogue epilogue{.activation = request.activation, .bias = vector.side};
-  const Problem problem = make_problem(p.A, p.B, p.C, request.alpha, request.beta, epilogue);
-  const Plan plan = make_plan(problem, options);
-  if (p.may_overlap())
-    throw nb::buffer_error(
-        "matmul: out may share memory with a or b, or hold an element twice; give it memory of its "
-        "own");
+  if (added.bias != nullptr && added.bias->device != Operand::kCpu &&
+      share_memory(*added.bias, out))
+    throw nb::buffer_error("matmul: out shares memory with bias; give it memory of its own");
+  const Call call = call_of(a, b, {out.dtype, out.strides, out.data}, added.bias, request);
+  if (call.products.count() == 0) return;
+  const bool copies = added.c != nullptr && request.beta != 0;
+  if (copies && a.device != Operand::kCpu) added.copy();
   const auto work = [&] {
-    if (added.c != nullptr && request.beta != 0) copy(*added.c, out);
-    run_all(plan, p, b, vector, request);
+    if (copies && a.device == Operand::kCpu) copy(*added.c, out);
+    run_all(call, b, request);
   };
-  if (problem.flops() * static_cast<double>(p.count()) < kKeepLockFlops) {
+  const double flops = call.plan.problem.flops() * static_cast<double>(call.products.count());
+  if (flops < kKeepLockFlops) {
     work();
   } else {
     const nb::gil_scoped_release released;
@@ -296,27 +359,17 @@ void multiply(const Operand& a, const Right& b, const Operand& out, const Added&
   }
 }
 
-Planned plan(const Operand& a, const Right& b, DType out, const Operand* bias,
-             const Request& request) {
+CallPlan plan(const Operand& a, const Right& b, DType dtype, const Operand* out, const Added& added,
+              const Request& request) {
   const std::vector<index_t> shape = product_shape(a, b);
   check_activation(a.dtype, request.activation);
-  Problem problem;
-  problem.M = a.matrix().rows, problem.N = right_matrix(b).cols, problem.K = a.shape.back();
-  problem.in = a.dtype, problem.out = out;
-  problem.a = {a.matrix().row_stride, a.matrix().col_stride};
-  const ConstMatrix B = right_matrix(b);
-  problem.b = b.packed != nullptr ? Strides{B.cols, 1} : Strides{B.row_stride, B.col_stride};
-  problem.c = {problem.N, 1};
-  problem.alpha = request.alpha, problem.beta = request.beta;
-  problem.epilogue.activation = request.activation;
-  if (bias != nullptr)
-    problem.epilogue.bias = bias->shape.size() == 2 && bias->shape[1] == 1 && problem.N != 1
-                                ? Bias::per_row
-                                : Bias::per_column;
-  index_t products = 1;
-  const std::size_t matrix_axes = (a.shape.size() > 1) + (b.shape().size() > 1);
-  for (std::size_t i = 0; i + matrix_axes < shape.size(); ++i) products *= shape[i];
-  return {make_plan(problem, options_for(a, b, request)), products};
+  if (out != nullptr) check_result(a, b, *out);
+  if (added.c != nullptr && out != nullptr) check_added(*added.c, *out);
+  else if (added.c != nullptr) check_addend(*added.c, shape, dtype, a.device);
+  const Target target = out != nullptr ? Target{out->dtype, out->strides, out->data}
+                                       : Target{dtype, dense_strides(shape)};
+  const Call call = call_of(a, b, target, added.bias, request);
+  return {call.plan, call.products.count()};
 }
 
 }  // namespace tessera::python

@@ -3,6 +3,7 @@
 // element is read; then as many axes as can be become one matrix or one batch.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,23 +37,28 @@ std::vector<index_t> product_shape(const Operand& a, const Right& b);
 /// Element types that a product of `in` can have; the first where nobody asks for another.
 std::vector<DType> result_dtypes(DType in);
 
-/// What is added: a vector, and an array of the result's shape and type, whose elements are copied
-/// to `out` before anything else is written there. Null: nothing, or what `out` holds.
+/// What is added: a vector, and an array of the result's shape and type, whose elements come to
+/// `out` before anything else is written there. Null: nothing, or what `out` holds.
 struct Added {
   const Operand* bias = nullptr;
   const Operand* c = nullptr;
+  std::function<void()> copy = {};  ///< writes c to out, where they lie on a GPU
 };
 
 /// out = activation(alpha * a * b + beta * c + bias) for all of them.
 void multiply(const Operand& a, const Right& b, const Operand& out, const Added& added,
               const Request& request);
 
-/// The plan alone, for a result of `out` in rows without gaps, and how many products it is for.
-struct Planned {
+/// What multiply() would do: the plan of one product, and how many products it is for. Batches have
+/// become rows where they can.
+struct CallPlan {
   Plan plan;
-  index_t products;
+  index_t products = 1;
 };
-Planned plan(const Operand& a, const Right& b, DType out, const Operand* bias,
-             const Request& request);
+
+/// Checks what multiply() checks, and writes nothing. Without `out`, for a result of `dtype` in
+/// rows without gaps.
+CallPlan plan(const Operand& a, const Right& b, DType dtype, const Operand* out, const Added& added,
+              const Request& request);
 
 }  // namespace tessera::python

@@ -75,13 +75,15 @@ void add_operand(nb::module_& m) {
 void add_packed_matrix(nb::module_& m) {
   nb::class_<PackedMatrix>(
       m, "PackedMatrix",
-      "PackedMatrix(b, /, *, transpose=False): a matrix b (K, N) that many products have in "
-      "common, "
-      "packed once. A copy; the products have the bits that they have with b itself.")
+      "PackedMatrix(b, *, transpose=False): a matrix b (K, N) that many products have in common, "
+      "packed once. A copy; the products have the bits that they have with b itself. Of float64, "
+      "float32, float16, bfloat16, int8 or uint8; int32 is not packed.")
       .def(
           "__init__",
-          [](PackedMatrix* self, nb::object b, bool transpose) {
-            nb::module_::import_("tessera._arrays").attr("check_plain")(b, "b");
+          [](PackedMatrix* self, nb::object b, nb::object transposes) {
+            const bool transpose =
+                nb::cast<bool>(argument("flag", "transpose", transposes, "PackedMatrix"));
+            nb::module_::import_("tessera._arrays").attr("check_plain")(b, "b", "PackedMatrix");
             Operand operand(b, "b", Access::read);
             if (operand.shape.size() != 2)
               throw nb::value_error(
@@ -92,7 +94,15 @@ void add_packed_matrix(nb::module_& m) {
             if (transpose) operand.transpose();
             new (self) PackedMatrix(operand.matrix());
           },
-          nb::arg("b"), nb::kw_only(), nb::arg("transpose") = false)
+          nb::arg("b").none(), nb::kw_only(), nb::arg("transpose") = false)
+      .def("__copy__", [](nb::object self) { return self; })  // it never changes
+      .def("__deepcopy__", [](nb::object self, nb::handle) { return self; })
+      .def("__reduce__",
+           [](nb::handle) -> nb::object {
+             throw nb::type_error(
+                 "PackedMatrix: it is packed for this machine and cannot be pickled; pickle the "
+                 "matrix that it was made of");
+           })
       .def_prop_ro("shape",
                    [](const PackedMatrix& p) { return nb::make_tuple(p.rows(), p.cols()); })
       .def_prop_ro("dtype", [](const PackedMatrix& p) { return numpy_name(p.dtype()); })
@@ -121,8 +131,8 @@ void add_products(nb::module_& m) {
       [](const Operand& a, nb::handle b, const Operand& out, const Operand* bias, const Operand* c,
          double alpha, double beta, const std::optional<std::string>& activation,
          const std::string& algorithm, const std::optional<std::string>& tile,
-         std::optional<int> threads, std::uintptr_t stream) {
-        multiply(a, right_of(b), out, {.bias = bias, .c = c},
+         std::optional<int> threads, std::uintptr_t stream, const nb::object& copy) {
+        multiply(a, right_of(b), out, {.bias = bias, .c = c, .copy = [&] { copy(); }},
                  request_of(alpha, beta, activation, algorithm, tile, threads, stream));
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("bias").none() = nb::none(),
@@ -130,18 +140,20 @@ void add_products(nb::module_& m) {
       nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
       nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
       nb::arg("threads").none() = nb::none(), nb::arg("stream") = 0,
-      "out = activation(alpha * a * b + beta * c + bias); beta scales what out holds without c.");
+      nb::arg("copy").none() = nb::none(),
+      "out = activation(alpha * a * b + beta * c + bias); beta scales what out holds without c. "
+      "copy() writes c to out where they lie on a GPU, once all is checked.");
   m.def(
       "plan",
-      [](const Operand& a, nb::handle b, const std::string& dtype, const Operand* bias,
-         double alpha, double beta, const std::optional<std::string>& activation,
-         const std::string& algorithm, const std::optional<std::string>& tile,
-         std::optional<int> threads) {
-        Planned made = plan(a, right_of(b), parse_dtype(dtype), bias,
-                            request_of(alpha, beta, activation, algorithm, tile, threads, 0));
-        return nb::make_tuple(std::move(made.plan), made.products);
+      [](const Operand& a, nb::handle b, const std::string& dtype, const Operand* out,
+         const Operand* bias, const Operand* c, double alpha, double beta,
+         const std::optional<std::string>& activation, const std::string& algorithm,
+         const std::optional<std::string>& tile, std::optional<int> threads) {
+        return plan(a, right_of(b), parse_dtype(dtype), out, {.bias = bias, .c = c},
+                    request_of(alpha, beta, activation, algorithm, tile, threads, 0));
       },
-      nb::arg("a"), nb::arg("b"), nb::arg("dtype"), nb::arg("bias").none(), nb::kw_only(),
+      nb::arg("a"), nb::arg("b"), nb::arg("dtype"), nb::arg("out").none() = nb::none(),
+      nb::arg("bias").none() = nb::none(), nb::arg("c").none() = nb::none(), nb::kw_only(),
       nb::arg("alpha") = 1.0, nb::arg("beta") = 0.0, nb::arg("activation").none() = nb::none(),
       nb::arg("algorithm") = "auto", nb::arg("tile").none() = nb::none(),
       nb::arg("threads").none() = nb::none());

@@ -20,6 +20,37 @@ def test_text_and_tuples_make_the_same_layout():
     assert [str(mode) for mode in a] == ["4:2", "2:1"]
 
 
+def test_modes_are_found_as_in_a_sequence():
+    a = Layout("((2,2),8,3):((1,16),2,64)")
+    assert [str(mode) for mode in a] == [str(a[i]) for i in range(len(a))] == ["((2,2)):((1,16))", "8:2", "3:64"]
+    assert a[-1] == a[2] and a[-3] == a[0] and a[np.int64(1)] == a[1]
+    for mode in (3, -4):
+        with pytest.raises(IndexError, match=f"has modes 0 to 2, not {mode}"):
+            a[mode]
+    assert [0, *a][0] == 0 and "8:2" in map(str, reversed(a))
+
+
+def test_lists_are_tuples():
+    assert Layout([4, [2, 2]], [4, [2, 1]]) == Layout((4, (2, 2)), (4, (2, 1))) and tessera.row_major([4, 2], 3) == tessera.row_major((4, 2), 3)
+    assert tessera.row_major(4, 2)([3, 1]) == 7 and layout.logical_divide(tessera.row_major(4, 8), [2, 4]).rank == 2
+
+
+def test_values_of_another_kind_are_not_equal():
+    for value in (tessera.row_major(4, 2), tessera.swizzle(3, 0, 3), Tiler("<2:1,4:1>")):
+        assert value != None and value != str(value) and not value == 5  # noqa: E711
+
+
+def test_a_tile_is_where_its_elements_are():
+    for whole in (tessera.row_major(5, 6), Layout("(5,6):(-6,2)"), layout.composition(tessera.swizzle(2, 0, 2), tessera.row_major(5, 6))):
+        for i, j in itertools.product(range(3), range(2)):
+            first, tile = whole.tile((2, 4), (i, j))
+            assert tile.shape == (min(2, 5 - 2 * i), min(4, 6 - 4 * j))
+            assert all(first + tile(r, c) == whole(2 * i + r, 4 * j + c) for r, c in itertools.product(*map(range, tile.shape)))
+    for shape, at in [((2, 2), (3, 0)), ((2, 2), (0, -1)), ((0, 2), (0, 0)), ((2,), (0,)), ((2, 2, 2), (0, 0, 0))]:
+        with pytest.raises(ValueError, match="^tile: "):
+            tessera.row_major(5, 6).tile(shape, at)
+
+
 def test_calling_gives_the_index_of_a_coordinate():
     a = Layout("((2,2),8):((1,16),2)")
     for (i, j), k in itertools.product(itertools.product(range(2), range(2)), range(8)):

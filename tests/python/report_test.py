@@ -23,6 +23,7 @@ def test_check_prints_what_the_command_prints():
 def test_a_kernel_of_a_file_with_a_mistake_has_findings():
     report = tessera.check(pathlib.Path(__file__).parents[1] / "support/racy_kernel.cpp")
     assert not report.is_clean and "race" in str(report) and "error" in repr(report)
+    assert report.is_complete and report.incomplete is None
 
 
 def test_explain_prints_what_the_command_prints():
@@ -41,3 +42,14 @@ def test_usage_is_refused_as_by_the_command():
     for ask in (tessera.check, tessera.explain):
         with pytest.raises(ValueError, match="the kernel is '--help': expected a name or a file"):
             ask("--help")
+
+
+def test_a_run_that_its_time_limit_ends_is_reported_until_then():
+    report = tessera.check("naive", 512, 512, 512, time_limit=1, threads=1)
+    assert not report.is_clean and not report.is_complete
+    assert report.verdict.startswith("could not check: time limit of 1 s reached after ") and report.verdict in repr(report)
+    assert report.incomplete.startswith("time limit of 1 s") and "raise --time-limit" in report.incomplete
+    assert "flops" in str(report) and "incomplete" in report.html()
+    whole = tessera.check("naive", 4, 4, 4)
+    assert whole.is_complete and whole.incomplete is None and whole.verdict == "clean: no findings in 1 block"
+    assert isinstance(whole, tessera.Check) and isinstance(tessera.explain("naive"), tessera.Report)

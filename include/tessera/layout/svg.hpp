@@ -1,6 +1,7 @@
 // Layouts as pictures: SVG text, the same for the same input, readable on light and dark ground.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -8,12 +9,17 @@
 
 namespace tessera {
 
-/// Each cell shows its index, darker as it grows; a marked tile stands out. Throws Error(argument)
-/// for more than kMaxPictureCells cells, numbers known only at run time, or a tile that is not
-/// there.
-std::string svg(const Layout& layout, const std::optional<TileMark>& mark = {});
+/// What lies at an index, as text.
+using ValueAt = std::function<std::string(index_t index)>;
+
+/// Each cell shows its index, darker as it grows, or with `value_at` what lies there; a marked tile
+/// stands out. Throws Error(argument) for more than kMaxPictureCells cells, numbers known only at
+/// run time, or a tile that is not there.
+std::string svg(const Layout& layout, const std::optional<TileMark>& mark = {},
+                const ValueAt& value_at = {});
 /// The same of a swizzled or composed layout.
-std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark = {});
+std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark = {},
+                const ValueAt& value_at = {});
 
 /// A thread-value map: (thread, value) -> position in a tile of `shape`, first mode fastest. Each
 /// cell shows "T3" over "V1" and has the colour of its thread.

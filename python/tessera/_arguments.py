@@ -1,0 +1,150 @@
+"""What callers give beside arrays, checked: a value of another kind is a TypeError that says what is expected, and what to do."""
+from __future__ import annotations
+
+import operator
+import os
+import re
+from typing import Any
+
+import numpy
+
+from . import _core
+
+RESULTS = ("float64", "float32", "float16", "bfloat16", "int32", "int8", "uint8")
+
+
+def said(value: Any) -> str:
+    """A value as messages name it: "'2', a str"."""
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    with_article = f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
+    text = repr(value)
+    return with_article if len(text) > 40 or "\n" in text else f"{text}, {with_article}"
+
+
+def refuse(call: str, name: str, value: Any, expected: str) -> TypeError:
+    return TypeError(f"{call}: {name} is {said(value)}: expected {expected}")
+
+
+def number(name: str, value: Any, call: str = "matmul") -> float:
+    """A real number as a float. One whose gradient would be lost is none."""
+    if isinstance(value, (float, int)):
+        return float(value)
+    if getattr(value, "requires_grad", False):
+        raise refuse(call, name, value, "a number; it gets no gradient here: multiply the result by it instead")
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise refuse(call, name, value, "a number, such as 2.0")
+
+
+def whole(name: str, value: Any, call: str = "matmul", least: int | None = None, bits: int = 31) -> int:
+    """A whole number of so many bits and a sign."""
+    expected = "a whole number" if least is None else f"a whole number of {least} or more"
+    try:
+        n = operator.index(value)
+    except TypeError:
+        raise refuse(call, name, value, expected) from None
+    if least is not None and n < least:
+        raise ValueError(f"{call}: {name} is {n}: expected {least} or more")
+    if not -(1 << bits) <= n < 1 << bits:
+        raise ValueError(f"{call}: {name} is {n}: expected a number of {bits} bits")
+    return n
+
+
+def threads(value: Any, call: str = "matmul") -> int | None:
+    """How many threads of the CPU: None leaves it open."""
+    if value is None:
+        return None
+    try:
+        n = operator.index(value)
+    except TypeError:
+        raise refuse(call, "threads", value, "a whole number of 1 or more, or None") from None
+    if not 1 <= n <= 4096:
+        raise ValueError(f"{call}: threads is {n}: expected 1 or more, or None" if n < 1 else
+                         f"{call}: threads is {n}: expected at most 4096")
+    return n
+
+
+def flag(name: str, value: Any, call: str = "matmul") -> bool:
+    """True or False; 'no' is neither."""
+    if value is True or value is False or isinstance(value, numpy.bool_):
+        return bool(value)
+    raise refuse(call, name, value, "True or False")
+
+
+def text(name: str, value: Any, expected: str, call: str = "matmul") -> str:
+    if isinstance(value, str):
+        return value
+    raise refuse(call, name, value, expected)
+
+
+def text_or_none(name: str, value: Any, expected: str, call: str = "matmul") -> str | None:
+    return None if value is None else text(name, value, expected, call)
+
+
+def path(name: str, value: Any, expected: str, call: str) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        return os.fsdecode(value)
+    raise refuse(call, name, value, expected)
+
+
+def algorithm(value: Any, call: str = "matmul") -> str:
+    return text("algorithm", value, "'auto' or a name that tessera.algorithms() lists", call)
+
+
+def activation(value: Any, call: str = "matmul") -> str | None:
+    return text_or_none("activation", value, "None, 'relu', 'gelu' or 'silu'", call)
+
+
+def tile(value: Any, call: str = "matmul") -> str | None:
+    return text_or_none("tile", value, "text such as '32x32x64' or '128x128x8/8x8', or None", call)
+
+
+def dtype_name(value: Any, call: str = "matmul", allowed: tuple[str, ...] = RESULTS) -> str:
+    """'float32' of 'f32', 'f4', numpy.float32, numpy.dtype('float32'), jax.numpy.float32, torch.float32; 'bfloat16' of ml_dtypes'."""
+    if isinstance(value, str) and value == "f8":
+        raise TypeError(f"{call}: dtype is 'f8', which is float64 in NumPy and a number of 8 bits in Tessera: write float64, "
+                        "float8_e4m3fn or float8_e5m2")
+    name = _name_of(value)
+    if name is None or name not in allowed:
+        raise refuse(call, "dtype", value, f"{', '.join(allowed[:-1])} or {allowed[-1]}, as text or as a type of NumPy, ml_dtypes, "
+                                           "JAX or PyTorch")
+    return name
+
+
+def _name_of(value: Any) -> str | None:
+    if type(value).__module__ == "torch":
+        return str(value).rpartition(".")[2]
+    if value is None or isinstance(value, (tuple, list, dict)):
+        return None
+    if isinstance(value, str):
+        try:
+            return _core.dtype_name(value.strip())
+        except TypeError:
+            pass
+    try:
+        known = numpy.dtype(value)
+    except (TypeError, ValueError):
+        return None
+    return known.name if known.isnative else None
+
+
+def device_name(value: Any, call: str = "matmul") -> str:
+    """'cpu' or 'cuda:N' of text in any case, or of a device of JAX, PyTorch or CuPy."""
+    root = type(value).__module__.partition(".")[0]
+    if root == "torch":
+        value = str(value)
+    elif root in ("jax", "jaxlib") and hasattr(value, "platform"):
+        value = f"{value.platform}:{value.local_hardware_id or 0}"
+    elif root == "cupy":
+        value = f"cuda:{value.id}"
+    if not isinstance(value, str):
+        raise refuse(call, "device", value, "'cpu', 'cuda' or 'cuda:N', or a device of JAX, PyTorch or CuPy")
+    found = re.fullmatch(r"(cpu|cuda|gpu)(?::(\d+))?", value.strip().lower())
+    if found is None:
+        raise ValueError(f"{call}: device is {value!r}: expected 'cpu', 'cuda' or 'cuda:N'")
+    return "cpu" if found[1] == "cpu" else f"cuda:{int(found[2] or 0)}"

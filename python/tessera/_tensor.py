@@ -1,0 +1,138 @@
+"""Tensor: the elements of an array, found through a layout."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from . import _arguments
+from .layout import IntTuple, Layout, LayoutLike
+
+
+class Tensor:
+    """Memory and a layout: tensor[i, j] is the element at index layout(i, j). A view, nothing is copied.
+
+    Tensor(array): with the shape and the strides that the array has. Tensor(array, layout): the elements of an array without
+    gaps, numbered in the order in which they lie in memory. The array is NumPy's, or another that DLPack hands over."""
+
+    def __init__(self, array: Any, layout: LayoutLike | None = None):
+        array = _numpy(array)
+        self._memory, self._first = _memory(array)
+        if layout is None:
+            self._layout = Layout(array.shape, tuple(stride // array.itemsize for stride in array.strides))
+            return
+        if self._memory.size != array.size:
+            raise ValueError(f"Tensor: the array of shape {array.shape} has gaps or repeats elements: expected one without them, or no "
+                             "layout but its own")
+        self._first = 0
+        self._layout = _inside(layout, 0, self._memory)
+
+    @property
+    def layout(self) -> Layout:
+        """From coordinates to elements counted from the first."""
+        return self._layout
+
+    @property
+    def shape(self) -> Any:
+        """Of the layout; it may nest."""
+        return self._layout.shape
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's element type."""
+        return self._memory.dtype
+
+    def _at(self, coordinate: Any) -> int:
+        """Where an element lies in memory. (The layout itself would go on beyond its shape.)"""
+        given = coordinate if isinstance(coordinate, tuple) else (coordinate,)
+        sizes = _sizes(self.shape)
+        sizes = sizes if len(given) == len(sizes) else [math.prod(sizes)]
+        fits = len(given) == len(sizes) and all(isinstance(i, tuple) or 0 <= _arguments.whole("a coordinate", i, "Tensor") < n
+                                                for i, n in zip(given, sizes))
+        index = self._first + self._layout(*given) if fits else -1
+        if not 0 <= index < self._memory.size:
+            raise IndexError(f"Tensor: there is no element {coordinate} in {self._layout}")
+        return index
+
+    def __getitem__(self, coordinate: Any) -> Any:
+        """The element of a coordinate: a number for each mode, or a single one, which counts with the first mode fastest."""
+        return self._memory[self._at(coordinate)]
+
+    def __setitem__(self, coordinate: Any, value: Any) -> None:
+        self._memory[self._at(coordinate)] = value
+
+    def tile(self, shape: IntTuple, at: IntTuple) -> Tensor:
+        """The tile `at` among tiles of `shape`, clipped at the edge: a view too."""
+        first, layout = self._layout.tile(shape, at)
+        return self._view(self._first + first, layout)
+
+    def through(self, layout: LayoutLike) -> Tensor:
+        """The same memory from the same first element on, seen through another layout, such as one that a function of the algebra
+        makes of tensor.layout."""
+        return self._view(self._first, _inside(layout, self._first, self._memory))
+
+    def _view(self, first: int, layout: Layout) -> Tensor:
+        out = object.__new__(Tensor)
+        out._memory, out._first, out._layout = self._memory, first, layout
+        return out
+
+    def numpy(self) -> numpy.ndarray:
+        """A copy of the elements: an axis for each mode."""
+        indices = numpy.array(self._layout.indices(), numpy.intp) + self._first
+        return self._memory[indices.reshape(_sizes(self.shape), order="F")]
+
+    def svg(self, tile: IntTuple | None = None, at: IntTuple | None = None) -> str:
+        """The picture of the layout with the elements in it, and a tile marked."""
+        return self._layout.svg(tile, at, lambda index: _shown(self._memory[self._first + index]))
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __str__(self) -> str:
+        return str(self.numpy())
+
+    def __repr__(self) -> str:
+        return f"<tessera.Tensor {self.dtype} {self._layout}>"
+
+
+def _numpy(array: Any) -> numpy.ndarray:
+    """As an array of NumPy in the same memory."""
+    if not isinstance(array, numpy.ndarray):
+        if not hasattr(array, "__dlpack__"):
+            raise _arguments.refuse("Tensor", "the array", array, "an array of NumPy, or another that DLPack hands over")
+        array = numpy.from_dlpack(array)
+    if array.ndim == 0 or any(stride % array.itemsize for stride in array.strides):
+        raise ValueError(f"Tensor: the array has shape {array.shape} and strides of {array.strides} bytes: expected at least one axis, "
+                         f"and strides of whole elements, of {array.itemsize} bytes")
+    return array
+
+
+def _memory(array: numpy.ndarray) -> tuple[numpy.ndarray, int]:
+    """(all elements that lie between the lowest and the highest address, which of them is the array's first)."""
+    forwards = array[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in array.strides)]
+    steps = [stride // array.itemsize for stride in forwards.strides]
+    count = 1 + sum((n - 1) * step for n, step in zip(array.shape, steps)) if array.size else 0
+    first = sum((n - 1) * step for n, step, stride in zip(array.shape, steps, array.strides) if stride < 0) if array.size else 0
+    return numpy.lib.stride_tricks.as_strided(forwards, (count,), (array.itemsize,)), first
+
+
+def _inside(layout: LayoutLike, first: int, memory: numpy.ndarray) -> Layout:
+    """The layout, all of whose indices, counted from `first`, lie in memory."""
+    out = layout if isinstance(layout, Layout) else Layout(layout)
+    indices = out.indices()
+    if indices and not (0 <= first + min(indices) and first + max(indices) < memory.size):
+        raise ValueError(f"Tensor: {out} has indices from {min(indices)} to {max(indices)}: expected {-first} to "
+                         f"{memory.size - 1 - first}, where the array has elements")
+    return out
+
+
+def _sizes(shape: Any) -> list[int]:
+    """How many coordinates each mode has."""
+    def size(mode: Any) -> int:
+        return math.prod(map(size, mode)) if isinstance(mode, tuple) else mode
+    return [size(mode) for mode in (shape if isinstance(shape, tuple) else (shape,))]
+
+
+def _shown(value: Any) -> str:
+    return f"{float(value):.4g}" if value.dtype.kind in "fV" else str(value)
