@@ -49,7 +49,7 @@ double Event::seconds_between(const Event&, const Event&) { refuse(); }
 
 DeviceBuffer::DeviceBuffer(std::size_t, int) { refuse(); }
 DeviceBuffer::~DeviceBuffer() = default;
-PinnedBuffer::PinnedBuffer(std::size_t) { refuse(); }
+PinnedBuffer::PinnedBuffer(std::size_t, int) { refuse(); }
 PinnedBuffer::~PinnedBuffer() = default;
 
 void copy(void*, const void*, std::size_t, const Stream&) { refuse(); }

@@ -54,7 +54,7 @@ Count count_devices() {
   out.status = cudaGetDeviceCount(&out.devices);
   if (out.status != cudaSuccess) {
     out.devices = 0;
-    (void)cudaGetLastError();
+    detail::forget_own_error();
   }
   return out;
 }
@@ -133,6 +133,7 @@ std::string runtime_version() {
 }
 
 index_t free_memory(int number) {
+  detail::expect_usable();
   const OnDevice on(number);
   std::size_t free = 0, all = 0;
   detail::check(cudaMemGetInfo(&free, &all), cat("asking device ", number));

@@ -26,6 +26,13 @@ History& history() {
   return one;
 }
 
+/// What cudaGetLastError() would have told the caller before this thread's latest public call.
+thread_local cudaError_t earlier = cudaSuccess;
+
+std::string error_text(cudaError_t status) {
+  return cat(cudaGetErrorName(status), ", ", cudaGetErrorString(status));
+}
+
 bool ends_cuda(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -47,6 +54,19 @@ bool ends_cuda(cudaError_t status) {
   }
 }
 
+/// CUDA has not started. Without a driver it says so for ever, whoever asks.
+bool is_no_start(cudaError_t status) {
+  switch (status) {
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+    case cudaErrorDevicesUnavailable: return true;
+    default: return false;
+  }
+}
+
 [[noreturn]] void refuse_after(const std::string& fault) {
   throw Error(Category::unavailable, "CUDA no longer works in this process", {}, {},
               cat("the first fault was: ", fault, "; start a new process"));
@@ -56,7 +76,7 @@ bool ends_cuda(cudaError_t status) {
 
 void check(cudaError_t status, const std::string& what) {
   if (status == cudaSuccess) return;
-  const std::string text = cat(cudaGetErrorName(status), ", ", cudaGetErrorString(status));
+  const std::string text = error_text(status);
   if (ends_cuda(status)) {
     History& h = history();
     const std::lock_guard lock(h.mutex);
@@ -65,39 +85,45 @@ void check(cudaError_t status, const std::string& what) {
     throw Error(Category::kernel, cat(what, ": a kernel that ran until then failed: ", text), {},
                 {}, "run that kernel under 'tessera check' or compute-sanitizer, in a new process");
   }
-  (void)cudaGetLastError();
+  const std::string before =
+      earlier == cudaSuccess ? "" : cat("; before this call stood: ", error_text(earlier));
+  forget_own_error();
+  if (is_no_start(status))
+    throw Error(Category::unavailable, cat("CUDA is not available: ", why_unavailable(), before));
   switch (status) {
     case cudaErrorMemoryAllocation:
-      throw Error(Category::resource, cat(what, ": no memory: ", text), {}, {},
-                  "free device memory, or use smaller matrices");
-    case cudaErrorNoDevice:
-    case cudaErrorInsufficientDriver:
-    case cudaErrorInitializationError:
-    case cudaErrorSystemDriverMismatch:
-    case cudaErrorCompatNotSupportedOnDevice:
-    case cudaErrorDevicesUnavailable:
-      throw Error(Category::unavailable, cat("CUDA is not available: ", why_unavailable()));
+      throw Error(Category::resource, cat(what, ": no memory: ", text, before), {}, {},
+                  "free memory, or use smaller matrices");
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorUnsupportedPtxVersion:
       throw Error(Category::unavailable, cat(what, ": not compiled for this device"),
-                  "compute capability 8.0 or later, and a driver of CUDA 13", text,
+                  "compute capability 8.0 or later, and a driver of CUDA 13", cat(text, before),
                   "'tessera doctor' names the device and the driver");
-    default: throw Error(Category::argument, cat(what, " failed: ", text));
+    default: throw Error(Category::argument, cat(what, " failed: ", text, before));
   }
+}
+
+void forget_own_error() {
+  if (earlier == cudaSuccess) (void)cudaGetLastError();
 }
 
 void expect_usable() {
   History& h = history();
   const std::lock_guard lock(h.mutex);
   if (!h.fault.empty()) refuse_after(h.fault);
-  if (h.pid == 0 && driver_version().empty())
-    return;  // then nothing was used that fork could break
-  if (h.pid == 0) h.pid = getpid();
-  if (h.pid == getpid()) return;
-  throw Error(Category::unavailable,
-              cat("CUDA was used by process ", h.pid, " before it forked this one, ", getpid()), {},
-              {}, "use CUDA after fork() only, or start processes with exec");
+  if (h.pid != 0 && h.pid != getpid())
+    throw Error(Category::unavailable,
+                cat("CUDA was used by process ", h.pid, " before it forked this one, ", getpid()),
+                {}, {}, "use CUDA after fork() only, or start processes with exec");
+  // Without a driver nothing was used that fork could break.
+  if (h.pid == 0 && !driver_version().empty()) h.pid = getpid();
+  earlier = cudaPeekAtLastError();
+  if (is_no_start(earlier)) earlier = cudaSuccess;  // nobody's call in particular
+  if (ends_cuda(earlier)) {
+    h.fault = cat("before a call of this library: ", error_text(earlier));
+    refuse_after(h.fault);
+  }
 }
 
 }  // namespace tessera::cuda::detail

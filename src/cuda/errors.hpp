@@ -12,13 +12,18 @@
 namespace tessera::cuda::detail {
 
 /// Throws what `status` means where it is no success. `what`: what was being done, "copy of 4 MB".
-/// Clears the error if it is one of this call's own, so that the caller's next cudaGetLastError()
-/// does not find it.
+/// Takes an error of our own away, as forget_own_error() does.
 void check(cudaError_t status, const std::string& what);
 
 /// Throws where CUDA cannot be used now: a fault was seen before, or this process is a fork of one
-/// that had used CUDA. To be called at the beginning of each public call.
+/// that had used CUDA. To be called at the beginning of each public call: it also looks whether an
+/// error of the caller's own calls stands there.
 void expect_usable();
+
+/// Takes the error of a call of ours away, so that the caller's next cudaGetLastError() does not
+/// find it. CUDA keeps only the latest of a thread: where one of the caller's stood there before,
+/// ours stays in its place, so that the caller still finds one, and check() names the caller's.
+void forget_own_error();
 
 /// release() with `device` current, for destructors: what fails has nobody to be told.
 template <class Release>

@@ -12,7 +12,7 @@ DeviceBuffer::DeviceBuffer(std::size_t bytes, int device) : bytes_(bytes), devic
   const OnDevice on(device);
   const cudaError_t status = cudaMalloc(&data_, bytes);
   if (status == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
+    detail::forget_own_error();
     throw Error(Category::resource,
                 cat("there is no memory for ", bytes_text(static_cast<index_t>(bytes)),
                     " on device ", device),
@@ -27,15 +27,17 @@ DeviceBuffer::~DeviceBuffer() {
   detail::release_on(device_, [this] { (void)cudaFree(data_); });
 }
 
-PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
+PinnedBuffer::PinnedBuffer(std::size_t bytes, int device) : bytes_(bytes), device_(device) {
   detail::expect_usable();
-  if (bytes > 0)
-    detail::check(cudaMallocHost(&data_, bytes),
-                  cat("allocating ", bytes, " bytes of pinned memory"));
+  if (bytes == 0) return;
+  const OnDevice on(device);
+  detail::check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable),
+                cat("allocating ", bytes_text(static_cast<index_t>(bytes)), " of pinned memory"));
 }
 
 PinnedBuffer::~PinnedBuffer() {
-  if (data_ != nullptr) (void)cudaFreeHost(data_);
+  if (data_ == nullptr) return;
+  detail::release_on(device_, [this] { (void)cudaFreeHost(data_); });
 }
 
 void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {

@@ -4,7 +4,7 @@
 // functions are asked of the runtime: nothing links libcuda.
 #include <cuda.h>
 
-#include <array>
+#include <map>
 #include <mutex>
 
 #include "errors.hpp"
@@ -28,7 +28,7 @@ bool find(F& function, const char* name, unsigned version) {
   cudaDriverEntryPointQueryResult result{};
   const cudaError_t status =
       cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result);
-  if (status != cudaSuccess) (void)cudaGetLastError();
+  if (status != cudaSuccess) detail::forget_own_error();
   function = reinterpret_cast<F>(found);
   return status == cudaSuccess && result == cudaDriverEntryPointSuccess && found != nullptr;
 }
@@ -44,28 +44,27 @@ const Contexts* contexts() {
   return found.retain == nullptr ? nullptr : &found;
 }
 
-/// The context that CUDA's runtime uses on a device, kept until the process ends, as the runtime
-/// keeps it; null where it cannot be had.
-CUcontext context_of(const Contexts& driver, int device) {
+/// Lays the context that CUDA's runtime uses on a device on top of what is current. It is kept
+/// until the process ends, as the runtime keeps it; one of before a reset of the device is asked
+/// for anew.
+bool enter(const Contexts& driver, int device) {
   static std::mutex mutex;
-  static std::array<CUcontext, 64> kept{};
-  if (device < 0 || device >= static_cast<int>(kept.size())) return nullptr;
+  static std::map<int, CUcontext> kept;
   const std::lock_guard lock(mutex);
-  CUcontext& own = kept[static_cast<std::size_t>(device)];
-  if (own == nullptr && driver.retain(&own, device) != CUDA_SUCCESS) own = nullptr;
-  return own;
+  CUcontext& own = kept[device];
+  if (own != nullptr && driver.push(own) == CUDA_SUCCESS) return true;
+  return driver.retain(&own, device) == CUDA_SUCCESS && driver.push(own) == CUDA_SUCCESS;
 }
 
 }  // namespace
 
 OnDevice::OnDevice(int device) {
+  detail::expect_usable();
   int before = 0;
   detail::check(cudaGetDevice(&before), "asking for the current device");
   if (before == device) return;
-  if (const Contexts* driver = contexts()) {
-    const CUcontext own = context_of(*driver, device);
-    entered_ = own != nullptr && driver->push(own) == CUDA_SUCCESS;
-  }
+  const Contexts* driver = contexts();
+  entered_ = driver != nullptr && enter(*driver, device);
   if (entered_) return;
   detail::check(cudaSetDevice(device), cat("using device ", device));
   before_ = before;

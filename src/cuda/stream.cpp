@@ -1,5 +1,4 @@
 // Streams, events and the launch of a kernel: see runtime.hpp and launch.cuh.
-#include <atomic>
 #include <utility>
 
 #include "errors.hpp"
@@ -55,10 +54,12 @@ Event::~Event() {
 }
 
 void Event::record(const Stream& stream) {
+  detail::expect_usable();
   const OnDevice on(device_);
   detail::check(cudaEventRecord(handle_, stream.handle()), "recording an event");
 }
 bool Event::reached() const {
+  detail::expect_usable();
   const OnDevice on(device_);
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady) return false;  // no error: CUDA does not keep it as the last one
@@ -66,10 +67,12 @@ bool Event::reached() const {
   return true;
 }
 void Event::synchronize() const {
+  detail::expect_usable();
   const OnDevice on(device_);
   detail::check(cudaEventSynchronize(handle_), "waiting for an event");
 }
 double Event::seconds_between(const Event& begin, const Event& end) {
+  detail::expect_usable();
   float milliseconds = 0;
   const OnDevice on(end.device_);
   detail::check(cudaEventElapsedTime(&milliseconds, begin.handle_, end.handle_),
@@ -82,12 +85,11 @@ namespace detail {
 namespace {
 
 /// Lets a kernel use more shared memory than the 48 KiB that every kernel may (CUDA C++ Programming
-/// Guide, "Shared Memory" of compute capability 8.x), once for each device.
+/// Guide, "Shared Memory" of compute capability 8.x). At each launch: a reset of the device takes
+/// it back unseen.
 void allow_shared_bytes(const Stream& stream, const Kernel& kernel) {
   constexpr std::size_t kAlways = 48 * 1024;
   if (kernel.shared_bytes <= kAlways) return;
-  const std::uint64_t bit = std::uint64_t{1} << (stream.device() % 64);
-  if ((kernel.prepared->load(std::memory_order_relaxed) & bit) != 0) return;
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.device()),
         cat("asking device ", stream.device()));
@@ -100,7 +102,6 @@ void allow_shared_bytes(const Stream& stream, const Kernel& kernel) {
   check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(kernel.shared_bytes)),
         cat("preparing kernel '", kernel.name, "'"));
-  kernel.prepared->fetch_or(bit, std::memory_order_relaxed);
 }
 
 }  // namespace

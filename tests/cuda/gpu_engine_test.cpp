@@ -117,7 +117,7 @@ TEST_F(GpuEngine, AsynchronousCopiesDoWhatTheyDoOnTheCpu) {
 TEST_F(GpuEngine, AStreamKeepsItsOrderAndDoesNotWaitForAnother) {
   const Stream busy = Stream::create(0), other = Stream::create(0);
   const DeviceInts slow({0}, busy), fast({0}, other);
-  PinnedBuffer seen(sizeof(int));
+  PinnedBuffer seen(sizeof(int), 0);
   for (int i = 0; i < 3; ++i) kernels::count_slowly(busy, slow.data(), 2000000);
   copy(seen.data(), slow.data(), sizeof(int), busy);
   kernels::count_slowly(other, fast.data(), 1);
@@ -176,7 +176,7 @@ TEST_F(GpuEngine, ALaunchIsCapturedInAGraph) {
 
 TEST_F(GpuEngine, MemoryIsToldApart) {
   const DeviceBuffer on_device(64, 0);
-  const PinnedBuffer pinned(64);
+  const PinnedBuffer pinned(64, 0);
   int local = 0;
   EXPECT_EQ(where_is(on_device.data()).place, Place::device);
   EXPECT_EQ(where_is(pinned.data()).place, Place::pinned);

@@ -39,7 +39,7 @@ TEST(CudaRuntime, WithoutADeviceEveryCallIsRefusedInOneSentence) {
       [] { Stream::borrow(nullptr); },
       [] { Event event(0); },
       [] { DeviceBuffer buffer(64, 0); },
-      [] { PinnedBuffer buffer(64); },
+      [] { PinnedBuffer buffer(64, 0); },
       [&] { where_is(&number); },
   };
   for (const auto& call : calls) {

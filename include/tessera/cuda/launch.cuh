@@ -21,12 +21,11 @@ void launch(const Stream& stream, Dim3 grid, const Kernel& kernel, const Args&..
   constexpr std::size_t shared_bytes = tessera::detail::SharedOf<Kernel, Args...>::bytes;
   static_assert(shared_bytes <= kMaxSharedBytes,
                 "the kernel's Shared is larger than the shared memory of any GPU, 227 KiB");
-  static std::atomic<std::uint64_t> prepared{0};
   void (*const function)(Kernel, Dim3, Args...) = &entry<Kernel, Args...>;
   void* arguments[] = {const_cast<Kernel*>(&kernel), &grid, const_cast<Args*>(&args)...};
   detail::launch(stream,
                  {reinterpret_cast<const void*>(function), tessera::detail::kernel_name<Kernel>(),
-                  Kernel::block, shared_bytes, &prepared},
+                  Kernel::block, shared_bytes},
                  grid, arguments);
 }
 

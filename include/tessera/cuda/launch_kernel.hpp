@@ -2,9 +2,6 @@
 // extents of the grid as the hardware takes them.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/simt/dim3.hpp"
 
@@ -27,7 +24,6 @@ struct Kernel {
   const char* name;
   Dim3 block;
   std::size_t shared_bytes;
-  std::atomic<std::uint64_t>* prepared;  ///< a bit for each device where it may use that much
 };
 
 /// Throws Error(argument) for a grid or storage that the device does not have, Error(unavailable)

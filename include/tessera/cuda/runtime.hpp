@@ -145,11 +145,14 @@ class DeviceBuffer {
   int device_ = 0;
 };
 
-/// Bytes of host memory that copies reach without a stop in between, and beside kernels.
+/// Bytes of host memory that copies of every device reach without a stop in between, and beside
+/// kernels.
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
-  explicit PinnedBuffer(std::size_t bytes);
+  /// CUDA keeps such memory in the context of one device: of `device`, which gets one by it; no
+  /// other does. Throws Error(resource) where there is no memory.
+  PinnedBuffer(std::size_t bytes, int device);
   ~PinnedBuffer();
   PinnedBuffer(PinnedBuffer&& other) noexcept { swap(other); }
   PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
@@ -164,9 +167,11 @@ class PinnedBuffer {
   void swap(PinnedBuffer& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(device_, other.device_);
   }
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  int device_ = 0;
 };
 
 /// Copies bytes between any two of host and device memory, in the order of the stream. Returns
