@@ -6,13 +6,15 @@
     scripts/ladder.py --count      first counts each kernel under the checker, into bench/results/gpu/ladder-counters.json (minutes,
                                    needs no GPU)
 
-Speeds are those of the newest bench/results/gpu/*-ladder.json, which `scripts/gpu ladder` writes on a machine with a GPU. What
-was not measured is called unmeasured.
+Speeds are those of the newest bench/results/gpu/*-ladder.json, which `scripts/gpu ladder` writes on a machine with a GPU; what the
+GPU counted is of the newest *-counters.csv, which `scripts/gpu counters` writes. What was not measured is called unmeasured.
 """
 import argparse
+import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -24,6 +26,20 @@ BEFORE = {"pipelined": "block_tiled_vectorized"}
 PEERS = {"tensor_core": "cublas-tf32"}  # the peer of the same arithmetic; else cublas
 # Counts for each multiply-add are those of any depth that is a multiple of the tiles'.
 COUNTED = (4096, 4096, 512)
+# The product of which a GPU counts: scripts/gpu runs it under Nsight Compute.
+MEASURED = (1024, 1024, 1024)
+# The columns of counts: name, and the metrics of Nsight Compute that add up to it (docs/report.md). The GPU has no count of barriers.
+METRICS = {
+    "sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum"],
+    "wavefronts": ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                   "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+                   "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"],
+    "instructions": ["smsp__sass_inst_executed_op_global_ld.sum", "smsp__sass_inst_executed_op_global_st.sum",
+                     "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum", "smsp__sass_inst_executed_op_shared_ld.sum",
+                     "smsp__sass_inst_executed_op_shared_st.sum"],
+    "executed": ["smsp__inst_executed.sum"],
+}
 BEGIN, END = "<!-- begin: written by scripts/ladder.py; do not edit -->\n", "<!-- end -->\n"
 UNMEASURED = "unmeasured"
 
@@ -61,6 +77,45 @@ class Step:
         self.bound = counted["flops"] / max(counted["least_us"].values()) * 1e-6  # TFLOP/s
 
 
+class Measured:
+    """What a GPU counted of one kernel, as Step has it; None where it did not."""
+
+    def __init__(self, row):
+        m, n, k = MEASURED
+        for name, metrics in METRICS.items():
+            numbers = [number(row.get(metric)) for metric in metrics]
+            setattr(self, name, None if None in numbers else sum(numbers) / (m * n * k / 1000))
+        self.registers = number(row.get("launch__registers_per_thread"))
+
+
+def number(text):
+    """Of a cell that Nsight Compute wrote: "1,234.5"; None of "n/a" and the like."""
+    return float(text.replace(",", "")) if re.fullmatch(r"[\d,]+(\.\d+)?", text or "") else None
+
+
+def step_of(kernel):
+    """The step whose kernel Nsight Compute names so, demangled or not; None for another's."""
+    found = re.search(r"tessera::entry<tessera::(\w+)<|tessera5entryINS_\d+([A-Za-z]+?)IXtl", kernel)
+    if found is None:
+        return None
+    name = (found[1] or found[2]).replace("TensorCoreTiled", "TensorCore")
+    name = re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+    return name if name in STEPS else None
+
+
+def measured(path):
+    """{step: Measured} of its first launch, from `ncu --csv --page raw`: a row of names, one of units, one for each launch."""
+    table = [line for line in path.read_text().splitlines() if line.startswith('"')]  # others are ncu's and the program's remarks
+    out = {}
+    for row in list(csv.DictReader(table))[1:]:
+        step = step_of(row.get("Kernel Name", ""))
+        if step is not None and step not in out:
+            out[step] = Measured(row)
+    if not out:
+        sys.exit(f"ladder.py: {path} has no launch of a kernel of the ladder; scripts/gpu counters writes such files")
+    return out
+
+
 def medians(results):
     """The measured rows of a result file by contestant: time, speed, share of the peak, ratios."""
     return {entry["contestant"]: entry for entry in results["benchmarks"]
@@ -92,17 +147,43 @@ def change(before, after):
     return f"{three_digits(after)} instead of {three_digits(before)}, {factor:.1f} times {'less' if after < before else 'more'}"
 
 
-def explanation(name, steps):
+def measured_changes(old, new):
+    """The changes that a GPU counted, as far as it counted both steps."""
+    pairs = [(word, getattr(old, key, None), getattr(new, key, None)) for word, key in
+             (("sectors", "sectors"), ("wavefronts", "wavefronts"), ("memory instructions", "instructions"), ("all instructions", "executed"))]
+    said = [f"{word} {change(before, after)}" for word, before, after in pairs if before is not None and after is not None]
+    return f" A GPU counted: {'; '.join(said)}." if said else ""
+
+
+def explanation(name, steps, seen):
     """What a step does less of, in counts."""
     before = BEFORE.get(name, STEPS[STEPS.index(name) - 1])
     old, new = steps[before], steps[name]
     return (f"- `{name}` after `{before}`: sectors {change(old.sectors, new.sectors)}; wavefronts "
             f"{change(old.wavefronts, new.wavefronts)}; memory instructions {change(old.instructions, new.instructions)}; barriers "
             f"{change(old.barriers, new.barriers)}. It is bound by {new.busiest}: at most {three_digits(new.bound)} TFLOP/s, the step "
-            f"before {three_digits(old.bound)}.\n")
+            f"before {three_digits(old.bound)}.{measured_changes(seen.get(before), seen.get(name))}\n")
 
 
-def tables(counted, results, source):
+def both(name, key, steps, seen):
+    """A count of the checker, and what a GPU counted."""
+    found = getattr(seen.get(name), key, None)
+    return [three_digits(getattr(steps[name], key)), UNMEASURED if found is None else three_digits(found)]
+
+
+def counts_table(steps, seen):
+    out = line(["step", "sectors of global memory", "on a GPU", "wavefronts of shared memory", "on a GPU", "memory instructions", "on a GPU",
+                "barriers", "all instructions, on a GPU", "registers, on a GPU"])
+    out += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+    for name in STEPS:
+        executed, registers = (getattr(seen.get(name), key, None) for key in ("executed", "registers"))
+        out += line([f"`{name}`", *both(name, "sectors", steps, seen), *both(name, "wavefronts", steps, seen),
+                     *both(name, "instructions", steps, seen), three_digits(steps[name].barriers),
+                     UNMEASURED if executed is None else three_digits(executed), UNMEASURED if registers is None else f"{registers:.0f}"])
+    return out
+
+
+def tables(counted, results, source, seen, seen_source):
     steps = {name: Step(each) for name, each in counted["steps"].items()}
     rows = medians(results) if results else {}
     out = ""
@@ -119,19 +200,17 @@ def tables(counted, results, source):
     out += "`pipelined` is `block_tiled_vectorized`, the best one on CUDA cores.\n"
     out += "\n## What each step does\n\n"
     m, n, k = counted["shape"]
-    out += f"For a thousand multiply-adds of a thread, counted by the checker in one block of a {m} x {n} x {k} product:\n\n"
-    out += line(["step", "sectors of global memory", "wavefronts of shared memory", "memory instructions", "barriers"])
-    out += "|---|--:|--:|--:|--:|\n"
-    for name in STEPS:
-        s = steps[name]
-        out += line([f"`{name}`", *map(three_digits, (s.sectors, s.wavefronts, s.instructions, s.barriers))])
-    out += "\n" + "".join(explanation(name, steps) for name in STEPS[1:])
+    out += f"For a thousand multiply-adds of a thread, counted by the checker in one block of a {m} x {n} x {k} product"
+    out += (f", and by Nsight Compute\nin a product of {' x '.join(map(str, MEASURED))}, `{seen_source}`.\n\n" if seen else
+            ".\nNo file of what a GPU counted is committed yet.\n\n")
+    out += counts_table(steps, seen)
+    out += "\n" + "".join(explanation(name, steps, seen) for name in STEPS[1:])
     return out
 
 
-def page(old, counted, results, source):
+def page(old, *content):
     head, tail = old[:old.index(BEGIN) + len(BEGIN)], old[old.index(END):]
-    return head + "\n" + tables(counted, results, source) + "\n" + tail
+    return head + "\n" + tables(*content) + "\n" + tail
 
 
 def main():
@@ -147,11 +226,12 @@ def main():
         counted = count(tuple(map(int, asked.shape.split("x"))))
         counters.write_text(json.dumps(counted, indent=1) + "\n")
     counted = json.loads(counters.read_text())
-    measured = sorted((asked.results / "gpu").glob("*-ladder.json"))
-    results = json.loads(measured[-1].read_text()) if measured else None
-    source = f"bench/results/gpu/{measured[-1].name}" if measured else ""
+    speeds, counts = (sorted((asked.results / "gpu").glob(pattern))[-1:] for pattern in ("*-ladder.json", "*-counters.csv"))
+    results = json.loads(speeds[0].read_text()) if speeds else None
+    seen = measured(counts[0]) if counts else {}
+    sources = [f"bench/results/gpu/{each[0].name}" if each else "" for each in (speeds, counts)]
     old = asked.page.read_text()
-    new = page(old, counted, results, source)
+    new = page(old, counted, results, sources[0], seen, sources[1])
     if asked.check:
         if new != old:
             sys.exit(f"ladder.py: {asked.page} does not show its files; run scripts/ladder.py")

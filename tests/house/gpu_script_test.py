@@ -55,6 +55,8 @@ class GpuScript(unittest.TestCase):
         self.program("scripts/ladder.py", "")
         (self.root / "scripts/ladder.py").write_text("open('docs-were-written', 'w')\n")
         self.program("scripts/gpu_truth.py", 'echo "{}" > "$1"')
+        (self.root / "docs").mkdir(exist_ok=True)
+        shutil.copy(cases.ROOT / "docs/report.md", self.root / "docs")
 
     def gpu(self, *parts):
         return subprocess.run([self.root / "scripts/gpu", *parts], capture_output=True, text=True, timeout=60,
@@ -127,6 +129,16 @@ class GpuScript(unittest.TestCase):
         self.assertEqual(self.gpu("counters").returncode, 1)
         self.pretend(ncu="exit 3")
         self.assertEqual(self.gpu("counters").returncode, 1)
+
+    def test_counters_are_asked_for_by_the_documented_names_and_shown(self):
+        self.pretend(ncu=f"echo \"$*\" > asked; echo '{CSV}'")
+        run = self.gpu("counters")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        asked = (self.root / "asked").read_text()
+        for metric in ("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", "launch__registers_per_thread",
+                       "smsp__sass_inst_executed_op_shared_st.sum,"):
+            self.assertIn(metric, asked)
+        self.assertTrue((self.root / "docs-were-written").exists())
 
     def test_packed_programs_take_the_packed_cpp_library_where_the_machine_has_no_good_one(self):
         self.pretend(bench="[ -e build/gpu/lib/libstdc++.so.6 ] || { echo too old >&2; exit 1; }")

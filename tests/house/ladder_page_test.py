@@ -68,6 +68,63 @@ class LadderPage(unittest.TestCase):
         self.assertEqual(self.row("tensor_core")[:3], ["90.00", "3.00", "0.25"])  # beside TF32
         self.assertEqual(self.row("pipelined")[:4], ["48.00", "1.60", "0.96", "71.6 %"])
 
+    def counts(self, date, metrics, kernels):
+        """A file as `ncu --csv --page raw` writes it, between the program's own words and ncu's."""
+        names = ["ID", "Process Name", "Host Name", "Kernel Name", "Block Size", "Grid Size", "CC", *metrics]
+        units = [""] * 7 + ["inst"] * len(metrics)
+        rows = [[str(i), "tessera", "", kernel, "(256, 1, 1)", "(8, 8, 1)", "9.0", *values] for i, (kernel, values) in enumerate(kernels)]
+        text = "".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in [names, units, *rows])
+        (self.results / f"gpu/{date}-some-gpu-counters.csv").write_text("==PROF== Connected to process 1\nnaive 1.0\n" + text)
+
+    def count_row(self, name):
+        """Of the table of counts, which is the second one."""
+        lines = [line for line in self.page.read_text().splitlines() if line.startswith(f"| `{name}` |")]
+        return [cell.strip() for cell in lines[1].split("|")[2:-1]]
+
+    def test_without_a_gpus_counts_they_are_called_unmeasured(self):
+        self.assertEqual(self.script().returncode, 0)
+        self.assertIn("No file of what a GPU counted is committed yet", self.page.read_text())
+        for name in KERNELS:
+            cells = self.count_row(name)
+            self.assertEqual([cells[i] for i in (1, 3, 5, 7, 8)], ["unmeasured"] * 5)
+            self.assertNotIn("unmeasured", [cells[i] for i in (0, 2, 4, 6)])
+
+    def test_the_newest_counts_of_a_gpu_stand_beside_the_checkers(self):
+        thousands = 1024 ** 3 / 1000
+        load, store, copies = ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                               "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum")
+        metrics = [load, store, copies, "smsp__inst_executed.sum", "launch__registers_per_thread"]
+        naive = "void tessera::entry<tessera::Naive<tessera::TileShape{32, 32}>, tessera::Tensor<float const*>>(tessera::Naive<x>, int)"
+        mangled = "_ZN7tessera5entryINS_10CoalescingIXtlNS_9TileShapeELi32ELi32EEEEEJNS_6TensorIPKf"
+        self.counts("2026-11-22", metrics, [(naive, ["1"] * 5)])
+        self.counts("2026-11-23", metrics, [
+            ("void somebody::elses<float>(int)", ["7"] * 5),
+            (naive, [f"{1000 * thousands:,.0f}", f"{33 * thousands:.0f}", "0", f"{200 * thousands:,.0f}", "40"]),
+            (naive, ["5"] * 5),  # a second launch
+            (mangled, [f"{100 * thousands:.0f}", f"{50 * thousands:.0f}", "0", f"{100 * thousands:.1f}", "38"]),
+            ("void tessera::entry<tessera::TensorCoreTiled<tessera::TileShape{64}>>(int)", ["n/a", "1", "1", "n/a", "96"])])
+        run = self.script()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("2026-11-23-some-gpu-counters.csv", self.page.read_text())
+        naive, coalescing, tensor_core = map(self.count_row, ("naive", "coalescing", "tensor_core"))
+        self.assertEqual((naive[1], naive[7], naive[8]), ("1033", "200", "40"))
+        self.assertEqual((coalescing[1], coalescing[3], coalescing[7]), ("150", "unmeasured", "100"))
+        self.assertEqual((tensor_core[1], tensor_core[7], tensor_core[8]), ("unmeasured", "unmeasured", "96"))
+        self.assertEqual(self.count_row("tiled")[1], "unmeasured")
+        self.assertIn("A GPU counted: sectors 150 instead of 1033, 6.9 times less; all instructions 100 instead of 200, 2.0 times less.",
+                      self.page.read_text())
+        self.assertEqual(self.script("--check").returncode, 0)
+
+    def test_a_file_without_counts_is_refused(self):
+        self.counts("2026-11-23", ["smsp__inst_executed.sum"], [])
+        run = self.script()
+        self.assertNotEqual(run.returncode, 0)
+        self.assertRegex(run.stderr, "counters.csv has no launch of a kernel of the ladder")
+
+    def test_the_product_of_the_counts_is_the_one_that_scripts_gpu_runs(self):
+        self.assertIn("compare --quiet -m 1024 -n 1024 -k 1024", (cases.ROOT / "scripts/gpu").read_text())
+        self.assertIn("MEASURED = (1024, 1024, 1024)", SCRIPT.read_text())
+
     def test_counting_gives_what_the_page_needs(self):
         run = self.script("--count", "--shape", "128x128x64")
         self.assertEqual(run.returncode, 0, run.stderr)
