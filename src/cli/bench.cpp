@@ -267,12 +267,14 @@ int show_kept(const Context& context, const BenchRequest& request, Form form) {
   return judged(context, results);
 }
 
-/// As below, on a device.
+/// As below, on a device, where the algorithms alone do not say what a product takes by itself.
 void choose_device_algorithms(const BenchRequest& request, BenchSettings& out) {
   Problem any = parse_problem("m=1 n=1 k=1");
   any.in = out.types.in, any.out = out.types.out;
   const bool all = request.algorithms.empty();
-  for (const auto& name : all ? algorithm_names() : request.algorithms) {
+  std::vector<std::string> names = all ? algorithm_names() : request.algorithms;
+  if (all) names.emplace_back(kAutomatic);
+  for (const auto& name : names) {
     try {
       (void)make_plan(any, {.algorithm = name, .device = out.device->name()});
       out.algorithms.push_back(name);

@@ -17,6 +17,9 @@ namespace tessera::cli {
 /// What multiplies on a device, each with a peak of its own: the names are those of tables.
 inline constexpr std::string_view kCores = "CUDA cores", kMatrixUnits = "tensor cores";
 
+/// The algorithm that a product takes which names none.
+inline constexpr const char* kAutomatic = "auto";
+
 /// Another library's product that rounds f32 to TF32.
 inline constexpr std::string_view kTf32Peer = "cublas-tf32";
 

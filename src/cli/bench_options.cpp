@@ -6,10 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "bench_device.hpp"
 #include "bench_sizes.hpp"
 #include "peers.hpp"
 #include "suggest.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::cli {
 
@@ -71,8 +73,8 @@ void add_what(CLI::App& app, BenchRequest& request) {
   add_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
   add_algorithms(app, "--algorithms", request.algorithms,
                  "Algorithms, joined by commas; blas is libtessera_blas, called as programs call a "
-                 "BLAS; default all",
-                 kOwnBlas);
+                 "BLAS; auto is what a product takes that names none; default all",
+                 cat(kOwnBlas, "|", kAutomatic));
   add_text(app, "--dtype", request.dtype, "TYPE",
            "Element type of A, B and C, or of A and B and of C: bf16:f32; default f32",
            [](const std::string& text) { parse_types(text); });

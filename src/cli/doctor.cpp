@@ -9,6 +9,7 @@
 
 #include "build_info.hpp"
 #include "commands.hpp"
+#include "gpu_tools.hpp"
 #include "json_text.hpp"
 #include "machine.hpp"
 #include "options.hpp"
@@ -87,6 +88,17 @@ ordered_json devices_json() {
   return out;
 }
 
+ordered_json gpu_tools_json() {
+  auto out = ordered_json::array();
+  for (const auto& tool : gpu_tools())
+    out.push_back(
+        {{"name", tool.name},
+         {"purpose", tool.purpose},
+         {"path", tool.path.empty() ? ordered_json() : ordered_json(tool.path)},
+         {"version", tool.version.empty() ? ordered_json() : ordered_json(tool.version)}});
+  return out;
+}
+
 ordered_json to_json(const Machine& machine, const PeerSearch& peers,
                      const std::vector<Optional>& things) {
   ordered_json out = json_object();
@@ -131,7 +143,8 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
   out["cuda"] = {{"engine", cuda::is_built()},
                  {"driver", driver.empty() ? ordered_json() : ordered_json(driver)},
                  {"nvcc", nvcc.empty() ? ordered_json() : ordered_json(nvcc)},
-                 {"devices", devices_json()}};
+                 {"devices", devices_json()},
+                 {"tools", gpu_tools_json()}};
   auto missing = ordered_json::array();
   for (const auto& thing : things) {
     if (thing.found.empty())
@@ -201,6 +214,11 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
   for (const auto& device : devices) report.line(cat("cuda:", device.number), device_text(device));
   if (devices.empty()) report.line("devices", cat("none: ", cuda::why_unavailable()));
   report.line("toolkit", nvcc.empty() ? "nvcc not found" : nvcc);
+  for (const auto& tool : gpu_tools())
+    report.line(tool.name, tool.path.empty()
+                               ? cat("not found; ", tool.purpose)
+                               : cat(tool.version.empty() ? "version unknown" : tool.version, "  ",
+                                     tool.path));
 
   report.heading("Peers for tessera bench");
   if (peers.found.empty()) report.line("none found", "see the packages below");

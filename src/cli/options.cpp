@@ -125,7 +125,9 @@ DType named_dtype(const std::string& text, const std::vector<std::string>& taken
 
 std::string named_algorithm(const std::string& text, const std::string& also) {
   auto names = algorithm_names();
-  if (!also.empty()) names.insert(names.begin(), also);
+  if (!also.empty()) {
+    for (const auto& each : split(also, '|')) names.insert(names.begin(), each);
+  }
   for (const auto& name : names) {
     if (name == text) return name;
   }

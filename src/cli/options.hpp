@@ -63,7 +63,7 @@ CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
 /// One algorithm, or "auto".
 CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
                            std::string description);
-/// Algorithms joined by commas, or "all"; `also` is one more name.
+/// Algorithms joined by commas, or "all"; `also`: more names, joined by |.
 CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
                             std::string description, const std::string& also = {});
 /// --threads
@@ -83,7 +83,7 @@ std::vector<std::string> algorithm_names();
 /// nearest of them.
 DType named_dtype(const std::string& text,
                   const std::vector<std::string>& taken = product_dtype_names());
-/// The algorithm's own name, or `also`. Throws Error(argument) with the nearest name.
+/// The algorithm's own name, or one of `also`. Throws Error(argument) with the nearest name.
 std::string named_algorithm(const std::string& text, const std::string& also = {});
 
 /// Help text: two columns, wrapped, at most 100 characters wide.

@@ -113,6 +113,17 @@ TEST(Bench, CallsAfterIdlenessAndFirstCallsHaveRowsOfTheirOwn) {
   EXPECT_EQ(run_bench({"--from", scratch / "r.json"}).out, ran.out);
 }
 
+TEST(Bench, WhatAProductTakesByItselfIsMeasuredWhereItIsNamed) {
+  for (const char* type : {"f32", "bf16:f32"}) {
+    const Ran ran = run_bench(quick(
+        {"--sizes", "8", "--algorithms", "auto", "--dtype", type, "--peers", "none", "--json"}));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const auto entries = entries_of(json::parse(ran.out), "auto");
+    ASSERT_FALSE(entries.empty());
+    for (const auto& entry : entries) EXPECT_EQ(entry.at("status"), "verified");
+  }
+}
+
 TEST(Bench, OurOwnBlasIsAnAlgorithm) {
   const Ran ran = run_bench(
       quick({"--sizes", "8,9-TT,20x4x4x4", "--algorithms", "blas", "--peers", "none", "--json"}));

@@ -169,6 +169,15 @@ TEST_F(BenchOnDevice, EveryoneIsVerifiedAndComparedWithThePeakOfItsUnits) {
   EXPECT_FALSE(peak_disturbed(results, results.rows[1]));  // faster than the other units' peak
 }
 
+TEST_F(BenchOnDevice, WhatAProductTakesByItselfIsAContestant) {
+  settings_.algorithms = {"auto"};
+  const BenchResults results = run();
+  const BenchRow& row = row_of(results, "auto");
+  EXPECT_EQ(row.status, RowStatus::verified) << row.message;
+  EXPECT_EQ(row.units, kCores);
+  EXPECT_NEAR(figures(results, row).percent_of_peak.median, 25, 1e-9);
+}
+
 TEST_F(BenchOnDevice, TablesAndFilesNameTheDevice) {
   const BenchResults results = run();
   const CaseTable table = case_table(results, results.rows[0]);

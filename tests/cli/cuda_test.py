@@ -41,6 +41,29 @@ class NoDevice(harness.CommandTest):
         for hidden in HIDDEN:
             self.assertEqual(self.succeeds("doctor", "--json", env=hidden).json["cuda"]["devices"], [])
 
+    def test_doctor_says_where_the_tools_of_measuring_are_and_which(self):
+        no_tools = {"PATH": "/usr/bin:/bin", "CUDA_HOME": str(self.folder / "nowhere")}
+        before = self.succeeds("doctor", "--json", env=no_tools).json["cuda"]["tools"]
+        self.assertEqual([tool["name"] for tool in before], ["cuBLAS", "NVML", "ncu"])
+        (self.folder / "bin").mkdir()
+        ncu = self.path("bin/ncu")
+        ncu.write_text("#!/bin/sh\necho NVIDIA\necho 'Version 2025.3.0.0 (build 1) (public-release)'\n")
+        ncu.chmod(0o755)
+        source = self.path("fake.c")
+        source.write_text("int cublasGetProperty(int which, int *out) { *out = 13 - which; return 0; }\n"
+                          "int nvmlInit_v2(void) { return 0; }\nint nvmlShutdown(void) { return 0; }\n"
+                          "int nvmlSystemGetDriverVersion(char *out, unsigned n) { out[0] = '7'; out[1] = 0; return 0; }\n")
+        library = self.path("libnvidia-ml.so.1")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True, timeout=60)
+        there = {"PATH": f"{ncu.parent}:/usr/bin:/bin", "TESSERA_CUBLAS": str(library), "LD_LIBRARY_PATH": str(self.folder)}
+        tools = self.succeeds("doctor", "--json", env=there).json["cuda"]["tools"]
+        self.assertEqual([(tool["version"], tool["path"]) for tool in tools],
+                         [("13.12.11", str(library)), ("of driver 7", str(library)), ("2025.3.0.0", str(ncu))])
+        said = self.succeeds("doctor", env=there).out
+        self.assertRegex(said, rf"(?m)^  cuBLAS +13\.12\.11  {library}$")
+        if before[2]["path"] is None:
+            self.assertRegex(self.succeeds("doctor", env=no_tools).out, r"(?m)^  ncu +not found; counts what kernels do")
+
     def test_names_that_are_no_device(self):
         for name in ("gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:1x", "cuda:99999999999", "cpu:0"):
             self.fails(2, "compare", *SIZES, "--device", name, says=["unknown device", "cpu, cuda or cuda:N"])
