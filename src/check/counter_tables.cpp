@@ -37,7 +37,7 @@ std::string each(std::int64_t a, std::int64_t b) {
   std::snprintf(text, sizeof text, "%.2f", static_cast<double>(a) / static_cast<double>(b));
   return text;
 }
-std::string count(std::int64_t value) { return value == 0 ? std::string("-") : cat(value); }
+std::string count_or_dash(std::int64_t value) { return value == 0 ? std::string("-") : cat(value); }
 
 std::vector<std::string> head(std::string label) {
   return {std::move(label), "global", "sectors", "shared", "waves", "ideal", "lanes", "flops"};
@@ -55,13 +55,13 @@ std::vector<std::string> row_of(std::string label, const Counters& c) {
                      ideal = c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal +
                              c.shared_atomic_requests;
   return {std::move(label),
-          count(global),
+          count_or_dash(global),
           each(sectors, global),
-          count(shared),
+          count_or_dash(shared),
           each(waves, shared),
           each(ideal, shared),
           each(c.active_lanes, requests_of(c)),
-          count(c.flops + c.mma_flops)};
+          count_or_dash(c.flops + c.mma_flops)};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 #include "traffic.hpp"
+#include "units.hpp"
 
 namespace tessera::check {
 
@@ -16,9 +17,6 @@ std::string fixed(double value, int digits) {
   return text;
 }
 std::string times(std::int64_t count) { return count == 1 ? "once" : cat(count, " times"); }
-std::string counted(std::int64_t count, const char* what) {
-  return cat(count, " ", what, count == 1 ? "" : "s");
-}
 
 std::string finding_text(const Finding& f) {
   std::string out = cat(name(f.severity), ": ", name(f.kind));

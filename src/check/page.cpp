@@ -20,10 +20,6 @@ std::string card(std::string_view title, const std::string& value, const std::st
              escaped(value), "</b><span class=\"small dim\">", escaped(below), "</span></div>\n");
 }
 
-std::string counted(std::int64_t count, const char* what) {
-  return cat(count, " ", what, count == 1 ? "" : "s");
-}
-
 std::string summary_badge(const Summary& s) {
   const char* classes = s.errors > 0 ? "bad" : s.clean ? "good" : "warn";
   std::string text = s.clean ? "clean" : s.errors + s.warnings == 0 ? "could not check" : "";

@@ -54,7 +54,9 @@ std::string ratio(std::int64_t a, std::int64_t b) {
   return b == 0 ? std::string{} : number_text(static_cast<double>(a) / static_cast<double>(b));
 }
 
-std::string count(std::int64_t value) { return value == 0 ? std::string{} : count_text(value); }
+std::string count_or_nothing(std::int64_t value) {
+  return value == 0 ? std::string{} : count_text(value);
+}
 
 /// "32", in red where 4 would do.
 std::string judged(std::int64_t taken, std::int64_t ideal, std::int64_t requests) {
@@ -92,13 +94,14 @@ struct Column {
 };
 
 constexpr Column kColumns[] = {
-    {"global<br/>requests", [](const Counters& c) { return count(global_requests(c)); }},
+    {"global<br/>requests", [](const Counters& c) { return count_or_nothing(global_requests(c)); }},
     {"sectors<br/>each", global_sectors},
-    {"shared<br/>requests", [](const Counters& c) { return count(shared_requests(c)); }},
+    {"shared<br/>requests", [](const Counters& c) { return count_or_nothing(shared_requests(c)); }},
     {"wavefronts<br/>each", shared_wavefronts},
     {"multiply-<br/>adds",
-     [](const Counters& c) { return count(c.fma_threads + c.mma_flops / 2); }},
-    {"barriers", [](const Counters& c) { return count(c.block_barriers + c.warp_barriers); }}};
+     [](const Counters& c) { return count_or_nothing(c.fma_threads + c.mma_flops / 2); }},
+    {"barriers",
+     [](const Counters& c) { return count_or_nothing(c.block_barriers + c.warp_barriers); }}};
 
 class Listing {
  public:

@@ -13,7 +13,8 @@ namespace tessera::check {
 
 namespace {
 
-constexpr double kWidth = 980, kLeft = 190, kRight = 120, kRow = 52, kTop = 8, kBottom = 34;
+constexpr double kTimelineWidth = 980, kTimelineLeft = 190, kTimelineRight = 120, kTimelineRow = 52,
+                 kTimelineTop = 8, kTimelineBottom = 34;
 
 struct Step {
   std::string name, times;
@@ -51,17 +52,19 @@ std::string timeline_picture(const Report& report, const Explanation& e) {
   double all = 0;
   for (const Step& step : steps) all += step.length();
   if (all == 0) return {};
-  const double height = kTop + kRow * static_cast<double>(steps.size()) + kBottom;
-  const double scale = (kWidth - kLeft - kRight) / all;
-  std::string out = cat("<svg class=\"timeline\" width=\"", px(kWidth), "\" height=\"", px(height),
-                        "\" viewBox=\"0 0 ", px(kWidth), " ", px(height),
+  const double height =
+      kTimelineTop + kTimelineRow * static_cast<double>(steps.size()) + kTimelineBottom;
+  const double scale = (kTimelineWidth - kTimelineLeft - kTimelineRight) / all;
+  std::string out = cat("<svg class=\"timeline\" width=\"", px(kTimelineWidth), "\" height=\"",
+                        px(height), "\" viewBox=\"0 0 ", px(kTimelineWidth), " ", px(height),
                         "\" role=\"img\" aria-label=\"supersteps\">\n");
-  double at = 0, y = kTop;
+  double at = 0, y = kTimelineTop;
   for (const Step& step : steps) {
-    const double x = kLeft + at * scale;
-    out += cat("<text class=\"name right\" x=\"", px(kLeft - 12), "\" y=\"", px(y + 20), "\">",
-               escaped(step.name), "</text>\n<text class=\"tick right\" x=\"", px(kLeft - 12),
-               "\" y=\"", px(y + 36), "\">", escaped(step.times), "</text>\n");
+    const double x = kTimelineLeft + at * scale;
+    out +=
+        cat("<text class=\"name right\" x=\"", px(kTimelineLeft - 12), "\" y=\"", px(y + 20), "\">",
+            escaped(step.name), "</text>\n<text class=\"tick right\" x=\"", px(kTimelineLeft - 12),
+            "\" y=\"", px(y + 36), "\">", escaped(step.times), "</text>\n");
     double bar = y + 7;
     for (const auto& [clocks, classes, what] :
          {std::tuple(step.global, "global", "global memory through L1"),
@@ -74,13 +77,14 @@ std::string timeline_picture(const Report& report, const Explanation& e) {
       bar += 12;
     }
     at += step.length();
-    const double end = kLeft + at * scale;
+    const double end = kTimelineLeft + at * scale;
     out += cat("<line class=\"barrier\" x1=\"", px(end), "\" y1=\"", px(y), "\" x2=\"", px(end),
-               "\" y2=\"", px(height - kBottom), "\"/>\n<text class=\"tick\" x=\"", px(end + 6),
-               "\" y=\"", px(y + 26), "\">", number_text(step.length()), " clocks</text>\n");
-    y += kRow;
+               "\" y2=\"", px(height - kTimelineBottom), "\"/>\n<text class=\"tick\" x=\"",
+               px(end + 6), "\" y=\"", px(y + 26), "\">", number_text(step.length()),
+               " clocks</text>\n");
+    y += kTimelineRow;
   }
-  return out + cat("<text class=\"tick\" x=\"", px(kLeft), "\" y=\"", px(height - 10),
+  return out + cat("<text class=\"tick\" x=\"", px(kTimelineLeft), "\" y=\"", px(height - 10),
                    "\">clocks for which one block keeps a multiprocessor busy, at "
                    "least</text>\n</svg>\n");
 }

@@ -35,6 +35,11 @@ inline std::string count_text(std::int64_t value) {
   return si_text(static_cast<double>(value));
 }
 
+/// "1 error", "2 errors".
+inline std::string counted(std::int64_t count, const char* what) {
+  return cat(count, " ", what, count == 1 ? "" : "s");
+}
+
 /// Of microseconds: "3.2 us", "41 ms".
 inline std::string time_text(double us) {
   if (us < 1) return number_text(us * 1000) + " ns";

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <climits>
+
 #include "options.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -16,6 +18,13 @@ constexpr double kSmallBytes = 16384;  // a third of an L1 cache of 48 KiB
 constexpr index_t kSets = 50;
 
 }  // namespace
+
+int as_int(index_t extent) {
+  if (extent > INT_MAX)
+    throw Error(Category::argument, "the size does not fit into the peer's 32-bit integers", {},
+                std::to_string(extent));
+  return static_cast<int>(extent);
+}
 
 std::string transposition_text(const Shape& shape) {
   return cat(shape.a_transposed ? "T" : "N", shape.b_transposed ? "T" : "N");

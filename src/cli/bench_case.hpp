@@ -21,6 +21,8 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
+/// As the 32-bit integers of most libraries. Throws Error(argument) where it does not fit.
+int as_int(index_t extent);
 /// "512" for a cube, "4096x16x4096", "1024-TN", "1000x8x8x8" for a batch of a thousand.
 std::string to_string(const Shape& shape);
 /// "512x512x512", else the same.

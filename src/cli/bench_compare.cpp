@@ -51,10 +51,10 @@ Verdict verdict_of(double ratio, const Interval& interval, double threshold) {
   return Verdict::unclear;
 }
 
-Comparison compare_rows(const BenchResults& before, const BenchRow& old, const BenchResults& after,
-                        const BenchRow& now, double threshold) {
+RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
+                           const BenchResults& after, const BenchRow& now, double threshold) {
   const bool by_share = has_peak(before, old) && has_peak(after, now);
-  Comparison out{&old, &now, by_share, 0, {}, Verdict::unclear};
+  RowComparison out{&old, &now, by_share, 0, {}, Verdict::unclear};
   const auto was = speeds(before, old, by_share), is = speeds(after, now, by_share);
   out.ratio = median(is) / median(was);
   out.interval = ratio_interval(was, is, kConfidence);
@@ -75,7 +75,7 @@ std::string interval_text(const Interval& interval) {
   return fmt::format("{:.3f} to {:.3f}", interval.low, interval.high);
 }
 
-std::vector<std::string> cells_of(const Comparison& each) {
+std::vector<std::string> cells_of(const RowComparison& each) {
   return {name_of_row(*each.before),    speed_text(*each.before),
           speed_text(*each.after),      fmt::format("{:.3f}", each.ratio),
           interval_text(each.interval), each.by_share ? "share of peak" : "time",
@@ -207,11 +207,11 @@ std::string comparison_json(const ComparedResults& compared) {
 }
 
 bool any_worse(const ComparedResults& compared) {
-  return compared.broke ||
-         std::any_of(
-             compared.comparisons.begin(), compared.comparisons.end(), [](const Comparison& each) {
-               return each.verdict == Verdict::slower && each.before->kind == Kind::algorithm;
-             });
+  return compared.broke || std::any_of(compared.comparisons.begin(), compared.comparisons.end(),
+                                       [](const RowComparison& each) {
+                                         return each.verdict == Verdict::slower &&
+                                                each.before->kind == Kind::algorithm;
+                                       });
 }
 
 }  // namespace tessera::cli

@@ -22,7 +22,7 @@ inline constexpr std::array<std::string_view, 4> kVerdictNames = {"SAME", "FASTE
 std::string to_string(Verdict verdict);
 
 /// One contestant on one case in both files.
-struct Comparison {
+struct RowComparison {
   const BenchRow *before = nullptr, *after = nullptr;
   bool by_share = false;  ///< of the peak; else by time
   double ratio = 0;       ///< the new median speed as a multiple of the old one
@@ -33,7 +33,7 @@ struct Comparison {
 struct ComparedResults {
   const BenchResults *before = nullptr, *after = nullptr;
   double threshold = 0;  ///< 0.02: two percent
-  std::vector<Comparison> comparisons;
+  std::vector<RowComparison> comparisons;
   /// Rows that have a verified result in one of the files only, and why.
   std::vector<std::string> left_out;
   /// Is an algorithm among them whose result was verified in the old file, and is wrong or failed

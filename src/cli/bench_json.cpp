@@ -18,10 +18,6 @@ using Kind = Contestant::Kind;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
-
 std::string run_name(const BenchRow& row) {
   const Readiness& readiness = row.on.readiness;
   const std::string state = readiness.first_call ? "/first_call"
@@ -66,9 +62,9 @@ void describe_row(ordered_json& entry, const BenchResults& results, const BenchR
 }
 
 /// What is counted in each repetition: a name and a value for each sample.
-using Counters = std::vector<std::pair<std::string, std::vector<double>>>;
+using DeviceCounters = std::vector<std::pair<std::string, std::vector<double>>>;
 
-Counters counters_of(const BenchResults& results, const BenchRow& row) {
+DeviceCounters counters_of(const BenchResults& results, const BenchRow& row) {
   const auto by_sample = [&row](const std::vector<std::pair<int, double>>& by_turn, double factor) {
     std::vector<double> out(row.samples.size(), kNan);
     for (const auto& [turn, ratio] : by_turn) {
@@ -78,7 +74,7 @@ Counters counters_of(const BenchResults& results, const BenchRow& row) {
     }
     return out;
   };
-  Counters out;
+  DeviceCounters out;
   std::vector<double> gflops;
   for (double seconds : row.seconds()) gflops.push_back(row.on.flops() / seconds * 1e-9);
   out.emplace_back("gflops", gflops);
@@ -137,7 +133,7 @@ void append_entries(ordered_json& list, const BenchResults& results, const Bench
     list.push_back(std::move(entry));
     return;
   }
-  const Counters counters = counters_of(results, row);
+  const DeviceCounters counters = counters_of(results, row);
   for (std::size_t i = 0; i < row.samples.size(); ++i) {
     const Sample& sample = row.samples[i];
     ordered_json entry = entry_head(row, family, instance);

@@ -19,8 +19,8 @@ namespace {
 
 /// An option whose text `check` refuses by throwing.
 template <class Check>
-void add_text(CLI::App& app, const std::string& flags, std::string& target, const char* type_name,
-              std::string description, Check check) {
+void add_bench_text(CLI::App& app, const std::string& flags, std::string& target,
+                    const char* type_name, std::string description, Check check) {
   const std::string name = flags.substr(flags.rfind(',') + 1);
   app.add_option_function<std::string>(
          flags,
@@ -59,29 +59,30 @@ void add_seconds(CLI::App& app, const char* flag, double& target, const char* de
 
 void add_what(CLI::App& app, BenchRequest& request) {
   const auto extents = [](const std::string& text) { parse_extents(text); };
-  add_text(
+  add_bench_text(
       app, "--sizes", request.sizes, "LIST",
       "Sizes: 512, 64:1024:x2, 64:1024:+64, 4096x16x4096 (MxNxK), 1000x8x8x8 (a batch), 1024-TN "
       "(A transposed), joined by commas; default 64:1024:x2",
       [](const std::string& text) { parse_sizes(text); });
-  add_text(app, "--suite", request.suite, "SUITES",
-           cat("Named lists of sizes, joined by commas: ", join(suite_names())),
-           [](const std::string& text) { suite_shapes(text); });
-  add_text(app, "-m", request.m, "LIST", "Rows of A and C; with -n and -k: every combination",
-           extents);
-  add_text(app, "-n", request.n, "LIST", "Columns of B and C", extents);
-  add_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
+  add_bench_text(app, "--suite", request.suite, "SUITES",
+                 cat("Named lists of sizes, joined by commas: ", join(suite_names())),
+                 [](const std::string& text) { suite_shapes(text); });
+  add_bench_text(app, "-m", request.m, "LIST", "Rows of A and C; with -n and -k: every combination",
+                 extents);
+  add_bench_text(app, "-n", request.n, "LIST", "Columns of B and C", extents);
+  add_bench_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
   add_algorithms(app, "--algorithms", request.algorithms,
                  "Algorithms, joined by commas; blas is libtessera_blas, called as programs call a "
                  "BLAS; auto is what a product takes that names none; default all",
                  cat(kOwnBlas, "|", kAutomatic));
-  add_text(app, "--dtype", request.dtype, "TYPE",
-           "Element type of A, B and C, or of A and B and of C: bf16:f32; default f32",
-           [](const std::string& text) { parse_types(text); });
-  add_text(app, "--threads", request.threads, "LIST",
-           "Numbers of threads, such as 1,2; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, "
-           "then the cores of this process",
-           [](const std::string& text) { parse_thread_counts(text); });
+  add_bench_text(app, "--dtype", request.dtype, "TYPE",
+                 "Element type of A, B and C, or of A and B and of C: bf16:f32; default f32",
+                 [](const std::string& text) { parse_types(text); });
+  add_bench_text(
+      app, "--threads", request.threads, "LIST",
+      "Numbers of threads, such as 1,2; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, "
+      "then the cores of this process",
+      [](const std::string& text) { parse_thread_counts(text); });
   app.add_option("--device", request.device,
                  "Measure on a GPU, beside cuBLAS where it is installed: cuda or cuda:N; default "
                  "cpu")

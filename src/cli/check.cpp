@@ -17,14 +17,14 @@ namespace tessera::cli {
 
 namespace {
 
-struct Request {
+struct CheckRequest {
   CheckedKernel kernel;
   std::string junit, html, suppress, flags, stop_at;
   bool force = false;
 };
 
 /// Prints the report and writes what else was asked for.
-int print_report(const Context& context, const Request& request, const FileReport& report) {
+int print_report(const Context& context, const CheckRequest& request, const FileReport& report) {
   if (!request.junit.empty()) write_file(context, request.junit, request.force, report.junit);
   if (!request.html.empty()) write_file(context, request.html, request.force, report.html);
   context.print(report.text);
@@ -32,7 +32,7 @@ int print_report(const Context& context, const Request& request, const FileRepor
 }
 
 /// A kernel as a program of its own.
-int check_program(const Context& context, const Request& request, Compilation compilation) {
+int check_program(const Context& context, const CheckRequest& request, Compilation compilation) {
   compilation.flags = request.flags;
   compilation.for_debugger = !request.stop_at.empty();
   const FileReport report = check_file({.compilation = std::move(compilation),
@@ -47,7 +47,8 @@ int check_program(const Context& context, const Request& request, Compilation co
 }
 
 /// A kernel of the ladder that has to be compiled first.
-int check_compiled(const Context& context, const Request& request, const KernelSpelling& spelling) {
+int check_compiled(const Context& context, const CheckRequest& request,
+                   const KernelSpelling& spelling) {
   const TemporaryFolder folder;
   const auto source = folder.path() / cat(request.kernel.name, ".cpp");
   std::ofstream(source) << source_text(request.kernel, spelling);
@@ -57,7 +58,7 @@ int check_compiled(const Context& context, const Request& request, const KernelS
   return check_program(context, request, {.source = source, .what = what});
 }
 
-void check_request(Request& request) {
+void check_request(CheckRequest& request) {
   checked_device(request.kernel);
   for (const std::string& file : {request.junit, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
@@ -66,7 +67,7 @@ void check_request(Request& request) {
   if (!request.stop_at.empty()) check::parse_stop_at(request.stop_at);
 }
 
-int run_check(const Context& context, Request& request) {
+int run_check(const Context& context, CheckRequest& request) {
   check_request(request);
   const std::string& name = request.kernel.name;
   if (is_file(request.kernel)) {
@@ -88,7 +89,7 @@ int run_check(const Context& context, Request& request) {
        request.html.empty() ? "" : check::html_report(report, device, source_of)});
 }
 
-void add_outputs(CLI::App& app, Request& request, Context& context) {
+void add_outputs(CLI::App& app, CheckRequest& request, Context& context) {
   add_text(app, "--junit", "FILE", request.junit, "Write the result for CI into FILE");
   add_text(app, "--html", "FILE", request.html, "Write a page with source, pictures and roofline");
   add_flag(app, "--force", request.force, "Replace FILE if it exists");
@@ -98,7 +99,7 @@ void add_outputs(CLI::App& app, Request& request, Context& context) {
 }  // namespace
 
 void add_check(CLI::App& root, Context& context) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<CheckRequest>();
   CLI::App* app = add_command(
       root, context, "check",
       "Run a kernel thread by thread and say what is wrong with it and what it costs on a GPU",

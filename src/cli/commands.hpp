@@ -14,6 +14,9 @@ namespace tessera::cli {
 
 struct Context;
 
+/// Does what the arguments say; the exit code. Whatever goes wrong is told on stderr.
+int run_command_line(int argc, char** argv);
+
 void add_multiply(CLI::App& root, Context& context);
 void add_compare(CLI::App& root, Context& context);
 void add_bench(CLI::App& root, Context& context);

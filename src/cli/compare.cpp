@@ -31,7 +31,7 @@ namespace tessera::cli {
 
 namespace {
 
-struct Request {
+struct CompareRequest {
   index_t m = -1, n = -1, k = -1;
   std::string dtype = "f32", tile, order = "forward", data = "uniform", device = "cpu";
   std::vector<std::string> algorithms;  // empty: all
@@ -134,7 +134,7 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
 
 // ---- the command --------------------------------------------------------------------------------
 
-Problem problem_of(const Request& request, DType type) {
+Problem problem_of(const CompareRequest& request, DType type) {
   Problem out;
   out.M = request.m, out.N = request.n, out.K = request.k;
   out.in = out.out = type;
@@ -146,7 +146,7 @@ Problem problem_of(const Request& request, DType type) {
 }
 
 /// Refuses what cannot be held in memory, with both numbers, before anything is allocated.
-void check_size(const Request& request, DType type) {
+void check_size(const CompareRequest& request, DType type) {
   const double m = static_cast<double>(request.m), n = static_cast<double>(request.n),
                k = static_cast<double>(request.k);
   const double operands = (m * k + k * n + m * n * (request.beta != 0 ? 2 : 1)) * size_of(type);
@@ -184,7 +184,7 @@ struct Field {
 };
 
 /// All plans first: what is named and cannot run is refused before any work.
-Field planned(const Request& request, const Problem& problem, Options options) {
+Field planned(const CompareRequest& request, const Problem& problem, Options options) {
   (void)make_plan(problem, {.device = options.device});  // what none could run is said as it is
   const bool all = request.algorithms.empty();
   Field out;
@@ -204,7 +204,7 @@ Field planned(const Request& request, const Problem& problem, Options options) {
   return out;
 }
 
-void check_request(const Request& request, DType type) {
+void check_request(const CompareRequest& request, DType type) {
   for (const auto& [flag, value] :
        {std::pair{"-m", request.m}, {"-n", request.n}, {"-k", request.k}}) {
     if (value < 0) throw Error(Category::argument, cat(flag, " is missing"), "-m M -n N -k K");
@@ -241,7 +241,7 @@ void compare_all(const Context& context, Executor& executor, Field& field, const
   }
 }
 
-int run_compare(const Context& context, const Request& request) {
+int run_compare(const Context& context, const CompareRequest& request) {
   if (request.list) {
     context.print(algorithms_page());
     return 0;
@@ -280,7 +280,7 @@ int run_compare(const Context& context, const Request& request) {
 }  // namespace
 
 void add_compare(CLI::App& root, Context& context) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<CompareRequest>();
   CLI::App* app = add_command(
       root, context, "compare", "Run one product by every algorithm and check each result",
       "  tessera compare -m 1024 -n 1024 -k 1024\n"

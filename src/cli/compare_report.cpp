@@ -26,10 +26,6 @@ bool ran(const Compared& result) {
 }
 
 /// NaN and infinity have no JSON number.
-ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
 }  // namespace
 
 ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results) {

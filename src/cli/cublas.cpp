@@ -14,10 +14,10 @@ namespace tessera::cli {
 
 namespace {
 
-constexpr int kPlain = 0, kTransposed = 1;            // cublasOperation_t
-constexpr int kF32 = 68, kF32AsTf32 = 77, kF64 = 70;  // cublasComputeType_t
-constexpr int kDefaultAlgorithm = -1;                 // cublasGemmAlgo_t
-constexpr int kMajor = 0, kMinor = 1, kPatch = 2;     // libraryPropertyType
+constexpr int kPlain = 0, kTransposed = 1;                                 // cublasOperation_t
+constexpr int kComputeF32 = 68, kComputeF32AsTf32 = 77, kComputeF64 = 70;  // cublasComputeType_t
+constexpr int kDefaultAlgorithm = -1;                                      // cublasGemmAlgo_t
+constexpr int kMajor = 0, kMinor = 1, kPatch = 2;                          // libraryPropertyType
 constexpr float kOneF32 = 1, kZeroF32 = 0;
 constexpr double kOneF64 = 1, kZeroF64 = 0;
 
@@ -29,13 +29,6 @@ int data_type(DType type) {
     case DType::bf16: return 14;
     default: return 0;  // f32
   }
-}
-
-int as_int(index_t extent) {
-  if (extent > INT_MAX)
-    throw Error(Category::argument, "the size does not fit into cuBLAS's 32-bit integers", {},
-                std::to_string(extent));
-  return static_cast<int>(extent);
 }
 
 using GemmEx = int(void* handle, int op_a, int op_b, int m, int n, int k, const void* alpha,
@@ -129,7 +122,7 @@ void Cublas::multiply(const BenchCase& now, F32 f32, const void* A, const void* 
   const int ldb = as_int(s.b_transposed ? s.K : s.N), lda = as_int(s.a_transposed ? s.M : s.K);
   const int in = data_type(now.types.in), out = data_type(now.types.out);
   const bool f64 = now.types.in == DType::f64;
-  const int compute = f64 ? kF64 : f32 == F32::tf32 ? kF32AsTf32 : kF32;
+  const int compute = f64 ? kComputeF64 : f32 == F32::tf32 ? kComputeF32AsTf32 : kComputeF32;
   const void* const one = f64 ? static_cast<const void*>(&kOneF64) : &kOneF32;
   const void* const zero = f64 ? static_cast<const void*>(&kZeroF64) : &kZeroF32;
   const int status =

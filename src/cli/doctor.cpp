@@ -155,9 +155,9 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
   return out;
 }
 
-class Report {
+class DoctorReport {
  public:
-  explicit Report(const Context& context) : context_(context) {}
+  explicit DoctorReport(const Context& context) : context_(context) {}
   void heading(std::string_view text) {
     out_ += cat(out_.empty() ? "" : "\n", context_.paint(text, Ink::bold), "\n");
   }
@@ -173,7 +173,7 @@ class Report {
 
 std::string to_text(const Context& context, const Machine& machine, const PeerSearch& peers,
                     const std::vector<Optional>& things) {
-  Report report(context);
+  DoctorReport report(context);
   report.heading("Program");
   report.line("version", TESSERA_VERSION);
   report.line("compiler", cat(compiler_text(), ", ", build_type()));

@@ -17,7 +17,7 @@ namespace {
 constexpr index_t kDefaultExtent = 1024;
 constexpr int kDefaultBlocks = 2;
 
-struct Request {
+struct ExplainRequest {
   CheckedKernel kernel{
       .m = kDefaultExtent, .n = kDefaultExtent, .k = kDefaultExtent, .blocks = kDefaultBlocks};
   std::string against, html;
@@ -32,7 +32,7 @@ const Algorithm* next_step(const std::string& name) {
   return nullptr;
 }
 
-Explained explained(const Request& request, const std::string& name) {
+Explained explained(const ExplainRequest& request, const std::string& name) {
   CheckedKernel kernel = request.kernel;
   kernel.name = name;
   Explained out{.report = checked(kernel), .explanation = {}, .next = next_step(name)};
@@ -52,7 +52,7 @@ void require_work(const CheckedKernel& kernel) {
                 "-m and -n of at least 1", cat("m=", kernel.m, " n=", kernel.n));
 }
 
-int run_explain(const Context& context, const Request& request) {
+int run_explain(const Context& context, const ExplainRequest& request) {
   const check::DeviceModel& device = checked_device(request.kernel);
   require_work(request.kernel);
   const bool two = !request.against.empty();
@@ -75,7 +75,7 @@ int run_explain(const Context& context, const Request& request) {
 }  // namespace
 
 void add_explain(CLI::App& root, Context& context) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<ExplainRequest>();
   CLI::App* app =
       add_command(root, context, "explain", "Say what bounds a kernel on a GPU, and what to change",
                   "  tessera explain naive\n"

@@ -24,7 +24,7 @@ constexpr std::size_t kLinesShown = 6;
 /// Three digits or a whole number.
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
-std::string time_text(double us) {
+std::string modelled_time(double us) {
   if (us < 1) return number(us * 1000) + " ns";
   if (us < 1000) return number(us) + " us";
   return us < 1e6 ? number(us / 1000) + " ms" : number(us / 1e6) + " s";
@@ -72,8 +72,8 @@ std::string resources(const Explained& e) {
   for (const auto& r : e.explanation.resources)
     table.add({std::string(r.name),
                r.least_us == r.most_us
-                   ? time_text(r.least_us)
-                   : fmt::format("{} to {}", time_text(r.least_us), time_text(r.most_us)),
+                   ? modelled_time(r.least_us)
+                   : fmt::format("{} to {}", modelled_time(r.least_us), modelled_time(r.most_us)),
                r.work});
   return table.text();
 }

@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 /// Of shared storage, four bytes wide.
 constexpr int kBanks = 32;
 
-struct Request {
+struct LayoutRequest {
   std::string spec, tile, at, swizzle, thread_values, svg;
   bool wants_svg = false, force = false;
   int banks = 0;  // 0: kBanks
@@ -77,7 +77,7 @@ IntTuple swizzle_numbers(const std::string& text) {
               "'" + text + "'");
 }
 
-Drawn layout_of(const Request& request) {
+Drawn layout_of(const LayoutRequest& request) {
   Drawn out = with_caret(request.spec, [](const std::string& text) {
     const LayoutValue value = eval_expression(text);
     return Drawn{composed_of(value, text), std::holds_alternative<Layout>(value)};
@@ -94,7 +94,7 @@ Drawn layout_of(const Request& request) {
 }
 
 /// The tile to mark: --tile at --at, by default the first one.
-std::optional<TileMark> mark_of(const Request& request) {
+std::optional<TileMark> mark_of(const LayoutRequest& request) {
   if (request.tile.empty()) return {};
   TileMark out{tuple_of(request.tile), {}};
   if (!request.at.empty()) {
@@ -133,7 +133,7 @@ std::string table_of(const Drawn& layout, const std::optional<TileMark>& mark) {
                       : format_table(layout.composed, mark);
 }
 
-std::string picture_of(const Request& request, const Drawn& layout,
+std::string picture_of(const LayoutRequest& request, const Drawn& layout,
                        const std::optional<TileMark>& mark) {
   if (!request.thread_values.empty()) {
     if (!layout.plain) throw Error(Category::argument, "--thread-values needs a plain layout");
@@ -144,7 +144,7 @@ std::string picture_of(const Request& request, const Drawn& layout,
   return layout.plain ? svg(layout.composed.inner, mark) : svg(layout.composed, mark);
 }
 
-ordered_json to_json(const Request& request, const Drawn& layout,
+ordered_json to_json(const LayoutRequest& request, const Drawn& layout,
                      const std::optional<TileMark>& mark) {
   const ComposedLayout& composed = layout.composed;
   ordered_json out = json_object();
@@ -169,7 +169,7 @@ ordered_json to_json(const Request& request, const Drawn& layout,
 }
 
 /// Options that say nothing without another one, or that contradict one, are mistakes.
-void check_request(const Request& request) {
+void check_request(const LayoutRequest& request) {
   const auto refuse = [](const char* problem, const char* advice) {
     throw Error(Category::argument, problem, {}, {}, advice);
   };
@@ -192,7 +192,7 @@ void check_request(const Request& request) {
     refuse("--banks colours the picture of a swizzle", "add --swizzle and --svg");
 }
 
-int show_layout(const Context& context, const Request& request) {
+int show_layout(const Context& context, const LayoutRequest& request) {
   check_request(request);
   const Drawn layout = layout_of(request);
   if (!layout.composed.inner.is_static())
@@ -244,7 +244,7 @@ void add_eval(CLI::App& parent, Context& context) {
 }  // namespace
 
 void add_layout(CLI::App& root, Context& context) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<LayoutRequest>();
   CLI::App* app = add_command(
       root, context, "layout", "Show a layout as a table or a picture; evaluate layout algebra",
       "  tessera layout '(4,2):(2,1)'\n"

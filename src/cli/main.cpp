@@ -1,222 +1,18 @@
-// The command `tessera`: builds the option tree, understands the command line, runs one
-// sub-command, and turns everything that can go wrong into one line on stderr and an exit code. No
-// exception and no signal leaves it.
+// The command `tessera`: its standard streams, its signals, and the command line. No exception and
+// no signal leaves it.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <csignal>
+#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <exception>
-#include <new>
 
-#include "build_info.hpp"
-#include "caret_error.hpp"
 #include "commands.hpp"
-#include "options.hpp"
-#include "settings.hpp"
 #include "signals.hpp"
-#include "suggest.hpp"
-#include "tessera/matmul/plan.hpp"
-
-namespace tessera::cli {
 
 namespace {
 
-constexpr int kUsage = 2;
-
-CLI::App& deepest(CLI::App& app) {
-  for (auto* sub : app.get_subcommands()) return deepest(*sub);
-  return app;
-}
-
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name()
-                                     : full_name(*app.get_parent()) + " " + app.get_name();
-}
-
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const auto* sub : visible_commands(app)) out.push_back(sub->get_name());
-  return out;
-}
-
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) out.push_back("--" + name);
-    for (const auto& name : option->get_snames()) out.push_back("-" + name);
-  }
-  return out;
-}
-
-/// The first argument that was taken as a positional; empty without one.
-std::string first_positional(const CLI::App& app) {
-  for (const auto* option : app.get_options()) {
-    if (option->get_positional() && !option->results().empty()) return option->results().front();
-  }
-  return {};
-}
-
-using Words = std::vector<std::string>;
-
-/// What to say about an option that nothing took.
-std::string unexpected_option(const Words& arguments, const CLI::App& app,
-                              const std::string& word) {
-  const std::string option = word.substr(0, word.find('='));
-  const Words known = option_names(app);
-  const bool is_known = std::find(known.begin(), known.end(), option) != known.end();
-  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
-  const bool before = std::find(arguments.begin(), mark, word) != mark;
-  const bool behind = std::find(mark, arguments.end(), word) != arguments.end();
-  // A known option that nothing took stands where it is none.
-  if (behind && (is_known || !before))
-    return cat("unexpected argument '", word, "': it stands behind --");
-  if (!is_known) return cat("unknown option '", option, "'", did_you_mean(option, known));
-  return cat("'", option, "' stands before the command; write it behind '", full_name(app), "'");
-}
-
-/// What to say about an argument that nothing took.
-std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::App& app) {
-  for (const auto& word : root.remaining(true)) {
-    if (word == "--") continue;
-    if (word.size() > 1 && word[0] == '-') return unexpected_option(arguments, app, word);
-    const auto commands = command_names(app);
-    // What a positional took may have been meant as a command: "layout evl 4:1".
-    const std::string taken = first_positional(app);
-    if (!nearest(taken, commands).empty())
-      return cat("unknown command '", taken, "'", did_you_mean(taken, commands));
-    if (!commands.empty() && taken.empty())
-      return cat("unknown command '", word, "': expected one of ", join(commands),
-                 did_you_mean(word, commands));
-    return cat("unexpected argument '", word, "'; '", full_name(app),
-               " --help' shows what it takes");
-  }
-  return "unexpected arguments";
-}
-
-/// The option that an error's text begins with; nullptr where there is none.
-const CLI::Option* option_of(const CLI::Error& error, const CLI::App& app) {
-  const std::string text = error.what();
-  for (const CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
-    for (const auto* option : each->get_options()) {
-      if (text.starts_with(option->get_name() + ":")) return option;
-    }
-  }
-  return nullptr;
-}
-
-/// An option with too many or too few values.
-std::string mismatch_of(const CLI::Option& option) {
-  const std::string name = option.get_name();
-  const auto values = static_cast<std::size_t>(std::max(1, option.get_items_expected_min()));
-  if (option.count() > values) {
-    const std::size_t times = (option.count() + values - 1) / values;
-    return cat(name, " is given ", times == 2 ? "twice" : cat(times, " times"));
-  }
-  const std::string type = option.get_type_name();
-  return values > 1 ? cat(name, " needs ", values, " values: ", type, " ", type)
-                    : cat(name, " needs a value: ", type);
-}
-
-/// The messages of CLI11 in this command's words.
-std::string message_of(const CLI::Error& error, const Words& arguments, const CLI::App& root,
-                       const CLI::App& app) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
-    return unexpected(arguments, root, app);
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    const CLI::Option* option = option_of(error, app);
-    return option != nullptr ? mismatch_of(*option) : error.what();
-  }
-  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
-  const auto commands = command_names(app);
-  return cat(commands.empty() ? error.what() : "no command given: expected " + join(commands),
-             "; '", full_name(app), " --help' shows examples");
-}
-
-std::string known_names(const CLI::App& root) {
-  std::string out = "commands:\n";
-  for (const auto* sub : visible_commands(root))
-    out += fmt::format("  {:<12} {}\n", sub->get_name(), sub->get_description());
-  out += "algorithms:\n";
-  for (const auto& each : algorithms()) out += fmt::format("  {:<24} {}\n", each.name, each.idea);
-  out += "element types:\n  " + join(dtype_names(), " ") + "\n";
-  out += "help topics:\n";
-  for (const auto& topic : help_topics())
-    out += fmt::format("  {:<12} {}\n", topic.name, topic.summary);
-  return out;
-}
-
-int command_line(int argc, char** argv, Context& context) {
-  CLI::App root{
-      "Tiled matrix multiplication: multiply files, compare algorithms, check kernels, look at "
-      "layouts.",
-      "tessera"};
-  context.root = &root;
-  root.formatter(help_formatter());
-  root.get_formatter()->label("Positionals", "Arguments");
-  root.require_subcommand(0, 1);
-  add_common_options(root, context);
-  bool version = false, list = false;
-  root.add_flag("--version", version, "Show version, compiler, instruction sets and CUDA, and end");
-  root.add_flag("--list", list,
-                "List all commands, algorithms, element types and help topics, and end");
-  root.footer(
-      "Examples:\n"
-      "  tessera multiply a.npy b.npy -o c.npy\n"
-      "  tessera compare -m 256 -n 256 -k 256\n"
-      "  tessera layout '(4,2):(2,1)' --at 3,1\n"
-      "  tessera help files\n"
-      "\n"
-      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 input file, 4 not available, 130 "
-      "interrupted.");
-  add_multiply(root, context);
-  add_compare(root, context);
-  add_bench(root, context);
-  add_check(root, context);
-  add_explain(root, context);
-  add_puzzle(root, context);
-  add_layout(root, context);
-  add_doctor(root, context);
-  add_config(root, context);
-  add_completion(root, context);
-  add_help(root, context);
-  for (auto* sub : root.get_subcommands({})) sub->group("Commands");
-
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    context.print(root.help());
-    return 0;
-  } catch (const CLI::Error& error) {
-    const CLI::App& app = deepest(root);
-    context.command = full_name(app);
-    context.error(message_of(error, Words(argv + 1, argv + argc), root, app));
-    return kUsage;
-  }
-  if (version) {
-    context.print(version_text());
-    return 0;
-  }
-  if (list) {
-    context.print(known_names(root));
-    return 0;
-  }
-  if (!context.action) {
-    context.error(cat("no command given: expected one of ", join(command_names(root)),
-                      "; 'tessera --help' shows examples"));
-    return kUsage;
-  }
-  CLI::App& app = deepest(root);
-  context.command = full_name(app);
-  set_signal_name(context.command);
-  if (app.get_configurable())
-    apply_settings(context, app, read_settings(root, config_files(context)));
-  return context.action();
-}
+/// Before everything that is made before main.
+[[gnu::constructor(101)]] void before_main() { tessera::cli::install_terminate_handler(); }
 
 /// Files opened later must not become the standard streams of a caller who closed those.
 void occupy_standard_streams() {
@@ -229,43 +25,10 @@ void occupy_standard_streams() {
 
 }  // namespace
 
-int main_of_tessera(int argc, char** argv) {
-  Context context;
-  try {
-    const int code = command_line(argc, argv, context);
-    context.flush();
-    return code;
-  } catch (const CaretError& error) {
-    context.error(error.what());
-    std::fputs((error.picture + "\n").c_str(), stderr);
-    return kUsage;
-  } catch (const Error& error) {
-    context.error(error.what());
-    return exit_code(error.category());
-  } catch (const Interrupted& interrupted) {
-    context.error(interrupted.signal == SIGINT ? "interrupted" : "ended by a signal");
-    return 128 + interrupted.signal;
-  } catch (const std::bad_alloc&) {
-    context.error(
-        "not enough memory; use smaller matrices or fewer threads, or raise the limit (ulimit -v)");
-    return 1;
-  } catch (const std::exception& error) {
-    context.error(error.what());
-    return 1;
-  }
-}
-
-}  // namespace tessera::cli
-
-namespace {
-/// Before everything that is made before main.
-[[gnu::constructor(101)]] void before_main() { tessera::cli::install_terminate_handler(); }
-}  // namespace
-
 int main(int argc, char** argv) {
-  tessera::cli::occupy_standard_streams();
+  occupy_standard_streams();
   tessera::cli::install_signal_handlers();
-  const int code = tessera::cli::main_of_tessera(argc, argv);
+  const int code = tessera::cli::run_command_line(argc, argv);
   // What stdout still holds after an error cannot be written either; exit() would only try again.
   std::fflush(stdout);
   return code;

@@ -28,7 +28,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 }
 
 /// 128 bytes of each type: two of the widest vectors.
-struct Operands {
+struct ChainOperands {
   alignas(64) std::array<double, 16> f64{};
   alignas(64) std::array<float, 32> f32{};
   alignas(64) std::array<bf16, 64> bf{};
@@ -36,7 +36,7 @@ struct Operands {
   alignas(64) std::array<bf16, 512> bf_tile{};  // a tile's 16 rows of 64 bytes
   alignas(64) std::array<std::int32_t, 256> i32_tile{};
 
-  Operands() {
+  ChainOperands() {
     std::uint32_t state = 1;
     const auto next = [&state] {  // a linear congruence is random enough to flip the bits
       state = state * 1664525u + 1013904223u;
@@ -51,8 +51,8 @@ struct Operands {
   }
 };
 
-const Operands& operands() {
-  static const Operands values;
+const ChainOperands& operands() {
+  static const ChainOperands values;
   return values;
 }
 
@@ -159,7 +159,7 @@ constexpr int chain_operations(int accumulators, int lanes) { return 2 * accumul
 }  // namespace
 
 PeakChain peak_chain(DType type) {
-  const Operands& values = operands();
+  const ChainOperands& values = operands();
 #if defined(__x86_64__)
   const bool wide = __builtin_cpu_supports("avx512f") != 0;
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;

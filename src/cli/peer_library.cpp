@@ -53,13 +53,6 @@ void set_thread_environment(int threads) {
     setenv(variable, text.c_str(), 1);
 }
 
-int as_int(index_t extent) {
-  if (extent > INT_MAX)
-    throw Error(Category::argument, "the size does not fit into the peer's 32-bit integers", {},
-                std::to_string(extent));
-  return static_cast<int>(extent);
-}
-
 /// A shape as BLAS sees it.
 template <class Int>
 struct BlasShape {

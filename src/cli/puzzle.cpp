@@ -176,9 +176,9 @@ int show_progress(const Context& context, const PuzzleRequest& request) {
 }
 
 using Command = int (*)(const Context&, const PuzzleRequest&);
-using Request = std::shared_ptr<PuzzleRequest>;
+using SharedRequest = std::shared_ptr<PuzzleRequest>;
 
-CLI::App* add(CLI::App& parent, Context& context, const Request& request, const char* name,
+CLI::App* add(CLI::App& parent, Context& context, const SharedRequest& request, const char* name,
               const char* what, const char* examples, Command command) {
   CLI::App* app = add_command(parent, context, name, what, examples);
   app->add_option("--course", request->course, "The course is in FOLDER")->type_name("FOLDER");
@@ -188,14 +188,14 @@ CLI::App* add(CLI::App& parent, Context& context, const Request& request, const 
   return app;
 }
 
-CLI::App* add_with_id(CLI::App& parent, Context& context, const Request& request, const char* name,
-                      const char* what, const char* examples, Command command) {
+CLI::App* add_with_id(CLI::App& parent, Context& context, const SharedRequest& request,
+                      const char* name, const char* what, const char* examples, Command command) {
   CLI::App* app = add(parent, context, request, name, what, examples, command);
   app->add_option("ID", request->id, "The puzzle: p16, or 16")->required();
   return app;
 }
 
-void add_run(CLI::App& app, Context& context, const Request& request) {
+void add_run(CLI::App& app, Context& context, const SharedRequest& request) {
   CLI::App* run = add_with_id(
       app, context, request, "run", "Compile and run what you wrote, and say what is wrong",
       "  tessera puzzle run p16 --tiled\n  tessera puzzle run p16 my_p16.cpp --html p16.html",

@@ -58,7 +58,7 @@ PuzzleFinding finding_of(const json& f) {
   return out;
 }
 
-PuzzleMatrix matrix_of(const json& m) {
+PuzzleMatrix matrix_from(const json& m) {
   PuzzleMatrix out{m.at("name"),
                    m.at("looks_like"),
                    m.at("sentence"),
@@ -109,7 +109,7 @@ PuzzleCase case_of(const json& c) {
   PuzzleCase out;
   out.what = c.at("what");
   out.is_brief = c.value("brief", false);
-  for (const auto& each : c.at("outputs")) out.outputs.push_back(matrix_of(each));
+  for (const auto& each : c.at("outputs")) out.outputs.push_back(matrix_from(each));
   for (const auto& each : c.at("goals"))
     out.goals.push_back({each.at("what"), number(each.at("got")), number(each.at("limit")),
                          each.at("reached").get<bool>(), each.at("advice")});

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostPrinted = 2000;
+constexpr std::size_t kMostPrintedBytes = 2000;
 
 /// The learner's name of the file, where it is one that messages can be searched for.
 std::string name_of(const PuzzleTry& one) {
@@ -117,7 +117,7 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
   const ProgramEnd end = run_program(run);
   std::error_code none;
   out.printed_bytes = fs::file_size(printed, none);
-  if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrinted);
+  if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrintedBytes);
   else out.printed_bytes = 0;
   if (fs::exists(outcome)) out.outcome = read_outcome(read_text(outcome));
   if (out.outcome) return name_elements(out);

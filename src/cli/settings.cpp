@@ -43,7 +43,7 @@ void for_each_app(const CLI::App& app, const std::function<void(const CLI::App&)
   for (const auto* sub : visible_commands(app)) for_each_app(*sub, body);
 }
 
-std::vector<std::string> option_names(const CLI::App& app) {
+std::vector<std::string> setting_names(const CLI::App& app) {
   std::vector<std::string> out;
   for_each_app(app, [&](const CLI::App& each) {
     for (const auto* option : each.get_options()) {
@@ -79,7 +79,7 @@ void check_names(const CLI::App& root, const CLI::ConfigItem& item, const std::s
   if (!known)
     throw Error(Category::argument,
                 cat(file, ": ", where, "'", item.name, "' is no option that a file can set",
-                    did_you_mean(item.name, option_names(*app))));
+                    did_you_mean(item.name, setting_names(*app))));
 }
 
 std::vector<Setting> read_file(const CLI::App& root, const std::string& path) {

@@ -8,13 +8,13 @@ namespace tessera::detail {
 extern template void run_every_type<BlockTiled<kBlockTiledSmall>>(const LadderCall&);
 
 namespace {
-using Compiled = Ladder<BlockTiled, BlockTiledTiles>;
+using CompiledBlockTiled = Ladder<BlockTiled, BlockTiledTiles>;
 }
 
 const LadderEntry kBlockTiled{
-    {"block_tiled", "a thread owns a TM x TN tile: outer products in registers", Compiled::tiles,
-     true, has_native_product, Compiled::typed},
-    Compiled::run,
+    {"block_tiled", "a thread owns a TM x TN tile: outer products in registers",
+     CompiledBlockTiled::tiles, true, has_native_product, CompiledBlockTiled::typed},
+    CompiledBlockTiled::run,
     "BlockTiled",
     register_tile};
 

@@ -6,13 +6,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<BlockTiledVectorized, BlockTiledVectorizedTiles>;
+using CompiledBlockTiledVectorized = Ladder<BlockTiledVectorized, BlockTiledVectorizedTiles>;
 }
 
 const LadderEntry kBlockTiledVectorized{
     {"block_tiled_vectorized", "loads of four elements (f64: two), A transposed in shared memory",
-     Compiled::tiles, true, has_native_product},
-    Compiled::run,
+     CompiledBlockTiledVectorized::tiles, true, has_native_product},
+    CompiledBlockTiledVectorized::run,
     "BlockTiledVectorized",
     wide_register_tile};
 

@@ -5,13 +5,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<Coalescing, ElementwiseTiles>;
+using CompiledCoalescing = Ladder<Coalescing, ElementwiseTiles>;
 }
 
 const LadderEntry kCoalescing{
     {"coalescing", "neighbouring threads take neighbouring columns: loads share sectors",
-     Compiled::tiles, true, has_native_product},
-    Compiled::run,
+     CompiledCoalescing::tiles, true, has_native_product},
+    CompiledCoalescing::run,
     "Coalescing",
     elementwise_tile};
 

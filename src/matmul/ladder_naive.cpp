@@ -5,13 +5,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<Naive, ElementwiseTiles>;
+using CompiledNaive = Ladder<Naive, ElementwiseTiles>;
 }
 
 const LadderEntry kNaive{
     {"naive", "one thread, one element of C, straight from global memory; neighbours take rows",
-     Compiled::tiles, true, has_native_product},
-    Compiled::run,
+     CompiledNaive::tiles, true, has_native_product},
+    CompiledNaive::run,
     "Naive",
     elementwise_tile};
 

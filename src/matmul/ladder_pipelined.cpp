@@ -6,7 +6,7 @@ namespace tessera::detail {
 
 namespace {
 
-using Compiled = Ladder<Pipelined, PipelinedTiles>;
+using CompiledPipelined = Ladder<Pipelined, PipelinedTiles>;
 
 bool has_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
 
@@ -14,8 +14,8 @@ bool has_f32_product(DType in, DType out) { return in == DType::f32 && out == DT
 
 const LadderEntry kPipelined{
     {"pipelined", "tiles arrive by asynchronous copies while others are multiplied",
-     Compiled::tiles, true, has_f32_product, Compiled::typed},
-    Compiled::run,
+     CompiledPipelined::tiles, true, has_f32_product, CompiledPipelined::typed},
+    CompiledPipelined::run,
     "Pipelined",
     pipelined_tile};
 

@@ -5,13 +5,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SarekNaive, SarekNaiveTiles>;
+using CompiledSarekNaive = Ladder<SarekNaive, SarekNaiveTiles>;
 }
 
 const LadderEntry kSarekNaive{
-    {"sarek_naive", "a one-dimensional grid, one thread for each element (Sarek)", Compiled::tiles,
-     true, has_native_product},
-    Compiled::run,
+    {"sarek_naive", "a one-dimensional grid, one thread for each element (Sarek)",
+     CompiledSarekNaive::tiles, true, has_native_product},
+    CompiledSarekNaive::run,
     "SarekNaive",
     row_tile};
 

@@ -6,12 +6,12 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SarekTiled, SarekTiledTiles>;
+using CompiledSarekTiled = Ladder<SarekTiled, SarekTiledTiles>;
 }
 
 const LadderEntry kSarekTiled{{"sarek_tiled", "tiles of 16 x 16 in three named supersteps (Sarek)",
-                               Compiled::tiles, true, has_native_product},
-                              Compiled::run,
+                               CompiledSarekTiled::tiles, true, has_native_product},
+                              CompiledSarekTiled::run,
                               "SarekTiled",
                               cube_tile};
 

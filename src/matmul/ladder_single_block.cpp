@@ -5,13 +5,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<SingleBlock, SingleBlockTiles>;
+using CompiledSingleBlock = Ladder<SingleBlock, SingleBlockTiles>;
 }
 
 const LadderEntry kSingleBlock{
-    {"single_block", "one block computes all of C through shared memory (puzzle)", Compiled::tiles,
-     true, has_native_product},
-    Compiled::run,
+    {"single_block", "one block computes all of C through shared memory (puzzle)",
+     CompiledSingleBlock::tiles, true, has_native_product},
+    CompiledSingleBlock::run,
     "SingleBlock",
     cube_tile};
 

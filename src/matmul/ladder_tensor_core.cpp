@@ -10,7 +10,7 @@ namespace {
 
 constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kWide = TensorCoreTiles::tiles[1];
 
-void run(const LadderCall& call) {
+void run_tensor_core(const LadderCall& call) {
   if (call.tile == kWide) return run_kernel<TensorCoreTiled<kWide>, float, float>(call);
   visit_unit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
     run_kernel<TensorCoreTiled<kDefault>, In, Out>(call);
@@ -22,7 +22,7 @@ void run(const LadderCall& call) {
 const LadderEntry kTensorCore{
     {"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)",
      TensorCoreTiles::tiles, false, has_unit_product, 1, Arithmetic::tf32},
-    run,
+    run_tensor_core,
     "TensorCoreTiled",
     warp_tile};
 

@@ -8,12 +8,12 @@ namespace tessera::detail {
 extern template void run_every_type<Tiled<kTiledSmall>>(const LadderCall&);
 
 namespace {
-using Compiled = Ladder<Tiled, TiledTiles>;
+using CompiledTiled = Ladder<Tiled, TiledTiles>;
 }
 
 const LadderEntry kTiled{{"tiled", "a block stages tiles of A and B in shared memory",
-                          Compiled::tiles, true, has_native_product, Compiled::typed},
-                         Compiled::run,
+                          CompiledTiled::tiles, true, has_native_product, CompiledTiled::typed},
+                         CompiledTiled::run,
                          "Tiled",
                          staged_tile};
 

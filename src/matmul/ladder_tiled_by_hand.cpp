@@ -6,13 +6,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<TiledByHand, TiledByHandTiles>;
+using CompiledTiledByHand = Ladder<TiledByHand, TiledByHandTiles>;
 }
 
 const LadderEntry kTiledByHand{
     {"tiled_by_hand", "tiled in index arithmetic: each thread guards its own loads (puzzle)",
-     Compiled::tiles, true, has_native_product},
-    Compiled::run,
+     CompiledTiledByHand::tiles, true, has_native_product},
+    CompiledTiledByHand::run,
     "TiledByHand",
     cube_tile};
 

@@ -6,13 +6,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<TiledIdiomatic, TiledIdiomaticTiles>;
+using CompiledTiledIdiomatic = Ladder<TiledIdiomatic, TiledIdiomaticTiles>;
 }
 
 const LadderEntry kTiledIdiomatic{
     {"tiled_idiomatic", "tile views and asynchronous copies instead of index arithmetic (puzzle)",
-     Compiled::tiles, true, has_native_product},
-    Compiled::run,
+     CompiledTiledIdiomatic::tiles, true, has_native_product},
+    CompiledTiledIdiomatic::run,
     "TiledIdiomatic",
     staged_tile};
 

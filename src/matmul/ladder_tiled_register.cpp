@@ -5,13 +5,13 @@
 namespace tessera::detail {
 
 namespace {
-using Compiled = Ladder<TiledRegister, TiledRegisterTiles>;
+using CompiledTiledRegister = Ladder<TiledRegister, TiledRegisterTiles>;
 }
 
 const LadderEntry kTiledRegister{
-    {"tiled_register", "a thread owns a column of TM elements in registers", Compiled::tiles, true,
-     has_native_product},
-    Compiled::run,
+    {"tiled_register", "a thread owns a column of TM elements in registers",
+     CompiledTiledRegister::tiles, true, has_native_product},
+    CompiledTiledRegister::run,
     "TiledRegister",
     column_tile};
 

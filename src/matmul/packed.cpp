@@ -13,7 +13,7 @@ constexpr TileShape kNoTile[] = {TileShape{}};  // it blocks for the caches by i
 bool supports(DType in, DType out) { return in != DType::i32 && has_product(in, out); }
 
 template <bool SplitK>
-void run(const LadderCall& call) {
+void run_packed(const LadderCall& call) {
   visit_packed(
       call.problem.in, call.problem.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
         const auto gemm =
@@ -28,13 +28,13 @@ void run(const LadderCall& call) {
 const LadderEntry kPacked{
     {"packed", "packed panels and microkernels of this CPU's vector instructions", kNoTile, true,
      supports},
-    run<false>,
+    run_packed<false>,
     "",
     no_tile};
 
 const LadderEntry kSplitK{{"split_k", "packed, with K cut into parts that are summed side by side",
                            kNoTile, false, supports},
-                          run<true>,
+                          run_packed<true>,
                           "",
                           no_tile};
 

@@ -13,6 +13,9 @@ nb::object argument(const char* check, const Given&... given) {
   return nb::module_::import_("tessera._arguments").attr(check)(given...);
 }
 
+/// 2 * M * N * K below which other threads of Python wait: taking the lock again costs as much.
+inline constexpr double kKeepLockFlops = 1e5;
+
 void add_errors(nb::module_& m);
 void add_matmul(nb::module_& m);
 void add_products(nb::module_& m);

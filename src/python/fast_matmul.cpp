@@ -12,9 +12,6 @@ namespace tessera::python {
 
 namespace {
 
-/// 2 * M * N * K below which other threads of Python wait: taking the lock again costs as much.
-constexpr double kKeepLockFlops = 1e5;
-
 /// Beyond it the general way looks whether addresses still fit in 64 bits.
 constexpr Py_ssize_t kFarStride = Py_ssize_t{1} << 40;
 

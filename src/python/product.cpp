@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "batch_axes.hpp"
+#include "bindings.hpp"
 #include "run_products.hpp"
 #include "tessera/core/overlap.hpp"
 #include "tessera/core/text.hpp"
@@ -12,9 +13,6 @@
 namespace tessera::python {
 
 namespace {
-
-/// Below this a product is over before another thread of Python could take the lock.
-constexpr double kKeepLockFlops = 1e5;
 
 std::string both(const Operand& a, const Right& b) {
   return cat("a of shape ", shape_text(a.shape), " and b of shape ", shape_text(b.shape()));

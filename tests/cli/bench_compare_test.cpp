@@ -33,8 +33,8 @@ std::vector<double> noisy(double middle, double noise, std::size_t count, unsign
   return out;
 }
 
-Comparison comparison(const std::vector<double>& before, const std::vector<double>& after,
-                      double threshold = 0.02) {
+RowComparison comparison(const std::vector<double>& before, const std::vector<double>& after,
+                         double threshold = 0.02) {
   const BenchResults was = results_of(before), is = results_of(after);
   return compare_results(was, is, threshold).comparisons.at(0);
 }
