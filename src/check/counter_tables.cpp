@@ -14,7 +14,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 /// The first column to the left, the others to the right; the first row is the head.
-std::string table(const Rows& rows) {
+std::string text_table(const Rows& rows) {
   std::vector<std::size_t> widths(rows[0].size());
   for (const auto& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -75,14 +75,14 @@ std::string line_table(const Report& report) {
     rows.push_back(row_of(cat(file.substr(file.rfind('/') + 1), ":", line.location.line), c));
   }
   rows.push_back(row_of("total", report.total));
-  return table(rows);
+  return text_table(rows);
 }
 
 std::string superstep_table(const Report& report) {
   Rows rows = {head("")};
   for (const SuperstepCounters& step : report.by_superstep)
     rows.push_back(row_of(cat(step.name, " x ", step.times), step.counters));
-  return table(rows);
+  return text_table(rows);
 }
 
 std::string instruction_table(const Counters& c) {
@@ -111,7 +111,7 @@ std::string instruction_table(const Counters& c) {
   add("vote", c.votes);
   add("barrier of a warp", c.warp_barriers);
   add("barrier of a block", c.block_barriers);
-  return table(rows);
+  return text_table(rows);
 }
 
 std::vector<std::string> counter_notes(const Counters& c) {
