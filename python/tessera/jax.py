@@ -18,7 +18,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _core
+from . import _arguments, _core
 
 __all__ = ["attention", "linear", "matmul"]
 
@@ -44,22 +44,15 @@ def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, a
     Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, both while it is traced.
     """
     a, b = jnp.asarray(a), jnp.asarray(b)
-    activation = _known_activation(activation, a.dtype)
-    if a.ndim == 0 or b.ndim == 0:
-        raise ValueError(f"matmul: expected two arrays of one dimension or more, got shapes {a.shape} and {b.shape}")
-    row, column = a.ndim == 1, b.ndim == 1
-    if row:
-        a, transpose_a = a[None, :], False
-    if column:
-        b, transpose_b = b[:, None], False
-    if column and bias is not None:
-        raise ValueError(f"matmul: a bias needs columns to be added to, got b of shape {b.shape[:1]}")
+    how = _fixed("matmul", alpha, activation, algorithm, threads)
+    transposed = _arguments.flag("transpose_a", transpose_a), _arguments.flag("transpose_b", transpose_b)
+    _check_shapes(a.shape, b.shape, *transposed, None if bias is None else np.shape(bias))
+    _check_activation(how["activation"], a.dtype)
     out = _checked_dtype(a.dtype, b.dtype, dtype)
-    _check_shapes(a, b, transpose_a, transpose_b, bias)
-    _core.check_algorithm(algorithm)
+    row, column = a.ndim == 1, b.ndim == 1
+    a, b = a[None, :] if row else a, b[:, None] if column else b
     operands = [a, b] if bias is None else [a, b, _checked_bias(bias, a.dtype, _accumulator(out))]
-    c = product_p.bind(*_varying_alike(operands), alpha=float(alpha), algorithm=algorithm, activation=activation,
-                       transpose_a=bool(transpose_a), transpose_b=bool(transpose_b), dtype=out, threads=int(threads or 0))
+    c = product_p.bind(*_varying_alike(operands), transpose_a=transposed[0], transpose_b=transposed[1], dtype=out, **how)
     return c.reshape(c.shape[:-2] + (() if row else c.shape[-2:-1]) + (() if column else c.shape[-1:]))
 
 
@@ -68,14 +61,23 @@ def linear(x, w, bias=None, *, activation=None, algorithm="auto", threads=None):
     return matmul(x, w, bias=bias, activation=activation, algorithm=algorithm, threads=threads)
 
 
-@functools.partial(jax.jit, static_argnames=("causal", "scale", "algorithm", "threads"))
 def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto", threads=None):
     """softmax(scale * q @ k^T) @ v. q is (..., L, D), k is (..., S, D), v is (..., S, E), the result (..., L, E).
 
     mask: broadcasts to (..., L, S); True takes part, or numbers that are added. causal: row i sees no column beyond i.
     scale: 1 / sqrt(D) unless said. A row that sees nothing is zero. The softmax is summed in float32 at least.
     """
+    q, k, v = jnp.asarray(q), jnp.asarray(k), jnp.asarray(v)
+    for name, x, meant in (("q", q, "(..., L, D)"), ("k", k, "(..., S, D)"), ("v", v, "(..., S, E)")):
+        if x.ndim < 2:
+            raise ValueError(f"attention: {name} has shape {x.shape}: expected {meant}")
     scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
+    how = _fixed("attention", scale, None, algorithm, threads, "scale")
+    return _attention(q, k, v, mask, _arguments.flag("causal", causal, "attention"), how["alpha"], algorithm, threads)
+
+
+@functools.partial(jax.jit, static_argnums=(4, 5, 6, 7))
+def _attention(q, k, v, mask, causal, scale, algorithm, threads):
     wide = jnp.promote_types(q.dtype, jnp.float32)
     scores = matmul(q, k, transpose_b=True, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
     if mask is not None:
@@ -93,14 +95,24 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
 # ---- what is checked before anything is traced ---------------------------------------------------------------------------
 
 
-def _known_activation(name, dtype):
-    name = name or "none"
-    if name not in _ACTIVATIONS:
-        raise ValueError(f"matmul: unknown activation {name!r}: expected None, {', '.join(map(repr, list(_ACTIVATIONS)[1:]))}")
+def _fixed(call, alpha, activation, algorithm, threads, name="alpha"):
+    """What is part of the compiled call and not of its operands."""
+    for what, given in ((name, alpha), ("activation", activation), ("algorithm", algorithm), ("threads", threads)):
+        if isinstance(given, jax.core.Tracer):
+            raise TypeError(f"{call}: {what} is a traced value, known only when the function runs: expected one known before; "
+                            + ("multiply the result, or an operand, by it" if what == name else "name it in static_argnames"))
+    activation = _arguments.activation(activation, call) or "none"
+    if activation not in _ACTIVATIONS:
+        raise ValueError(f"{call}: unknown activation {activation!r}: expected None, {', '.join(map(repr, list(_ACTIVATIONS)[1:]))}")
+    _core.check_algorithm(_arguments.algorithm(algorithm, call))
+    return {"alpha": _arguments.number(name, alpha, call), "activation": activation, "algorithm": algorithm,
+            "threads": _arguments.threads(threads, call) or 0}
+
+
+def _check_activation(name, dtype):
     if name in ("gelu", "silu") and jnp.issubdtype(dtype, jnp.integer):
         raise TypeError(f"matmul: a product of {dtype.name} has no activation {name!r}: expected None or 'relu'; "
                         "convert a and b to float32 first")
-    return name
 
 
 def _accumulator(dtype):
@@ -112,7 +124,7 @@ def _checked_dtype(a, b, out):
     if a != b or a.name not in _DTYPES:
         raise TypeError(f"matmul: expected two arrays of one type of {', '.join(_DTYPES)}, got {a.name} and {b.name}")
     own = jnp.dtype(jnp.int32) if a.itemsize == 1 else a
-    out = own if out is None else jnp.dtype(out)
+    out = own if out is None else jnp.dtype(_arguments.dtype_name(out))
     if out != own and not (a.itemsize == 2 and out == jnp.float32):
         raise TypeError(f"matmul: expected a result of {own.name}{' or float32' if a.itemsize == 2 else ''} for {a.name}, "
                         f"got {out.name}")
@@ -128,21 +140,26 @@ def _checked_bias(bias, of_operands, of_sums):
     return bias.astype(of_sums)
 
 
-def _extents(x, transposed):
-    return (x.shape[-1], x.shape[-2]) if transposed else x.shape[-2:]
-
-
 def _check_shapes(a, b, transpose_a, transpose_b, bias):
-    (_, k), (k_of_b, n) = _extents(a, transpose_a), _extents(b, transpose_b)
+    """Shapes as they were given; a vector is a row on the left, a column on the right."""
+    if not a or not b:
+        raise ValueError(f"matmul: expected two arrays of one dimension or more, got shapes {a} and {b}")
+    for name, shape, transposed in (("a", a, transpose_a), ("b", b, transpose_b)):
+        if transposed and len(shape) == 1:
+            raise ValueError(f"matmul: {name} of shape {shape} cannot be transposed: expected at least two dimensions")
+    k = a[-2] if transpose_a else a[-1]
+    rows, columns = (b[0], None) if len(b) == 1 else (b[-1], b[-2]) if transpose_b else b[-2:]
     flags = "".join(f", {name}=True" for name, on in (("transpose_a", transpose_a), ("transpose_b", transpose_b)) if on)
-    if k != k_of_b:
-        raise ValueError(f"matmul: a has {k} columns but b has {k_of_b} rows: got shapes {a.shape} and {b.shape}{flags}")
-    if bias is not None and np.shape(bias) != (n,):
-        raise ValueError(f"matmul: expected a bias of shape ({n},), one number for each column, got {np.shape(bias)}")
+    if k != rows:
+        raise ValueError(f"matmul: a has {k} columns but b has {rows} rows: got shapes {a} and {b}{flags}")
+    if bias is not None and columns is None:
+        raise ValueError(f"matmul: a bias needs columns to be added to, got b of shape {b}")
+    if bias is not None and bias != (columns,):
+        raise ValueError(f"matmul: expected a bias of shape ({columns},), one number for each column, got {bias}")
     try:
-        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        np.broadcast_shapes(a[:-2], b[:-2])
     except ValueError:
-        raise ValueError(f"matmul: the batches do not broadcast: got shapes {a.shape} and {b.shape}") from None
+        raise ValueError(f"matmul: the batches do not broadcast: got shapes {a} and {b}") from None
 
 
 def _varying(x):

@@ -14,7 +14,7 @@ from typing import Optional
 
 import torch
 
-from . import _core
+from . import _arguments, _core
 from . import matmul as _multiply
 
 __all__ = ["attention", "linear", "matmul"]
@@ -38,14 +38,11 @@ def matmul(a, b, /, *, algorithm="auto", alpha=1.0, bias=None, activation=None, 
 
     Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, BufferError for devices.
     """
-    if a.ndim == 0 or b.ndim == 0:
-        raise ValueError(f"matmul: expected two tensors of one dimension or more, got shapes {_text(a)} and {_text(b)}")
+    _check_tensors("matmul", a=a, b=b, bias=bias)
+    how = _how("matmul", alpha, activation, algorithm, threads)
+    _check_shapes(a.shape, b.shape, None if bias is None else bias.shape)
     row, column = a.ndim == 1, b.ndim == 1
-    if column and bias is not None:
-        raise ValueError(f"matmul: a bias needs columns to be added to, got b of shape {_text(b)}")
-    c = torch.ops.tessera.matmul(a.unsqueeze(0) if row else a, b.unsqueeze(1) if column else b, bias,
-                                 activation=activation or "none", alpha=alpha, algorithm=algorithm, dtype=dtype,
-                                 threads=threads or 0)
+    c = torch.ops.tessera.matmul(a.unsqueeze(0) if row else a, b.unsqueeze(1) if column else b, bias, dtype=_dtype(dtype), **how)
     c = c.squeeze(-1) if column else c
     return c.squeeze(-1 if column else -2) if row else c
 
@@ -53,9 +50,12 @@ def matmul(a, b, /, *, algorithm="auto", alpha=1.0, bias=None, activation=None, 
 def linear(x, weight, bias=None, *, activation=None, algorithm="auto", threads=None):
     """activation(x @ weight.mT + bias): x is (..., K), weight is (N, K), bias is (N,). One pass; where a gradient will be
     asked for, the activation is a second one, so that its argument is kept instead of being computed again."""
+    _check_tensors("linear", x=x, weight=weight, bias=bias)
+    if weight.ndim != 2:
+        raise ValueError(f"linear: weight has shape {tuple(weight.shape)}: expected (N, K)")
     kept = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, weight, bias))
     y = matmul(x, weight.mT, bias=bias, activation=None if kept else activation, algorithm=algorithm, threads=threads)
-    return _ACTIVATIONS[_known(activation or "none")](y) if kept else y
+    return _ACTIVATIONS[_how("linear", 1.0, activation, algorithm, threads)["activation"]](y) if kept else y
 
 
 def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto", threads=None):
@@ -64,7 +64,11 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
     mask: broadcasts to (..., L, S); True takes part, or numbers that are added. causal: row i sees no column beyond i.
     scale: 1 / sqrt(D) unless said. A row that sees nothing is zero. The softmax is summed in float32 at least.
     """
-    scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
+    _check_tensors("attention", q=q, k=k, v=v)
+    for name, x, meant in (("q", q, "(..., L, D)"), ("k", k, "(..., S, D)"), ("v", v, "(..., S, E)")):
+        if x.ndim < 2:
+            raise ValueError(f"attention: {name} has shape {tuple(x.shape)}: expected {meant}")
+    scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else _arguments.number("scale", scale, "attention")
     wide = q.dtype if q.dtype == torch.float64 else torch.float32
     scores = matmul(q, k.mT, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
     if mask is not None:
@@ -72,7 +76,7 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
         if mask.dtype != torch.bool and not mask.dtype.is_floating_point:
             raise TypeError(f"attention: mask has elements of {mask.dtype}: expected torch.bool, or floating numbers to add")
         scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
-    if causal:
+    if _arguments.flag("causal", causal, "attention"):
         scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril().logical_not(), -math.inf)
     unseen = (scores == -math.inf).all(-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(unseen, 0), -1).masked_fill(unseen, 0).to(v.dtype)
@@ -82,8 +86,33 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
 # ---- the operation -------------------------------------------------------------------------------------------------------
 
 
-def _text(tensor):
-    return str(tuple(tensor.shape))
+def _check_tensors(call, **given):
+    for name, tensor in given.items():
+        if not isinstance(tensor, torch.Tensor) and not (name == "bias" and tensor is None):
+            raise _arguments.refuse(call, name, tensor, "a torch.Tensor; torch.as_tensor makes one")
+
+
+def _dtype(given):
+    """PyTorch's element type of that name, or None."""
+    return given if given is None or isinstance(given, torch.dtype) else getattr(torch, _arguments.dtype_name(given))
+
+
+def _how(call, alpha, activation, algorithm, threads):
+    """What is not a tensor, as the operation takes it."""
+    return {"alpha": _arguments.number("alpha", alpha, call), "activation": _known(_arguments.activation(activation, call) or "none"),
+            "algorithm": _arguments.algorithm(algorithm, call), "threads": _arguments.threads(threads, call) or 0}
+
+
+def _check_shapes(a, b, bias):
+    """Shapes as they were given; a vector is a row on the left, a column on the right."""
+    if len(a) == 0 or len(b) == 0:
+        raise ValueError(f"matmul: expected two tensors of one dimension or more, got shapes {tuple(a)} and {tuple(b)}")
+    if a[-1] != (b[0] if len(b) == 1 else b[-2]):
+        raise ValueError(f"matmul: the columns of a are not as many as the rows of b: got shapes {tuple(a)} and {tuple(b)}")
+    if bias is not None and len(b) == 1:
+        raise ValueError(f"matmul: a bias needs columns to be added to, got b of shape {tuple(b)}")
+    if bias is not None and (len(bias) != 1 or bias[0] != b[-1]):
+        raise ValueError(f"matmul: expected a bias of shape ({b[-1]},), one number for each column, got {tuple(bias)}")
 
 
 def _known(activation, dtype=torch.float32):
@@ -107,7 +136,7 @@ def _check_bias(a, bias, dtype):
 
 def _result(a, b, bias, dtype):
     """An empty result: rows without gaps. Checks what is known without the elements."""
-    if a.device != b.device or a.device.type not in ("cpu", "cuda"):
+    if a.device != b.device or a.device.type not in ("cpu", "cuda", "meta"):
         raise BufferError(f"matmul: expected two tensors on one device, the CPU or a CUDA GPU, got {a.device} and {b.device}")
     if a.dtype != b.dtype or a.dtype not in _DTYPES:
         raise TypeError(f"matmul: expected two tensors of one type of {', '.join(map(str, _DTYPES))}, got {a.dtype} and {b.dtype}")
@@ -115,16 +144,15 @@ def _result(a, b, bias, dtype):
     dtype = own if dtype is None else dtype
     if dtype != own and not (a.dtype.itemsize == 2 and dtype == torch.float32):
         raise TypeError(f"matmul: expected a result of {own}{' or torch.float32' if a.dtype.itemsize == 2 else ''}, got {dtype}")
-    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
-        raise ValueError(f"matmul: the columns of a are not as many as the rows of b: got shapes {_text(a)} and {_text(b)}")
-    if bias is not None and (bias.ndim != 1 or bias.shape[0] != b.shape[-1]):
-        raise ValueError(f"matmul: expected a bias of shape ({b.shape[-1]},), one number for each column, got {_text(bias)}")
+    if a.ndim < 2 or b.ndim < 2:
+        raise ValueError(f"matmul: expected two matrices or batches of them, got shapes {tuple(a.shape)} and {tuple(b.shape)}")
+    _check_shapes(a.shape, b.shape, None if bias is None else bias.shape)
     if bias is not None:
         _check_bias(a, bias, dtype)
     try:
         batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except RuntimeError:
-        raise ValueError(f"matmul: the batches do not broadcast: got shapes {_text(a)} and {_text(b)}") from None
+        raise ValueError(f"matmul: the batches do not broadcast: got shapes {tuple(a.shape)} and {tuple(b.shape)}") from None
     return a.new_empty((*batch, a.shape[-2], b.shape[-1]), dtype=dtype)
 
 
@@ -191,6 +219,23 @@ def _backward(ctx, dy):
 
 
 _matmul.register_autograd(_backward, setup_context=_save)
+
+
+def _autocast(device_type):
+    """Inside torch.autocast the floating operands have its type, as those of torch.matmul; float64 stays."""
+    def cast(x):
+        lower = x is not None and x.is_floating_point() and x.dtype != torch.float64 and x.device.type == device_type
+        return x.to(torch.get_autocast_dtype(device_type)) if lower else x
+
+    def kernel(_, a, b, bias=None, **how):
+        with torch.autocast(device_type, enabled=False):
+            return torch.ops.tessera.matmul(cast(a), cast(b), cast(bias), **how)
+    return kernel
+
+
+_library = torch.library.Library("tessera", "FRAGMENT")  # registrations last as long as it
+for _type, _key in (("cpu", "AutocastCPU"), ("cuda", "AutocastCUDA")):
+    _library.impl("matmul", _autocast(_type), _key, with_keyset=True)
 
 
 def _in_front(tensor, dim, rank):

@@ -263,6 +263,70 @@ def test_what_is_wrong_is_said_while_it_is_traced():
         tj.matmul(1.0, a)
 
 
+@pytest.mark.parametrize("how, message", [
+    ({"alpha": "2"}, "alpha is '2', a str: expected a number"), ({"threads": 1.5}, "threads is 1.5, a float: expected a whole number"),
+    ({"algorithm": None}, "algorithm is None: expected 'auto'"), ({"activation": []}, r"activation is \[\], a list: expected None, 'relu'"),
+    ({"transpose_a": "no"}, "transpose_a is 'no', a str: expected True or False"), ({"dtype": 5}, "dtype is 5, an int: expected float64"),
+])
+def test_arguments_of_another_kind_are_refused_in_a_sentence(how, message):
+    a = random(3, 3)
+    with pytest.raises(TypeError, match="^matmul: " + message) as error:
+        tj.matmul(a, a, **how)
+    assert "\n" not in str(error.value)
+
+
+def test_numbers_that_are_traced_are_refused_in_a_sentence():
+    a = random(3, 3)
+    for name, call in [("matmul: alpha", lambda x: tj.matmul(a, a, alpha=x)), ("attention: scale", lambda x: tj.attention(a, a, a, scale=x)),
+                       ("matmul: threads", lambda x: tj.matmul(a, a, threads=x))]:
+        with pytest.raises(TypeError, match=f"^{name} is a traced value, .*: expected one known before; (multiply|name it in static)") as error:
+            jax.jit(call)(2)
+        assert "\n" not in str(error.value)
+    assert np.array_equal(tj.matmul(a, a, alpha=jnp.float32(2)), tj.matmul(a, a, alpha=2))
+    assert np.array_equal(tj.attention(a, a, a, scale=np.float32(0.5)), tj.attention(a, a, a, scale=0.5))
+
+
+def test_vectors_keep_their_shapes_in_messages():
+    vector, matrix = random(5), random(4, 2)
+    for call, message in [(lambda: tj.matmul(vector, matrix), r"a has 5 columns but b has 4 rows: got shapes \(5,\) and \(4, 2\)"),
+                          (lambda: tj.matmul(matrix, vector), r"a has 2 columns but b has 5 rows: got shapes \(4, 2\) and \(5,\)"),
+                          (lambda: tj.matmul(vector, matrix, transpose_a=True), r"a of shape \(5,\) cannot be transposed: expected at least two"),
+                          (lambda: tj.matmul(matrix, vector, transpose_b=True), r"b of shape \(5,\) cannot be transposed"),
+                          (lambda: tj.matmul(matrix, vector[:2], bias=vector), r"a bias needs columns to be added to, got b of shape \(2,\)"),
+                          (lambda: tj.attention(vector, matrix, matrix), r"attention: q has shape \(5,\): expected \(..., L, D\)")]:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_element_types_have_one_set_of_spellings():
+    a = jnp.ones((3, 3), jnp.bfloat16)
+    for spelling in ("float32", "f32", "f4", np.float32, np.dtype("float32"), jnp.float32, jnp.dtype("float32")):
+        assert tj.matmul(a, a, dtype=spelling).dtype == jnp.float32
+    for spelling in ("bf16", jnp.bfloat16, a.dtype):
+        assert tj.matmul(a, a, dtype=spelling).dtype == jnp.bfloat16
+        assert tessera.matmul(a, a, dtype=spelling).dtype == jnp.bfloat16
+    with pytest.raises(TypeError, match="'f8', which is float64 in NumPy"):
+        tj.matmul(a, a, dtype="f8")
+
+
+def test_the_bits_are_those_of_numpy_in_every_transformation_of_the_product():
+    a, b = random(4, 33, 20), random(20, 17, seed=1)
+    expected = tessera.matmul(np.asarray(a), np.asarray(b))
+    assert np.array_equal(jax.vmap(tj.matmul, (0, None))(a, b), expected)
+    c, dc = jax.jvp(lambda a: tj.matmul(a, b), (a,), (2 * a,))
+    assert np.array_equal(c, expected) and np.array_equal(dc, tessera.matmul(np.asarray(2 * a), np.asarray(b)))
+    da = jax.grad(lambda a: tj.matmul(a, b).sum())(a)
+    assert np.array_equal(da, tessera.matmul(np.ones(expected.shape, np.float32), np.asarray(b), transpose_b=True))
+
+
+def test_tessera_matmul_returns_its_result_where_a_lies():
+    for device in jax.devices("cpu"):
+        a = jax.device_put(random(3, 3), device)
+        for c in (tessera.matmul(a, a), tessera.matmul(a.astype(jnp.bfloat16), a.astype(jnp.bfloat16))):
+            assert c.devices() == {device}
+        np.testing.assert_array_equal(tessera.matmul(a, a, device=device), tj.matmul(a, a))
+
+
 def test_whole_numbers_have_whole_results_or_none():
     a = jnp.ones((3, 3), jnp.int8)
     assert (tj.matmul(a, a, bias=jnp.ones(3, jnp.int32), activation="relu") == 4).all()

@@ -190,6 +190,78 @@ def test_what_is_wrong_is_said():
         tt.attention(a, a, a, mask=np.ones((3, 3), np.uint8))
 
 
+@pytest.mark.parametrize("how, message", [
+    ({"alpha": "2"}, "alpha is '2', a str: expected a number"), ({"threads": 1.5}, "threads is 1.5, a float: expected a whole number"),
+    ({"alpha": torch.tensor(2.0, requires_grad=True)}, "alpha is .* expected a number; it gets no gradient here"),
+    ({"algorithm": None}, "algorithm is None: expected 'auto'"), ({"activation": []}, r"activation is \[\], a list: expected None, 'relu'"),
+    ({"dtype": 5}, "dtype is 5, an int: expected float64"), ({"bias": [1.0]}, r"bias is \[1.0\], a list: expected a torch.Tensor"),
+])
+def test_arguments_of_another_kind_are_refused_in_a_sentence(how, message):
+    a = random(3, 3)
+    with pytest.raises(TypeError, match="^matmul: " + message) as error:
+        tt.matmul(a, a, **how)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_tensor_is_named():
+    a = random(3, 3)
+    for call, message in [(lambda: tt.matmul(a.numpy(), a), "matmul: a is a ndarray: expected a torch.Tensor; torch.as_tensor makes one"),
+                          (lambda: tt.matmul(a, tessera.PackedMatrix(a)), "matmul: b is a PackedMatrix: expected a torch.Tensor"),
+                          (lambda: tt.linear(a, None), "linear: weight is None: expected a torch.Tensor"),
+                          (lambda: tt.attention(a, a, 5), "attention: v is 5, an int"),
+                          (lambda: tt.attention(a, a, a, scale="1"), "attention: scale is '1', a str: expected a number"),
+                          (lambda: tt.attention(a, a, a, causal="no"), "attention: causal is 'no', a str: expected True or False")]:
+        with pytest.raises(TypeError, match=message):
+            call()
+
+
+def test_vectors_keep_their_shapes_in_messages():
+    vector, matrix = random(5), random(4, 2)
+    for call, message in [(lambda: tt.matmul(vector, matrix), r"got shapes \(5,\) and \(4, 2\)"),
+                          (lambda: tt.matmul(matrix, vector), r"got shapes \(4, 2\) and \(5,\)"),
+                          (lambda: tt.matmul(matrix, vector[:2], bias=vector), r"a bias needs columns to be added to, got b of shape \(2,\)"),
+                          (lambda: tt.linear(vector, vector), r"linear: weight has shape \(5,\): expected \(N, K\)"),
+                          (lambda: tt.attention(vector, matrix, matrix), r"attention: q has shape \(5,\): expected \(..., L, D\)")]:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_element_types_have_one_set_of_spellings():
+    a = random(3, 3, dtype=torch.bfloat16)
+    for spelling in (torch.float32, "float32", "f32", "f4", np.float32, np.dtype("float32")):
+        assert tt.matmul(a, a, dtype=spelling).dtype == torch.float32 == tessera.matmul(a, a, dtype=spelling).dtype
+    assert tt.matmul(a, a, dtype="bf16").dtype == torch.bfloat16
+    assert tessera.matmul(a, a, device=torch.device("cpu")).dtype == torch.bfloat16
+
+
+def test_tensors_without_elements_have_results_without():
+    a, b, bias = (random(*shape).to("meta") for shape in ((2, 3, 5), (4, 5), (4,)))
+    c = tt.linear(a, b, bias, activation="relu")
+    assert c.device.type == "meta" and c.shape == (2, 3, 4) and c.is_contiguous()
+    with pytest.raises(ValueError, match=r"got shapes \(2, 3, 5\) and \(4, 5\)"):
+        tt.matmul(a, b)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_autocast_is_that_of_the_framework(compiled):
+    def layer(x, w, bias):
+        return tt.linear(x, w, bias, activation="relu")
+
+    x, w, bias = random(3, 5, grad=True), random(4, 5, seed=1, grad=True), random(4, seed=2, grad=True)
+    function = torch.compile(layer, fullgraph=True, backend="aot_eager") if compiled else layer
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        mine, theirs = function(x, w, bias), torch.relu(torch.nn.functional.linear(x, w, bias))
+        assert torch.ops.tessera.matmul(x, w.mT).dtype == mine.dtype == theirs.dtype == torch.bfloat16
+        assert tt.matmul(x, w.mT, dtype=torch.float32).dtype == torch.float32
+        assert tt.matmul(x.double(), w.mT.double()).dtype == torch.float64 and tt.matmul(*[torch.ones(2, 2, dtype=torch.int8)] * 2).dtype == torch.int32
+        assert tt.attention(x, w, w).dtype == torch.bfloat16
+    torch.testing.assert_close(mine, theirs, rtol=2e-2, atol=2e-2)
+    for grad, other in zip(torch.autograd.grad(mine.float().sum(), (x, w, bias)), torch.autograd.grad(theirs.float().sum(), (x, w, bias))):
+        assert grad.dtype == torch.float32
+        torch.testing.assert_close(grad, other, rtol=3e-2, atol=3e-2)
+    assert layer(x, w, bias).dtype == torch.float32
+
+
 def test_whole_numbers_have_whole_results_or_none():
     a = torch.ones(3, 3, dtype=torch.int8)
     assert tt.matmul(a, a, bias=torch.ones(3, dtype=torch.int32), activation="relu").eq(4).all()
