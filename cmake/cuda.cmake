@@ -67,4 +67,7 @@ function(tessera_link_cuda target)
   file(GLOB runtime ${folder}/*.o)
   target_sources(${target} PRIVATE ${runtime})
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${TESSERA_NVCC_FLAGS}>")
+  # What every kernel became stays in machine_code, where tests and scripts/ladder.py read it.
+  set(launcher ${PROJECT_SOURCE_DIR}/cmake/keep_machine_code.sh ${PROJECT_BINARY_DIR}/machine_code ${CMAKE_CUDA_COMPILER_LAUNCHER})
+  set_property(TARGET ${target} PROPERTY CUDA_COMPILER_LAUNCHER ${launcher})
 endfunction()

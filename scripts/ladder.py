@@ -7,7 +7,8 @@
                                    needs no GPU)
 
 Speeds are those of the newest bench/results/gpu/*-ladder.json, which `scripts/gpu ladder` writes on a machine with a GPU; what the
-GPU counted is of the newest *-counters.csv, which `scripts/gpu counters` writes. What was not measured is called unmeasured.
+GPU counted is of the newest *-counters.csv, which `scripts/gpu counters` writes. What was not measured is called unmeasured. What
+nvcc made of the kernels is of ladder-machine-code.json, which scripts/machine_code.py writes.
 """
 import argparse
 import csv
@@ -26,6 +27,7 @@ BEFORE = {"pipelined": "block_tiled_vectorized"}
 PEERS = {"tensor_core": "cublas-tf32"}  # the peer of the same arithmetic; else cublas
 # Counts for each multiply-add are those of any depth that is a multiple of the tiles'.
 COUNTED = (4096, 4096, 512)
+REGISTERS = 65536  # of a multiprocessor
 # The product of which a GPU counts: scripts/gpu runs it under Nsight Compute.
 MEASURED = (1024, 1024, 1024)
 # The columns of counts: name, and the metrics of Nsight Compute that add up to it (docs/report.md). The GPU has no count of barriers.
@@ -58,7 +60,7 @@ def count(shape):
         document = json.loads(said)
         steps[name] = {"problem": document["problem"], "busiest": document["busiest"],
                        "least_us": {each["name"]: each["least_us"] for each in document["resources"]},
-                       "flops": document["roofline"]["flops"], "counters": document["counters"]}
+                       "blocks": document["occupancy"]["blocks"], "flops": document["roofline"]["flops"], "counters": document["counters"]}
     return {"shape": list(shape), "device": "h200", "steps": steps}
 
 
@@ -183,7 +185,7 @@ def counts_table(steps, seen):
     return out
 
 
-def tables(counted, results, source, seen, seen_source):
+def tables(counted, results, source, seen, seen_source, made):
     steps = {name: Step(each) for name, each in counted["steps"].items()}
     rows = medians(results) if results else {}
     out = ""
@@ -205,7 +207,27 @@ def tables(counted, results, source, seen, seen_source):
             ".\nNo file of what a GPU counted is committed yet.\n\n")
     out += counts_table(steps, seen)
     out += "\n" + "".join(explanation(name, steps, seen) for name in STEPS[1:])
-    return out
+    return out + "\n" + machine_code_table(made, counted)
+
+
+def blocks_of(code, counted):
+    """Blocks of a kernel on one multiprocessor: by its registers, of which a thread gets eight at a time, by shared memory and threads."""
+    return min(REGISTERS // (-(-code["registers"] // 8) * 8 * code["threads"]), counted["blocks"])
+
+
+def machine_code_table(made, counted):
+    """What a thread executes for one tile along k, and how many share a multiprocessor."""
+    out = f"## What nvcc made of them\n\nnvcc {made['nvcc']} for {made['architecture']}, f32, each default tile. A thread on its way around the\n"
+    out += "main loop, where tiles are whole and move as wide as the step can; blocks of one multiprocessor by registers, shared memory, threads:\n\n"
+    out += line(["step", "registers", "blocks", "warps", "instructions", "multiply-adds", "share", "fetches", "reads of shared memory", "others"])
+    out += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+    for name in STEPS:
+        code = made["steps"][name]
+        blocks = blocks_of(code, counted["steps"][name])
+        others = code["instructions"] - sum(code[key] for key in ("multiply_adds", "fetches", "shared_reads"))
+        out += line([f"`{name}`", *map(str, (code["registers"], blocks, blocks * code["threads"] // 32, code["instructions"], code["multiply_adds"])),
+                     f"{100 * code['multiply_adds'] / code['instructions']:.1f} %", *map(str, (code["fetches"], code["shared_reads"], others))])
+    return out + "\nThose of `tensor_core` are matrix instructions.\n"
 
 
 def page(old, *content):
@@ -230,8 +252,9 @@ def main():
     results = json.loads(speeds[0].read_text()) if speeds else None
     seen = measured(counts[0]) if counts else {}
     sources = [f"bench/results/gpu/{each[0].name}" if each else "" for each in (speeds, counts)]
+    made = json.loads((asked.results / "gpu/ladder-machine-code.json").read_text())
     old = asked.page.read_text()
-    new = page(old, counted, results, sources[0], seen, sources[1])
+    new = page(old, counted, results, sources[0], seen, sources[1], made)
     if asked.check:
         if new != old:
             sys.exit(f"ladder.py: {asked.page} does not show its files; run scripts/ladder.py")

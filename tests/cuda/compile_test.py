@@ -1,46 +1,110 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of the ladder with nvcc for sm_80 and sm_90a, and reads the PTX and what ptxas says: each kernel is
-there, nothing spills, nothing lives in local memory, a block has the registers it needs, and the instructions that a kernel
-is about are there. What a GPU does not have is refused with a sentence. Exits with 77 (skipped) where there is no nvcc.
+"""Reads what every kernel of the library became for sm_80 and sm_90a: its PTX and its registers, as the build left them in
+machine_code. Each kernel of the ladder is there for each type; nothing spills or lives in local memory, blocks have the registers
+they need, and the instructions that a kernel is about are there. And compiles what a GPU does not have, which is refused with a
+sentence. Exits with 77 (skipped) where there is no nvcc.
 
-Usage: compile_test.py SOURCE_FOLDER
+Usage: compile_test.py SOURCE_FOLDER BUILD_FOLDER
 """
+import json
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import cubin  # noqa: E402
 
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
            "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled"]
-
-
-# Registers of a multiprocessor, all for one block if need be (CUDA C++ Programming Guide, compute capabilities).
+UNTILED = ["Naive", "Coalescing", "SarekNaive"]  # these keep nothing in shared memory
+# Registers of a multiprocessor (CUDA C++ Programming Guide, compute capabilities); a warp gets them by 256.
 REGISTERS = 65536
-# What the PTX of a kernel must hold, by the element type of A where that matters: loads of four numbers at once, asynchronous
-# copies, matrix instructions.
-EXPECTED = {
-    ("Tiled", "f32"): ["ld.shared.v4.f32"],
-    ("TiledRegister", "f32"): ["ld.shared.v4.f32"],
-    ("BlockTiled", "f32"): ["ld.shared.v4.f32"],
-    ("BlockTiledVectorized", "f32"): ["ld.global.v4.f32", "st.shared.v4.f32", "ld.shared.v4.f32"],
-    ("TiledIdiomatic", "f32"): ["cp.async.ca.shared.global", "cp.async.commit_group", "cp.async.wait_group"],
-    ("Pipelined", "f32"): ["cp.async.cg.shared.global", "cp.async.ca.shared.global [%r", "cp.async.wait_group 1", "ld.shared.v4.f32"],
-    ("TensorCoreTiled", "f32"): ["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"],
-    ("TensorCoreTiled", "f16"): ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"],
-    ("TensorCoreTiled", "bf16"): ["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"],
-}
-ELEMENTS = {"f": "f32", "d": "f64", "i": "i32", "NS_10SmallFloatILi5E": "f16", "NS_10SmallFloatILi8E": "bf16"}
+# The elements of the first tensor: how a mangled name writes them, their bytes, and how PTX writes them.
+ELEMENTS = {"f": ("f32", 4, "f32"), "d": ("f64", 8, "f64"), "i": ("i32", 4, "u32"), "NS_10SmallFloatILi5E": ("f16", 2, "u16"),
+            "NS_10SmallFloatILi8E": ("bf16", 2, "u16")}
+TYPES = {name for name, _, _ in ELEMENTS.values()}
+BUILT_FOR = {"TensorCoreTiled": {"f32", "f16", "bf16"}, "Pipelined": {"f32"}}  # the others for all
 REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",
            "a matrix instruction runs on warps of as many lanes as it has", "a matrix instruction of f8 needs sm_89 or later"]
 
 
+def expected(kernel, tile, element):
+    """Patterns that the PTX of a kernel must hold, by rule: one access moves 16 bytes of f32, f64 and i32, four of f16 and bf16."""
+    name, size, ptx = element
+    lanes = 2 if size == 8 else 4
+    # Four neighbours of f16 are moved as such, or as words of two.
+    wide_load = rf"ld\.shared\.v{lanes}\." + (r"u(16|32)" if size == 2 else ptx)
+    if kernel in UNTILED:
+        return []
+    if kernel == "TensorCoreTiled":
+        types = {"f32": "tf32.tf32", "f16": "f16.f16", "bf16": "bf16.bf16"}[name]
+        return [rf"mma\.sync\.aligned\.m16n8k{32 // size}\.row\.col\.f32\.{types}\.f32"]
+    out = [wide_load] if tile["bk"] % 4 == 0 else []  # a row of 3 has no four neighbours
+    if kernel == "BlockTiledVectorized":
+        out += [rf"ld\.global\.v{lanes}\.{ptx}", rf"st\.shared\.v{lanes}\.{ptx}"]
+    if kernel == "TiledIdiomatic":
+        out += [r"cp\.async\.commit_group", r"cp\.async\.wait_group"] + [r"cp\.async\.ca\.shared\.global"] * (size == 4)
+    if kernel == "Pipelined":
+        out += [r"cp\.async\.cg\.shared\.global\.L2::128B \[.*\], 16,", r"cp\.async\.ca\.shared\.global", r"cp\.async\.wait_group 1"]
+    return out
+
+
+class Kernel:
+    """One compiled kernel: what its mangled name says, its PTX and its resources."""
+
+    def __init__(self, arch, mangled, ptx, resources):
+        self.kernel = re.search(r"entryINS_\d+([A-Za-z]+?)IXtl", mangled)[1]
+        numbers = re.findall(r"Li(\d+)E", re.search(r"TileShapeE(.*?)EEEEJ", mangled)[1])
+        self.tile = dict(zip(("bm", "bn", "bk", "wm", "wn", "tm", "tn"), map(int, numbers)))
+        first = mangled[mangled.index("6TensorIPK") + len("6TensorIPK"):]
+        self.element = next(each for start, each in ELEMENTS.items() if first.startswith(start))
+        x, y, z = map(int, re.search(r"\.maxntid (\d+), (\d+), (\d+)", ptx).groups())
+        self.threads = x * y * z
+        self.resident = int(re.search(r"\.minnctapersm (\d+)", ptx)[1])
+        self.arch, self.ptx, self.registers, self.stack = arch, ptx, resources["registers"], resources["stack"]
+
+    def shape(self):
+        return "x".join(str(self.tile[key]) for key in self.tile if self.tile[key])
+
+    def __str__(self):
+        return f"{self.arch} {self.kernel} {self.shape()} {self.element[0]}"
+
+    def faults(self):
+        found = [f"no {each}" for each in expected(self.kernel, self.tile, self.element) if not re.search(each, self.ptx)]
+        if self.kernel in UNTILED and re.search(r"(ld|st)\.shared|bar\.sync", self.ptx):
+            found.append("shared memory or a barrier")
+        if self.stack != 0:
+            found.append(f"{self.stack} bytes of a stack: it spills")
+        if re.search(r"^\s+(@\S+ )?(ld|st)\.local", self.ptx, re.M):
+            found.append("local memory in the PTX")
+        warps = -(-self.threads // 32)
+        if -(-self.registers // 8) * 8 * 32 * warps * self.resident > REGISTERS:
+            found.append(f"{self.resident} blocks of {self.threads} threads of {self.registers} registers: there are {REGISTERS}")
+        return [f"{self}: {each}" for each in found]
+
+
+def compiled(machine_code, source):
+    """Every kernel that one source of the library became, for both architectures."""
+    for arch, ptx, code in (("sm_80", "compute_80.ptx", "compute_80.sm_80.cubin"), ("sm_90a", "compute_90a.ptx", "compute_90a.cubin")):
+        text = (machine_code / f"{source.stem}.{ptx}").read_text()
+        bodies = {entry[1]: entry[0] for entry in re.finditer(r"\.entry (\w+)\(.*?\n\}", text, re.S)}
+        resources = cubin.kernels(machine_code / f"{source.stem}.{code}")
+        if set(bodies) != set(resources):
+            raise ValueError(f"{source.name}: the PTX and the machine code for {arch} have other kernels")
+        for mangled, body in bodies.items():
+            yield Kernel(arch, mangled, body, resources[mangled])
+
+
+def nvcc_says(nvcc, *words):
+    return subprocess.run([nvcc, "-std=c++20", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+
+
 def not_refused(nvcc, source):
     """Which sentences nvcc does not say about refused.cu."""
-    run = subprocess.run([nvcc, "-std=c++20", "--expt-relaxed-constexpr", "-arch=sm_80", "-I", source / "include", "-cubin",
-                          source / "tests/cuda/refused.cu", "-o", "/dev/null"],
-                         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+    run = nvcc_says(nvcc, "--expt-relaxed-constexpr", "-arch=sm_80", "-I", source / "include", "-cubin", source / "tests/cuda/refused.cu",
+                    "-o", "/dev/null")
     if run.returncode == 0:
         return ["refused.cu was compiled"]
     said = " ".join((run.stdout + run.stderr).split())
@@ -49,74 +113,46 @@ def not_refused(nvcc, source):
 
 def not_accessed(nvcc, source):
     """Which accesses scripts/gpu_patterns.cu does not make, each as one instruction."""
-    run = subprocess.run([nvcc, "-std=c++20", "-arch=sm_90a", "-ptx", source / "scripts/gpu_patterns.cu", "-o", "-"], stdin=subprocess.DEVNULL,
-                         capture_output=True, text=True, timeout=600)
+    run = nvcc_says(nvcc, "-arch=sm_90a", "-ptx", source / "scripts/gpu_patterns.cu", "-o", "-")
     wanted = [f"{do}.{where}{width}.u32" for do in ("ld", "st") for where in ("global", "shared") for width in ("", ".v2", ".v4")]
     found = [f"gpu_patterns.cu: no {each}: {run.stderr}" for each in wanted if len(re.findall(re.escape(each) + r"\s", run.stdout)) != 1]
     # What ends in a trap is used: ptxas keeps the loads.
     return found + ["gpu_patterns.cu: loads that nothing uses"] * (len(re.findall(r"\btrap;", run.stdout)) != 6)
 
 
-def compiled(nvcc, source, arch, folder):
-    """What ptxas says of each kernel, by its mangled name, and the PTX of each."""
-    run = subprocess.run(
-        [nvcc, "-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", "-arch=" + arch, "-I", source / "include", "-Xptxas", "-v",
-         "-cubin", "--keep", "--keep-dir", folder, source / "tests/cuda/ladder.cu", "-o", pathlib.Path(folder) / "ladder.cubin"],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
-    if run.returncode != 0:
-        print(run.stderr)
-        return {}, {}
-    reports = {report.split("'")[0]: report for report in re.split(r"Compiling entry function '", run.stderr)[1:]}
-    text = (pathlib.Path(folder) / "ladder.ptx").read_text()
-    bodies = {entry[1]: entry[0] for entry in re.finditer(r"\.entry (\w+)\(.*?\n\}", text, re.S)}
-    return reports, bodies
-
-
-def element_type(mangled):
-    """Of the elements of the first tensor."""
-    first = mangled[mangled.index("6TensorIPK") + len("6TensorIPK"):]
-    return next(name for start, name in ELEMENTS.items() if first.startswith(start))
-
-
-def faults(arch, mangled, report, ptx):
-    """What is wrong with one kernel, and which it is."""
-    kernel = re.search(r"entryINS_\d+([A-Za-z]+?)IXtl", mangled)[1]
-    element = element_type(mangled)
-    registers = int(re.search(r"Used (\d+) registers", report)[1])
-    memory = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", report)
-    x, y, z = map(int, re.search(r"\.maxntid (\d+), (\d+), (\d+)", ptx).groups())
-    print(f"{arch} {kernel} {element}: {x * y * z} threads of {registers} registers, stack and spills {memory.groups()}")
-    found = []
-    if memory.groups() != ("0", "0", "0"):
-        found.append(memory[0])
-    if registers * x * y * z > REGISTERS:
-        found.append(f"{x * y * z} threads of {registers} registers: a block has {REGISTERS}")
-    if re.search(r"^\s+(@\S+ )?(ld|st)\.local", ptx, re.M):
-        found.append("local memory in the PTX")
-    found += [f"no {each}" for each in EXPECTED.get((kernel, element), []) if each not in ptx]
-    return [f"{arch} {kernel} {element}: {each}" for each in found], (kernel, element)
+def not_as_shown(source, nvcc, kernels):
+    """Which steps of docs/ladder.md have other registers than the committed file says, where it is of this nvcc."""
+    shown = json.loads((source / "bench/results/gpu/ladder-machine-code.json").read_text())
+    if f"release {shown['nvcc']}," not in nvcc_says(nvcc, "--version").stdout:
+        return []
+    made = {(re.sub("(?<!^)([A-Z])", r"_\1", each.kernel.replace("CoreTiled", "Core")).lower(), each.shape()): each.registers
+            for each in kernels if each.arch == shown["architecture"] and each.element[0] == "f32"}
+    return [f"{step} has {made.get((step, said['tile'].replace('/', 'x')))} registers, docs/ladder.md shows {said['registers']}: run "
+            "scripts/machine_code.py and scripts/ladder.py" for step, said in shown["steps"].items()
+            if made.get((step, said["tile"].replace("/", "x"))) != said["registers"]]
 
 
 def main():
-    source = pathlib.Path(sys.argv[1])
+    source, build = map(pathlib.Path, sys.argv[1:3])
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
     if nvcc is None:
         print("SKIPPED: nvcc is not installed, so no kernel was compiled for a GPU")
         return 77
     failures = not_refused(nvcc, source) + not_accessed(nvcc, source)
-    for arch in ("sm_80", "sm_90a"):
-        with tempfile.TemporaryDirectory() as folder:
-            reports, bodies = compiled(nvcc, source, arch, folder)
-        seen = set()
-        for mangled, report in reports.items():
-            wrong, which = faults(arch, mangled, report, bodies[mangled])
-            failures += wrong
-            seen.add(which)
-        failures += [f"{arch}: {kernel} was not compiled" for kernel in KERNELS if kernel not in {name for name, _ in seen}]
-        failures += [f"{arch}: {which} was not compiled" for which in EXPECTED if which not in seen]
+    kernels = [each for file in sorted(source.glob("src/matmul/cuda_*.cu")) for each in compiled(build / "machine_code", file)]
+    for each in kernels:
+        print(f"{each}: {each.threads} threads of {each.registers} registers")
+        failures += each.faults()
+    failures += not_as_shown(source, nvcc, kernels)
+    there = {(each.arch, each.kernel, each.element[0]) for each in kernels}
+    wanted = {(arch, kernel, name) for arch in ("sm_80", "sm_90a") for kernel in KERNELS for name in BUILT_FOR.get(kernel, TYPES)}
+    failures += [f"{' '.join(each)} was not compiled" for each in sorted(wanted - there)]
+    failures += [f"{' '.join(each)} is compiled, and this test does not know it" for each in sorted(there - wanted)]
     for failure in failures:
         print("FAILED:", failure)
+    print(f"{len(kernels)} kernels read, {len(failures)} failures")
     return 1 if failures else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -27,7 +27,8 @@ class LadderPage(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.results, self.page = pathlib.Path(folder.name) / "results", pathlib.Path(folder.name) / "ladder.md"
         (self.results / "gpu").mkdir(parents=True)
-        shutil.copy(cases.ROOT / "bench/results/gpu/ladder-counters.json", self.results / "gpu")
+        for name in ("ladder-counters.json", "ladder-machine-code.json"):
+            shutil.copy(cases.ROOT / "bench/results/gpu" / name, self.results / "gpu")
         shutil.copy(cases.ROOT / "docs/ladder.md", self.page)
 
     def script(self, *arguments):
@@ -124,6 +125,19 @@ class LadderPage(unittest.TestCase):
     def test_the_product_of_the_counts_is_the_one_that_scripts_gpu_runs(self):
         self.assertIn("compare --quiet -m 1024 -n 1024 -k 1024", (cases.ROOT / "scripts/gpu").read_text())
         self.assertIn("MEASURED = (1024, 1024, 1024)", SCRIPT.read_text())
+
+    def test_what_nvcc_made_of_a_step_is_shown_with_what_limits_its_blocks(self):
+        file = self.results / "gpu/ladder-machine-code.json"
+        made = json.loads(file.read_text())
+        made["steps"]["block_tiled_vectorized"].update({"registers": 127, "threads": 256, "instructions": 640, "multiply_adds": 512,
+                                                        "fetches": 2, "shared_reads": 32})
+        made["steps"]["pipelined"].update({"registers": 207, "threads": 256})
+        file.write_text(json.dumps(made))
+        self.assertEqual(self.script().returncode, 0)
+        lines = [line for line in self.page.read_text().splitlines() if line.startswith("| `block_tiled_vectorized` |")]
+        self.assertEqual([cell.strip() for cell in lines[2].split("|")[2:-1]], ["127", "2", "16", "640", "512", "80.0 %", "2", "32", "94"])
+        lines = [line for line in self.page.read_text().splitlines() if line.startswith("| `pipelined` |")]
+        self.assertEqual([cell.strip() for cell in lines[2].split("|")[2:5]], ["207", "1", "8"])
 
     def test_counting_gives_what_the_page_needs(self):
         run = self.script("--count", "--shape", "128x128x64")

@@ -26,9 +26,11 @@ class CudaThread {
   /// In a grid of `grid` blocks. The hardware counts at most 65535 along y: the rest of a
   /// two-dimensional grid goes on along z (cuda/launch_kernel.hpp).
   __device__ explicit CudaThread(Dim3 grid) : grid_dim(grid) {
-    thread = {static_cast<int>(threadIdx.x), static_cast<int>(threadIdx.y),
-              static_cast<int>(threadIdx.z), 0};
+    // Said in constants as far as they are: loops over the shares of threads then have ends.
+    thread = {static_cast<int>(threadIdx.x), Block.y == 1 ? 0 : static_cast<int>(threadIdx.y),
+              Block.z == 1 ? 0 : static_cast<int>(threadIdx.z), 0};
     thread.linear = thread.x + Block.x * (thread.y + Block.y * thread.z);
+    __builtin_assume(thread.linear >= 0 && thread.linear < volume(Block));
     const bool folded = grid.z == 1;
     // Behind the last row of a folded grid are blocks that do nothing: entry() tells them by this.
     const unsigned row = folded ? blockIdx.y + gridDim.y * blockIdx.z : blockIdx.y;
@@ -166,10 +168,25 @@ class CudaThread {
   }
 };
 
+namespace detail {
+
+/// Blocks that a multiprocessor shall hold at one time, each with as few registers as that takes:
+/// what the kernel declares for the elements of its first tensor; else one, with all it wants.
+template <class Kernel, class... Args>
+constexpr int declared_resident() {
+  return 1;
+}
+template <class Kernel, class First, class... Rest>
+requires requires { Kernel::template resident<tessera::ElementOf<First>>(); }
+constexpr int declared_resident() { return Kernel::template resident<tessera::ElementOf<First>>(); }
+
+}  // namespace detail
+
 /// Every kernel is launched through this function, with its own block size and `Shared` in dynamic
 /// shared memory.
 template <class Kernel, class... Args>
-__global__ void __launch_bounds__(volume(Kernel::block), 1)
+__global__ void __launch_bounds__(volume(Kernel::block),
+                                  (detail::declared_resident<Kernel, Args...>()))
     entry(Kernel kernel, Dim3 grid, Args... args) {
   if constexpr (requires { Kernel::warp; }) {
     static_assert(

@@ -1,0 +1,9 @@
+#!/bin/sh
+# keep_machine_code.sh FOLDER NVCC ARGUMENTS...: compiles as told, and leaves in FOLDER what the kernels became: PTX and one cubin
+# for each architecture. tests/cuda/compile_test.py reads them. All else that nvcc can keep is large and is thrown away.
+folder=$1
+shift
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+"$@" --keep --keep-dir "$work" || exit
+mkdir -p "$folder" && mv "$work"/*.ptx "$work"/*.cubin "$folder"
