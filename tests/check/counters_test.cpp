@@ -117,7 +117,7 @@ TEST(Counters, LanesOfEdgesAreThoseThatAreThere) {
 
 TEST(Counters, WhatMergingDecidedIsCounted) {
   // Neighbouring lanes read one element of 8 bytes.
-  const auto report = checked("block_tiled_vectorized", {}, 128, 128, 8, DType::f64);
+  const auto report = checked("tiled", {}, 32, 32, 16, DType::f64);
   EXPECT_GT(report.total.merged_load_requests, 0);
   const std::string json = check::to_json(report, check::device_model("h200"));
   EXPECT_NE(json.find("merging of wide loads, unmeasured on sm_90"), std::string::npos);
