@@ -5,6 +5,7 @@
 #include <optional>
 #include <sstream>
 
+#include "algorithm_options.hpp"
 #include "bench_compare.hpp"
 #include "bench_context.hpp"
 #include "bench_cuda.hpp"
@@ -14,7 +15,6 @@
 #include "commands.hpp"
 #include "device.hpp"
 #include "machine.hpp"
-#include "options.hpp"
 #include "signals.hpp"
 #include "suggest.hpp"
 #include "tessera/core/parallel.hpp"

@@ -5,7 +5,7 @@
 
 #include <climits>
 
-#include "options.hpp"
+#include "algorithm_options.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/matmul/plan.hpp"

@@ -253,7 +253,7 @@ std::string to_json(const BenchResults& results) {
     append_entries(out["benchmarks"], results, row, family, instances[family]++);
   }
   // Foreign text (host names, environment) need not be UTF-8.
-  return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out, 1);
 }
 
 BenchResults parse_bench_json(const std::string& text, const std::string& source) {

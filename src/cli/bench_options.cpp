@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "algorithm_options.hpp"
 #include "bench_device.hpp"
 #include "bench_sizes.hpp"
 #include "peers.hpp"

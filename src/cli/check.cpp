@@ -12,6 +12,7 @@
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/io/atomic_file.hpp"
+#include "write_file.hpp"
 
 namespace tessera::cli {
 

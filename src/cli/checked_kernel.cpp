@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "algorithm_options.hpp"
 #include "operand.hpp"
 #include "suggest.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/check/product.hpp"
 #include "tessera/io/array.hpp"
-#include "tessera/io/atomic_file.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {
@@ -152,14 +152,6 @@ std::optional<std::string> source_of(const std::string& file) {
   const auto command = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (at == std::string::npos || failed) return {};
   return check::read_source((command.parent_path().parent_path() / file.substr(at + 1)).string());
-}
-
-void write_file(const Context& context, const std::string& path, bool force,
-                const std::string& text) {
-  AtomicFile file(path, force ? Overwrite::replace : Overwrite::refuse);
-  file.write(text);
-  file.commit();
-  context.note(cat("wrote ", path));
 }
 
 }  // namespace tessera::cli

@@ -51,8 +51,4 @@ std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spell
 /// The text of a source as reports name it; of an installed command the header beside it.
 std::optional<std::string> source_of(const std::string& file);
 
-/// Writes a file, whole or not at all, and says so.
-void write_file(const Context& context, const std::string& path, bool force,
-                const std::string& text);
-
 }  // namespace tessera::cli

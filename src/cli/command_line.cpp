@@ -17,7 +17,8 @@
 #include "settings.hpp"
 #include "signals.hpp"
 #include "suggest.hpp"
-#include "tessera/matmul/plan.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::cli {
 
@@ -88,7 +89,7 @@ std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::
       return cat("unknown command '", taken, "'", did_you_mean(taken, commands));
     if (!commands.empty() && taken.empty())
       return cat("unknown command '", word, "': expected one of ", join(commands),
-                 did_you_mean(word, commands));
+                 did_you_mean(word, commands), command_texts().others);
     return cat("unexpected argument '", word, "'; '", full_name(app),
                " --help' shows what it takes");
   }
@@ -134,24 +135,15 @@ std::string message_of(const CLI::Error& error, const Words& arguments, const CL
              "; '", full_name(app), " --help' shows examples");
 }
 
-std::string known_names(const CLI::App& root) {
+std::string list_of_names(const CLI::App& root) {
   std::string out = "commands:\n";
   for (const auto* sub : visible_commands(root))
     out += fmt::format("  {:<12} {}\n", sub->get_name(), sub->get_description());
-  out += "algorithms:\n";
-  for (const auto& each : algorithms()) out += fmt::format("  {:<24} {}\n", each.name, each.idea);
-  out += "element types:\n  " + join(dtype_names(), " ") + "\n";
-  out += "help topics:\n";
-  for (const auto& topic : help_topics())
-    out += fmt::format("  {:<12} {}\n", topic.name, topic.summary);
-  return out;
+  return out + known_names();
 }
 
 int command_line(int argc, char** argv, Context& context) {
-  CLI::App root{
-      "Tiled matrix multiplication: multiply files, compare algorithms, check kernels, look at "
-      "layouts.",
-      "tessera"};
+  CLI::App root{std::string(command_texts().description), "tessera"};
   context.root = &root;
   root.formatter(help_formatter());
   root.get_formatter()->label("Positionals", "Arguments");
@@ -161,26 +153,10 @@ int command_line(int argc, char** argv, Context& context) {
   root.add_flag("--version", version, "Show version, compiler, instruction sets and CUDA, and end");
   root.add_flag("--list", list,
                 "List all commands, algorithms, element types and help topics, and end");
-  root.footer(
-      "Examples:\n"
-      "  tessera multiply a.npy b.npy -o c.npy\n"
-      "  tessera compare -m 256 -n 256 -k 256\n"
-      "  tessera layout '(4,2):(2,1)' --at 3,1\n"
-      "  tessera help files\n"
-      "\n"
-      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 input file, 4 not available, 130 "
-      "interrupted.");
-  add_multiply(root, context);
-  add_compare(root, context);
-  add_bench(root, context);
-  add_check(root, context);
-  add_explain(root, context);
-  add_puzzle(root, context);
-  add_layout(root, context);
-  add_doctor(root, context);
-  add_config(root, context);
-  add_completion(root, context);
-  add_help(root, context);
+  add_commands(root, context);
+  root.footer(cat(command_texts().examples,
+                  "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 input file, 4 not available, "
+                  "130 interrupted."));
   for (auto* sub : root.get_subcommands({})) sub->group("Commands");
 
   try {
@@ -199,7 +175,7 @@ int command_line(int argc, char** argv, Context& context) {
     return 0;
   }
   if (list) {
-    context.print(known_names(root));
+    context.print(list_of_names(root));
     return 0;
   }
   if (!context.action) {

@@ -16,6 +16,16 @@ struct Context;
 
 /// Does what the arguments say; the exit code. Whatever goes wrong is told on stderr.
 int run_command_line(int argc, char** argv);
+/// What `tessera` says of itself in this build.
+struct CommandTexts {
+  std::string_view description, examples;
+  std::string_view others;  ///< behind "unknown command": where there are more
+};
+const CommandTexts& command_texts();
+/// All sub-commands of this build.
+void add_commands(CLI::App& root, Context& context);
+/// What `--list` says beside them: algorithms, element types, help topics.
+std::string known_names();
 
 void add_multiply(CLI::App& root, Context& context);
 void add_compare(CLI::App& root, Context& context);

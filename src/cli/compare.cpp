@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 
+#include "algorithm_options.hpp"
 #include "clock.hpp"
 #include "commands.hpp"
 #include "compare_report.hpp"
@@ -17,7 +18,6 @@
 #include "json_text.hpp"
 #include "machine.hpp"
 #include "operand.hpp"
-#include "options.hpp"
 #include "progress.hpp"
 #include "rehearsal.hpp"
 #include "suggest.hpp"

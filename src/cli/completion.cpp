@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "algorithm_options.hpp"
 #include "bench_sizes.hpp"
 #include "commands.hpp"
-#include "options.hpp"
 #include "suggest.hpp"
 #include "tessera/matmul/check.hpp"
 

@@ -8,6 +8,7 @@
 #include "json_text.hpp"
 #include "options.hpp"
 #include "tessera/io/atomic_file.hpp"
+#include "write_file.hpp"
 
 namespace tessera::cli {
 

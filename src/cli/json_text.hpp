@@ -17,8 +17,6 @@ inline nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-inline std::string json_text(const nlohmann::ordered_json& document) {
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
+std::string json_text(const nlohmann::ordered_json& document, int indent = 2);
 
 }  // namespace tessera::cli

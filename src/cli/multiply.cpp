@@ -4,12 +4,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "algorithm_options.hpp"
 #include "commands.hpp"
 #include "device.hpp"
 #include "json_text.hpp"
 #include "multiply_bands.hpp"
 #include "operand.hpp"
-#include "options.hpp"
 #include "progress.hpp"
 #include "suggest.hpp"
 #include "tessera/io/io.hpp"

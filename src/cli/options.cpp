@@ -7,7 +7,8 @@
 #include <new>
 
 #include "suggest.hpp"
-#include "tessera/matmul/plan.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::cli {
 
@@ -17,26 +18,6 @@ namespace {
 std::string shown_name(const std::string& flags) {
   const std::string last = flags.substr(flags.rfind(',') + 1);
   return last.substr(last.find_first_not_of(' '));
-}
-
-/// An option whose value `accept` takes; what it throws becomes one line that begins with the
-/// option's name.
-CLI::Option* add_checked(CLI::App& app, const std::string& flags,
-                         std::function<void(const std::string&)> accept, std::string description,
-                         std::string type_name) {
-  const auto checked = [name = shown_name(flags),
-                        accept = std::move(accept)](const std::string& text) {
-    try {
-      accept(text);
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw CLI::ValidationError(name, error.what());
-    }
-  };
-  auto* option = app.add_option_function<std::string>(flags, checked, std::move(description));
-  option->type_name(std::move(type_name));
-  return option;
 }
 
 template <class Number>
@@ -76,6 +57,24 @@ double number(const std::string& text) {
 
 }  // namespace
 
+CLI::Option* add_checked(CLI::App& app, const std::string& flags,
+                         std::function<void(const std::string&)> accept, std::string description,
+                         std::string type_name) {
+  const auto checked = [name = shown_name(flags),
+                        accept = std::move(accept)](const std::string& text) {
+    try {
+      accept(text);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw CLI::ValidationError(name, error.what());
+    }
+  };
+  auto* option = app.add_option_function<std::string>(flags, checked, std::move(description));
+  option->type_name(std::move(type_name));
+  return option;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> out;
   if (text.empty()) return out;
@@ -85,55 +84,6 @@ std::vector<std::string> split(std::string_view text, char separator) {
     if (end == std::string_view::npos) return out;
     text.remove_prefix(end + 1);
   }
-}
-
-std::vector<std::string> dtype_names() { return {kDTypeNames.begin(), kDTypeNames.end()}; }
-
-std::vector<std::string> algorithm_names() {
-  std::vector<std::string> out;
-  for (const auto& each : algorithms()) out.emplace_back(each.name);
-  return out;
-}
-
-std::vector<std::string> product_dtype_names(Products products) {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
-    const auto in = static_cast<DType>(i);
-    const auto has_product = [&](const Algorithm& each) {
-      for (std::size_t to = 0; to < kDTypeNames.size(); ++to) {
-        if ((to == i || products == Products::operands) &&
-            each.supports(in, static_cast<DType>(to)))
-          return true;
-      }
-      return false;
-    };
-    if (std::any_of(algorithms().begin(), algorithms().end(), has_product))
-      out.emplace_back(kDTypeNames[i]);
-  }
-  return out;
-}
-
-DType named_dtype(const std::string& text, const std::vector<std::string>& taken) {
-  try {
-    return parse_dtype(text);
-  } catch (const Error& error) {
-    const std::string near = nearest(text, taken);
-    throw Error(Category::type, error.problem(), "one of " + join(taken), error.got(),
-                near.empty() ? "" : "did you mean '" + near + "'?");
-  }
-}
-
-std::string named_algorithm(const std::string& text, const std::string& also) {
-  auto names = algorithm_names();
-  if (!also.empty()) {
-    for (const auto& each : split(also, '|')) names.insert(names.begin(), each);
-  }
-  for (const auto& name : names) {
-    if (name == text) return name;
-  }
-  const std::string near = nearest(text, names);
-  throw Error(Category::argument, cat("unknown algorithm '", text, "'"), "one of " + join(names),
-              {}, near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
 void add_common_options(CLI::App& app, Context& context) {
@@ -174,6 +124,20 @@ void on_run(CLI::App& app, Context& context, std::function<int()> action) {
   app.callback([&context, action = std::move(action)] { context.action = action; });
 }
 
+void on_run(CLI::App& app, Context& context, std::vector<std::string>& rest,
+            std::function<int()> action) {
+  app.allow_extras();
+  app.callback([&app, &context, &rest, action = std::move(action)] {
+    rest = app.remaining();
+    context.action = action;
+  });
+}
+
+void require_command(CLI::App& app) {
+  app.require_subcommand(1);
+  for (auto* sub : app.get_subcommands({})) sub->group("Commands");
+}
+
 CLI::Option* add_flag(CLI::App& app, std::string flags, bool& target, std::string description) {
   return app.add_flag(std::move(flags), target, std::move(description));
 }
@@ -188,6 +152,11 @@ CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name
                           std::string& target, std::string description) {
   return add_text(app, std::move(name), std::move(type_name), target, std::move(description))
       ->required();
+}
+
+CLI::Option* add_arguments(CLI::App& app, std::string name, std::vector<std::string>& target,
+                           std::string description) {
+  return app.add_option(std::move(name), target, std::move(description));
 }
 
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
@@ -244,36 +213,18 @@ CLI::Option* add_number(CLI::App& app, std::string flags, std::optional<double>&
       std::move(description), "X");
 }
 
-CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
-                       std::string description) {
+CLI::Option* add_number(CLI::App& app, std::string flags, std::string type_name, double least,
+                        double most, double& target, std::string description) {
   return add_checked(
       app, flags,
-      [&target](const std::string& text) { target = std::string(name(named_dtype(text))); },
-      std::move(description), "TYPE");
-}
-
-CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
-                           std::string description) {
-  return add_checked(
-      app, flags, [&target](const std::string& text) { target = named_algorithm(text, "auto"); },
-      std::move(description), "ALGORITHM");
-}
-
-CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
-                            std::string description, const std::string& also) {
-  return add_checked(
-      app, flags,
-      [&target, also](const std::string& text) {
-        target.clear();
-        if (text == "all") return;
-        for (const auto& each : split(text, ',')) {
-          const std::string name = named_algorithm(each, also);
-          if (std::find(target.begin(), target.end(), name) == target.end()) target.push_back(name);
-        }
-        if (target.empty())
-          throw Error(Category::argument, "no algorithm named", "names joined by commas, or all");
+      [&target, least, most](const std::string& text) {
+        const double value = number(text);
+        if (!(value >= least && value <= most))
+          throw Error(Category::argument, "the number is out of range",
+                      cat("a number from ", least, " to ", most), text);
+        target = value;
       },
-      std::move(description), also.empty() ? "ALGORITHMS" : cat("ALGORITHMS|", also));
+      std::move(description), std::move(type_name));
 }
 
 CLI::Option* add_threads(CLI::App& app, int& target) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "context.hpp"
-#include "tessera/core/dtype.hpp"
+#include "tessera/core/config.hpp"
 
 namespace CLI {  // its headers take seconds to compile: only who uses its members includes them
 class App;
@@ -34,6 +34,16 @@ void add_json_option(CLI::App& app, Context& context, std::string description);
 
 /// What the command does when its options are read; the result is the exit status.
 void on_run(CLI::App& app, Context& context, std::function<int()> action);
+/// The same; words that no option takes are in `rest` then.
+void on_run(CLI::App& app, Context& context, std::vector<std::string>& rest,
+            std::function<int()> action);
+/// One of its sub-commands must follow; the help lists them.
+void require_command(CLI::App& app);
+/// An option whose value `accept` takes; what it throws becomes one line that begins with the
+/// option's name.
+CLI::Option* add_checked(CLI::App& app, const std::string& flags,
+                         std::function<void(const std::string&)> accept, std::string description,
+                         std::string type_name);
 /// A switch.
 CLI::Option* add_flag(CLI::App& app, std::string flags, bool& target, std::string description);
 /// Any text; `type_name` is what the help calls it.
@@ -42,6 +52,9 @@ CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, s
 /// A text without a flag, which must be given.
 CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name,
                           std::string& target, std::string description);
+/// Any number of texts without a flag.
+CLI::Option* add_arguments(CLI::App& app, std::string name, std::vector<std::string>& target,
+                           std::string description);
 /// One of `names`.
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
                         std::vector<std::string> names, std::string description);
@@ -57,34 +70,14 @@ CLI::Option* add_number(CLI::App& app, std::string flags, double& target, std::s
 /// The same, for an option whose absence is not the same as its default.
 CLI::Option* add_number(CLI::App& app, std::string flags, std::optional<double>& target,
                         std::string description);
-/// An element type by name.
-CLI::Option* add_dtype(CLI::App& app, std::string flags, std::string& target,
-                       std::string description);
-/// One algorithm, or "auto".
-CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target,
-                           std::string description);
-/// Algorithms joined by commas, or "all"; `also`: more names, joined by |.
-CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
-                            std::string description, const std::string& also = {});
+/// A number from `least` to `most`.
+CLI::Option* add_number(CLI::App& app, std::string flags, std::string type_name, double least,
+                        double most, double& target, std::string description);
 /// --threads
 CLI::Option* add_threads(CLI::App& app, int& target);
 
 /// "a,b,,c" as {"a","b","","c"}; nothing for an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
-/// The names of all element types.
-std::vector<std::string> dtype_names();
-/// Of those with a product whose A, B and C have that type; `operands` adds the types of A and B of
-/// products into another type.
-enum class Products { of_one_type, operands };
-std::vector<std::string> product_dtype_names(Products products = Products::of_one_type);
-/// The names of all algorithms in the order of the ladder.
-std::vector<std::string> algorithm_names();
-/// As parse_dtype, where `taken` are the names to expect. Throws Error(type) with those and the
-/// nearest of them.
-DType named_dtype(const std::string& text,
-                  const std::vector<std::string>& taken = product_dtype_names());
-/// The algorithm's own name, or one of `also`. Throws Error(argument) with the nearest name.
-std::string named_algorithm(const std::string& text, const std::string& also = {});
 
 /// Help text: two columns, wrapped, at most 100 characters wide.
 std::shared_ptr<CLI::FormatterBase> help_formatter();

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "checked_kernel.hpp"
 #include "commands.hpp"
 #include "json_text.hpp"
 #include "options.hpp"
@@ -84,7 +82,8 @@ int start(const Context& context, const PuzzleRequest& request) {
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const fs::path file = learners_file(puzzle, request.file);
   write_start(puzzle, file, request.force);
-  LearnerProgress::update([&](auto& progress) { progress[puzzle.id].file = file.string(); });
+  LearnerProgress::update(context,
+                          [&](auto& progress) { progress[puzzle.id].file = file.string(); });
   context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                     puzzle.configuration, "\nEdit ", file.string(), "\nthen: tessera puzzle run ",
                     puzzle.id, puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(),
@@ -97,7 +96,7 @@ int hint(const Context& context, const PuzzleRequest& request) {
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const int all = static_cast<int>(puzzle.hints.size());
   int shown = 0;
-  LearnerProgress::update([&](auto& progress) {
+  LearnerProgress::update(context, [&](auto& progress) {
     int& hints = progress[puzzle.id].hints;
     shown = hints = std::min(hints + 1, all);
   });
@@ -136,7 +135,7 @@ int reset(const Context& context, const PuzzleRequest& request) {
     fs::rename(file, kept);
   }
   write_start(puzzle, file, false);
-  LearnerProgress::update([&](auto& all) {
+  LearnerProgress::update(context, [&](auto& all) {
     all.forget(puzzle.id);
     all[puzzle.id].file = file.string();
   });
@@ -181,42 +180,34 @@ using SharedRequest = std::shared_ptr<PuzzleRequest>;
 CLI::App* add(CLI::App& parent, Context& context, const SharedRequest& request, const char* name,
               const char* what, const char* examples, Command command) {
   CLI::App* app = add_command(parent, context, name, what, examples);
-  app->add_option("--course", request->course, "The course is in FOLDER")->type_name("FOLDER");
-  app->callback([&context, request, command] {
-    context.action = [&context, request, command] { return command(context, *request); };
-  });
+  add_text(*app, "--course", "FOLDER", request->course, "The course is in FOLDER");
+  on_run(*app, context, [&context, request, command] { return command(context, *request); });
   return app;
 }
 
 CLI::App* add_with_id(CLI::App& parent, Context& context, const SharedRequest& request,
                       const char* name, const char* what, const char* examples, Command command) {
   CLI::App* app = add(parent, context, request, name, what, examples, command);
-  app->add_option("ID", request->id, "The puzzle: p16, or 16")->required();
+  add_argument(*app, "ID", "TEXT", request->id, "The puzzle: p16, or 16");
   return app;
 }
 
 void add_run(CLI::App& app, Context& context, const SharedRequest& request) {
-  CLI::App* run = add_with_id(
+  CLI::App& run = *add_with_id(
       app, context, request, "run", "Compile and run what you wrote, and say what is wrong",
       "  tessera puzzle run p16 --tiled\n  tessera puzzle run p16 my_p16.cpp --html p16.html",
-      [](const Context& c, const PuzzleRequest& r) { return run_puzzle(c, r); });
-  run->add_option("FILE", request->file, "Your file; default where `start` wrote it")
-      ->type_name("FILE");
-  run->add_flag("--solution", request->solution, "Run the course's solution instead");
-  run->add_option("--html", request->html, "Write the answer with the picture as a page")
-      ->type_name("FILE");
-  run->add_flag("--force", request->force, "Replace the page if it exists");
-  run->add_option("--time-limit", request->time_limit_s, "Seconds that a kernel may take")
-      ->check(CLI::Range(0.1, 600.0))
-      ->type_name("SECONDS");
-  add_json_option(*run, context, "One JSON document on stdout");
-  run->allow_extras();  // the puzzle's own flags
-  run->callback([&context, request, run] {
-    request->words = run->remaining();
-    context.action = [&context, request] {
-      const InterruptsAreNoted noted;
-      return run_puzzle(context, *request);
-    };
+      run_puzzle);
+  add_text(run, "FILE", "FILE", request->file, "Your file; default where `start` wrote it");
+  add_flag(run, "--solution", request->solution, "Run the course's solution instead");
+  add_text(run, "--html", "FILE", request->html, "Write the answer with the picture as a page");
+  add_flag(run, "--force", request->force, "Replace the page if it exists");
+  add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,
+             "Seconds that a kernel may take");
+  add_json_option(run, context, "One JSON document on stdout");
+  // The puzzle's own flags are the rest.
+  on_run(run, context, request->words, [&context, request] {
+    const InterruptsAreNoted noted;
+    return run_puzzle(context, *request);
   });
 }
 
@@ -224,38 +215,33 @@ void add_run(CLI::App& app, Context& context, const SharedRequest& request) {
 
 void add_puzzle(CLI::App& root, Context& context) {
   const auto request = std::make_shared<PuzzleRequest>();
-  CLI::App* app = add_command(root, context, "puzzle",
-                              "A course: write kernels, and be told why they are wrong",
-                              "  tessera puzzle list\n  tessera puzzle start p01\n  tessera puzzle "
-                              "run p16 --tiled\n  tessera puzzle hint p16");
-  app->require_subcommand(1);
-  add_json_option(*add(*app, context, request, "list", "Show all puzzles", "", list), context,
+  CLI::App& app = *add_command(
+      root, context, "puzzle", "A course: write kernels, and be told why they are wrong",
+      "  tessera puzzle list\n  tessera puzzle start p01\n  tessera puzzle "
+      "run p16 --tiled\n  tessera puzzle hint p16");
+  add_json_option(*add(app, context, request, "list", "Show all puzzles", "", list), context,
                   "As JSON");
-  CLI::App* begin = add_with_id(*app, context, request, "start", "Write the file to edit",
-                                "  tessera puzzle start p01 course", start);
-  begin->add_option("DIR", request->file, "Where; default here")->type_name("FOLDER");
-  begin->add_flag("--force", request->force, "Replace the file if it exists");
-  add_run(*app, context, request);
-  add_with_id(*app, context, request, "hint", "Show one more hint", "", hint);
-  add_with_id(*app, context, request, "solution", "Show the solution", "", solution);
-  add_with_id(*app, context, request, "explain", "Explain the puzzle and its solution", "",
-              explain);
-  add_with_id(*app, context, request, "reset", "Begin again; what you had is kept as .bak", "",
+  CLI::App& begin = *add_with_id(app, context, request, "start", "Write the file to edit",
+                                 "  tessera puzzle start p01 course", start);
+  add_text(begin, "DIR", "FOLDER", request->file, "Where; default here");
+  add_flag(begin, "--force", request->force, "Replace the file if it exists");
+  add_run(app, context, request);
+  add_with_id(app, context, request, "hint", "Show one more hint", "", hint);
+  add_with_id(app, context, request, "solution", "Show the solution", "", solution);
+  add_with_id(app, context, request, "explain", "Explain the puzzle and its solution", "", explain);
+  add_with_id(app, context, request, "reset", "Begin again; what you had is kept as .bak", "",
               reset);
-  add_json_option(
-      *add(*app, context, request, "progress", "Show what is solved", "", show_progress), context,
-      "As JSON");
-  CLI::App* fresh = add(*app, context, request, "new", "Make a puzzle of your own to be changed",
-                        "  tessera puzzle new p90_mine --course my_course",
-                        [](const Context& c, const PuzzleRequest& r) { return new_puzzle(c, r); });
-  fresh->add_option("NAME", request->id, "pNN_name")->required();
-  CLI::App* test =
-      add(*app, context, request, "test", "Test the course: solutions, unfilled files, mistakes",
-          "  tessera puzzle test --course my_course",
-          [](const Context& c, const PuzzleRequest& r) { return test_course(c, r); });
-  test->add_option("ID", request->ids, "Only these puzzles");
-  add_json_option(*test, context, "As JSON: the course, and the answer to each of its texts");
-  for (auto* sub : app->get_subcommands({})) sub->group("Commands");
+  add_json_option(*add(app, context, request, "progress", "Show what is solved", "", show_progress),
+                  context, "As JSON");
+  CLI::App& fresh = *add(app, context, request, "new", "Make a puzzle of your own to be changed",
+                         "  tessera puzzle new p90_mine --course my_course", new_puzzle);
+  add_argument(fresh, "NAME", "TEXT", request->id, "pNN_name");
+  CLI::App& test =
+      *add(app, context, request, "test", "Test the course: solutions, unfilled files, mistakes",
+           "  tessera puzzle test --course my_course", test_course);
+  add_arguments(test, "ID", request->ids, "Only these puzzles");
+  add_json_option(test, context, "As JSON: the course, and the answer to each of its texts");
+  require_command(app);
 }
 
 }  // namespace tessera::cli

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <regex>
 
+#include "clock.hpp"
 #include "compile.hpp"
 #include "compiler_messages.hpp"
 #include "machine.hpp"
@@ -114,7 +115,9 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
       .folder = folder.string(),
       .seconds = patience};
   if (cage == Cage::closed) run.environment = {"TESSERA_PUZZLE_FOLDER=" + folder.string()};
+  const auto begin = Clock::now();
   const ProgramEnd end = run_program(run);
+  out.run_s = seconds_since(begin);
   std::error_code none;
   out.printed_bytes = fs::file_size(printed, none);
   if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrintedBytes);
@@ -201,8 +204,12 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "main.cpp") << program_of(tries);
   std::string said;
+  const auto begin = Clock::now();
   const bool compiled = compile_in(folder.path(), said);
-  return run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed);
+  const double compile_s = seconds_since(begin);
+  auto out = run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed);
+  for (auto& each : out) each.compile_s = compile_s;
+  return out;
 }
 
 std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "json_text.hpp"
 #include "puzzle_course.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -19,7 +20,7 @@ namespace tessera::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using nlohmann::ordered_json;
 
 fs::path state_file() {
   const char* const state = std::getenv("XDG_STATE_HOME");
@@ -34,11 +35,11 @@ fs::path state_file() {
 
 LearnerProgress::LearnerProgress() : file_(state_file()) {
   if (!fs::exists(file_)) return;
-  const json all = json::parse(read_text(file_), nullptr, false);
+  const ordered_json all = ordered_json::parse(read_text(file_), nullptr, false);
   try {
     for (const auto& [id, each] : all.at("puzzles").items())
       states_[id] = {each.at("file"), each.at("solved"), each.at("hints"), each.at("runs")};
-  } catch (const json::exception&) {
+  } catch (const ordered_json::exception&) {
     throw Error(Category::file, cat("puzzle: ", file_.string(), " is damaged"), {}, {},
                 "remove it; the files you wrote are not in it");
   }
@@ -66,23 +67,28 @@ class Lock {
 
 }  // namespace
 
-void LearnerProgress::update(const std::function<void(LearnerProgress&)>& change) {
+void LearnerProgress::update(const Context& context,
+                             const std::function<void(LearnerProgress&)>& change) {
   const fs::path file = state_file();
   std::error_code none;
   fs::create_directories(file.parent_path(), none);
   const Lock lock(file.string() + ".lock");
   LearnerProgress progress;
   change(progress);
-  progress.save();
+  try {
+    progress.save();
+  } catch (const Error& error) {
+    context.warn(cat("your progress is not kept: ", error.what()));
+  }
 }
 
 void LearnerProgress::save() const {
-  json all = json::object();
+  ordered_json all = json_object();
   for (const auto& [id, each] : states_)
     all[id] = {
         {"file", each.file}, {"solved", each.solved}, {"hints", each.hints}, {"runs", each.runs}};
   AtomicFile out(file_.string(), Overwrite::replace);
-  out.write(json{{"puzzles", all}}.dump(2) + "\n");
+  out.write(json_text({{"puzzles", all}}));
   out.commit();
 }
 

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "context.hpp"
+
 namespace tessera::cli {
 
 struct PuzzleState {
@@ -24,8 +26,8 @@ class LearnerProgress {
   const std::map<std::string, PuzzleState>& states() const { return states_; }
   void forget(const std::string& id) { states_.erase(id); }
   /// Reads it, lets `change` have it, writes it whole or not at all; no other command does so at
-  /// the same time.
-  static void update(const std::function<void(LearnerProgress&)>& change);
+  /// the same time. Where it cannot be written there is a warning: an answer is worth more.
+  static void update(const Context& context, const std::function<void(LearnerProgress&)>& change);
 
  private:
   void save() const;

@@ -1,11 +1,12 @@
 // `tessera puzzle run`: see puzzle.hpp.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "checked_kernel.hpp"
 #include "json_text.hpp"
 #include "puzzle.hpp"
 #include "puzzle_answer.hpp"
@@ -14,6 +15,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/io/atomic_file.hpp"
+#include "write_file.hpp"
 
 namespace tessera::cli {
 
@@ -53,10 +55,10 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
 }
 
 /// Notes the attempt; the variants that are still to be solved.
-std::vector<std::string> note_progress(const Puzzle& puzzle, const std::string& variant,
-                                       const PuzzleAttempt& attempt) {
+std::vector<std::string> note_progress(const Context& context, const Puzzle& puzzle,
+                                       const std::string& variant, const PuzzleAttempt& attempt) {
   std::vector<std::string> open;
-  LearnerProgress::update([&](LearnerProgress& progress) {
+  LearnerProgress::update(context, [&](LearnerProgress& progress) {
     PuzzleState& state = progress[puzzle.id];
     ++state.runs;
     if (is_solved(attempt)) {
@@ -117,6 +119,7 @@ bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAtt
   if (context.json) {
     auto out = answer_json(*one.puzzle, one.variant, done);
     out["gpu"] = {{"asked", gpu.is_there}, {"disagrees", gpu.disagrees}, {"says", gpu.text}};
+    out["seconds"] = {{"compile", done.compile_s}, {"run", done.run_s}};
     context.print(json_text(out));
   } else if (gpu.is_there) {
     context.print(gpu.text + "\n");
@@ -138,10 +141,11 @@ int run_puzzle(const Context& context, const PuzzleRequest& request) {
     check_output(request.html, request.force ? Overwrite::replace : Overwrite::refuse);
   if (!request.solution) one.file = file.filename().string();
   const PuzzleAttempt done = attempt(one, request.time_limit_s);
+  context.detail(fmt::format("compiled in {:.2f} s, run in {:.2f} s", done.compile_s, done.run_s));
   std::vector<std::string> open;
   if (!request.solution) {
     put_back(context, file, one.source);
-    open = note_progress(puzzle, variant, done);
+    open = note_progress(context, puzzle, variant, done);
   }
   if (!request.html.empty())
     write_file(context, request.html, request.force, answer_html(puzzle, done));

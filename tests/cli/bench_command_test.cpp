@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "bench_support.hpp"
-#include "options.hpp"
+#include "algorithm_options.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera::cli {

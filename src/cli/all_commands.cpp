@@ -1,0 +1,48 @@
+// The sub-commands of the whole command; course_commands.cpp has those of the course alone.
+#include <fmt/format.h>
+
+#include "algorithm_options.hpp"
+#include "commands.hpp"
+#include "suggest.hpp"
+#include "tessera/matmul/plan.hpp"
+
+namespace tessera::cli {
+
+const CommandTexts& command_texts() {
+  static constexpr CommandTexts texts{
+      "Tiled matrix multiplication: multiply files, compare algorithms, check kernels, look at "
+      "layouts.",
+      "Examples:\n"
+      "  tessera multiply a.npy b.npy -o c.npy\n"
+      "  tessera compare -m 256 -n 256 -k 256\n"
+      "  tessera layout '(4,2):(2,1)' --at 3,1\n"
+      "  tessera help files\n",
+      ""};
+  return texts;
+}
+
+void add_commands(CLI::App& root, Context& context) {
+  add_multiply(root, context);
+  add_compare(root, context);
+  add_bench(root, context);
+  add_check(root, context);
+  add_explain(root, context);
+  add_puzzle(root, context);
+  add_layout(root, context);
+  add_doctor(root, context);
+  add_config(root, context);
+  add_completion(root, context);
+  add_help(root, context);
+}
+
+std::string known_names() {
+  std::string out = "algorithms:\n";
+  for (const auto& each : algorithms()) out += fmt::format("  {:<24} {}\n", each.name, each.idea);
+  out += "element types:\n  " + join(dtype_names(), " ") + "\n";
+  out += "help topics:\n";
+  for (const auto& topic : help_topics())
+    out += fmt::format("  {:<12} {}\n", topic.name, topic.summary);
+  return out;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,19 @@
+// The sub-commands of a build that has the course alone (TESSERA_ONLY_COURSE), in the place of
+// all_commands.cpp.
+#include "commands.hpp"
+
+namespace tessera::cli {
+
+const CommandTexts& command_texts() {
+  static constexpr CommandTexts texts{
+      "The course of Tessera, and nothing else: scripts/build makes the whole command.",
+      "Examples:\n  tessera puzzle list\n  tessera puzzle start p01\n",
+      "; this build has the course alone: scripts/build makes the other commands"};
+  return texts;
+}
+
+void add_commands(CLI::App& root, Context& context) { add_puzzle(root, context); }
+
+std::string known_names() { return {}; }
+
+}  // namespace tessera::cli

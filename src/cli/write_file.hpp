@@ -1,0 +1,14 @@
+// What the command writes beside its output: pages and reports.
+#pragma once
+
+#include <string>
+
+#include "context.hpp"
+
+namespace tessera::cli {
+
+/// Writes a file, whole or not at all, and says so. Without `force` an existing file is refused.
+void write_file(const Context& context, const std::string& path, bool force,
+                const std::string& text);
+
+}  // namespace tessera::cli

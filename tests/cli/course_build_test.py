@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The build of the course alone (preset `course`, scripts/course): its sources suffice for `tessera puzzle`. They are compiled once,
+for the build that is tested; here they are linked as that preset says."""
+import json
+import subprocess
+import unittest
+
+import harness
+from harness import cases
+
+OWN = {"course_commands.cpp", "absent.cpp"}  # what no other build has, or none with CUDA
+
+
+def run(*words, **named):
+    return subprocess.run([*map(str, words)], capture_output=True, text=True, **named)
+
+
+class CourseBuild(harness.CommandTest):
+    def link(self):
+        """The command, made of the tested build's objects."""
+        build = self.path("build")
+        made = run("cmake", "--preset", "course", "-B", build, f"-DCMAKE_CXX_COMPILER={cases.options.compiler}", cwd=cases.ROOT)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        there = {each["file"]: cases.options.build / each["output"]
+                 for each in json.loads((cases.options.build / "compile_commands.json").read_text())}
+        for each in json.loads((build / "compile_commands.json").read_text()):
+            here = build / each["output"]
+            here.parent.mkdir(parents=True, exist_ok=True)
+            if each["file"] in there:
+                here.symlink_to(there[each["file"]].resolve())
+                continue
+            self.assertIn(each["file"].rsplit("/", 1)[1], OWN)
+            done = run("sh", "-c", each["command"], cwd=build)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for command in run("ninja", "-C", build, "-t", "commands", "tessera").stdout.splitlines():
+            if " -c " in command or command.startswith("ninja:"):
+                continue
+            done = run("sh", "-c", command, cwd=build)
+            self.assertEqual(done.returncode, 0, f"cmake/course.cmake leaves out what is needed?\n{done.stderr[-2000:]}")
+        return build / "bin/tessera"
+
+    @unittest.skipIf(harness.sanitized(), "the build of the course is NOT tested with a sanitizer")
+    def test_the_first_puzzle_and_one_with_a_kernel_run(self):
+        command = self.link()
+        env = harness.environment(XDG_STATE_HOME=str(self.folder / "state"))
+        started = run(command, "puzzle", "start", "p01", cwd=self.folder, env=env)
+        self.assertIn("tessera puzzle run p01", started.stdout, started.stderr)
+        unfilled = run(command, "puzzle", "run", "p01", cwd=self.folder, env=env)
+        self.assertIn("nothing is filled in yet", unfilled.stdout, unfilled.stderr)
+        solved = run(command, "puzzle", "run", "p16", "--solution", cwd=self.folder, env=env)
+        self.assertIn("Puzzle 16 complete", solved.stdout, solved.stderr)
+        other = run(command, "layout", "4:1", cwd=self.folder, env=env)
+        self.assertEqual(other.returncode, 2)
+        self.assertIn("this build has the course alone", other.stderr)
+
+    def test_the_script_says_what_it_takes(self):
+        script = cases.ROOT / "scripts/course"
+        self.assertIn("scripts/course [FOLDER]", run(script, "--help").stdout)
+        for words in (["--fast"], ["one", "two"]):
+            self.assertEqual(run(script, *words).returncode, 2, words)
+
+
+if __name__ == "__main__":
+    harness.main()
