@@ -9,4 +9,8 @@ inline void spec(tessera::puzzle::Run& run) {
                                  "s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half)"}});
   run.launch_with({.changes_tiles = true}, "64 elements, one block", Dim3{1}, TreeSum{},
                   puzzle::line(a), puzzle::line(out));
+  const auto& total = run.total();
+  run.goal("loads that the warps wait for",
+           double(total.global_load_requests + total.shared_load_requests), 15,
+           "share the work: in each step the first half of the threads add one pair each");
 }

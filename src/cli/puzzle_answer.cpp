@@ -17,7 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostPrinted = 100;  ///< elements of a matrix
+/// Elements of a matrix. The puzzles that have flags print as much as their originals do.
+constexpr std::size_t kMostPrinted = 16, kMostOfOriginals = 100;
 constexpr index_t kMostCells = 48;
 constexpr std::size_t kLongestMessage = 240;  ///< of a compiler
 
@@ -34,8 +35,8 @@ std::string buffer_text(const std::vector<double>& values) {
   return "HostBuffer([" + out + "])";
 }
 
-std::string out_and_expected(const PuzzleMatrix& m) {
-  if (m.got.size() > kMostPrinted)
+std::string out_and_expected(const PuzzleMatrix& m, bool is_original) {
+  if (m.got.size() > (is_original ? kMostOfOriginals : kMostPrinted))
     return cat("out: ", m.name, " (", m.rows, ",", m.cols, "), ",
                m.got.size() - static_cast<std::size_t>(m.wrong), " of ", m.got.size(),
                " elements as expected\n");
@@ -245,7 +246,7 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
                            &c == wrong ? Ink::red : Ink::green) +
              "\n";
       if (!c.is_brief || &c == wrong)
-        for (const auto& m : c.outputs) out += out_and_expected(m);
+        for (const auto& m : c.outputs) out += out_and_expected(m, !puzzle.variants.empty());
       out += goals_text(context, c);
     }
   if (is_solved(attempt) && !open.empty())

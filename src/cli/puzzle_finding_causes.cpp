@@ -126,11 +126,18 @@ std::string place_advice(const PuzzleCase& c) {
              c.block[0], " + t.thread.x");
 }
 
+Cause cause_of_end(const PuzzleFinding& f) {
+  if (f.kind == "endless") return cause("endless");
+  if (f.kind == "stack-overflow")
+    return cause("crash", f.problem, "does the kernel call itself, or hold a large array?");
+  if (f.problem.find("bad_alloc") != std::string::npos)
+    return cause("exception", f.problem,
+                 "a program may have 1 GiB of memory, and a kernel needs none");
+  return cause(f.kind, f.problem);
+}
+
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
-  if (const auto* f = fatal_of(c)) {
-    if (f->kind == "endless") return cause("endless");
-    return cause(f->kind == "stack-overflow" ? "crash" : f->kind, f->problem);
-  }
+  if (const auto* f = fatal_of(c)) return cause_of_end(*f);
   if (const auto* f = find_finding(c, {"diverged-barrier", "missing-barrier", "early-return"}))
     return cause_of_barrier(attempt, *f);
   if (const auto* f = find_finding(c, {"out-of-bounds", "outside-view"}))

@@ -91,24 +91,26 @@ std::string shape(index_t rows, index_t cols) {
                                    : cat("(", rows, ",", cols, ")");
 }
 
-/// Tensors and launch; of values that no kernel computes, their shape.
+/// Tensors and launch; of values that no kernel computes, what they are.
 std::string facts_of(const PuzzleCase& c) {
   std::string out;
   for (const auto& each : c.coverage)
     out += cat(out.empty() ? "" : ", ", each.tensor, " ", shape(each.rows, each.cols));
   if (c.block[0] == 0) {
     for (const auto& each : c.outputs)
-      out += cat(out.empty() ? "" : ", ", "values ", shape(each.rows, each.cols));
-    return out;
+      if (each.rows > 1) out += cat(", ", each.rows, " x ", each.cols);
+    return c.what + out;
   }
   out += cat("; grid ", extents(c.grid), ", blocks of ", extents(c.block), " threads");
-  return c.shared_bytes == 0 ? out : out + cat(", ", c.shared_bytes, " bytes of shared memory");
+  if (c.shared_bytes == 0 || c.chooses_tiles) return out;
+  return out + cat(", ", c.shared_bytes, " bytes of shared memory");
 }
 
 PuzzleCase case_of(const json& c) {
   PuzzleCase out;
   out.what = c.at("what");
   out.is_brief = c.value("brief", false);
+  out.chooses_tiles = c.value("chooses_tiles", false);
   for (const auto& each : c.at("outputs")) out.outputs.push_back(matrix_from(each));
   for (const auto& each : c.at("goals"))
     out.goals.push_back({each.at("what"), number(each.at("got")), number(each.at("limit")),
@@ -158,9 +160,10 @@ std::vector<std::string> configuration_of(const PuzzleOutcome& outcome) {
   const auto add = [&](const std::string& line) {
     if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
   };
-  const bool is_one = std::all_of(outcome.cases.begin(), outcome.cases.end(), [&](const auto& c) {
-    return facts_of(c) == facts_of(outcome.cases.front());
-  });
+  const bool is_one = outcome.cases.front().block[0] == 0 ||
+                      std::all_of(outcome.cases.begin(), outcome.cases.end(), [&](const auto& c) {
+                        return facts_of(c) == facts_of(outcome.cases.front());
+                      });
   for (const auto& c : outcome.cases)
     if (!c.is_brief) add(cat(is_one ? "" : c.what + ": ", facts_of(c), "."));
   for (const auto& c : outcome.cases)

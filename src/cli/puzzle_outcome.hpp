@@ -77,6 +77,7 @@ struct PuzzleCase {
   std::array<index_t, 3> grid{}, block{};  ///< x, y, z; 0: no kernel was run
   index_t shared_bytes = 0;                ///< of a block
   bool is_brief = false;                   ///< a further input of the case before
+  bool chooses_tiles = false;              ///< how large tiles are is for the learner to find
   std::vector<PuzzleMatrix> outputs;
   std::vector<PuzzleGoal> goals;
   std::vector<PuzzleFinding> findings;

@@ -23,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
+constexpr std::string_view kDoesNotCompile = "does-not-compile";
+
 /// A text of the course, and what must come of it.
 struct Claim {
   const Puzzle* puzzle;
@@ -67,7 +69,7 @@ std::string unsaid(const Puzzle& puzzle, const PuzzleOutcome& outcome) {
 
 /// What is wrong with it; empty: it is as claimed.
 std::string broken(const Context& context, const Claim& claim, const PuzzleAttempt& attempt) {
-  if (!attempt.errors.empty()) {
+  if (!attempt.errors.empty() && claim.cause != kDoesNotCompile) {
     const CompileError& e = attempt.errors.front();
     return cat("does not compile: line ", e.line, ": ", e.message);
   }
@@ -184,10 +186,14 @@ int test_course(const Context& context, const PuzzleRequest& request) {
   for (const auto& id : request.ids) wanted.push_back(&find_puzzle(course, id));
   // Two programs at a time, of some puzzles each: the library's headers are read once for all.
   constexpr std::size_t at_once = 2;
-  std::vector<std::vector<Claim>> groups(std::min(at_once, wanted.size()));
+  const std::size_t shared = std::min(at_once, wanted.size());
+  std::vector<std::vector<Claim>> groups(shared);
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    for (auto& claim : claims_of(*wanted[i], context.json))
-      groups[i % groups.size()].push_back(std::move(claim));
+    for (auto& claim : claims_of(*wanted[i], context.json)) {
+      const bool alone = claim.cause == kDoesNotCompile;  // it would spoil the others
+      if (alone) groups.emplace_back();
+      groups[alone ? groups.size() - 1 : i % shared].push_back(std::move(claim));
+    }
   std::vector<std::future<std::vector<PuzzleAttempt>>> attempts;
   for (const auto& group : groups)
     attempts.push_back(std::async(std::launch::async, [&group] { return attempts_of(group, 1); }));

@@ -149,6 +149,7 @@ check::Options Run::begin(const LaunchOptions& how, const std::string& what,
   outcome_.cases.push_back(
       {{"what", what}, {"outputs", json::array()}, {"goals", json::array()}, {"report", nullptr}});
   if (how.is_brief) outcome_.cases.back()["brief"] = true;
+  if (how.chooses_tiles) outcome_.cases.back()["chooses_tiles"] = true;
   check::Options out = options_;
   out.tensors = std::move(names);
   out.problem = what;

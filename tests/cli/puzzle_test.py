@@ -81,6 +81,7 @@ class Learner(Puzzle):
         run = self.puzzle("run", "p14", "--html", "p14.html", "--json", code=1)
         wrong = run.json["cases"][-1]
         self.assertEqual((run.json["solved"], run.json["cause"]["id"], wrong["findings"][0]["kind"]), (False, "missing-barrier", "race"))
+        self.assertGreater(run.json["seconds"]["compile"], run.json["seconds"]["run"])
         lines = self.path("p14.cpp").read_text().splitlines()
         self.assertIn("s.a(row, col) = A(row, col)", lines[wrong["findings"][0]["line"] - 1])
         page = self.path("p14.html").read_text()
@@ -89,7 +90,9 @@ class Learner(Puzzle):
         self.assertIn("store to C", page)  # which lane touched what
         self.assertIn('<svg class="cells"', page)
         self.path("p14.cpp").write_text(self.solution("p14"))
-        self.assertIn("puzzle 14 still needs --naive", self.puzzle("run", "p14", "--single-block").out)
+        half = self.puzzle("run", "p14", "--single-block", "-v")
+        self.assertIn("puzzle 14 still needs --naive", half.out)
+        self.assertRegex(half.err, r"compiled in \d+\.\d+ s, run in \d+\.\d+ s")
         self.assertIn("Puzzle 14 complete ✅\nnow: tessera puzzle explain p14; next: tessera puzzle start p15\n", self.puzzle("run", "p14").out)
         progress = self.puzzle("progress", "--json").json
         self.assertEqual(progress["solved"], 1)
@@ -137,6 +140,9 @@ class Learner(Puzzle):
         self.assertIn("That was the last hint", last)
         self.assertIn("second stands between", self.puzzle("explain", "p16").out)
         self.assertIn("p26", self.puzzle("list").out)
+        lost = self.tessera("puzzle", "hint", "p16", env={"XDG_STATE_HOME": "/proc/no/such"})
+        self.assertEqual((lost.code, lost.out.count("Hint ")), (0, 1))
+        self.assertIn("your progress is not kept: cannot write", lost.err)
         self.path("state/tessera/puzzles.json").write_text("{")
         self.assertIn("is damaged", self.puzzle("list", code=3).err)
 
@@ -169,7 +175,7 @@ BAD = {
     "*static_cast<volatile int*>(nullptr) = 1;": ("crash", ""),
     "std::abort();": ("crash", ""),
     "std::exit(0);": ("crash", ""),
-    "for (;;) std::memset(new char[1 << 20], 1, 1 << 20);": ("exception", "bad_alloc"),
+    "for (;;) std::memset(new char[1 << 20], 1, 1 << 20);": ("exception", "1 GiB"),
     "std::remove(\"PATH/p03.cpp\"); std::remove(\"PATH/other\");": ("unfilled", ""),
     "for (int n = 0; n < 3000000; ++n) std::puts(\"so many words\");": ("unfilled", "so many words"),
 }

@@ -84,6 +84,7 @@ Line<Matrix> line(Matrix& matrix) {
 struct LaunchOptions {
   bool adds_to_outputs = false;  ///< outputs hold zeros that may be read
   bool changes_tiles = false;    ///< tiles of shared memory are changed in place
+  bool chooses_tiles = false;    ///< how large they are is the puzzle: the page does not say it
   bool is_brief = false;         ///< a further input: one line suffices where it is right
 };
 
