@@ -2,6 +2,7 @@
 """The build of the course alone (preset `course`, scripts/course): its sources suffice for `tessera puzzle`. They are compiled once,
 for the build that is tested; here they are linked as that preset says."""
 import json
+import shlex
 import subprocess
 import unittest
 
@@ -9,6 +10,15 @@ import harness
 from harness import cases
 
 OWN = {"course_commands.cpp", "absent.cpp"}  # what no other build has, or none with CUDA
+
+
+def commands(build):
+    return json.loads((build / "compile_commands.json").read_text())
+
+
+def object_of(each):
+    words = shlex.split(each["command"])
+    return words[words.index("-o") + 1]
 
 
 def run(*words, **named):
@@ -21,10 +31,9 @@ class CourseBuild(harness.CommandTest):
         build = self.path("build")
         made = run("cmake", "--preset", "course", "-B", build, f"-DCMAKE_CXX_COMPILER={cases.options.compiler}", cwd=cases.ROOT)
         self.assertEqual(made.returncode, 0, made.stderr)
-        there = {each["file"]: cases.options.build / each["output"]
-                 for each in json.loads((cases.options.build / "compile_commands.json").read_text())}
-        for each in json.loads((build / "compile_commands.json").read_text()):
-            here = build / each["output"]
+        there = {each["file"]: cases.options.build / object_of(each) for each in commands(cases.options.build)}
+        for each in commands(build):
+            here = build / object_of(each)
             here.parent.mkdir(parents=True, exist_ok=True)
             if each["file"] in there:
                 here.symlink_to(there[each["file"]].resolve())
