@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "bench_support.hpp"
 #include "algorithm_options.hpp"
+#include "bench_support.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera::cli {
