@@ -58,9 +58,9 @@ class GpuScript(unittest.TestCase):
         (self.root / "docs").mkdir(exist_ok=True)
         shutil.copy(cases.ROOT / "docs/report.md", self.root / "docs")
 
-    def gpu(self, *parts):
+    def gpu(self, *parts, **variables):
         return subprocess.run([self.root / "scripts/gpu", *parts], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "PATH": f"{self.root}/fakes:{os.environ['PATH']}"})
+                              env={**os.environ, "PATH": f"{self.root}/fakes:{os.environ['PATH']}", **variables})
 
     def refused(self, code, says, *parts):
         run = self.gpu(*parts)
@@ -112,6 +112,12 @@ class GpuScript(unittest.TestCase):
         self.assertRegex(run.stderr, r"gpu: tests failed: .*\ngpu: failed: test\n$")
         names = {p.name.split("some-gpu-")[1] for p in (self.root / "bench/results/gpu").iterdir()}
         self.assertLessEqual({"ladder.json", "bench-f64.json", "truth.json", "synccheck.txt"}, names)
+
+    def test_a_call_ends_when_its_time_is_over(self):
+        self.pretend(test="sleep 300")
+        run = self.gpu("test", "ladder", TESSERA_GPU_SECONDS="2")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, r"gpu: tests failed: .*\ngpu: the 2 s of one call are over: .*\ngpu: failed: test ladder\n$")
 
     def test_programs_of_another_commit_are_refused(self):
         self.pretend()
