@@ -9,11 +9,11 @@ namespace tessera::cli {
 
 namespace {
 
-struct Words {
+struct CauseWords {
   std::string_view id, title, sentence, advice;
 };
 
-constexpr Words kCauses[] = {
+constexpr CauseWords kCauses[] = {
     {"does-not-compile", "it does not compile", "",
      "change the line that is shown, or the one before it"},
     {"unfilled", "nothing is filled in yet", "the kernel touches no element",
@@ -117,7 +117,7 @@ constexpr Words kCauses[] = {
 }  // namespace
 
 Cause cause(std::string_view id, std::string sentence, std::string advice) {
-  for (const Words& each : kCauses) {
+  for (const CauseWords& each : kCauses) {
     if (each.id != id) continue;
     return {std::string(each.id), std::string(each.title),
             sentence.empty() ? std::string(each.sentence) : std::move(sentence),
@@ -128,7 +128,7 @@ Cause cause(std::string_view id, std::string sentence, std::string advice) {
 
 std::vector<std::string_view> cause_ids() {
   std::vector<std::string_view> out;
-  for (const Words& each : kCauses) out.push_back(each.id);
+  for (const CauseWords& each : kCauses) out.push_back(each.id);
   return out;
 }
 

@@ -10,7 +10,7 @@ namespace tessera::picture {
 
 namespace {
 
-constexpr int kTitle = 34, kHeader = 22;
+constexpr int kHeader = 22;
 
 std::string hex(int red, int green, int blue) {
   constexpr char kDigits[] = "0123456789abcdef";

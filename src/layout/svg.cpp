@@ -19,13 +19,14 @@ namespace tessera {
 using picture::Cell;
 using picture::hue;
 using picture::kCharWidth;
+using picture::kTitle;
 using picture::Panel;
 using picture::shade;
 using picture::width_for;
 
 namespace {
 
-constexpr int kMargin = 20, kTitle = 34, kGap = 12;
+constexpr int kMargin = 20, kGap = 12;
 
 /// The frame around panels of the given extent.
 std::string document(const std::string& title, index_t width, index_t height,

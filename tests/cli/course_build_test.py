@@ -29,7 +29,8 @@ class CourseBuild(harness.CommandTest):
     def link(self):
         """The command, made of the tested build's objects."""
         build = self.path("build")
-        made = run("cmake", "--preset", "course", "-B", build, f"-DCMAKE_CXX_COMPILER={cases.options.compiler}", cwd=cases.ROOT)
+        made = run("cmake", "--preset", "course", "-B", build, "-DCMAKE_UNITY_BUILD=OFF",
+                   f"-DCMAKE_CXX_COMPILER={cases.options.compiler}", cwd=cases.ROOT)
         self.assertEqual(made.returncode, 0, made.stderr)
         there = {each["file"]: cases.options.build / object_of(each) for each in commands(cases.options.build)}
         for each in commands(build):
