@@ -8,7 +8,7 @@ struct Twice {
   static constexpr const char* name = "twice";
   static constexpr Dim3 block{32, 8};
   TESSERA_KERNEL void operator()(auto t, auto a, auto out) const {
-    //> CHANGE the 2 lines below: x becomes the column, 0 to 31; the row comes from y and the block, 8 rows for each block
+    //> CHANGE the 2 lines below: let neighbouring threads take neighbouring elements, each block 8 whole rows
     const int row = t.block.x * 8 + t.thread.y;
     const int col = t.thread.x;
     //> instead

@@ -8,7 +8,7 @@ struct TransposeWithoutConflicts {
   static constexpr const char* name = "transpose_without_conflicts";
   static constexpr Dim3 block{32, 8};
   struct Shared {
-    //> CHANGE the line below: another shape of the tile, so that its columns lie in different banks
+    //> CHANGE the line below: another shape of the tile, so that the elements of one column lie in different banks
     Tile<float, 32, 33> tile;
     //> instead
     Tile<float, 32, 32> tile;

@@ -122,6 +122,10 @@ std::string place_advice(const PuzzleCase& c) {
   if (is_line && c.grid[0] == 1) return "each thread has its own element: out(t.thread)";
   if (is_line) return cat("the element's number is t.block.x * ", c.block[0], " + t.thread.x");
   if (c.grid[0] * c.grid[1] == 1) return "the row is t.thread.y, the column t.thread.x";
+  if (c.grid[1] ==
+      1)  // the blocks stand in a line: which part of the matrix is whose the puzzle says
+    return cat("t.block.y is always 0 here: each of the ", c.grid[0],
+               " blocks along x has a part of the result for itself");
   return cat("the row is t.block.y * ", c.block[1], " + t.thread.y, the column t.block.x * ",
              c.block[0], " + t.thread.x");
 }

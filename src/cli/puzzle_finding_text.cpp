@@ -52,7 +52,7 @@ std::string extents_text(const std::string& name, const std::vector<index_t>& ex
   if (extents.size() == 1)
     return cat(name, " has ", extents[0], " elements, 0 to ", extents[0] - 1);
   std::string out = name + " is ";
-  for (const index_t each : extents) out += cat(&each == &extents.front() ? "" : " x ", each);
+  for (const index_t& each : extents) out += cat(&each == &extents.front() ? "" : " x ", each);
   return out;
 }
 

@@ -24,10 +24,10 @@ Cause in_one_line(const Meeting& m, const PuzzleFinding& f) {
       m.loop.first > 0 && barrier_between(m.source, m.first, m.loop.last + 1) > 0;
   const bool reads = f.problem.find(" reads ") != std::string::npos;
   if (has_barrier && reads)
-    return cause("missing-barrier",
-                 cat("within one round a thread reads in line ", m.first,
-                     " what another one writes there: too many threads take part"),
-                 "let only those threads write whose element no other one reads");
+    return cause(
+        "too-many-in-a-round",
+        cat("within one round a thread reads in line ", m.first, " what another one writes there"),
+        {});
   return cause(
       "missing-barrier",
       cat("threads meet in ", f.tensor, " at line ", m.last, ", and nothing says who comes first"),
