@@ -34,9 +34,10 @@ std::string name_of(const PuzzleTry& one) {
   return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
 }
 
-/// Each in a namespace of its own, where its names meet no others, with all includes in front.
+/// Each in a namespace of its own, where its names meet no others, with all includes in front; the
+/// first is that of compiled_headers().
 std::string program_of(const std::vector<PuzzleTry>& tries) {
-  std::string includes, bodies, entries;
+  std::string includes = "#include \"tessera/puzzle/run.hpp\"\n", bodies, entries;
   for (const auto& one : tries) {
     bodies += cat("namespace ", one.name, " {\n#line 1 \"", name_of(one), "\"\n");
     for (const auto& text :
@@ -54,6 +55,19 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
              "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
 }
 
+/// A folder to be searched for headers before all others: there is run.hpp as GCC has compiled it
+/// with the library (cmake/puzzle_header.cmake). Nothing where a header has changed since; whether
+/// compiler and options are the same GCC looks itself.
+std::vector<std::string> compiled_headers(const Installed& at) {
+  const fs::path folder = at.library.parent_path() / "compiled_headers";
+  std::error_code none;
+  const auto made = fs::last_write_time(folder / "tessera/puzzle/run.hpp.gch", none);
+  if (none) return {};
+  for (const auto& each : fs::recursive_directory_iterator(at.include / "tessera"))
+    if (each.last_write_time() > made) return {};
+  return {"-I" + folder.string()};
+}
+
 /// Whether it compiled; what the compiler said is in `said`.
 bool compile_in(const fs::path& folder, std::string& said) {
   const Installed at = installed();
@@ -63,11 +77,11 @@ bool compile_in(const fs::path& folder, std::string& said) {
                                  "-DTESSERA_CHECK=1",
                                  "-ftrivial-auto-var-init=pattern",
                                  "-fstack-clash-protection",
-                                 "-ffp-contract=off",
-                                 "-I" + at.include.string(),
-                                 "main.cpp",
-                                 "-o",
-                                 "puzzle"};
+                                 "-ffp-contract=off"};
+  for (auto& each : compiled_headers(at)) words.push_back(std::move(each));
+  for (const auto& each : {"-I" + at.include.string(), std::string("main.cpp"), std::string("-o"),
+                           std::string("puzzle")})
+    words.push_back(each);
   for (auto& each : link_words(at)) words.push_back(std::move(each));
   const std::string file = (folder / "said").string();
   const bool good = run_compiler(words, file, folder.string()).good();
