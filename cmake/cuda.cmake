@@ -29,15 +29,6 @@ if(NOT TESSERA_CUDA STREQUAL "OFF" AND CMAKE_CUDA_COMPILER)
   endif()
 endif()
 
-# What `scripts/gpu pack` takes to another machine looks for libraries in the folder beside its own; by the old kind of tag, which
-# counts for the libraries of libraries too.
-function(tessera_finds_packed_libraries program)
-  if(TESSERA_HAS_CUDA)
-    set_property(TARGET ${program} PROPERTY BUILD_RPATH "$ORIGIN/../lib")
-    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
-  endif()
-endfunction()
-
 # From a list of sources takes those of the other kind of build.
 function(tessera_choose_cuda_sources sources)
   if(TESSERA_HAS_CUDA)

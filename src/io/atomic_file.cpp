@@ -5,17 +5,18 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <random>
 
 #include "failure.hpp"
 #include "npy.hpp"
@@ -100,9 +101,13 @@ std::string folder_of(const std::string& target, const std::string& path) {
 
 /// A hidden name beside the target that no other process uses.
 std::string temporary_name(const std::string& folder, const std::string& base) {
-  std::random_device device;
+  // Of the system rather than of std::random_device, whose code in a packed program
+  // (cmake/packed.cmake) wants a newer C library than many have. Where there is none the time must
+  // do.
+  auto number = static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
+  (void)getrandom(&number, sizeof number, 0);
   char suffix[48];
-  std::snprintf(suffix, sizeof suffix, ".%d-%08x.tmp", static_cast<int>(getpid()), device());
+  std::snprintf(suffix, sizeof suffix, ".%d-%08x.tmp", static_cast<int>(getpid()), number);
   // The name may take 255 bytes in all.
   return cat(folder, "/.", base.substr(0, 200), suffix);
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -146,14 +147,50 @@ class GpuScript(unittest.TestCase):
             self.assertIn(metric, asked)
         self.assertTrue((self.root / "docs-were-written").exists())
 
-    def test_packed_programs_take_the_packed_cpp_library_where_the_machine_has_no_good_one(self):
-        self.pretend(bench="[ -e build/gpu/lib/libstdc++.so.6 ] || { echo too old >&2; exit 1; }")
-        self.program("build/gpu/lib/c++/libstdc++.so.6", "")
-        self.assertEqual(self.gpu("test").returncode, 0)
-        (self.root / "build/gpu/lib/libstdc++.so.6").unlink()
-        self.program("build/gpu/lib/c++/any", "")
+    def test_packed_programs_that_do_not_start_are_refused_with_the_reason(self):
         self.pretend(bench="echo too old >&2; exit 1")
         self.refused(1, "do not start here: too old", "test")
+
+    def pack(self):
+        """`scripts/gpu pack` in a checkout of one file."""
+        for command in (["init", "-q"], ["add", "scripts/gpu"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "one"]):
+            subprocess.run(["git", *command], cwd=self.root, check=True)
+        return self.gpu("pack")
+
+    def test_what_is_packed_needs_nothing_but_the_c_library(self):
+        built = cases.options.build / "packed"
+        if not built.exists():
+            self.skipTest("scripts/gpu pack is NOT tested: this build is without CUDA")
+        (self.root / "build/release").mkdir(parents=True)
+        (self.root / "build/release/packed").symlink_to(built)
+        run = self.pack()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLess(int(re.search(r"^build/gpu: (\d+) MiB", run.stdout)[1]), 48)
+        packed = self.root / "build/gpu"
+        self.assertEqual({str(p.relative_to(packed)) for p in packed.rglob("*") if p.is_file()}, {"commit", "bin/tessera", "bin/cuda_test"})
+        for program in sorted(packed.glob("bin/*")):
+            said = subprocess.run(["readelf", "-dVW", program], capture_output=True, text=True, check=True).stdout
+            self.assertLessEqual(set(re.findall(r"\(NEEDED\).*\[(.*)\]", said)), {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, program)
+            # Ubuntu of 2022 has 2.35.
+            self.assertLessEqual(max(int(minor) for minor in re.findall(r"GLIBC_2\.(\d+)", said)), 35, program)
+        (self.root / "a.npz").write_text("no archive")
+        run = subprocess.run([packed / "bin/tessera", "multiply", "a.npz", "a.npz", "-o", "c.npy"], capture_output=True, text=True,
+                             cwd=self.root)
+        self.assertEqual((run.returncode, run.stdout), (4, ""))
+        self.assertIn("cannot read a.npz: this program has no libzip", run.stderr)
+
+    def test_nothing_is_packed_before_it_is_built_or_when_it_is_too_large(self):
+        run = self.pack()
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "^gpu: build/release/packed/tessera is not built: ")
+        for program in ("tessera", "cuda_test"):
+            (self.root / "build/release/packed").mkdir(parents=True, exist_ok=True)
+            shutil.copy(sys.executable, self.root / "build/release/packed" / program)
+        (self.root / "large").write_bytes(bytes(65 << 20))
+        subprocess.run(["git", "add", "large"], cwd=self.root, check=True)
+        run = self.gpu("pack")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "larger than 64 MiB")
 
     def truth(self, ncu, sanitizer=CLEAN):
         """gpu_truth.py with tools that only speak like CUDA's: (its exit code, what it says, the file or None)."""

@@ -1,0 +1,39 @@
+# Programs that need nothing of a machine but its C library: the C++ library and all others are inside. `scripts/gpu pack` takes
+# them to machines with a GPU, where nothing can be installed. They are made of the objects of the usual programs.
+find_library(TESSERA_STATIC_BOOST_CONTEXT libboost_context.a)
+set(TESSERA_PACKED OFF)
+if(TESSERA_HAS_CUDA AND NOT BUILD_SHARED_LIBS AND NOT CMAKE_UNITY_BUILD AND NOT TESSERA_ONLY_COURSE)
+  if(TESSERA_STATIC_BOOST_CONTEXT)
+    set(TESSERA_PACKED ON)
+  else()
+    message(STATUS "'scripts/gpu pack' has nothing to take: the packed programs are not built without libboost_context.a")
+  endif()
+endif()
+
+# tessera_pack(PROGRAM libraries...): build/<preset>/packed/PROGRAM. What is in an object is not taken from libtessera.a: so
+# npz_absent.cpp stands for npz.cpp, and libzip is not needed. What nobody calls is left out: parts of the C++ library want a C
+# library newer than that of Ubuntu 22.04.
+function(tessera_pack program)
+  if(NOT TESSERA_PACKED)
+    return()
+  endif()
+  add_executable(${program}_packed ${PROJECT_SOURCE_DIR}/src/io/npz_absent.cpp $<TARGET_OBJECTS:${program}>)
+  set_target_properties(${program}_packed PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed)
+  target_compile_features(${program}_packed PRIVATE cxx_std_20)
+  target_include_directories(${program}_packed PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  add_dependencies(${program}_packed tessera_core)
+  target_link_libraries(${program}_packed PRIVATE ${ARGN} $<TARGET_FILE:tessera_core> ${TESSERA_STATIC_BOOST_CONTEXT}
+                        Threads::Threads ${CMAKE_DL_LIBS} tessera_warnings
+                        -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+endfunction()
+
+# The command, of its parts; distributions ship fmt as headers or as a shared library, so here it is compiled from its headers.
+function(tessera_pack_command)
+  tessera_pack(tessera)
+  if(TARGET tessera_packed)
+    list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE part_objects)
+    target_sources(tessera_packed PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/fmt_packed.cpp ${part_objects})
+    set_source_files_properties(src/cli/fmt_packed.cpp PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
+    target_include_directories(tessera_packed PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+  endif()
+endfunction()

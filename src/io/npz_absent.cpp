@@ -1,0 +1,26 @@
+// The functions of npz.cpp in a packed program (cmake/packed.cmake), which nothing but the C
+// library stands beside: distributions ship libzip only as a shared library. Each is refused in one
+// sentence.
+#include "failure.hpp"
+#include "formats.hpp"
+
+namespace tessera::io {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& action) {
+  throw Error(Category::unavailable, cat("cannot ", action, ": this program has no libzip"),
+              ".npy, .mtx or .safetensors", ".npz", "use 'tessera' as scripts/build builds it");
+}
+
+}  // namespace
+
+std::vector<std::string> list_npz(const Input& input) { refuse("read " + input.path); }
+Array read_npz(const Input& input, const std::string&, std::optional<DType>) {
+  refuse("read " + input.path);
+}
+void write_npz(AtomicFile& file, const Array&, const std::string&, Compression) {
+  refuse("write " + shown_output(file.path()));
+}
+
+}  // namespace tessera::io
