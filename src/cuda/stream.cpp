@@ -107,7 +107,7 @@ void allow_shared_bytes(const Stream& stream, const Kernel& kernel) {
 }  // namespace
 
 void launch(const Stream& stream, const Kernel& kernel, Dim3 grid, void** arguments) {
-  expect_usable();
+  const OnDevice on(stream.device());  // refuses first where CUDA cannot be used
   if (grid.x < 0 || grid.y < 0 || grid.z < 0)
     throw Error(Category::argument, cat("kernel '", kernel.name, "': a negative grid"),
                 "0 or more blocks along each side", to_string(grid));
@@ -116,7 +116,6 @@ void launch(const Stream& stream, const Kernel& kernel, Dim3 grid, void** argume
   if (extents.y > kMostRows || extents.z > kMostRows)
     throw Error(Category::argument, cat("kernel '", kernel.name, "': the grid is too large"),
                 cat("at most ", kMostRows, " blocks along y and z"), to_string(grid));
-  const OnDevice on(stream.device());
   allow_shared_bytes(stream, kernel);
   const auto side = [](int extent) { return static_cast<unsigned>(extent); };
   check(cudaLaunchKernel(kernel.function, {side(extents.x), side(extents.y), side(extents.z)},

@@ -180,7 +180,7 @@ cudaError_t cudaMemsetAsync(void*, int, std::size_t, cudaStream_t) {
   return answer_in_context("fill");
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void*) {
-  *out = {};
+  *out = fake_cuda().memory;
   return answer("pointer");
 }
 
@@ -211,5 +211,17 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
 }
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return answer_in_context("launch");
+}
+
+// What the objects of nvcc call when a program is loaded: they have kernels, nobody runs them.
+void** __cudaRegisterFatBinary(void*) { return nullptr; }
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*,
+                            void*, int*) {}
+cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) { return cudaSuccess; }
+cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) { return cudaSuccess; }
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
+  return cudaSuccess;
 }
 }

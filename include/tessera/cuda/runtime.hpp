@@ -182,7 +182,8 @@ void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream
 
 /// Where an address lies.
 enum class Place { host, pinned, device, managed };
-/// Asks the driver. `device`: where it lies on a device, or may be used from.
+/// Asks the driver, but for the memory of a DeviceBuffer. `device`: where it lies on a device, or
+/// may be used from.
 struct Where {
   Place place;
   int device;
