@@ -1,5 +1,6 @@
 // AVX-512 kernels (F, BW, DQ, VL). Called only where the CPU has them.
 #if defined(__x86_64__)
+#include "scheduled_tile_avx512.hpp"
 #include "vector_avx512.hpp"
 #include "vector_portable.hpp"
 
@@ -53,10 +54,12 @@ constexpr KernelsF32 kAvx512Narrow =
     make_kernels<H, 8, 1, float>("avx512", pack_panels<H>, pack_panels<H>);
 
 constexpr KernelSet kAvx512 = {
-    with_wide_tiles<F, 6>(make_kernels<F, 8, 3, float>("avx512", pack_panels<F>, pack_panels<F>)),
-    with_wide_tiles<D, 6>(make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>)),
-    make_converted_kernels<F, 8, 3, ConvertF16>("avx512"),
-    make_converted_kernels<F, 8, 3, ConvertBf16>("avx512"),
+    with_scheduled_tile<F>(with_wide_tiles<F, 6>(
+        make_kernels<F, 8, 3, float>("avx512", pack_panels<F>, pack_panels<F>))),
+    with_scheduled_tile<D>(with_wide_tiles<D, 6>(
+        make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>))),
+    with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertF16>("avx512")),
+    with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertBf16>("avx512")),
     integer_kernels<std::int8_t>(),
     integer_kernels<std::uint8_t>()};
 

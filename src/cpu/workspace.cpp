@@ -23,8 +23,10 @@ struct Idle {
 /// Blocks that wait; each slot holds one or none.
 std::array<std::atomic<Idle*>, 8> shelf;
 
+/// From an eighth of a huge page on, a whole one: small pages that lie anywhere push each other out
+/// of L2. f32 on one thread of a Xeon (family 6), 2026-11-22: 384^3 2 % faster, 512^3 3 %.
 std::size_t page_rounded(std::size_t bytes) {
-  const std::size_t unit = bytes >= kHugePage ? kHugePage : 4096;
+  const std::size_t unit = bytes >= kHugePage / 8 ? kHugePage : 4096;
   return (bytes + unit - 1) / unit * unit;
 }
 

@@ -165,7 +165,7 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
   for (const auto* table : runnable_tables<T>()) {
     ASSERT_LE(table->rows, kRows);
     ASSERT_LE(table->one_panel(), kCols);
-    for (const index_t K : {0, 1, 2, 7, 100}) {
+    for (const index_t K : {0, 1, 2, 3, 4, 5, 6, 7, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
       for (int rows = 1; rows <= table->rows; ++rows) {
