@@ -28,8 +28,8 @@ const Caches& caches();
 bool l3_is_far();
 
 /// Bytes of a B at `data` with rows `step` bytes apart that is better read where it lies: packing
-/// it would cost more than reading it out of L3 at times.
-index_t most_in_place(index_t step, const void* data);
+/// it would cost more than reading it out of L3 at times. Fewer where threads share a far L3.
+index_t most_in_place(index_t step, const void* data, int threads);
 
 /// Bytes of an A with contiguous rows that is better read where it lies.
 index_t most_of_a_in_place();

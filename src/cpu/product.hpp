@@ -71,7 +71,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     } else {
       const index_t b_step = std::abs(call.b_row) * bytes;
       const bool b_is_small = packed_b_ == nullptr && call.b_col == 1 &&
-                              call.K * b_step <= most_in_place(b_step, call.B);
+                              call.K * b_step <= most_in_place(b_step, call.B, call.threads);
       // Rows of A are read where they lie. Packed, f32 on one thread of an EPYC (family 25),
       // 2026-11-21, % of peak: 768^3 94, not 97; 1024^3 96, 97; 2048^3 97, 97; 4000^3 93, 96.
       const bool a_lies_well = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
