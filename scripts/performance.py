@@ -180,6 +180,22 @@ def summary(suites):
     return table(["threads", "cells of f32", "at least as fast as the best peer", "geometric mean of times its speed", "worst"], rows)
 
 
+def more_threads(suites):
+    """What the most threads gain over the fewest, in a sentence: nothing may become slower by them."""
+    times = {}
+    for suite, cell in comparable(suites):
+        times.setdefault((suite, cell.shape), {})[cell.threads] = cell.ours.time
+    gains = {shape: of[min(of)] / of[max(of)] for (_, shape), of in times.items() if len(of) > 1}
+    if not gains:
+        return ""
+    worst = min(gains, key=gains.get)
+    slower = sorted((shape for shape in gains if gains[shape] < 1), key=gains.get)
+    names = ", ".join(f"{shape} {gains[shape]:.2f}" for shape in slower)
+    return (f"On the most threads {len(gains) - len(slower)} of {len(gains)} products of f32 are at least as fast as on one; "
+            f"the geometric mean is {mean(list(gains.values())):.2f} times the speed, the least {gains[worst]:.2f} ({worst})"
+            f"{f'. Slower: {names}' if slower else ''}.\n")
+
+
 def about(documents):
     """Machine, compiler, commit and method, once where all files agree; peers with their set-up."""
     text, contexts = "", [document["context"] for document in documents.values()]
@@ -256,7 +272,7 @@ def generated(folder, name):
     suites = {suite: cells_of(document) for suite, document in documents.items()}
     text, drawn = "\n", None
     if comparable(suites):
-        text += summary(suites) + "\n![Every cell of f32](" + name + ".svg)\n\n"
+        text += summary(suites) + "\n" + more_threads(suites) + "\n![Every cell of f32](" + name + ".svg)\n\n"
         drawn = plot(suites)
     return text + "".join(section(suite, cells) for suite, cells in suites.items()) + about(documents) + "\n", drawn
 

@@ -315,7 +315,8 @@ std::string drawn(const LinePlot& plot, double top) {
   out += text_at((kLeft + kWidth - kRight) / 2, field + kFieldHeight + 40, "middle", plot.x_label);
   out +=
       fmt::format("<text transform=\"translate(22 {}) rotate(-90)\" class=\"middle\">{}</text>\n",
-                  px(field + kFieldHeight / 2), escaped(plot.y_label));
+                  px(field + kFieldHeight / 2),
+                  escaped(plot.y_label + (y.logarithmic ? ", logarithmic" : ", linear")));
   Shade shade(plot.series);
   std::vector<Look> looks;
   for (const auto& series : plot.series) {

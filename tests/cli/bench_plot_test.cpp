@@ -51,6 +51,12 @@ TEST(Plot, HasColoursForBothBackgrounds) {
               HasSubstr("prefers-color-scheme: dark"));
 }
 
+TEST(Plot, TheAxisOfSpeedSaysHowItRises) {
+  EXPECT_THAT(svg_of(std::vector{one_line({{1, 2, 1, 3}})}, ""), HasSubstr(", linear</text>"));
+  EXPECT_THAT(svg_of(std::vector{one_line({{1, 1, 1, 1}, {2, 90, 90, 90}})}, ""),
+              HasSubstr(", logarithmic</text>"));
+}
+
 TEST(Plot, LargerIsHigherAndFurtherRight) {
   const std::string svg =
       svg_of(std::vector{one_line({{64, 1, 1, 1}, {128, 2, 2, 2}, {256, 4, 4, 4}})}, "");

@@ -54,6 +54,13 @@ class Performance(unittest.TestCase):
     def test_the_committed_pages_show_the_committed_results(self):
         subprocess.run([sys.executable, cases.ROOT / "scripts/performance.py", "--check"], check=True)
 
+    def test_what_more_threads_gain_and_where_they_lose(self):
+        times = {(64, 1): 1500.0, (64, 2): 2000.0, (128, 1): 4000.0, (128, 2): 2000.0}
+        text, _ = self.page(square=[entry("packed", side, threads=threads, real_time=time, ratio_fast=1.1)
+                                    for (side, threads), time in times.items()])
+        self.assertIn("On the most threads 1 of 2 products of f32 are at least as fast as on one; the geometric mean is 1.22 "
+                      "times the speed, the least 0.75 (64). Slower: 64 0.75.", text)
+
     def test_without_results_it_says_so(self):
         text, drawn = self.page()
         self.assertIn("There are no results yet", text)
