@@ -12,4 +12,7 @@ inline void spec(tessera::puzzle::Run& run) {
              },
              "a single number in a(...) counts down the columns", "write a(row, col)"}});
   run.launch("3 x 5, block of 8 x 4", Dim3{1}, AddRow{}, a, puzzle::line(b), out);
+  // A block is a single warp here, whose loads are those of its busiest thread.
+  run.goal("elements that one thread loads", double(run.total().global_load_requests), 2,
+           "each thread computes one element of out, from one of a and one of b: no loop");
 }

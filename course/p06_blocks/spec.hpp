@@ -6,4 +6,7 @@ inline void spec(tessera::puzzle::Run& run) {
   auto out = puzzle::output("out", 1, 100, [](index_t, index_t i) { return i + 10.0; });
   run.launch("100 elements, 4 blocks of 32 threads", Dim3{4}, AddTenInBlocks{}, puzzle::line(a),
              puzzle::line(out));
+  // A block is a single warp here, whose loads are those of its busiest thread.
+  run.goal("elements that one thread loads", double(run.total().global_load_requests) / 4, 1,
+           "each thread has one element: no loop, and nobody does the work of others");
 }

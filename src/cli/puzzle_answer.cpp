@@ -73,11 +73,18 @@ std::string findings_text(const Context& context, const PuzzleAttempt& attempt,
   constexpr std::size_t most = 3;
   const bool races = std::any_of(c.findings.begin(), c.findings.end(),
                                  [](const auto& f) { return f.kind == "race" && f.counts(); });
+  const auto follows = [&](const PuzzleFinding& race) {
+    return race.kind == "race" &&
+           std::any_of(c.findings.begin(), c.findings.end(), [&](const PuzzleFinding& f) {
+             return f.is_outside() && (f.line == race.line || f.line == race.other_line);
+           });
+  };
   std::string out;
   std::size_t shown = 0, all = 0;
   for (const auto& f : c.findings) {
-    // A race shows in tiles, too, that are read when they should not be: that needs no words.
-    if (!f.counts() || (f.kind == "stale-read" && races)) continue;
+    // A race shows in tiles, too, that are read when they should not be: that needs no words. Nor
+    // does a race of a line that goes outside, to where another thread's element may stand.
+    if (!f.counts() || (f.kind == "stale-read" && races) || follows(f)) continue;
     if (++all <= most) out += finding_text(context, attempt, f), ++shown;
   }
   if (all > shown) out += cat("  and ", all - shown, " more\n");
@@ -133,6 +140,15 @@ std::string errors_text(const Context& context, const PuzzleAttempt& attempt) {
   return out;
 }
 
+/// Where a number is none: that wants a word.
+std::string nan_text(const PuzzleCase& c) {
+  for (const auto& m : c.outputs)
+    if (std::any_of(m.got.begin(), m.got.end(), [](const double x) { return std::isnan(x); }))
+      return "  nan is not a number: shared memory that nobody has written yet holds it, and 0 / 0 "
+             "gives it\n";
+  return {};
+}
+
 std::string printed_text(const PuzzleAttempt& attempt) {
   if (attempt.printed.empty()) return {};
   std::string out = "your program printed:\n";
@@ -144,9 +160,8 @@ std::string printed_text(const PuzzleAttempt& attempt) {
   return out;
 }
 
-std::string cause_text(const Context& context, const PuzzleAttempt& attempt) {
-  const Cause cause = cause_of(attempt);
-  std::string out = "\n" + context.paint("likely cause: " + cause.title, Ink::yellow) + "\n";
+std::string cause_text(const Context& context, const Cause& cause) {
+  std::string out = context.paint("likely cause: " + cause.title, Ink::yellow) + "\n";
   if (!cause.sentence.empty()) out += "  " + cause.sentence + ".\n";
   if (!cause.advice.empty()) out += "  try: " + cause.advice + "\n";
   return out;
@@ -240,13 +255,17 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
                         const std::vector<std::string>& open) {
   std::string out = printed_text(attempt) + errors_text(context, attempt);
   const PuzzleCase* const wrong = wrong_case(attempt);
+  const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
+  const bool is_unfilled = cause.id == "unfilled";  // that comes first, and all numbers are 0
+  if (is_unfilled) out += cause_text(context, cause) + "\n";
+  const bool is_original = !puzzle.variants.empty() && !(is_unfilled && attempt.variant.empty());
   if (attempt.outcome)
     for (const auto& c : attempt.outcome->cases) {
       out += context.paint(cat(&c == wrong ? "✗ " : "✓ ", c.what),
                            &c == wrong ? Ink::red : Ink::green) +
              "\n";
       if (!c.is_brief || &c == wrong)
-        for (const auto& m : c.outputs) out += out_and_expected(m, !puzzle.variants.empty());
+        for (const auto& m : c.outputs) out += out_and_expected(m, is_original);
       out += goals_text(context, c);
     }
   if (is_solved(attempt) && !open.empty())
@@ -256,10 +275,10 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
   if (wrong != nullptr) {
     out += "\n";
     for (const auto& m : wrong->outputs) out += "  " + wrong_elements(m) + "\n";
-    out += findings_text(context, attempt, *wrong);
+    out += nan_text(*wrong) + findings_text(context, attempt, *wrong);
   }
-  out += cause_text(context, attempt);
-  if (wrong != nullptr)
+  if (!is_unfilled) out += "\n" + cause_text(context, cause);
+  if (wrong != nullptr && !is_unfilled)
     for (const auto& m : wrong->outputs)
       if (m.wrong > 0) out += "\n" + picture_text(context, m, *wrong);
   return out + cat("\nPuzzle ", puzzle.number, " is not solved yet; 'tessera puzzle hint ",

@@ -36,7 +36,8 @@ constexpr CauseWords kCauses[] = {
     {"factor", "each element is a multiple of the right one", "", "look for what counts twice"},
     {"constant", "every element is the same number", "", "look at what is stored"},
     {"not-finite", "a number is infinite or none at all", "",
-     "look for a division by 0, for exp of something large, or for a sum without a beginning"},
+     "look for memory that is read before it is written, a division by 0, exp of something large, "
+     "or a sum without a beginning"},
     {"filled-twice", "two lines fill the same tile", "", "remove one of the two lines"},
     {"read-too-early", "the tile is read before all of it is loaded", "",
      "load the whole tile in one loop, then t.barrier(), then read it in a second loop"},
@@ -81,7 +82,7 @@ constexpr CauseWords kCauses[] = {
      "let only those threads write whose element no other one reads"},
     {"barrier-in-guard", "not all threads of the block reach the barrier",
      "a barrier stands inside of an if, a loop or behind a return that only some threads pass",
-     "move t.barrier() behind it: guard the other lines, and let all threads pass the barrier"},
+     "move t.barrier() out of it: guard the other lines, and let all threads pass the barrier"},
     {"forgotten-wait", "an asynchronous copy is not waited for",
      "the tile is read while its copy may still be under way",
      "commit(t); wait<0>(t); t.barrier(); and only then read"},

@@ -35,9 +35,13 @@ Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   if (f.kind == "early-return" && leaves > 0 &&
       line_with(attempt.source, "return;", leaves, leaves) == leaves)
     return cause(
-        "barrier-in-guard", f.problem,
+        "barrier-in-guard", cat("some threads return before the barrier in line ", f.line),
         cat("no return before a barrier: line ", leaves, "; guard the load and the store instead"));
-  return cause("barrier-in-guard", f.problem);
+  return cause("barrier-in-guard", f.line > 0
+                                       ? cat("the barrier in line ", f.line,
+                                             " stands inside of an if or a loop, "
+                                             "or behind a return, that only some threads pass")
+                                       : "");
 }
 
 Cause cause_of_wait(const PuzzleAttempt& attempt) {

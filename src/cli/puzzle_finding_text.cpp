@@ -7,6 +7,7 @@
 
 #include "options.hpp"
 #include "puzzle_answer.hpp"
+#include "puzzle_source.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
@@ -90,15 +91,47 @@ void name_block(const PuzzleCase& c, PuzzleFinding& f) {
       f.problem, thread, cat("$& of block (", f.block[0], ",", f.block[1], ",", f.block[2], ")"));
 }
 
+/// Who waits comes first, and what the others did in plain words. Without a return in front nobody
+/// has returned early: a barrier stands where only some threads come by.
+void name_barrier(const PuzzleAttempt& attempt, PuzzleFinding& f) {
+  static const std::regex said(
+      R"(^(\d+ of \d+ threads) have ended after \d+ barriers? \((.*)\), while (.*), which is number \d+)");
+  if (f.kind != "early-return") return;
+  f.problem = std::regex_replace(f.problem, said, "$3, and $1 run to their end without it ($2)");
+  if (f.line > 0 && line_with(attempt.source, "return", 1, f.line) == 0)
+    f.kind = "diverged-barrier";
+}
+
+/// "s.tile" instead of "tile (32,32)", where that is what stands in the line.
+template <class Access>
+void name_tile_of(const PuzzleAttempt& attempt, Access& access) {
+  const std::string name =
+      access.memory == "shared" ? shared_member(attempt.source, {access.line}) : "";
+  if (!name.empty()) access.tensor = name;
+}
+
+/// First what others follow from: who goes outside meets the work of others, and a barrier that not
+/// all reach orders nothing; both look like a race.
+void put_origins_first(PuzzleCase& c) {
+  std::stable_partition(c.findings.begin(), c.findings.end(), [](const PuzzleFinding& f) {
+    return f.is_outside() || f.kind == "diverged-barrier" || f.kind == "early-return";
+  });
+}
+
 }  // namespace
 
 void name_elements(PuzzleAttempt& attempt) {
-  for (auto& c : attempt.outcome->cases)
+  for (auto& c : attempt.outcome->cases) {
     for (auto& f : c.findings) {
       name_tile(attempt, f);
       name_missing(c, f);
+      name_barrier(attempt, f);
       name_block(c, f);
     }
+    for (auto& each : c.accesses) name_tile_of(attempt, each);
+    for (auto& each : c.pictures) name_tile_of(attempt, each);
+    put_origins_first(c);
+  }
 }
 
 }  // namespace tessera::cli

@@ -25,6 +25,8 @@ struct PuzzleFinding {
 
   /// Several threads that write the same number do what one is there for: a note elsewhere.
   bool counts() const { return severity != "note" || (kind == "race" && memory == "global"); }
+  /// Of an element that does not exist.
+  bool is_outside() const { return kind == "out-of-bounds" || kind == "outside-view"; }
 };
 
 /// A tensor of the kernel's, and how many of its elements were touched.

@@ -14,16 +14,26 @@ index_t place(const PuzzleCase& c, const PuzzleFinding& f, std::size_t mode) {
   return f.block[mode] * c.block[mode] + f.thread[mode];
 }
 
-/// "row < 3 && col < 5", of the learner's own indices.
+/// The learner's own index of a mode, or what it is usually called.
+std::string index_of(const PuzzleFinding& f, const std::vector<std::string>& indices,
+                     std::size_t mode) {
+  if (mode < indices.size() && indices.size() == f.extents.size()) return indices[mode];
+  return f.extents.size() == 1 ? "i" : mode == 0 ? "row" : "col";
+}
+
+/// "row < 3 && col < 5".
 std::string condition(const PuzzleFinding& f, const std::vector<std::string>& indices) {
   std::string out;
-  for (std::size_t i = 0; i < f.extents.size(); ++i) {
-    const std::string index = i < indices.size() && indices.size() == f.extents.size() ? indices[i]
-                              : f.extents.size() == 1                                  ? "i"
-                              : i == 0                                                 ? "row"
-                                                                                       : "col";
-    out += cat(i > 0 ? " && " : "", index, " < ", f.extents[i]);
-  }
+  for (std::size_t i = 0; i < f.extents.size(); ++i)
+    out += cat(i > 0 ? " && " : "", index_of(f, indices, i), " < ", f.extents[i]);
+  return out;
+}
+
+/// "row with 3, and col with 5": in words, since how to write it is the exercise.
+std::string comparison(const PuzzleFinding& f, const std::vector<std::string>& indices) {
+  std::string out;
+  for (std::size_t i = 0; i < f.extents.size(); ++i)
+    out += cat(i > 0 ? ", and " : "", index_of(f, indices, i), " with ", f.extents[i]);
   return out;
 }
 
@@ -57,10 +67,24 @@ Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f) {
   return cause("wrong-index", f.problem, "the indices of a tile begin at 0 in its corner");
 }
 
-Cause of_shared(const PuzzleFinding& f, const std::vector<std::string>& indices) {
+/// "s.sums(0, i) = s.sums(0, i) + ...": does the line write the tile that it reads?
+bool changes_in_place(const std::string& line, const std::string& tile) {
+  const auto assigns = line.find(" = "), first = line.find(tile + "(");
+  return first < assigns && assigns != std::string::npos &&
+         line.find(tile + "(", assigns) != std::string::npos;
+}
+
+Cause of_shared(const PuzzleFinding& f, const std::string& line,
+                const std::vector<std::string>& indices) {
   if (f.extents.empty()) return cause("wrong-index", f.problem);
   std::string last;
   for (const index_t each : f.extents) last += cat(last.empty() ? "" : ", ", each - 1);
+  if (changes_in_place(line, f.tensor))
+    return cause("wrong-index", f.problem,
+                 cat("the last element is (", last,
+                     "); but to stay below it is not enough: what a "
+                     "thread reads here no other one may write in the same round. So which threads "
+                     "take part in a round?"));
   return cause("wrong-index", f.problem,
                cat("the last element is (", last, "): let only those threads read or write whose ",
                    indices.empty() ? "element exists" : cat("(", indices.back(), ") exists"),
@@ -84,7 +108,7 @@ std::string zero_instead(const std::string& line, const PuzzleFinding& f,
 Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   const std::string line = line_of(attempt.source, f.line);
   const auto indices = indices_of(line, f.tensor);
-  if (f.memory == "shared") return of_shared(f, indices);
+  if (f.memory == "shared") return of_shared(f, line, indices);
   if (f.is_of_part) return of_a_tile(c, f);
   if (is_swapped(c, f))
     return cause("swapped-access", f.problem,
@@ -104,9 +128,9 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
                      : cat("no thread is too many here, so the index is wrong: ", place_advice(c)));
   const std::string zero = zero_instead(line, f, indices);
   if (!zero.empty()) return cause("guard", f.problem + ": that access must not happen", zero);
-  return cause(
-      "guard", f.problem + ": that thread must be kept away",
-      cat("let only those threads do it whose element exists: if (", condition(f, indices), ")"));
+  return cause("guard", f.problem + ": that thread must be kept away",
+               "let only those threads do it whose element exists: an if that compares " +
+                   comparison(f, indices));
 }
 
 }  // namespace tessera::cli

@@ -143,7 +143,7 @@ Cause cause_of_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, const
                              ? cat(partial->tensor, " is never read")
                              : cat(partial->elements - partial->read, " of ", partial->elements,
                                    " elements of ", partial->tensor, " are never read");
-  if (whole > 0) sentence += ", and all of the others";
+  if (whole > 0) sentence += "; every element of the other inputs is";
   const bool has_loop = attempt.source.find("for (") != std::string::npos;
   return cause("part-not-read", sentence,
                cat("look at the index of ", partial->tensor,

@@ -155,6 +155,7 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
   PuzzleAttempt out;
   out.source = one.source;
   out.file = name_of(one);
+  out.variant = one.variant;
   out.is_as_given = without_comments(one.source) == without_comments(one.puzzle->start());
   return out;
 }

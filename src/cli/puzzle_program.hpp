@@ -21,6 +21,7 @@ struct CompileError {
 struct PuzzleAttempt {
   std::string source;                ///< the learner's text
   std::string file;                  ///< what the learner calls it: "p16.cpp"
+  std::string variant;               ///< the one that was asked for, or "" for all
   std::vector<CompileError> errors;  ///< it does not compile
   std::optional<PuzzleOutcome> outcome;
   std::string end;  ///< where there is no outcome: "was ended by signal 11 (...)"

@@ -28,10 +28,21 @@ Cause in_one_line(const Meeting& m, const PuzzleFinding& f) {
         "too-many-in-a-round",
         cat("within one round a thread reads in line ", m.first, " what another one writes there"),
         {});
+  if (m.loop.first > 0)
+    return cause(
+        "missing-barrier",
+        cat("in line ", m.last, " threads meet in ", f.tensor,
+            ", in one round or in two, and nothing says who comes first"),
+        "t.barrier() at the end of each round, and in a round one thread for each element");
+  if (reads)
+    return cause("missing-barrier",
+                 cat("in line ", m.last, " a thread reads of ", f.tensor,
+                     " what another one writes there, and may do so before it is written"),
+                 "write in one line, then t.barrier(), and read in a line behind it");
   return cause(
-      "missing-barrier",
-      cat("threads meet in ", f.tensor, " at line ", m.last, ", and nothing says who comes first"),
-      "t.barrier() between writing and reading; each element is written by one thread");
+      "same-place",
+      cat("in line ", m.last, " they do so in ", f.tensor, ", and nothing says whose number stays"),
+      "one thread for each element of a tile: which do two of them write in this line?");
 }
 
 Cause without_barrier(const Meeting& m) {

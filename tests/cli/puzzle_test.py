@@ -76,7 +76,7 @@ class Learner(Puzzle):
         run = self.puzzle("run", "p14", "--naive", code=1)
         self.assertIn("out: " + buffer([[0, 0], [0, 0]]), run.out)
         self.assertIn("4 of 4 elements of C are wrong. The first: row 0, column 0: expected 4, got 0.", run.out)
-        self.assertIn("likely cause: nothing is filled in yet", run.out)
+        self.assertTrue(run.out.startswith("likely cause: nothing is filled in yet\n"), run.out)
         self.path("p14.cpp").write_text(self.solution("p14", "    t.barrier();  // both are complete\n"))
         run = self.puzzle("run", "p14", "--html", "p14.html", "--json", code=1)
         wrong = run.json["cases"][-1]
@@ -101,6 +101,39 @@ class Learner(Puzzle):
         self.assertIn("FILL ME IN", self.path("p14.cpp").read_text())
         self.assertNotIn("FILL ME IN", self.path("p14.cpp.bak").read_text())
         self.assertEqual(self.puzzle("progress", "--json").json["solved"], 0)
+
+    @COMPILES
+    def test_an_unfilled_file_prints_its_numbers_only_when_asked_for(self):
+        self.puzzle("start", "p16")
+        for flags, numbers in ((["--tiled"], 2), ([], 0)):
+            run = self.puzzle("run", "p16", *flags, code=1)
+            self.assertTrue(run.out.startswith("likely cause: nothing is filled in yet\n"), run.out)
+            self.assertEqual(run.out.count("HostBuffer(["), numbers)
+
+    @COMPILES
+    def test_what_others_follow_from_comes_first(self):
+        outside = self.solution("p09", "t.block.x * 8", "t.block.x * 32")
+        barrier = self.solution("p07", "t.barrier();", "if (i < 32) t.barrier();")
+        for name, text, first in (("p09", outside, "out-of-bounds"), ("p07", barrier, "diverged-barrier")):
+            self.path(name + ".cpp").write_text(text)
+            kinds = [each["kind"] for each in self.puzzle("run", name, "--json", code=1).json["cases"][-1]["findings"]]
+            self.assertEqual(kinds[0], first)
+            self.assertIn("race", kinds[1:])
+        run = self.puzzle("run", "p09", code=1)
+        self.assertNotIn("race", run.out)  # it is none: the one finding is the other's consequence
+        run = self.puzzle("run", "p07", code=1)
+        self.assertRegex(run.out, r"thread \(0,0,0\) waits at the barrier at p07.cpp:19, and 32 of 64 threads run to their end without it")
+
+    @COMPILES
+    def test_a_number_that_is_none_gets_a_word(self):
+        self.path("p07.cpp").write_text(self.solution("p07", "    t.barrier();  // all values are there\n"))
+        run = self.puzzle("run", "p07", code=1)
+        self.assertIn("got nan.\n  nan is not a number: shared memory that nobody has written yet holds it", run.out)
+
+    @COMPILES
+    def test_a_tile_is_called_as_the_line_calls_it(self):
+        self.puzzle("start", "p11")
+        self.assertIn("load from s.tile: 32 passes", self.puzzle("run", "p11", code=1).out)
 
     @COMPILES
     def test_another_compiler_gives_the_same_answers(self):
