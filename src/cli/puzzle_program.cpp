@@ -64,7 +64,7 @@ std::vector<std::string> compiled_headers(const Installed& at) {
   const auto made = fs::last_write_time(folder / "tessera/puzzle/run.hpp.gch", none);
   if (none) return {};
   for (const auto& each : fs::recursive_directory_iterator(at.include / "tessera"))
-    if (each.last_write_time() > made) return {};
+    if (each.is_regular_file() && each.last_write_time() > made) return {};
   return {"-I" + folder.string()};
 }
 
