@@ -1,6 +1,7 @@
 """What callers give beside arrays, checked: a value of another kind is a TypeError that says what is expected, and what to do."""
 from __future__ import annotations
 
+import inspect
 import operator
 import os
 import re
@@ -90,6 +91,21 @@ def path(name: str, value: Any, expected: str, call: str) -> str:
     if isinstance(value, (str, os.PathLike)):
         return os.fsdecode(value)
     raise refuse(call, name, value, expected)
+
+
+_FORMS = {"Swizzle": inspect.signature(lambda bits, base, shift: None), "Swizzle.__call__": inspect.signature(lambda index: None),
+          "Tiler": inspect.signature(lambda text, /: None),
+          "PackedMatrix": inspect.signature(lambda b, *, transpose=False: None)}
+
+
+def bound(call: str, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a compiled class in the order of its form; TypeError where there are more or fewer, or others."""
+    try:
+        found = _FORMS[call].bind(*given, **named)
+    except TypeError as error:
+        raise TypeError(f"{call}: {error}: expected {call}{_FORMS[call]}") from None
+    found.apply_defaults()
+    return tuple(found.arguments.values())
 
 
 def algorithm(value: Any, call: str = "matmul") -> str:

@@ -20,10 +20,9 @@ class Report:
     def __init__(self, words: list[str]):
         self._words = words
         with tempfile.TemporaryDirectory() as folder:
-            page = pathlib.Path(folder) / "page.html"
-            self._text, self._status = _command.run(*words, "--html", page)
-            self._html = page.read_text(encoding="utf-8")
-        self._dict: dict[str, Any] | None = None
+            text, page = pathlib.Path(folder) / "text", pathlib.Path(folder) / "page.html"
+            self._json, self._status = _command.run(*words, "--json", "--text", text, "--html", page)
+            self._text, self._html = text.read_text(encoding="utf-8"), page.read_text(encoding="utf-8")
 
     def __str__(self) -> str:
         return self._text.rstrip("\n")
@@ -32,11 +31,9 @@ class Report:
         return f"<tessera {' '.join(self._words)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """What the command prints with --json. The kernel runs once more for it; reports do not differ between runs, but for
-        those that the time limit ended."""
-        if self._dict is None:
-            self._dict = json.loads(_command.run(*self._words, "--json")[0])
-        return json.loads(json.dumps(self._dict))
+        """What the command prints with --json: of the same run as the text and the page."""
+        out: dict[str, Any] = json.loads(self._json)
+        return out
 
     def html(self) -> str:
         """The page of its own: source, pictures, roofline."""

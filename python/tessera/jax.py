@@ -43,7 +43,7 @@ def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, a
 
     Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, both while it is traced.
     """
-    a, b = jnp.asarray(a), jnp.asarray(b)
+    a, b, bias = _array("matmul", "a", a), _array("matmul", "b", b), None if bias is None else _array("matmul", "bias", bias)
     how = _fixed("matmul", alpha, activation, algorithm, threads)
     transposed = _arguments.flag("transpose_a", transpose_a), _arguments.flag("transpose_b", transpose_b)
     _check_shapes(a.shape, b.shape, *transposed, None if bias is None else np.shape(bias))
@@ -67,7 +67,8 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
     mask: broadcasts to (..., L, S); True takes part, or numbers that are added. causal: row i sees no column beyond i.
     scale: 1 / sqrt(D) unless said. A row that sees nothing is zero. The softmax is summed in float32 at least.
     """
-    q, k, v = jnp.asarray(q), jnp.asarray(k), jnp.asarray(v)
+    q, k, v = _array("attention", "q", q), _array("attention", "k", k), _array("attention", "v", v)
+    mask = None if mask is None else _array("attention", "mask", mask)
     for name, x, meant in (("q", q, "(..., L, D)"), ("k", k, "(..., S, D)"), ("v", v, "(..., S, E)")):
         if x.ndim < 2:
             raise ValueError(f"attention: {name} has shape {x.shape}: expected {meant}")
@@ -81,7 +82,6 @@ def _attention(q, k, v, mask, causal, scale, algorithm, threads):
     wide = jnp.promote_types(q.dtype, jnp.float32)
     scores = matmul(q, k, transpose_b=True, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
     if mask is not None:
-        mask = jnp.asarray(mask)
         if mask.dtype != bool and not jnp.issubdtype(mask.dtype, jnp.floating):
             raise TypeError(f"attention: mask has elements of {mask.dtype.name}: expected bool, or floating numbers to add")
         scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask.astype(wide)
@@ -93,6 +93,13 @@ def _attention(q, k, v, mask, causal, scale, algorithm, threads):
 
 
 # ---- what is checked before anything is traced ---------------------------------------------------------------------------
+
+
+def _array(call, name, given):
+    """An array of JAX. Lists are none, as for jnp.matmul: each call would copy them, number by number."""
+    if not isinstance(given, (int, float, complex)) and not hasattr(given, "dtype") and not hasattr(given, "__jax_array__"):
+        raise _arguments.refuse(call, name, given, "an array of JAX or NumPy; jnp.asarray makes one")
+    return jnp.asarray(given)
 
 
 def _fixed(call, alpha, activation, algorithm, threads, name="alpha"):
@@ -133,7 +140,6 @@ def _checked_dtype(a, b, out):
 
 def _checked_bias(bias, of_operands, of_sums):
     """The bias as the sums have it."""
-    bias = jnp.asarray(bias)
     if bias.dtype not in (of_operands, of_sums):
         both = of_sums.name if of_sums == of_operands else f"{of_sums.name} or {of_operands.name}"
         raise TypeError(f"matmul: bias has elements of {bias.dtype.name}: expected {both}; convert it first")

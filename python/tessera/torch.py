@@ -115,6 +115,13 @@ def _check_shapes(a, b, bias):
         raise ValueError(f"matmul: expected a bias of shape ({b[-1]},), one number for each column, got {tuple(bias)}")
 
 
+def _check_matrices(a, b, bias):
+    """Shapes as the operation itself takes them."""
+    if len(a) < 2 or len(b) < 2:
+        raise ValueError(f"matmul: expected two matrices or batches of them, got shapes {tuple(a)} and {tuple(b)}")
+    _check_shapes(a, b, bias)
+
+
 def _known(activation, dtype=torch.float32):
     if activation not in _ACTIVATIONS:
         raise ValueError(f"matmul: unknown activation {activation!r}: expected {', '.join(map(repr, _ACTIVATIONS))}")
@@ -144,9 +151,9 @@ def _result(a, b, bias, dtype):
     dtype = own if dtype is None else dtype
     if dtype != own and not (a.dtype.itemsize == 2 and dtype == torch.float32):
         raise TypeError(f"matmul: expected a result of {own}{' or torch.float32' if a.dtype.itemsize == 2 else ''}, got {dtype}")
-    if a.ndim < 2 or b.ndim < 2:
-        raise ValueError(f"matmul: expected two matrices or batches of them, got shapes {tuple(a.shape)} and {tuple(b.shape)}")
-    _check_shapes(a.shape, b.shape, None if bias is None else bias.shape)
+    if a.layout != torch.strided or b.layout != torch.strided:
+        raise TypeError(f"matmul: expected two tensors of layout torch.strided, got {a.layout} and {b.layout}; to_dense() makes one")
+    _check_matrices(a.shape, b.shape, None if bias is None else bias.shape)
     if bias is not None:
         _check_bias(a, bias, dtype)
     try:
@@ -246,10 +253,15 @@ def _in_front(tensor, dim, rank):
     return tensor[(slice(None),) + (None,) * (rank + 1 - tensor.ndim)]
 
 
+def _shape_of_one(tensor, dim):
+    return tuple(n for i, n in enumerate(tensor.shape) if dim is None or i != dim % tensor.ndim)
+
+
 @_matmul.register_vmap
 def _vmap(info, in_dims, a, b, bias=None, *, activation="none", **how):
     """One product with one more dimension in front of the batch. A bias for each of them is added behind it."""
     a_dim, b_dim, bias_dim = (*in_dims, None)[:3]
+    _check_matrices(*(None if x is None else _shape_of_one(x, dim) for x, dim in ((a, a_dim), (b, b_dim), (bias, bias_dim))))
     rank = max(x.ndim - (d is not None) for x, d in ((a, a_dim), (b, b_dim)))
     a, b = _in_front(a, a_dim, rank), _in_front(b, b_dim, rank)
     if bias_dim is None:

@@ -24,7 +24,7 @@ namespace {
 constexpr int kCouldNotCheck = 4;
 
 struct Printing {
-  std::string format = "text", device = "h200", junit, html, report;
+  std::string format = "text", device = "h200", text, junit, html, report;
 };
 
 void set(Options& options, Printing& printing, std::string_view key, const std::string& value) {
@@ -40,6 +40,7 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "stop_at") options.stop_at = parse_stop_at(value);
   else if (key == "format") printing.format = value;
   else if (key == "device") printing.device = options.device = value;
+  else if (key == "text") printing.text = value;
   else if (key == "junit") printing.junit = value;
   else if (key == "html") printing.html = value;
   else if (key == "report") printing.report = value;
@@ -68,6 +69,7 @@ int print(const Printing& to, const Report& report) {
   const DeviceModel& device = device_model(to.device);
   const int code = exit_code(report.summary);
   const bool written =
+      (to.text.empty() || write(to.text, to_text(report, device))) &&
       (to.junit.empty() || write(to.junit, to_junit(report))) &&
       (to.html.empty() || write(to.html, html_report(report, device))) &&
       leave(to, code, to.format == "json" ? to_json(report, device) : to_text(report, device));

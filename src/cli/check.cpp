@@ -20,15 +20,16 @@ namespace {
 
 struct CheckRequest {
   CheckedKernel kernel;
-  std::string junit, html, suppress, flags, stop_at;
+  std::string text, junit, html, suppress, flags, stop_at;
   bool force = false;
 };
 
 /// Prints the report and writes what else was asked for.
 int print_report(const Context& context, const CheckRequest& request, const FileReport& report) {
+  if (!request.text.empty()) write_file(context, request.text, request.force, report.text);
   if (!request.junit.empty()) write_file(context, request.junit, request.force, report.junit);
   if (!request.html.empty()) write_file(context, request.html, request.force, report.html);
-  context.print(report.text);
+  context.print(report.printed);
   return report.code;
 }
 
@@ -41,9 +42,10 @@ int check_program(const Context& context, const CheckRequest& request, Compilati
                                         .stop_at = request.stop_at,
                                         .suppress = request.suppress,
                                         .json = context.json,
+                                        .wants_text = !request.text.empty(),
                                         .wants_junit = !request.junit.empty(),
                                         .wants_html = !request.html.empty()});
-  if (report.text.empty()) return report.code;  // it has said why
+  if (report.printed.empty()) return report.code;  // it has said why
   return print_report(context, request, report);
 }
 
@@ -61,7 +63,7 @@ int check_compiled(const Context& context, const CheckRequest& request,
 
 void check_request(CheckRequest& request) {
   checked_device(request.kernel);
-  for (const std::string& file : {request.junit, request.html})
+  for (const std::string& file : {request.text, request.junit, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   if (!request.suppress.empty())
     request.kernel.suppressions = check::read_suppressions(request.suppress);
@@ -86,11 +88,13 @@ int run_check(const Context& context, CheckRequest& request) {
       context, request,
       {check::exit_code(report.summary),
        context.json ? check::to_json(report, device) : check::to_text(report, device),
+       request.text.empty() ? "" : check::to_text(report, device),
        request.junit.empty() ? "" : check::to_junit(report),
        request.html.empty() ? "" : check::html_report(report, device, source_of)});
 }
 
 void add_outputs(CLI::App& app, CheckRequest& request, Context& context) {
+  add_text(app, "--text", "FILE", request.text, "Write the text into FILE, beside --json");
   add_text(app, "--junit", "FILE", request.junit, "Write the result for CI into FILE");
   add_text(app, "--html", "FILE", request.html, "Write a page with source, pictures and roofline");
   add_flag(app, "--force", request.force, "Replace FILE if it exists");

@@ -34,6 +34,7 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
     out.push_back("stop_at=" + check.stop_at);
     return out;
   }
+  if (check.wants_text) out.push_back("text=" + (folder / "text").string());
   if (check.wants_junit) out.push_back("junit=" + (folder / "junit").string());
   if (check.wants_html) out.push_back("html=" + (folder / "html").string());
   out.push_back("report=" + (folder / "report").string());
@@ -49,6 +50,7 @@ FileReport report_for(const FileCheck& check, const ProgramEnd& end) {
   if (!check.suppress.empty()) check::suppress(report, check::read_suppressions(check.suppress));
   return {check::exit_code(report.summary),
           check.json ? check::to_json(report, device) : check::to_text(report, device),
+          check.wants_text ? check::to_text(report, device) : "",
           check.wants_junit ? check::to_junit(report) : "",
           check.wants_html ? check::html_report(report, device) : ""};
 }
@@ -74,7 +76,7 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
   if (!end.started)
     throw Error(Category::unavailable, "check: --stop-at needs gdb, which cannot be started", {},
                 {}, "install gdb");
-  return {.code = end.exit_code, .text = {}, .junit = {}, .html = {}};
+  return {.code = end.exit_code, .printed = {}, .text = {}, .junit = {}, .html = {}};
 }
 
 }  // namespace
@@ -95,7 +97,8 @@ FileReport check_file(const FileCheck& check) {
   const auto left = [&](const char* name) {
     return check::read_source((folder.path() / name).string()).value_or("");
   };
-  return {std::stoi(*text), text->substr(first_line + 1), left("junit"), left("html")};
+  return {std::stoi(*text), text->substr(first_line + 1), left("text"), left("junit"),
+          left("html")};
 }
 
 }  // namespace tessera::cli

@@ -18,13 +18,13 @@ struct FileCheck {
   CheckedKernel kernel;  ///< its limits, order, seed and device
   std::string stop_at;   ///< run it in gdb, which stops there; see check::parse_stop_at
   std::string suppress;  ///< a file
-  bool json = false, wants_junit = false, wants_html = false;
+  bool json = false, wants_text = false, wants_junit = false, wants_html = false;
 };
 
 struct FileReport {
   int code = 0;
-  std::string text;         ///< or JSON
-  std::string junit, html;  ///< where they are wanted
+  std::string printed;            ///< text or JSON
+  std::string text, junit, html;  ///< where they are wanted
 };
 
 /// Compiles and runs it. A program that ends without a report gets one with a finding. Throws

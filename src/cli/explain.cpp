@@ -21,7 +21,7 @@ constexpr int kDefaultBlocks = 2;
 struct ExplainRequest {
   CheckedKernel kernel{
       .m = kDefaultExtent, .n = kDefaultExtent, .k = kDefaultExtent, .blocks = kDefaultBlocks};
-  std::string against, html;
+  std::string against, text, html;
   bool force = false;
 };
 
@@ -60,16 +60,18 @@ int run_explain(const Context& context, const ExplainRequest& request) {
   if (two && !request.kernel.tile.empty())
     throw Error(Category::argument, "--tile is that of one kernel", {}, {},
                 "leave --tile or --against out");
-  if (!request.html.empty())
-    check_output(request.html, request.force ? Overwrite::replace : Overwrite::refuse);
+  for (const std::string& file : {request.text, request.html})
+    if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   const Explained a = explained(request, request.kernel.name);
   const Explained b = two ? explained(request, request.against) : Explained{};
   if (!request.html.empty())
     write_file(context, request.html, request.force,
                two ? check::html_comparison(a.report, b.report, device, source_of)
                    : check::html_report(a.report, device, source_of));
+  const auto text = [&] { return two ? explain_text(a, b, source_of) : explain_text(a); };
+  if (!request.text.empty()) write_file(context, request.text, request.force, text());
   if (context.json) context.print(json_text(two ? explain_json(a, b) : explain_json(a)));
-  else context.print(two ? explain_text(a, b, source_of) : explain_text(a));
+  else context.print(text());
   return 0;
 }
 
@@ -85,6 +87,7 @@ void add_explain(CLI::App& root, Context& context) {
                   "  tessera explain block_tiled -m 4096 --json | jq .advice");
   add_kernel_options(*app, request->kernel, "KERNEL", "A kernel of the ladder: naive, tiled, ...");
   add_text(*app, "--against", "KERNEL", request->against, "A second kernel, shown side by side");
+  add_text(*app, "--text", "FILE", request->text, "Write the text into FILE, beside --json");
   add_text(*app, "--html", "FILE", request->html,
            "Write a page with source, pictures and roofline");
   add_flag(*app, "--force", request->force, "Replace FILE if it exists");

@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
+
 namespace tessera::python {
 
 namespace nb = nanobind;
@@ -11,6 +13,16 @@ namespace nb = nanobind;
 template <class... Given>
 nb::object argument(const char* check, const Given&... given) {
   return nb::module_::import_("tessera._arguments").attr(check)(given...);
+}
+
+/// What stands for the parameters of a class or function, in their order; a TypeError where there
+/// are more or fewer, or others: nanobind's own would list overloads.
+template <std::size_t Count>
+std::array<nb::object, Count> bound(const char* call, nb::args given, nb::kwargs named) {
+  const nb::object found = argument("bound", call, given, named);
+  std::array<nb::object, Count> out;
+  for (std::size_t i = 0; i < Count; ++i) out[i] = found[i];
+  return out;
 }
 
 /// 2 * M * N * K below which other threads of Python wait: taking the lock again costs as much.

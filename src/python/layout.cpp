@@ -160,25 +160,23 @@ void add_layout(nb::module_& m) {
   nb::class_<Swizzle>(m, "Swizzle",
                       "swizzle(bits, base, shift): an index with `bits` of its bits replaced by "
                       "their exclusive-or with those `shift` places above; `base` low bits stay.")
-      .def(
-          "__init__",
-          [](Swizzle* self, nb::object bits, nb::object base, nb::object shift) {
-            const auto whole = [](const char* name, const nb::object& given) {
-              return nb::cast<int>(argument("whole", name, given, "Swizzle"));
-            };
-            new (self) Swizzle(whole("bits", bits), whole("base", base), whole("shift", shift));
-          },
-          nb::arg("bits").none(), nb::arg("base").none(), nb::arg("shift").none())
+      .def("__init__",
+           [](Swizzle* self, nb::args given, nb::kwargs named) {
+             const auto [bits, base, shift] = bound<3>("Swizzle", given, named);
+             const auto whole = [](const char* name, const nb::object& value) {
+               return nb::cast<int>(argument("whole", name, value, "Swizzle"));
+             };
+             new (self) Swizzle(whole("bits", bits), whole("base", base), whole("shift", shift));
+           })
       .def_ro("bits", &Swizzle::bits)
       .def_ro("base", &Swizzle::base)
       .def_ro("shift", &Swizzle::shift)
-      .def(
-          "__call__",
-          [](const Swizzle& s, nb::object index) {
-            return s(
-                nb::cast<index_t>(argument("whole", "index", index, "Swizzle", nb::none(), 63)));
-          },
-          nb::arg("index").none())
+      .def("__call__",
+           [](const Swizzle& s, nb::args given, nb::kwargs named) {
+             const auto [index] = bound<1>("Swizzle.__call__", given, named);
+             return s(
+                 nb::cast<index_t>(argument("whole", "index", index, "Swizzle", nb::none(), 63)));
+           })
       .def("__getstate__", [](const Swizzle& s) { return std::tuple(s.bits, s.base, s.shift); })
       .def("__setstate__",
            [](Swizzle& s, const std::tuple<int, int, int>& state) {
@@ -196,13 +194,12 @@ void add_layout(nb::module_& m) {
         return cat("tessera.Swizzle(", s.bits, ", ", s.base, ", ", s.shift, ")");
       });
   nb::class_<Tiler>(m, "Tiler", "Tiler('<2:1,4:1>'): one layout for each mode.")
-      .def(
-          "__init__",
-          [](Tiler* self, nb::object text) {
-            new (self) Tiler(parse_tiler(nb::cast<std::string>(
-                argument("text", "the tiler", text, "text such as '<2:1,4:1>'", "Tiler"))));
-          },
-          nb::arg().none())
+      .def("__init__",
+           [](Tiler* self, nb::args given, nb::kwargs named) {
+             const auto [text] = bound<1>("Tiler", given, named);
+             new (self) Tiler(parse_tiler(nb::cast<std::string>(
+                 argument("text", "the tiler", text, "text such as '<2:1,4:1>'", "Tiler"))));
+           })
       .def("__getstate__", [](const Tiler& t) { return to_string(t); })
       .def("__setstate__",
            [](Tiler& t, const std::string& text) { new (&t) Tiler(parse_tiler(text)); })

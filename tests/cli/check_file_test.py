@@ -188,7 +188,8 @@ class Dying(harness.CommandTest):
 
     def dies(self, how, *arguments):
         self.path("dying.cpp").write_text(DYING)
-        run = self.tessera("check", "dying.cpp", "--json", "--junit", f"{how}.xml", "--html", f"{how}.html", *arguments, env={"HOW": how, "CXX": CCACHE + "c++"})
+        run = self.tessera("check", "dying.cpp", "--json", "--junit", f"{how}.xml", "--html", f"{how}.html",
+                           "--text", f"{how}.txt", *arguments, env={"HOW": how, "CXX": CCACHE + "c++"})
         self.assertEqual(run.code, 1, f"{how}: {run.err}")
         errors = [each for each in run.json["findings"] if each["severity"] == "error"]
         [crash] = [each for each in errors if each["kind"] in ("crash", "endless")]
@@ -196,6 +197,7 @@ class Dying(harness.CommandTest):
         self.assertIn('failures="1"', self.path(f"{how}.xml").read_text())
         self.assertIn(crash["kind"], self.path(f"{how}.xml").read_text())
         self.assertIn(f'error: {crash["kind"]}', self.path(f"{how}.html").read_text())
+        self.assertIn(crash["problem"], self.path(f"{how}.txt").read_text())
         return run.json, crash
 
     @unittest.skipIf(harness.sanitized(), "NOT tested with a sanitizer: the file's program would need it too")

@@ -61,6 +61,15 @@ class Ladder(harness.CommandTest):
         self.fails(2, "check", "naive", "--junit", "report.xml", says="report.xml")
         self.succeeds("check", "naive", "--junit", "report.xml", "--force", "--quiet")
 
+    def test_the_text_beside_json(self):
+        plain = self.succeeds("check", "naive").out
+        run = self.succeeds("check", "naive", "--json", "--text", "report.txt")
+        self.assertEqual((self.path("report.txt").read_text(), run.json["kernel"]), (plain, "naive"))
+        self.fails(2, "check", "naive", "--text", "report.txt", says="report.txt")
+        plain = self.succeeds("explain", "naive", "--against", "tiled").out
+        run = self.succeeds("explain", "naive", "--against", "tiled", "--json", "--text", "report.txt", "--force")
+        self.assertEqual((self.path("report.txt").read_text(), len(run.json["kernels"])), (plain, 2))
+
     def test_what_is_refused(self):
         self.fails(2, "check", "tield", says=["unknown kernel 'tield'", "did you mean 'tiled'?"])
         self.fails(2, "check", "packed", says="unknown kernel 'packed'")

@@ -275,6 +275,18 @@ def test_arguments_of_another_kind_are_refused_in_a_sentence(how, message):
     assert "\n" not in str(error.value)
 
 
+def test_lists_are_no_arrays():
+    a = random(3, 3)
+    for call, message in [(lambda: tj.matmul([[1.0]], a), r"matmul: a is \[\[1.0\]\], a list: expected an array of JAX or NumPy; jnp.asarray"),
+                          (lambda: jax.jit(tj.matmul)(a, ((1.0,),)), "matmul: b is .* a tuple: expected an array"),
+                          (lambda: tj.matmul(a, a, bias=[1.0, 2.0, 3.0]), "matmul: bias is .* a list"),
+                          (lambda: tj.linear("x", a), "matmul: a is 'x', a str"), (lambda: tj.attention(a, None, a), "attention: k is None"),
+                          (lambda: tj.attention(a, a, a, mask=[[True] * 3] * 3), "attention: mask is a list")]:
+        with pytest.raises(TypeError, match="^" + message):
+            call()
+    assert np.array_equal(tj.matmul(np.asarray(a), np.float32(2) * np.eye(3, dtype=np.float32)), 2 * a)
+
+
 def test_numbers_that_are_traced_are_refused_in_a_sentence():
     a = random(3, 3)
     for name, call in [("matmul: alpha", lambda x: tj.matmul(a, a, alpha=x)), ("attention: scale", lambda x: tj.attention(a, a, a, scale=x)),

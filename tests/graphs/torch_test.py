@@ -2,6 +2,8 @@
 import doctest
 import functools
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -201,6 +203,30 @@ def test_arguments_of_another_kind_are_refused_in_a_sentence(how, message):
     with pytest.raises(TypeError, match="^matmul: " + message) as error:
         tt.matmul(a, a, **how)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("operands, kind, message", [
+    ((random(3, 5), random(4, 2)), ValueError, r"got shapes \(3, 5\) and \(4, 2\)"),
+    ((random(5), random(5, 2)), ValueError, r"expected two matrices or batches of them, got shapes \(5,\) and \(5, 2\)"),
+    ((random(3, 5), random(5, 2), random(1, 2)), ValueError, r"a bias of shape \(2,\), .* got \(1, 2\)"),
+    ((random(3, 5), random(5, 2).double()), TypeError, "got torch.float32 and torch.float64"),
+    ((random(3, 5).to_sparse(), random(5, 2)), TypeError, "layout torch.strided, got torch.sparse_coo and torch.strided; to_dense"),
+])
+def test_the_operation_itself_refuses_in_a_sentence(operands, kind, message):
+    operation = torch.ops.tessera.matmul
+    ways = [operation, lambda *x: operation(x[0].requires_grad_(), *x[1:])]
+    if not operands[0].is_sparse:  # vmap has none
+        ways.append(lambda *x: torch.vmap(operation, (0, 0) + (0,) * (len(x) - 2))(*(each.detach().expand(6, *each.shape) for each in x)))
+    for call in ways:
+        with pytest.raises(kind, match="^matmul: .*" + message) as error:
+            call(*operands)
+        assert "\n" not in str(error.value)
+
+
+def test_the_example_compiles_every_algorithm():
+    run = subprocess.run([sys.executable, ROOT / "examples/matrix_multiplication.py", "-m", "9", "-n", "7", "-k", "5", "--framework", "torch"],
+                         capture_output=True, text=True)
+    assert [line.split()[1:3] for line in run.stdout.splitlines()[1:]] == [[name, "ok"] for name in tessera.algorithms()], run.stderr
 
 
 def test_what_is_no_tensor_is_named():

@@ -26,6 +26,19 @@ def test_a_kernel_of_a_file_with_a_mistake_has_findings():
     assert report.is_complete and report.incomplete is None
 
 
+def test_text_page_and_dict_are_of_one_run(tmp_path):
+    kernel = tmp_path / "mine.cpp"
+    kernel.write_text((pathlib.Path(__file__).parents[1] / "support/racy_kernel.cpp").read_text())
+    mine, ladder, both = tessera.check(kernel), tessera.check("naive", 8, 8, 8), tessera.explain("naive", 64, 64, 64, against="tiled")
+    kernel.unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tessera._command, "run", lambda *_: pytest.fail("the kernel runs again"))
+        assert mine.findings and mine.to_dict()["summary"]["errors"]
+        assert ladder.to_dict()["kernel"] == "naive" and both.to_dict()["kernels"][1]["kernel"] == "tiled"
+        ladder.to_dict().clear()
+        assert ladder.to_dict()
+
+
 def test_explain_prints_what_the_command_prints():
     assert f"{tessera.explain('naive')}\n" == command("explain", "naive")
     both = tessera.explain("naive", 256, 256, 256, against="coalescing", device="a100")

@@ -16,11 +16,12 @@
 namespace tessera::check {
 
 /// The program that the command makes of the file. The arguments are key=value: what Options holds,
-/// and format=text|json, device=NAME, junit=FILE, html=FILE, report=FILE (else stdout). The report
-/// is written last and whole, with the exit code as its first line: where it is missing, the
-/// program has not come to its end. Returns the exit code: 0 clean, 1 findings, 4 could not check.
-/// `end_of_block` says where the block of the heap ends that holds an address, 0 where none does: a
-/// tensor that begins in a block and is larger is one that lies outside of it; null: nobody knows.
+/// and format=text|json, device=NAME, text=FILE, junit=FILE, html=FILE, report=FILE (else stdout).
+/// The report is written last and whole, with the exit code as its first line: where it is missing,
+/// the program has not come to its end. Returns the exit code: 0 clean, 1 findings, 4 could not
+/// check. `end_of_block` says where the block of the heap ends that holds an address, 0 where none
+/// does: a tensor that begins in a block and is larger is one that lies outside of it; null: nobody
+/// knows.
 int file_main(int argc, char** argv, Report (*check_kernel)(const Options&),
               std::uint64_t (*end_of_block)(std::uint64_t address));
 
