@@ -46,7 +46,8 @@ def frame(title, body):
 
 
 def prose(text):
-    return markdown.markdown(text, extensions=["tables"])
+    """A product stays in one line: A · B."""
+    return markdown.markdown(text.replace(" · ", "\N{NO-BREAK SPACE}·\N{NO-BREAK SPACE}"), extensions=["tables"])
 
 
 def code(text):
