@@ -131,6 +131,7 @@ std::string message_of(const CLI::Error& error, const Words& arguments, const CL
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
   const auto commands = command_names(app);
+  if (!commands.empty() && !root.remaining(true).empty()) return unexpected(arguments, root, app);
   return cat(commands.empty() ? error.what() : "no command given: expected " + join(commands),
              "; '", full_name(app), " --help' shows examples");
 }
