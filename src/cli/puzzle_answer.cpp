@@ -155,7 +155,9 @@ std::string printed_text(const PuzzleAttempt& attempt) {
   const auto lines = lines_of(attempt.printed);
   for (std::size_t i = 0; i < lines.size() && i < 10; ++i)
     out += "  | " + lines[i].substr(0, 100) + "\n";
-  if (lines.size() > 10 || attempt.printed_bytes > attempt.printed.size())
+  if (attempt.printed_bytes >= kMostFileBytes)
+    out += cat("  ... cut at ", kMostFileBytes >> 20, " MiB: there was more\n");
+  else if (lines.size() > 10 || attempt.printed_bytes > attempt.printed.size())
     out += cat("  ... ", attempt.printed_bytes, " bytes in all\n");
   return out;
 }

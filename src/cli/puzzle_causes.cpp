@@ -20,6 +20,18 @@ bool none_written(const PuzzleCase& c) {
                       [](const auto& t) { return t.is_output && t.written > 0; });
 }
 
+/// Of a puzzle with several kernels, where this one is empty and the file was changed: by its name.
+Cause cause_of_untouched(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  Cause out = cause("unfilled");
+  for (const auto& each : attempt.variants) {
+    if (!c.what.starts_with(each + ":")) continue;
+    out.title = cat("nothing is filled in yet in the part --", each);
+    for (const auto& other : attempt.variants)
+      if (other != each) out.advice += cat("; --", other, " runs that part alone");
+  }
+  return out;
+}
+
 /// Where the most is asked for: "line 16, store to out: 32 sectors, where 4 would do".
 std::string worst_access(const PuzzleCase& c) {
   const auto dearer = [](const PuzzleAccess& a, const PuzzleAccess& b) {
@@ -63,7 +75,8 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   const bool misses_goal =
       std::any_of(c->goals.begin(), c->goals.end(), [](const auto& g) { return !g.reached; });
   if (attempt.is_as_given && !misses_goal) return cause("unfilled", "the file is as you got it");
-  if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr) return cause("unfilled");
+  if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr)
+    return cause_of_untouched(attempt, *c);
   Cause found = cause_of_findings(attempt, *c);
   if (!found.id.empty()) return found;
   if (is_kernel && none_written(*c)) return cause("nothing-stored");

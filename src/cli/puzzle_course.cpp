@@ -2,6 +2,7 @@
 #include "puzzle_course.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -101,6 +102,15 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& part,
     if (is_here) out.push_back(at);
   }
   return out;
+}
+
+/// Of "4", "04", "p4", "P04"; -1: it is none of these.
+int number_of(std::string_view id) {
+  if (id.starts_with('p') || id.starts_with('P')) id.remove_prefix(1);
+  int out = -1;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), out);
+  const bool is_number = error == std::errc{} && end == id.data() + id.size() && out >= 0;
+  return is_number ? out : -1;
 }
 
 }  // namespace
@@ -210,10 +220,11 @@ std::vector<Puzzle> read_course(const fs::path& folder) {
 }
 
 const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& id) {
+  const int number = number_of(id);
   std::vector<std::string> known;
   for (const auto& each : course) {
     const std::string name = each.folder.filename().string();
-    if (id == each.id || id == name || id == std::to_string(each.number)) return each;
+    if (id == each.id || id == name || number == each.number) return each;
     known.push_back(each.id);
   }
   throw Error(Category::argument, cat("puzzle: there is no puzzle '", id, "'"),

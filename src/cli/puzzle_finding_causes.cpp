@@ -30,6 +30,10 @@ bool writes_meet(const PuzzleCase& c) {
 }
 
 Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+  if (line_of(attempt.source, f.line).find("mma(") != std::string::npos)
+    return cause("mma-misuse", cat("line ", f.line,
+                                   " is passed by some lanes only: it stands inside of an if, or "
+                                   "behind a return"));
   const int last = f.line > 0 ? f.line : 1 << 20;
   const int leaves = line_with(attempt.source, "return", 1, last);
   if (f.kind == "early-return" && leaves > 0 &&

@@ -111,6 +111,26 @@ Cause of_unwritten(const PuzzleCase& c, const PuzzleCoverage& t, const PuzzleMat
                place_advice(c));
 }
 
+/// Where a line asks for elements whose row and column both move with x, or both with y.
+std::string diagonal_advice(const std::string& source, const std::string& tensor) {
+  const auto lines = lines_of(source);
+  for (int i = 1; i <= static_cast<int>(lines.size()); ++i) {
+    const auto at = indices_of(line_of(source, i), tensor);
+    if (at.size() != 2) continue;
+    const auto moves = [&](std::size_t mode, std::string_view a, std::string_view b) {
+      return has_word(at[mode], a) || has_word(at[mode], b);
+    };
+    const bool row_x = moves(0, "x", "col"), row_y = moves(0, "y", "row"),
+               col_x = moves(1, "x", "col"), col_y = moves(1, "y", "row");
+    const std::string both = cat("in line ", i, " both indices of ", tensor, " move with ");
+    if (row_x && col_x && !row_y && !col_y)
+      return cat(both, "x, (", at[0], ", ", at[1], "): its row must move with y");
+    if (row_y && col_y && !row_x && !col_x)
+      return cat(both, "y, (", at[0], ", ", at[1], "): its column must move with x");
+  }
+  return {};
+}
+
 struct Blocks {
   index_t rows, cols;
   bool is_edge;  ///< are only elements of the last ones wrong?
@@ -144,6 +164,8 @@ Cause cause_of_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, const
                              : cat(partial->elements - partial->read, " of ", partial->elements,
                                    " elements of ", partial->tensor, " are never read");
   if (whole > 0) sentence += "; every element of the other inputs is";
+  const std::string diagonal = diagonal_advice(attempt.source, partial->tensor);
+  if (c.block[1] > 1 && !diagonal.empty()) return cause("part-not-read", sentence, diagonal);
   const bool has_loop = attempt.source.find("for (") != std::string::npos;
   return cause("part-not-read", sentence,
                cat("look at the index of ", partial->tensor,

@@ -156,6 +156,7 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
   out.source = one.source;
   out.file = name_of(one);
   out.variant = one.variant;
+  out.variants = one.puzzle->variants;
   out.is_as_given = without_comments(one.source) == without_comments(one.puzzle->start());
   return out;
 }

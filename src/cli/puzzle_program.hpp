@@ -12,6 +12,9 @@
 
 namespace tessera::cli {
 
+/// What a learner's program may write to one file, its output too: as src/puzzle/cage.cpp has it.
+inline constexpr std::uintmax_t kMostFileBytes = 8 << 20;
+
 /// What the compiler refuses, at the learner's line.
 struct CompileError {
   std::string file, message;
@@ -19,10 +22,11 @@ struct CompileError {
 };
 
 struct PuzzleAttempt {
-  std::string source;                ///< the learner's text
-  std::string file;                  ///< what the learner calls it: "p16.cpp"
-  std::string variant;               ///< the one that was asked for, or "" for all
-  std::vector<CompileError> errors;  ///< it does not compile
+  std::string source;                 ///< the learner's text
+  std::string file;                   ///< what the learner calls it: "p16.cpp"
+  std::string variant;                ///< the one that was asked for, or "" for all
+  std::vector<std::string> variants;  ///< those that the puzzle has
+  std::vector<CompileError> errors;   ///< it does not compile
   std::optional<PuzzleOutcome> outcome;
   std::string end;  ///< where there is no outcome: "was ended by signal 11 (...)"
   double compile_s = 0, run_s = 0;

@@ -17,8 +17,6 @@ struct Meeting {
   Loop loop;
 };
 
-bool is_in(const Loop& loop, int line) { return loop.first <= line && line <= loop.last; }
-
 Cause in_one_line(const Meeting& m, const PuzzleFinding& f) {
   const bool has_barrier =
       m.loop.first > 0 && barrier_between(m.source, m.first, m.loop.last + 1) > 0;
@@ -51,10 +49,14 @@ Cause without_barrier(const Meeting& m) {
                  cat("t.warp_barrier() in line ", warp,
                      " waits for the 32 threads of a warp, and here other warps write"),
                  "t.barrier(), which waits for the whole block");
+  const Loop guard = guard_between(m.source, m.first, m.last);
   return cause("missing-barrier",
                cat("line ", m.last, " reads what other threads have written in line ", m.first,
                    ", and they may not have done so yet"),
-               cat("t.barrier() between the lines ", m.first, " and ", m.last));
+               guard.first > 0
+                   ? cat("t.barrier() behind line ", m.first, ", before the if in line ",
+                         guard.first, ": not all threads get into that")
+                   : cat("t.barrier() between the lines ", m.first, " and ", m.last));
 }
 
 /// Does a wait for copies stand behind the barrier?
@@ -93,9 +95,9 @@ Cause with_barrier(const Meeting& m, int barrier) {
 Cause cause_of_race(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   const std::string& source = attempt.source;
   const int first = std::min(f.line, f.other_line), last = std::max(f.line, f.other_line);
-  Meeting m{source, first, last, loop_around(source, last)};
-  if (first == last || f.other_line == 0) return in_one_line({source, last, last, m.loop}, f);
-  if (!is_in(m.loop, first)) m.loop = {};
+  const Meeting m{source, first, last, loop_around(source, first, last)};
+  if (first == last || f.other_line == 0)
+    return in_one_line({source, last, last, loop_around(source, last)}, f);
   if (f.problem.find(" reads ") == std::string::npos)
     return cause("filled-twice", cat("lines ", first, " and ", last,
                                      " both write the same elements of ", f.tensor));

@@ -48,6 +48,9 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
   for (const fs::path& each : {fs::path(named), fs::path(puzzle.file_name()), fs::path(started)}) {
     if (each.empty()) continue;
     if (fs::is_regular_file(each)) return each;
+    if (each == named && fs::is_directory(each))
+      throw Error(Category::file, cat("run: ", named, " is a folder"), "the file you wrote", {},
+                  cat("name it: ", (each / puzzle.file_name()).string()));
     if (each == named) throw Error(Category::file, cat("run: there is no file ", named));
   }
   throw Error(Category::file, cat("run: there is no file ", puzzle.file_name()), {}, {},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 
 #include "puzzle_course.hpp"
 
@@ -35,6 +36,30 @@ std::size_t behind_statement(std::string_view text, std::size_t at) {
   return at;
 }
 
+/// Those that begin with one of the words, in their order for each word.
+std::vector<Loop> statements_of(const std::string& source,
+                                std::initializer_list<std::string_view> words) {
+  std::string text;
+  const int count = static_cast<int>(lines_of(source).size());
+  for (int i = 1; i <= count; ++i) text += line_of(source, i) + "\n";
+  const auto number = [&](std::size_t at) {
+    return 1 +
+           static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
+  };
+  std::vector<Loop> out;
+  for (const std::string_view word : words) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size()) {
+      const std::size_t header = text.find_first_not_of(' ', at + word.size());
+      const bool is_one =
+          (at == 0 || !is_word(text[at - 1])) && header != std::string::npos && text[header] == '(';
+      const std::size_t body = is_one ? behind_brackets(text, header) : std::string::npos;
+      if (body != std::string::npos)
+        out.push_back({number(at), number(behind_statement(text, body) - 1)});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string line_of(const std::string& source, int line) {
@@ -51,28 +76,19 @@ int line_with(const std::string& source, std::string_view text, int first, int l
   return 0;
 }
 
-Loop loop_around(const std::string& source, int line) {
-  std::string text;
-  const int count = static_cast<int>(lines_of(source).size());
-  for (int i = 1; i <= count; ++i) text += line_of(source, i) + "\n";
-  const auto number = [&](std::size_t at) {
-    return 1 +
-           static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
-  };
+Loop loop_around(const std::string& source, int first, int last) {
   Loop out;
-  for (const std::string_view word : {"for", "while"}) {
-    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size()) {
-      const std::size_t header = text.find_first_not_of(' ', at + word.size());
-      const bool is_loop =
-          (at == 0 || !is_word(text[at - 1])) && header != std::string::npos && text[header] == '(';
-      const std::size_t body = is_loop ? behind_brackets(text, header) : std::string::npos;
-      if (body == std::string::npos) continue;
-      const int first = number(at), last = number(behind_statement(text, body) - 1);
-      if (first <= line && line <= last && (out.first == 0 || last - first < out.last - out.first))
-        out = {first, last};
-    }
+  for (const Loop& each : statements_of(source, {"for", "while"})) {
+    const bool is_around = each.first <= first && last <= each.last;
+    if (is_around && (out.first == 0 || each.last - each.first < out.last - out.first)) out = each;
   }
   return out;
+}
+
+Loop guard_between(const std::string& source, int first, int last) {
+  for (const Loop& each : statements_of(source, {"if"}))
+    if (first < each.first && each.first < last && last <= each.last) return each;
+  return {};
 }
 
 int barrier_between(const std::string& source, int first, int last) {
@@ -83,6 +99,15 @@ int barrier_between(const std::string& source, int first, int last) {
     if (is_of_block || line.find("});") != std::string::npos) return i;
   }
   return 0;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
+      return true;
+  }
+  return false;
 }
 
 std::vector<std::string> indices_of(const std::string& line, const std::string& tensor) {

@@ -12,14 +12,22 @@ namespace tessera::cli {
 std::string line_of(const std::string& source, int line);
 /// The first line from `first` to `last` that holds `text`; 0: none does.
 int line_with(const std::string& source, std::string_view text, int first, int last);
-/// First and last line of the innermost loop around a line; zeros where there is none.
+/// First and last line of a statement with its body; zeros: there is none.
 struct Loop {
   int first = 0, last = 0;
 };
-Loop loop_around(const std::string& source, int line);
+/// The innermost loop around a line, or around all lines from `first` to `last`.
+Loop loop_around(const std::string& source, int first, int last);
+inline Loop loop_around(const std::string& source, int line) {
+  return loop_around(source, line, line);
+}
+/// The outermost `if` that begins behind line `first` and before `last`, and has `last` in it.
+Loop guard_between(const std::string& source, int first, int last);
 /// The first barrier of the block behind line `first` and before `last` (both not counted); 0:
 /// none.
 int barrier_between(const std::string& source, int first, int last);
+/// Is `word` one of the words of the text?
+bool has_word(std::string_view text, std::string_view word);
 /// "row", "k + x" of "A(row, k + x)"; empty where the line has no such access, or another one too.
 std::vector<std::string> indices_of(const std::string& line, const std::string& tensor);
 

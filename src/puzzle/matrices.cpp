@@ -44,22 +44,28 @@ void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Ru
           sum(
               0, K / tile * tile, [=](index_t i, index_t k) { return a(i, k % tile); },
               [=](index_t k, index_t j) { return b(k % tile, j); }));
-  if (K % tile != 0 || out.values.rows() != K || out.values.cols() != K) return;
-  // Tile (i, j) taken for tile (j, i), and element (i, j) of a tile for element (j, i).
+  // Element (i, j) of a tile taken for element (j, i); the last tiles are filled up with zeros.
+  const auto inside_out = [=](const Rule& m, index_t rows, index_t cols) -> Rule {
+    return [=](index_t i, index_t j) {
+      const index_t row = i / tile * tile + j % tile, col = j / tile * tile + i % tile;
+      return row < rows && col < cols ? m(row, col) : 0;
+    };
+  };
+  const auto filled_up = [=](const Rule& m, index_t rows, index_t cols) -> Rule {
+    return [=](index_t i, index_t j) { return i < rows && j < cols ? m(i, j) : 0; };
+  };
+  const index_t M = out.values.rows(), N = out.values.cols(), whole = last + tile;
+  suspect(out, "tile-transposed", sum(0, whole, inside_out(a, M, K), filled_up(b, K, N)));
+  suspect(out, "tile-transposed", sum(0, whole, filled_up(a, M, K), inside_out(b, K, N)));
+  if (K % tile != 0 || M != K || N != K) return;
+  // Tile (i, j) taken for tile (j, i).
   const auto other_tile = [=](const Rule& m) -> Rule {
     return [=](index_t i, index_t j) {
       return m(j / tile * tile + i % tile, i / tile * tile + j % tile);
     };
   };
-  const auto inside_out = [=](const Rule& m) -> Rule {
-    return [=](index_t i, index_t j) {
-      return m(i / tile * tile + j % tile, j / tile * tile + i % tile);
-    };
-  };
   suspect(out, "wrong-tile", sum(0, K, other_tile(a), b));
   suspect(out, "wrong-tile", sum(0, K, a, other_tile(b)));
-  suspect(out, "tile-transposed", sum(0, K, inside_out(a), b));
-  suspect(out, "tile-transposed", sum(0, K, a, inside_out(b)));
 }
 
 /// The product of two rules, and mistakes that any product knows.

@@ -68,6 +68,12 @@ class Learner(Puzzle):
         self.assertIn("there is no file p14.cpp", self.puzzle("run", "p14", code=3).err)
         self.assertIn("--single-block", self.puzzle("run", "p14", "--tiled", code=2).err)
         self.puzzle("run", "p99", code=2)
+        self.path("folder").mkdir()
+        self.assertRegex(self.puzzle("run", "p14", "folder", code=3).err, "folder is a folder.*name it: folder/p14.cpp")
+        for name in ("4", "04", "p4", "P04", "p04"):
+            self.assertIn("Puzzle 4:", self.puzzle("explain", name).out)
+        for name in ("p", "-4", "4x", "", "pp4"):
+            self.puzzle("explain", "--", name, code=2)
         self.puzzle("start", "p14")
         self.assertIn("FILL ME IN", self.path("p14.cpp").read_text())
         self.assertIn("tessera puzzle reset p14", self.puzzle("start", "p14", code=2).err)  # nothing is overwritten
@@ -109,6 +115,16 @@ class Learner(Puzzle):
             run = self.puzzle("run", "p16", *flags, code=1)
             self.assertTrue(run.out.startswith("likely cause: nothing is filled in yet\n"), run.out)
             self.assertEqual(run.out.count("HostBuffer(["), numbers)
+
+    @COMPILES
+    def test_the_part_that_is_not_filled_is_named(self):
+        given = self.solution("p16")
+        begin, end = given.index("    float sum = 0;"), given.index("  }\n};\n\n// tessera puzzle run p16 --idiomatic")
+        self.path("p16.cpp").write_text(given[:begin] + given[end:])
+        for flags in (["--tiled"], []):
+            out = self.puzzle("run", "p16", *flags, code=1).out
+            self.assertIn("likely cause: nothing is filled in yet in the part --tiled\n", out)
+            self.assertIn("asks for; --idiomatic-tiled runs that part alone\n", out)
 
     @COMPILES
     def test_what_others_follow_from_comes_first(self):
@@ -236,6 +252,8 @@ class BadInput(Puzzle):
                 self.assertIn(says, run.out)
                 self.assertLess(len(run.out), 20000)
         self.assertIn("how", self.path("p03.cpp").read_text())
+        env = {"XDG_STATE_HOME": str(self.folder / "state"), "CXX": CCACHE + "c++", "HOW": str(len(BAD) - 1)}
+        self.assertIn("  ... cut at 8 MiB: there was more\n", self.tessera("puzzle", "run", "p03", env=env).out)
         if not landlock():
             self.skipTest("that a program cannot remove files of others is NOT tested: this Linux has no Landlock")
         self.assertEqual(self.path("other").read_text(), "mine")
