@@ -3,8 +3,8 @@
 // and a loop whose multiply-adds wait for their loads loses most. Here a row of B is loaded two
 // steps, a number of A two rows before it is used. All 32 registers are taken (24 sums, two rows of
 // B, two numbers of A), which compilers do not manage without copies. Speed, as a multiple of
-// oneDNN's measured beside it, f32, one thread of a Xeon (family 6) with a busy neighbour,
-// 2026-11-22, before and after: 512^3 0.90 and 0.97, 768^3 0.95 and 1.02, 1024^3 0.96 and 1.01.
+// oneDNN's measured beside it, f32, one thread of a Xeon (family 6), 2026-11-22, before
+// and after: 256^3 0.97 and 1.02, 384^3 0.93 and 1.01, 768^3 0.95 and 1.00, 1024^3 0.96 and 1.00.
 #pragma once
 
 #include "vector_avx512.hpp"

@@ -12,8 +12,8 @@ namespace tessera::cuda {
 
 namespace {
 
-/// The device memory of this library that lives: of that the driver need not be asked, which costs
-/// each matrix of a small product a tenth of a microsecond and more.
+/// The device memory of this library that lives: of that the driver need not be asked, for each
+/// matrix of each product.
 class OwnMemory {
  public:
   void add(const void* data, std::size_t bytes, int device) {
