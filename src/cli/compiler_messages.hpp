@@ -14,6 +14,10 @@ std::string readable_messages(const std::string& said, const std::string& source
 /// "tessera::Layout{...}" instead of the dozens of numbers between its braces.
 std::string without_values(std::string_view line);
 
+/// An error without the arguments of this library's templates: "mma() does not take what stands in
+/// its brackets".
+std::string in_plain_words(std::string_view line);
+
 /// What to write instead, where a line has a word of CUDA or an error is a well-known one; else "".
 std::string compile_advice(const std::string& message, const std::string& line);
 

@@ -82,8 +82,14 @@ int start(const Context& context, const PuzzleRequest& request) {
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const fs::path file = learners_file(puzzle, request.file);
   write_start(puzzle, file, request.force);
-  LearnerProgress::update(context,
-                          [&](auto& progress) { progress[puzzle.id].file = file.string(); });
+  std::string before;
+  LearnerProgress::update(context, [&](auto& progress) {
+    before = std::exchange(progress[puzzle.id].file, file.string());
+  });
+  if (!before.empty() && before != file)
+    context.warn(cat("where there is no ", puzzle.file_name(),
+                     " in the folder, 'tessera puzzle run ", puzzle.id,
+                     "' takes this file from now on, no longer ", before));
   context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                     puzzle.configuration, "\nEdit ", file.string(), "\nthen: tessera puzzle run ",
                     puzzle.id, puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(),
@@ -149,12 +155,14 @@ int show_progress(const Context& context, const PuzzleRequest& request) {
   LearnerProgress progress;
   std::size_t solved = 0;
   ordered_json puzzles = ordered_json::array();
-  std::string next;
+  std::string first_open, next_behind;  // of all, and behind the last that is solved
   for (const auto& each : course) {
     const PuzzleState& state = progress[each.id];
     const bool done = std::string(state_name(each, state)) == "solved";
     solved += done ? 1 : 0;
-    if (!done && next.empty()) next = each.id;
+    if (done) next_behind.clear();
+    else if (next_behind.empty()) next_behind = each.id;
+    if (!done && first_open.empty()) first_open = each.id;
     puzzles.push_back({{"id", each.id},
                        {"state", state_name(each, state)},
                        {"solved", state.solved},
@@ -170,6 +178,7 @@ int show_progress(const Context& context, const PuzzleRequest& request) {
   for (std::size_t i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
   context.print(fmt::format("{} {} of {} puzzles solved, {} %\n", bar, solved, course.size(),
                             100 * solved / course.size()));
+  const std::string next = next_behind.empty() ? first_open : next_behind;
   if (!next.empty()) context.print("next: tessera puzzle start " + next + "\n");
   return 0;
 }
@@ -199,6 +208,7 @@ void add_run(CLI::App& app, Context& context, const SharedRequest& request) {
       run_puzzle);
   add_text(run, "FILE", "FILE", request->file, "Your file; default where `start` wrote it");
   add_flag(run, "--solution", request->solution, "Run the course's solution instead");
+  add_flag(run, "--all", request->all, "Show all findings, those that follow from others too");
   add_text(run, "--html", "FILE", request->html, "Write the answer with the picture as a page");
   add_flag(run, "--force", request->force, "Replace the page if it exists");
   add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,

@@ -16,7 +16,7 @@ struct PuzzleRequest {
   std::vector<std::string> words;  ///< options of `run` that are variants: "--tiled"
   std::vector<std::string> ids;    ///< of `test`
   double time_limit_s = 5;
-  bool force = false, solution = false;
+  bool force = false, solution = false, all = false;
 };
 
 /// `tessera puzzle run`: 0 solved, 1 not.

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler_messages.hpp"
+#include "puzzle_follows.hpp"
 #include "suggest.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/puzzle/limits.hpp"
 
 namespace tessera::cli {
 
@@ -56,12 +58,8 @@ std::string goals_text(const Context& context, const PuzzleCase& c) {
 
 std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
                          const PuzzleFinding& f) {
-  const bool is_theirs = f.file == attempt.file;
-  std::string out = "  " + context.paint(f.kind, Ink::bold);
-  if (f.line > 0)
-    out += cat(" at ", is_theirs ? f.file : "the library", is_theirs ? cat(":", f.line) : "");
-  if (f.count > 1) out += cat(", ", f.count, " times");
-  out += "\n    " + f.problem + "\n";
+  std::string out = cat("  ", context.paint(f.kind, Ink::bold), place_text(attempt, f), "\n    ",
+                        f.problem, "\n");
   for (const auto& [file, line] :
        {std::pair{f.file, f.line}, std::pair{f.other_file, f.other_line}})
     if (file == attempt.file && line > 0) out += source_line(attempt.source, line);
@@ -69,25 +67,18 @@ std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
 }
 
 std::string findings_text(const Context& context, const PuzzleAttempt& attempt,
-                          const PuzzleCase& c) {
-  constexpr std::size_t most = 3;
-  const bool races = std::any_of(c.findings.begin(), c.findings.end(),
-                                 [](const auto& f) { return f.kind == "race" && f.counts(); });
-  const auto follows = [&](const PuzzleFinding& race) {
-    return race.kind == "race" &&
-           std::any_of(c.findings.begin(), c.findings.end(), [&](const PuzzleFinding& f) {
-             return f.is_outside() && (f.line == race.line || f.line == race.other_line);
-           });
-  };
+                          const PuzzleFindings& findings, Shown shown) {
+  const bool is_all = shown == Shown::all;
+  const std::size_t most = is_all ? findings.own.size() : 3;
   std::string out;
-  std::size_t shown = 0, all = 0;
-  for (const auto& f : c.findings) {
-    // A race shows in tiles, too, that are read when they should not be: that needs no words. Nor
-    // does a race of a line that goes outside, to where another thread's element may stand.
-    if (!f.counts() || (f.kind == "stale-read" && races) || follows(f)) continue;
-    if (++all <= most) out += finding_text(context, attempt, f), ++shown;
-  }
-  if (all > shown) out += cat("  and ", all - shown, " more\n");
+  for (std::size_t i = 0; i < findings.own.size() && i < most; ++i)
+    out += finding_text(context, attempt, *findings.own[i]);
+  if (findings.own.size() > most)
+    out += cat("  and ", findings.own.size() - most, " more: --all shows them\n");
+  if (!findings.following.empty())
+    out += cat("  ", following_text(findings), is_all ? ":\n" : ": --all shows them\n");
+  if (is_all)
+    for (const auto* f : findings.following) out += finding_text(context, attempt, *f);
   if (out.find("thread (") != std::string::npos)
     out += context.paint("  threads and blocks are (x, y, z), elements (row, column)\n", Ink::dim);
   return out;
@@ -155,8 +146,8 @@ std::string printed_text(const PuzzleAttempt& attempt) {
   const auto lines = lines_of(attempt.printed);
   for (std::size_t i = 0; i < lines.size() && i < 10; ++i)
     out += "  | " + lines[i].substr(0, 100) + "\n";
-  if (attempt.printed_bytes >= kMostFileBytes)
-    out += cat("  ... cut at ", kMostFileBytes >> 20, " MiB: there was more\n");
+  if (attempt.printed_bytes >= puzzle::kMostFileBytes)
+    out += cat("  ... cut at ", puzzle::kMostFileBytes >> 20, " MiB: there was more\n");
   else if (lines.size() > 10 || attempt.printed_bytes > attempt.printed.size())
     out += cat("  ... ", attempt.printed_bytes, " bytes in all\n");
   return out;
@@ -169,7 +160,17 @@ std::string cause_text(const Context& context, const Cause& cause) {
   return out;
 }
 
-ordered_json json_of(const PuzzleCase& c) {
+ordered_json json_of(const PuzzleFinding& f, bool follows) {
+  const auto number = [](int line) {
+    return line > 0 ? ordered_json(line) : ordered_json(nullptr);
+  };
+  return {{"kind", f.kind},         {"severity", f.severity},
+          {"line", number(f.line)}, {"other_line", number(f.other_line)},
+          {"problem", f.problem},   {"count", f.count},
+          {"follows", follows}};
+}
+
+ordered_json json_of(const PuzzleAttempt& attempt, const PuzzleCase& c, const Cause& cause) {
   ordered_json out = {{"what", c.what}, {"right", c.is_right()}};
   for (const auto& m : c.outputs) {
     ordered_json each = {{"name", m.name}, {"rows", m.rows}, {"cols", m.cols}, {"wrong", m.wrong}};
@@ -195,14 +196,9 @@ ordered_json json_of(const PuzzleCase& c) {
                                {"is_store", p.is_store},
                                {"title", p.title()},
                                {"svg", p.svg}});
-  for (const auto& f : c.findings)
-    if (f.counts())
-      out["findings"].push_back({{"kind", f.kind},
-                                 {"severity", f.severity},
-                                 {"line", f.line},
-                                 {"other_line", f.other_line},
-                                 {"problem", f.problem},
-                                 {"count", f.count}});
+  const PuzzleFindings findings = findings_of(attempt, c, cause);
+  for (const auto* f : findings.own) out["findings"].push_back(json_of(*f, false));
+  for (const auto* f : findings.following) out["findings"].push_back(json_of(*f, true));
   for (const auto& g : c.goals)
     out["goals"].push_back(
         {{"what", g.what}, {"got", g.got}, {"limit", g.limit}, {"reached", g.reached}});
@@ -223,6 +219,13 @@ std::string source_line(const std::string& source, int line, int column) {
   if (column > 0 && column <= static_cast<int>(text.size()) + 1)
     out += fmt::format("         | {:>{}}\n", "^", column);
   return out;
+}
+
+std::string place_text(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+  const std::string at = f.line == 0              ? ""
+                         : f.file == attempt.file ? cat(" at ", f.file, ":", f.line)
+                                                  : " at the library";
+  return f.count > 1 ? cat(at, ", ", f.count, " times") : at;
 }
 
 std::string wrong_elements(const PuzzleMatrix& m) {
@@ -254,7 +257,7 @@ Picture picture_of(const PuzzleMatrix& m, index_t most) {
 }
 
 std::string answer_text(const Context& context, const Puzzle& puzzle, const PuzzleAttempt& attempt,
-                        const std::vector<std::string>& open) {
+                        const std::vector<std::string>& open, Shown shown) {
   std::string out = printed_text(attempt) + errors_text(context, attempt);
   const PuzzleCase* const wrong = wrong_case(attempt);
   const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
@@ -277,9 +280,14 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
   if (wrong != nullptr) {
     out += "\n";
     for (const auto& m : wrong->outputs) out += "  " + wrong_elements(m) + "\n";
-    out += nan_text(*wrong) + findings_text(context, attempt, *wrong);
+    out += nan_text(*wrong);
   }
   if (!is_unfilled) out += "\n" + cause_text(context, cause);
+  if (wrong != nullptr && (!is_unfilled || shown == Shown::all)) {
+    const std::string findings =
+        findings_text(context, attempt, findings_of(attempt, *wrong, cause), shown);
+    if (!findings.empty()) out += "\n" + findings;
+  }
   if (wrong != nullptr && !is_unfilled)
     for (const auto& m : wrong->outputs)
       if (m.wrong > 0) out += "\n" + picture_text(context, m, *wrong);
@@ -291,14 +299,14 @@ ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,
                          const PuzzleAttempt& attempt) {
   ordered_json out = {{"puzzle", puzzle.id}, {"variant", variant}, {"solved", is_solved(attempt)}};
   out["cases"] = ordered_json::array();
+  const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
   if (attempt.outcome)
-    for (const auto& c : attempt.outcome->cases) out["cases"].push_back(json_of(c));
+    for (const auto& c : attempt.outcome->cases) out["cases"].push_back(json_of(attempt, c, cause));
   out["errors"] = ordered_json::array();
   for (const auto& e : attempt.errors)
     out["errors"].push_back({{"line", e.line}, {"column", e.column}, {"message", e.message}});
   out["printed"] = attempt.printed;
   if (is_solved(attempt)) return out;
-  const Cause cause = cause_of(attempt);
   out["cause"] = {{"id", cause.id},
                   {"title", cause.title},
                   {"sentence", cause.sentence},

@@ -10,9 +10,11 @@
 
 namespace tessera::cli {
 
+/// All findings, or a few of those that do not follow from another one?
+enum class Shown { few, all };
 /// `open`: variants that are not solved yet.
 std::string answer_text(const Context& context, const Puzzle& puzzle, const PuzzleAttempt& attempt,
-                        const std::vector<std::string>& open = {});
+                        const std::vector<std::string>& open = {}, Shown shown = Shown::few);
 /// Self-contained; light and dark follow the reader's system.
 std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt);
 nlohmann::ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,
@@ -22,6 +24,8 @@ bool is_solved(const PuzzleAttempt& attempt);
 
 /// "81 of 81 elements of C are wrong. The first: row 0, column 0: expected 3672, got 0."
 std::string wrong_elements(const PuzzleMatrix& matrix);
+/// " at p16.cpp:21, 12 times".
+std::string place_text(const PuzzleAttempt& attempt, const PuzzleFinding& finding);
 /// The line with its number, a caret below where a column is given; "" where there is no such line.
 std::string source_line(const std::string& source, int line, int column = 0);
 

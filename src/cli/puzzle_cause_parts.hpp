@@ -11,6 +11,9 @@ namespace tessera::cli {
 /// By its id; empty: what the table of causes says.
 Cause cause(std::string_view id, std::string sentence = {}, std::string advice = {});
 
+/// The same, with the finding that says so.
+Cause told_by(const PuzzleFinding& finding, Cause cause);
+
 /// From the checker's findings, which are certain; empty id: they say nothing of it.
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c);
 /// An access to an element that does not exist.
@@ -19,6 +22,8 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
 Cause cause_of_race(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f);
 /// From what the wrong elements have in common.
 Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m);
+/// Of an output whose sums lack the products of some k (PuzzleMatrix::sum).
+Cause cause_of_sum(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m);
 /// From what was read and written; empty id: from nothing.
 Cause cause_of_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m);
 
@@ -28,6 +33,6 @@ const PuzzleFinding* find_finding(const PuzzleCase& c,
                                   std::initializer_list<std::string_view> kinds,
                                   std::string_view memory = {});
 /// How a thread comes to its own element, in the terms of this launch.
-std::string place_advice(const PuzzleCase& c);
+std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c);
 
 }  // namespace tessera::cli

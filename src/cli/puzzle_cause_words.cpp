@@ -124,9 +124,14 @@ Cause cause(std::string_view id, std::string sentence, std::string advice) {
     if (each.id != id) continue;
     return {std::string(each.id), std::string(each.title),
             sentence.empty() ? std::string(each.sentence) : std::move(sentence),
-            advice.empty() ? std::string(each.advice) : std::move(advice)};
+            advice.empty() ? std::string(each.advice) : std::move(advice), nullptr};
   }
   throw Error(Category::failed, cat("puzzle: no cause '", id, "'"));
+}
+
+Cause told_by(const PuzzleFinding& finding, Cause cause) {
+  cause.finding = &finding;
+  return cause;
 }
 
 std::vector<std::string_view> cause_ids() {

@@ -54,6 +54,7 @@ Cause cause_of_goal(const PuzzleCase& c, const PuzzleGoal& goal) {
 Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m) {
   Cause of_coverage = cause_of_coverage(attempt, c, m);
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
+  if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);
   if (!m.looks_like.empty()) return cause(m.looks_like, m.sentence, m.advice);
   return cause_of_places(c, m);
 }
@@ -85,10 +86,10 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   for (const auto& goal : c->goals)
     if (!goal.reached) return cause_of_goal(*c, goal);
   if (const auto* f = find_finding(*c, {"race"}, "global"))
-    return cause("written-again", f->problem);
+    return told_by(*f, cause("written-again", f->problem));
   if (const auto* f = find_finding(*c, {"never-read"}))
-    return cause("part-not-read", cat(f->problem, "; the numbers fit by chance"),
-                 cat("look at the index of ", f->tensor));
+    return told_by(*f, cause("part-not-read", cat(f->problem, "; the numbers fit by chance"),
+                             cat("look at the index of ", f->tensor)));
   return cause("not-all");
 }
 

@@ -15,6 +15,7 @@ struct Cause {
   std::string title;  ///< "a barrier is missing"
   std::string sentence;
   std::string advice;
+  const PuzzleFinding* finding = nullptr;  ///< of the checker, that says so; of the attempt
 };
 
 /// Of an attempt that is not right.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "puzzle_cause_parts.hpp"
+#include "puzzle_names.hpp"
 #include "puzzle_source.hpp"
 #include "tessera/core/text.hpp"
 
@@ -73,7 +74,7 @@ Cause cause_of_meeting(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
                cat(f.is_of_blocks ? "blocks" : "threads",
                    " write the same element, and only what the last one writes stays"),
                has_parts ? "t.atomic_add(C(row, col), sum) adds to what the others have written"
-                         : place_advice(c));
+                         : place_advice(attempt, c));
 }
 
 Cause cause_of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c,
@@ -120,7 +121,7 @@ const PuzzleFinding* fatal_of(const PuzzleCase& c) {
                           "mma-misuse", "misaligned"});
 }
 
-std::string place_advice(const PuzzleCase& c) {
+std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   const bool is_line = c.block[1] == 1 && c.grid[1] == 1;
   const PuzzleCoverage* const out = output_of(c);
   const index_t threads = c.grid[0] * c.grid[1] * c.block[0] * c.block[1];
@@ -128,18 +129,23 @@ std::string place_advice(const PuzzleCase& c) {
     return cat("a thread has ", out->elements / threads,
                " elements here: the first is its own number times those in that direction");
   if (is_line && c.grid[0] == 1) return "each thread has its own element: out(t.thread)";
-  if (is_line) return cat("the element's number is t.block.x * ", c.block[0], " + t.thread.x");
+  const std::string x = block_name(attempt, c, 0), y = block_name(attempt, c, 1);
+  if (is_line) return cat("the element's number is t.block.x * ", x, " + t.thread.x");
   if (c.grid[0] * c.grid[1] == 1) return "the row is t.thread.y, the column t.thread.x";
   if (c.grid[1] ==
       1)  // the blocks stand in a line: which part of the matrix is whose the puzzle says
     return cat("t.block.y is always 0 here: each of the ", c.grid[0],
                " blocks along x has a part of the result for itself");
-  return cat("the row is t.block.y * ", c.block[1], " + t.thread.y, the column t.block.x * ",
-             c.block[0], " + t.thread.x");
+  return cat("the row is t.block.y * ", y, " + t.thread.y, the column t.block.x * ", x,
+             " + t.thread.x");
 }
 
-Cause cause_of_end(const PuzzleFinding& f) {
-  if (f.kind == "endless") return cause("endless");
+Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+  if (f.kind == "endless") {
+    const int loop = loop_around(attempt.source, f.line).first;
+    return cause("endless",
+                 loop > 0 ? cat("the loop in line ", loop, " never comes to its end") : f.problem);
+  }
   if (f.kind == "stack-overflow")
     return cause("crash", f.problem, "does the kernel call itself, or hold a large array?");
   if (f.problem.find("bad_alloc") != std::string::npos)
@@ -149,21 +155,23 @@ Cause cause_of_end(const PuzzleFinding& f) {
 }
 
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
-  if (const auto* f = fatal_of(c)) return cause_of_end(*f);
+  if (const auto* f = fatal_of(c)) return told_by(*f, cause_of_end(attempt, *f));
   if (const auto* f = find_finding(c, {"diverged-barrier", "missing-barrier", "early-return"}))
-    return cause_of_barrier(attempt, *f);
+    return told_by(*f, cause_of_barrier(attempt, *f));
   if (const auto* f = find_finding(c, {"out-of-bounds", "outside-view"}))
-    return cause_of_outside(attempt, c, *f);
-  if (find_finding(c, {"async-not-waited", "async-never-waited"}) != nullptr)
-    return cause_of_wait(attempt);
-  if (writes_meet(c)) return cause("same-place", {}, place_advice(c));
+    return told_by(*f, cause_of_outside(attempt, c, *f));
+  for (const std::string_view kind : {"async-not-waited", "async-never-waited"})
+    if (const auto* f = find_finding(c, {kind})) return told_by(*f, cause_of_wait(attempt));
   const auto* const meeting = find_finding(c, {"race"}, "global");
+  if (writes_meet(c)) return told_by(*meeting, cause("same-place", {}, place_advice(attempt, c)));
   if (meeting != nullptr && meeting->severity != "note")
-    return cause_of_meeting(attempt, c, *meeting);
-  if (const auto* f = find_finding(c, {"race"}, "shared")) return cause_of_race(attempt, c, *f);
-  if (const auto* f = find_finding(c, {"stale-read"})) return cause_of_stale(attempt, *f);
+    return told_by(*meeting, cause_of_meeting(attempt, c, *meeting));
+  if (const auto* f = find_finding(c, {"race"}, "shared"))
+    return told_by(*f, cause_of_race(attempt, c, *f));
+  if (const auto* f = find_finding(c, {"stale-read"}))
+    return told_by(*f, cause_of_stale(attempt, *f));
   if (const auto* f = find_finding(c, {"uninitialized-read"}))
-    return cause_of_unwritten(attempt, c, *f);
+    return told_by(*f, cause_of_unwritten(attempt, c, *f));
   return {};
 }
 

@@ -2,11 +2,11 @@
 #include "puzzle_finding_text.hpp"
 
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
 
 #include "options.hpp"
-#include "puzzle_answer.hpp"
 #include "puzzle_source.hpp"
 #include "tessera/core/text.hpp"
 
@@ -14,16 +14,20 @@ namespace tessera::cli {
 
 namespace {
 
-/// "s.b": the member of the block's shared storage that stands in each of these lines of a source;
-/// "" where none or several do.
+/// "s.b", or "tile" behind "auto tile = ...(s.tile.view())": the member of the block's shared
+/// storage that stands in each of these lines of a source; "" where none or several do.
 std::string shared_member(const std::string& source, const std::vector<int>& lines) {
   static const std::regex declared(R"((\w+)\s*=\s*shared<)");
-  std::smatch storage;
+  std::smatch storage, alias;
   if (!std::regex_search(source, storage, declared)) return {};
-  const std::regex member("\\b" + storage[1].str() + R"(\.\w+)");
+  std::string names = "\\b" + storage[1].str() + R"(\.\w+)";
+  const std::regex renamed(R"(auto[&\s]+(\w+)\s*=[^;]*)" + names);
+  for (const auto& line : lines_of(source))
+    if (std::regex_search(line, alias, renamed)) names += "|\\b" + alias[1].str() + R"((?=\())";
+  const std::regex member(names);
   std::set<std::string> common;
   for (const int line : lines) {
-    const std::string text = source_line(source, line);
+    const std::string text = line_of(source, line);
     const std::set<std::string> here{std::sregex_token_iterator(text.begin(), text.end(), member),
                                      std::sregex_token_iterator()};
     if (line == lines.front()) common = here;
@@ -32,17 +36,30 @@ std::string shared_member(const std::string& source, const std::vector<int>& lin
   return common.size() == 1 ? *common.begin() : "";
 }
 
+/// What the learner calls each tile of shared memory: from the lines in which one stands alone.
+using TileNames = std::map<std::string, std::string>;
+TileNames tile_names(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  TileNames out;
+  for (const auto& each : c.accesses) {
+    if (each.memory != "shared" || each.file != attempt.file) continue;
+    const std::string name = shared_member(attempt.source, {each.line});
+    if (!name.empty()) out.emplace(each.tensor, name);
+  }
+  return out;
+}
+
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos;
        at += to.size())
     text.replace(at, from.size(), to);
 }
 
-void name_tile(const PuzzleAttempt& attempt, PuzzleFinding& f) {
+void name_tile(const PuzzleAttempt& attempt, const TileNames& names, PuzzleFinding& f) {
   if (f.memory != "shared" || f.file != attempt.file || f.tensor.empty()) return;
   std::vector<int> lines{f.line};
   if (f.other_file == attempt.file) lines.push_back(f.other_line);
-  const std::string name = shared_member(attempt.source, lines);
+  std::string name = shared_member(attempt.source, lines);
+  if (name.empty() && names.contains(f.tensor)) name = names.at(f.tensor);
   if (name.empty()) return;
   replace_all(f.problem, f.tensor, name);
   f.tensor = name;
@@ -102,35 +119,62 @@ void name_barrier(const PuzzleAttempt& attempt, PuzzleFinding& f) {
     f.kind = "diverged-barrier";
 }
 
-/// "s.tile" instead of "tile (32,32)", where that is what stands in the line.
+/// "s.tile" instead of "tile (32,32)".
 template <class Access>
-void name_tile_of(const PuzzleAttempt& attempt, Access& access) {
-  const std::string name =
-      access.memory == "shared" ? shared_member(attempt.source, {access.line}) : "";
-  if (!name.empty()) access.tensor = name;
+void name_tile_of(const TileNames& names, Access& access) {
+  const auto name = names.find(access.tensor);
+  if (access.memory == "shared" && name != names.end()) access.tensor = name->second;
 }
 
-/// First what others follow from: who goes outside meets the work of others, and a barrier that not
-/// all reach orders nothing; both look like a race.
-void put_origins_first(PuzzleCase& c) {
-  std::stable_partition(c.findings.begin(), c.findings.end(), [](const PuzzleFinding& f) {
-    return f.is_outside() || f.kind == "diverged-barrier" || f.kind == "early-return";
-  });
+/// Of a tensor that was not touched enough: the line where it is touched.
+void place_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
+  const bool is_store = f.kind == "never-written";
+  if (f.line > 0 || (!is_store && f.kind != "never-read")) return;
+  for (const auto& each : c.accesses)
+    if (each.tensor == f.tensor && each.is_store == is_store && each.file == attempt.file &&
+        f.line == 0)
+      f.file = each.file, f.line = each.line;
+}
+
+/// Of a thread that came to no end before it touched anything: the lines that it can be in.
+void place_end(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
+  static constexpr std::string_view ends[] = {"endless", "crash", "exception", "stack-overflow"};
+  if (f.line > 0 || std::find(std::begin(ends), std::end(ends), f.kind) == std::end(ends)) return;
+  const Loop kernel = kernel_named(attempt.source, c.kernel);
+  const int first = line_with(attempt.source, "operator()", kernel.first, kernel.last) + 1;
+  const auto touches = [&](int line) {
+    return std::any_of(c.coverage.begin(), c.coverage.end(), [&](const auto& t) {
+      return has_word(line_of(attempt.source, line), t.tensor);
+    });
+  };
+  int last = first;
+  while (last < kernel.last && !touches(last)) ++last;
+  int loops = 0, loop = 0;
+  for (int i = first; i <= kernel.last; ++i)
+    if (loop_around(attempt.source, i).first == i) ++loops, loop = i;
+  const bool is_loop = f.kind == "endless" && loops == 1;
+  if (is_loop || first == last) f.file = attempt.file, f.line = is_loop ? loop : first;
+  f.problem += is_loop         ? cat("; the only loop is in line ", loop)
+               : first == last ? cat(", in line ", first)
+                               : cat("; it had touched no tensor, so it was in one of the lines ",
+                                     first, " to ", last);
 }
 
 }  // namespace
 
 void name_elements(PuzzleAttempt& attempt) {
   for (auto& c : attempt.outcome->cases) {
+    const TileNames names = tile_names(attempt, c);
     for (auto& f : c.findings) {
-      name_tile(attempt, f);
+      place_coverage(attempt, c, f);
+      place_end(attempt, c, f);
+      name_tile(attempt, names, f);
       name_missing(c, f);
       name_barrier(attempt, f);
       name_block(c, f);
     }
-    for (auto& each : c.accesses) name_tile_of(attempt, each);
-    for (auto& each : c.pictures) name_tile_of(attempt, each);
-    put_origins_first(c);
+    for (auto& each : c.accesses) name_tile_of(names, each);
+    for (auto& each : c.pictures) name_tile_of(names, each);
   }
 }
 

@@ -50,6 +50,7 @@ PuzzleFinding finding_of(const json& f) {
                     {},
                     f.at("other_block").is_array(),
                     {},
+                    false,
                     false};
   if (!f.at("threads").empty()) out.thread = f.at("threads").at(0);
   if (f.at("block").is_array()) out.block = f.at("block");
@@ -68,7 +69,12 @@ PuzzleMatrix matrix_from(const json& m) {
                    m.at("wrong"),
                    m.at("tolerance"),
                    {},
+                   {},
                    {}};
+  if (m.contains("sum")) {
+    const json& sum = m.at("sum");
+    out.sum = {sum.at("begin"), sum.at("end"), sum.at("K"), sum.at("tile")};
+  }
   out.got = numbers(m.at("got"));
   out.expected = numbers(m.at("expected"));
   return out;
@@ -117,6 +123,7 @@ PuzzleCase case_of(const json& c) {
                          each.at("reached").get<bool>(), each.at("advice")});
   const json& report = c.at("report");
   if (!report.is_object()) return out;
+  out.kernel = report.at("kernel");
   out.grid = report.at("grid");
   out.block = report.at("block_dim");
   out.shared_bytes = report.at("shared_bytes");
@@ -126,7 +133,8 @@ PuzzleCase case_of(const json& c) {
   for (const auto& each : report.at("counters").at("by_access"))
     if (each.contains("line"))
       out.accesses.push_back({each.at("tensor"), each.at("memory"), each.at("operation") == "store",
-                              each.at("line"), each.at("worst_transfers"), each.at("worst_ideal")});
+                              each.at("file"), each.at("line"), each.at("worst_transfers"),
+                              each.at("worst_ideal")});
   for (const auto& each : report.at("tensors"))
     out.coverage.push_back({each.at("tensor"), each.at("is_output").get<bool>(),
                             each.at("shape").at(0), each.at("shape").at(1), each.at("elements"),

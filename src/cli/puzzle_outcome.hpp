@@ -22,6 +22,7 @@ struct PuzzleFinding {
   bool is_of_blocks = false;                 ///< are two blocks in it?
   std::vector<index_t> extents;              ///< where the element lies outside: of what
   bool is_of_part = false;                   ///< and that is a tile of the tensor
+  bool follows = false;                      ///< from a finding that is shown, or from the cause
 
   /// Several threads that write the same number do what one is there for: a note elsewhere.
   bool counts() const { return severity != "note" || (kind == "race" && memory == "global"); }
@@ -37,6 +38,12 @@ struct PuzzleCoverage {
   std::int64_t elements = 0, read = 0, written = 0;
 };
 
+/// Of a product, the part of its sums that an output holds: k in [begin, end), of K, in tiles of
+/// `tile` or, where that is 0, one by one.
+struct PuzzleSum {
+  index_t begin = 0, end = 0, K = 0, tile = 0;
+};
+
 /// One output, row by row.
 struct PuzzleMatrix {
   std::string name, looks_like;
@@ -44,6 +51,7 @@ struct PuzzleMatrix {
   index_t rows = 0, cols = 0, wrong = 0;
   double tolerance = 0;
   std::vector<double> got, expected;
+  std::optional<PuzzleSum> sum;  ///< where what it looks like is one
 
   bool is_wrong(index_t i) const;
 };
@@ -59,6 +67,7 @@ struct PuzzleGoal {
 struct PuzzleAccess {
   std::string tensor, memory;
   bool is_store = false;
+  std::string file;
   int line = 0;
   double worst = 0, ideal = 0;  ///< sectors or passes of its worst request
 };
@@ -75,7 +84,7 @@ struct PuzzlePicture {
 };
 
 struct PuzzleCase {
-  std::string what;
+  std::string what, kernel;                ///< the kernel's name
   std::array<index_t, 3> grid{}, block{};  ///< x, y, z; 0: no kernel was run
   index_t shared_bytes = 0;                ///< of a block
   bool is_brief = false;                   ///< a further input of the case before

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "puzzle_cause_parts.hpp"
+#include "puzzle_names.hpp"
 #include "puzzle_source.hpp"
 #include "tessera/core/text.hpp"
 
@@ -21,19 +22,18 @@ std::string index_of(const PuzzleFinding& f, const std::vector<std::string>& ind
   return f.extents.size() == 1 ? "i" : mode == 0 ? "row" : "col";
 }
 
-/// "row < 3 && col < 5".
-std::string condition(const PuzzleFinding& f, const std::vector<std::string>& indices) {
+/// Each index with its extent: "row < M && col < N".
+struct Comparison {
+  std::string_view compares, joins;
+};
+constexpr Comparison kAsCode{" < ", " && "};
+constexpr Comparison kInWords{" with ", ", and "};  // where how to write it is the exercise
+std::string compared(const Comparison& words, const PuzzleAttempt& attempt, const PuzzleCase& c,
+                     const PuzzleFinding& f, const std::vector<std::string>& indices) {
   std::string out;
   for (std::size_t i = 0; i < f.extents.size(); ++i)
-    out += cat(i > 0 ? " && " : "", index_of(f, indices, i), " < ", f.extents[i]);
-  return out;
-}
-
-/// "row with 3, and col with 5": in words, since how to write it is the exercise.
-std::string comparison(const PuzzleFinding& f, const std::vector<std::string>& indices) {
-  std::string out;
-  for (std::size_t i = 0; i < f.extents.size(); ++i)
-    out += cat(i > 0 ? ", and " : "", index_of(f, indices, i), " with ", f.extents[i]);
+    out += cat(i > 0 ? words.joins : "", index_of(f, indices, i), words.compares,
+               extent_name(attempt, c, f.tensor, i, f.extents[i]));
   return out;
 }
 
@@ -92,15 +92,16 @@ Cause of_shared(const PuzzleFinding& f, const std::string& line,
 }
 
 /// Of a load into a tile, where the thread must write something all the same.
-std::string zero_instead(const std::string& line, const PuzzleFinding& f,
-                         const std::vector<std::string>& indices) {
+std::string zero_instead(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
+                         const std::string& line, const std::vector<std::string>& indices) {
   const auto assigns = line.find(" = ");
   const bool fills_tile = assigns != std::string::npos && line.find("s.") < assigns &&
                           line.find("if (") == std::string::npos && indices.size() == 2;
   if (!fills_tile) return {};
   const auto begin = line.find("s.");
   return cat("store 0 in the tile instead: ", line.substr(begin, assigns - begin), " = ",
-             condition(f, indices), " ? ", f.tensor, "(", indices[0], ", ", indices[1], ") : 0.0f");
+             compared(kAsCode, attempt, c, f, indices), " ? ", f.tensor, "(", indices[0], ", ",
+             indices[1], ") : 0.0f");
 }
 
 }  // namespace
@@ -122,15 +123,15 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
       is_line && f.element.size() == 1 && f.element[0] != own && own < f.extents[0];
   if (has_own || has_no_thread_too_many(c))
     return cause("wrong-index", f.problem,
-                 has_own
-                     ? cat("that thread's own element is ", own,
-                           ": the index is wrong, and a guard would leave elements out")
-                     : cat("no thread is too many here, so the index is wrong: ", place_advice(c)));
-  const std::string zero = zero_instead(line, f, indices);
+                 has_own ? cat("that thread's own element is ", own,
+                               ": the index is wrong, and a guard would leave elements out")
+                         : cat("no thread is too many here, so the index is wrong: ",
+                               place_advice(attempt, c)));
+  const std::string zero = zero_instead(attempt, c, f, line, indices);
   if (!zero.empty()) return cause("guard", f.problem + ": that access must not happen", zero);
   return cause("guard", f.problem + ": that thread must be kept away",
                "let only those threads do it whose element exists: an if that compares " +
-                   comparison(f, indices));
+                   compared(kInWords, attempt, c, f, indices));
 }
 
 }  // namespace tessera::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "puzzle_answer.hpp"
+#include "puzzle_follows.hpp"
 #include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::string_view kStyle = R"(
 @media (prefers-color-scheme:dark){:root{--ground:#10161d;--card:#18212b;--ink:#e6edf3;--dim:#9aa8b6;
 --rule:#2b3743;--good:#56d17a;--bad:#ff8a7d;--right:#1d3a28;--wrong:#e5484d;--mixed:#8a4a35;
 --idle:#1d2731;--wasted:#7a4d1f;--conflict:#ff9c8c}}
-*{box-sizing:border-box}body{margin:0;background:var(--ground);color:var(--ink);
+*{box-sizing:border-box}body{margin:0;overflow-wrap:anywhere;background:var(--ground);color:var(--ink);
 font:16px/1.5 system-ui,'DejaVu Sans',Arial,sans-serif}main{max-width:860px;margin:0 auto;padding:20px}
 h1{font-size:24px;margin:0 0 6px}h2{font-size:18px;margin:28px 0 8px}.dim{color:var(--dim)}
 pre{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:8px 12px;overflow-x:auto;
@@ -78,17 +79,27 @@ std::string lines_html(const PuzzleAttempt& attempt,
   return "<pre>" + escaped_lines + "</pre>\n";
 }
 
-std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+std::string finding_html(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+  const bool is_theirs = f.file == attempt.file;
+  std::string out = cat("<p><b>", f.kind, escaped(place_text(attempt, f)), "</b><br/>",
+                        escaped(f.problem), "</p>\n");
+  if (is_theirs) out += lines_html(attempt, {{f.line, 0}, {f.other_line, 0}});
+  return out;
+}
+
+std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c, const Cause& cause) {
   std::string out = cat("<h2 class=\"", c.is_right() ? "good" : "bad", "\">",
                         c.is_right() ? "✓ " : "✗ ", escaped(c.what), "</h2>\n");
   for (const auto& m : c.outputs) out += cat("<p>", escaped(wrong_elements(m)), "</p>\n");
   for (const auto& goal : c.goals)
     out += fmt::format("<p class=\"{}\">{}: {:.4g}, goal: at most {:.4g}</p>\n",
                        goal.reached ? "good" : "bad", escaped(goal.what), goal.got, goal.limit);
-  for (const auto& f : c.findings) {
-    if (!f.counts()) continue;
-    out += cat("<p><b>", f.severity, ": ", f.kind, "</b> ", escaped(f.problem), "</p>\n");
-    if (f.file == attempt.file) out += lines_html(attempt, {{f.line, 0}, {f.other_line, 0}});
+  const PuzzleFindings findings = findings_of(attempt, c, cause);
+  for (const auto* f : findings.own) out += finding_html(attempt, *f);
+  if (!findings.following.empty()) {
+    out += cat("<details><summary>", following_text(findings), "</summary>\n");
+    for (const auto* f : findings.following) out += finding_html(attempt, *f);
+    out += "</details>\n";
   }
   for (const auto& m : c.outputs)
     if (m.wrong > 0)
@@ -114,15 +125,15 @@ std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt) {
   for (const auto& e : attempt.errors)
     body += cat("<p class=\"bad\">", escaped(e.message), "</p>\n",
                 lines_html(attempt, {{e.line, e.column}}));
+  const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
   if (is_solved(attempt)) {
     body += "<p class=\"good\">Solved.</p>\n";
   } else {
-    const Cause cause = cause_of(attempt);
     body += cat("<div class=\"cause\"><p>Likely cause: <b>", escaped(cause.title), "</b></p>\n<p>",
                 escaped(cause.sentence), "</p>\n<p>Try: ", escaped(cause.advice), "</p></div>\n");
   }
   if (attempt.outcome)
-    for (const auto& c : attempt.outcome->cases) body += case_html(attempt, c);
+    for (const auto& c : attempt.outcome->cases) body += case_html(attempt, c, cause);
   return cat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
       "name=\"viewport\" content=\"width=device-width, "

@@ -94,8 +94,8 @@ Cause of_numbers(const PuzzleMatrix& m) {
   return {};
 }
 
-Cause of_unwritten(const PuzzleCase& c, const PuzzleCoverage& t, const PuzzleMatrix& m,
-                   bool is_edge) {
+Cause of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleCoverage& t,
+                   const PuzzleMatrix& m, bool is_edge) {
   const index_t x = c.grid[0] * c.block[0], y = c.grid[1] * c.block[1];
   bool behind_y = t.cols > y && x >= t.cols;
   for (index_t i = 0; i < m.rows * m.cols; ++i)
@@ -108,7 +108,7 @@ Cause of_unwritten(const PuzzleCase& c, const PuzzleCoverage& t, const PuzzleMat
   return cause("never-written",
                cat(t.elements - t.written, " of ", t.elements, " elements of ", t.tensor,
                    " are never written"),
-               place_advice(c));
+               place_advice(attempt, c));
 }
 
 /// Where a line asks for elements whose row and column both move with x, or both with y.
@@ -148,7 +148,7 @@ Cause cause_of_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, const
   const Blocks blocks = blocks_of(c, m);
   for (const auto& t : c.coverage)
     if (t.is_output && t.written < t.elements && t.written > 0)
-      return of_unwritten(c, t, m, blocks.is_edge);
+      return of_unwritten(attempt, c, t, m, blocks.is_edge);
   const PuzzleCoverage* partial = nullptr;
   int whole = 0, inputs = 0;
   for (const auto& t : c.coverage) {

@@ -16,6 +16,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/puzzle/limits.hpp"
 
 namespace tessera::cli {
 
@@ -128,7 +129,7 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
       .stdout_file = printed,
       .folder = folder.string(),
       .seconds = patience};
-  if (cage == Cage::closed) run.environment = {"TESSERA_PUZZLE_FOLDER=" + folder.string()};
+  if (cage == Cage::closed) run.environment = {cat(puzzle::kFolderVariable, "=", folder.string())};
   const auto begin = Clock::now();
   const ProgramEnd end = run_program(run);
   out.run_s = seconds_since(begin);
@@ -194,7 +195,7 @@ std::vector<CompileError> compile_errors(const std::string& said, const std::str
     const bool is_error =
         here.message.starts_with("error: ") || here.message.starts_with("fatal error: ");
     if (is_error) {
-      here.message = without_values(here.message.substr(here.message.find(": ") + 2));
+      here.message = in_plain_words(here.message.substr(here.message.find(": ") + 2));
       if (!is_theirs && asked.line > 0) here.line = asked.line, here.column = asked.column;
       if (is_theirs || asked.line > 0) out.push_back(here);
       else if (somewhere.empty()) somewhere = here.message;

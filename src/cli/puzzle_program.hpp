@@ -12,9 +12,6 @@
 
 namespace tessera::cli {
 
-/// What a learner's program may write to one file, its output too: as src/puzzle/cage.cpp has it.
-inline constexpr std::uintmax_t kMostFileBytes = 8 << 20;
-
 /// What the compiler refuses, at the learner's line.
 struct CompileError {
   std::string file, message;

@@ -23,8 +23,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// "--naive belongs to p14", where it does.
+std::string owner_of(const std::vector<Puzzle>& course, const std::string& flag) {
+  for (const auto& each : course)
+    for (const auto& variant : each.variants)
+      if (flag == "--" + variant)
+        return cat(flag, " belongs to ", each.id, ": 'tessera puzzle run ", each.id, " ", flag,
+                   "'");
+  return {};
+}
+
 /// The variant that the flags name, or "" for all of them.
-std::string variant_of(const Puzzle& puzzle, const std::vector<std::string>& words) {
+std::string variant_of(const std::vector<Puzzle>& course, const Puzzle& puzzle,
+                       const std::vector<std::string>& words) {
   std::vector<std::string> flags;
   for (const auto& each : puzzle.variants) flags.push_back("--" + each);
   std::string out;
@@ -32,10 +43,13 @@ std::string variant_of(const Puzzle& puzzle, const std::vector<std::string>& wor
     const bool is_known = std::find(flags.begin(), flags.end(), word) != flags.end();
     if (!is_known && flags.empty())
       throw Error(Category::argument,
-                  cat("run: unexpected '", word, "': puzzle ", puzzle.id, " has no flags"));
+                  cat("run: unexpected '", word, "': puzzle ", puzzle.id, " has no flags"), {}, {},
+                  owner_of(course, word));
     if (!is_known)
-      throw Error(Category::argument, cat("run: invalid option '", word,
-                                          "'; choose among the available flags: ", join(flags)));
+      throw Error(
+          Category::argument,
+          cat("run: invalid option '", word, "'; choose among the available flags: ", join(flags)),
+          {}, {}, owner_of(course, word));
     if (!out.empty())
       throw Error(Category::argument, "run: one flag at a time; without a flag all are run");
     out = word.substr(2);
@@ -113,9 +127,11 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_l
 
 /// What became of it, and then of the same on a GPU.
 bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
-                   const std::vector<std::string>& open, double time_limit_s) {
+                   const std::vector<std::string>& open, const PuzzleRequest& request) {
+  const double time_limit_s = request.time_limit_s;
   if (!context.json) {
-    context.print(answer_text(context, *one.puzzle, done, open));
+    const Shown shown = request.all ? Shown::all : Shown::few;
+    context.print(answer_text(context, *one.puzzle, done, open, shown));
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
   const GpuAnswer gpu = ask_gpu(one, done, time_limit_s);
@@ -135,11 +151,12 @@ bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAtt
 int run_puzzle(const Context& context, const PuzzleRequest& request) {
   const auto course = read_course(course_folder(request.course));
   const Puzzle& puzzle = find_puzzle(course, request.id);
-  const std::string variant = variant_of(puzzle, request.words);
+  const std::string variant = variant_of(course, puzzle, request.words);
   PuzzleTry one{&puzzle, {}, variant, puzzle.id, !request.html.empty()};
   fs::path file;
   if (!request.solution) file = file_of(puzzle, request.file, LearnerProgress()[puzzle.id].file);
   one.source = request.solution ? puzzle.solution() : read_text(file);
+  if (!request.solution && request.file.empty()) context.note("runs " + file.string());
   if (!request.html.empty())
     check_output(request.html, request.force ? Overwrite::replace : Overwrite::refuse);
   if (!request.solution) one.file = file.filename().string();
@@ -152,7 +169,7 @@ int run_puzzle(const Context& context, const PuzzleRequest& request) {
   }
   if (!request.html.empty())
     write_file(context, request.html, request.force, answer_html(puzzle, done));
-  const bool is_right = print_answers(context, one, done, open, request.time_limit_s);
+  const bool is_right = print_answers(context, one, done, open, request);
   if (is_right && open.empty() && !request.solution && !context.json)
     context.print(next_steps(course, puzzle));
   return is_right ? 0 : 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <regex>
 
 #include "puzzle_course.hpp"
 
@@ -83,6 +84,29 @@ Loop loop_around(const std::string& source, int first, int last) {
     if (is_around && (out.first == 0 || each.last - each.first < out.last - out.first)) out = each;
   }
   return out;
+}
+
+std::vector<Loop> loops_around(const std::string& source, int line) {
+  std::vector<Loop> out;
+  for (const Loop& each : statements_of(source, {"for", "while"}))
+    if (each.first <= line && line <= each.last) out.push_back(each);
+  std::sort(out.begin(), out.end(),
+            [](const Loop& a, const Loop& b) { return a.last - a.first > b.last - b.first; });
+  return out;
+}
+
+std::string loop_variable(const std::string& line) {
+  static const std::regex head(R"(\bfor\s*\([^;=]*\b(\w+)\s*[={])");
+  std::smatch match;
+  return std::regex_search(line, match, head) ? match[1].str() : "";
+}
+
+Loop kernel_named(const std::string& source, const std::string& name) {
+  const int count = static_cast<int>(lines_of(source).size());
+  const int named = name.empty() ? 0 : line_with(source, "\"" + name + "\"", 1, count);
+  if (named == 0) return {1, count};
+  const int next = line_with(source, "* name = \"", named + 1, count);
+  return {named, next == 0 ? count : next - 1};
 }
 
 Loop guard_between(const std::string& source, int first, int last) {

@@ -21,6 +21,13 @@ Loop loop_around(const std::string& source, int first, int last);
 inline Loop loop_around(const std::string& source, int line) {
   return loop_around(source, line, line);
 }
+/// All of them around a line, the outermost first.
+std::vector<Loop> loops_around(const std::string& source, int line);
+/// "k" of "for (int k = 0; ..."; "" where the line begins no such loop.
+std::string loop_variable(const std::string& line);
+/// The kernel of that name, from the line with the name to its last one; all of the text where the
+/// name does not stand in it.
+Loop kernel_named(const std::string& source, const std::string& name);
 /// The outermost `if` that begins behind line `first` and before `last`, and has `last` in it.
 Loop guard_between(const std::string& source, int first, int last);
 /// The first barrier of the block behind line `first` and before `last` (both not counted); 0:

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "tessera/puzzle/limits.hpp"
+
 #if __has_include(<linux/landlock.h>)
 #include <linux/landlock.h>
 #endif
@@ -63,7 +65,7 @@ void allow_writing_only_in(const char*) {}
   constexpr rlim_t kMebibyte = 1 << 20;
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_DATA, 1024 * kMebibyte);
-  limit(RLIMIT_FSIZE, 8 * kMebibyte);
+  limit(RLIMIT_FSIZE, kMostFileBytes);
   std::signal(SIGXFSZ, SIG_IGN);  // what goes beyond is lost, and the program goes on
   allow_writing_only_in(folder);
   caged = true;

@@ -32,14 +32,20 @@ void suspect(Output& out, std::string cause, const Rule& rule) {
   out.suspects.push_back(
       {std::move(cause), filled(out.values.rows(), out.values.cols(), rule), {}, {}});
 }
+/// Only the products of k in [begin, end) are added up.
+void suspect_part(Output& out, std::string cause, index_t begin, index_t end, const Rule& a,
+                  const Rule& b) {
+  suspect(out, std::move(cause), sum(begin, end, a, b));
+  out.suspects.back().k_begin = begin, out.suspects.back().k_end = end;
+}
 
 /// Mistakes of tiles along k.
 void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Rule& b) {
   if (tile == 0 || tile >= K) return;
   const index_t last = (K - 1) / tile * tile;
-  suspect(out, "last-k-tile-dropped", sum(0, last, a, b));
+  suspect_part(out, "last-k-tile-dropped", 0, last, a, b);
   suspect(out, "sum-not-kept", sum(last, K, a, b));
-  suspect(out, "only-the-first-tile", sum(0, tile, a, b));
+  suspect_part(out, "only-the-first-tile", 0, tile, a, b);
   suspect(out, "same-tile-again",
           sum(
               0, K / tile * tile, [=](index_t i, index_t k) { return a(i, k % tile); },
@@ -72,10 +78,11 @@ void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Ru
 Output product_of(std::string name, index_t M, index_t N, index_t K, index_t tile, const Rule& a,
                   const Rule& b) {
   Output out = output(std::move(name), M, N, sum(0, K, a, b));
+  out.K = K, out.k_tile = tile;
   suspect_tiles(out, K, tile, a, b);
   suspect(out, "one-product", [=](index_t i, index_t j) { return a(i, K - 1) * b(K - 1, j); });
-  suspect(out, "loop-too-short", sum(0, K - 1, a, b));
-  suspect(out, "loop-too-short", sum(1, K, a, b));
+  suspect_part(out, "loop-too-short", 0, K - 1, a, b);
+  suspect_part(out, "loop-too-short", 1, K, a, b);
   if (M == K && K == N) {
     const Rule at = [=](index_t i, index_t j) { return a(j, i); };
     const Rule bt = [=](index_t i, index_t j) { return b(j, i); };

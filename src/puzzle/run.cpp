@@ -74,6 +74,9 @@ json outcome_of(const Output& m) {
   out["looks_like"] = suspect == nullptr ? "" : suspect->cause;
   out["sentence"] = suspect == nullptr ? "" : suspect->sentence;
   out["advice"] = suspect == nullptr ? "" : suspect->advice;
+  if (suspect != nullptr && suspect->k_end > 0)
+    out["sum"] = {
+        {"begin", suspect->k_begin}, {"end", suspect->k_end}, {"K", m.K}, {"tile", m.k_tile}};
   return out;
 }
 

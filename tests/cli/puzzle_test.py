@@ -2,6 +2,7 @@
 """The course: `tessera puzzle`, as a learner and a teacher use it. The texts of the course are run in book_test.py."""
 import concurrent.futures
 import ctypes
+import json
 import os
 import shutil
 import unittest
@@ -80,6 +81,7 @@ class Learner(Puzzle):
         self.assertIn(f"Edit {self.folder}/there/p14.cpp\n", self.puzzle("start", "p14", "./there/../there/").out)
         self.puzzle("start", "p14", ".", "--force")
         run = self.puzzle("run", "p14", "--naive", code=1)
+        self.assertIn("tessera puzzle run: runs p14.cpp\n", run.err)
         self.assertIn("out: " + buffer([[0, 0], [0, 0]]), run.out)
         self.assertIn("4 of 4 elements of C are wrong. The first: row 0, column 0: expected 4, got 0.", run.out)
         self.assertTrue(run.out.startswith("likely cause: nothing is filled in yet\n"), run.out)
@@ -92,6 +94,7 @@ class Learner(Puzzle):
         self.assertIn("s.a(row, col) = A(row, col)", lines[wrong["findings"][0]["line"] - 1])
         page = self.path("p14.html").read_text()
         self.assertIn("a barrier is missing", page)
+        self.assertRegex(page, r"race at p14.cpp:\d+, \d+ times")
         self.assertIn('<rect class="wrong"', page)
         self.assertIn("store to C", page)  # which lane touched what
         self.assertIn('<svg class="cells"', page)
@@ -137,8 +140,36 @@ class Learner(Puzzle):
             self.assertIn("race", kinds[1:])
         run = self.puzzle("run", "p09", code=1)
         self.assertNotIn("race", run.out)  # it is none: the one finding is the other's consequence
+        self.assertLess(run.out.index("likely cause"), run.out.index("out-of-bounds"))
+        self.assertRegex(run.out, r"  \d more findings follow from it: --all shows them")
+        self.assertIn("race", self.puzzle("run", "p09", "--all", code=1).out)
         run = self.puzzle("run", "p07", code=1)
         self.assertRegex(run.out, r"thread \(0,0,0\) waits at the barrier at p07.cpp:19, and 32 of 64 threads run to their end without it")
+
+    @COMPILES
+    def test_two_faults_are_two_findings(self):
+        text = self.solution("p17", "if (row < M && col < N) C(row, col) = sum;", "C(row, col) = sum;")
+        self.path("p17.cpp").write_text(text.replace("      t.barrier();\n      for", "      for"))
+        found = self.puzzle("run", "p17", "--json", code=1).json["cases"][-1]["findings"]
+        own = [(each["kind"], each["line"]) for each in found if not each["follows"]]
+        self.assertEqual([kind for kind, _ in own], ["out-of-bounds", "race"], found)
+        self.assertIn("outside-view", [each["kind"] for each in found if each["follows"]])
+
+    @COMPILES
+    def test_elements_that_nobody_read_are_placed_where_others_are(self):
+        self.path("p17.cpp").write_text(self.solution("p17", "k < K; k += T", "k + T <= K; k += T"))
+        found = self.puzzle("run", "p17", "--json", code=1).json["cases"][-1]["findings"]
+        self.assertEqual([(each["kind"], each["line"], each["follows"]) for each in found], [("never-read", 22, True), ("never-read", 23, True)])
+
+    @COMPILES
+    def test_what_ends_a_kernel_is_placed(self):
+        right = "    if (i < SIZE) out(i) = a(i) + 10;\n"
+        self.path("p04.cpp").write_text(self.solution("p04", right, "    for (volatile int n = 1; n > 0;) {\n    }\n" + right))
+        run = self.puzzle("run", "p04", "--time-limit", "1", code=1)
+        self.assertIn("the loop in line 14 never comes to its end", run.out)
+        self.assertIn("  endless at p04.cpp:14\n", run.out)
+        self.path("p04.cpp").write_text(self.solution("p04", right, "    *static_cast<volatile int*>(nullptr) = 1;\n" + right))
+        self.assertIn("it had touched no tensor, so it was in one of the lines 13 to 15", self.puzzle("run", "p04", code=1).out)
 
     @COMPILES
     def test_a_number_that_is_none_gets_a_word(self):
@@ -180,6 +211,17 @@ class Learner(Puzzle):
     def test_a_file_of_another_name_is_spoken_of_by_that(self):
         self.path("mine.cpp").write_text(self.solution("p03", "out(i) = a(i) + 10;", "out(i) = a(i + 1) + 10;"))
         self.assertIn("out-of-bounds at mine.cpp:12", self.puzzle("run", "p03", "mine.cpp", code=1).out)
+
+    def test_which_file_and_which_puzzle_come_next_is_said(self):
+        self.puzzle("start", "p04")
+        moved = self.puzzle("start", "4", "other").err
+        self.assertIn(f"takes this file from now on, no longer {self.folder}/p04.cpp", moved)
+        self.assertNotIn("from now on", self.puzzle("start", "4", "other", "--force").err)
+        self.assertIn("--naive belongs to p14: 'tessera puzzle run p14 --naive'", self.puzzle("run", "p16", "--naive", code=2).err)
+        done = {"file": "", "solved": [""], "hints": 0, "runs": 1}
+        for solved, following in (([], "p01"), (["p03", "p05"], "p06"), (["p04", "p26"], "p01")):
+            self.path("state/tessera/puzzles.json").write_text(json.dumps({"puzzles": dict.fromkeys(solved, done)}))
+            self.assertIn(f"next: tessera puzzle start {following}\n", self.puzzle("progress").out)
 
     def test_hints_come_one_by_one(self):
         self.assertEqual(self.puzzle("hint", "p16").out.count("Hint "), 1)

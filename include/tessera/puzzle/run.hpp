@@ -39,7 +39,8 @@ struct Input {
 struct Suspect {
   std::string cause;
   HostTensor<float> values;
-  std::string sentence, advice;  ///< the puzzle's own words; empty: those of the cause
+  std::string sentence, advice;    ///< the puzzle's own words; empty: those of the cause
+  index_t k_begin = 0, k_end = 0;  ///< the products that it adds up, of k in [begin, end); or 0, 0
 };
 /// The same as a rule.
 struct Known {
@@ -54,6 +55,7 @@ struct Output {
   HostTensor<float> values, expected;
   double tolerance = 0;           ///< of an element, absolute
   std::vector<Suspect> suspects;  ///< the likelier first
+  index_t K = 0, k_tile = 0;      ///< of a product; the tile along k, 0: there are none
 };
 
 Input input(std::string name, index_t rows, index_t cols, const Rule& rule);
