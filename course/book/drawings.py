@@ -94,13 +94,14 @@ def product(launch, tile="1,1,1", at="0,0", k="0", names="A,B,C", parts="1", sho
     whole, (tm, tn, tk), (i, j) = launch.product(), map(int, tile.split(",")), map(int, at.split(","))
     m, n, depth = map(int, shown.split(",")) if shown else whole
     step, parts, labels = int(k), int(parts), names.split(",")
-    size = max(6, min(34, 420 // (max(m, 1) + depth), 420 // (n + depth)))
+    rows, cols = max(m, 1, (i + 1) * tm), max(n, (j + 1) * tn)  # a tile may reach beyond the matrix
+    size = max(6, min(34, 390 // (rows + depth), 390 // (cols + depth)))
     ax, ay, bx, by = 24, 46 + depth * size, 50 + depth * size, 20
     drawing = Drawing(f"a product, tile ({i},{j}) of {labels[2]}, step {step}", fine=size < 10)
-    for x, y, name, rows, cols in ((ax + depth * size / 2, ay - 6, labels[0], whole[0], whole[2]),
+    for x, y, name, height, width in ((ax + depth * size / 2, ay - 6, labels[0], whole[0], whole[2]),
                                    (bx + n * size / 2, by - 6, labels[1], whole[2], whole[1]),
-                                   (bx + n * size / 2, ay + m * size + 16, labels[2], whole[0], whole[1])):
-        drawing.text(x, y, f"{name} ({rows},{cols})" + (", a corner" if shown else ""), "mid")
+                                   (bx + n * size / 2, ay + rows * size + 16, labels[2], whole[0], whole[1])):
+        drawing.text(x, y, f"{name} ({height},{width})" + (", a corner" if shown else ""), "mid")
 
     def matrix(x0, y0, rows, cols, kind):
         for row in range(rows):

@@ -56,30 +56,29 @@ std::string goals_text(const Context& context, const PuzzleCase& c) {
   return out;
 }
 
+/// `said`: the sentence that has just been said.
 std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
-                         const PuzzleFinding& f) {
-  std::string out = cat("  ", context.paint(f.kind, Ink::bold), place_text(attempt, f), "\n    ",
-                        f.problem, "\n");
-  for (const auto& [file, line] :
-       {std::pair{f.file, f.line}, std::pair{f.other_file, f.other_line}})
-    if (file == attempt.file && line > 0) out += source_line(attempt.source, line);
+                         const PuzzleFinding& f, std::string_view said) {
+  std::string out = cat("  ", context.paint(f.kind, Ink::bold), place_text(attempt, f), "\n");
+  if (!said.starts_with(f.problem)) out += "    " + f.problem + "\n";
+  for (const int line : lines_of_finding(attempt, f)) out += source_line(attempt.source, line);
   return out;
 }
 
 std::string findings_text(const Context& context, const PuzzleAttempt& attempt,
-                          const PuzzleFindings& findings, Shown shown) {
+                          const PuzzleFindings& findings, const Cause& cause, Shown shown) {
   const bool is_all = shown == Shown::all;
   const std::size_t most = is_all ? findings.own.size() : 3;
   std::string out;
   for (std::size_t i = 0; i < findings.own.size() && i < most; ++i)
-    out += finding_text(context, attempt, *findings.own[i]);
+    out += finding_text(context, attempt, *findings.own[i], cause.sentence);
   if (findings.own.size() > most)
     out += cat("  and ", findings.own.size() - most, " more: --all shows them\n");
   if (!findings.following.empty())
     out += cat("  ", following_text(findings), is_all ? ":\n" : ": --all shows them\n");
   if (is_all)
-    for (const auto* f : findings.following) out += finding_text(context, attempt, *f);
-  if (out.find("thread (") != std::string::npos)
+    for (const auto* f : findings.following) out += finding_text(context, attempt, *f, {});
+  if (cat(cause.sentence, out).find("thread (") != std::string::npos)
     out += context.paint("  threads and blocks are (x, y, z), elements (row, column)\n", Ink::dim);
   return out;
 }
@@ -228,6 +227,14 @@ std::string place_text(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   return f.count > 1 ? cat(at, ", ", f.count, " times") : at;
 }
 
+std::vector<int> lines_of_finding(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+  std::vector<int> out;
+  if (f.file == attempt.file && f.line > 0) out.push_back(f.line);
+  if (f.other_file == attempt.file && f.other_line > 0 && f.other_line != f.line)
+    out.push_back(f.other_line);
+  return out;
+}
+
 std::string wrong_elements(const PuzzleMatrix& m) {
   for (index_t i = 0; i < m.rows * m.cols; ++i) {
     if (!m.is_wrong(i)) continue;
@@ -285,7 +292,7 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
   if (!is_unfilled) out += "\n" + cause_text(context, cause);
   if (wrong != nullptr && (!is_unfilled || shown == Shown::all)) {
     const std::string findings =
-        findings_text(context, attempt, findings_of(attempt, *wrong, cause), shown);
+        findings_text(context, attempt, findings_of(attempt, *wrong, cause), cause, shown);
     if (!findings.empty()) out += "\n" + findings;
   }
   if (wrong != nullptr && !is_unfilled)

@@ -26,6 +26,8 @@ bool is_solved(const PuzzleAttempt& attempt);
 std::string wrong_elements(const PuzzleMatrix& matrix);
 /// " at p16.cpp:21, 12 times".
 std::string place_text(const PuzzleAttempt& attempt, const PuzzleFinding& finding);
+/// The learner's lines that it speaks of.
+std::vector<int> lines_of_finding(const PuzzleAttempt& attempt, const PuzzleFinding& finding);
 /// The line with its number, a caret below where a column is given; "" where there is no such line.
 std::string source_line(const std::string& source, int line, int column = 0);
 

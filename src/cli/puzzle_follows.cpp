@@ -48,7 +48,8 @@ bool follows_outside(const std::string& source, const PuzzleFinding& from, const
     return f.line == from.line &&
            (f.tensor == from.tensor || (!index.empty() && index == indices_of(line, from.tensor)));
   }
-  return (f.kind == "race" || is_of_values(f)) && f.memory == from.memory && is_at(f, from.line);
+  return (f.kind == "race" || is_of_values(f)) && f.memory == from.memory && is_at(f, from.line) &&
+         (f.memory == "global" || f.tensor == from.tensor);
 }
 
 /// The barrier that is missing orders this, too; so what is read meanwhile is old, or nothing yet.
@@ -64,6 +65,8 @@ bool follows_race(const std::string& source, const PuzzleFinding& from, const Pu
 }
 
 bool follows(const std::string& source, const PuzzleFinding& from, const PuzzleFinding& f) {
+  if (is_of_coverage(f) && is_of_coverage(from))
+    return is_at(f, from.line) && f.count == from.count;  // a thread that is kept away does neither
   if (is_of_coverage(f)) {
     const bool misplaces = from.is_outside() || is_race(from, "global");
     return is_of_end(from) || is_of_barrier(from) ||

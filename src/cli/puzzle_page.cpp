@@ -35,10 +35,12 @@ svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--rule);stroke-width:.
 .key.right{background:var(--right)}.key.wrong{background:var(--wrong)}.key.mixed{background:var(--mixed)}
 )";
 
+constexpr index_t kMostOfPage = 64;
+
 /// Cells of 16 units; a block's tile stands apart from the next.
 std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
   constexpr index_t size = 16, gap = 5, margin = 30;
-  const Picture p = picture_of(m, 64);
+  const Picture p = picture_of(m, kMostOfPage);
   const auto place = [&](index_t i, index_t tile) {
     return margin + i * size + (p.step == 1 && tile > 1 ? i / tile * gap : 0);
   };
@@ -69,22 +71,17 @@ std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
   return out + "</svg>\n";
 }
 
-std::string lines_html(const PuzzleAttempt& attempt,
-                       std::initializer_list<std::pair<int, int>> lines) {
+std::string lines_html(const std::string& lines) {
   std::string out;
-  for (const auto& [line, column] : lines) out += source_line(attempt.source, line, column);
-  if (out.empty()) return {};
-  std::string escaped_lines;
-  for (const auto& line : lines_of(out)) escaped_lines += escaped(line) + "\n";
-  return "<pre>" + escaped_lines + "</pre>\n";
+  for (const auto& line : lines_of(lines)) out += escaped(line) + "\n";
+  return out.empty() ? "" : "<pre>" + out + "</pre>\n";
 }
 
 std::string finding_html(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
-  const bool is_theirs = f.file == attempt.file;
-  std::string out = cat("<p><b>", f.kind, escaped(place_text(attempt, f)), "</b><br/>",
-                        escaped(f.problem), "</p>\n");
-  if (is_theirs) out += lines_html(attempt, {{f.line, 0}, {f.other_line, 0}});
-  return out;
+  std::string lines;
+  for (const int line : lines_of_finding(attempt, f)) lines += source_line(attempt.source, line);
+  return cat("<p><b>", f.kind, escaped(place_text(attempt, f)), "</b><br/>", escaped(f.problem),
+             "</p>\n", lines_html(lines));
 }
 
 std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c, const Cause& cause) {
@@ -104,8 +101,10 @@ std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c, const C
   for (const auto& m : c.outputs)
     if (m.wrong > 0)
       out += cat("<p class=\"dim\">", m.name, ", ", m.rows, " x ", m.cols,
-                 "<span class=\"key right\"></span>right<span class=\"key wrong\"></span>wrong"
-                 "<span class=\"key mixed\"></span>some of several</p>\n",
+                 "<span class=\"key right\"></span>right<span class=\"key wrong\"></span>wrong",
+                 picture_of(m, kMostOfPage).step > 1
+                     ? "<span class=\"key mixed\"></span>some of several</p>\n"
+                     : "</p>\n",
                  picture_svg(m, c));
   if (!c.pictures.empty())
     out +=
@@ -124,7 +123,7 @@ std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt) {
   std::string body = cat("<h1>", escaped(title), "</h1>\n");
   for (const auto& e : attempt.errors)
     body += cat("<p class=\"bad\">", escaped(e.message), "</p>\n",
-                lines_html(attempt, {{e.line, e.column}}));
+                lines_html(source_line(attempt.source, e.line, e.column)));
   const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
   if (is_solved(attempt)) {
     body += "<p class=\"good\">Solved.</p>\n";

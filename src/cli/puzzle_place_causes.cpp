@@ -117,11 +117,8 @@ std::string diagonal_advice(const std::string& source, const std::string& tensor
   for (int i = 1; i <= static_cast<int>(lines.size()); ++i) {
     const auto at = indices_of(line_of(source, i), tensor);
     if (at.size() != 2) continue;
-    const auto moves = [&](std::size_t mode, std::string_view a, std::string_view b) {
-      return has_word(at[mode], a) || has_word(at[mode], b);
-    };
-    const bool row_x = moves(0, "x", "col"), row_y = moves(0, "y", "row"),
-               col_x = moves(1, "x", "col"), col_y = moves(1, "y", "row");
+    const bool row_x = comes_from(source, at[0], ".x"), row_y = comes_from(source, at[0], ".y"),
+               col_x = comes_from(source, at[1], ".x"), col_y = comes_from(source, at[1], ".y");
     const std::string both = cat("in line ", i, " both indices of ", tensor, " move with ");
     if (row_x && col_x && !row_y && !col_y)
       return cat(both, "x, (", at[0], ", ", at[1], "): its row must move with y");
@@ -147,8 +144,11 @@ Blocks blocks_of(const PuzzleCase& c, const PuzzleMatrix& m) {
 Cause cause_of_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m) {
   const Blocks blocks = blocks_of(c, m);
   for (const auto& t : c.coverage)
-    if (t.is_output && t.written < t.elements && t.written > 0)
-      return of_unwritten(attempt, c, t, m, blocks.is_edge);
+    if (t.is_output && t.written < t.elements && t.written > 0) {
+      Cause out = of_unwritten(attempt, c, t, m, blocks.is_edge);
+      out.finding = find_finding(c, {"never-written"});
+      return out;
+    }
   const PuzzleCoverage* partial = nullptr;
   int whole = 0, inputs = 0;
   for (const auto& t : c.coverage) {

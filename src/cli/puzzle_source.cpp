@@ -5,6 +5,7 @@
 #include <cctype>
 #include <initializer_list>
 #include <regex>
+#include <set>
 
 #include "puzzle_course.hpp"
 
@@ -123,6 +124,23 @@ int barrier_between(const std::string& source, int first, int last) {
     if (is_of_block || line.find("});") != std::string::npos) return i;
   }
   return 0;
+}
+
+bool comes_from(const std::string& source, const std::string& text, std::string_view part) {
+  static const std::regex name(R"([A-Za-z_]\w*)");
+  std::set<std::string> seen;
+  std::vector<std::string> texts{text};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].find(part) != std::string::npos) return true;
+    const std::string here = texts[i];
+    for (std::sregex_iterator each(here.begin(), here.end(), name), end; each != end; ++each) {
+      if (!seen.insert(each->str()).second) continue;
+      std::smatch declared;
+      const std::regex begins("\\b" + each->str() + R"(\s*=\s*([^=;,][^;,]*))");
+      if (std::regex_search(source, declared, begins)) texts.push_back(declared[1]);
+    }
+  }
+  return false;
 }
 
 bool has_word(std::string_view text, std::string_view word) {

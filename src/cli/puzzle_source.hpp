@@ -33,6 +33,8 @@ Loop guard_between(const std::string& source, int first, int last);
 /// The first barrier of the block behind line `first` and before `last` (both not counted); 0:
 /// none.
 int barrier_between(const std::string& source, int first, int last);
+/// Does the text hold `part`, or a name whose declaration does, or one of whose names ...?
+bool comes_from(const std::string& source, const std::string& text, std::string_view part);
 /// Is `word` one of the words of the text?
 bool has_word(std::string_view text, std::string_view word);
 /// "row", "k + x" of "A(row, k + x)"; empty where the line has no such access, or another one too.

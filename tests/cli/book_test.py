@@ -82,6 +82,8 @@ class Book(unittest.TestCase):
                 self.assertEqual(shown[1].strip(), self.tessera("puzzle", "solution", name[:3]).strip())
                 self.assertRegex(shown[0], "// (FILL ME IN|CHANGE)")
                 self.assertIn('<span class="c1 fill">', text)
+                for width in re.findall(r'class="drawing" [^>]*min-width:(\d+)px" role="img" aria-label="a product', text):
+                    self.assertLessEqual(int(width), 347, "it is seen whole on a phone of 375 pixels")
                 self.assertIn(f"Puzzle {int(name[1:3])} complete", text)
 
     def test_links_lead_to_pages_and_nothing_comes_from_a_network(self):

@@ -95,6 +95,7 @@ class Learner(Puzzle):
         page = self.path("p14.html").read_text()
         self.assertIn("a barrier is missing", page)
         self.assertRegex(page, r"race at p14.cpp:\d+, \d+ times")
+        self.assertRegex(page, r"<pre> +\d+ \|.*\n +\d+ \|")
         self.assertIn('<rect class="wrong"', page)
         self.assertIn("store to C", page)  # which lane touched what
         self.assertIn('<svg class="cells"', page)
