@@ -45,5 +45,19 @@ TEST(CompilerMessages, ShortenValuesOfLayoutsAndNothingElse) {
   EXPECT_EQ(readable_messages(open, "mine.cpp"), open);
 }
 
+TEST(CompilerMessages, SayOfTemplatesTheirNames) {
+  EXPECT_EQ(
+      in_plain_words("no match for 'operator[]' (operand types are 'tessera::Tensor<float*, " +
+                     std::string(kLayout) + ", tessera::Whole>' and 'const int')"),
+      "no match for 'operator[]' (operand types are 'Tensor' and 'const int')");
+  EXPECT_EQ(in_plain_words("no matching function for call to "
+                           "'tessera::TensorCore<float>::mma(tessera::CpuThread<"
+                           "tessera::Dim3{32, 1, 1}, 32>&, int) const'"),
+            "mma() does not take what stands in its brackets");
+  EXPECT_EQ(in_plain_words("no matching function for call to 'mma'"),  // as Clang says it
+            "mma() does not take what stands in its brackets");
+  EXPECT_EQ(in_plain_words("tessera::operator<(a, b) is < c"), "operator<(a, b) is < c");
+}
+
 }  // namespace
 }  // namespace tessera::cli
