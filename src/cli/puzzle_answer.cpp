@@ -60,8 +60,11 @@ std::string goals_text(const Context& context, const PuzzleCase& c) {
 std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
                          const PuzzleFinding& f, std::string_view said) {
   std::string out = cat("  ", context.paint(f.kind, Ink::bold), place_text(attempt, f), "\n");
-  if (!said.starts_with(f.problem)) out += "    " + f.problem + "\n";
-  for (const int line : lines_of_finding(attempt, f)) out += source_line(attempt.source, line);
+  const auto lines = lines_of_finding(attempt, f);
+  const bool is_said = said.starts_with(f.problem);
+  if (is_said && lines.empty()) return {};
+  if (!is_said) out += "    " + f.problem + "\n";
+  for (const int line : lines) out += source_line(attempt.source, line);
   return out;
 }
 
@@ -221,9 +224,11 @@ std::string source_line(const std::string& source, int line, int column) {
 }
 
 std::string place_text(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
-  const std::string at = f.line == 0              ? ""
-                         : f.file == attempt.file ? cat(" at ", f.file, ":", f.line)
-                                                  : " at the library";
+  const bool is_behind = f.problem.find("last seen at ") != std::string::npos && f.other_line == 0;
+  const std::string at = f.line == 0 ? ""
+                         : f.file == attempt.file
+                             ? cat(is_behind ? ", last seen" : "", " at ", f.file, ":", f.line)
+                             : " at the library";
   return f.count > 1 ? cat(at, ", ", f.count, " times") : at;
 }
 

@@ -100,8 +100,10 @@ Cause cause_of_stale(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   const std::string fills = line_of(attempt.source, f.other_line);
   const bool is_guarded =
       fills.find("if (") != std::string::npos || fills.find('?') != std::string::npos;
-  if (f.other_file == attempt.file && !is_guarded) return cause("read-too-early", f.problem);
-  return cause("stale-edge");
+  if (f.other_file != attempt.file) return cause("stale-edge");
+  if (!is_guarded) return cause("read-too-early", f.problem);
+  return cause("stale-edge", cat("where the next tile reaches past the matrix, line ", f.other_line,
+                                 " loads nothing, and the old numbers count once more"));
 }
 
 }  // namespace
@@ -148,6 +150,8 @@ Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   }
   if (f.kind == "stack-overflow")
     return cause("crash", f.problem, "does the kernel call itself, or hold a large array?");
+  if (f.problem.find("SIGFPE") != std::string::npos)
+    return cause("crash", f.problem, "which whole number is divided by, with / or %, and is 0?");
   if (f.problem.find("bad_alloc") != std::string::npos)
     return cause("exception", f.problem,
                  "a program may have 1 GiB of memory, and a kernel needs none");

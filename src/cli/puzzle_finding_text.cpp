@@ -147,8 +147,11 @@ void place_end(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding&
       return has_word(line_of(attempt.source, line), t.tensor);
     });
   };
+  int end = kernel.last;  // the last line that is more than brackets
+  while (end > first && line_of(attempt.source, end).find_first_not_of(" {};") == std::string::npos)
+    --end;
   int last = first;
-  while (last < kernel.last && !touches(last)) ++last;
+  while (last < end && !touches(last)) ++last;
   int loops = 0, loop = 0;
   for (int i = first; i <= kernel.last; ++i)
     if (loop_around(attempt.source, i).first == i) ++loops, loop = i;

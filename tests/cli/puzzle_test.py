@@ -171,6 +171,10 @@ class Learner(Puzzle):
         self.assertIn("  endless at p04.cpp:14\n", run.out)
         self.path("p04.cpp").write_text(self.solution("p04", right, "    *static_cast<volatile int*>(nullptr) = 1;\n" + right))
         self.assertIn("it had touched no tensor, so it was in one of the lines 13 to 15", self.puzzle("run", "p04", code=1).out)
+        self.path("p04.cpp").write_text(self.solution("p04", right, "    if (i < SIZE) out(i) = a(i);\n    const int none = SIZE / (i - i);\n"))
+        out = self.puzzle("run", "p04", code=1).out
+        self.assertIn("crash, last seen at p04.cpp:14", out)
+        self.assertIn("which whole number is divided by", out)
 
     @COMPILES
     def test_a_number_that_is_none_gets_a_word(self):
