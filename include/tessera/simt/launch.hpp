@@ -119,15 +119,21 @@ struct CpuEntry {
                                                                    config.block, config.grid);
     std::apply([&](const Args&... each) { kernel(t, each...); }, args);
   }
-  static void run(void* self, int thread) { static_cast<const CpuEntry*>(self)->call(thread); }
-#if defined(__x86_64__)
+#if TESSERA_CHECK  // what a checked kernel calls takes its time: one path for every CPU
+  [[gnu::flatten]]
+#endif
+  static void
+  run(void* self, int thread) {
+    static_cast<const CpuEntry*>(self)->call(thread);
+  }
+#if defined(__x86_64__) && !TESSERA_CHECK
   [[gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,movbe"), gnu::flatten]] static void run_avx2(
       void* self, int thread) {
     static_cast<const CpuEntry*>(self)->call(thread);
   }
 #endif
   static BlockTask::Body body() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !TESSERA_CHECK
     if (vector_path() >= VectorPath::avx2) return run_avx2;
 #endif
     return run;
