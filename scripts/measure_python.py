@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import sys
 import time
@@ -67,16 +68,19 @@ def calls_of(extent):
 
 def measure_case(extent, number, rounds):
     calls = calls_of(extent)
-    names, seconds = list(calls), {name: [] for name in calls}
+    names, seconds, faults = list(calls), {name: [] for name in calls}, dict.fromkeys(calls, 0)
     for i in range(rounds):
         for name in names[i % len(names):] + names[:i % len(names)]:
             call = calls[name]
             time.sleep(0.2)
+            faults[name] -= resource.getrusage(resource.RUSAGE_SELF).ru_minflt
             start = time.perf_counter()
             for _ in range(number):
                 call()
             seconds[name].append(round((time.perf_counter() - start) / number, 10))
-    return {"extent": extent, "calls_in_a_row": number, "seconds": seconds}
+            faults[name] += resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    return {"extent": extent, "calls_in_a_row": number, "seconds": seconds,
+            "new_pages": {name: round(count / rounds / number) for name, count in faults.items()}}
 
 
 def measure(output, rounds):
@@ -116,11 +120,14 @@ def table(path):
         return "\nNot measured yet: `scripts/measure_python.py -o bench/results/python.json`.\n\n"
     document = json.loads(path.read_text())
     small, large = (case["seconds"] for case in document["cases"])
+    pages = document["cases"][1]["new_pages"]
     versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     out = ["", f"Medians of {document['rounds']} rounds, float32; {document['cpu_model']}, {document['num_cpus']} processors; {versions}; "
-           f"{document['date'][:10]}.", "", "| call | 2 x 2 | 1024 x 1024 |", "|---|--:|--:|"]
+           f"{document['date'][:10]}.", "", "| call | 2 x 2 | 1024 x 1024 | pages that the system gave and cleared for it |",
+           "|---|--:|--:|--:|"]
     for name in large:
-        out.append(f"| {name} | {time_text(statistics.median(small[name])) if name in small else ''} | {time_text(statistics.median(large[name]))} |")
+        times = [time_text(statistics.median(case[name])) if name in case else "" for case in (small, large)]
+        out.append(f"| {name} | {' | '.join(times)} | {pages[name]} |")
     out += ["", "| promised | measured | |", "|---|--:|---|"]
     out += [f"| {what} | {figure} | {'kept' if kept else '**not kept**'} |" for what, figure, kept in promises(small, large)]
     return "\n".join(out) + "\n\n"
