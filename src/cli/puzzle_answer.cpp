@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 /// Elements of a matrix. The puzzles that have flags print as much as their originals do.
 constexpr std::size_t kMostPrinted = 16, kMostOfOriginals = 100;
 constexpr index_t kMostCells = 48;
-constexpr std::size_t kLongestMessage = 240;  ///< of a compiler
+constexpr std::size_t kLongestMessage = 240;  ///< of a compiler, and a line of the source
 
 /// "3672.0", as the puzzles that this course contains print it.
 std::string element_text(double x) {
@@ -216,7 +216,7 @@ bool is_solved(const PuzzleAttempt& attempt) {
 std::string source_line(const std::string& source, int line, int column) {
   const auto lines = lines_of(source);
   if (line < 1 || line > static_cast<int>(lines.size())) return {};
-  const std::string& text = lines[static_cast<std::size_t>(line - 1)];
+  const std::string text = lines[static_cast<std::size_t>(line - 1)].substr(0, kLongestMessage);
   std::string out = fmt::format("    {:>4} | {}\n", line, text);
   if (column > 0 && column <= static_cast<int>(text.size()) + 1)
     out += fmt::format("         | {:>{}}\n", "^", column);

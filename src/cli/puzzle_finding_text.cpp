@@ -22,8 +22,9 @@ std::string shared_member(const std::string& source, const std::vector<int>& lin
   if (!std::regex_search(source, storage, declared)) return {};
   std::string names = "\\b" + storage[1].str() + R"(\.\w+)";
   const std::regex renamed(R"(auto[&\s]+(\w+)\s*=[^;]*)" + names);
-  for (const auto& line : lines_of(source))
-    if (std::regex_search(line, alias, renamed)) names += "|\\b" + alias[1].str() + R"((?=\())";
+  for (const auto& each : lines_of(source))
+    if (const std::string line = without_comment(each); std::regex_search(line, alias, renamed))
+      names += "|\\b" + alias[1].str() + R"((?=\())";
   const std::regex member(names);
   std::set<std::string> common;
   for (const int line : lines) {
@@ -153,8 +154,8 @@ void place_end(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding&
   int last = first;
   while (last < end && !touches(last)) ++last;
   int loops = 0, loop = 0;
-  for (int i = first; i <= kernel.last; ++i)
-    if (loop_around(attempt.source, i).first == i) ++loops, loop = i;
+  for (const Loop& each : loops_in(attempt.source))
+    if (first <= each.first && each.last <= kernel.last) ++loops, loop = each.first;
   const bool is_loop = f.kind == "endless" && loops == 1;
   if (is_loop || first == last) f.file = attempt.file, f.line = is_loop ? loop : first;
   f.problem += is_loop         ? cat("; the only loop is in line ", loop)

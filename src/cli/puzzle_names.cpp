@@ -1,7 +1,8 @@
 // Looks for names: see puzzle_names.hpp.
 #include "puzzle_names.hpp"
 
-#include <cctype>
+#include <algorithm>
+#include <cstdlib>
 #include <regex>
 #include <set>
 
@@ -23,8 +24,10 @@ std::string declared_extent(const std::string& kernel, const std::string& tensor
 
 std::string text_of(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   const Loop kernel = kernel_named(attempt.source, c.kernel);
+  const auto lines = lines_of(attempt.source);
   std::string out;
-  for (int i = kernel.first; i <= kernel.last; ++i) out += line_of(attempt.source, i) + "\n";
+  for (int i = kernel.first; i <= kernel.last; ++i)
+    out += without_comment(lines[static_cast<std::size_t>(i - 1)]) + "\n";
   return out;
 }
 

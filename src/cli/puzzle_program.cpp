@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostPrintedBytes = 2000;
+constexpr std::size_t kLongestLine = 4000;  ///< of a compiler: expressions are looked for in it
 
 /// The learner's name of the file, where it is one that messages can be searched for.
 std::string name_of(const PuzzleTry& one) {
@@ -182,7 +183,8 @@ std::vector<CompileError> compile_errors(const std::string& said, const std::str
   CompileError asked;  // the learner's line that the following error was reached from
   std::string somewhere;
   std::smatch match;
-  for (const auto& line : lines_of(said)) {
+  for (const auto& whole : lines_of(said)) {
+    const std::string line = whole.substr(0, kLongestLine);
     if (line.find("undefined reference to") != std::string::npos && somewhere.empty())
       somewhere = line.substr(line.find("undefined reference to"));
     if (!std::regex_match(line, match, place)) {

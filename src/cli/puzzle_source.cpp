@@ -42,8 +42,7 @@ std::size_t behind_statement(std::string_view text, std::size_t at) {
 std::vector<Loop> statements_of(const std::string& source,
                                 std::initializer_list<std::string_view> words) {
   std::string text;
-  const int count = static_cast<int>(lines_of(source).size());
-  for (int i = 1; i <= count; ++i) text += line_of(source, i) + "\n";
+  for (const auto& line : lines_of(source)) text += without_comment(line) + "\n";
   const auto number = [&](std::size_t at) {
     return 1 +
            static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
@@ -64,17 +63,22 @@ std::vector<Loop> statements_of(const std::string& source,
 
 }  // namespace
 
+std::string without_comment(const std::string& line) {
+  constexpr std::size_t most = 1000;
+  return line.substr(0, std::min(line.find("//"), most));
+}
+
 std::string line_of(const std::string& source, int line) {
   const auto lines = lines_of(source);
   if (line < 1 || line > static_cast<int>(lines.size())) return {};
-  const std::string& text = lines[static_cast<std::size_t>(line - 1)];
-  return text.substr(0, text.find("//"));
+  return without_comment(lines[static_cast<std::size_t>(line - 1)]);
 }
 
 int line_with(const std::string& source, std::string_view text, int first, int last) {
   const auto lines = lines_of(source);
   for (int i = std::max(first, 1); i <= last && i <= static_cast<int>(lines.size()); ++i)
-    if (line_of(source, i).find(text) != std::string::npos) return i;
+    if (without_comment(lines[static_cast<std::size_t>(i - 1)]).find(text) != std::string::npos)
+      return i;
   return 0;
 }
 
@@ -87,9 +91,13 @@ Loop loop_around(const std::string& source, int first, int last) {
   return out;
 }
 
+std::vector<Loop> loops_in(const std::string& source) {
+  return statements_of(source, {"for", "while"});
+}
+
 std::vector<Loop> loops_around(const std::string& source, int line) {
   std::vector<Loop> out;
-  for (const Loop& each : statements_of(source, {"for", "while"}))
+  for (const Loop& each : loops_in(source))
     if (each.first <= line && line <= each.last) out.push_back(each);
   std::sort(out.begin(), out.end(),
             [](const Loop& a, const Loop& b) { return a.last - a.first > b.last - b.first; });

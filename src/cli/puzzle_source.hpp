@@ -8,6 +8,8 @@
 
 namespace tessera::cli {
 
+/// Cut where it is longer than anybody writes: expressions are looked for in it.
+std::string without_comment(const std::string& line);
 /// Without its comment; "" where there is no such line.
 std::string line_of(const std::string& source, int line);
 /// The first line from `first` to `last` that holds `text`; 0: none does.
@@ -21,6 +23,7 @@ Loop loop_around(const std::string& source, int first, int last);
 inline Loop loop_around(const std::string& source, int line) {
   return loop_around(source, line, line);
 }
+std::vector<Loop> loops_in(const std::string& source);
 /// All of them around a line, the outermost first.
 std::vector<Loop> loops_around(const std::string& source, int line);
 /// "k" of "for (int k = 0; ..."; "" where the line begins no such loop.

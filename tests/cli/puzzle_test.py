@@ -279,6 +279,14 @@ BAD = {
 
 class BadInput(Puzzle):
     @COMPILES
+    def test_a_line_that_never_ends_is_read_all_the_same(self):
+        endless = f"    const auto text = \"{'x' * 300000}\";\n    static_cast<void>(text);\n"
+        self.path("p07.cpp").write_text(self.solution("p07", "    t.barrier();  // all values are there\n", endless))
+        self.assertIn("likely cause: a barrier is missing", self.puzzle("run", "p07", code=1).out)
+        self.path("p07.cpp").write_text(self.solution("p07", "    t.barrier();  // all values are there\n", endless.replace("const auto", "wrong")))
+        self.assertLess(len(self.puzzle("run", "p07", code=1).out), 2000)
+
+    @COMPILES
     def test_nothing_that_a_program_does_harms_anything_else(self):
         self.path("other").write_text("mine")
         branches = "".join(f"if (t.thread == 0 && how == {i}) {{ {what.replace('PATH', str(self.folder))} }}\n" for i, what in enumerate(BAD))
