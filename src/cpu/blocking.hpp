@@ -34,6 +34,10 @@ index_t most_in_place(index_t step, const void* data, int threads);
 /// Bytes of an A with contiguous rows that is better read where it lies.
 index_t most_of_a_in_place();
 
+/// Do rows `step` bytes apart push each other out of L2 where L3 is far, so that what is read twice
+/// is better packed?
+bool rows_meet(index_t step);
+
 /// How B is read once by a product with few rows: where it lies, copied block by block, or, where
 /// its columns are lines in memory, along these.
 enum class Stream : char { none, in_place, copied, lines };

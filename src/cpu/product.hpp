@@ -75,7 +75,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       // Rows of A are read where they lie. Packed, f32 on one thread of an EPYC (family 25),
       // 2026-11-21, % of peak: 768^3 94, not 97; 1024^3 96, 97; 2048^3 97, 97; 4000^3 93, 96.
       const bool a_lies_well = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
-      pack_a_ = !kAsItLies || !(a_lies_well || rows <= kernels_.rows || cols <= 2 * blocks_.nr);
+      const bool a_passes_once = rows <= kernels_.rows || cols <= blocks_.nr;
+      const bool a_stays =
+          (a_lies_well || cols <= 2 * blocks_.nr) && !rows_meet(call.a_row * bytes);
+      pack_a_ = !kAsItLies || !(a_passes_once || a_stays);
       const bool b_fits = b_is_small || blocks_.kc * b_step <= caches().l2 / 4;
       pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
                 !(rows <= 2 * kernels_.rows || b_fits);
