@@ -94,6 +94,7 @@ constexpr CauseWords kCauses[] = {
      "write zero where the element does not exist"},
     {"wrong-index", "an element is asked for that does not exist", "",
      "follow the index: which row and column does this thread mean?"},
+    {"loop-too-long", "a loop goes too far", "", "let it end before"},
     {"part-not-read", "part of an input is never read", "",
      "look at the bounds of the loop, and at the index"},
     {"edge", "the elements at the edge are wrong", "the inner ones are right",

@@ -55,6 +55,9 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   Cause of_coverage = cause_of_coverage(attempt, c, m);
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
   if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);
+  if (m.looks_like == "swapped-indices" && m.advice.empty())
+    return cause(m.looks_like, m.sentence,
+                 cat("y counts rows and x counts columns: ", m.name, "(row, col)"));
   if (!m.looks_like.empty()) return cause(m.looks_like, m.sentence, m.advice);
   return cause_of_places(c, m);
 }

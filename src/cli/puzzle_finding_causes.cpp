@@ -92,7 +92,20 @@ Cause cause_of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c,
           cat(f.problem, ": only ", t.read, " of ", t.elements, " elements of ", t.tensor,
               " were loaded"),
           "load every element of the tile that will be read, in a loop if a thread has several");
-  return cause("uninitialized", f.problem);
+  if (!is_shared)
+    return cause("uninitialized", f.problem,
+                 f.problem.find("variable") != std::string::npos ? "begin sums with 0" : "");
+  const bool is_all_read = std::all_of(c.coverage.begin(), c.coverage.end(), [](const auto& t) {
+    return t.is_output || t.read == t.elements;
+  });
+  const Loop around = loop_around(attempt.source, f.line);
+  const std::string variable = loop_variable(line_of(attempt.source, around.first));
+  if (is_all_read && !variable.empty())
+    return cause(
+        "uninitialized", f.problem,
+        cat("every element of the inputs is loaded: does the loop over ", variable, " in line ",
+            around.first, " go too far? Otherwise write 0 into the rest of the tile"));
+  return cause("uninitialized", f.problem, "write every element of a tile that will be read");
 }
 
 /// Where each round writes all of its elements, those that are old belong to another round.

@@ -1,5 +1,7 @@
 // An element that does not exist was asked for: by a thread too many, or by a wrong index?
 #include <algorithm>
+#include <optional>
+#include <regex>
 
 #include "puzzle_cause_parts.hpp"
 #include "puzzle_names.hpp"
@@ -54,6 +56,54 @@ bool is_swapped(const PuzzleCase& c, const PuzzleFinding& f) {
   return (row_is_x && x < f.extents[1]) || (col_is_y && y < f.extents[0]);
 }
 
+/// The index that is too large: its mode, and how it stands in the line ("" where it is not found).
+struct TooLarge {
+  std::size_t mode;
+  std::string index;
+};
+std::optional<TooLarge> too_large(const PuzzleFinding& f, const std::vector<std::string>& indices) {
+  for (std::size_t m = 0; m < std::min(f.element.size(), f.extents.size()); ++m)
+    if (f.element[m] >= f.extents[m])
+      return TooLarge{m, indices.size() == f.extents.size() ? indices[m] : ""};
+  return {};
+}
+
+/// Would the element exist with its row and column exchanged?
+bool exists_reversed(const PuzzleFinding& f) {
+  return f.element.size() == 2 && f.extents.size() == 2 && f.element[0] < f.extents[1] &&
+         f.element[1] < f.extents[0];
+}
+
+/// "for (int i = 0; i <= n; ++i)": one step more than n.
+bool counts_to_its_bound(const std::string& line, const std::string& variable) {
+  const std::regex header(cat(R"(\b)", variable, R"(\s*=\s*0\s*;\s*)", variable,
+                              R"(\s*<=[^;-]*;\s*(\+\+)", variable, "|", variable, R"(\s*\+\+))"));
+  return std::regex_search(line, header);
+}
+
+/// A loop whose variable is the index comes to what does not exist; empty id: none is sure to.
+Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
+                const TooLarge& at) {
+  const auto says = [&](const Loop& loop, const std::string& variable) {
+    return cause("loop-too-long",
+                 cat(f.problem, ": the loop in line ", loop.first, " takes ", variable, " too far"),
+                 cat("that loop may go on only while ", at.index, " < ",
+                     extent_name(attempt, c, f.tensor, at.mode, f.extents[at.mode])));
+  };
+  static const std::regex name(R"([A-Za-z_]\w*)");
+  for (std::sregex_iterator each(at.index.begin(), at.index.end(), name), end; each != end;
+       ++each) {
+    const std::string variable = each->str();
+    const Loop loop = loop_over(attempt.source, f.line, variable);
+    if (loop.first == 0) continue;
+    const bool is_one_too_far = f.element[at.mode] == f.extents[at.mode] &&
+                                counts_to_its_bound(line_of(attempt.source, loop.first), variable);
+    const bool is_index = at.index == variable && !exists_reversed(f);
+    if (is_one_too_far || is_index) return says(loop, variable);
+  }
+  return {};
+}
+
 Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f) {
   const bool is_empty = std::find(f.extents.begin(), f.extents.end(), 0) != f.extents.end();
   if (is_empty)
@@ -74,21 +124,38 @@ bool changes_in_place(const std::string& line, const std::string& tile) {
          line.find(tile + "(", assigns) != std::string::npos;
 }
 
-Cause of_shared(const PuzzleFinding& f, const std::string& line,
+Cause of_shared(const PuzzleCase& c, const PuzzleFinding& f, const std::string& line,
                 const std::vector<std::string>& indices) {
   if (f.extents.empty()) return cause("wrong-index", f.problem);
-  std::string last;
+  std::string last, all;
   for (const index_t each : f.extents) last += cat(last.empty() ? "" : ", ", each - 1);
+  for (const auto& each : indices) all += cat(all.empty() ? "" : ", ", each);
   if (changes_in_place(line, f.tensor))
     return cause("wrong-index", f.problem,
                  cat("the last element is (", last,
                      "); but to stay below it is not enough: what a "
                      "thread reads here no other one may write in the same round. So which threads "
                      "take part in a round?"));
-  return cause("wrong-index", f.problem,
-               cat("the last element is (", last, "): let only those threads read or write whose ",
-                   indices.empty() ? "element exists" : cat("(", indices.back(), ") exists"),
-                   ", or correct the index"));
+  const std::string where = cat("the last element is (", last, ")");
+  if (exists_reversed(f) && indices.size() == 2)
+    return cause("wrong-index", f.problem,
+                 cat(where, ", and the row comes first: do ", indices[0], " and ", indices[1],
+                     " stand the right way round?"));
+  const auto at = too_large(f, indices);
+  for (const std::size_t along : {0, 1})
+    if (at && f.element[at->mode] == f.thread[along] && c.block[along] > f.extents[at->mode])
+      return cause("wrong-index", f.problem,
+                   cat("the block has ", c.block[along], " threads along ", along == 0 ? "x" : "y",
+                       ": is the tile large enough for them? If it is, let only those threads read "
+                       "or write whose element exists"));
+  if (f.thread == std::array<index_t, 3>{})
+    return cause("wrong-index", f.problem,
+                 cat(where, "; the first thread already asks for more, so no guard is missing: ",
+                     all.empty() ? "the index is wrong" : cat("(", all, ") is wrong")));
+  return cause(
+      "wrong-index", f.problem,
+      cat(where, ": let only those threads read or write whose ",
+          all.empty() ? "element exists" : cat("(", all, ") exists"), ", or correct the index"));
 }
 
 /// Of a load into a tile, where the thread must write something all the same.
@@ -104,12 +171,30 @@ std::string zero_instead(const PuzzleAttempt& attempt, const PuzzleCase& c, cons
              indices[1], ") : 0.0f");
 }
 
+/// What a thread's index should be, where it exists and the thread asks for another one; -1: what
+/// it should be is not sure, or the thread is one too many.
+index_t own_index(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
+                  const std::optional<TooLarge>& at) {
+  const index_t x = place(c, f, 0), y = place(c, f, 1);
+  if (f.extents.size() == 1 && f.element.size() == 1 && c.grid[1] * c.block[1] == 1)
+    return f.element[0] != x && x < f.extents[0] ? x : -1;
+  if (!at || at->index.empty() || loop_around(attempt.source, f.line).first > 0) return -1;
+  const bool is_x = comes_from(attempt.source, at->index, ".x"),
+             is_y = comes_from(attempt.source, at->index, ".y");
+  if (is_x == is_y) return -1;
+  const index_t own = is_x ? x : y;  // the next element, as of a stencil, may be meant
+  return own < f.extents[at->mode] && f.element[at->mode] > own + 1 ? own : -1;
+}
+
 }  // namespace
 
 Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   const std::string line = line_of(attempt.source, f.line);
   const auto indices = indices_of(line, f.tensor);
-  if (f.memory == "shared") return of_shared(f, line, indices);
+  const auto at = too_large(f, indices);
+  if (at && !f.is_of_part && !is_swapped(c, f))
+    if (Cause loop = of_a_loop(attempt, c, f, *at); !loop.id.empty()) return loop;
+  if (f.memory == "shared") return of_shared(c, f, line, indices);
   if (f.is_of_part) return of_a_tile(c, f);
   if (is_swapped(c, f))
     return cause("swapped-access", f.problem,
@@ -117,16 +202,18 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   if (std::any_of(f.element.begin(), f.element.end(), [](const auto i) { return i < 0; }))
     return cause("wrong-index", f.problem,
                  "the index is below 0: what is it for block 0, thread 0?");
-  const index_t own = place(c, f, 0);
-  const bool is_line = f.extents.size() == 1 && c.grid[1] * c.block[1] == 1;
-  const bool has_own =
-      is_line && f.element.size() == 1 && f.element[0] != own && own < f.extents[0];
+  const index_t own = own_index(attempt, c, f, at);
+  const bool has_own = own >= 0;
   if (has_own || has_no_thread_too_many(c))
-    return cause("wrong-index", f.problem,
-                 has_own ? cat("that thread's own element is ", own,
-                               ": the index is wrong, and a guard would leave elements out")
-                         : cat("no thread is too many here, so the index is wrong: ",
-                               place_advice(attempt, c)));
+    return cause(
+        "wrong-index", f.problem,
+        has_own
+            ? cat("that thread's own ",
+                  f.extents.size() == 1 ? "element"
+                  : at && at->mode == 1 ? "column"
+                                        : "row",
+                  " is ", own, ": the index is wrong, and a guard would leave elements out")
+            : cat("no thread is too many here, so the index is wrong: ", place_advice(attempt, c)));
   const std::string zero = zero_instead(attempt, c, f, line, indices);
   if (!zero.empty()) return cause("guard", f.problem + ": that access must not happen", zero);
   return cause("guard", f.problem + ": that thread must be kept away",

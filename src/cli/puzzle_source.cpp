@@ -110,6 +110,13 @@ std::string loop_variable(const std::string& line) {
   return std::regex_search(line, match, head) ? match[1].str() : "";
 }
 
+Loop loop_over(const std::string& source, int line, const std::string& variable) {
+  Loop out;
+  for (const Loop& each : loops_around(source, line))
+    if (!variable.empty() && loop_variable(line_of(source, each.first)) == variable) out = each;
+  return out;
+}
+
 Loop kernel_named(const std::string& source, const std::string& name) {
   const int count = static_cast<int>(lines_of(source).size());
   const int named = name.empty() ? 0 : line_with(source, "\"" + name + "\"", 1, count);

@@ -28,6 +28,8 @@ std::vector<Loop> loops_in(const std::string& source);
 std::vector<Loop> loops_around(const std::string& source, int line);
 /// "k" of "for (int k = 0; ..."; "" where the line begins no such loop.
 std::string loop_variable(const std::string& line);
+/// The innermost loop around a line that has this variable.
+Loop loop_over(const std::string& source, int line, const std::string& variable);
 /// The kernel of that name, from the line with the name to its last one; all of the text where the
 /// name does not stand in it.
 Loop kernel_named(const std::string& source, const std::string& name);
