@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "puzzle_cause_parts.hpp"
+#include "puzzle_source.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
@@ -55,6 +56,15 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   Cause of_coverage = cause_of_coverage(attempt, c, m);
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
   if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);
+  if (stands_in(attempt.source, m.advice))  // so the numbers agree for another reason
+    return cause(
+        "not-all", m.sentence,
+        cat("'", m.advice, "' stands in your file: so which thread stores, and which element?"));
+  if (m.looks_like == "tile-transposed" && m.advice.empty() &&
+      stands_in(attempt.source, "(y, i)") && stands_in(attempt.source, "(i, x)"))
+    return cause(m.looks_like, m.sentence,
+                 "(y, i) and (i, x) are read, as they should be: look at the lines that store the "
+                 "tiles");
   if (m.looks_like == "swapped-indices" && m.advice.empty())
     return cause(m.looks_like, m.sentence,
                  cat("y counts rows and x counts columns: ", m.name, "(row, col)"));

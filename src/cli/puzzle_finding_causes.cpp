@@ -1,5 +1,6 @@
 // What a finding of the checker means for the one who wrote the line.
 #include <algorithm>
+#include <regex>
 
 #include "puzzle_cause_parts.hpp"
 #include "puzzle_names.hpp"
@@ -62,6 +63,13 @@ Cause cause_of_wait(const PuzzleAttempt& attempt) {
 Cause cause_of_meeting(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   const std::string line = line_of(attempt.source, f.line) + line_of(attempt.source, f.other_line);
   const bool is_atomic = line.find("atomic_add(") != std::string::npos;
+  static const std::regex stores_old(R"(\S\s*=\s*t\.atomic_add\()");
+  if (is_atomic && f.line == f.other_line && f.problem.find(" reads ") == std::string::npos &&
+      std::regex_search(line, stores_old))
+    return cause("needs-atomic",
+                 "t.atomic_add has stored the sum already: it gives back the number that was there "
+                 "before, and the line stores that over it",
+                 "t.atomic_add alone, without what stands before it");
   if (is_atomic && f.line == f.other_line)
     return cause("needs-atomic",
                  "the element is read besides: between that and the addition another thread adds",
@@ -142,15 +150,15 @@ std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   const index_t threads = c.grid[0] * c.grid[1] * c.block[0] * c.block[1];
   if (out != nullptr && out->elements > threads && c.grid[0] * c.grid[1] == 1)
     return cat("a thread has ", out->elements / threads,
-               " elements here: the first is its own number times those in that direction");
+               " elements here: does it come to all of them, and no other thread to these?");
   if (is_line && c.grid[0] == 1) return "each thread has its own element: out(t.thread)";
   const std::string x = block_name(attempt, c, 0), y = block_name(attempt, c, 1);
   if (is_line) return cat("the element's number is t.block.x * ", x, " + t.thread.x");
   if (c.grid[0] * c.grid[1] == 1) return "the row is t.thread.y, the column t.thread.x";
   if (c.grid[1] ==
       1)  // the blocks stand in a line: which part of the matrix is whose the puzzle says
-    return cat("t.block.y is always 0 here: each of the ", c.grid[0],
-               " blocks along x has a part of the result for itself");
+    return cat(stands_in(attempt.source, "block.y") ? "t.block.y is always 0 here: " : "",
+               "each of the ", c.grid[0], " blocks along x has a part of the result for itself");
   return cat("the row is t.block.y * ", y, " + t.thread.y, the column t.block.x * ", x,
              " + t.thread.x");
 }

@@ -68,11 +68,40 @@ void name_tile(const PuzzleAttempt& attempt, const TileNames& names, PuzzleFindi
 
 /// "a has 8 elements, 0 to 7", "A is 2 x 2".
 std::string extents_text(const std::string& name, const std::vector<index_t>& extents) {
+  if (extents.size() == 1 && extents[0] == 1) return cat(name, " has 1 element");
   if (extents.size() == 1)
     return cat(name, " has ", extents[0], " elements, 0 to ", extents[0] - 1);
   std::string out = name + " is ";
   for (const index_t& each : extents) out += cat(&each == &extents.front() ? "" : " x ", each);
   return out;
+}
+
+/// Where an index leads into another tensor, the line still means the one that stands in it.
+void name_meant(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
+  const std::string line = line_of(attempt.source, f.line);
+  if (!f.is_outside() || f.memory != "global" || f.file != attempt.file || has_word(line, f.tensor))
+    return;
+  std::set<std::string> names;
+  for (const auto& t : c.coverage)
+    if (has_word(line, t.tensor)) names.insert(t.tensor);
+  if (names.size() != 1) return;
+  replace_all(f.problem, ", of " + f.tensor, ", of " + *names.begin());
+  f.tensor = *names.begin();
+}
+
+/// The element directly behind the end of a line of elements, which the checker knows by its bytes.
+void name_next(const PuzzleCase& c, PuzzleFinding& f) {
+  const std::string behind = cat(" 0 bytes behind the end of ", f.tensor);
+  const auto at = f.problem.find(behind);
+  if (at == std::string::npos) return;
+  for (const auto& t : c.coverage) {
+    if (t.tensor != f.tensor || std::min(t.rows, t.cols) != 1) continue;
+    f.extents = {t.elements};
+    f.element = {t.elements};
+    f.problem.replace(at, behind.size(),
+                      cat(" ", f.tensor, "(", t.elements,
+                          "), which does not exist: ", extents_text(f.tensor, f.extents)));
+  }
 }
 
 /// "A(2,0), which does not exist: A is 2 x 2" instead of "element (2,0) of a view of which ...".
@@ -173,7 +202,9 @@ void name_elements(PuzzleAttempt& attempt) {
       place_coverage(attempt, c, f);
       place_end(attempt, c, f);
       name_tile(attempt, names, f);
+      name_meant(attempt, c, f);
       name_missing(c, f);
+      name_next(c, f);
       name_barrier(attempt, f);
       name_block(c, f);
     }

@@ -104,12 +104,22 @@ Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
   return {};
 }
 
-Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f) {
+Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f, const std::string& line) {
   const bool is_empty = std::find(f.extents.begin(), f.extents.end(), 0) != f.extents.end();
-  if (is_empty)
-    return cause(
-        "wrong-index", cat("the whole tile lies outside of ", f.tensor),
-        "the numbers of a tile count tiles, not elements: of A tile (0, k), of B tile (k, 0)");
+  if (is_empty) {
+    const std::string row = c.grid[1] > 1 ? "t.block.y" : "0",
+                      col = c.grid[0] > 1 ? "t.block.x" : "0";
+    const std::string outside = cat("the whole tile lies outside of ", f.tensor);
+    if (stands_in(line,
+                  cat("(", f.tensor, ", ", f.tensor == "A" ? row + ", k)" : "k, " + col + ")")))
+      return cause(
+          "wrong-index", outside,
+          "the numbers count tiles of the shape that stands in front of them: is it that of "
+          "one tile?");
+    return cause("wrong-index", outside,
+                 cat("the numbers of a tile count tiles, not elements: of A tile (", row,
+                     ", k), of B tile (k, ", col, ")"));
+  }
   if (c.block[1] > 1 && f.element.size() == 2 && f.extents.size() == 2)
     return cause(
         "wrong-index", f.problem,
@@ -195,7 +205,7 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   if (at && !f.is_of_part && !is_swapped(c, f))
     if (Cause loop = of_a_loop(attempt, c, f, *at); !loop.id.empty()) return loop;
   if (f.memory == "shared") return of_shared(c, f, line, indices);
-  if (f.is_of_part) return of_a_tile(c, f);
+  if (f.is_of_part) return of_a_tile(c, f, line);
   if (is_swapped(c, f))
     return cause("swapped-access", f.problem,
                  "the row comes first: what counts columns belongs behind the comma");

@@ -94,6 +94,27 @@ Cause of_numbers(const PuzzleMatrix& m) {
   return {};
 }
 
+/// The `if` around the only line of the learner's file that touches the tensor; 0: none is sure.
+int guard_of_store(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleCoverage& t) {
+  int line = 0;
+  for (const auto& each : c.accesses) {
+    if (each.tensor != t.tensor || each.file != attempt.file || each.line == line) continue;
+    if (line != 0) return 0;
+    line = each.line;
+  }
+  if (line_of(attempt.source, line).find("if (") != std::string::npos) return line;
+  return guard_between(attempt.source, kernel_named(attempt.source, c.kernel).first, line).first;
+}
+
+/// "the row is Y, the column X": do both stand in the file?
+bool has_places(const std::string& source, const std::string& advice) {
+  constexpr std::string_view row = "the row is ", col = ", the column ";
+  const auto middle = advice.find(col);
+  return advice.starts_with(row) && middle != std::string::npos &&
+         stands_in(source, advice.substr(row.size(), middle - row.size())) &&
+         stands_in(source, advice.substr(middle + col.size()));
+}
+
 Cause of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleCoverage& t,
                    const PuzzleMatrix& m, bool is_edge) {
   const index_t x = c.grid[0] * c.block[0], y = c.grid[1] * c.block[1];
@@ -105,10 +126,13 @@ Cause of_unwritten(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzz
                  cat("columns from ", y, " on are never written: along y there are ", y,
                      " threads, for ", t.cols, " columns"));
   if (is_edge) return cause("guard-too-strict");
-  return cause("never-written",
-               cat(t.elements - t.written, " of ", t.elements, " elements of ", t.tensor,
-                   " are never written"),
-               place_advice(attempt, c));
+  const std::string sentence = cat(t.elements - t.written, " of ", t.elements, " elements of ",
+                                   t.tensor, " are never written");
+  const std::string place = place_advice(attempt, c);
+  if (!has_places(attempt.source, place)) return cause("never-written", sentence, place);
+  const int guard = guard_of_store(attempt, c, t);
+  return cause("never-written", sentence,
+               guard > 0 ? cat("which threads pass the if in line ", guard, "?") : "");
 }
 
 /// Where a line asks for elements whose row and column both move with x, or both with y.

@@ -158,6 +158,23 @@ bool comes_from(const std::string& source, const std::string& text, std::string_
   return false;
 }
 
+bool stands_in(const std::string& source, const std::string& text) {
+  const auto dense = [](const std::string& from) {
+    std::string out;
+    for (const auto& line : lines_of(from))
+      for (const char c : without_comment(line))
+        if (c != ' ') out += c;
+    return out;
+  };
+  const std::string all = dense(source), wanted = dense(text);
+  const auto assigns = wanted.find('=');
+  if (wanted.empty() || all.find(wanted) != std::string::npos) return !wanted.empty();
+  if (assigns == std::string::npos) return false;
+  const std::string target = wanted.substr(0, assigns), begin = target + "=" + target + "+";
+  return wanted.starts_with(begin) &&
+         all.find(target + "+=" + wanted.substr(begin.size())) != std::string::npos;
+}
+
 bool has_word(std::string_view text, std::string_view word) {
   for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; ++at) {
     const std::size_t end = at + word.size();

@@ -40,6 +40,8 @@ Loop guard_between(const std::string& source, int first, int last);
 int barrier_between(const std::string& source, int first, int last);
 /// Does the text hold `part`, or a name whose declaration does, or one of whose names ...?
 bool comes_from(const std::string& source, const std::string& text, std::string_view part);
+/// Does all of `text` stand in the source already, comments, blanks and `x = x +` for `x +=` aside?
+bool stands_in(const std::string& source, const std::string& text);
 /// Is `word` one of the words of the text?
 bool has_word(std::string_view text, std::string_view word);
 /// "row", "k + x" of "A(row, k + x)"; empty where the line has no such access, or another one too.

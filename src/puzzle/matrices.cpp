@@ -139,10 +139,14 @@ Output product(std::string name, const Input& A, const Input& B, index_t tile) {
 }
 
 Output product_transposed(std::string name, const Input& A, const Input& B, index_t tile) {
-  return product_of(
+  Output out = product_of(
       std::move(name), A.values.rows(), B.values.rows(), A.values.cols(), tile,
       [&A](index_t i, index_t k) { return element(A, i, k); },
       [&B](index_t k, index_t j) { return element(B, j, k); });
+  for (auto& each : out.suspects)
+    if (each.cause == "wrong-tile")
+      each.advice = "of A tile (block.y, k), of B, which comes transposed, tile (block.x, k)";
+  return out;
 }
 
 }  // namespace tessera::puzzle
