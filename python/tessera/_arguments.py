@@ -30,16 +30,16 @@ def refuse(call: str, name: str, value: Any, expected: str) -> TypeError:
 
 def number(name: str, value: Any, call: str = "matmul") -> float:
     """A real number as a float. One whose gradient would be lost is none."""
-    if isinstance(value, (float, int)):
-        return float(value)
+    if isinstance(value, float):
+        return value
     if getattr(value, "requires_grad", False):
         raise refuse(call, name, value, "a number; it gets no gradient here: multiply the result by it instead")
     try:
         if not isinstance(value, (str, bytes)):
             return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
-    raise refuse(call, name, value, "a number, such as 2.0")
+    raise refuse(call, name, value, "a number, such as 2.0, of the range of a float64")
 
 
 def whole(name: str, value: Any, call: str = "matmul", least: int | None = None, bits: int = 31) -> int:
@@ -106,6 +106,26 @@ def bound(call: str, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any
         raise TypeError(f"{call}: {error}: expected {call}{_FORMS[call]}") from None
     found.apply_defaults()
     return tuple(found.arguments.values())
+
+
+def check_attention(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...], mask: tuple[int, ...] | None,
+                    broadcast: Any) -> None:
+    """ValueError where the shapes (..., L, D), (..., S, D) and (..., S, E) of an attention, or its mask's, do not fit. `broadcast`: the
+    framework's broadcast_shapes."""
+    if k[-1] != q[-1]:
+        raise ValueError(f"attention: k has shape {k}: expected (..., S, {q[-1]}) for q of shape {q}")
+    if v[-2] != k[-2]:
+        raise ValueError(f"attention: v has shape {v}: expected (..., {k[-2]}, E) for k of shape {k}")
+    try:
+        scores = (*broadcast(q[:-2], k[:-2], v[:-2]), q[-2], k[-2])
+    except (ValueError, RuntimeError):
+        raise ValueError(f"attention: the batches do not broadcast: q has shape {q}, k {k}, v {v}") from None
+    try:
+        fits = mask is None or broadcast(mask, scores)[-2:] == scores[-2:]
+    except (ValueError, RuntimeError):
+        fits = False
+    if not fits:
+        raise ValueError(f"attention: mask has shape {mask}: expected one that broadcasts to {scores}, (..., L, S)")
 
 
 def algorithm(value: Any, call: str = "matmul") -> str:

@@ -99,6 +99,14 @@ def check_writable(out):
         raise BufferError("matmul: out is an array of JAX, which cannot be written; take the result instead")
 
 
+def written(out):
+    """Tells PyTorch that a tensor has other elements now, so that no gradient is computed from those it had."""
+    if kind_of(out) == "torch" and not out.is_inference():
+        import torch
+        torch.autograd.graph.increment_version(out)
+    return out
+
+
 def assign(out, c):
     """Writes c to out, both on a GPU and of one shape, in the order of the library's own stream."""
     out[...] = c

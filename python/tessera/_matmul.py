@@ -77,7 +77,7 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
         options["stream"] = _arrays.stream_of(a)
         options["copy"] = lambda: _arrays.assign(result, c)
     _core.multiply(left, right, target, _given(bias, "bias"), _given(c, "c"), **options)
-    return out if out is not None else _arrays.finish(a, result)
+    return _arrays.written(out) if out is not None else _arrays.finish(a, result)
 
 
 def plan(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, beta=None, c=None, bias=None,

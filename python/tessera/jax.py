@@ -72,6 +72,9 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
     for name, x, meant in (("q", q, "(..., L, D)"), ("k", k, "(..., S, D)"), ("v", v, "(..., S, E)")):
         if x.ndim < 2:
             raise ValueError(f"attention: {name} has shape {x.shape}: expected {meant}")
+    _arguments.check_attention(q.shape, k.shape, v.shape, None if mask is None else mask.shape, np.broadcast_shapes)
+    if not jnp.issubdtype(q.dtype, jnp.floating):
+        raise TypeError(f"attention: q has elements of {q.dtype.name}: expected floating numbers; convert q, k and v first")
     scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
     how = _fixed("attention", scale, None, algorithm, threads, "scale")
     return _attention(q, k, v, mask, _arguments.flag("causal", causal, "attention"), how["alpha"], algorithm, threads)
@@ -207,7 +210,8 @@ def _compiled(how):
 
 @product_p.def_impl
 def _run(*operands, **how):
-    return _compiled(tuple(sorted(how.items())))(*operands)
+    with jax.disable_jit(False):  # else jit would call this again
+        return _compiled(tuple(sorted(how.items())))(*operands)
 
 
 def _product(a, b, transpose_a=False, transpose_b=False, **how):
@@ -240,7 +244,7 @@ def _summed_to(gradient, kind):
 
 
 def _rows(x):
-    return x.reshape(-1, x.shape[-1])
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def _transpose(dc, a, b, *, transpose_a, transpose_b, dtype, activation, **how):

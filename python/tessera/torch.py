@@ -13,6 +13,7 @@ import math
 from typing import Optional
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _arguments, _core
 from . import matmul as _multiply
@@ -53,6 +54,9 @@ def linear(x, weight, bias=None, *, activation=None, algorithm="auto", threads=N
     _check_tensors("linear", x=x, weight=weight, bias=bias)
     if weight.ndim != 2:
         raise ValueError(f"linear: weight has shape {tuple(weight.shape)}: expected (N, K)")
+    if x.ndim == 0 or x.shape[-1] != weight.shape[1]:
+        raise ValueError(f"linear: x has shape {tuple(x.shape)}: expected (..., {weight.shape[1]}) for a weight of shape "
+                         f"{tuple(weight.shape)}")
     kept = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, weight, bias))
     y = matmul(x, weight.mT, bias=bias, activation=None if kept else activation, algorithm=algorithm, threads=threads)
     return _ACTIVATIONS[_how("linear", 1.0, activation, algorithm, threads)["activation"]](y) if kept else y
@@ -68,11 +72,15 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
     for name, x, meant in (("q", q, "(..., L, D)"), ("k", k, "(..., S, D)"), ("v", v, "(..., S, E)")):
         if x.ndim < 2:
             raise ValueError(f"attention: {name} has shape {tuple(x.shape)}: expected {meant}")
+    if mask is not None and not isinstance(mask, torch.Tensor):
+        mask = torch.as_tensor(mask, device=q.device)
+    _arguments.check_attention(*(None if x is None else tuple(x.shape) for x in (q, k, v, mask)), torch.broadcast_shapes)
+    if not q.is_floating_point():
+        raise TypeError(f"attention: q has elements of {q.dtype}: expected floating numbers; convert q, k and v first")
     scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else _arguments.number("scale", scale, "attention")
     wide = q.dtype if q.dtype == torch.float64 else torch.float32
     scores = matmul(q, k.mT, alpha=scale, dtype=wide, algorithm=algorithm, threads=threads)  # (..., L, S)
     if mask is not None:
-        mask = torch.as_tensor(mask, device=q.device) if not isinstance(mask, torch.Tensor) else mask
         if mask.dtype != torch.bool and not mask.dtype.is_floating_point:
             raise TypeError(f"attention: mask has elements of {mask.dtype}: expected torch.bool, or floating numbers to add")
         scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
@@ -90,6 +98,9 @@ def _check_tensors(call, **given):
     for name, tensor in given.items():
         if not isinstance(tensor, torch.Tensor) and not (name == "bias" and tensor is None):
             raise _arguments.refuse(call, name, tensor, "a torch.Tensor; torch.as_tensor makes one")
+        if tensor is not None and not torch.compiler.is_compiling() and forward_ad.unpack_dual(tensor).tangent is not None:
+            raise NotImplementedError(f"{call}: {name} carries a tangent, and forward mode (jvp, jacfwd) is not supported: expected "
+                                      "reverse mode, such as backward(), torch.func.vjp or torch.func.jacrev")
 
 
 def _dtype(given):
@@ -124,7 +135,7 @@ def _check_matrices(a, b, bias):
 
 def _known(activation, dtype=torch.float32):
     if activation not in _ACTIVATIONS:
-        raise ValueError(f"matmul: unknown activation {activation!r}: expected {', '.join(map(repr, _ACTIVATIONS))}")
+        raise ValueError(f"matmul: unknown activation {activation!r}: expected None, {', '.join(map(repr, list(_ACTIVATIONS)[1:]))}")
     if activation in ("gelu", "silu") and not dtype.is_floating_point:
         raise TypeError(f"matmul: a product of {dtype} has no activation {activation!r}: expected None or 'relu'; "
                         "convert a and b to torch.float32 first")
@@ -195,15 +206,15 @@ def _summed_to(gradient, like):
     return gradient.sum_to_size(like.shape).to(like.dtype)
 
 
-def _before_activation(ctx, dy):
+def _before_activation(how, saved, dy):
     """dZ of Z = alpha * A B + bias. Z itself is computed again where its activation needs it."""
-    a, b, bias, y = ctx.saved_tensors
-    activation = ctx.how["activation"]
+    a, b, bias, y = saved
+    activation = how["activation"]
     if activation == "none":
         return dy
     if activation == "relu":
         return torch.ops.aten.threshold_backward(dy, y, 0)
-    z = torch.ops.tessera.matmul(a, b, bias, **{**ctx.how, "activation": "none"})
+    z = torch.ops.tessera.matmul(a, b, bias, **{**how, "activation": "none"})
     if activation == "gelu":
         return torch.ops.aten.gelu_backward(dy, z)
     share = torch.sigmoid(z)
@@ -211,14 +222,14 @@ def _before_activation(ctx, dy):
 
 
 def _backward(ctx, dy):
-    a, b, bias, _ = ctx.saved_tensors
-    dz = _before_activation(ctx, dy)
+    a, b, bias, _ = saved = ctx.saved_tensors  # read once: checkpoint() gives them once
+    dz = _before_activation(ctx.how, saved, dy)
     da = db = dbias = None
     if ctx.needs_input_grad[0]:
         da = _summed_to(_product(dz, b.mT, ctx.how), a)
     if ctx.needs_input_grad[1]:
         one = b.ndim == 2 and a.ndim > 2  # then one product sums over the batch too
-        left, right = (a.reshape(-1, a.shape[-1]), dz.reshape(-1, dz.shape[-1])) if one else (a, dz)
+        left, right = (a.flatten(0, -2), dz.flatten(0, -2)) if one else (a, dz)
         db = _summed_to(_product(left.mT, right, ctx.how), b)
     if bias is not None and ctx.needs_input_grad[2]:
         dbias = dz.sum(tuple(range(dz.ndim - 1))).to(bias.dtype)

@@ -209,6 +209,32 @@ def test_attention_hides_neither_nan_nor_infinity():
     assert not masked.any(), "a row that sees nothing is zero, whatever it does not see"
 
 
+@pytest.mark.parametrize("left, right", [((5, 0), (0, 3)), ((2, 5, 0), (0, 3)), ((2, 5, 7), (7, 0)), ((0, 5, 7), (7, 3))])
+def test_gradients_of_products_without_elements(left, right):
+    a, b = jnp.ones(left), jnp.ones(right)
+    da, db = jax.grad(lambda a, b: jnp.sin(tj.matmul(a, b)).sum(), (0, 1))(a, b)
+    assert da.shape == left and db.shape == right and not da.any() and not db.any()
+
+
+def test_without_jit_the_product_still_runs():
+    a, b = jnp.ones((3, 5)), jnp.ones((5, 4))
+    with jax.disable_jit():
+        assert (tj.matmul(a, b) == 5).all()
+        assert (jax.grad(lambda a: tj.linear(a, b).sum())(a) == 4).all()
+        assert tj.attention(a, a, a).shape == (3, 5)
+
+
+@pytest.mark.parametrize("how, message", [
+    ({"k": (2, 9, 6)}, r"attention: k has shape \(2, 9, 6\): expected \(..., S, 8\)"),
+    ({"v": (2, 7, 4)}, r"attention: v has shape \(2, 7, 4\): expected \(..., 9, E\)"),
+    ({"mask": (4, 4)}, r"attention: mask has shape \(4, 4\): expected one that broadcasts to \(2, 5, 9\)")])
+def test_attention_names_what_does_not_fit(how, message):
+    shapes = {"q": (2, 5, 8), "k": (2, 9, 8), "v": (2, 9, 4), **how}
+    given = {name: jnp.ones(shape) for name, shape in shapes.items()}
+    with pytest.raises(ValueError, match=message):
+        tj.attention(given.pop("q"), given.pop("k"), given.pop("v"), **given)
+
+
 def test_shard_map_with_gradients():
     mesh = jax.make_mesh((2,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
     a, b = random(8, 5, dtype=np.float64), random(5, 3, dtype=np.float64, seed=1)

@@ -329,3 +329,58 @@ def test_runs_on_the_caller_s_stream():
 def test_the_examples_of_the_document():
     found = doctest.testfile(str(ROOT / "docs/torch.md"), module_relative=False)
     assert found.attempted > 8 and found.failed == 0
+
+
+def test_forward_mode_is_refused_and_not_zero():
+    a, b = random(3, 5), random(5, 4)
+    for call in (lambda x: tt.matmul(x, b), lambda x: tt.linear(x, b.mT)):
+        with pytest.raises(NotImplementedError, match="carries a tangent.*expected reverse mode"):
+            torch.func.jvp(call, (a,), (a,))
+    with pytest.raises(NotImplementedError, match="attention: q carries a tangent"):
+        torch.func.jvp(lambda x: tt.attention(x, x, x), (a,), (a,))
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "gelu", "silu"])
+def test_a_checkpoint_computes_the_same_gradients(activation):
+    from torch.utils.checkpoint import checkpoint
+    weight = random(4, 5)
+    kept, again = (random(3, 5, grad=True) for _ in range(2))
+    tt.linear(kept, weight, activation=activation).sum().backward()
+    checkpoint(lambda x: tt.linear(x, weight, activation=activation), again, use_reentrant=False).sum().backward()
+    close(again.grad, kept.grad)
+    checkpoint(lambda x: tt.matmul(x, weight.mT, activation=activation), again, use_reentrant=False).sum().backward()
+
+
+@pytest.mark.parametrize("left, right", [((2, 5, 0), (0, 3)), ((2, 5, 7), (7, 0)), ((0, 5, 7), (7, 3))])
+def test_gradients_of_products_without_elements(left, right):
+    a, b = random(*left, grad=True), random(*right, grad=True)
+    tt.matmul(a, b).sum().backward()
+    assert a.grad.shape == left and b.grad.shape == right and not a.grad.any() and (not b.grad.any())
+
+
+def test_a_written_tensor_is_not_used_for_an_older_gradient():
+    weight, out = random(5, 3, grad=True), random(5, 3)
+    y = (weight * out).sum()
+    tessera.matmul(random(5, 4), random(4, 3), out=out)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+    with torch.inference_mode():
+        inside = torch.empty(5, 3)
+        assert tessera.matmul(random(5, 4), random(4, 3), out=inside) is inside
+
+
+@pytest.mark.parametrize("how, error, message", [
+    ({"k": (2, 9, 6)}, ValueError, r"attention: k has shape \(2, 9, 6\): expected \(..., S, 8\)"),
+    ({"v": (2, 7, 4)}, ValueError, r"attention: v has shape \(2, 7, 4\): expected \(..., 9, E\)"),
+    ({"k": (3, 9, 8)}, ValueError, "attention: the batches do not broadcast"),
+    ({"mask": (4, 4)}, ValueError, r"attention: mask has shape \(4, 4\): expected one that broadcasts to \(2, 5, 9\)")])
+def test_attention_names_what_does_not_fit(how, error, message):
+    shapes = {"q": (2, 5, 8), "k": (2, 9, 8), "v": (2, 9, 4), **how}
+    given = {name: random(*shape) for name, shape in shapes.items()}
+    with pytest.raises(error, match=message):
+        tt.attention(given.pop("q"), given.pop("k"), given.pop("v"), **given)
+    q = torch.ones(2, 3, dtype=torch.int32)
+    with pytest.raises(TypeError, match="attention: q has elements of torch.int32: expected floating numbers"):
+        tt.attention(q, q, q)
+    with pytest.raises(ValueError, match=r"linear: x has shape \(2, 3\): expected \(..., 4\)"):
+        tt.linear(random(2, 3), random(5, 4))

@@ -21,6 +21,7 @@ class Other:
 
 @pytest.mark.parametrize("named, message", [
     ({"alpha": "2"}, "alpha is '2', a str: expected a number, such as 2.0"),
+    ({"alpha": 10**400}, "alpha is an int: expected a number, such as 2.0, of the range of a float64"),
     ({"alpha": None}, "alpha is None: expected a number"),
     ({"alpha": 1j}, "alpha is 1j, a complex: expected a number"),
     ({"alpha": np.ones(2)}, r"alpha is array\(\[1., 1.\]\), a ndarray: expected a number"),
