@@ -130,6 +130,13 @@ int explain(const Context& context, const PuzzleRequest& request) {
   return 0;
 }
 
+/// A name for a copy of it that no other copy has: p05.cpp.bak, p05.cpp.bak2, ...
+fs::path free_backup(const fs::path& file) {
+  fs::path out = file.string() + ".bak";
+  for (int i = 2; fs::exists(out); ++i) out = cat(file.string(), ".bak", i);
+  return out;
+}
+
 int reset(const Context& context, const PuzzleRequest& request) {
   const auto course = course_of(request);
   const Puzzle& puzzle = find_puzzle(course, request.id);
@@ -137,11 +144,12 @@ int reset(const Context& context, const PuzzleRequest& request) {
   const std::string known = progress[puzzle.id].file;
   const fs::path file = known.empty() ? learners_file(puzzle, "") : fs::path(known);
   std::string kept;
-  if (fs::exists(file)) {
-    kept = file.string() + ".bak";
+  const bool is_there = fs::exists(file);
+  if (is_there && read_text(file) != puzzle.start()) {  // an unfilled file is nobody's work
+    kept = free_backup(file).string();
     fs::rename(file, kept);
   }
-  write_start(puzzle, file, false);
+  if (!is_there || !kept.empty()) write_start(puzzle, file, false);
   LearnerProgress::update(context, [&](auto& all) {
     all.forget(puzzle.id);
     all[puzzle.id].file = file.string();

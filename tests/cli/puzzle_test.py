@@ -112,6 +112,15 @@ class Learner(Puzzle):
         self.assertNotIn("FILL ME IN", self.path("p14.cpp.bak").read_text())
         self.assertEqual(self.puzzle("progress", "--json").json["solved"], 0)
 
+    def test_no_reset_loses_what_was_written(self):
+        self.puzzle("start", "p05")
+        for name in ("p05.cpp.bak", "p05.cpp.bak2"):
+            self.path("p05.cpp").write_text(name)
+            self.assertIn(f"what you had is {self.folder}/{name}", self.puzzle("reset", "p05").out)
+            self.assertNotIn(".bak", self.puzzle("reset", "p05").out)  # it is unfilled: there is nothing to keep
+        self.assertEqual([self.path(name).read_text() for name in ("p05.cpp.bak", "p05.cpp.bak2")], ["p05.cpp.bak", "p05.cpp.bak2"])
+        self.assertFalse(self.path("p05.cpp.bak3").exists())
+
     @COMPILES
     def test_an_unfilled_file_prints_its_numbers_only_when_asked_for(self):
         self.puzzle("start", "p16")
