@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "bench_support.hpp"
@@ -168,6 +169,16 @@ TEST(BenchJson, ReadsBack) {
   }
   EXPECT_EQ(to_markdown(after), to_markdown(before));
   EXPECT_EQ(to_csv(after), to_csv(before));
+}
+
+TEST(BenchJson, WholeNanosecondsComeBackToTheLastBit) {
+  BenchResults results = made_results();
+  for (int ns = 25; ns < 20000; ns += 200) {
+    auto& sample = results.rows[0].samples[0];
+    sample.seconds = std::chrono::duration<double>(std::chrono::nanoseconds(ns)).count();
+    const BenchResults after = parse_bench_json(to_json(results), "text");
+    ASSERT_EQ(after.rows[0].samples[0].seconds, sample.seconds) << ns << " ns";
+  }
 }
 
 TEST(BenchJson, NumbersThatJsonLacksAreNull) {
