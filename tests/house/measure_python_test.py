@@ -20,15 +20,16 @@ class Table(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "kept.json"
             path.write_text(json.dumps({"rounds": 3, "cpu_model": "CPU", "num_cpus": 2, "date": "2026-11-22T01:00", "versions": {"NumPy": "2"},
-                                        "cases": [{"extent": 2, "seconds": small}, {"extent": 1024, "seconds": large}]}))
+                                        "cases": [{"extent": 2, "seconds": small}, {"extent": 1024, "seconds": large,
+                                                                                   "new_pages": {name: 7 for name in large}}]}))
             return script.table(path)
 
     def test_times_and_promises(self):
         text = self.table({script.NUMPY: [1e-6, 1e-6, 9e-6], script.TESSERA: [2e-6, 3e-6, 10e-6]},
                           {script.NUMPY: [0.02] * 3, script.TESSERA: [0.0102, 0.01, 0.02], script.OUT: [0.01] * 3, script.C: [0.01] * 3,
                            script.TESSERA_JAX: [0.011] * 3, script.JNP: [0.01] * 3})
-        self.assertIn("| numpy.matmul | 1.00 us | 20.00 ms |", text)
-        self.assertIn("| cblas_sgemm, from C |  | 10.00 ms |", text)
+        self.assertIn("| numpy.matmul | 1.00 us | 20.00 ms | 7 |", text)
+        self.assertIn("| cblas_sgemm, from C |  | 10.00 ms | 7 |", text)
         self.assertIn("beyond numpy.matmul | +1.00 us | kept |", text)
         self.assertIn("tessera.matmul(a, b): within 3 % of the call from C | +2.0 % | kept |", text)
         self.assertIn("tessera.matmul(a, b): at least as fast as numpy.matmul | 1.96 x | kept |", text)
