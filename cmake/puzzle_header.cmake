@@ -3,7 +3,7 @@
 set(header ${PROJECT_SOURCE_DIR}/include/tessera/puzzle/run.hpp)
 set(folder ${CMAKE_BINARY_DIR}/compiled_headers/tessera/puzzle)
 set(compiled ${folder}/run.hpp.gch)
-set(options -std=c++20 -O0 -w -DTESSERA_CHECK=1 -ftrivial-auto-var-init=pattern -fstack-clash-protection -ffp-contract=off -pthread)
+set(options -std=c++20 -O0 -w -DTESSERA_CHECK=1 -ftrivial-auto-var-init=pattern -fstack-clash-protection -ffp-contract=off -fsanitize=bounds -pthread)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tessera/*)  # of all of them it must be the newer
 file(MAKE_DIRECTORY ${folder})
 file(CREATE_LINK ${header} ${folder}/run.hpp SYMBOLIC)

@@ -15,4 +15,6 @@ inline void spec(tessera::puzzle::Run& run) {
            "this is the transpose times A: columns are multiplied",
            "multiply rows: s.a(row, k) and s.a(col, k)"}});
   run.launch("2 x 2 in one block of 3 x 3", Dim3{1}, TimesTranspose{}, A, C);
+  run.goal("elements that are read from global memory", double(run.total().global_load_bytes) / 4,
+           4, "multiply from the tile: s.a(row, k) and s.a(col, k), not A");
 }

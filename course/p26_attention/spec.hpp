@@ -1,31 +1,92 @@
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "tessera/puzzle/run.hpp"
 
-/// What the puzzle computes, and what well-known mistakes of it do.
-struct AttentionRule {
-  const tessera::puzzle::Input &Q, &K, &V;
-  double divisor = 4;
-  bool has_columns_of_k = false, has_total = true, overflows = false;
-
-  double operator()(tessera::index_t i, tessera::index_t d) const {
-    double total = 0, sum = 0, largest = 0;
-    for (const bool is_sum : {false, true})
-      for (tessera::index_t j = 0; j < 16; ++j) {
-        double score = 0;
-        for (tessera::index_t k = 0; k < 16; ++k)
-          score += double(Q.values(i, k)) * (has_columns_of_k ? K.values(k, j) : K.values(j, k));
-        score /= divisor;
-        if (!is_sum) largest = j == 0 ? score : std::max(largest, score);
-        if (!is_sum) continue;
-        if (overflows && !std::isfinite(std::exp(float(score)))) return std::nan("");
-        const double weight = std::exp(score - largest);
-        total += weight;
-        sum += weight * V.values(j, d);
-      }
-    return has_total ? sum / total : sum;
-  }
+/// What a well-known mistake of the puzzle does differently.
+struct Slip {
+  enum Score { right, columns_of_k, rows_of_v, rows_j_of_q, all_the_same, goes_on } score;
+  enum Weight { exp_of_score, no_exp, exp_in_total_only, exp_behind_total, overflows } weight;
+  double factor = 0.25;
+  int divisions = 1;  ///< by the total
 };
+
+inline tessera::puzzle::Rule attention(const tessera::puzzle::Input& Q,
+                                       const tessera::puzzle::Input& K,
+                                       const tessera::puzzle::Input& V, const Slip& slip = {}) {
+  using tessera::index_t;
+  const auto product = [&](index_t i, index_t j, double sum) {
+    for (index_t d = 0; d < 16; ++d) {
+      const double q = Q.values(slip.score == Slip::rows_j_of_q ? j : i, d);
+      sum += q * (slip.score == Slip::columns_of_k ? K.values(d, j)
+                  : slip.score == Slip::rows_of_v  ? V.values(j, d)
+                                                   : K.values(j, d));
+    }
+    return sum;
+  };
+  std::vector<double> out(256);
+  for (index_t i = 0; i < 16; ++i) {
+    double score[16] = {}, sum = 0, total = 0;
+    for (index_t j = 0; j < 16 && slip.score != Slip::all_the_same; ++j) {
+      sum = product(i, j, slip.score == Slip::goes_on ? sum : 0);
+      score[j] = sum * slip.factor;
+    }
+    const double largest = *std::max_element(score, score + 16);
+    for (index_t j = 0; j < 16; ++j) {
+      const double less = score[j] - largest, power = std::exp(less);
+      const bool adds_scores = slip.weight == Slip::no_exp || slip.weight == Slip::exp_behind_total;
+      const double weight = slip.weight == Slip::no_exp              ? less
+                            : slip.weight == Slip::exp_in_total_only ? score[j]
+                                                                     : power;
+      const bool is_infinite = !std::isfinite(std::exp(float(score[j])));
+      total += slip.weight == Slip::overflows && is_infinite ? std::nan("")
+               : adds_scores                                 ? less
+                                                             : power;
+      for (index_t d = 0; d < 16; ++d) out[std::size_t(i * 16 + d)] += weight * V.values(j, d);
+    }
+    for (index_t d = 0; d < 16; ++d)
+      out[std::size_t(i * 16 + d)] /= std::pow(total, slip.divisions);
+  }
+  return [out](index_t i, index_t d) { return out[std::size_t(i * 16 + d)]; };
+}
+
+/// Each as an output that a learner may get.
+inline std::vector<tessera::puzzle::Known> slips(const tessera::puzzle::Input& Q,
+                                                 const tessera::puzzle::Input& K,
+                                                 const tessera::puzzle::Input& V) {
+  const char* const wrong = "all-wrong";
+  const char* const divide = "score[j] = sum / 4: 4 is the square root of the width";
+  const char* const power = "score[j] = exp(score[j] - largest), then total += score[j]";
+  const auto is = [&](const Slip& slip) { return attention(Q, K, V, slip); };
+  return {{wrong, is({.factor = 1}), "the scores are not divided by 4", "score[j] = sum / 4"},
+          {wrong, is({.factor = 4}), "the scores are multiplied by 4, not divided", divide},
+          {wrong, is({.factor = 1. / 16}), "the scores are divided by 16, not by 4", divide},
+          {"other-product", is({.score = Slip::columns_of_k}), "this is Q * K, not Q * K^T",
+           "row j of K: s.k(j, d)"},
+          {"other-product", is({.score = Slip::rows_of_v}), "the scores are those of Q and V",
+           "row j of K: s.k(j, d)"},
+          {"other-product", is({.score = Slip::rows_j_of_q}),
+           "row j of Q is multiplied with row j of K",
+           "my row of Q, row j of K: Q(row, d) and s.k(j, d)"},
+          {wrong, is({.score = Slip::all_the_same}),
+           "each row of out is the mean of all rows of V: the 16 scores of a row are the same",
+           "row j of K in each, s.k(j, d), and score[j] = sum / 4, with sum a float and = instead "
+           "of +="},
+          {wrong, is({.score = Slip::goes_on}), "each score holds the scores before it",
+           "the sum of a score begins with 0 for each j"},
+          {wrong, is({.weight = Slip::no_exp}), "the weights are the scores, without exp", power},
+          {wrong, is({.weight = Slip::exp_in_total_only}),
+           "the total is that of the exps, but the weights are the scores without exp", power},
+          {wrong, is({.weight = Slip::exp_behind_total}),
+           "the total adds up scores of which exp is not taken yet", power},
+          {wrong, is({.divisions = 0}), "the weights of a row do not sum to 1",
+           "total is the sum of all exps of the row"},
+          {wrong, is({.divisions = 2}), "the weights are divided by their total twice",
+           "the last line divides by total: divide nowhere else"},
+          {"not-finite", is({.weight = Slip::overflows}), "exp of a large score is infinite",
+           "subtract the largest: std::exp(score[j] - largest)"}};
+}
 
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
@@ -36,17 +97,8 @@ inline void spec(tessera::puzzle::Run& run) {
                            [&](index_t i, index_t j) { return double(m.values(i, j)) * scale; });
     };
     const auto Q = part("Q", 1), K = part("K", 2), V = part("V", 3);
-    auto out = puzzle::output("out", 16, 16, AttentionRule{Q, K, V});
-    puzzle::expect_mistakes(
-        out, {{"all-wrong", AttentionRule{Q, K, V, 1}, "the scores are not divided by 4",
-               "score[j] = sum / 4"},
-              {"other-product", AttentionRule{Q, K, V, 4, true}, "this is Q * K, not Q * K^T",
-               "row j of K: s.k(j, d)"},
-              {"all-wrong", AttentionRule{Q, K, V, 4, false, false},
-               "the weights of a row do not sum to 1", "total is the sum of all exps of the row"},
-              {"not-finite", AttentionRule{Q, K, V, 4, false, true, true},
-               "exp of a large score is infinite",
-               "subtract the largest: std::exp(score[j] - largest)"}});
+    auto out = puzzle::output("out", 16, 16, attention(Q, K, V));
+    puzzle::expect_mistakes(out, slips(Q, K, V));
     out.tolerance = 1e-4 * std::max(1.0, scale * 8);
     const bool is_large = scale > 1;
     run.launch_with({.is_brief = is_large}, is_large ? "large scores" : "16 tokens, width 16",

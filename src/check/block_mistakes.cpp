@@ -186,6 +186,7 @@ void BlockRecorder::fails(const BlockFault& fault) {
   mistake.other_here = fault.other_here;
   if (waits) mistake.other_thread = fault.other;
   mistake.repeats = has_met(fault.here) || has_met(fault.other_here);
+  mistake.is_exact = fault.here.line > 0;
   mistake.detail = fault.text;
   mistake.advice = fault.advice;
   mistake.barrier = epoch_;

@@ -24,6 +24,7 @@ struct Mistake {
   bool is_atomic = false, other_is_atomic = false;
   bool same_value = false;
   bool repeats = false;       ///< of early_return: threads that ended have passed that barrier
+  bool is_exact = false;      ///< of faults: it happened there, and was not last seen there
   std::uint32_t barrier = 0;  ///< of faults: barriers of the block so far, plus 1
   int object = -1;            ///< what is accessed, as a number within its block
   int thread = -1, other_thread = -1;

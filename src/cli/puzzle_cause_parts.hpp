@@ -16,6 +16,8 @@ Cause told_by(const PuzzleFinding& finding, Cause cause);
 
 /// From the checker's findings, which are certain; empty id: they say nothing of it.
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c);
+/// From what simt/array_bounds.hpp says of an index; empty id: it does not.
+Cause cause_of_local_array(const std::string& problem);
 /// An access to an element that does not exist.
 Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f);
 /// Two threads that nothing orders, in shared memory.

@@ -52,6 +52,13 @@ Cause cause_of_goal(const PuzzleCase& c, const PuzzleGoal& goal) {
   return cause("goal", numbers, goal.advice.empty() ? worst_access(c) : goal.advice);
 }
 
+/// There is no outcome. Outside of a kernel a program can only print why it dies.
+Cause cause_of_death(const PuzzleAttempt& attempt) {
+  for (const auto& line : lines_of(attempt.printed))
+    if (Cause out = cause_of_local_array(line); !out.id.empty()) return out;
+  return cause(attempt.timed_out ? "endless" : "crash", attempt.end);
+}
+
 Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m) {
   Cause of_coverage = cause_of_coverage(attempt, c, m);
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
@@ -82,7 +89,7 @@ const PuzzleCase* wrong_case(const PuzzleAttempt& attempt) {
 
 Cause cause_of(const PuzzleAttempt& attempt) {
   if (!attempt.errors.empty()) return cause("does-not-compile");
-  if (!attempt.outcome) return cause(attempt.timed_out ? "endless" : "crash", attempt.end);
+  if (!attempt.outcome) return cause_of_death(attempt);
   const PuzzleCase* const c = wrong_case(attempt);
   if (c == nullptr) return cause("spec", attempt.outcome->error);
   const bool is_kernel = c->block[0] > 0;

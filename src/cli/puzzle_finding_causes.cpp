@@ -1,6 +1,7 @@
 // What a finding of the checker means for the one who wrote the line.
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "puzzle_cause_parts.hpp"
 #include "puzzle_names.hpp"
@@ -127,6 +128,25 @@ Cause cause_of_stale(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
                                  " loads nothing, and the old numbers count once more"));
 }
 
+/// An index outside of a local array in a line whose arrays are all asked for by a loop's variable.
+Cause of_loop_over_array(const std::string& source, const PuzzleFinding& f) {
+  static const std::regex size(R"( of a local array, which is a '[^\[]*\[(\d+)\]')"),
+      index(R"(\[\s*([^\]]*?)\s*\])");
+  std::smatch array;
+  if (!std::regex_search(f.problem, array, size)) return {};
+  const std::string line = line_of(source, f.line);
+  std::set<std::string> indices;
+  for (std::sregex_iterator each(line.begin(), line.end(), index), end; each != end; ++each)
+    indices.insert((*each)[1]);
+  if (indices.size() != 1) return {};
+  const std::string variable = *indices.begin();
+  const Loop loop = loop_over(source, f.line, variable);
+  if (loop.first == 0) return {};
+  return cause("loop-too-long",
+               cat(f.problem, ": the loop in line ", loop.first, " takes ", variable, " too far"),
+               cat("that loop may go on only while ", variable, " < ", array[1].str()));
+}
+
 }  // namespace
 
 const PuzzleFinding* find_finding(const PuzzleCase& c,
@@ -163,6 +183,12 @@ std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c) {
              " + t.thread.x");
 }
 
+Cause cause_of_local_array(const std::string& problem) {
+  if (problem.find(" of a local array, which is ") == std::string::npos) return {};
+  return cause("wrong-index", problem,
+               "the elements of float x[N] are x[0] to x[N - 1]: a loop goes on while j < N");
+}
+
 Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   if (f.kind == "endless") {
     const int loop = loop_around(attempt.source, f.line).first;
@@ -171,6 +197,8 @@ Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   }
   if (f.kind == "stack-overflow")
     return cause("crash", f.problem, "does the kernel call itself, or hold a large array?");
+  if (const Cause loop = of_loop_over_array(attempt.source, f); !loop.id.empty()) return loop;
+  if (const Cause outside = cause_of_local_array(f.problem); !outside.id.empty()) return outside;
   if (f.problem.find("SIGFPE") != std::string::npos)
     return cause("crash", f.problem, "which whole number is divided by, with / or %, and is 0?");
   if (f.problem.find("bad_alloc") != std::string::npos)

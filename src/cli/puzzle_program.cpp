@@ -52,6 +52,7 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
     bodies += "}\n";
     entries += cat("{\"", one.name, "\", &", one.name, "::spec},\n");
   }
+  includes += "#if !defined(__CUDACC__)\n#include \"tessera/puzzle/array_bounds.hpp\"\n#endif\n";
   return cat(includes, bodies, "int main(int argc, char** argv) {\n",
              "  const tessera::puzzle::Entry entries[] = {\n", entries,
              "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
@@ -79,14 +80,17 @@ bool compile_in(const fs::path& folder, std::string& said) {
                                  "-DTESSERA_CHECK=1",
                                  "-ftrivial-auto-var-init=pattern",
                                  "-fstack-clash-protection",
-                                 "-ffp-contract=off"};
+                                 "-ffp-contract=off",
+                                 "-fsanitize=bounds"};
   for (auto& each : compiled_headers(at)) words.push_back(std::move(each));
-  for (const auto& each : {"-I" + at.include.string(), std::string("main.cpp"), std::string("-o"),
-                           std::string("puzzle")})
-    words.push_back(each);
-  for (auto& each : link_words(at)) words.push_back(std::move(each));
+  for (const char* each : {"-pthread", "-c", "main.cpp", "-o", "main.o"}) words.emplace_back(each);
+  words.push_back("-I" + at.include.string());
   const std::string file = (folder / "said").string();
-  const bool good = run_compiler(words, file, folder.string()).good();
+  // Linked by a call of its own: with the option it would ask for the sanitizer's library.
+  std::vector<std::string> link{"main.o", "-o", "puzzle"};
+  for (auto& each : link_words(at)) link.push_back(std::move(each));
+  const bool good = run_compiler(words, file, folder.string()).good() &&
+                    run_compiler(link, file, folder.string()).good();
   said = read_text(file);
   return good;
 }

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "block_state.hpp"
+#include "fault_scope.hpp"
+#include "tessera/simt/array_bounds.hpp"
 
 namespace tessera {
 
@@ -30,6 +32,31 @@ std::string describe(const char* kind, const Wait& wait) {
 }
 
 }  // namespace
+
+namespace detail {
+
+namespace {
+/// What the running thread is ended for; line 0: for something else.
+struct OutsideArray {
+  Here here;
+  const char* array = "";
+  std::int64_t index = 0;
+};
+thread_local OutsideArray outside_array;
+
+std::string outside_array_text() {
+  return cat("index ", outside_array.index, " of a local array, which is a ", outside_array.array);
+}
+}  // namespace
+
+void fail_outside_array(Here here, const char* array, std::int64_t index) {
+  outside_array = {here, array, index};
+  if (!faults_are_taken())
+    std::fprintf(stderr, "%s:%d: %s\n", here.file, here.line, outside_array_text().c_str());
+  __builtin_trap();
+}
+
+}  // namespace detail
 
 std::string BlockScheduler::State::kernel_and_block() const {
   return cat("kernel ", task.kernel_name, ", block ", to_string(task.block));
@@ -174,6 +201,7 @@ void BlockScheduler::State::wait_after_failure(int thread) {
 }
 
 std::string BlockScheduler::State::crash_text() const {
+  if (detail::outside_array.here.line > 0) return detail::outside_array_text();
   switch (crash_signal) {
     case SIGFPE: return "an arithmetic fault, such as an integer divided by zero (SIGFPE)";
     case SIGILL: return "an illegal instruction (SIGILL)";
@@ -213,8 +241,10 @@ void BlockScheduler::State::taken_off() {
                 : taken_by == Fault::crash     ? BlockFault::Kind::crashed
                                                : BlockFault::Kind::overflowed,
         .thread = thread,
+        .here = detail::outside_array.here,
         .address = reinterpret_cast<std::uintptr_t>(fault_address)},
        [&] { return fault_error(thread); });
+  detail::outside_array = {};
   abandoned = true;
   leave(*current, main);
 }

@@ -127,6 +127,8 @@ void make_thread_ready() {
 
 }  // namespace
 
+bool faults_are_taken() { return active.owns != nullptr; }
+
 FaultScope::FaultScope(const FaultHandler& handler) : outer_(active) {
   active = handler;
   make_thread_ready();

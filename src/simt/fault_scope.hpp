@@ -20,6 +20,9 @@ struct FaultHandler {
   void* context = nullptr;
 };
 
+/// Does a scope of this OS thread take faults?
+bool faults_are_taken();
+
 class FaultScope {
  public:
   explicit FaultScope(const FaultHandler& handler);

@@ -31,11 +31,12 @@ class CompiledHeader(harness.CommandTest):
         for library in cases.options.build.glob("libtessera.*"):
             self.path("lib/" + library.name).symlink_to(library)
         self.path("lib/compiled_headers").symlink_to(COMPILED)
-        self.path("c++").write_text(f'#!/bin/sh\n"{cases.options.compiler}" $MORE -H "$@" 2> "{self.folder}/read"\n')
+        self.path("c++").write_text(f'#!/bin/sh\n"{cases.options.compiler}" $MORE -H "$@" 2>> "{self.folder}/read"\n')
         self.path("c++").chmod(0o755)
 
     def is_used(self, **more):
         """In a run that solves a puzzle: GCC notes it with '!', one that does not fit with 'x'."""
+        self.path("read").write_text("")
         env = harness.environment(XDG_STATE_HOME=str(self.folder), TESSERA_COURSE=str(cases.ROOT / "course"), CXX=str(self.path("c++")), **more)
         run = subprocess.run([self.path("bin/tessera"), "puzzle", "run", "p01", "--solution"], capture_output=True, text=True, env=env)
         self.assertIn("Puzzle 1 complete", run.stdout, run.stderr)

@@ -186,6 +186,13 @@ class Learner(Puzzle):
         self.assertIn("which whole number is divided by", out)
 
     @COMPILES
+    def test_an_index_outside_of_a_local_array_is_named_outside_of_kernels_too(self):
+        wrong = "static int one(int i) {\n  const int strides[3] = {5, 3, 1};\n  return strides[i];\n}\nconst Layout by_rows(tuple(3, 5), tuple(5, one(3)));"
+        self.path("p01.cpp").write_text(self.solution("p01", "constexpr Layout by_rows(tuple(3, 5), tuple(5, 1));", wrong))
+        out = self.puzzle("run", "p01", code=1).out
+        self.assertRegex(out, r"likely cause: an element is asked for.*\n  p01.cpp:9: index 3 of a local array, which is a 'int \[3\]'")
+
+    @COMPILES
     def test_a_number_that_is_none_gets_a_word(self):
         self.path("p07.cpp").write_text(self.solution("p07", "    t.barrier();  // all values are there\n"))
         run = self.puzzle("run", "p07", code=1)
