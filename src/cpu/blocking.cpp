@@ -13,55 +13,46 @@ namespace tessera::cpu {
 
 namespace {
 
-/// `extent` in equal parts of at most `most`, each a multiple of `unit`.
-index_t even_part(index_t extent, index_t most, index_t unit) {
-  const index_t parts = std::max<index_t>(1, ceil_div(extent, std::max(most, unit)));
-  return round_up(ceil_div(extent, parts), unit);
-}
-
 /// Slabs are so many words deep, or a multiple: as deep as an instruction of a tile unit, which
 /// adds up its words in two chains (TDPBF16PS), so that a cut elsewhere would give other roundings.
 constexpr index_t kSlabUnit = 16;
 
-/// Rows of B a page apart meet in the same sets of L2 where the system gives huge pages: so many
-/// are held side by side at most. (M,4096,4096) on the Xeon with huge pages, GFLOP/s: M = 32, kc
-/// 128 29, 64 66; M = 128, kc 256 29, packed 78.
-constexpr index_t kPageRows = 64;
-
 /// Products of few rows: M up to `panels_of_a` panels. Memory gives 31 GB/s when 8 to 16 rows of B
 /// are read side by side, 13 GB/s with 32 and more; sums that are stored and taken up again cost
 /// more the shorter kc is. (M,4096,4096), f32, one thread of an EPYC (family 25), 2026-11-21,
-/// GFLOP/s: M = 8: kc 8 40, 16 57, 32 50; M = 16: kc 64 74, 128 71; M = 32: kc 128 89, 192 87, 256
-/// 86; M = 64: kc 128 95, 256 99, copied 91; M = 128: kc 256 105, not streamed 100.
+/// GFLOP/s: M = 32: kc 128 89, 192 87, 256 86; M = 64: kc 128 95, 256 99, copied 91; M = 128: kc
+/// 256 105, not streamed 100.
 struct FewRows {
   index_t panels_of_a;
   Stream stream;
   index_t kc, panels;
 };
-constexpr FewRows kInPlace[] = {{1, Stream::in_place, 16, 16},
-                                {2, Stream::in_place, 64, 8},
-                                {4, Stream::in_place, 128, 12},
-                                {20, Stream::in_place, 256, 12}};
-constexpr FewRows kSweep{1, Stream::in_place, 64, 86}, kCopied{12, Stream::copied, 128, 12},
+constexpr FewRows kInPlace[] = {{4, Stream::in_place, 128, 12}, {20, Stream::in_place, 256, 12}};
+constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kCopied{12, Stream::copied, 128, 12},
     kTransposed{12, Stream::copied, 512, 2}, kTransposedLines{1, Stream::copied, 2048, 1},
     kLines{1, Stream::lines, 0, 0};
 
-/// One or two rows: what it costs is reading B.
-bool sweeps(const BlockingInput& in) { return in.M <= 2; }
+/// Rows up to which B is swept. Where L3 is far, rows of B that are held side by side would push
+/// each other out of L2, as pages apart as they are: (32,4096,4096), f32, one thread of that Xeon,
+/// ms: in two sweeps of 16 rows 13.8, in place 16.3.
+index_t sweep_rows() { return l3_is_far() ? 32 : 16; }
+/// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
+constexpr index_t kSweepBytes = 4096;
+
+/// One or two rows of a B that lies along its columns.
+bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_in_rows; }
 
 const FewRows* few_rows(const BlockingInput& in) {
   const auto if_few = [&](const FewRows& few) {
     return in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;  // measured with 8 rows
   };
-  if (!in.b_in_rows && sweeps(in))
-    return in.b_in_lines && in.b_as_it_lies ? &kLines : &kTransposedLines;
+  if (is_narrow(in)) return in.b_in_lines && in.b_as_it_lies ? &kLines : &kTransposedLines;
   if (!in.b_in_rows) return if_few(kTransposed);
   if (!in.b_as_it_lies) return if_few(kCopied);
-  if (sweeps(in)) return &kSweep;
+  if (in.M <= sweep_rows()) return &kSweep;
+  if (l3_is_far()) return nullptr;
   for (const FewRows& few : kInPlace) {
-    const auto* found = if_few(few);
-    if (found == nullptr) continue;
-    return l3_is_far() && found->kc > 2 * kPageRows ? nullptr : found;
+    if (if_few(few) != nullptr) return &few;
   }
   return nullptr;
 }
@@ -160,8 +151,7 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr) {
 Blocking block(const BlockingInput& in) {
   // A panel of transposed B takes as many lines side by side as it has columns. (1,4096,4096)',
   // f32: one vector of them 6.8 GFLOP/s, three 4.6.
-  const bool narrow = sweeps(in) && !in.b_in_rows;
-  const int nr = panel_columns(in.N, in.lanes, narrow ? 1 : in.vectors);
+  const int nr = panel_columns(in.N, in.lanes, is_narrow(in) ? 1 : in.vectors);
   const index_t nr_most = index_t{in.lanes} * in.vectors;
   const FewRows* few = few_rows(in);
   if (few == &kLines) {  // one slab: the sums of some lines stay in registers
@@ -174,21 +164,23 @@ Blocking block(const BlockingInput& in) {
             .stream = Stream::lines,
             .stream_panels = 1};
   }
-  if (few == nullptr || in.N < 8 * nr_most || in.K < 2 * few->kc)
+  const bool sweeps = few == &kSweep;
+  if (few == nullptr || in.N < 8 * nr_most || in.K < (sweeps ? 128 : 2 * few->kc))
     return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes, in.N <= 2 * nr_most), nr);
   Blocking out{};
   out.nr = nr;
   out.stream = few->stream;
-  const bool holds_rows = few->stream == Stream::in_place && l3_is_far();
-  out.kc = holds_rows ? std::min(few->kc, kPageRows) : few->kc;
+  out.kc = sweeps ? even_part(in.K, few->kc, kSlabUnit) : few->kc;
   // A block that is fetched ahead takes at most 5/8 of L2.
   const index_t most_panels = caches().l2 * 5 / 8 / (out.kc * nr * in.word_bytes);
   out.stream_panels = std::clamp<index_t>(few->panels, 1, std::max<index_t>(1, most_panels));
   out.mc = round_up(in.M, in.mr);
   // Rows of B are read along a job's columns, and memory wants long pieces: two jobs for each
   // thread. (1,4096,4096), f32, 2 threads, GFLOP/s: 21 with two, 12 with four.
-  const index_t most = std::max<index_t>(ceil_div(in.N, 2 * in.threads), 4 * nr_most);
-  out.nc = in.threads == 1 ? round_up(in.N, nr) : even_part(in.N, most, nr);
+  const index_t job =
+      in.threads == 1 ? in.N : std::max(ceil_div(in.N, 2 * in.threads), 4 * nr_most);
+  const index_t most = sweeps && in.M > 4 ? std::min(job, kSweepBytes / in.word_bytes) : job;
+  out.nc = even_part(in.N, most, sweeps ? in.lanes : nr);
   return out;
 }
 

@@ -3,12 +3,19 @@
 // micro-tile.
 #pragma once
 
+#include <algorithm>
+
 #include "tessera/core/config.hpp"
 
 namespace tessera::cpu {
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 constexpr index_t round_up(index_t a, index_t b) { return ceil_div(a, b) * b; }
+/// `extent` in equal parts of at most `most`, each a multiple of `unit`.
+constexpr index_t even_part(index_t extent, index_t most, index_t unit) {
+  const index_t parts = std::max<index_t>(1, ceil_div(extent, std::max(most, unit)));
+  return round_up(ceil_div(extent, parts), unit);
+}
 
 /// Bytes of data cache as one core sees it.
 struct Caches {
@@ -38,9 +45,9 @@ index_t most_of_a_in_place();
 /// is better packed?
 bool rows_meet(index_t step);
 
-/// How B is read once by a product with few rows: where it lies, copied block by block, or, where
-/// its columns are lines in memory, along these.
-enum class Stream : char { none, in_place, copied, lines };
+/// How B is read once by a product with few rows: where it lies, all columns of a job at once or
+/// block by block; copied block by block; or, where its columns are lines in memory, along these.
+enum class Stream : char { none, sweep, in_place, copied, lines };
 
 /// Block sizes of one product, in elements; along K in words.
 struct Blocking {

@@ -90,10 +90,15 @@ struct Kernels {
   /// meanwhile, which strides longer than a page hide from the hardware.
   Micro passing[kMaxRows][kMaxVectors];
 
-  /// One or two rows, a by any strides, and any number of columns; null where packed only.
-  /// sweep_lines: b_k is the distance of columns, whose elements lie side by side; resumes nothing.
-  static constexpr int kSweepRows = 2;
-  Micro sweep[kSweepRows], sweep_lines[kSweepRows];
+  /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
+  /// lies as it is; null where packed only, and where registers are too few.
+  static constexpr int kSweeps = 6, kSweepRows[kSweeps] = {1, 2, 4, 8, 12, 16};
+  Micro sweep[kSweeps];
+  int sweeps;  ///< how many of them there are
+  /// One or two rows, a by any strides; b_k is the distance of columns, whose elements lie side by
+  /// side. Resumes nothing.
+  static constexpr int kLineRows = 2;
+  Micro sweep_lines[kLineRows];
 
   Pack<Source, Word> pack_a, pack_b;
 
@@ -114,6 +119,13 @@ struct Kernels {
     return 1 + int{cols > lanes} + int{cols > 2 * lanes} + int{cols > 3 * lanes};
   }
   bool fills_vectors(int cols) const { return (cols & (lanes - 1)) == 0; }
+  int sweep_rows() const { return sweeps > 0 ? kSweepRows[sweeps - 1] : 0; }
+  /// The entry of `sweep` for so many rows: the first that has them.
+  int sweep_entry(int rows_) const {
+    int entry = 0;
+    while (kSweepRows[entry] < rows_) ++entry;
+    return entry;
+  }
   /// The entry of a table for so many rows.
   static int entry(int rows) { return (rows - 1) & (kMaxRows - 1); }
 };

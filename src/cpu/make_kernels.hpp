@@ -104,8 +104,15 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
     }
   };
   if constexpr (sizeof(Source) == sizeof(typename V::word)) {
-    out.sweep[0] = tessera::cpu::sweep<V, 1>;
-    out.sweep[1] = tessera::cpu::sweep<V, 2>;
+    using Table = Kernels<Source, typename V::word, typename V::sum>;
+    const auto sweep = [&]<int I>() {
+      if constexpr (Table::kSweepRows[I] <= MR * Vectors)  // as many sums as a micro-tile
+        out.sweep[I] = tessera::cpu::sweep<V, Table::kSweepRows[I]>, out.sweeps = I + 1;
+    };
+    const auto sweeps = [&]<int... I>(std::integer_sequence<int, I...>) {
+      (sweep.template operator()<I>(), ...);
+    };
+    sweeps(std::make_integer_sequence<int, Table::kSweeps>());
     out.sweep_lines[0] = tessera::cpu::sweep_lines<V, 1>;
     out.sweep_lines[1] = tessera::cpu::sweep_lines<V, 2>;
   }

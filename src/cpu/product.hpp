@@ -37,6 +37,10 @@ constexpr index_t kMostShares = kSuperblock / kShareColumns + 1;
 /// 192^3 1.09, 256^3 1.03, 384^3 1.03, 512^3 1.01; with A shared 1536^3 0.94.
 constexpr index_t kMostRanges = 16;
 
+/// Rows of B that meet all panels of A, where there are several, before the next rows do: as many
+/// as a sweep reads side by side.
+constexpr index_t kSweptTogether = 16;
+
 /// Multiply-adds of whole vectors that one core does in a microsecond, roughly: 3 to 9 thousand.
 constexpr double kVectorsPerMicrosecond = 4000;
 
@@ -59,12 +63,16 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         slabs_(ceil_div(words_, blocks_.kc)),
         plain_(is_plain(call)),
         packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
-        most_cols_(kSuperblock / blocks_.nr * blocks_.nr),
+        most_cols_(even_part(call.N, kSuperblock, blocks_.nr)),
         share_columns_(round_up(kShareColumns, blocks_.nr)) {
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
     if (blocks_.stream == Stream::lines) {
       pack_a_ = pack_b_ = false;
+    } else if (blocks_.stream == Stream::sweep) {
+      pack_a_ = true, pack_b_ = false;
+      const index_t groups = ceil_div(call.M, kernels.sweep_rows());
+      sweep_ = kernels.sweep_entry(static_cast<int>(ceil_div(call.M, groups)));
     } else if (blocks_.stream != Stream::none) {
       pack_a_ = true;
       pack_b_ = !kAsItLies || call.b_col != 1 || blocks_.stream == Stream::copied;
@@ -85,9 +93,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       share_a_ = pack_a_ && cols > blocks_.nc;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }
-    sweeps_ = call.M <= Table::kSweepRows && blocks_.stream != Stream::none && !pack_b_;
-    keeps_sums_ = slabs_ > 1 || sweeps_;
-    sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0;
+    keeps_sums_ = slabs_ > 1 || sweeps();
+    sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0 &&
+                 blocks_.stream != Stream::sweep;
+    // Rows of sums an odd number of lines apart lie in different sets of the caches.
+    constexpr index_t line = 64 / static_cast<index_t>(sizeof(Sum));
+    sums_row_ = (ceil_div(cols, line) | 1) * line;
     // A large C that is written once and not read again goes past the caches, if whole vectors of
     // it lie on their boundaries.
     const index_t vector = kernels_.lanes * static_cast<index_t>(sizeof(Out));
@@ -109,12 +120,15 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t b_shares = ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_);
     const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * depth) : 0;
     const std::size_t b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * depth) : 0;
-    const std::size_t kept =
-        keeps_sums_ && !sums_in_c_ ? Workspace::rounded(size(rows * cols) * sizeof(Sum)) : 0;
+    const index_t sums_rows = blocks_.stream == Stream::sweep ? swept_rows() : rows;
+    const std::size_t kept = keeps_sums_ && !sums_in_c_
+                                 ? Workspace::rounded(size(sums_rows * sums_row_) * sizeof(Sum))
+                                 : 0;
     const index_t shares = (share_a_ ? a_panels : 0) + (share_b_ ? b_shares : 0);
     const std::size_t states = Workspace::rounded(size(shares) * sizeof(State));
-    const index_t a_rows = blocks_.stream != Stream::none ? round_up(blocks_.mc, kernels_.rows)
-                                                          : block_panels() * kernels_.rows;
+    const index_t a_rows = blocks_.stream == Stream::sweep  ? swept_rows()
+                           : blocks_.stream != Stream::none ? round_up(blocks_.mc, kernels_.rows)
+                                                            : block_panels() * kernels_.rows;
     const index_t b_cols = blocks_.stream != Stream::none ? blocks_.stream_panels * blocks_.nr
                                                           : round_up(blocks_.nc, blocks_.nr);
     const std::size_t a_own = pack_a_ ? words(a_rows * depth) : 0;
@@ -160,6 +174,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            kAsItLies};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
+  /// All columns of a job pass by at once?
+  bool sweeps() const { return blocks_.stream == Stream::sweep || blocks_.stream == Stream::lines; }
+  /// Rows of A with those that fill its last panel.
+  index_t swept_rows() const { return round_up(call_.M, Table::kSweepRows[sweep_]); }
   index_t block_panels() const { return std::max(1, kBlockRows / kernels_.rows); }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
@@ -244,7 +262,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   MicroTile<Word, Sum> micro_tile(const Part& part, Sum* temporary) const {
     MicroTile<Word, Sum> micro{};
     micro.c = keeps_sums_ ? sums_ : temporary;
-    micro.c_row = keeps_sums_ ? cols_ : kMostColumns;
+    micro.c_row = keeps_sums_ ? sums_row_ : kMostColumns;
     if constexpr (std::is_same_v<Sum, Out>) {
       if (sums_in_c_) micro.c = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
     }
@@ -357,7 +375,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// its columns lie side by side, in blocks of few rows and many columns: while one block is
   /// multiplied, the next is fetched into L2, row by row, the way memory likes to be read.
   void run_streaming(int worker, const Part& part) {
-    if (sweeps_) return run_sweep(part);
+    if (sweeps()) return run_sweep(worker, part);
     const int mr = kernels_.rows, nr = blocks_.nr;
     Word* a = a_own_ + worker * own_step_;
     Word* packed_b = b_own_ + worker * own_step_;
@@ -399,23 +417,42 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
   }
 
-  /// One or two rows: nothing is packed, and all columns of a job pass by at once.
-  void run_sweep(const Part& part) {
+  /// All columns of a job pass by at once: some rows of B meet all of A before the next ones.
+  void run_sweep(int worker, const Part& part) {
     if constexpr (kAsItLies) {
       auto micro = micro_tile(part, sums_);
+      const bool lines = blocks_.stream == Stream::lines;
+      const int rows = lines ? static_cast<int>(call_.M) : Table::kSweepRows[sweep_];
       Sum* const sums = micro.c + part.j;
-      micro.a = call_.A + part.k0 * call_.a_col, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
+      const In* a = call_.A + part.k0 * call_.a_col;
       micro.b = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
       micro.c = sums;
       micro.cols = static_cast<int>(part.j_end - part.j);
-      const int rows = static_cast<int>(call_.M);
-      const bool lines = blocks_.stream == Stream::lines;
-      if (lines) micro.b_k = call_.b_col;
-      (lines ? kernels_.sweep_lines : kernels_.sweep)[rows - 1](micro);
-      if (part.slab + 1 < slabs_ || plain_) return;
-      for (index_t j = part.j; j < part.j_end; j += kMostColumns) {
-        finish_tile(call_, kernels_, sums + j - part.j, micro.c_row, index_t{0}, j0_ + j, rows,
-                    static_cast<int>(std::min<index_t>(kMostColumns, part.j_end - j)));
+      if (lines) {
+        micro.a = a, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
+        micro.b_k = call_.b_col;
+        kernels_.sweep_lines[rows - 1](micro);
+      } else {
+        Word* panels = a_own_ + worker * own_step_;
+        kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
+        const index_t deep = rows < call_.M ? kSweptTogether : part.k;
+        for (index_t k = 0; k < part.k; k += deep, micro.b += deep * call_.b_row) {
+          micro.K = std::min(deep, part.k - k);
+          micro.resume = part.slab > 0 || k > 0;
+          for (index_t i = 0; i < call_.M; i += rows) {
+            micro.a = panels + i * part.k + k * rows;
+            micro.c = sums + i * micro.c_row;
+            kernels_.sweep[sweep_](micro);
+          }
+        }
+      }
+      if (part.slab + 1 < slabs_ || (plain_ && sums_in_c_)) return;
+      for (index_t i = 0; i < call_.M; i += kernels_.rows) {
+        for (index_t j = part.j; j < part.j_end; j += kMostColumns) {
+          finish_tile(call_, kernels_, sums + i * micro.c_row + j - part.j, micro.c_row, i, j0_ + j,
+                      static_cast<int>(std::min<index_t>(kernels_.rows, call_.M - i)),
+                      static_cast<int>(std::min<index_t>(kMostColumns, part.j_end - j)));
+        }
       }
     }
   }
@@ -519,9 +556,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const index_t share_columns_;  ///< columns of B in a share, whole panels
   bool pack_a_, pack_b_, stream_c_ = false;
   bool share_a_ = false, share_b_ = false;      ///< packed once for all threads
-  bool sweeps_;                                 ///< one or two rows: nothing is packed
   bool keeps_sums_;                             ///< beyond a micro-tile
   bool sums_in_c_;                              ///< C itself holds the sums between slabs
+  index_t sums_row_;                            ///< else: the distance of their rows
+  int sweep_ = 0;                               ///< the entry of `sweep`
   Word *a_slab_ = nullptr, *b_slab_ = nullptr;  // packed for one slab, shared
   State *a_states_ = nullptr, *b_states_ = nullptr;
   Sum* sums_ = nullptr;                       // sums between slabs, where C cannot hold them

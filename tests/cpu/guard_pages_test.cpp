@@ -168,6 +168,7 @@ TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
                         {2, 3, 4001},
                         {7, 450, 131},
                         {16, 450, 257},
+                        {23, 450, 257},
                         {40, 450, 523},
                         {450, 7, 131}}) {
     Corners<T> corners(s);

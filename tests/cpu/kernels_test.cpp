@@ -25,7 +25,7 @@ using testing::RandomData;
 using testing::runnable_tables;
 using testing::same;
 
-constexpr int kRows = 8, kCols = 64;  // the largest micro-tile
+constexpr int kRows = 16, kCols = 64;  // the most of a sweep, and of a micro-tile
 
 template <class T>
 class Microkernels : public ::testing::Test {
@@ -34,12 +34,12 @@ class Microkernels : public ::testing::Test {
 };
 TYPED_TEST_SUITE(Microkernels, testing::RealTypes, testing::TypeNames);
 
-/// (8,K) times (K,64) as chains from zero and from given sums; smaller micro-tiles are its corner.
+/// (16,K) times (K,64) as chains from zero and from given sums; smaller micro-tiles are its corner.
 template <class T>
 struct Chains {
   index_t K;
-  std::vector<T> a, b;                                  ///< (8,K), (K,64), row-major
-  std::array<T, kRows * kCols> from, zero_up, resumed;  ///< (8,64): given sums, results
+  std::vector<T> a, b;                                  ///< (16,K), (K,64), row-major
+  std::array<T, kRows * kCols> from, zero_up, resumed;  ///< (16,64): given sums, results
 
   explicit Chains(index_t depth)
       : K(depth), a(random(kRows * depth, 1)), b(random(depth * kCols, 2)) {
@@ -185,17 +185,18 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
 TYPED_TEST(Microkernels, ASweepIsTheChain) {
   using T = TypeParam;
   for (const auto* table : runnable_tables<T>()) {
-    for (const index_t K : {1, 7, 8, 9, 16, 100}) {
+    ASSERT_GE(table->sweeps, 3);
+    for (const index_t K : {1, 7, 8, 9, 15, 16, 17, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
-      for (int rows = 1; rows <= table->kSweepRows; ++rows) {
+      for (int entry = 0; entry < table->sweeps; ++entry) {
+        const int rows = table->kSweepRows[entry];
+        ASSERT_EQ(table->sweep_entry(rows), entry);
         for (int cols = 1; cols <= kCols; ++cols) {
           for (const bool resume : {false, true}) {
             const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, resume, false};
-            for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
-              ASSERT_EQ(bench.call(table->sweep[rows - 1], tile, a_row, a_k, cols, cols + 5), "")
-                  << table->isa << " rows " << rows << " cols " << cols << " K " << K << resume;
-            }
+            ASSERT_EQ(bench.call(table->sweep[entry], tile, 1, rows, cols, cols + 5), "")
+                << table->isa << " rows " << rows << " cols " << cols << " K " << K << resume;
           }
         }
       }
@@ -209,7 +210,7 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
     for (const index_t K : {1, 7, 8, 15, 16, 17, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
-      for (int rows = 1; rows <= table->kSweepRows; ++rows) {
+      for (int rows = 1; rows <= table->kLineRows; ++rows) {
         for (int cols = 1; cols <= kCols; ++cols) {
           const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
           for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
