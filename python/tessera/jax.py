@@ -53,7 +53,7 @@ def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, a
     a, b = a[None, :] if row else a, b[:, None] if column else b
     operands = [a, b] if bias is None else [a, b, _checked_bias(bias, a.dtype, _accumulator(out))]
     c = product_p.bind(*_varying_alike(operands), transpose_a=transposed[0], transpose_b=transposed[1], dtype=out, **how)
-    return c.reshape(c.shape[:-2] + (() if row else c.shape[-2:-1]) + (() if column else c.shape[-1:]))
+    return c.reshape(c.shape[:-2] + (() if row else c.shape[-2:-1]) + (() if column else c.shape[-1:])) if row or column else c
 
 
 def linear(x, w, bias=None, *, activation=None, algorithm="auto", threads=None):
@@ -100,6 +100,8 @@ def _attention(q, k, v, mask, causal, scale, algorithm, threads):
 
 def _array(call, name, given):
     """An array of JAX. Lists are none, as for jnp.matmul: each call would copy them, number by number."""
+    if isinstance(given, jax.Array):
+        return given  # jnp.asarray takes as long as a small product
     if not isinstance(given, (int, float, complex)) and not hasattr(given, "dtype") and not hasattr(given, "__jax_array__"):
         raise _arguments.refuse(call, name, given, "an array of JAX or NumPy; jnp.asarray makes one")
     return jnp.asarray(given)
@@ -179,8 +181,9 @@ def _varying(x):
 
 def _varying_alike(operands):
     """The operands, each said to differ along every axis along which one of them does."""
-    axes = frozenset().union(*map(_varying, operands))
-    return [jax.lax.pcast(x, tuple(axes - _varying(x)), to="varying") if axes - _varying(x) else x for x in operands]
+    own = [_varying(x) for x in operands]
+    axes = frozenset().union(*own)
+    return [jax.lax.pcast(x, tuple(axes - some), to="varying") if axes - some else x for x, some in zip(operands, own)]
 
 
 # ---- the primitive -------------------------------------------------------------------------------------------------------
@@ -210,8 +213,11 @@ def _compiled(how):
 
 @product_p.def_impl
 def _run(*operands, **how):
+    call = _compiled(tuple(sorted(how.items())))
+    if not jax.config.jax_disable_jit:
+        return call(*operands)
     with jax.disable_jit(False):  # else jit would call this again
-        return _compiled(tuple(sorted(how.items())))(*operands)
+        return call(*operands)
 
 
 def _product(a, b, transpose_a=False, transpose_b=False, **how):

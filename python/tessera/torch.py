@@ -13,6 +13,7 @@ import math
 from typing import Optional
 
 import torch
+from torch._library.autograd import make_autograd_impl
 from torch.autograd import forward_ad
 
 from . import _arguments, _core
@@ -98,9 +99,6 @@ def _check_tensors(call, **given):
     for name, tensor in given.items():
         if not isinstance(tensor, torch.Tensor) and not (name == "bias" and tensor is None):
             raise _arguments.refuse(call, name, tensor, "a torch.Tensor; torch.as_tensor makes one")
-        if tensor is not None and not torch.compiler.is_compiling() and forward_ad.unpack_dual(tensor).tangent is not None:
-            raise NotImplementedError(f"{call}: {name} carries a tangent, and forward mode (jvp, jacfwd) is not supported: expected "
-                                      "reverse mode, such as backward(), torch.func.vjp or torch.func.jacrev")
 
 
 def _dtype(given):
@@ -237,6 +235,22 @@ def _backward(ctx, dy):
 
 
 _matmul.register_autograd(_backward, setup_context=_save)
+_library = torch.library.Library("tessera", "FRAGMENT")  # registrations last as long as it
+
+
+def _without_tangents(autograd):
+    """PyTorch lets an operation of this kind drop the tangents of forward mode: the derivative would be zero, and wrong."""
+    def kernel(keyset, a, b, bias=None, **how):
+        for name, tensor in (("a", a), ("b", b), ("bias", bias)):
+            if tensor is not None and forward_ad.unpack_dual(tensor).tangent is not None:
+                raise NotImplementedError(f"matmul: {name} carries a tangent, and forward mode (jvp, jacfwd) is not supported: expected "
+                                          "reverse mode, such as backward(), torch.autograd.grad or torch.autograd.functional.jvp")
+        return autograd(keyset, a, b, bias, **how)
+    return kernel
+
+
+for _key in ("AutogradCPU", "AutogradCUDA"):
+    _library.impl("matmul", _without_tangents(make_autograd_impl(torch.ops.tessera.matmul.default, _matmul)), _key, with_keyset=True)
 
 
 def _autocast(device_type):
@@ -251,7 +265,6 @@ def _autocast(device_type):
     return kernel
 
 
-_library = torch.library.Library("tessera", "FRAGMENT")  # registrations last as long as it
 for _type, _key in (("cpu", "AutocastCPU"), ("cuda", "AutocastCUDA")):
     _library.impl("matmul", _autocast(_type), _key, with_keyset=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="tessera.torch is NOT tested: install torch")
-from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
+from torch.autograd import forward_ad, gradcheck, gradgradcheck  # noqa: E402
 
 import tessera  # noqa: E402
 import tessera.torch as tt  # noqa: E402
@@ -332,12 +332,20 @@ def test_the_examples_of_the_document():
 
 
 def test_forward_mode_is_refused_and_not_zero():
-    a, b = random(3, 5), random(5, 4)
-    for call in (lambda x: tt.matmul(x, b), lambda x: tt.linear(x, b.mT)):
-        with pytest.raises(NotImplementedError, match="carries a tangent.*expected reverse mode"):
-            torch.func.jvp(call, (a,), (a,))
-    with pytest.raises(NotImplementedError, match="attention: q carries a tangent"):
-        torch.func.jvp(lambda x: tt.attention(x, x, x), (a,), (a,))
+    """By the operation itself, whoever calls it."""
+    a, b, bias, operation, func = random(3, 5), random(5, 4), random(4), torch.ops.tessera.matmul, torch.func
+    for name, call, given in [("a", lambda x: tt.matmul(x, b), a), ("a", lambda x: tt.linear(x, b.mT), a), ("b", lambda w: tt.linear(a, w), b.mT),
+                              ("a", lambda x: tt.attention(x, x, x), a), ("b", lambda v: tt.attention(a, a, v), a),
+                              ("a", lambda x: operation(x, b), a), ("b", lambda x: operation(a, x), b), ("bias", lambda x: operation(a, b, x), bias),
+                              ("a", lambda x: torch.vmap(operation, (0, None))(x[None], b), a)]:
+        for forward in (lambda: func.jvp(call, (given,), (given,)), lambda: func.jacfwd(call)(given)):
+            with pytest.raises(NotImplementedError, match=f"^matmul: {name} carries a tangent.*expected reverse mode"):
+                forward()
+        with forward_ad.dual_level(), pytest.raises(NotImplementedError, match=f"{name} carries a tangent"):
+            call(forward_ad.make_dual(given, given))
+    value, tangent = func.jvp(lambda x: x * operation(a, b).sum(), (a,), (a,))  # what has none is multiplied
+    close(tangent, value)
+    close(torch.autograd.functional.jvp(lambda x: operation(x, b), a, a)[1], a @ b)  # what the message offers
 
 
 @pytest.mark.parametrize("activation", [None, "relu", "gelu", "silu"])
