@@ -87,6 +87,18 @@ def text_or_none(name: str, value: Any, expected: str, call: str = "matmul") -> 
     return None if value is None else text(name, value, expected, call)
 
 
+def tiler(modes: Any) -> str:
+    """The text of a tiler: text, or a layout for each mode, where a whole number n stands for n:1."""
+    if not isinstance(modes, (tuple, list)):
+        return text("the tiler", modes, "text such as '<2:1,4:1>', or a tuple with a layout or a whole number for each mode", "Tiler")
+
+    def mode(given: Any) -> str:
+        if isinstance(given, (str, _core.LayoutBase)):
+            return str(given)
+        return f"{whole('a mode', given, 'Tiler', 0, 63)}:1"
+    return f"<{','.join(map(mode, modes))}>"
+
+
 def path(name: str, value: Any, expected: str, call: str) -> str:
     if isinstance(value, (str, os.PathLike)):
         return os.fsdecode(value)
@@ -94,7 +106,7 @@ def path(name: str, value: Any, expected: str, call: str) -> str:
 
 
 _FORMS = {"Swizzle": inspect.signature(lambda bits, base, shift: None), "Swizzle.__call__": inspect.signature(lambda index: None),
-          "Tiler": inspect.signature(lambda text, /: None),
+          "Tiler": inspect.signature(lambda modes, /: None),
           "PackedMatrix": inspect.signature(lambda b, *, transpose=False: None)}
 
 

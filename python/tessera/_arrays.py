@@ -29,6 +29,20 @@ def kind_of(array):
     return "namespace" if hasattr(array, "__array_namespace__") else ""
 
 
+def check_strided(array, name, call="matmul"):
+    """Refuses tensors of PyTorch whose numbers do not lie in memory with a stride for each dimension."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(array, torch.Tensor):
+        return
+    if array.is_nested:
+        raise TypeError(f"{call}: {name} is a nested tensor: expected one block of memory; give the tensors of its unbind() one by one, "
+                        "or its to_padded_tensor(0.0)")
+    if array.layout != torch.strided:
+        raise TypeError(f"{call}: {name} has layout {array.layout}: expected torch.strided; give its to_dense()")
+    if array.is_quantized:
+        raise TypeError(f"{call}: {name} is quantized, of {array.dtype}: expected plain numbers; give its dequantize()")
+
+
 def check_plain(array, name, call="matmul"):
     """Refuses what is more than its numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or
     conjugated only where they are read, and tensors whose gradient this product would lose."""
@@ -39,6 +53,10 @@ def check_plain(array, name, call="matmul"):
         raise TypeError(f"{call}: {name} is a traced array of JAX; inside jit, grad and vmap call tessera.jax.matmul")
     if torch is None or not isinstance(array, torch.Tensor):
         return
+    check_strided(array, name, call)
+    if array.is_meta:
+        raise BufferError(f"{call}: {name} is a tensor on the device meta, which holds no numbers: expected the CPU or a CUDA GPU; call "
+                          "tessera.torch.matmul for the shape of a product")
     if array.is_neg() or array.is_conj():
         raise TypeError(f"{call}: {name} is a view that PyTorch negates or conjugates where it is read: "
                         f"give {name}.resolve_{'neg' if array.is_neg() else 'conj'}()")

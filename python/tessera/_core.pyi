@@ -1,11 +1,24 @@
 """What the compiled module has: see src/python."""
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
+
+from numpy import ndarray
 
 _Text = str | None
 version: str
 
-def matmul(a: Any, b: Any, /, *, out: Any = None, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1,
-           beta: float | None = None, c: Any = None, bias: Any = None, activation: _Text = None, dtype: Any = None,
+# Of two vectors of NumPy the result is one of its numbers, which has the members of an ndarray.
+@overload
+def matmul(a: ndarray[Any, Any], b: Any, /, *, out: None = None, transpose_a: bool = False, transpose_b: bool = False,
+           alpha: float = 1, beta: float | None = None, c: Any = None, bias: Any = None, activation: _Text = None, dtype: Any = None,
+           algorithm: str = "auto", tile: _Text = None, device: Any = None, threads: int | None = None) -> ndarray[Any, Any]: ...
+@overload
+def matmul(a: Any, b: Any, /, *, out: ndarray[Any, Any], transpose_a: bool = False, transpose_b: bool = False,
+           alpha: float = 1, beta: float | None = None, c: Any = None, bias: Any = None, activation: _Text = None, dtype: Any = None,
+           algorithm: str = "auto", tile: _Text = None, device: Any = None, threads: int | None = None) -> ndarray[Any, Any]: ...
+@overload
+def matmul(a: Any, b: Any, /, *, out: Any = None, transpose_a: bool = False, transpose_b: bool = False,
+           alpha: float = 1, beta: float | None = None, c: Any = None, bias: Any = None, activation: _Text = None, dtype: Any = None,
            algorithm: str = "auto", tile: _Text = None, device: Any = None, threads: int | None = None) -> Any: ...
 def algorithms() -> dict[str, str]: ...
 def config() -> dict[str, Any]: ...
@@ -76,7 +89,7 @@ class Plan:
 
 class LayoutBase:
     def __init__(self, arg: str, /) -> None: ...
-    def index(self, *args: Any) -> int: ...
+    def index(self, arg: int | str, /) -> int: ...
     @property
     def shape(self) -> Any: ...
     @property
@@ -100,6 +113,6 @@ class Swizzle:
     def __call__(self, index: int) -> int: ...
 
 class Tiler:
-    def __init__(self, arg: str, /) -> None: ...
+    def __init__(self, modes: str | Sequence[str | int | LayoutBase], /) -> None: ...
     @property
     def rank(self) -> int: ...

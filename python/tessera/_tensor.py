@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from . import _arguments
+from . import _arguments, _arrays
 from .layout import IntTuple, Layout, LayoutLike
 
 
@@ -101,7 +101,10 @@ def _numpy(array: Any) -> numpy.ndarray:
     if not isinstance(array, numpy.ndarray):
         if not hasattr(array, "__dlpack__"):
             raise _arguments.refuse("Tensor", "the array", array, "an array of NumPy, or another that DLPack hands over")
+        _arrays.check_strided(array, "the array", "Tensor")
         array = numpy.from_dlpack(array)
+    if array.itemsize == 0:
+        raise TypeError(f"Tensor: the array has elements of {array.dtype}, which take no memory: expected some that do")
     if array.ndim == 0 or any(stride % array.itemsize for stride in array.strides):
         raise ValueError(f"Tensor: the array has shape {array.shape} and strides of {array.strides} bytes: expected at least one axis, "
                          f"and strides of whole elements, of {array.itemsize} bytes")
@@ -135,4 +138,6 @@ def _sizes(shape: Any) -> list[int]:
 
 
 def _shown(value: Any) -> str:
-    return f"{float(value):.4g}" if value.dtype.kind in "fV" else str(value)
+    """A floating number, also one of ml_dtypes, in four digits; whatever else NumPy's elements are, as it prints them."""
+    kind = value.dtype.kind if isinstance(value, numpy.generic) else ""
+    return f"{float(value):.4g}" if kind == "f" or (kind == "V" and not isinstance(value, numpy.void)) else str(value)

@@ -39,7 +39,7 @@ class Layout(_core.LayoutBase):
 
     def __call__(self, *coordinate: IntTuple) -> int:
         """The index of a coordinate: one number for each mode, or a single one."""
-        if len(coordinate) == 1 and isinstance(coordinate[0], int):
+        if len(coordinate) == 1 and isinstance(coordinate[0], int) and -(1 << 63) <= coordinate[0] < 1 << 63:
             return self.index(coordinate[0])
         return self.index(_text(coordinate[0] if len(coordinate) == 1 else coordinate))
 
@@ -70,7 +70,7 @@ class Layout(_core.LayoutBase):
 
     def svg(self, tile: IntTuple | None = None, at: IntTuple | None = None, value_at: Callable[[int], str] | None = None) -> str:
         """The picture, with a tile marked; with value_at, what that gives for an index stands in its place."""
-        return super().svg(_text_or_none(tile), _text_or_none(at), value_at)
+        return super().svg(_text_or_none(tile), _text_or_none(at), None if value_at is None else _gives_text(value_at))
 
     def tile(self, shape: IntTuple, at: IntTuple) -> tuple[int, Layout]:
         """(the index of the first element, the layout from there on) of the tile `at` among tiles of `shape`, clipped at the edge."""
@@ -90,10 +90,25 @@ class Layout(_core.LayoutBase):
         return self.svg()
 
 
+def _gives_text(value_at: Any) -> Callable[[int], str]:
+    """The function, each of whose values is looked at."""
+    if not callable(value_at):
+        raise _arguments.refuse("Layout.svg", "value_at", value_at, "a function that gives text for an index, such as str")
+    return lambda index: _arguments.text(f"what value_at gives for index {index}", value_at(index), "text, such as str() makes",
+                                         "Layout.svg")
+
+
 def _text(value: Any) -> str:
     """The expression of a value."""
+    try:
+        return _written(value)
+    except RecursionError:
+        raise ValueError("tuples nest too deeply here, or hold themselves: expected fewer than 48 levels") from None
+
+
+def _written(value: Any) -> str:
     if isinstance(value, (tuple, list)):
-        return "(" + ",".join(map(_text, value)) + ")"
+        return "(" + ",".join(map(_written, value)) + ")"
     if isinstance(value, (int, str, _core.LayoutBase, Swizzle, Tiler)) and not isinstance(value, bool):
         return str(value)
     try:

@@ -16,7 +16,7 @@ import torch
 from torch._library.autograd import make_autograd_impl
 from torch.autograd import forward_ad
 
-from . import _arguments, _core
+from . import _arguments, _arrays, _core
 from . import matmul as _multiply
 
 __all__ = ["attention", "linear", "matmul"]
@@ -99,6 +99,7 @@ def _check_tensors(call, **given):
     for name, tensor in given.items():
         if not isinstance(tensor, torch.Tensor) and not (name == "bias" and tensor is None):
             raise _arguments.refuse(call, name, tensor, "a torch.Tensor; torch.as_tensor makes one")
+        _arrays.check_strided(tensor, name, call)
 
 
 def _dtype(given):
@@ -160,8 +161,8 @@ def _result(a, b, bias, dtype):
     dtype = own if dtype is None else dtype
     if dtype != own and not (a.dtype.itemsize == 2 and dtype == torch.float32):
         raise TypeError(f"matmul: expected a result of {own}{' or torch.float32' if a.dtype.itemsize == 2 else ''}, got {dtype}")
-    if a.layout != torch.strided or b.layout != torch.strided:
-        raise TypeError(f"matmul: expected two tensors of layout torch.strided, got {a.layout} and {b.layout}; to_dense() makes one")
+    for name, tensor in (("a", a), ("b", b), ("bias", bias)):
+        _arrays.check_strided(tensor, name)
     _check_matrices(a.shape, b.shape, None if bias is None else bias.shape)
     if bias is not None:
         _check_bias(a, bias, dtype)

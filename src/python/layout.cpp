@@ -99,9 +99,19 @@ std::pair<index_t, AnyLayout> tile_of(const AnyLayout& whole, const TileMark& ma
           {ComposedLayout(c.swizzle, c.outer, c.swizzled, c.offset + offset, modes.done()), false}};
 }
 
+/// What calling the layout gives, but an Error where it lies beyond 64 bits: operator() is for
+/// indices of memory, and wraps.
+index_t index_of(const AnyLayout& layout, const IntTuple& coordinate) {
+  const ComposedLayout& c = layout.composed;
+  if (!c.inner.stride.is_static() || !c.outer.stride.is_static()) return c(coordinate);
+  const index_t index = checked_add(c.offset, crd2idx(coordinate, c.inner));
+  return c.swizzled ? c.swizzle(index) : crd2idx(IntTuple(index), c.outer);
+}
+
 std::vector<index_t> indices_of(const AnyLayout& layout) {
   std::vector<index_t> out(static_cast<std::size_t>(layout.composed.size()));
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = layout.composed(static_cast<index_t>(i));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = index_of(layout, IntTuple(static_cast<index_t>(i)));
   return out;
 }
 
@@ -111,11 +121,10 @@ void add_layout_class(nb::module_& m) {
            [](AnyLayout* self, const std::string& text) {
              new (self) AnyLayout(layout_of(eval_expression(text), text));
            })
-      .def("index", [](const AnyLayout& l, index_t i) { return l.composed(i); })
-      .def("index", [](const AnyLayout& l, index_t i, index_t j) { return l.composed(i, j); })
+      .def("index", [](const AnyLayout& l, index_t i) { return index_of(l, IntTuple(i)); })
       .def("index",
            [](const AnyLayout& l, const std::string& coordinate) {
-             return l.composed(parse_tuple(coordinate));
+             return index_of(l, parse_tuple(coordinate));
            })
       .def_prop_ro("shape", [](const AnyLayout& l) { return python_of(l.composed.shape()); })
       .def_prop_ro("stride", [](const AnyLayout& l) { return python_of(l.composed.inner.stride); })
@@ -193,12 +202,12 @@ void add_layout(nb::module_& m) {
       .def("__repr__", [](const Swizzle& s) {
         return cat("tessera.Swizzle(", s.bits, ", ", s.base, ", ", s.shift, ")");
       });
-  nb::class_<Tiler>(m, "Tiler", "Tiler('<2:1,4:1>'): one layout for each mode.")
+  nb::class_<Tiler>(m, "Tiler",
+                    "Tiler('<2:1,4:1>') or Tiler((2, 4)): one layout for each mode; n is n:1.")
       .def("__init__",
            [](Tiler* self, nb::args given, nb::kwargs named) {
-             const auto [text] = bound<1>("Tiler", given, named);
-             new (self) Tiler(parse_tiler(nb::cast<std::string>(
-                 argument("text", "the tiler", text, "text such as '<2:1,4:1>'", "Tiler"))));
+             const auto [modes] = bound<1>("Tiler", given, named);
+             new (self) Tiler(parse_tiler(nb::cast<std::string>(argument("tiler", modes))));
            })
       .def("__getstate__", [](const Tiler& t) { return to_string(t); })
       .def("__setstate__",

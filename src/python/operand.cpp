@@ -3,7 +3,9 @@
 
 #include <nanobind/stl/string.h>
 
-#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "tessera/core/text.hpp"
 
@@ -13,33 +15,54 @@ namespace {
 
 constexpr int kDlpackCpu = 1, kDlpackCuda = 2, kDlpackCudaHost = 3, kDlpackCudaManaged = 13;
 
+/// The element type of a letter of the buffer protocol, if it is one of Tessera's.
+std::optional<DType> dtype_of_letter(char letter) {
+  constexpr bool kWideLong = sizeof(long) == 8;
+  switch (letter) {
+    case 'd': return DType::f64;
+    case 'f': return DType::f32;
+    case 'e': return DType::f16;
+    case 'b': return DType::i8;
+    case 'B': return DType::u8;
+    case 'h': return DType::i16;
+    case 'H': return DType::u16;
+    case 'i': return DType::i32;
+    case 'I': return DType::u32;
+    case 'l': return kWideLong ? DType::i64 : DType::i32;
+    case 'L': return kWideLong ? DType::u64 : DType::u32;
+    case 'q': return DType::i64;
+    case 'Q': return DType::u64;
+    case '?': return DType::boolean;
+    default: return {};
+  }
+}
+
+/// Elements of another kind, as NumPy's users call them.
+std::string foreign_name(const std::string& code) {
+  constexpr std::pair<std::string_view, const char*> names[] = {
+      {"g", "longdouble"},   {"Zf", "complex64"},     {"Zd", "complex128"},
+      {"Zg", "clongdouble"}, {"O", "Python objects"}, {"c", "bytes"}};
+  for (const auto& [known, name] : names)
+    if (code == known) return name;
+  if (code.starts_with('T')) return "several fields";
+  if (code.ends_with('w')) return "text";
+  if (code.ends_with('s')) return "bytes";
+  if (code.ends_with('x')) return "void";
+  return cat("'", code, "'");
+}
+
 /// An element type of the buffer protocol, in this machine's byte order. Throws nb::type_error.
 DType dtype_of_format(const std::string& name, const char* format) {
-  const char* code = format == nullptr ? "B" : format;
-  if (std::strchr("@=<", *code) != nullptr && *code != '\0') ++code;
-  if (code[0] != '\0' && code[1] == '\0') {
-    constexpr bool kWideLong = sizeof(long) == 8;
-    switch (code[0]) {
-      case 'd': return DType::f64;
-      case 'f': return DType::f32;
-      case 'e': return DType::f16;
-      case 'b': return DType::i8;
-      case 'B': return DType::u8;
-      case 'h': return DType::i16;
-      case 'H': return DType::u16;
-      case 'i': return DType::i32;
-      case 'I': return DType::u32;
-      case 'l': return kWideLong ? DType::i64 : DType::i32;
-      case 'L': return kWideLong ? DType::u64 : DType::u32;
-      case 'q': return DType::i64;
-      case 'Q': return DType::u64;
-      case '?': return DType::boolean;
-      default: break;
-    }
-  }
-  if (*code == '>') refuse_dtype(name, cat("'", format, "', another byte order"));
-  if (*code == 'O') refuse_dtype(name, "Python objects");
-  refuse_dtype(name, cat("'", format, "'"));
+  std::string code = format == nullptr ? "B" : format;
+  const bool turned = code.starts_with('>');
+  if (turned || code.starts_with('@') || code.starts_with('=') || code.starts_with('<'))
+    code.erase(0, 1);
+  const auto dtype = code.size() == 1 ? dtype_of_letter(code[0]) : std::nullopt;
+  if (turned)
+    refuse_dtype(name,
+                 cat(dtype ? numpy_name(*dtype) : foreign_name(code), " in another byte order"));
+  if (!dtype) refuse_dtype(name, foreign_name(code));
+  return *dtype;
 }
 
 DType dtype_of_dlpack(const std::string& name, nb::dlpack::dtype type) {
@@ -89,6 +112,30 @@ std::vector<index_t> dense_strides(const std::vector<index_t>& shape, index_t by
   std::vector<index_t> out(shape.size());
   for (std::size_t i = shape.size(); i-- > 0; bytes *= shape[i]) out[i] = bytes;
   return out;
+}
+
+/// What the array's __dlpack__ gives. nanobind would call it too, but then hands the capsule back
+/// unmarked: of a producer that gives the same one again the memory would be freed twice. Versions
+/// are asked for where memory is written, for only they say read-only; else they cost time.
+nb::object capsule_of(nb::handle array, Access access) {
+  const nb::object producer = array.attr("__dlpack__");
+  const auto plain = [&] { return producer(); };
+  const auto versioned = [&] { return producer(nb::arg("max_version") = nb::make_tuple(1, 1)); };
+  const auto may_give_the_other = [](const nb::python_error& error) {
+    return error.matches(PyExc_TypeError) || error.matches(PyExc_BufferError);
+  };
+  try {
+    return access == Access::write ? versioned() : plain();
+  } catch (const nb::python_error& first) {
+    if (!may_give_the_other(first)) throw;
+    if (access == Access::write) return plain();
+    try {
+      return versioned();
+    } catch (const nb::python_error& second) {
+      if (!may_give_the_other(second)) throw;
+    }
+    throw;
+  }
 }
 
 bool is_numpy(nb::handle array) {
@@ -168,22 +215,24 @@ void Operand::take_custom_numpy(nb::handle array, Access access) {
 }
 
 void Operand::take_dlpack(nb::handle array, Access access) {
-  if (access == Access::write) {
-    nb::ndarray<> writable;
-    if (!nb::try_cast(array, writable, false)) {
-      nb::ndarray<nb::ro> readable;
-      if (nb::try_cast(array, readable, false)) refuse_read_only(name);
-    } else {
-      dlpack_ = nb::ndarray<nb::ro>(writable);
-    }
-  } else if (!nb::try_cast(array, dlpack_, false)) {
-    dlpack_ = {};
+  owner_ = nb::borrow(array);
+  // PyTorch exports no tensor that requires a gradient, not even where none is recorded.
+  if (nb::getattr(array, "requires_grad", nb::none()).is(nb::handle(Py_True)))
+    owner_ = array.attr("detach")();
+  const nb::object capsule = capsule_of(owner_, access);
+  if (access == Access::read) {
+    nb::try_cast(capsule, dlpack_, false);
+  } else if (nb::ndarray<> writable; nb::try_cast(capsule, writable, false)) {
+    dlpack_ = nb::ndarray<nb::ro>(writable);
+  } else if (nb::try_cast(capsule, dlpack_, false)) {
+    refuse_read_only(name);
   }
-  if (!dlpack_.is_valid()) {
-    array.attr("__dlpack__")();  // it says why in its own words
+  if (!dlpack_.is_valid())
     throw nb::buffer_error(
-        cat("matmul: ", name, ": its __dlpack__ gives no DLPack capsule").c_str());
-  }
+        cat("matmul: ", name,
+            ": its __dlpack__ gives no DLPack capsule, or one that was used before: "
+            "expected a new one from each call")
+            .c_str());
   const int where = dlpack_.device_type();
   if (where == kDlpackCuda || where == kDlpackCudaManaged) device = dlpack_.device_id();
   else if (where != kDlpackCpu && where != kDlpackCudaHost)

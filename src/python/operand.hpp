@@ -56,6 +56,7 @@ class Operand {
     }
   };
   std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
+  nb::object owner_;  ///< of what DLPack gives
   nb::ndarray<nb::ro> dlpack_;
 };
 

@@ -78,22 +78,21 @@ void add_packed_matrix(nb::module_& m) {
       "PackedMatrix(b, *, transpose=False): a matrix b (K, N) that many products have in common, "
       "packed once. A copy; the products have the bits that they have with b itself. Of float64, "
       "float32, float16, bfloat16, int8 or uint8; int32 is not packed.")
-      .def("__init__",
-           [](PackedMatrix* self, nb::args given, nb::kwargs named) {
-             const auto [b, transposes] = bound<2>("PackedMatrix", given, named);
-             const bool transpose =
-                 nb::cast<bool>(argument("flag", "transpose", transposes, "PackedMatrix"));
-             nb::module_::import_("tessera._arrays").attr("check_plain")(b, "b", "PackedMatrix");
-             Operand operand(b, "b", Access::read);
-             if (operand.shape.size() != 2)
-               throw nb::value_error(
-                   cat("PackedMatrix: b has shape ", shape_text(operand.shape), ": expected (K,N)")
-                       .c_str());
-             if (operand.device != Operand::kCpu)
-               throw nb::buffer_error("PackedMatrix: b lies on a GPU: expected the CPU");
-             if (transpose) operand.transpose();
-             new (self) PackedMatrix(operand.matrix());
-           })
+      .def(nb::new_([](nb::args given, nb::kwargs named) {
+        const auto [b, transposes] = bound<2>("PackedMatrix", given, named);
+        const bool transpose =
+            nb::cast<bool>(argument("flag", "transpose", transposes, "PackedMatrix"));
+        nb::module_::import_("tessera._arrays").attr("check_plain")(b, "b", "PackedMatrix");
+        Operand operand(b, "b", Access::read);
+        if (operand.shape.size() != 2)
+          throw nb::value_error(
+              cat("PackedMatrix: b has shape ", shape_text(operand.shape), ": expected (K,N)")
+                  .c_str());
+        if (operand.device != Operand::kCpu)
+          throw nb::buffer_error("PackedMatrix: b lies on a GPU: expected the CPU");
+        if (transpose) operand.transpose();
+        return PackedMatrix(operand.matrix());
+      }))
       .def("__copy__", [](nb::object self) { return self; })  // it never changes
       .def("__deepcopy__", [](nb::object self, nb::handle) { return self; })
       .def("__reduce__",

@@ -210,12 +210,13 @@ def test_arguments_of_another_kind_are_refused_in_a_sentence(how, message):
     ((random(5), random(5, 2)), ValueError, r"expected two matrices or batches of them, got shapes \(5,\) and \(5, 2\)"),
     ((random(3, 5), random(5, 2), random(1, 2)), ValueError, r"a bias of shape \(2,\), .* got \(1, 2\)"),
     ((random(3, 5), random(5, 2).double()), TypeError, "got torch.float32 and torch.float64"),
-    ((random(3, 5).to_sparse(), random(5, 2)), TypeError, "layout torch.strided, got torch.sparse_coo and torch.strided; to_dense"),
+    ((random(3, 5).to_sparse(), random(5, 2)), TypeError, r"a has layout torch.sparse_coo: expected torch.strided; give its to_dense\(\)"),
+    ((random(3, 5), random(5, 2), random(2).to_sparse()), TypeError, "bias has layout torch.sparse_coo"),
 ])
 def test_the_operation_itself_refuses_in_a_sentence(operands, kind, message):
     operation = torch.ops.tessera.matmul
     ways = [operation, lambda *x: operation(x[0].requires_grad_(), *x[1:])]
-    if not operands[0].is_sparse:  # vmap has none
+    if not any(each.is_sparse for each in operands):  # vmap has none
         ways.append(lambda *x: torch.vmap(operation, (0, 0) + (0,) * (len(x) - 2))(*(each.detach().expand(6, *each.shape) for each in x)))
     for call in ways:
         with pytest.raises(kind, match="^matmul: .*" + message) as error:
@@ -234,6 +235,9 @@ def test_what_is_no_tensor_is_named():
     for call, message in [(lambda: tt.matmul(a.numpy(), a), "matmul: a is a ndarray: expected a torch.Tensor; torch.as_tensor makes one"),
                           (lambda: tt.matmul(a, tessera.PackedMatrix(a)), "matmul: b is a PackedMatrix: expected a torch.Tensor"),
                           (lambda: tt.linear(a, None), "linear: weight is None: expected a torch.Tensor"),
+                          (lambda: tt.matmul(torch.nested.nested_tensor([a, a]), a), "matmul: a is a nested tensor: expected one block"),
+                          (lambda: tt.linear(a, torch.quantize_per_tensor(a, 0.1, 0, torch.qint8)), "linear: weight is quantized"),
+                          (lambda: tt.attention(a, a, a.to_sparse()), "attention: v has layout torch.sparse_coo"),
                           (lambda: tt.attention(a, a, 5), "attention: v is 5, an int"),
                           (lambda: tt.attention(a, a, a, scale="1"), "attention: scale is '1', a str: expected a number"),
                           (lambda: tt.attention(a, a, a, causal="no"), "attention: causal is 'no', a str: expected True or False")]:

@@ -55,7 +55,8 @@ def test_numbers_of_every_kind_are_numbers():
 
 
 @pytest.mark.parametrize("wrong, message", [
-    (lambda: tessera.Tiler(5), "Tiler: the tiler is 5, an int: expected text such as '<2:1,4:1>'"),
+    (lambda: tessera.Tiler(5), "Tiler: the tiler is 5, an int: expected text such as '<2:1,4:1>', or a tuple"),
+    (lambda: tessera.Tiler((2, 1.5)), "Tiler: a mode is 1.5, a float: expected a whole number"),
     (lambda: tessera.Swizzle(1, "0", 3), "Swizzle: base is '0', a str: expected a whole number"),
     (lambda: tessera.swizzle(1.5, 0, 3), "Swizzle: bits is 1.5, a float"),
     (lambda: tessera.Swizzle(3, 0, 3)("a"), "Swizzle: index is 'a', a str"),
@@ -63,14 +64,17 @@ def test_numbers_of_every_kind_are_numbers():
     (lambda: tessera.row_major(4, 2)["x"], "Layout: a mode is 'x', a str"),
     (lambda: tessera.row_major(4, 2)[0:1], r"Layout: a mode is slice\(0, 1, None\)"),
     (lambda: tessera.row_major(4, 2).svg_banks("4"), "elements_per_bank is '4', a str"),
+    (lambda: tessera.row_major(4, 2).svg(value_at=lambda index: None), "Layout.svg: what value_at gives for index 0 is None: expected text"),
+    (lambda: tessera.row_major(4, 2).svg(value_at=5), "Layout.svg: value_at is 5, an int: expected a function that gives text"),
     (lambda: tessera.Layout(1.5), "1.5, a float, is no part of the layout algebra: expected a Layout, a whole number"),
     (lambda: tessera.Plan.parse(5), r"Plan.parse: text is 5, an int: expected what text\(\) gives"),
     (lambda: tessera.PackedMatrix(B, transpose="no"), "PackedMatrix: transpose is 'no', a str: expected True or False"),
     (lambda: tessera.Swizzle(1, 2), r"Swizzle: missing a required argument: 'shift': expected Swizzle\(bits, base, shift\)"),
     (lambda: tessera.Swizzle(1, 2, 3, 4), r"Swizzle: too many positional arguments: expected Swizzle\(bits, base, shift\)"),
     (lambda: tessera.Swizzle(3, 0, 3)(1, 2), "Swizzle.__call__: too many positional arguments"),
-    (lambda: tessera.Tiler(), r"Tiler: missing a required argument: 'text': expected Tiler\(text, /\)"),
+    (lambda: tessera.Tiler(), r"Tiler: missing a required argument: 'modes': expected Tiler\(modes, /\)"),
     (lambda: tessera.PackedMatrix(), r"PackedMatrix: missing a required argument: 'b': expected PackedMatrix\(b, \*, transpose=False\)"),
+    (lambda: tessera.PackedMatrix.__new__(tessera.PackedMatrix), "PackedMatrix: missing a required argument: 'b'"),
     (lambda: tessera.PackedMatrix(B, True), "PackedMatrix: too many positional arguments"),
     (lambda: tessera.PackedMatrix(B, layout=1), "PackedMatrix: got an unexpected keyword argument 'layout'"),
     (lambda: tessera.check(5), "check: the kernel is 5, an int: expected a name such as 'tiled', or a file"),

@@ -1,4 +1,6 @@
 """Arrays of other libraries: DLPack of every version, the array API, kinds that come back, nothing copied."""
+import weakref
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,73 @@ def test_the_producers_own_refusal_is_what_is_said():
 
     with pytest.raises(BufferError, match="on the moon"):
         tessera.matmul(Elsewhere(), A)
+
+
+class Again(Old):
+    """A producer that gives one capsule again and again."""
+
+    def __init__(self, array):
+        super().__init__(array)
+        self.capsule = array.__dlpack__()
+
+    def __dlpack__(self, **_):
+        return self.capsule
+
+
+def test_a_capsule_is_taken_once():
+    """Twice would free the memory twice."""
+    class Released(np.ndarray):
+        pass
+
+    again = Again(A.copy().view(Released))
+    memory = weakref.ref(again.array)
+    np.testing.assert_array_equal(tessera.matmul(again, A.T), tessera.matmul(A, A.T))
+    for call in (lambda: tessera.matmul(again, A.T), lambda: tessera.matmul(A.T, again), lambda: tessera.matmul(A, A.T, out=again)):
+        with pytest.raises(BufferError, match=r"its __dlpack__ gives no DLPack capsule, or one that was used before: expected a new one"):
+            call()
+    again.array = None
+    assert memory() is None, "and what was taken is given back"
+    both = Again(np.eye(3))
+    with pytest.raises(BufferError, match="b: its __dlpack__ gives .* one that was used before"):
+        tessera.matmul(both, both)
+
+
+def test_what_gives_no_capsule_is_refused():
+    class Wrong(Old):
+        def __dlpack__(self, **_):
+            return 5
+
+    with pytest.raises(BufferError, match="a: its __dlpack__ gives no DLPack capsule"):
+        tessera.matmul(Wrong(A), A.T)
+
+
+def test_arrays_of_a_class_of_their_own_come_back_plain():
+    class Own(np.ndarray):
+        pass
+
+    for array in (A.view(Own), A.view(np.matrix)):
+        got = tessera.matmul(array, A.T)
+        assert type(got) is np.ndarray
+        np.testing.assert_array_equal(got, tessera.matmul(A, A.T))
+
+
+@pytest.mark.parametrize("made, message", [
+    (lambda torch, x: torch.nested.nested_tensor([x, x]), "a nested tensor: expected one block of memory; give the tensors of its unbind"),
+    (lambda torch, x: torch.nested.nested_tensor([x, x], layout=torch.jagged), "a nested tensor"),
+    (lambda torch, x: x.to_sparse(), r"layout torch.sparse_coo: expected torch.strided; give its to_dense\(\)"),
+    (lambda torch, x: x.to_sparse_csr(), "layout torch.sparse_csr"),
+    (lambda torch, x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), r"quantized, of torch.qint8: expected plain numbers; give its dequantize"),
+])
+def test_torch_tensors_without_strides_are_refused(made, message):
+    torch = pytest.importorskip("torch")
+    x = torch.ones(3, 3)
+    wrong = made(torch, x)
+    for call in (lambda: tessera.matmul(wrong, x), lambda: tessera.matmul(x, wrong), lambda: tessera.matmul(x, x, out=wrong),
+                 lambda: tessera.PackedMatrix(wrong), lambda: tessera.plan(wrong, x), lambda: tessera.Tensor(wrong)):
+        with pytest.raises(TypeError, match=message):
+            call()
+    with pytest.raises(BufferError, match="a is a tensor on the device meta, which holds no numbers"):
+        tessera.matmul(x.to("meta"), x)
 
 
 def test_a_library_of_the_array_api_makes_its_own_results():

@@ -52,12 +52,20 @@ def test_shapes_and_arguments_are_value_errors(arguments, named, message):
 
 @pytest.mark.parametrize("arguments, named, message", [
     ((A.astype(object), B), {}, "a has elements of Python objects: " + ALLOWED),
-    ((A.astype(complex), B), {}, "a has elements of 'Zd': " + ALLOWED),
+    ((A.astype(complex), B), {}, "a has elements of complex128: " + ALLOWED),
+    ((A.astype("F"), B), {}, "a has elements of complex64: " + ALLOWED),
+    ((A.astype(np.longdouble), B), {}, "a has elements of longdouble: " + ALLOWED),
+    ((A.astype(np.clongdouble), B), {}, "a has elements of clongdouble: " + ALLOWED),
     ((A.astype(np.int64), B.astype(np.int64)), {}, "a has elements of int64: " + ALLOWED),
     ((A > 1, B > 1), {}, "a has elements of bool: " + ALLOWED),
-    ((A.astype(">f8"), B), {}, "another byte order: " + ALLOWED),
-    ((np.array([["text"]]), B), {}, "a has elements of .*: " + ALLOWED),
-    ((A.astype("M8[s]"), B), {}, "a has elements of .*: " + ALLOWED),
+    ((A.astype(">f8"), B), {}, "a has elements of float64 in another byte order: " + ALLOWED),
+    ((A.astype(">c16"), B), {}, "a has elements of complex128 in another byte order: " + ALLOWED),
+    ((np.array([["text"]]), B), {}, "a has elements of text: " + ALLOWED),
+    ((np.array([[b"text"]]), B), {}, "a has elements of bytes: " + ALLOWED),
+    ((np.zeros((3, 4), "V3"), B), {}, "a has elements of void: " + ALLOWED),
+    ((np.zeros((3, 4), [("x", "f8")]), B), {}, "a has elements of several fields: " + ALLOWED),
+    ((memoryview(bytes(12)).cast("c", (3, 4)), B), {}, "a has elements of bytes: " + ALLOWED),
+    ((A.astype("M8[s]"), B), {}, r"a has elements of datetime64\[s\]: " + ALLOWED),
     ((A, B.astype(np.float32)), {}, "a has elements of float64 and b of float32; convert one of them"),
     ((A, B), {"out": np.empty((3, 2), np.float32)}, "a product of float64 is float64, not float32"),
     ((A, B), {"dtype": "float16"}, "a product of float64 is float64, not float16"),
@@ -152,6 +160,15 @@ def test_nan_and_infinity_go_where_they_must():
     expected = np.array([[np.nan, np.nan], [np.inf, np.nan], [1, 2]])
     np.testing.assert_array_equal(tessera.matmul(a, np.eye(2)), expected)
     np.testing.assert_array_equal(tessera.matmul(a, np.eye(2), algorithm="naive"), expected)
+
+
+def test_a_factor_of_zero_reads_nothing():
+    """As in BLAS."""
+    nan = np.full((2, 2), np.nan)
+    for algorithm in ("auto", "naive", "tiled"):
+        assert not tessera.matmul(nan, nan, alpha=0, algorithm=algorithm).any()
+        np.testing.assert_array_equal(tessera.matmul(nan, nan, alpha=0, c=np.eye(2), bias=np.ones(2), algorithm=algorithm), np.eye(2) + 1)
+        np.testing.assert_array_equal(tessera.matmul(np.eye(2), np.eye(2), beta=0, out=nan.copy(), algorithm=algorithm), np.eye(2))
 
 
 def test_strides_beyond_all_memory_are_refused_and_large_ones_work():

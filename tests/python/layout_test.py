@@ -58,6 +58,36 @@ def test_calling_gives_the_index_of_a_coordinate():
     assert a(np.int64(3)) == a(3)
 
 
+FAR = 1 << 62
+
+
+@pytest.mark.parametrize("text, coordinate, message", [
+    (f"4:{FAR}", (3,), f"3 \\* {FAR} does not fit in 64 bits"), (f"(4,4):(1,{FAR})", (3, 3), "does not fit in 64 bits"),
+    (f"(4,2):({FAR},{FAR})", (1, 1), f"{FAR} \\+ {FAR} does not fit in 64 bits"), (f"((4,2),3):((1,{FAR}),1)", ((0, 2), 0), "64 bits"),
+    (f"composed(swizzle(3,0,3),{FAR},4:{FAR})", (1,), "does not fit in 64 bits"), ("4:1", (1 << 63,), "does not fit in 64 bits"),
+    (f"composed(4:{FAR},0,4:1)", (3,), "does not fit in 64 bits"), ("4:1", (-(1 << 63) - 1,), "does not fit in 64 bits")])
+def test_an_index_beyond_64_bits_is_an_error(text, coordinate, message):
+    assert Layout(text)(0) in (0, FAR) and Layout("4:1")(FAR) == FAR
+    with pytest.raises(ValueError, match=message):
+        Layout(text)(*coordinate)
+
+
+def test_tuples_without_end_are_refused():
+    endless, deep = [], 4
+    endless.append(endless)
+    for _ in range(5000):
+        deep = (deep,)
+    for value in (endless, deep):
+        for call in (Layout, tessera.row_major, tessera.row_major(4, 2), lambda tile: tessera.row_major(4, 2).tile(tile, (0, 0))):
+            with pytest.raises(ValueError, match="tuples nest too deeply here, or hold themselves"):
+                call(value)
+
+
+def test_a_tiler_of_numbers_and_layouts():
+    assert Tiler((2, 4)) == Tiler([np.int64(2), "4:1"]) == Tiler("<2:1,4:1>") and Tiler((Layout("(2,2):(1,4)"),)) == Tiler("<(2,2):(1,4)>")
+    assert layout.zipped_divide(tessera.row_major(4, 8), Tiler((2, 4))) == layout.zipped_divide(tessera.row_major(4, 8), (2, 4))
+
+
 def test_a_layout_is_the_strides_of_an_array():
     array = np.arange(24).reshape(4, 6)
     view = array[::2, ::3]

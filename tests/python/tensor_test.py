@@ -60,6 +60,14 @@ def test_the_picture_shows_the_elements():
     assert repr(tensor) == "<tessera.Tensor float32 (2,3):(3,1)>" and str(tensor) == str(tensor.numpy())
 
 
+@pytest.mark.parametrize("array, text", [
+    (np.array([None, "a<b"], object), "a&lt;b"), (np.array([{}], object), "{}"), (np.ones(3, [("x", "f4")]), ">(1"),
+    (np.zeros(3, "V1"), "\\x00"), (np.array([1j]), "1j"), (np.array(["2026-11-22"], "M8[D]"), "2026-11-22"),
+    (np.ones(2, np.longdouble), ">1<")])
+def test_the_picture_shows_elements_of_every_type(array, text):
+    assert text in Tensor(array)._repr_svg_()
+
+
 def test_arrays_of_other_libraries_are_seen_where_they_lie():
     torch = pytest.importorskip("torch")
     array = torch.zeros(3, 4).T
@@ -70,6 +78,7 @@ def test_arrays_of_other_libraries_are_seen_where_they_lie():
 @pytest.mark.parametrize("wrong, exception, message", [
     (lambda: Tensor([1, 2]), TypeError, r"Tensor: the array is \[1, 2\], a list: expected an array of NumPy"),
     (lambda: Tensor(np.float64(1)), TypeError, "Tensor: the array is .*float64: expected an array"),
+    (lambda: Tensor(np.zeros(3, "V0")), TypeError, r"elements of .V0, which take no memory"),
     (lambda: Tensor(np.array(1)), ValueError, "expected at least one axis"),
     (lambda: Tensor(np.zeros(3, [("x", "f4"), ("y", "u1")])["x"]), ValueError, "strides of whole elements, of 4 bytes"),
     (lambda: Tensor(np.zeros(8)[::2], "4:1"), ValueError, "has gaps or repeats elements"),
