@@ -7,7 +7,7 @@
 
 One round calls everything once, in an order that changes from round to round, so that a busy machine slows all alike. Reported are
 the median time of a call, the speed at that time, and the median over the rounds of the framework's own time / the time of the row:
-above 1 is faster than the framework. "C++ call" is tessera.matmul on NumPy arrays with memory for the result: the library
+above 1 is faster than the framework. "tessera.matmul" is the call on NumPy arrays with memory for the result: the library
 without a graph. Every result is compared with float64 before it is timed; one that is wrong is not. Times include all waiting.
 Before each call is a pause: the threads of some libraries (OpenBLAS, in NumPy's wheels) spin for a tenth of a second
 after a call, on a core that the next would use.
@@ -62,7 +62,7 @@ def torch_calls(a, b, algorithms):
 def library_calls(a, b):
     """The library itself, and NumPy."""
     c, d = (np.empty((a.shape[0], b.shape[1]), a.dtype) for _ in range(2))
-    yield "C++ call", lambda: tessera.matmul(a, b, out=c)
+    yield "tessera.matmul", lambda: tessera.matmul(a, b, out=c)
     yield f"numpy.matmul (NumPy {np.__version__})", lambda: np.matmul(a, b, out=d)
 
 

@@ -417,5 +417,5 @@ def test_the_benchmark_shows_what_it_has_verified():
     run = example("benchmarks.py", "-s", "8", "9", "10", "--rounds", "2", "--algorithm", "auto", "tensor_core")
     assert run.returncode == 0, run.stdout + run.stderr
     rows = [line.split("|")[1].split()[0] for line in run.stdout.splitlines() if line.startswith("|")]
-    assert rows == ["algorithm", "---", "jnp.matmul", "auto", "tensor_core", "C++", "numpy.matmul"] and "not timed" not in run.stdout
+    assert rows == ["algorithm", "---", "jnp.matmul", "auto", "tensor_core", "tessera.matmul", "numpy.matmul"] and "not timed" not in run.stdout
     assert not runpy.run_path(str(ROOT / "examples/benchmarks.py"))["is_right"](np.full((1, 1), np.nan), 1, np.ones((1, 1)), np.ones((1, 1)), "")
