@@ -16,5 +16,9 @@ inline void spec(tessera::puzzle::Run& run) {
        {"other-product",
         [](index_t i, index_t j) { return i / 2 * 3.0 + i % 2 * 12.0 + j / 3 * 1.0 + j % 3 * 6.0; },
         "the strides inside of a tile and those from tile to tile have changed places",
-        "in each pair the first is the step inside of a tile"}});
+        "in each pair the first is the step inside of a tile"},
+       {"other-product",
+        [](index_t i, index_t j) { return i % 2 * 3.0 + i / 2 + j % 3 * 12.0 + j / 3 * 6.0; },
+        "the two strides inside of a tile stand in one pair, those from tile to tile in the other",
+        "the first pair belongs to i: a step down inside of a tile, then a tile further down"}});
 }

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compiler_messages.hpp"
 #include "puzzle_follows.hpp"
 #include "suggest.hpp"
 #include "tessera/core/text.hpp"
@@ -126,8 +125,7 @@ std::string errors_text(const Context& context, const PuzzleAttempt& attempt) {
                                             : e.message) +
         "\n";
     if (e.line > 0) out += source_line(attempt.source, e.line, e.column);
-    const std::string advice = compile_advice(e.message, source_line(attempt.source, e.line));
-    if (!advice.empty()) out += "    " + advice + "\n";
+    if (!e.advice.empty()) out += "    " + e.advice + "\n";
   }
   if (attempt.errors.size() > most) out += cat("and ", attempt.errors.size() - most, " more\n");
   return out;
@@ -316,7 +314,8 @@ ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,
     for (const auto& c : attempt.outcome->cases) out["cases"].push_back(json_of(attempt, c, cause));
   out["errors"] = ordered_json::array();
   for (const auto& e : attempt.errors)
-    out["errors"].push_back({{"line", e.line}, {"column", e.column}, {"message", e.message}});
+    out["errors"].push_back(
+        {{"line", e.line}, {"column", e.column}, {"message", e.message}, {"advice", e.advice}});
   out["printed"] = attempt.printed;
   if (is_solved(attempt)) return out;
   out["cause"] = {{"id", cause.id},

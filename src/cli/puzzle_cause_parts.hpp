@@ -24,6 +24,8 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
 Cause cause_of_race(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f);
 /// From what the wrong elements have in common.
 Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m);
+/// From numbers that belong elsewhere, or to nothing; empty id: there is no pattern.
+Cause cause_of_pattern(const PuzzleCase& c, const PuzzleMatrix& m);
 /// Of an output whose sums lack the products of some k (PuzzleMatrix::sum).
 Cause cause_of_sum(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m);
 /// From what was read and written; empty id: from nothing.

@@ -88,7 +88,11 @@ const PuzzleCase* wrong_case(const PuzzleAttempt& attempt) {
 }
 
 Cause cause_of(const PuzzleAttempt& attempt) {
-  if (!attempt.errors.empty()) return cause("does-not-compile");
+  if (!attempt.errors.empty())
+    return cause("does-not-compile", {},
+                 attempt.errors.front().line > 0 ? ""
+                                                 : cat("'tessera puzzle reset ", attempt.id,
+                                                       "' begins again, and keeps what you have"));
   if (!attempt.outcome) return cause_of_death(attempt);
   const PuzzleCase* const c = wrong_case(attempt);
   if (c == nullptr) return cause("spec", attempt.outcome->error);

@@ -199,6 +199,13 @@ Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
     return cause("crash", f.problem, "does the kernel call itself, or hold a large array?");
   if (const Cause loop = of_loop_over_array(attempt.source, f); !loop.id.empty()) return loop;
   if (const Cause outside = cause_of_local_array(f.problem); !outside.id.empty()) return outside;
+  static const std::regex fragment(
+      R"(another tile, at .*:(\d+):\d+: expected (\d+) x (\d+), got (\d+ x \d+))");
+  if (std::smatch m; std::regex_search(f.problem, m, fragment))
+    return cause("wrong-tile",
+                 cat("in line ", m[1].str(), " the matrix instruction gets ", m[4].str(),
+                     " elements, and takes ", m[2].str(), " x ", m[3].str()),
+                 cat("the shape stands in front: tile<", m[2].str(), ", ", m[3].str(), ">(...)"));
   if (f.problem.find("SIGFPE") != std::string::npos)
     return cause("crash", f.problem, "which whole number is divided by, with / or %, and is 0?");
   if (f.problem.find("bad_alloc") != std::string::npos)

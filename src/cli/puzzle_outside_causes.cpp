@@ -129,8 +129,8 @@ Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f, const std::string& 
 
 /// "s.sums(0, i) = s.sums(0, i) + ...": does the line write the tile that it reads?
 bool changes_in_place(const std::string& line, const std::string& tile) {
-  const auto assigns = line.find(" = "), first = line.find(tile + "(");
-  return first < assigns && assigns != std::string::npos &&
+  const auto first = line.find(tile + "("), assigns = line.find("= ", first);
+  return first != std::string::npos && assigns != std::string::npos &&
          line.find(tile + "(", assigns) != std::string::npos;
 }
 

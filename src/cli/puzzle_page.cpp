@@ -123,7 +123,8 @@ std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt) {
   std::string body = cat("<h1>", escaped(title), "</h1>\n");
   for (const auto& e : attempt.errors)
     body += cat("<p class=\"bad\">", escaped(e.message), "</p>\n",
-                lines_html(source_line(attempt.source, e.line, e.column)));
+                lines_html(source_line(attempt.source, e.line, e.column)),
+                e.advice.empty() ? "" : cat("<p>", escaped(e.advice), "</p>\n"));
   const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
   if (is_solved(attempt)) {
     body += "<p class=\"good\">Solved.</p>\n";

@@ -208,6 +208,7 @@ Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m) {
   if (rows * cols > 1 && diagonal_tiles(m, rows, cols))
     return cause("some-blocks", "right only where block.x and block.y are the same",
                  "one of the two is used where the other belongs: y counts rows, x columns");
+  if (Cause pattern = cause_of_pattern(c, m); !pattern.id.empty()) return pattern;
   for (const auto& t : c.coverage)
     if (!t.is_output && t.read < t.elements && t.read > 0)
       return cause("part-not-read", cat(t.elements - t.read, " of ", t.elements, " elements of ",

@@ -7,7 +7,6 @@
 
 #include "clock.hpp"
 #include "compile.hpp"
-#include "compiler_messages.hpp"
 #include "machine.hpp"
 #include "program.hpp"
 #include "puzzle_answer.hpp"
@@ -25,14 +24,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostPrintedBytes = 2000;
-constexpr std::size_t kLongestLine = 4000;  ///< of a compiler: expressions are looked for in it
+
+// All in one, under a name that no learner's file has.
+constexpr const char* kProgram = "tessera-puzzle.cpp";
+constexpr const char* kProgramOfGpu = "tessera-puzzle.cu";
 
 /// The learner's name of the file, where it is one that messages can be searched for.
 std::string name_of(const PuzzleTry& one) {
-  const bool is_plain = std::all_of(one.file.begin(), one.file.end(), [](const char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
-  });
-  const bool clashes = one.file == "spec.hpp" || one.file == "main.cpp" || one.file == "main.cu";
+  const bool is_plain = one.file.find_first_of("\"\\:(\n") == std::string::npos;
+  const bool clashes = one.file == "spec.hpp" || one.file == kProgram || one.file == kProgramOfGpu;
   return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
 }
 
@@ -83,11 +83,11 @@ bool compile_in(const fs::path& folder, std::string& said) {
                                  "-ffp-contract=off",
                                  "-fsanitize=bounds"};
   for (auto& each : compiled_headers(at)) words.push_back(std::move(each));
-  for (const char* each : {"-pthread", "-c", "main.cpp", "-o", "main.o"}) words.emplace_back(each);
+  for (const char* each : {"-pthread", "-c", kProgram, "-o", "puzzle.o"}) words.emplace_back(each);
   words.push_back("-I" + at.include.string());
   const std::string file = (folder / "said").string();
   // Linked by a call of its own: with the option it would ask for the sanitizer's library.
-  std::vector<std::string> link{"main.o", "-o", "puzzle"};
+  std::vector<std::string> link{"puzzle.o", "-o", "puzzle"};
   for (auto& each : link_words(at)) link.push_back(std::move(each));
   const bool good = run_compiler(words, file, folder.string()).good() &&
                     run_compiler(link, file, folder.string()).good();
@@ -106,7 +106,7 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
                                  "-arch=" + gpu.arch,
                                  "--cudart=none",
                                  "-I" + at.include.string(),
-                                 "main.cu",
+                                 kProgramOfGpu,
                                  "-o",
                                  "puzzle"};
   for (const auto& each : link_words(at))
@@ -159,6 +159,7 @@ std::string without_comments(const std::string& source) {
 
 PuzzleAttempt fresh(const PuzzleTry& one) {
   PuzzleAttempt out;
+  out.id = one.puzzle->id;
   out.source = one.source;
   out.file = name_of(one);
   out.variant = one.variant;
@@ -174,49 +175,12 @@ std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<Puz
   for (const auto& one : tries) {
     out.push_back(fresh(one));
     if (said.empty()) run_in(folder, one, time_limit_s, cage, out.back());
-    else out.back().errors = compile_errors(said, out.back().file);
+    else out.back().errors = compile_errors(said, out.back().file, one.source);
   }
   return out;
 }
 
 }  // namespace
-
-std::vector<CompileError> compile_errors(const std::string& said, const std::string& file) {
-  static const std::regex place(R"(^([^:\s]+):(\d+):(?:(\d+):)?\s*(.*)$)");
-  std::vector<CompileError> out;
-  CompileError asked;  // the learner's line that the following error was reached from
-  std::string somewhere;
-  std::smatch match;
-  for (const auto& whole : lines_of(said)) {
-    const std::string line = whole.substr(0, kLongestLine);
-    if (line.find("undefined reference to") != std::string::npos && somewhere.empty())
-      somewhere = line.substr(line.find("undefined reference to"));
-    if (!std::regex_match(line, match, place)) {
-      if (line.find(": In ") != std::string::npos) asked = {};
-      continue;
-    }
-    const bool is_theirs = fs::path(match[1].str()).filename() == file;
-    CompileError here{file, match[4], std::atoi(match[2].str().c_str()),
-                      std::atoi(match[3].str().c_str())};
-    const bool is_error =
-        here.message.starts_with("error: ") || here.message.starts_with("fatal error: ");
-    if (is_error) {
-      here.message = in_plain_words(here.message.substr(here.message.find(": ") + 2));
-      if (!is_theirs && asked.line > 0) here.line = asked.line, here.column = asked.column;
-      if (is_theirs || asked.line > 0) out.push_back(here);
-      else if (somewhere.empty()) somewhere = here.message;
-      if (!is_theirs) asked = {};
-    } else if (is_theirs && here.message.find("required") != std::string::npos) {
-      asked = here;
-    } else if (is_theirs && here.message.find("instantiation of") != std::string::npos &&
-               out.empty() && !somewhere.empty()) {
-      out.push_back({file, somewhere, here.line, here.column});  // Clang says it behind the error
-    }
-  }
-  if (out.empty() && !somewhere.empty()) out.push_back({file, somewhere, 0, 0});
-  if (out.empty()) out.push_back({file, said.substr(0, said.find('\n')), 0, 0});
-  return out;
-}
 
 PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s) {
   return std::move(attempt_together({one}, time_limit_s).front());
@@ -225,7 +189,7 @@ PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s) {
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
                                             double time_limit_s) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "main.cpp") << program_of(tries);
+  std::ofstream(folder.path() / kProgram) << program_of(tries);
   std::string said;
   const auto begin = Clock::now();
   const bool compiled = compile_in(folder.path(), said);
@@ -248,9 +212,9 @@ std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
 
 std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,
                                       double time_limit_s) {
-  static const std::regex place(R"(^([^\s(]+)\((\d+)\): )", std::regex::multiline);
+  static const std::regex place(R"(^([^(\n]+)\((\d+)\): )", std::regex::multiline);
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "main.cu") << program_of(tries);
+  std::ofstream(folder.path() / kProgramOfGpu) << program_of(tries);
   std::string said;
   const bool compiled = compile_for(gpu, folder.path(), said);
   said = compiled ? "" : std::regex_replace(said, place, "$1:$2: ");  // "p16.cpp(7): error: ..."

@@ -16,9 +16,11 @@ namespace tessera::cli {
 struct CompileError {
   std::string file, message;
   int line = 0, column = 0;  ///< line 0: nowhere in the learner's file
+  std::string advice;        ///< what to write instead; empty: nothing is known
 };
 
 struct PuzzleAttempt {
+  std::string id;                     ///< of the puzzle
   std::string source;                 ///< the learner's text
   std::string file;                   ///< what the learner calls it: "p16.cpp"
   std::string variant;                ///< the one that was asked for, or "" for all
@@ -64,8 +66,9 @@ std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt);
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
                                             double time_limit_s);
 
-/// The errors of a compiler's output that concern `file`, in order; one without a line where none
-/// does.
-std::vector<CompileError> compile_errors(const std::string& said, const std::string& file);
+/// The errors of a compiler's output that concern `file`, which holds `source`, in order; one
+/// without a line where none does.
+std::vector<CompileError> compile_errors(const std::string& said, const std::string& file,
+                                         const std::string& source);
 
 }  // namespace tessera::cli

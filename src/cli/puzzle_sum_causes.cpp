@@ -11,10 +11,15 @@ namespace tessera::cli {
 
 namespace {
 
-/// Loads of the inputs from global memory; where no loop stands around these, those of tiles.
+/// Loads of the inputs from global memory; where no loop stands around these, or these leave
+/// nothing out, those of tiles.
 std::vector<const PuzzleAccess*> loads_in_loops(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   std::vector<const PuzzleAccess*> out;
-  for (const char* memory : {"global", "shared"}) {
+  const bool all_read = std::all_of(c.coverage.begin(), c.coverage.end(), [](const auto& t) {
+    return t.is_output || t.read == t.elements;
+  });
+  const auto first = all_read ? "shared" : "global", second = all_read ? "global" : "shared";
+  for (const char* memory : {first, second}) {
     for (const auto& each : c.accesses)
       if (!each.is_store && each.memory == memory && each.file == attempt.file &&
           loop_around(attempt.source, each.line).first > 0)

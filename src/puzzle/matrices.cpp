@@ -15,6 +15,11 @@ HostTensor<float> filled(index_t rows, index_t cols, const Rule& rule) {
   return out;
 }
 
+HostTensor<float> copy_of(const HostTensor<float>& m) {
+  return filled(m.rows(), m.cols(),
+                [&](index_t i, index_t j) { return m.data()[i * m.cols() + j]; });
+}
+
 double element(const Input& m, index_t row, index_t col) {
   return m.values.data()[row * m.values.cols() + col];
 }
@@ -72,6 +77,34 @@ void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Ru
   };
   suspect(out, "wrong-tile", sum(0, K, other_tile(a), b));
   suspect(out, "wrong-tile", sum(0, K, a, other_tile(b)));
+  // Tile (row, k) of B instead of (k, col), and the other way round.
+  suspect(out, "wrong-tile", [=](index_t i, index_t j) {
+    double all = 0;
+    for (index_t k = 0; k < K; ++k)
+      all += a(i, k) * b(i / tile * tile + k % tile, k / tile * tile + j % tile);
+    return all;
+  });
+  suspect(out, "wrong-tile", [=](index_t i, index_t j) {
+    double all = 0;
+    for (index_t k = 0; k < K; ++k)
+      all += a(k / tile * tile + i % tile, j / tile * tile + k % tile) * b(k, j);
+    return all;
+  });
+}
+
+/// Sums that end, or begin, anywhere: what one loop bound leaves out.
+void suspect_ranges(Output& out, index_t K, const Rule& a, const Rule& b) {
+  HostTensor<float> before(out.values.rows(), out.values.cols()), behind = copy_of(out.expected);
+  for (index_t k = 0; k + 1 < K; ++k) {
+    for (index_t i = 0; i < before.size(); ++i) {
+      const index_t row = i / before.cols(), col = i % before.cols();
+      const auto product = static_cast<float>(a(row, k) * b(k, col));
+      before.data()[i] += product;
+      behind.data()[i] -= product;
+    }
+    out.suspects.push_back({"loop-too-short", copy_of(before), {}, {}, 0, k + 1});
+    out.suspects.push_back({"loop-too-short", copy_of(behind), {}, {}, k + 1, K});
+  }
 }
 
 /// The product of two rules, and mistakes that any product knows.
@@ -92,6 +125,14 @@ Output product_of(std::string name, index_t M, index_t N, index_t K, index_t til
     suspect(out, "swapped-indices", sum(0, K, bt, at));
     suspect(out, "elementwise", [=](index_t i, index_t j) { return a(i, j) * b(i, j); });
   }
+  if (M == N) {
+    const Rule right = sum(0, K, a, b);
+    suspect(out, "other-column", [=](index_t i, index_t) { return right(i, i); });
+    out.suspects.back().sentence = "(row, col) holds what belongs to (row, row)";
+    suspect(out, "other-row", [=](index_t, index_t j) { return right(j, j); });
+    out.suspects.back().sentence = "(row, col) holds what belongs to (col, col)";
+  }
+  suspect_ranges(out, K, a, b);
   return out;
 }
 

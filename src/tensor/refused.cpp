@@ -75,6 +75,11 @@ void refuse_tile(index_t tile, index_t tiles, int mode) {
   throw Error(Category::shape, cat("tile: there is no such tile along mode ", mode),
               tiles > 0 ? cat("0 to ", tiles - 1) : "none, the mode is empty", cat(tile));
 }
+void refuse_fragment(index_t got_rows, index_t got_cols, index_t rows, index_t cols, Here here) {
+  throw Error(Category::shape, cat("a matrix instruction takes another tile", place_text(here)),
+              cat(rows, " x ", cols), cat(got_rows, " x ", got_cols),
+              cat("give it one: tile<", rows, ", ", cols, ">(A, i, j)"));
+}
 void refuse_reshape_of_strided() {
   throw Error(Category::shape,
               "reshape: only elements without gaps, last mode fastest, take new run-time extents",

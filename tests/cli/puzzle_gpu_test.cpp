@@ -53,7 +53,7 @@ class PuzzleOnGpu : public ::testing::Test {
 
 TEST_F(PuzzleOnGpu, TheLearnersFileAndTheSpecAreCompiledForTheDevice) {
   const std::string seen = (folder_.path() / "seen").string();
-  told("{ echo \"$@\"; cat main.cu; } > " + seen + "\n");
+  told("{ echo \"$@\"; cat *.cu; } > " + seen + "\n");
   std::ifstream file(seen);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(text,

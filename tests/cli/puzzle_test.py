@@ -270,6 +270,7 @@ class Learner(Puzzle):
             run = self.puzzle("run", "p03", code=1)
             self.assertIn(advice, run.out)
             self.assertLess(max(map(len, run.out.splitlines())), 300)
+        self.assertEqual(self.puzzle("run", "p03", "--json", code=1).json["errors"][0]["advice"], "an input can only be read: write to the output")
         self.path("p03.cpp").write_text(self.solution("p03", "a(i) + 10;", "shared<int>(a);"))
         run = self.puzzle("run", "p03", code=1)
         self.assertIn("p03.cpp:12:", run.out)

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "tessera/core/error.hpp"
 #include "tessera/ops/copy.hpp"
 #include "tessera/simt/launch.hpp"
 #include "tessera/tensor/host_tensor.hpp"
@@ -71,6 +73,36 @@ void expect_exact_and_covering() {
         ASSERT_EQ(static_cast<double>(d[static_cast<std::size_t>(i * S.n + j)]), expected)
             << i << "," << j;
       }
+    }
+  }
+}
+
+/// Loads or stores `part` of C with what is the tile of another fragment.
+struct WrongTile {
+  static constexpr int warp = 32;
+  int part;
+  void operator()(auto t, const float* a, float* c) const {
+    using Mma = TensorCore<float, float, MmaShape{16, 8, 8}>;
+    const auto tall = tensor<row_major(16, 8)>(a);
+    const auto all = tensor<row_major(dynamic, 16)>(a, 16);
+    if (part == 0) static_cast<void>(Mma::load_a(t, all));
+    if (part == 1) static_cast<void>(Mma::load_b(t, tall));
+    if (part == 2) static_cast<void>(Mma::load_c(t, all));
+    if (part == 3) Mma::store_d(t, tensor<row_major(8, 8)>(c), Mma::zero());
+  }
+};
+
+TEST(TensorCore, ATileOfAnotherShapeIsRefused) {
+  const std::vector<float> a(256);
+  std::vector<float> c(256);
+  const char* wanted[] = {"16 x 8, got 16 x 16", "8 x 8, got 16 x 8", "16 x 8, got 16 x 16",
+                          "16 x 8, got 8 x 8"};
+  for (int part = 0; part < 4; ++part) {
+    try {
+      launch(LaunchConfig{.block = {32}}, WrongTile{part}, a.data(), c.data());
+      ADD_FAILURE() << part;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(wanted[part]), std::string::npos) << error.what();
     }
   }
 }

@@ -15,6 +15,7 @@
 
 #include "tessera/core/dtype.hpp"
 #include "tessera/ops/epilogue.hpp"
+#include "tessera/tensor/refused.hpp"
 #include "tessera/tensor/storage.hpp"
 
 namespace tessera {
@@ -130,9 +131,11 @@ struct TensorCore {
 
   static TESSERA_HD constexpr FragmentC zero() { return {}; }
 
-  /// This lane's part of `a`, any tensor of shape (m,k).
+  /// This lane's part of `a`, any tensor of shape (m,k). Like those below it throws Error(shape) on
+  /// the CPU where the shape is another one.
   template <class Thread, AnyTensor A>
   static TESSERA_KERNEL FragmentA load_a(const Thread& t, const A& a, Here here = Here::current()) {
+    detail::require_fragment(a.template extent<0>(), a.template extent<1>(), S.m, S.k, here);
     FragmentA out;
     TESSERA_UNROLL
     for (int v = 0; v < values_a; ++v) {
@@ -144,6 +147,7 @@ struct TensorCore {
   /// This lane's part of `b`, any tensor of shape (k,n).
   template <class Thread, AnyTensor B>
   static TESSERA_KERNEL FragmentB load_b(const Thread& t, const B& b, Here here = Here::current()) {
+    detail::require_fragment(b.template extent<0>(), b.template extent<1>(), S.k, S.n, here);
     FragmentB out;
     TESSERA_UNROLL
     for (int v = 0; v < values_b; ++v) {
@@ -155,6 +159,7 @@ struct TensorCore {
   /// This lane's part of `c`, any tensor of shape (m,n).
   template <class Thread, AnyTensor C>
   static TESSERA_KERNEL FragmentC load_c(const Thread& t, const C& c, Here here = Here::current()) {
+    detail::require_fragment(c.template extent<0>(), c.template extent<1>(), S.m, S.n, here);
     FragmentC out;
     TESSERA_UNROLL
     for (int v = 0; v < values_c; ++v) {
@@ -181,6 +186,8 @@ struct TensorCore {
   template <class Thread, class Target>
   static TESSERA_KERNEL void store_d(const Thread& t, const Target& out, const FragmentC& d,
                                      Here here = Here::current()) {
+    if constexpr (AnyTensor<Target>)
+      detail::require_fragment(out.template extent<0>(), out.template extent<1>(), S.m, S.n, here);
     TESSERA_UNROLL_REGISTERS
     for (int v = 0; v < values_c; ++v) {
       const int at = position<layout_c>(t.lane, v);

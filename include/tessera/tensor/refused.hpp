@@ -18,6 +18,9 @@ namespace tessera::detail {
 [[noreturn]] void refuse_reshape(index_t from, const index_t* to, int modes);
 [[noreturn]] void refuse_tile(index_t tile, index_t tiles, int mode);
 [[noreturn]] void refuse_reshape_of_strided();
+/// A matrix instruction takes (rows, cols) of it.
+[[noreturn]] void refuse_fragment(index_t got_rows, index_t got_cols, index_t rows, index_t cols,
+                                  Here here);
 /// No element at these `coordinates`: one for each of the `rank` modes, or one for all.
 [[noreturn]] void refuse_element(const index_t* at, int coordinates, const index_t* extents,
                                  const index_t* valid, int rank, Here here);
@@ -33,6 +36,7 @@ TESSERA_HD constexpr void require_reshape(index_t, const index_t*, int, bool) {}
 TESSERA_HD constexpr void require_tile(index_t, index_t, int) {}
 TESSERA_HD constexpr void require_copy_extent(index_t, index_t, int) {}
 TESSERA_HD constexpr void require_fold(index_t, index_t, index_t, int) {}
+TESSERA_HD constexpr void require_fragment(index_t, index_t, index_t, index_t, Here) {}
 #else
 /// 0 <= begin <= end <= extent.
 TESSERA_HD constexpr void require_range(index_t begin, index_t end, index_t extent) {
@@ -65,6 +69,11 @@ TESSERA_HD constexpr void require_copy_extent(index_t from, index_t to, int mode
 /// The extent of the source that a fold keeps in this mode, or as much of it as exists.
 TESSERA_HD constexpr void require_fold(index_t from, index_t valid, index_t to, int mode) {
   if (to < valid || to > from) refuse_fold(from, to, mode);
+}
+/// The extents of what a matrix instruction loads or stores.
+TESSERA_HD constexpr void require_fragment(index_t got_rows, index_t got_cols, index_t rows,
+                                           index_t cols, Here here) {
+  if (got_rows != rows || got_cols != cols) refuse_fragment(got_rows, got_cols, rows, cols, here);
 }
 /// Extents of 0 or more with as many elements as before, and compact.
 TESSERA_HD constexpr void require_reshape(index_t from, const index_t* to, int modes,
