@@ -59,7 +59,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       : call_(call),
         kernels_(kernels),
         words_(ceil_div(call.K, kernels.group)),
-        blocks_(cut(call, kernels, B)),
+        wide_(B == nullptr && is_wide(call, kernels)),
+        mr_(wide_ ? kernels.wide_rows : kernels.rows),
+        blocks_(cut(B)),
         slabs_(ceil_div(words_, blocks_.kc)),
         plain_(is_plain(call)),
         packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
@@ -83,13 +85,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       // Rows of A are read where they lie. Packed, f32 on one thread of an EPYC (family 25),
       // 2026-11-21, % of peak: 768^3 94, not 97; 1024^3 96, 97; 2048^3 97, 97; 4000^3 93, 96.
       const bool a_lies_well = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
-      const bool a_passes_once = rows <= kernels_.rows || cols <= blocks_.nr;
+      const bool a_passes_once = rows <= mr_ || cols <= blocks_.nr;
       const bool a_stays =
           (a_lies_well || cols <= 2 * blocks_.nr) && !rows_meet(call.a_row * bytes);
       pack_a_ = !kAsItLies || !(a_passes_once || a_stays);
       const bool b_fits = b_is_small || blocks_.kc * b_step <= caches().l2 / 4;
-      pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
-                !(rows <= 2 * kernels_.rows || b_fits);
+      pack_b_ =
+          packed_b_ != nullptr || !kAsItLies || call.b_col != 1 || !(rows <= 2 * mr_ || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }
@@ -160,17 +162,23 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// Of something that is packed once for all threads: see turn().
   using State = std::atomic<std::uint32_t>;
 
-  static Blocking cut(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B) {
-    const BlockingInput in{std::min(call.M, kSuperblock),
-                           std::min(call.N, kSuperblock),
-                           ceil_div(call.K, kernels.group),
-                           kernels.rows,
-                           kernels.lanes,
-                           kernels.vectors,
+  /// Is one wide micro-tile as wide as C, so that each element of A is read once, as it lies? f32
+  /// on that Xeon, as a multiple of MKL's speed, packed into 8 x 32 and so: (64,64,65536) 0.95
+  /// and 1.09 on one thread; (4096,64,4096) 1.06 and 1.34, on two threads 1.28 and 1.43.
+  static bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
+    return kAsItLies && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
+  }
+  Blocking cut(const PackedMatrix<In>* B) const {
+    const BlockingInput in{std::min(call_.M, kSuperblock),
+                           std::min(call_.N, kSuperblock),
+                           words_,
+                           mr_,
+                           kernels_.lanes,
+                           wide_ ? Table::kMaxVectors : kernels_.vectors,
                            sizeof(Word),
-                           call.threads,
-                           call.b_col == 1,
-                           call.b_row == 1,
+                           call_.threads,
+                           call_.b_col == 1,
+                           call_.b_row == 1,
                            kAsItLies};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
@@ -178,7 +186,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   bool sweeps() const { return blocks_.stream == Stream::sweep || blocks_.stream == Stream::lines; }
   /// Rows of A with those that fill its last panel.
   index_t swept_rows() const { return round_up(call_.M, Table::kSweepRows[sweep_]); }
-  index_t block_panels() const { return std::max(1, kBlockRows / kernels_.rows); }
+  index_t block_panels() const { return std::max(1, kBlockRows / mr_); }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
   static const Source* source(const In* p) { return reinterpret_cast<const Source*>(p); }
@@ -290,7 +298,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// A job's part of B lies in L3 or L2, packed or not. A few panels of A stay in L2 while it
   /// passes by.
   void run_packed(int worker, const Part& part) {
-    const int mr = kernels_.rows, nr = blocks_.nr;
+    const int mr = mr_, nr = blocks_.nr;
     const Word* shares[kMostShares];  // where each share_columns_ of B begin
     const index_t b_step = part_of_b(worker, part, shares);
     alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
@@ -376,7 +384,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// multiplied, the next is fetched into L2, row by row, the way memory likes to be read.
   void run_streaming(int worker, const Part& part) {
     if (sweeps()) return run_sweep(worker, part);
-    const int mr = kernels_.rows, nr = blocks_.nr;
+    const int mr = mr_, nr = blocks_.nr;
     Word* a = a_own_ + worker * own_step_;
     Word* packed_b = b_own_ + worker * own_step_;
     const index_t a_panel = mr * (part.words + kernels_.extra);
@@ -548,6 +556,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const Gemm<In, Out>& call_;
   const Table& kernels_;
   const index_t words_;  ///< along K
+  const bool wide_;      ///< see is_wide
+  const int mr_;         ///< rows of a micro-tile
   const Blocking blocks_;
   const index_t slabs_;
   const bool plain_;             ///< C = the sums, side by side: microkernels store straight to it

@@ -169,6 +169,7 @@ TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
                         {7, 450, 131},
                         {16, 450, 257},
                         {23, 450, 257},
+                        {67, 58, 2100},
                         {40, 450, 523},
                         {450, 7, 131}}) {
     Corners<T> corners(s);
