@@ -48,7 +48,7 @@ class Tensor:
         given = coordinate if isinstance(coordinate, tuple) else (coordinate,)
         sizes = _sizes(self.shape)
         sizes = sizes if len(given) == len(sizes) else [math.prod(sizes)]
-        fits = len(given) == len(sizes) and all(isinstance(i, tuple) or 0 <= _arguments.whole("a coordinate", i, "Tensor") < n
+        fits = len(given) == len(sizes) and all(isinstance(i, tuple) or 0 <= _arguments.whole("a coordinate", i, "Tensor", bits=63) < n
                                                 for i, n in zip(given, sizes))
         index = self._first + self._layout(*given) if fits else -1
         if not 0 <= index < self._memory.size:

@@ -239,19 +239,26 @@ _matmul.register_autograd(_backward, setup_context=_save)
 _library = torch.library.Library("tessera", "FRAGMENT")  # registrations last as long as it
 
 
-def _without_tangents(autograd):
-    """PyTorch lets an operation of this kind drop the tangents of forward mode: the derivative would be zero, and wrong."""
+def _only_backwards(autograd):
+    """What PyTorch can derive of an operation of this kind; the rest in a sentence. It would drop the tangents of forward mode, so that
+    the derivative would be zero, and refuses torch.func.grad with words about its own insides."""
     def kernel(keyset, a, b, bias=None, **how):
         for name, tensor in (("a", a), ("b", b), ("bias", bias)):
             if tensor is not None and forward_ad.unpack_dual(tensor).tangent is not None:
                 raise NotImplementedError(f"matmul: {name} carries a tangent, and forward mode (jvp, jacfwd) is not supported: expected "
                                           "reverse mode, such as backward(), torch.autograd.grad or torch.autograd.functional.jvp")
-        return autograd(keyset, a, b, bias, **how)
+        try:
+            return autograd(keyset, a, b, bias, **how)
+        except RuntimeError as error:
+            if "override the setup_context staticmethod" not in str(error):
+                raise
+        raise NotImplementedError("matmul: torch.func.grad, vjp and jacrev do not know this operation: expected backward(), "
+                                  "torch.autograd.grad or torch.autograd.functional")
     return kernel
 
 
 for _key in ("AutogradCPU", "AutogradCUDA"):
-    _library.impl("matmul", _without_tangents(make_autograd_impl(torch.ops.tessera.matmul.default, _matmul)), _key, with_keyset=True)
+    _library.impl("matmul", _only_backwards(make_autograd_impl(torch.ops.tessera.matmul.default, _matmul)), _key, with_keyset=True)
 
 
 def _autocast(device_type):

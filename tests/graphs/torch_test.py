@@ -352,6 +352,15 @@ def test_forward_mode_is_refused_and_not_zero():
     close(torch.autograd.functional.jvp(lambda x: operation(x, b), a, a)[1], a @ b)  # what the message offers
 
 
+def test_transforms_that_the_framework_refuses_are_named():
+    a, b = random(3, 5), random(5, 4)
+    for call in (torch.func.grad, torch.func.jacrev, lambda f: lambda x: torch.func.vjp(f, x)):
+        for product in (tt.matmul, torch.ops.tessera.matmul):
+            with pytest.raises(NotImplementedError, match=r"torch.func.grad, .* do not know this operation: expected backward\(\)"):
+                call(lambda x: product(x, b).sum())(a)
+    close(torch.autograd.functional.jacobian(lambda x: tt.matmul(x, b).sum(), a), b.sum(1).expand(3, 5))
+
+
 @pytest.mark.parametrize("activation", [None, "relu", "gelu", "silu"])
 def test_a_checkpoint_computes_the_same_gradients(activation):
     from torch.utils.checkpoint import checkpoint

@@ -87,6 +87,7 @@ def test_arrays_of_other_libraries_are_seen_where_they_lie():
     (lambda: Tensor(np.zeros(8)).through("9:1"), ValueError, "indices from 0 to 8"),
     (lambda: Tensor(np.zeros((4, 2)))[4, 0], IndexError, r"no element \(4, 0\) in \(4,2\):\(2,1\)"),
     (lambda: Tensor(np.zeros((4, 2)))[0, -1], IndexError, "no element"),
+    (lambda: Tensor(np.zeros((4, 2)))[1 << 40, 0], IndexError, "no element"),
     (lambda: Tensor(np.zeros((4, 2)))[0, 0, 0], IndexError, "no element"),
     (lambda: Tensor(np.zeros((4, 2)))["x"], TypeError, "a coordinate is 'x', a str"),
     (lambda: Tensor(np.zeros((4, 2))).tile((2, 2), (2, 0)), ValueError, "tile: there is no tile"),
