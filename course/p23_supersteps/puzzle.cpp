@@ -1,5 +1,5 @@
 // Puzzle 23: repair a published kernel.
-// It ends its load with a barrier, has a race. On a GPU the numbers are right on most days.
+// A barrier ends its load, and yet it has a race. On a GPU the numbers are right on most days.
 // Find out what is missing.
 #include "tessera/puzzle/puzzle.hpp"
 

@@ -135,8 +135,9 @@ std::string errors_text(const Context& context, const PuzzleAttempt& attempt) {
 std::string nan_text(const PuzzleCase& c) {
   for (const auto& m : c.outputs)
     if (std::any_of(m.got.begin(), m.got.end(), [](const double x) { return std::isnan(x); }))
-      return "  nan is not a number: shared memory that nobody has written yet holds it, and 0 / 0 "
-             "gives it\n";
+      return "  nan is not a number: 0 / 0 and inf / inf give it, and shared memory that nobody "
+             "has "
+             "written yet holds it\n";
   return {};
 }
 
@@ -147,9 +148,10 @@ std::string printed_text(const PuzzleAttempt& attempt) {
   for (std::size_t i = 0; i < lines.size() && i < 10; ++i)
     out += "  | " + lines[i].substr(0, 100) + "\n";
   if (attempt.printed_bytes >= puzzle::kMostFileBytes)
-    out += cat("  ... cut at ", puzzle::kMostFileBytes >> 20, " MiB: there was more\n");
+    out += cat("  ... this is its beginning; more than ", puzzle::kMostFileBytes >> 20,
+               " MiB in all, of which the rest is lost\n");
   else if (lines.size() > 10 || attempt.printed_bytes > attempt.printed.size())
-    out += cat("  ... ", attempt.printed_bytes, " bytes in all\n");
+    out += cat("  ... this is its beginning; ", attempt.printed_bytes, " bytes in all\n");
   return out;
 }
 

@@ -131,7 +131,7 @@ Cause cause(std::string_view id, std::string sentence, std::string advice) {
             sentence.empty() ? std::string(each.sentence) : std::move(sentence),
             advice.empty() ? std::string(each.advice) : std::move(advice), nullptr};
   }
-  throw Error(Category::failed, cat("puzzle: no cause '", id, "'"));
+  throw Error(Category::failed, cat("no cause '", id, "'"));
 }
 
 Cause told_by(const PuzzleFinding& finding, Cause cause) {

@@ -198,7 +198,7 @@ fs::path course_folder(const std::string& folder) {
   const fs::path prefix = at.include.parent_path();
   for (const fs::path& each : {prefix / "share/tessera/course", prefix / "course"})
     if (fs::is_directory(each)) return each;
-  throw Error(Category::unavailable, "puzzle: the course is not found",
+  throw Error(Category::unavailable, "the course is not found",
               cat("share/tessera/course below ", prefix.string()), {},
               "install Tessera with its data, or name the folder in TESSERA_COURSE");
 }
@@ -212,7 +212,7 @@ std::vector<Puzzle> read_course(const fs::path& folder) {
       out.push_back(read_puzzle(entry.path()));
   }
   if (out.empty())
-    throw Error(Category::file, cat("puzzle: there are no puzzles in ", folder.string()),
+    throw Error(Category::file, cat("there are no puzzles in ", folder.string()),
                 "folders pNN_name");
   std::sort(out.begin(), out.end(),
             [](const auto& a, const auto& b) { return a.number < b.number; });
@@ -227,7 +227,7 @@ const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& 
     if (id == each.id || id == name || number == each.number) return each;
     known.push_back(each.id);
   }
-  throw Error(Category::argument, cat("puzzle: there is no puzzle '", id, "'"),
+  throw Error(Category::argument, cat("there is no puzzle '", id, "'"),
               cat("one of ", known.front(), " to ", known.back()), {},
               "'tessera puzzle list' shows them all" + did_you_mean(id, known));
 }

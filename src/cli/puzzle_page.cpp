@@ -2,6 +2,8 @@
 // point at. See puzzle_answer.hpp.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "puzzle_answer.hpp"
 #include "puzzle_follows.hpp"
 #include "tessera/core/markup.hpp"
@@ -22,7 +24,9 @@ constexpr std::string_view kStyle = R"(
 font:16px/1.5 system-ui,'DejaVu Sans',Arial,sans-serif}main{max-width:860px;margin:0 auto;padding:20px}
 h1{font-size:24px;margin:0 0 6px}h2{font-size:18px;margin:28px 0 8px}.dim{color:var(--dim)}
 pre{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:8px 12px;overflow-x:auto;
-font:13px/1.5 ui-monospace,'DejaVu Sans Mono',monospace}.good{color:var(--good)}.bad{color:var(--bad)}
+font:13px/1.5 ui-monospace,'DejaVu Sans Mono',monospace}
+pre code{display:block;font:inherit;white-space:pre-wrap;padding-left:6ch;text-indent:-4ch;margin-left:-2ch}
+mark{background:var(--wrong);color:#fff}summary{cursor:pointer}.good{color:var(--good)}.bad{color:var(--bad)}
 .cause{background:var(--card);border:1px solid var(--rule);border-left:4px solid var(--bad);border-radius:6px;
 padding:8px 16px;margin:14px 0}svg{display:block;max-width:100%;height:auto;max-height:80vh}
 svg text{font:11px ui-monospace,'DejaVu Sans Mono',monospace;fill:var(--dim);text-anchor:end}
@@ -36,6 +40,7 @@ svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--rule);stroke-width:.
 )";
 
 constexpr index_t kMostOfPage = 64;
+constexpr std::size_t kLongestLine = 240;
 
 /// Cells of 16 units; a block's tile stands apart from the next.
 std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
@@ -71,17 +76,55 @@ std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
   return out + "</svg>\n";
 }
 
-std::string lines_html(const std::string& lines) {
+/// Lines of the source with their numbers, without the blanks that all begin with; a narrow window
+/// breaks them. `column`: marked, 0: none.
+std::string lines_html(const std::string& source, const std::vector<int>& numbers, int column = 0) {
+  const auto lines = lines_of(source);
+  std::size_t indent = std::string::npos;
+  const auto text_of = [&](int number) { return lines[static_cast<std::size_t>(number - 1)]; };
+  std::vector<int> shown;
+  for (const int number : numbers)
+    if (number > 0 && number <= static_cast<int>(lines.size())) shown.push_back(number);
+  for (const int number : shown)
+    indent = std::min(indent, std::min(text_of(number).find_first_not_of(' '), kLongestLine));
   std::string out;
-  for (const auto& line : lines_of(lines)) out += escaped(line) + "\n";
+  for (const int number : shown) {
+    const std::string line = text_of(number).substr(indent, kLongestLine);
+    const auto at = static_cast<std::size_t>(column - 1) - indent;
+    const std::string code =
+        column > 0 && at < line.size()
+            ? cat(escaped(line.substr(0, at)), "<mark>", escaped(line.substr(at, 1)), "</mark>",
+                  escaped(line.substr(at + 1)))
+            : escaped(line);
+    out += fmt::format("<code>{:>3} {}</code>", number, code);
+  }
   return out.empty() ? "" : "<pre>" + out + "</pre>\n";
 }
 
 std::string finding_html(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
-  std::string lines;
-  for (const int line : lines_of_finding(attempt, f)) lines += source_line(attempt.source, line);
   return cat("<p><b>", f.kind, escaped(place_text(attempt, f)), "</b><br/>", escaped(f.problem),
-             "</p>\n", lines_html(lines));
+             "</p>\n", lines_html(attempt.source, lines_of_finding(attempt, f)));
+}
+
+/// Those that cost more than they must; the others to be unfolded.
+std::string pictures_html(const PuzzleCase& c) {
+  std::string dear, cheap;
+  int count = 0;
+  for (const auto& p : c.pictures) {
+    const std::string one =
+        cat("<p>", escaped(p.title()), "</p>\n<div class=\"scroll\">", p.svg, "</div>\n");
+    if (p.transfers > p.ideal) dear += one;
+    else cheap += one, ++count;
+  }
+  if (c.pictures.empty()) return {};
+  if (count > 0)
+    cheap = cat("<details><summary>", count, count == 1 ? " access costs" : " accesses cost",
+                " no more than needed</summary>\n", cheap, "</details>\n");
+  return cat(
+      "<p class=\"dim\">Which lane of a warp touches which bytes, where it was worst. Global "
+      "memory: a row is a line of 128 bytes, thick rules part its sectors. Shared memory: a "
+      "column is a bank, a row a pass.</p>\n",
+      dear, cheap);
 }
 
 std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c, const Cause& cause) {
@@ -106,14 +149,7 @@ std::string case_html(const PuzzleAttempt& attempt, const PuzzleCase& c, const C
                      ? "<span class=\"key mixed\"></span>some of several</p>\n"
                      : "</p>\n",
                  picture_svg(m, c));
-  if (!c.pictures.empty())
-    out +=
-        "<p class=\"dim\">Which lane of a warp touches which bytes, where it was worst. Global "
-        "memory: a row is a line of 128 bytes, thick rules part its sectors. Shared memory: a "
-        "column is a bank, a row a pass.</p>\n";
-  for (const auto& p : c.pictures)
-    out += cat("<p>", escaped(p.title()), "</p>\n<div class=\"scroll\">", p.svg, "</div>\n");
-  return out;
+  return out + pictures_html(c);
 }
 
 }  // namespace
@@ -123,7 +159,7 @@ std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt) {
   std::string body = cat("<h1>", escaped(title), "</h1>\n");
   for (const auto& e : attempt.errors)
     body += cat("<p class=\"bad\">", escaped(e.message), "</p>\n",
-                lines_html(source_line(attempt.source, e.line, e.column)),
+                lines_html(attempt.source, {e.line}, e.column),
                 e.advice.empty() ? "" : cat("<p>", escaped(e.advice), "</p>\n"));
   const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
   if (is_solved(attempt)) {

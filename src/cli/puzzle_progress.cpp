@@ -40,7 +40,7 @@ LearnerProgress::LearnerProgress() : file_(state_file()) {
     for (const auto& [id, each] : all.at("puzzles").items())
       states_[id] = {each.at("file"), each.at("solved"), each.at("hints"), each.at("runs")};
   } catch (const ordered_json::exception&) {
-    throw Error(Category::file, cat("puzzle: ", file_.string(), " is damaged"), {}, {},
+    throw Error(Category::file, cat(file_.string(), " is damaged"), {}, {},
                 "remove it; the files you wrote are not in it");
   }
 }

@@ -40,6 +40,9 @@ std::string variant_of(const std::vector<Puzzle>& course, const Puzzle& puzzle,
   for (const auto& each : puzzle.variants) flags.push_back("--" + each);
   std::string out;
   for (const auto& word : words) {
+    if (!word.starts_with("-"))
+      throw Error(Category::argument, cat("run: unexpected '", word, "' behind the file"), {}, {},
+                  cat("one file is run at a time: tessera puzzle run ", puzzle.id, " FILE"));
     const bool is_known = std::find(flags.begin(), flags.end(), word) != flags.end();
     if (!is_known && flags.empty())
       throw Error(Category::argument,
@@ -65,7 +68,11 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
     if (each == named && fs::is_directory(each))
       throw Error(Category::file, cat("run: ", named, " is a folder"), "the file you wrote", {},
                   cat("name it: ", (each / puzzle.file_name()).string()));
-    if (each == named) throw Error(Category::file, cat("run: there is no file ", named));
+    const auto& flags = puzzle.variants;
+    const bool is_flag = std::find(flags.begin(), flags.end(), named) != flags.end();
+    if (each == named)
+      throw Error(Category::file, cat("run: there is no file ", named), {}, {},
+                  is_flag ? cat("the flag is --", named) : "");
   }
   throw Error(Category::file, cat("run: there is no file ", puzzle.file_name()), {}, {},
               cat("'tessera puzzle start ", puzzle.id, "' writes it"));

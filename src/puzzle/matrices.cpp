@@ -84,12 +84,14 @@ void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Ru
       all += a(i, k) * b(i / tile * tile + k % tile, k / tile * tile + j % tile);
     return all;
   });
+  out.suspects.back().sentence = "of B another tile is loaded than this block and round need";
   suspect(out, "wrong-tile", [=](index_t i, index_t j) {
     double all = 0;
     for (index_t k = 0; k < K; ++k)
       all += a(k / tile * tile + i % tile, j / tile * tile + k % tile) * b(k, j);
     return all;
   });
+  out.suspects.back().sentence = "of A another tile is loaded than this block and round need";
 }
 
 /// Sums that end, or begin, anywhere: what one loop bound leaves out.

@@ -68,7 +68,9 @@ class Learner(Puzzle):
     def test_from_the_start_to_the_solution(self):
         self.assertIn("there is no file p14.cpp", self.puzzle("run", "p14", code=3).err)
         self.assertIn("--single-block", self.puzzle("run", "p14", "--tiled", code=2).err)
-        self.puzzle("run", "p99", code=2)
+        self.assertIn("tessera puzzle run: there is no puzzle 'p99'", self.puzzle("run", "p99", code=2).err)
+        self.assertIn("unexpected 'more' behind the file", self.puzzle("run", "p14", "a.cpp", "more", code=2).err)
+        self.assertIn("the flag is --naive", self.puzzle("run", "p14", "naive", code=3).err)
         self.path("folder").mkdir()
         self.assertRegex(self.puzzle("run", "p14", "folder", code=3).err, "folder is a folder.*name it: folder/p14.cpp")
         for name in ("4", "04", "p4", "P04", "p04"):
@@ -95,7 +97,8 @@ class Learner(Puzzle):
         page = self.path("p14.html").read_text()
         self.assertIn("a barrier is missing", page)
         self.assertRegex(page, r"race at p14.cpp:\d+, \d+ times")
-        self.assertRegex(page, r"<pre> +\d+ \|.*\n +\d+ \|")
+        self.assertRegex(page, r"<pre><code> *\d+ s.a.*</code><code> *\d+ ")  # without the blanks in front
+        self.assertRegex(page, r"<details><summary>\d+ accesses cost no more than needed</summary>")
         self.assertIn('<rect class="wrong"', page)
         self.assertIn("store to C", page)  # which lane touched what
         self.assertIn('<svg class="cells"', page)
@@ -196,7 +199,7 @@ class Learner(Puzzle):
     def test_a_number_that_is_none_gets_a_word(self):
         self.path("p07.cpp").write_text(self.solution("p07", "    t.barrier();  // all values are there\n"))
         run = self.puzzle("run", "p07", code=1)
-        self.assertIn("got nan.\n  nan is not a number: shared memory that nobody has written yet holds it", run.out)
+        self.assertIn("got nan.\n  nan is not a number: 0 / 0 and inf / inf give it, and shared memory that nobody has written yet holds it", run.out)
 
     @COMPILES
     def test_a_tile_is_called_as_the_line_calls_it(self):
@@ -325,7 +328,7 @@ class BadInput(Puzzle):
                 self.assertLess(len(run.out), 20000)
         self.assertIn("how", self.path("p03.cpp").read_text())
         env = {"XDG_STATE_HOME": str(self.folder / "state"), "CXX": CCACHE + "c++", "HOW": str(len(BAD) - 1)}
-        self.assertIn("  ... cut at 8 MiB: there was more\n", self.tessera("puzzle", "run", "p03", env=env).out)
+        self.assertIn("  ... this is its beginning; more than 8 MiB in all", self.tessera("puzzle", "run", "p03", env=env).out)
         if not landlock():
             self.skipTest("that a program cannot remove files of others is NOT tested: this Linux has no Landlock")
         self.assertEqual(self.path("other").read_text(), "mine")
