@@ -53,6 +53,8 @@ constexpr CauseWords kCauses[] = {
      "follow the index of each row that is read, from the thread and its loops"},
     {"other-column", "the numbers of another column are taken", "",
      "follow the index of each column that is read, from the thread and its loops"},
+    {"wrong-step", "a step from one element to the next is wrong", "",
+     "which stride belongs to that step?"},
     {"elementwise", "elements are multiplied one by one",
      "each element is A(row, col) * B(row, col), which is another product",
      "sum over k: A(row, k) * B(k, col)"},

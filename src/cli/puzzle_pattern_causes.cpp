@@ -1,6 +1,7 @@
 // Wrong elements that are right ones of another place, or 0 in the same places of each piece: what
 // a thread with several elements gets wrong.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "puzzle_cause_parts.hpp"
@@ -135,9 +136,29 @@ Cause of_places_in_rows(const Side& m) {
   return {};
 }
 
+/// Of places in memory, which no kernel has computed: the first step down or to the right that is
+/// wrong.
+Cause of_steps(const PuzzleMatrix& m) {
+  const bool is_whole = std::all_of(m.expected.begin(), m.expected.end(),
+                                    [](double x) { return x == std::floor(x); });
+  if (m.rows < 2 || m.cols < 2 || !is_whole) return {};
+  for (const bool turned : {false, true}) {
+    const Side side(m, turned);
+    for (index_t i = 1; i < side.rows(); ++i) {
+      const double is = side.got(i, 0) - side.got(i - 1, 0),
+                   must = side.expected(i, 0) - side.expected(i - 1, 0);
+      if (is != must)
+        return cause("wrong-step", cat("from ", side.place(i - 1, 0), " to ", side.place(i, 0),
+                                       " it goes ", is, " elements further, and must go ", must));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Cause cause_of_pattern(const PuzzleCase& c, const PuzzleMatrix& m) {
+  if (c.block[0] == 0) return of_steps(m);
   constexpr index_t least = 4;  // of smaller ones much is right by chance
   if (m.rows < least || m.cols < least) return {};
   if (Cause out = of_zeros(c, m); !out.id.empty()) return out;
