@@ -3,6 +3,7 @@
 #include "puzzle_causes.hpp"
 
 #include <algorithm>
+#include <regex>
 
 #include "puzzle_cause_parts.hpp"
 #include "puzzle_source.hpp"
@@ -59,7 +60,23 @@ Cause cause_of_death(const PuzzleAttempt& attempt) {
   return cause(attempt.timed_out ? "endless" : "crash", attempt.end);
 }
 
+/// "static float sum = 0;" in a kernel; empty id: there is none.
+Cause cause_of_static(const std::string& source) {
+  static const std::regex declared(R"(^\s*static\s+(?!const)\w+\s+(\w+)\s*[={;])");
+  int number = 0;
+  for (const auto& each : lines_of(source)) {
+    ++number;
+    std::smatch match;
+    const std::string line = without_comment(each);
+    if (std::regex_search(line, match, declared))
+      return cause("static", cat("line ", number, " declares ", match[1].str(),
+                                 " static: that is one variable for all threads of all blocks"));
+  }
+  return {};
+}
+
 Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m) {
+  if (Cause out = cause_of_static(attempt.source); !out.id.empty()) return out;
   Cause of_coverage = cause_of_coverage(attempt, c, m);
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
   if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);

@@ -74,6 +74,23 @@ std::optional<double> factor_of(const PuzzleMatrix& m) {
   return out;
 }
 
+/// By how much every element is too large; nothing where it is not the same for all.
+std::optional<double> offset_of(const PuzzleMatrix& m) {
+  const double out = got(m, 0) - expected(m, 0);
+  for (index_t i = 1; i < m.rows * m.cols; ++i)
+    if (std::abs(got(m, i) - expected(m, i) - out) > std::max(m.tolerance, 1e-6 * std::abs(out)))
+      return {};
+  return m.rows * m.cols > 1 && m.is_wrong(0) ? std::optional(out) : std::nullopt;
+}
+
+/// Is every element a whole number, though most should not be?
+bool is_cut_to_whole(const PuzzleMatrix& m) {
+  const auto is_whole = [](double x) { return x == std::floor(x); };
+  const auto broken = m.expected.size() - static_cast<std::size_t>(std::count_if(
+                                              m.expected.begin(), m.expected.end(), is_whole));
+  return 2 * broken > m.expected.size() && std::all_of(m.got.begin(), m.got.end(), is_whole);
+}
+
 Cause of_numbers(const PuzzleMatrix& m) {
   for (index_t i = 0; i < m.rows * m.cols; ++i)
     if (m.is_wrong(i) && !std::isfinite(got(m, i)))
@@ -91,6 +108,10 @@ Cause of_numbers(const PuzzleMatrix& m) {
     return cause("factor", cat("each element is a ", 1 / *factor, "th of the right one"),
                  "look for what is left out, or divided once too often");
   if (factor) return cause("factor", cat("each element is ", *factor, " times the right one"));
+  if (const auto offset = offset_of(m))
+    return cause("offset", cat("each element is ", std::abs(*offset), " too ",
+                               *offset > 0 ? "large" : "small"));
+  if (is_cut_to_whole(m)) return cause("whole-numbers");
   return {};
 }
 

@@ -94,6 +94,22 @@ void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Ru
   out.suspects.back().sentence = "of A another tile is loaded than this block and round need";
 }
 
+/// One k for all of a tile, or of the matrix: it is missing in an index.
+void suspect_one_k(Output& out, index_t K, index_t tile, const Rule& a, const Rule& b) {
+  const index_t step = tile > 0 ? tile : K;
+  const auto add = [&](const char* name, const Rule& left, const Rule& right) {
+    suspect(out, "part-not-read", sum(0, K, left, right));
+    out.suspects.back().sentence =
+        std::string("of each tile of ") + name + " only the first k is used";
+    if (step == K)
+      out.suspects.back().sentence = std::string("every product takes ") + name + " at k = 0";
+    out.suspects.back().advice = std::string("which index of ") + name + " moves with the loop?";
+  };
+  add(
+      "A", [=](index_t i, index_t k) { return a(i, k / step * step); }, b);
+  add("B", a, [=](index_t k, index_t j) { return b(k / step * step, j); });
+}
+
 /// Sums that end, or begin, anywhere: what one loop bound leaves out.
 void suspect_ranges(Output& out, index_t K, const Rule& a, const Rule& b) {
   HostTensor<float> before(out.values.rows(), out.values.cols()), behind = copy_of(out.expected);
@@ -134,6 +150,7 @@ Output product_of(std::string name, index_t M, index_t N, index_t K, index_t til
     suspect(out, "other-row", [=](index_t, index_t j) { return right(j, j); });
     out.suspects.back().sentence = "(row, col) holds what belongs to (col, col)";
   }
+  suspect_one_k(out, K, tile, a, b);
   suspect_ranges(out, K, a, b);
   return out;
 }
