@@ -32,7 +32,7 @@ class Numerics : public ::testing::Test {
 TYPED_TEST_SUITE(Numerics, testing::RealTypes, testing::TypeNames);
 
 /// Unpacked, packed, packed in several slabs, few rows against a large matrix.
-constexpr Shape kShapes[] = {{5, 6, 7}, {33, 50, 70}, {20, 101, 1100}, {7, 400, 130}};
+constexpr Shape kShapes[] = {{5, 6, 7}, {33, 50, 70}, {20, 101, 1100}, {7, 2600, 130}};
 
 template <class T>
 struct Operands {
