@@ -100,9 +100,9 @@ struct Shape {
 
 template <class In, class Out>
 long check(const char* type) {
-  std::vector<Shape> shapes = {{1, 1, 1},      {1, 300, 40},   {300, 1, 40},   {2, 3, 1100},
-                               {70, 60, 50},   {49, 97, 51},   {33, 101, 515}, {130, 51, 17},
-                               {12, 110, 3000}};
+  std::vector<Shape> shapes = {{1, 1, 1},      {1, 300, 40},  {300, 1, 40},
+                               {2, 3, 1100},   {70, 60, 50},  {49, 97, 51},
+                               {33, 101, 515}, {130, 51, 17}, {12, 110, 3000}};
   for (index_t M = 1; M <= 17; ++M) shapes.push_back({M, 25, 9}), shapes.push_back({M, 13, 50});
   for (index_t N = 1; N <= 50; ++N) shapes.push_back({9, N, 7}), shapes.push_back({5, N + 48, 49});
   long wrong = 0;
