@@ -94,11 +94,12 @@ Installed installed() {
   return out;
 }
 
-ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::string& folder) {
+ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::string& folder,
+                        double seconds) {
   const Words first = compiler();
   words.insert(words.begin(), first.begin(), first.end());
-  const ProgramEnd end =
-      run_program({.words = words, .stderr_file = stderr_file, .folder = folder});
+  const ProgramEnd end = run_program(
+      {.words = words, .stderr_file = stderr_file, .folder = folder, .seconds = seconds});
   if (!end.started || end.exit_code == 127)
     throw Error(Category::unavailable,
                 cat("check: the compiler ", first.front(), " cannot be started"),

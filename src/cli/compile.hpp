@@ -31,10 +31,10 @@ struct Installed {
 Installed installed();
 
 /// Runs the compiler with these words behind its own; its stderr goes to ours or to a file.
-/// It runs in `folder`, or here. Throws
+/// It runs in `folder`, or here, and is ended after so many seconds; 0: never. Throws
 /// Error(unavailable) where there is no compiler.
 ProgramEnd run_compiler(std::vector<std::string> words, const std::string& stderr_file = {},
-                        const std::string& folder = {});
+                        const std::string& folder = {}, double seconds = 0);
 
 /// What the linker needs for a program that uses the library.
 std::vector<std::string> link_words(const Installed& at);

@@ -221,7 +221,7 @@ void add_run(CLI::App& app, Context& context, const SharedRequest& request) {
   add_text(run, "--html", "FILE", request->html, "Write the answer with the picture as a page");
   add_flag(run, "--force", request->force, "Replace the page if it exists");
   add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,
-             "Seconds that a kernel may take");
+             "Seconds that a kernel may take; its compilation 12 times as many");
   add_json_option(run, context, "One JSON document on stdout");
   // The puzzle's own flags are the rest.
   on_run(run, context, request->words, [&context, request] {

@@ -71,8 +71,14 @@ std::vector<std::string> compiled_headers(const Installed& at) {
   return {"-I" + folder.string()};
 }
 
-/// Whether it compiled; what the compiler said is in `said`.
-bool compile_in(const fs::path& folder, std::string& said) {
+/// Seconds that a compiler may take for so many answers, where a kernel may take `time_limit_s`: by
+/// default many times what it takes on a busy machine.
+double compile_limit(double time_limit_s, std::size_t answers) {
+  return 12 * time_limit_s + 10 * static_cast<double>(answers - 1);
+}
+
+/// Whether it compiled within so many seconds; what the compiler said is in `said`.
+bool compile_in(const fs::path& folder, double seconds, std::string& said) {
   const Installed at = installed();
   std::vector<std::string> words{"-std=c++20",
                                  "-O0",
@@ -89,9 +95,12 @@ bool compile_in(const fs::path& folder, std::string& said) {
   // Linked by a call of its own: with the option it would ask for the sanitizer's library.
   std::vector<std::string> link{"puzzle.o", "-o", "puzzle"};
   for (auto& each : link_words(at)) link.push_back(std::move(each));
-  const bool good = run_compiler(words, file, folder.string()).good() &&
-                    run_compiler(link, file, folder.string()).good();
-  said = read_text(file);
+  const ProgramEnd end = run_compiler(words, file, folder.string(), seconds);
+  const bool good = end.good() && run_compiler(link, file, folder.string()).good();
+  said = end.timed_out ? cat("the compiler was still at work after ", seconds,
+                             " s and was ended: does a template or a constexpr function use itself "
+                             "again and again? --time-limit gives it more")
+                       : read_text(file);
   return good;
 }
 
@@ -192,7 +201,7 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
   std::ofstream(folder.path() / kProgram) << program_of(tries);
   std::string said;
   const auto begin = Clock::now();
-  const bool compiled = compile_in(folder.path(), said);
+  const bool compiled = compile_in(folder.path(), compile_limit(time_limit_s, tries.size()), said);
   const double compile_s = seconds_since(begin);
   auto out = run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed);
   for (auto& each : out) each.compile_s = compile_s;

@@ -279,6 +279,14 @@ class Learner(Puzzle):
         self.assertIn("p03.cpp:12:", run.out)
         self.assertNotIn("include/tessera", run.out + run.err)
 
+    @COMPILES
+    def test_a_compilation_without_end_is_ended(self):
+        double = "template <int N, int M> struct F { static constexpr int v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v; };\n" \
+                 "template <int M> struct F<0, M> { static constexpr int v = 1; };\n"
+        endless = self.solution("p03", "out(i) = a(i) + 10;", "out(i) = a(i) + F<30, 0>::v;")
+        self.path("p03.cpp").write_text(endless.replace("struct ", double + "struct ", 1))
+        self.assertIn("the compiler was still at work after 3.6 s and was ended", self.puzzle("run", "p03", "--time-limit", "0.3", code=1).out)
+
 
 def landlock():
     """Asks for the version of its interface."""
