@@ -103,6 +103,8 @@ def main():
     parser.add_argument("--pause", type=float, default=0.2, help="seconds before each call (default: 0.2)")
     parser.add_argument("--json", help="write all times there too")
     options = parser.parse_args()
+    if len(options.size) not in (1, 3) or min(options.size) < 1 or options.rounds < 1 or not options.pause >= 0:
+        parser.error("expected one size or three, each at least 1, at least one round, and no negative pause")
     m, n, k = options.size if len(options.size) == 3 else options.size * 3
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((m, k)).astype(np.float32), rng.standard_normal((k, n)).astype(np.float32)  # (M,K), (K,N)
@@ -123,6 +125,9 @@ def main():
         if why:
             left_out.append((name, why))
             del calls[name]
+    if peer not in calls:
+        print(f"benchmarks: nothing to compare with: {left_out[0][0]}: {left_out[0][1]}", file=sys.stderr)
+        return 1
     rows = list(table(measure(calls, options.rounds, options.pause), peer, 2 * m * n * k))
     print(f"{m} x {n} x {k}, float32, {options.rounds} rounds, verified\n")
     print(f"| algorithm | ms | GFLOP/s | x {peer.split()[0]} |\n|---|---:|---:|---:|")

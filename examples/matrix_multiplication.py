@@ -73,6 +73,8 @@ def main():
     parser.add_argument("--algorithm", nargs="*", default=list(tessera.algorithms()), help="default: all")
     parser.add_argument("--framework", choices=["jax", "torch"], default="jax")
     options = parser.parse_args()
+    if min(options.m, options.n, options.k) < 0:
+        parser.error("expected sizes of at least 0")
     try:
         framework = {"jax": Jax, "torch": Torch}[options.framework]()
     except ImportError as error:

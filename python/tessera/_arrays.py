@@ -29,6 +29,21 @@ def kind_of(array):
     return "namespace" if hasattr(array, "__array_namespace__") else ""
 
 
+_F8 = ("float8_e4m3fn", "float8_e5m2")
+
+
+def widened(a, b, dtype):
+    """(a, b, dtype of the result), where both arrays are of f8 as copies in bfloat16, which holds all their numbers exactly: no
+    algorithm multiplies bytes of floating numbers. The result is float32 unless said. All else as it is."""
+    if not all(str(getattr(each, "dtype", "")).removeprefix("torch.") in _F8 for each in (a, b)):
+        return a, b, dtype
+    if kind_of(a) == kind_of(b) == "torch":
+        import torch
+        return a.to(torch.bfloat16), b.to(torch.bfloat16), torch.float32 if dtype is None else dtype
+    wide = numpy_dtype("bfloat16")
+    return a.astype(wide), b.astype(wide), "float32" if dtype is None else dtype
+
+
 def check_strided(array, name, call="matmul"):
     """Refuses tensors of PyTorch whose numbers do not lie in memory with a stride for each dimension."""
     torch = sys.modules.get("torch")

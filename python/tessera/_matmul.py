@@ -1,9 +1,12 @@
 """matmul for everything that the compiled fast way does not take, and plan."""
 from . import _arguments, _arrays, _core
 from ._core import Operand, PackedMatrix, Plan
+from ._tensor import Tensor
 
 
 def _operand(array, name, write=False):
+    if isinstance(array, Tensor):
+        raise TypeError(f"matmul: {name} is a tessera.Tensor, whose elements lie as its layout says: expected an array; give its numpy(), a copy")
     _arrays.check_plain(array, name)
     return Operand(array, name, write)
 
@@ -24,6 +27,11 @@ def _left_and_right(a, b, transpose_a, transpose_b):
     if _arguments.flag("transpose_b", transpose_b):
         right.transpose()
     return left, right
+
+
+def _widened(a, b, dtype, out):
+    wide_a, wide_b, wide = _arrays.widened(a, b, dtype)
+    return wide_a, wide_b, dtype if out is not None else wide
 
 
 def _result_dtype(left, dtype, out):
@@ -61,6 +69,7 @@ def _options(alpha, beta, c, out, activation, algorithm, tile, threads):
 
 def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, beta=None, c=None, bias=None,
            activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None):
+    a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
     options = _options(alpha, beta, c, out, activation, algorithm, tile, threads)
     _check_device(left, device)
@@ -83,6 +92,7 @@ def matmul(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0
 def plan(a, b, /, *, out=None, transpose_a=False, transpose_b=False, alpha=1.0, beta=None, c=None, bias=None,
          activation=None, dtype=None, algorithm="auto", tile=None, device=None, threads=None) -> Plan:
     """What matmul with these arguments decides, and why; all is checked and nothing is multiplied. Returns a Plan, which print() shows."""
+    a, b, dtype = _widened(a, b, dtype, out)
     left, right = _left_and_right(a, b, transpose_a, transpose_b)
     options = _options(alpha, beta, c, out, activation, algorithm, tile, threads)
     _check_device(left, device)

@@ -77,6 +77,12 @@ class Tensor:
         out._memory, out._first, out._layout = self._memory, first, layout
         return out
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        """For numpy.asarray and all that calls it: numpy(), so a copy always."""
+        if copy is False:
+            raise ValueError("Tensor: the elements lie as the layout says: expected copy=None or True")
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
     def numpy(self) -> numpy.ndarray:
         """A copy of the elements: an axis for each mode."""
         indices = numpy.array(self._layout.indices(), numpy.intp) + self._first

@@ -18,7 +18,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _arguments, _core
+from . import _arguments, _arrays, _core
 
 __all__ = ["attention", "linear", "matmul"]
 
@@ -39,11 +39,13 @@ def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, a
     bias: (N,), added to each row, of the operands' type or that of the sums: float32 for two bytes, int32 for one.
     activation: None, "relu"; "gelu" (exact) or "silu" of floating numbers.
     algorithm: "auto", or a name that tessera.algorithms() lists. dtype: of the result, that of the operands unless said:
-    float32 is possible for float16 and bfloat16, and int8 and uint8 give int32. threads: of the CPU.
+    float32 is possible for float16 and bfloat16, int8 and uint8 give int32, and f8, widened to bfloat16 first, gives float32 or
+    bfloat16. threads: of the CPU.
 
     Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, both while it is traced.
     """
     a, b, bias = _array("matmul", "a", a), _array("matmul", "b", b), None if bias is None else _array("matmul", "bias", bias)
+    a, b, dtype = _arrays.widened(a, b, dtype)
     how = _fixed("matmul", alpha, activation, algorithm, threads)
     transposed = _arguments.flag("transpose_a", transpose_a), _arguments.flag("transpose_b", transpose_b)
     _check_shapes(a.shape, b.shape, *transposed, None if bias is None else np.shape(bias))
@@ -102,7 +104,8 @@ def _array(call, name, given):
     """An array of JAX. Lists are none, as for jnp.matmul: each call would copy them, number by number."""
     if isinstance(given, jax.Array):
         return given  # jnp.asarray takes as long as a small product
-    if not isinstance(given, (int, float, complex)) and not hasattr(given, "dtype") and not hasattr(given, "__jax_array__"):
+    is_number = isinstance(given, (int, float, complex))
+    if isinstance(given, _core.PackedMatrix) or not (is_number or hasattr(given, "dtype") or hasattr(given, "__jax_array__")):
         raise _arguments.refuse(call, name, given, "an array of JAX or NumPy; jnp.asarray makes one")
     return jnp.asarray(given)
 

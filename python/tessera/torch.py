@@ -36,11 +36,13 @@ def matmul(a, b, /, *, algorithm="auto", alpha=1.0, bias=None, activation=None, 
     bias: (N,), added to each row, of the operands' type or that of the sums: float32 for two bytes, int32 for one.
     activation: None, "relu"; "gelu" (exact) or "silu" of floating numbers.
     algorithm: "auto", or a name that tessera.algorithms() lists. dtype: of the result, that of the operands unless said:
-    torch.float32 is possible for float16 and bfloat16, and int8 and uint8 give int32. threads: of the CPU.
+    torch.float32 is possible for float16 and bfloat16, int8 and uint8 give int32, and f8, widened to bfloat16 first, gives
+    torch.float32 or torch.bfloat16. threads: of the CPU.
 
     Raises ValueError for shapes that do not fit and unknown names, TypeError for element types, BufferError for devices.
     """
     _check_tensors("matmul", a=a, b=b, bias=bias)
+    a, b, dtype = _arrays.widened(a, b, dtype)
     how = _how("matmul", alpha, activation, algorithm, threads)
     _check_shapes(a.shape, b.shape, None if bias is None else bias.shape)
     row, column = a.ndim == 1, b.ndim == 1

@@ -413,9 +413,31 @@ def test_the_recipe_runs_every_algorithm_and_sees_a_wrong_element():
     assert verdict(np.array([[1, np.nan]], np.float32), np.ones((1, 2)))[0].startswith("WRONG in 1 elements, first C(0,1)")
 
 
+@pytest.mark.parametrize("name, arguments", [("benchmarks.py", ("-s", "3", "4")), ("benchmarks.py", ("--rounds", "0")),
+                                             ("matrix_multiplication.py", ("-m", "-1"))])
+def test_an_example_says_what_it_expects(name, arguments):
+    run = example(name, *arguments)
+    assert run.returncode == 2 and "error: expected" in run.stderr and "Traceback" not in run.stderr
+
+
+def test_f8_is_widened():
+    a, b = random(4, 9).astype(jnp.float8_e4m3fn), random(9, 3).astype(jnp.float8_e5m2)
+    wide = a.astype(jnp.float32), b.astype(jnp.float32)
+    for multiply in (tj.matmul, jax.jit(tj.matmul), tj.linear):
+        c = multiply(a, b)
+        assert c.dtype == jnp.float32
+        np.testing.assert_allclose(c, np.matmul(*wide), rtol=1e-5, atol=1e-5)
+    assert tj.matmul(a, b, dtype=jnp.bfloat16).dtype == jnp.bfloat16
+
+
 def test_the_benchmark_shows_what_it_has_verified():
     run = example("benchmarks.py", "-s", "8", "9", "10", "--rounds", "2", "--algorithm", "auto", "tensor_core")
     assert run.returncode == 0, run.stdout + run.stderr
     rows = [line.split("|")[1].split()[0] for line in run.stdout.splitlines() if line.startswith("|")]
     assert rows == ["algorithm", "---", "jnp.matmul", "auto", "tensor_core", "tessera.matmul", "numpy.matmul"] and "not timed" not in run.stdout
     assert not runpy.run_path(str(ROOT / "examples/benchmarks.py"))["is_right"](np.full((1, 1), np.nan), 1, np.ones((1, 1)), np.ones((1, 1)), "")
+
+
+def test_packed_weights_are_for_the_other_matmul():
+    with pytest.raises(TypeError, match="matmul: b is a PackedMatrix: expected an array of JAX or NumPy"):
+        tj.matmul(random(3, 3), tessera.PackedMatrix(np.ones((3, 3), np.float32)))

@@ -405,3 +405,12 @@ def test_attention_names_what_does_not_fit(how, error, message):
         tt.attention(q, q, q)
     with pytest.raises(ValueError, match=r"linear: x has shape \(2, 3\): expected \(..., 4\)"):
         tt.linear(random(2, 3), random(5, 4))
+
+
+def test_f8_is_widened():
+    a, b = random(4, 9).to(torch.float8_e4m3fn), random(9, 3).to(torch.float8_e5m2)
+    for multiply in (tt.matmul, torch.compile(tt.matmul, fullgraph=True, backend="aot_eager"), tessera.matmul):
+        c = multiply(a, b)
+        assert c.dtype == torch.float32
+        torch.testing.assert_close(c, a.float() @ b.float())
+    assert tt.matmul(a, b, dtype=torch.bfloat16).dtype == torch.bfloat16

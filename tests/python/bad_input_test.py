@@ -86,7 +86,7 @@ def test_element_types_are_type_errors(arguments, named, message):
 
 
 @pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "int4"])
-def test_there_is_no_product_of_f8_or_less(name):
+def test_there_is_no_product_of_f8_with_others_or_of_less(name):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     with pytest.raises(TypeError, match=f"a has elements of {name}: {ALLOWED}; convert it first"):
         tessera.matmul(A.astype(getattr(ml_dtypes, name)), B)

@@ -1,4 +1,5 @@
 """tessera.matmul on NumPy arrays: against numpy.matmul, and what it refuses."""
+import itertools
 import os
 import subprocess
 import sys
@@ -184,3 +185,19 @@ def test_verbose_prints_the_line_of_the_command():
     script = "import numpy as np, tessera; tessera.matmul(np.eye(2), np.eye(2))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "TESSERA_VERBOSE": "1"})
     assert done.stderr.startswith("tessera: matmul m=2 n=2 k=2 in=f64"), done.stderr
+
+
+def test_f8_is_widened_exactly(rng):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    types = [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
+    numbers = [np.arange(256, dtype=np.uint8).view(each) for each in types]
+    a, b = (each[np.isfinite(each.astype(np.float32))] for each in numbers)  # any two have a product that float32 holds
+    np.testing.assert_array_equal(tessera.matmul(a[:, None], b[None, :]), np.outer(a.astype(np.float64), b.astype(np.float64)))
+    for s, t in itertools.product(types, types):
+        a, b = rng.standard_normal((3, 5, 40)).astype(s), rng.standard_normal((40, 7)).astype(t)
+        got, out = tessera.matmul(a, b), np.empty((3, 5, 7), np.float32)
+        assert got.dtype == np.float32 and tessera.matmul(a, b, dtype="bfloat16").dtype == ml_dtypes.bfloat16
+        np.testing.assert_allclose(got, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-5, atol=1e-5)
+        np.testing.assert_array_equal(tessera.matmul(a, b, out=out, algorithm="tiled"), got)
+    with pytest.raises(TypeError, match="a product of bfloat16 is bfloat16 or float32, not float64"):
+        tessera.matmul(a, b, dtype=np.float64)

@@ -95,3 +95,11 @@ def test_arrays_of_other_libraries_are_seen_where_they_lie():
 def test_mistakes_are_exceptions(wrong, exception, message):
     with pytest.raises(exception, match=message):
         wrong()
+
+
+def test_numpy_sees_the_elements_and_a_product_asks_for_them():
+    tensor = Tensor(np.arange(6.0), "(2,3):(1,2)")
+    np.testing.assert_array_equal(np.asarray(tensor), tensor.numpy())
+    assert np.array(tensor, np.float32).dtype == np.float32
+    with pytest.raises(TypeError, match="a is a tessera.Tensor, whose elements lie as its layout says: expected an array; give its numpy"):
+        tessera.matmul(tensor, np.eye(3))
