@@ -40,7 +40,7 @@ svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--rule);stroke-width:.
 )";
 
 constexpr index_t kMostOfPage = 64;
-constexpr std::size_t kLongestLine = 240;
+constexpr std::size_t kLongestShown = 240;
 
 /// Cells of 16 units; a block's tile stands apart from the next.
 std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
@@ -86,10 +86,10 @@ std::string lines_html(const std::string& source, const std::vector<int>& number
   for (const int number : numbers)
     if (number > 0 && number <= static_cast<int>(lines.size())) shown.push_back(number);
   for (const int number : shown)
-    indent = std::min(indent, std::min(text_of(number).find_first_not_of(' '), kLongestLine));
+    indent = std::min(indent, std::min(text_of(number).find_first_not_of(' '), kLongestShown));
   std::string out;
   for (const int number : shown) {
-    const std::string line = text_of(number).substr(indent, kLongestLine);
+    const std::string line = text_of(number).substr(indent, kLongestShown);
     const auto at = static_cast<std::size_t>(column - 1) - indent;
     const std::string code =
         column > 0 && at < line.size()
