@@ -37,11 +37,10 @@ def widened(a, b, dtype):
     algorithm multiplies bytes of floating numbers. The result is float32 unless said. All else as it is."""
     if not all(str(getattr(each, "dtype", "")).removeprefix("torch.") in _F8 for each in (a, b)):
         return a, b, dtype
-    if kind_of(a) == kind_of(b) == "torch":
-        import torch
-        return a.to(torch.bfloat16), b.to(torch.bfloat16), torch.float32 if dtype is None else dtype
-    wide = numpy_dtype("bfloat16")
-    return a.astype(wide), b.astype(wide), "float32" if dtype is None else dtype
+    def wide(array):
+        return array.bfloat16() if kind_of(array) == "torch" else array.astype(numpy_dtype("bfloat16"))
+    sums = sys.modules["torch"].float32 if kind_of(a) == "torch" else "float32"
+    return wide(a), wide(b), sums if dtype is None else dtype
 
 
 def check_strided(array, name, call="matmul"):

@@ -414,3 +414,6 @@ def test_f8_is_widened():
         assert c.dtype == torch.float32
         torch.testing.assert_close(c, a.float() @ b.float())
     assert tt.matmul(a, b, dtype=torch.bfloat16).dtype == torch.bfloat16
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    mixed = tessera.matmul(a, b.float().numpy().astype(ml_dtypes.float8_e5m2))  # one of each library
+    torch.testing.assert_close(mixed, a.float() @ b.float())
