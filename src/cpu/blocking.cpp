@@ -17,20 +17,19 @@ namespace {
 /// adds up its words in two chains (TDPBF16PS), so that a cut elsewhere would give other roundings.
 constexpr index_t kSlabUnit = 16;
 
-/// Products of few rows: M up to `panels_of_a` panels. Memory gives 31 GB/s when 8 to 16 rows of B
-/// are read side by side, 13 GB/s with 32 and more; sums that are stored and taken up again cost
-/// more the shorter kc is. (M,4096,4096), f32, one thread of an EPYC (family 25), 2026-11-21,
-/// GFLOP/s: M = 32: kc 128 89, 192 87, 256 86; M = 64: kc 128 95, 256 99, copied 91; M = 128: kc
-/// 256 105, not streamed 100.
+/// Products of few rows: M up to `panels_of_a` panels. Sums that are stored and taken up again cost
+/// more the shorter kc is; the rows of B that wait in L2 are the more the longer it is, and strides
+/// of a power of two put them into few sets. (M,4096,4096), f32, one thread of an EPYC (family 26),
+/// 2026-11-23, as a multiple of oneDNN's speed, kc 128, 512, 1024: M = 32 1.15, 1.18, 1.07; M = 64
+/// 1.01, 1.04, 0.99; M = 128 1.12, 1.14, 1.13.
 struct FewRows {
   index_t panels_of_a;
   Stream stream;
   index_t kc, panels;
 };
-constexpr FewRows kInPlace[] = {{4, Stream::in_place, 128, 12}, {20, Stream::in_place, 256, 12}};
-constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kCopied{12, Stream::copied, 128, 12},
-    kTransposed{12, Stream::copied, 512, 2}, kTransposedLines{1, Stream::copied, 2048, 1},
-    kLines{1, Stream::lines, 0, 0};
+constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels, 512, 1},
+    kCopied{12, Stream::copied, 128, 12}, kTransposed{12, Stream::copied, 512, 2},
+    kTransposedLines{1, Stream::copied, 2048, 1}, kLines{1, Stream::lines, 0, 0};
 
 /// Rows up to which B is swept. Where L3 is far, rows of B that are held side by side would push
 /// each other out of L2, as pages apart as they are: (32,4096,4096), f32, one thread of that Xeon,
@@ -53,11 +52,7 @@ const FewRows* few_rows(const BlockingInput& in) {
   // sweep's speed: M = 1 1.28, 4 1.26, 8 1.38, 16 1.17, 32 1.43; (16,1024,1024) 0.56.
   if (in.K * in.N * in.word_bytes <= caches().l2 * 5 / 8) return nullptr;
   if (in.M <= sweep_rows()) return &kSweep;
-  if (l3_is_far()) return nullptr;
-  for (const FewRows& few : kInPlace) {
-    if (if_few(few) != nullptr) return &few;
-  }
-  return nullptr;
+  return l3_is_far() ? nullptr : if_few(kPanels);
 }
 
 }  // namespace
@@ -136,19 +131,22 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr) {
   out.nc = even_part(in.N, nc_most / nr * nr, nr);
   out.mc = round_up(in.M, in.mr);
   if (in.threads == 1) return out;
-  // Eight jobs for each thread, so that one that is held up does not hold up the others; but enough
-  // rows in each that reading its part of B is well repaid, or packing it where each packs its own.
+  // Sixteen jobs for each thread, so that one that is held up does not hold up the others; fewer
+  // where each packs its part of B or goes through all of K by itself; but enough rows in each that
+  // reading that part is well repaid. Two threads of that EPYC (family 26), 8 jobs of 64 rows and
+  // 16 of 32: 256^3 427 and 470 GFLOP/s, 3072^3 458 and 468.
   const index_t across = ceil_div(in.N, out.nc);
   out.shares_b = across == 1 || !l3_is_far();
-  const index_t jobs = index_t{out.shares_b ? 8 : 4} * in.threads;
+  const index_t jobs = index_t{!out.shares_b ? 4 : in.N <= nr ? 8 : 16} * in.threads;
   const index_t down = std::max<index_t>(1, ceil_div(jobs, across));
-  out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 8 * in.mr), in.mr);
+  out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 4 * in.mr), in.mr);
   if (ceil_div(in.M, out.mc) * across >= 4 * in.threads) return out;
   // Too few rows for that. Where K is long and C one panel, a part of the rows for each thread: it
   // goes through all of K by itself. (64,64,65536), f32, two threads of that Xeon, of MKL's speed:
   // rows 1.02 to 1.11, columns 0.60. Else narrower jobs.
   if (in.K > kc && in.N <= nr && in.M >= 2 * in.mr) {
     out.mc = even_part(in.M, ceil_div(in.M, in.threads), in.mr);
+    out.shares_b = false;
   } else {
     const index_t columns = ceil_div(index_t{4} * in.threads, ceil_div(in.M, out.mc));
     out.nc = even_part(in.N, std::max<index_t>(ceil_div(in.N, columns), nr), nr);

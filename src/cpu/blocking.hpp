@@ -45,9 +45,10 @@ index_t most_of_a_in_place();
 /// is better packed?
 bool rows_meet(index_t step);
 
-/// How B is read once by a product with few rows: where it lies, all columns of a job at once or
-/// block by block; copied block by block; or, where its columns are lines in memory, along these.
-enum class Stream : char { none, sweep, in_place, copied, lines };
+/// How B is read once by a product with few rows: where it lies, all columns of a job at once;
+/// panel by panel, which the first rows of A pack by the way; packed block by block; or, where its
+/// columns are lines in memory, along these.
+enum class Stream : char { none, sweep, panels, copied, lines };
 
 /// Block sizes of one product, in elements; along K in words.
 struct Blocking {

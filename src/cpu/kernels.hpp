@@ -42,6 +42,10 @@ struct MicroTile {
   bool resume;   ///< take up the sums that c holds, instead of zero
   bool stream;   ///< store past the caches; c is aligned to whole vectors
   int rows = 0;  ///< rows that exist, for kernels of tiles: others have an entry for each
+  Word* copy = nullptr;         ///< where `copying` entries put the rows of b that they use
+  index_t copy_k = 0;           ///< distance of these copies
+  const Word* fetch = nullptr;  ///< rows of b's width that are fetched into L2 meanwhile; or null
+  index_t fetch_k = 0, fetch_rows = 0;  ///< their distance and number, at most K / 4
 };
 
 /// The epilogue for columns that lie side by side. The same roundings as finish() in
@@ -86,9 +90,9 @@ struct Kernels {
   Micro direct[kMaxRows]
               [kMaxVectors];          ///< a by any strides, b full vectors; null where packed only
   Micro edge[kMaxRows][kMaxVectors];  ///< a by any strides, b read no further than `cols`
-  /// a packed by MR, b full vectors of a matrix that lies as it is: its next rows are fetched
-  /// meanwhile, which strides longer than a page hide from the hardware.
-  Micro passing[kMaxRows][kMaxVectors];
+  /// The same as `packed`, of a b that lies as it is, and which is packed by the way; a of the
+  /// widest by any strides, as for all of these. Null where packed only.
+  Micro copying[kMaxRows][kMaxVectors];
 
   /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
   /// lies as it is; null where packed only, and where registers are too few.

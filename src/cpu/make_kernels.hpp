@@ -100,7 +100,7 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
     if constexpr (sizeof(Source) == sizeof(typename V::word)) {
       out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
       out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
-      out.passing[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::passing>;
+      out.copying[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
     }
   };
   if constexpr (sizeof(Source) == sizeof(typename V::word)) {
@@ -141,6 +141,7 @@ constexpr Table with_wide_tiles(Table table) {
   const auto tile = [&]<int R>() {
     table.direct[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::full>;
     table.edge[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::edge>;
+    table.copying[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::copied>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
     (tile.template operator()<R + 1>(), ...);

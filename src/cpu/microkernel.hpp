@@ -17,7 +17,7 @@
 namespace tessera::cpu {
 
 enum class A : bool { packed, strided };
-enum class B : char { full, edge, passing };
+enum class B : char { full, edge, copied };
 
 /// A vector type whose words are its sums' own type: f32, f64.
 template <class V>
@@ -26,6 +26,7 @@ struct Plain : V {
   using operand = typename V::type;
   static constexpr int group = 1, extra = 0;
   static operand fetch(const word* p) { return V::load(p); }
+  static void keep(word* p, operand row) { V::store(p, row); }
   template <class Mask>
   static operand fetch_first(const word* p, Mask m) {
     return V::load_first(p, m);
@@ -65,7 +66,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const index_t a_k = PackedA == A::packed ? MR : call.a_k;
   const Word* a[3] = {call.a, call.a + 3 * a_row, call.a + 6 * a_row};
   const Word* b = call.b;
-  [[maybe_unused]] const index_t ahead = 12 * call.b_k;
+  [[maybe_unused]] Word* copy = call.copy;
   // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
   // would push it out again (2048^3: 2 % slower).
   constexpr bool fetches = EdgeB != B::edge;
@@ -79,18 +80,26 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     fetch_next_c.template operator()<2>();
     fetch_at = 64;
   }
+  const Word* next = call.fetch;
+  index_t next_rows = fetches && next != nullptr ? call.fetch_rows : 0;
+  const index_t between = next_rows > 0 ? call.K / next_rows : 0;
   for (index_t k = call.K;;) {
-    for (const index_t stop = k > fetch_at ? fetch_at : 0; k > stop; --k) {
+    index_t stop = k > fetch_at ? fetch_at : 0;
+    if (next_rows > 0) {
+      TESSERA_UNROLL
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next + v * V::lanes, 0, 2);
+      next += call.fetch_k, --next_rows;
+      if (stop < k - between) stop = k - between;
+    }
+    for (; k > stop; --k) {
       typename V::operand row[Vectors];
-      if constexpr (EdgeB == B::passing) {
-        TESSERA_UNROLL
-        for (int v = 0; v < Vectors; ++v) __builtin_prefetch(b + ahead + v * V::lanes);
-      }
       TESSERA_UNROLL
       for (int v = 0; v < Vectors; ++v) {
         row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
                                                       : V::fetch(b + v * V::lanes);
+        if constexpr (EdgeB == B::copied) V::keep(copy + v * V::lanes, row[v]);
       }
+      if constexpr (EdgeB == B::copied) copy += call.copy_k;
       TESSERA_UNROLL
       for (int r = 0; r < Rows; ++r) {
         const auto x = V::broadcast(PackedA == A::packed ? a[0] + r : a[r / 3] + (r % 3) * a_row);
@@ -103,6 +112,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       b += call.b_k;
     }
     if (!fetches || k == 0) break;
+    if (k > fetch_at) continue;
     fetch_next_c.template operator()<3>();
     fetch_at = 0;
   }

@@ -20,10 +20,15 @@ namespace tessera::cpu {
 constexpr index_t kSuperblock = 4096;
 
 /// Rows of A, in whole panels, that stay in L2 while each panel of B meets them, so that it comes
-/// out of L3 once for all of them. f32, one thread of an EPYC (family 25), 2026-11-22, % of peak:
-/// 4096^3 97 with two panels of eight, 96 with eight. A tile unit wants its panel in L1: bf16
-/// 2048^3 on a Xeon, GFLOP/s of one thread, one panel of 32 rows 560, two 470.
-constexpr int kBlockRows = 16;
+/// out of L3 once for all of them. f32, one thread of an EPYC (family 26), 2026-11-23, as a
+/// multiple of 16 rows' speed, 32 and 64 rows: 768^3 1.01, 1.01; 1536^3 1.02, 1.01. A tile unit
+/// wants its panel in L1: bf16 2048^3 on a Xeon, GFLOP/s of one thread, one panel of 32 rows 560,
+/// two 470.
+constexpr int kBlockRows = 32;
+/// Rows of the first block, which packs B by the way: while as many meet a panel, memory gives the
+/// next. Packing by itself reads 18 GB/s on that EPYC, whatever its order, where memory gives 39:
+/// (64,4096,4096) 0.76 of oneDNN's speed, so 1.05; 1024^3 on two threads 1.02 times as fast.
+constexpr index_t kFirstRows = 64;
 /// Steps along K of a micro-tile from which what comes next is fetched: the operands of a shallower
 /// one are in the caches, and fetching would be a good part of its loads.
 constexpr index_t kFetchDepth = 256;
@@ -76,8 +81,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       const index_t groups = ceil_div(call.M, kernels.sweep_rows());
       sweep_ = kernels.sweep_entry(static_cast<int>(ceil_div(call.M, groups)));
     } else if (blocks_.stream != Stream::none) {
-      pack_a_ = true;
-      pack_b_ = !kAsItLies || call.b_col != 1 || blocks_.stream == Stream::copied;
+      pack_a_ = pack_b_ = true;
     } else {
       const index_t b_step = std::abs(call.b_row) * bytes;
       const bool b_is_small = packed_b_ == nullptr && call.b_col == 1 &&
@@ -89,12 +93,20 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       const bool a_stays =
           (a_lies_well || cols <= 2 * blocks_.nr) && !rows_meet(call.a_row * bytes);
       pack_a_ = !kAsItLies || !(a_passes_once || a_stays);
-      const bool b_fits = b_is_small || blocks_.kc * b_step <= caches().l2 / 4;
+      const bool b_fits =
+          b_is_small || blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
       pack_b_ =
           packed_b_ != nullptr || !kAsItLies || call.b_col != 1 || !(rows <= 2 * mr_ || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }
+    packs_b_ = pack_b_ && packed_b_ == nullptr;
+    fuses_b_ = packs_b_ && kAsItLies && call.b_col == 1 && (wide_ || cols > 4 * blocks_.nr);
+    first_rows_ = round_up(blocks_.stream == Stream::panels ? blocks_.mc
+                           : fuses_b_                       ? kFirstRows
+                                                            : block_rows(),
+                           mr_);
+    keeps_b_ = (packs_b_ && !fuses_b_) || share_b_ || blocks_.mc > first_rows_;
     keeps_sums_ = slabs_ > 1 || sweeps();
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0 &&
                  blocks_.stream != Stream::sweep;
@@ -128,13 +140,16 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                                  : 0;
     const index_t shares = (share_a_ ? a_panels : 0) + (share_b_ ? b_shares : 0);
     const std::size_t states = Workspace::rounded(size(shares) * sizeof(State));
-    const index_t a_rows = blocks_.stream == Stream::sweep  ? swept_rows()
-                           : blocks_.stream != Stream::none ? round_up(blocks_.mc, kernels_.rows)
-                                                            : block_panels() * kernels_.rows;
-    const index_t b_cols = blocks_.stream != Stream::none ? blocks_.stream_panels * blocks_.nr
-                                                          : round_up(blocks_.nc, blocks_.nr);
-    const std::size_t a_own = pack_a_ ? words(a_rows * depth) : 0;
-    const std::size_t b_own = pack_b_ && packed_b_ == nullptr ? words(b_cols * depth) : 0;
+    const index_t a_rows =
+        blocks_.stream == Stream::sweep ? swept_rows()
+        : blocks_.stream == Stream::copied
+            ? round_up(blocks_.mc, kernels_.rows)
+            : std::max(round_up(block_rows(), kernels_.rows), round_up(first_rows_, kernels_.rows));
+    const index_t b_cols = blocks_.stream == Stream::copied ? blocks_.stream_panels * blocks_.nr
+                           : keeps_b_                       ? round_up(blocks_.nc, blocks_.nr)
+                                                            : blocks_.nr;
+    const std::size_t a_own = pack_a_ || fuses_b_ ? words(a_rows * depth) : 0;
+    const std::size_t b_own = packs_b_ ? words(b_cols * depth) : 0;
     const std::size_t total =
         a_slab + b_slab + kept + states + size(call_.threads) * (a_own + b_own);
     if (total == 0) {
@@ -186,7 +201,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   bool sweeps() const { return blocks_.stream == Stream::sweep || blocks_.stream == Stream::lines; }
   /// Rows of A with those that fill its last panel.
   index_t swept_rows() const { return round_up(call_.M, Table::kSweepRows[sweep_]); }
-  index_t block_panels() const { return std::max(1, kBlockRows / mr_); }
+  index_t block_rows() const {
+    return wide_ ? round_up(kFirstRows, mr_) : std::max(1, kBlockRows / mr_) * mr_;
+  }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
   static const Source* source(const In* p) { return reinterpret_cast<const Source*>(p); }
@@ -255,7 +272,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     part.i_end = std::min(rows_, part.i + blocks_.mc);
     part.j = job / down_ * blocks_.nc;
     part.j_end = std::min(cols_, part.j + blocks_.nc);
-    if (blocks_.stream != Stream::none) run_streaming(worker, part);
+    if (sweeps()) run_sweep(worker, part);
+    else if (blocks_.stream == Stream::copied) run_streaming(worker, part);
     else run_packed(worker, part);
   }
 
@@ -284,109 +302,171 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
   /// Multiplies one micro-tile at (i, j) and finishes it after the last slab.
-  void multiply(const MicroTile<Word, Sum>& micro, const Part& part, index_t i, index_t j) const {
+  void multiply(const MicroTile<Word, Sum>& micro, const Part& part, bool packed_a, index_t i,
+                index_t j) const {
     const int vectors = kernels_.vectors_of(micro.cols);
-    const auto& table = !pack_b_ && !kernels_.fills_vectors(micro.cols) ? kernels_.edge
-                        : pack_a_ && !pack_b_                           ? kernels_.passing
-                        : pack_a_                                       ? kernels_.packed
-                                                                        : kernels_.direct;
+    const auto& table = micro.copy != nullptr                             ? kernels_.copying
+                        : !pack_b_ && !kernels_.fills_vectors(micro.cols) ? kernels_.edge
+                        : packed_a                                        ? kernels_.packed
+                                                                          : kernels_.direct;
     table[kernels_.entry(micro.rows)][vectors - 1](micro);
     if (part.slab + 1 == slabs_ && !plain_)
       finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows, micro.cols);
   }
 
+  /// Rows of A that meet each panel of B before the next one does.
+  struct Block {
+    index_t i, i_end;
+    const Word* a;
+    bool packed;
+  };
+
   /// A job's part of B lies in L3 or L2, packed or not. A few panels of A stay in L2 while it
   /// passes by.
   void run_packed(int worker, const Part& part) {
-    const int mr = mr_, nr = blocks_.nr;
     const Word* shares[kMostShares];  // where each share_columns_ of B begin
-    const index_t b_step = part_of_b(worker, part, shares);
+    const index_t count = ceil_div(part.j_end - part.j, share_columns_);
+    index_t i = part.i;
+    if (packs_b_) i = run_first_block(worker, part, shares);
+    else find_b(part, shares);
+    for (index_t i_end; i < part.i_end; i = i_end) {
+      i_end = std::min(part.i_end, i + block_rows());
+      const Block block{i, i_end, block_of_a(worker, part, i, i_end), pack_a_};
+      for (index_t s = 0; s < count; ++s) multiply_share(part, block, s, shares[s]);
+    }
+  }
+
+  /// Where the shares of a part of B begin that nobody has to pack.
+  void find_b(const Part& part, const Word** shares) const {
+    const index_t count = ceil_div(part.j_end - part.j, share_columns_);
+    const index_t depth = part.words + kernels_.extra;
+    for (index_t s = 0; s < count; ++s) {
+      const index_t j = j0_ + part.j + s * share_columns_;
+      if (packed_b_ != nullptr) {
+        shares[s] = packed_b_ + j * depth +
+                    part.slab * (blocks_.kc + kernels_.extra) * round_up(call_.N, blocks_.nr);
+      } else if constexpr (kAsItLies) {
+        shares[s] = call_.B + part.k0 * call_.b_row + j;
+      }
+    }
+  }
+
+  /// The first rows of a part, while B is packed: by the way where it can be, else share by share.
+  /// What threads share is packed by whoever comes first, each beginning elsewhere; what another is
+  /// still packing is packed once more, so that nobody waits. Returns the row after them.
+  index_t run_first_block(int worker, const Part& part, const Word** shares) {
+    const index_t i_end = std::min(part.i_end, part.i + first_rows_);
+    const bool packs_a = fuses_b_ && !wide_ && !pack_a_;
+    const Block block{part.i, i_end,
+                      packs_a ? pack_block(own_a(worker), part, part.i, i_end)
+                              : block_of_a(worker, part, part.i, i_end),
+                      packs_a || pack_a_};
+    const index_t count = ceil_div(part.j_end - part.j, share_columns_);
+    const index_t depth = part.words + kernels_.extra;
+    State* const states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
+    for (index_t n = 0; n < count; ++n) {
+      const index_t s = share_b_ ? (n + worker * count / call_.threads) % count : n;
+      const index_t at = s * share_columns_ * depth;
+      Word* to = own_b(worker) + (keeps_b_ ? at : 0);
+      bool packs = true, ends_it = false;
+      if (share_b_) {
+        ends_it = begins(states[s], part.slab);
+        packs = ends_it || states[s].load(std::memory_order_acquire) != turn(part.slab);
+        if (ends_it || !packs) to = b_slab_ + part.j * depth + at;
+      }
+      shares[s] = to;
+      if (packs && !fuses_b_) {
+        const index_t j = part.j + s * share_columns_;
+        pack_panels_of_b(to, part, j, std::min(part.j_end, j + share_columns_));
+        packs = false;
+        if (ends_it) ends(states[s], part.slab);
+        ends_it = false;
+      }
+      multiply_share(part, block, s, to, packs ? to : nullptr);
+      if (ends_it) ends(states[s], part.slab);
+    }
+    return i_end;
+  }
+
+  void pack_panels_of_b(Word* to, const Part& part, index_t j, index_t j_end) const {
+    kernels_.pack_b(to, blocks_.nr,
+                    source(call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col), j_end - j,
+                    part.k, call_.b_col, call_.b_row);
+  }
+
+  /// A block of A times a share of B, panel by panel. Where `copy` is given, the first rows read B
+  /// as it lies and pack it there for the others, and all fetch some of the next panel meanwhile.
+  void multiply_share(const Part& part, const Block& block, index_t s, const Word* b,
+                      Word* copy = nullptr) {
+    const int mr = mr_, nr = blocks_.nr;
+    const index_t first = part.j + s * share_columns_;
+    const index_t end = std::min(part.j_end, first + share_columns_);
+    const index_t depth = pack_b_ ? part.words + kernels_.extra : 1;  // of a column of B
+    const index_t a_step = block.packed ? part.words + kernels_.extra : call_.a_row;  // of a row
     alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
     auto micro = micro_tile(part, temporary);
+    if (block.packed) micro.a_row = 1, micro.a_k = kernels_.rows;
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
     const bool fetches = part.words >= kFetchDepth;
-    const index_t height = block_panels() * mr;
-    const index_t a_step = pack_a_ ? part.words + kernels_.extra : call_.a_row;  // of a row
-    for (index_t i0 = part.i; i0 < part.i_end; i0 += height) {
-      const index_t i1 = std::min(part.i_end, i0 + height);
-      const Word* const block = block_of_a(worker, part, i0, i1);
-      for (index_t j = part.j; j < part.j_end; j += nr) {
-        const index_t column = j - part.j;
-        micro.b = shares[column / share_columns_] + column % share_columns_ / nr * b_step;
-        micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
-        for (index_t i = i0; i < i1; i += mr) {
-          micro.rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
-          micro.a = block + (i - i0) * a_step;
-          micro.c = in_place ? sums + i * micro.c_row + j : sums;
-          micro.next_c = stream_c_ || !in_place || !fetches ? nullptr
-                         : i + mr < i1                      ? micro.c + mr * micro.c_row
-                         : j + nr < part.j_end              ? sums + i0 * micro.c_row + j + nr
-                         : i1 < part.i_end                  ? sums + i1 * micro.c_row + part.j
-                                                            : nullptr;  // another thread's
-          if (fetches) fetch_next_a(part, i0 + height, i + height, j);
-          multiply(micro, part, i, j);
+    for (index_t j = first; j < end; j += nr) {
+      micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
+      const index_t panel = packs_b_ && !keeps_b_ ? 0 : (j - first) * depth;
+      const bool copies = copy != nullptr && kernels_.fills_vectors(micro.cols);
+      if (copy != nullptr && !copies) pack_panels_of_b(copy + panel, part, j, j + micro.cols);
+      for (index_t i = block.i; i < block.i_end; i += mr) {
+        micro.rows = static_cast<int>(std::min<index_t>(mr, block.i_end - i));
+        micro.a = block.a + (i - block.i) * a_step;
+        micro.b = b + panel;
+        micro.c = in_place ? sums + i * micro.c_row + j : sums;
+        micro.next_c = stream_c_ || !in_place || !fetches ? nullptr
+                       : i + mr < block.i_end             ? micro.c + mr * micro.c_row
+                       : j + nr < part.j_end              ? sums + block.i * micro.c_row + j + nr
+                       : block.i_end < part.i_end ? sums + block.i_end * micro.c_row + part.j
+                                                  : nullptr;  // another thread's
+        if (copies || (wide_ && !pack_b_)) fetch_next_b(micro, part, block, i, j);
+        else if (fetches && copy == nullptr)
+          fetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
+        if constexpr (kAsItLies) {
+          if (copies && i == block.i) {
+            auto first_rows = micro;
+            first_rows.b = call_.B + part.k0 * call_.b_row + j0_ + j, first_rows.b_k = call_.b_row;
+            first_rows.copy = copy + panel, first_rows.copy_k = nr;
+            multiply(first_rows, part, block.packed, i, j);
+            continue;
+          }
         }
+        multiply(micro, part, block.packed, i, j);
       }
     }
   }
 
-  /// A job's part of B, packed or as it lies: where its shares begin. Returns the distance of its
-  /// panels. What threads share is packed by whoever comes first, each beginning elsewhere; what
-  /// another is still packing then is packed once more, so that nobody waits.
-  index_t part_of_b(int worker, const Part& part, const Word** shares) {
-    const int nr = blocks_.nr;
-    const index_t columns = part.j_end - part.j, count = ceil_div(columns, share_columns_);
-    const index_t depth = part.words + kernels_.extra;
-    const In* B = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
-    const auto begin_at = [&](const Word* first, index_t step) {
-      for (index_t s = 0; s < count; ++s) shares[s] = first + s * share_columns_ * step;
-    };
-    const auto pack = [&](Word* first, index_t from, index_t lines) {
-      kernels_.pack_b(first + from * depth, nr, source(B + from * call_.b_col), lines, part.k,
-                      call_.b_col, call_.b_row);
-    };
-    if (!pack_b_) {
-      if constexpr (kAsItLies) begin_at(B, 1);
-      return nr;
+  /// A micro-tile of a block fetches its share of the panel of B that follows column j: to the
+  /// right, or, where no other rows come first, of the next slab.
+  void fetch_next_b(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
+                    index_t j) const {
+    if constexpr (kAsItLies) {
+      const bool wraps = j + blocks_.nr >= part.j_end;
+      const index_t k0 = wraps ? part.k0 + part.k : part.k0;
+      const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
+      const index_t rows = ends ? 0 : std::min(blocks_.kc, call_.K - k0);
+      const index_t tiles = ceil_div(block.i_end - block.i, mr_), tile = (i - block.i) / mr_;
+      const index_t row = tile * rows / tiles;
+      micro.fetch_rows = std::min((tile + 1) * rows / tiles - row, part.words / 4);
+      micro.fetch_k = call_.b_row;
+      micro.fetch = micro.fetch_rows <= 0 ? nullptr
+                                          : call_.B + (k0 + row) * call_.b_row + j0_ +
+                                                (wraps ? part.j : j + blocks_.nr);
     }
-    Word* own = b_own_ + worker * own_step_;
-    if (packed_b_ != nullptr) {
-      begin_at(packed_b_ + part.slab * (blocks_.kc + kernels_.extra) * round_up(call_.N, nr) +
-                   (j0_ + part.j) * depth,
-               depth);
-    } else if (!share_b_) {
-      pack(own, 0, columns);
-      begin_at(own, depth);
-    } else {
-      Word* shared = b_slab_ + part.j * depth;
-      State* states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
-      begin_at(shared, depth);
-      const auto share = [&](Word* to, index_t s) {
-        const index_t from = s * share_columns_;
-        pack(to, from, std::min(share_columns_, columns - from));
-      };
-      for (index_t n = 0; n < count; ++n) {
-        const index_t s = (n + worker * count / call_.threads) % count;
-        if (begins(states[s], part.slab)) share(shared, s), ends(states[s], part.slab);
-      }
-      for (index_t s = 0; s < count; ++s) {
-        if (states[s].load(std::memory_order_acquire) == turn(part.slab)) continue;
-        share(own, s);
-        shares[s] = own + s * share_columns_ * depth;
-      }
-    }
-    return nr * depth;
   }
 
-  /// Few rows: B passes by once and meets all of A, which stays in L1. B is read where it lies if
-  /// its columns lie side by side, in blocks of few rows and many columns: while one block is
-  /// multiplied, the next is fetched into L2, row by row, the way memory likes to be read.
+  /// Few rows: B passes by once, is packed in blocks of few rows and many columns, and meets all of
+  /// A, which stays in L1. Where its columns lie side by side, the next block is fetched into L2
+  /// meanwhile, row by row, the way memory likes to be read.
   void run_streaming(int worker, const Part& part) {
-    if (sweeps()) return run_sweep(worker, part);
     const int mr = mr_, nr = blocks_.nr;
-    Word* a = a_own_ + worker * own_step_;
-    Word* packed_b = b_own_ + worker * own_step_;
+    Word* const a = own_a(worker);
+    Word* const packed_b = own_b(worker);
     const index_t a_panel = mr * (part.words + kernels_.extra);
     const index_t a_panels = ceil_div(part.i_end - part.i, mr);
     kernels_.pack_a(a, mr, source(call_.A + (i0_ + part.i) * call_.a_row + part.k0 * call_.a_col),
@@ -398,19 +478,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t block = blocks_.stream_panels * nr;
     for (index_t j0 = part.j; j0 < part.j_end; j0 += block) {
       const index_t j1 = std::min(part.j_end, j0 + block);
-      const In* first = call_.B + part.k0 * call_.b_row + (j0_ + j0) * call_.b_col;
-      if (pack_b_)
-        kernels_.pack_b(packed_b, nr, source(first), j1 - j0, part.k, call_.b_col, call_.b_row);
+      pack_panels_of_b(packed_b, part, j0, j1);
       Fetch fetch = next_block(part, j1);
       const index_t share = fetch.lines / (ceil_div(j1 - j0, nr) * a_panels) + 1;
       for (index_t j = j0; j < j1; j += nr) {
-        const In* b = call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col;
         micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
-        if (pack_b_) {
-          micro.b = packed_b + (j - j0) * (part.words + kernels_.extra);
-        } else if constexpr (kAsItLies) {
-          micro.b = b;
-        }
+        micro.b = packed_b + (j - j0) * (part.words + kernels_.extra);
         micro.a = a;
         for (index_t i = part.i; i < part.i_end; i += mr, micro.a += a_panel) {
           micro.c = in_place ? sums + i * micro.c_row + j : sums;
@@ -419,7 +492,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                                                           : sums;
           micro.rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
           fetch.some(share);
-          multiply(micro, part, i, j);
+          multiply(micro, part, true, i, j);
         }
       }
     }
@@ -441,7 +514,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         micro.b_k = call_.b_col;
         kernels_.sweep_lines[rows - 1](micro);
       } else {
-        Word* panels = a_own_ + worker * own_step_;
+        Word* const panels = own_a(worker);
         kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
         const index_t deep = rows < call_.M ? kSweptTogether : part.k;
         for (index_t k = 0; k < part.k; k += deep, micro.b += deep * call_.b_row) {
@@ -537,21 +610,25 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// goes through several: 1024^3, f32, as a multiple of oneDNN's speed on a Xeon, one by one and
   /// at once: TN 0.96 and 0.99, TT 0.94 and 0.98; on two threads TN 0.94 and 0.98.
   const Word* block_of_a(int worker, const Part& part, index_t i0, index_t i1) {
-    const In* from = call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col;
     if constexpr (kAsItLies) {
-      if (!pack_a_) return from;
+      if (!pack_a_) return call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col;
     }
-    const auto pack = [&](Word* to) {
-      kernels_.pack_a(to, kernels_.rows, source(from), i1 - i0, part.k, call_.a_row, call_.a_col);
-      return to;
-    };
-    Word* own = a_own_ + worker * own_step_;
-    if (!share_a_) return pack(own);
+    if (!share_a_) return pack_block(own_a(worker), part, i0, i1);
     Word* shared = a_slab_ + i0 * (blocks_.kc + kernels_.extra);
     State& state = a_states_[i0 / kernels_.rows];
-    if (begins(state, part.slab)) pack(shared), ends(state, part.slab);
-    return state.load(std::memory_order_acquire) == turn(part.slab) ? shared : pack(own);
+    if (begins(state, part.slab)) pack_block(shared, part, i0, i1), ends(state, part.slab);
+    return state.load(std::memory_order_acquire) == turn(part.slab)
+               ? shared
+               : pack_block(own_a(worker), part, i0, i1);
   }
+  const Word* pack_block(Word* to, const Part& part, index_t i0, index_t i1) const {
+    kernels_.pack_a(to, kernels_.rows,
+                    source(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col), i1 - i0,
+                    part.k, call_.a_row, call_.a_col);
+    return to;
+  }
+  Word* own_a(int worker) const { return a_own_ + worker * own_step_; }
+  Word* own_b(int worker) const { return b_own_ + worker * own_step_; }
 
   const Gemm<In, Out>& call_;
   const Table& kernels_;
@@ -565,6 +642,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const index_t most_cols_;      ///< of a superblock, whole panels
   const index_t share_columns_;  ///< columns of B in a share, whole panels
   bool pack_a_, pack_b_, stream_c_ = false;
+  bool packs_b_, fuses_b_;  ///< what the caller has not packed; by the way, while it is read first
+  bool keeps_b_;            ///< other rows come after the first: its panels stay
+  index_t first_rows_;
   bool share_a_ = false, share_b_ = false;      ///< packed once for all threads
   bool keeps_sums_;                             ///< beyond a micro-tile
   bool sums_in_c_;                              ///< C itself holds the sums between slabs

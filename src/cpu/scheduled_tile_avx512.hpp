@@ -32,10 +32,26 @@ namespace {
 #define TESSERA_B_1 "(%[b],%[b_row])"
 #define TESSERA_B_2 "(%[b],%[b_row],2)"
 #define TESSERA_B_3 "(%[b],%[b_row3])"
-#define TESSERA_ROW_OF_B(P, b0, b1, b2, k) \
+#define TESSERA_ROW_OF_B(P, b0, b1, b2, k, KEEP) \
   "vmovu" P " 0" TESSERA_B_##k ", %%zmm" #b0 "\n\t" \
   "vmovu" P " 64" TESSERA_B_##k ", %%zmm" #b1 "\n\t" \
-  "vmovu" P " 128" TESSERA_B_##k ", %%zmm" #b2 "\n\t"
+  "vmovu" P " 128" TESSERA_B_##k ", %%zmm" #b2 "\n\t" KEEP(P, b0, b1, b2)
+/// KEEP: what follows the loads of a row of B: nothing, or its copy.
+#define TESSERA_KEEP_NOTHING(P, b0, b1, b2)
+#define TESSERA_KEEP_COPY(P, b0, b1, b2) \
+  "vmovu" P " %%zmm" #b0 ", (%[copy])\n\t" \
+  "vmovu" P " %%zmm" #b1 ", 64(%[copy])\n\t" \
+  "vmovu" P " %%zmm" #b2 ", 128(%[copy])\n\t" \
+  "add $192, %[copy]\n\t"
+/// FETCH: what follows four steps: nothing, or a row of what comes next; after the last the same one.
+#define TESSERA_FETCH_NOTHING
+#define TESSERA_FETCH_ROW \
+  "prefetcht1 (%[next])\n\t" \
+  "prefetcht1 64(%[next])\n\t" \
+  "prefetcht1 128(%[next])\n\t" \
+  "add %[next_row], %[next]\n\t" \
+  "sub $1, %[next_rows]\n\t" \
+  "cmovz %[next_rows], %[next_row]\n\t"
 #define TESSERA_MULTIPLY(P, a, b0, b1, b2, c0, c1, c2) \
   "vfmadd231" P " %%zmm" #b0 ", %%zmm" #a ", %%zmm" #c0 "\n\t" \
   "vfmadd231" P " %%zmm" #b1 ", %%zmm" #a ", %%zmm" #c1 "\n\t" \
@@ -57,9 +73,9 @@ namespace {
   TESSERA_SIX_ROWS(P, S, AT, E, k, b0, b1, b2) \
   TESSERA_MULTIPLY(P, 6, b0, b1, b2, 14, 22, 30) TESSERA_MULTIPLY(P, 7, b0, b1, b2, 15, 23, 31)
 /// A step before these: it loads the row of B of step k + 2 as well.
-#define TESSERA_STEP(P, S, AT, E, k, b0, b1, b2) \
+#define TESSERA_STEP(P, S, AT, E, k, b0, b1, b2, KEEP) \
   "prefetcht0 512+" AT(E, 0, k) "\n\t" \
-  TESSERA_LAST_BUT_ONE(P, S, AT, E, k, b0, b1, b2) TESSERA_ROW_OF_B(P, b0, b1, b2, k)
+  TESSERA_LAST_BUT_ONE(P, S, AT, E, k, b0, b1, b2) TESSERA_ROW_OF_B(P, b0, b1, b2, k, KEEP)
 #define TESSERA_ZERO(P, c0, c1, c2) \
   "vpxord %%zmm" #c0 ", %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
   "vpxord %%zmm" #c1 ", %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
@@ -78,7 +94,7 @@ namespace {
   WHAT(P, 8, 16, 24) WHAT(P, 9, 17, 25) WHAT(P, 10, 18, 26) WHAT(P, 11, 19, 27) \
   WHAT(P, 12, 20, 28) WHAT(P, 13, 21, 29) WHAT(P, 14, 22, 30) WHAT(P, 15, 23, 31)
 /// ADVANCE: moves a, and a4, by so many steps. From 6 on, `last` is 0 or 1.
-#define TESSERA_TILE(P, S, AT, E, ADVANCE) \
+#define TESSERA_TILE(P, S, AT, E, ADVANCE, KEEP, FETCH) \
   "test %[from], %[from]\n\t" \
   "jnz 1f\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_ZERO, P) \
@@ -88,23 +104,23 @@ namespace {
   "2:\n\t" \
   "cmp $2, %[last]\n\t" \
   "jl 6f\n\t" \
-  TESSERA_ROW_OF_B(P, 0, 1, 2, 0) TESSERA_ROW_OF_B(P, 3, 4, 5, 1) \
+  TESSERA_ROW_OF_B(P, 0, 1, 2, 0, KEEP) TESSERA_ROW_OF_B(P, 3, 4, 5, 1, KEEP) \
   TESSERA_NUMBER(S, AT, E, 6, 0, 0) TESSERA_NUMBER(S, AT, E, 7, 1, 0) \
   "lea (%[b],%[b_row],2), %[b]\n\t" \
   "test %[fours], %[fours]\n\t" \
   "jz 4f\n\t" \
   ".p2align 4\n" \
   "3:\n\t" \
-  TESSERA_STEP(P, S, AT, E, 0, 0, 1, 2) TESSERA_STEP(P, S, AT, E, 1, 3, 4, 5) \
-  TESSERA_STEP(P, S, AT, E, 2, 0, 1, 2) TESSERA_STEP(P, S, AT, E, 3, 3, 4, 5) \
-  ADVANCE(E, "4") \
+  TESSERA_STEP(P, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 1, 3, 4, 5, KEEP) \
+  TESSERA_STEP(P, S, AT, E, 2, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 3, 3, 4, 5, KEEP) \
+  ADVANCE(E, "4") FETCH \
   "lea (%[b],%[b_row],4), %[b]\n\t" \
   "sub $1, %[fours]\n\t" \
   "jnz 3b\n" \
   "4:\n\t" \
   "cmp $4, %[last]\n\t" \
   "jl 5f\n\t" \
-  TESSERA_STEP(P, S, AT, E, 0, 0, 1, 2) TESSERA_STEP(P, S, AT, E, 1, 3, 4, 5) \
+  TESSERA_STEP(P, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 1, 3, 4, 5, KEEP) \
   ADVANCE(E, "2") \
   "lea (%[b],%[b_row],2), %[b]\n\t" \
   "sub $2, %[last]\n" \
@@ -115,7 +131,7 @@ namespace {
   "6:\n\t" \
   "test %[last], %[last]\n\t" \
   "jz 7f\n\t" \
-  TESSERA_ROW_OF_B(P, 0, 1, 2, 0) \
+  TESSERA_ROW_OF_B(P, 0, 1, 2, 0, KEEP) \
   TESSERA_NUMBER(S, AT, E, 6, 0, 0) TESSERA_NUMBER(S, AT, E, 7, 1, 0) \
   TESSERA_LAST(P, S, AT, E, 0, 0, 1, 2) \
   "7:\n\t" \
@@ -126,15 +142,15 @@ namespace {
   "add $" E "*" steps ", %[a4]\n\t"
 // clang-format on
 
-/// micro_tile<V, 8, 8, 3, PackedA, B::full>, with the same sums in the same order.
-template <class V, A PackedA>
+/// micro_tile<V, 8, 8, 3, PackedA, HowB>, with the same sums in the same order.
+template <class V, A PackedA, B HowB>
 void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   using T = typename V::sum;
   constexpr int rows = 8, vectors = 3;
   static_assert(sizeof(T) * V::lanes == 64);
   constexpr bool in_panel = PackedA == A::packed;
   if (call.stream || (!in_panel && call.a_k != 1))
-    return micro_tile<V, rows, rows, vectors, PackedA, B::full>(call);
+    return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
   if (call.next_c != nullptr) {
     each<rows, vectors>([&](int r, int v) {
       __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 0, 2);
@@ -156,18 +172,30 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15", "zmm16", "zmm17", "zmm18", "zmm19",   \
       "zmm20", "zmm21", "zmm22", "zmm23", "zmm24", "zmm25", "zmm26", "zmm27", "zmm28", "zmm29",   \
       "zmm30", "zmm31"
-#define TESSERA_PANEL_TILE(P, S, E)                                         \
-  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL) \
-               : [a] "+r"(a), TESSERA_RESULTS:TESSERA_OPERANDS              \
-               : TESSERA_CLOBBERED)
-#define TESSERA_ROWS_TILE(P, S, E)                                          \
-  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS)   \
-               : [a] "+r"(a), [a4] "+r"(a4), TESSERA_RESULTS                \
-               : [a_row] "r"(a_row), [a_row3] "r"(a_row3), TESSERA_OPERANDS \
+#define TESSERA_PANEL_TILE(P, S, E, KEEP)                                                       \
+  asm volatile(                                                                                 \
+      TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP, TESSERA_FETCH_ROW)     \
+      : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row), [next_rows] "+r"(next_rows), \
+        [copy] "+r"(copy), TESSERA_RESULTS:TESSERA_OPERANDS                                     \
+      : TESSERA_CLOBBERED)
+#define TESSERA_ROWS_TILE(P, S, E)                                                              \
+  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, \
+                            TESSERA_FETCH_NOTHING)                                              \
+               : [a] "+r"(a), [a4] "+r"(a4), TESSERA_RESULTS                                    \
+               : [a_row] "r"(a_row), [a_row3] "r"(a_row3), TESSERA_OPERANDS                     \
                : TESSERA_CLOBBERED)
   if constexpr (in_panel) {
-    if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4");
-    else TESSERA_PANEL_TILE("pd", "sd", "8");
+    const T* next = call.fetch != nullptr ? call.fetch : call.b;
+    index_t next_row = call.fetch != nullptr ? call.fetch_k * bytes : 0;
+    index_t next_rows = call.fetch_rows;
+    T* copy = call.copy;
+    if constexpr (HowB == B::copied) {
+      if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY);
+      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_COPY);
+    } else {
+      if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_NOTHING);
+      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_NOTHING);
+    }
   } else {
     const T* a4 = a + 4 * call.a_row;
     const index_t a_row = call.a_row * bytes, a_row3 = 3 * a_row;
@@ -179,9 +207,11 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
 /// The same table with scheduled_tile for its full micro-tiles.
 template <class V, class Table>
 constexpr Table with_scheduled_tile(Table table) {
-  table.packed[7][2] = scheduled_tile<V, A::packed>;
-  if constexpr (sizeof(typename Table::source) == sizeof(typename V::word))
-    table.direct[7][2] = scheduled_tile<V, A::strided>;
+  table.packed[7][2] = scheduled_tile<V, A::packed, B::full>;
+  if constexpr (sizeof(typename Table::source) == sizeof(typename V::word)) {
+    table.direct[7][2] = scheduled_tile<V, A::strided, B::full>;
+    table.copying[7][2] = scheduled_tile<V, A::packed, B::copied>;
+  }
   return table;
 }
 
