@@ -55,7 +55,7 @@ constexpr KernelsF32 kAvx512Narrow =
 
 constexpr KernelSet kAvx512 = {
     with_scheduled_tile<F>(with_wide_tiles<F, 6>(
-        make_kernels<F, 8, 3, float>("avx512", pack_panels<F>, pack_panels<F>))),
+        make_kernels<F, 8, 3, float>("avx512", pack_panels<H>, pack_panels<F>))),
     with_scheduled_tile<D>(with_wide_tiles<D, 6>(
         make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>))),
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertF16>("avx512")),

@@ -42,8 +42,11 @@ void pack_panels(typename V::word* dst, int width, const typename V::word* src, 
                  index_t K, index_t s_line, index_t s_k) {
   using T = typename V::word;
   if (s_line == 1) {
-    constexpr index_t rows = 8;  // of the source at a time: as many as the prefetchers follow
-    const auto part = V::first((width - 1) % V::lanes + 1);
+    // Rows of the source at a time, as many as the prefetchers follow; the next ones are fetched
+    // meanwhile: 1024^3 with A transposed, f32, one thread of an EPYC (family 26), 1.025 times as
+    // fast.
+    constexpr index_t rows = 8;
+    const auto part = V::first(width % V::lanes);
     for (index_t k = 0; k < K; k += rows) {
       const index_t k_end = k + rows < K ? k + rows : K;
       for (index_t line = 0; line < lines; line += width) {
@@ -52,11 +55,11 @@ void pack_panels(typename V::word* dst, int width, const typename V::word* src, 
         const index_t here = lines - line;
         for (index_t r = k; r < k_end; ++r, to += width, from += s_k) {
           int i = 0;
+          for (int ahead = 0; ahead < width; ahead += 64 / static_cast<int>(sizeof(T)))
+            __builtin_prefetch(from + rows * s_k + ahead);
           if (here >= width) {
-            for (; i + V::lanes < width; i += V::lanes) {
-              V::store(to + i, V::load(from + i));
-            }
-            V::store_first(to + i, part, V::load_first(from + i, part));
+            for (; i + V::lanes <= width; i += V::lanes) V::store(to + i, V::load(from + i));
+            if (i < width) V::store_first(to + i, part, V::load_first(from + i, part));
           } else {
             for (; i < width; ++i) to[i] = i < here ? from[i] : T{0};
           }

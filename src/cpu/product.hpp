@@ -19,12 +19,13 @@ namespace tessera::cpu {
 /// Rows and columns of C that are worked on at a time: bounds the memory for packed panels.
 constexpr index_t kSuperblock = 4096;
 
-/// Rows of A, in whole panels, that stay in L2 while each panel of B meets them, so that it comes
-/// out of L3 once for all of them. f32, one thread of an EPYC (family 26), 2026-11-23, as a
-/// multiple of 16 rows' speed, 32 and 64 rows: 768^3 1.01, 1.01; 1536^3 1.02, 1.01. A tile unit
+/// Rows of A that stay in L2, at most half of it, while each panel of B meets them, so that it
+/// comes out of L3 once for all of them, and so that many columns of a transposed A are packed at
+/// once. f32, one thread of an EPYC (family 26), 2026-11-23, as a multiple of 32 rows' speed, 64
+/// and 128 rows: 512^3 1.01, 1.02; 1024^3 transposed 1.02, 1.03; f64 1024^3 1.00, 0.99. A tile unit
 /// wants its panel in L1: bf16 2048^3 on a Xeon, GFLOP/s of one thread, one panel of 32 rows 560,
 /// two 470.
-constexpr int kBlockRows = 32;
+constexpr index_t kBlockRows = 128;
 /// Rows of the first block, which packs B by the way: while as many meet a panel, memory gives the
 /// next. Packing by itself reads 18 GB/s on that EPYC, whatever its order, where memory gives 39:
 /// (64,4096,4096) 0.76 of oneDNN's speed, so 1.05; 1024^3 on two threads 1.02 times as fast.
@@ -202,7 +203,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// Rows of A with those that fill its last panel.
   index_t swept_rows() const { return round_up(call_.M, Table::kSweepRows[sweep_]); }
   index_t block_rows() const {
-    return wide_ ? round_up(kFirstRows, mr_) : std::max(1, kBlockRows / mr_) * mr_;
+    if (wide_) return round_up(kFirstRows, mr_);
+    const index_t fits = caches().l2 / 2 / (blocks_.kc * static_cast<index_t>(sizeof(Word)));
+    const index_t most = mr_ > Table::kMaxRows ? mr_ : std::min(kBlockRows, fits);
+    return std::max<index_t>(1, most / mr_) * mr_;
   }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
