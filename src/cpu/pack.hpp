@@ -134,8 +134,15 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
   const auto element = [&](index_t line, index_t k) {
     return line < lines && k < K ? src[line * s_line + k * s_k] : Source{};
   };
+  const auto word = [&](index_t line, index_t w) {
+    Source part[group];
+    for (int g = 0; g < group; ++g) part[g] = element(line, w * group + g);
+    return G::word(part);
+  };
+  const Word none = word(lines, 0);
   for (index_t first = 0; first < lines; first += width) {
-    const bool full = first + width <= lines;
+    const int here = static_cast<int>(lines - first < width ? lines - first : width);
+    const bool full = here == width;
     Word* to = dst;
     index_t w = 0;
     if constexpr (G::as_it_lies) {
@@ -151,19 +158,18 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
       }
     }
     if constexpr (G::rows_together) {
-      if (full && s_line == 1 && width % V::lanes == 0) {
+      if (s_line == 1 && width % V::lanes == 0) {
         for (; w < whole; ++w, to += width) {
-          for (int i = 0; i < width; i += V::lanes)
+          int i = 0;
+          for (; i + V::lanes <= here; i += V::lanes)
             V::keep(to + i, G::rows(src + first + i + w * group * s_k, s_k));
+          for (; i < here; ++i) to[i] = word(first + i, w);
+          for (; i < width; ++i) to[i] = none;
         }
       }
     }
     for (; w < words; ++w, to += width) {
-      for (int i = 0; i < width; ++i) {
-        Source part[group];
-        for (int g = 0; g < group; ++g) part[g] = element(first + i, w * group + g);
-        to[i] = G::word(part);
-      }
+      for (int i = 0; i < width; ++i) to[i] = i < here ? word(first + i, w) : none;
     }
     if constexpr (V::extra > 0) {
       for (int i = 0; i < width; i += V::lanes) {
