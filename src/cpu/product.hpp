@@ -26,8 +26,9 @@ constexpr index_t kSuperblock = 4096;
 /// wants its panel in L1: bf16 2048^3 on a Xeon, GFLOP/s of one thread, one panel of 32 rows 560,
 /// two 470.
 constexpr index_t kBlockRows = 128;
-/// Rows of the first block, which packs B by the way: while as many meet a panel, memory gives the
-/// next. Packing by itself reads 18 GB/s on that EPYC, whatever its order, where memory gives 39:
+/// Rows of the first block, which packs B by the way where L3 is near (a Xeon was 2 to 4 % slower
+/// so, without what is fetched meanwhile): while as many meet a panel, memory gives the next.
+/// Packing by itself reads 18 GB/s on that EPYC, whatever its order, where memory gives 39:
 /// (64,4096,4096) 0.76 of oneDNN's speed, so 1.05; 1024^3 on two threads 1.02 times as fast.
 constexpr index_t kFirstRows = 64;
 /// Steps along K of a micro-tile from which what comes next is fetched: the operands of a shallower
@@ -102,7 +103,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }
     packs_b_ = pack_b_ && packed_b_ == nullptr;
-    fuses_b_ = packs_b_ && kAsItLies && call.b_col == 1 && (wide_ || cols > 4 * blocks_.nr);
+    fuses_b_ = packs_b_ && kAsItLies && call.b_col == 1 && !l3_is_far() &&
+               (wide_ || cols > 4 * blocks_.nr);
     first_rows_ = round_up(blocks_.stream == Stream::panels ? blocks_.mc
                            : fuses_b_                       ? kFirstRows
                                                             : block_rows(),

@@ -11,12 +11,14 @@ namespace tessera::cpu {
 /// A panel of A, all of its Rows, times a long stretch of B, which passes by once: some of its rows
 /// side by side, along all of `cols` columns, then the next ones. c holds the sums in between.
 /// Where there is much to do for each line of B, the rows that follow are fetched meanwhile:
-/// (M,4096,4096), f32, one thread of a Xeon (family 6), without and with, ms: M = 4 5.0 and 5.2,
-/// M = 8 7.0 and 6.2, M = 16 9.6 and 8.8; eight rows of B side by side instead of 16: M = 16 9.9.
+/// (M,4096,4096), f32, one thread, without and with, ms: of an EPYC (family 26) M = 1 1.9 and 2.2,
+/// M = 4 2.8 and 2.6; of a Xeon (family 6) M = 4 5.0 and 5.2, M = 8 7.0 and 6.2, M = 16 9.6
+/// and 8.8. Eight rows of B side by side and 16: on that EPYC M = 8 2.1 and 2.8, M = 12 3.2
+/// and 3.2, M = 16 4.0 and 3.9; on that Xeon M = 16 9.9 and 8.8.
 template <class V, int Rows>
 void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
-  constexpr bool fetches = Rows > 4;
-  constexpr int depth = fetches ? 16 : 8;
+  constexpr bool fetches = Rows >= 4;
+  constexpr int depth = Rows > 12 ? 16 : 8;
   const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * b_k;
   const int whole = call.cols / V::lanes * V::lanes, left = call.cols - whole;
   // One vector of columns: `deep` rows of B from `row` on. Whole: all rows, and all of the vector.
