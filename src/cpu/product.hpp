@@ -102,6 +102,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       share_a_ = pack_a_ && cols > blocks_.nc;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }
+    fetches_b_ = pack_b_ && !l3_is_far() && mr_ <= Table::kMaxRows && words_ >= kFetchDepth &&
+                 (2 * blocks_.nr + kFirstRows) * blocks_.kc * static_cast<index_t>(sizeof(Word)) <=
+                     caches().l2 * 3 / 4;
     packs_b_ = pack_b_ && packed_b_ == nullptr;
     fuses_b_ = packs_b_ && kAsItLies && call.b_col == 1 && !l3_is_far() &&
                (wide_ || cols > 4 * blocks_.nr);
@@ -206,8 +209,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   index_t swept_rows() const { return round_up(call_.M, Table::kSweepRows[sweep_]); }
   index_t block_rows() const {
     if (wide_) return round_up(kFirstRows, mr_);
-    const index_t fits = caches().l2 / 2 / (blocks_.kc * static_cast<index_t>(sizeof(Word)));
-    const index_t most = mr_ > Table::kMaxRows ? mr_ : std::min(kBlockRows, fits);
+    const index_t bytes = blocks_.kc * static_cast<index_t>(sizeof(Word));
+    const index_t room =
+        fetches_b_ ? caches().l2 * 3 / 4 - 2 * blocks_.nr * bytes : caches().l2 / 2;
+    const index_t most = mr_ > Table::kMaxRows ? mr_ : std::min(kBlockRows, room / bytes);
     return std::max<index_t>(1, most / mr_) * mr_;
   }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
@@ -338,7 +343,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     for (index_t i_end; i < part.i_end; i = i_end) {
       i_end = std::min(part.i_end, i + block_rows());
       const Block block{i, i_end, block_of_a(worker, part, i, i_end), pack_a_};
-      for (index_t s = 0; s < count; ++s) multiply_share(part, block, s, shares[s]);
+      for (index_t s = 0; s < count; ++s)
+        multiply_share(part, block, s, shares[s], nullptr, s + 1 < count ? shares[s + 1] : nullptr);
     }
   }
 
@@ -403,7 +409,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// A block of A times a share of B, panel by panel. Where `copy` is given, the first rows read B
   /// as it lies and pack it there for the others, and all fetch some of the next panel meanwhile.
   void multiply_share(const Part& part, const Block& block, index_t s, const Word* b,
-                      Word* copy = nullptr) {
+                      Word* copy = nullptr, const Word* next_share = nullptr) {
     const int mr = mr_, nr = blocks_.nr;
     const index_t first = part.j + s * share_columns_;
     const index_t end = std::min(part.j_end, first + share_columns_);
@@ -430,8 +436,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                        : j + nr < part.j_end              ? sums + block.i * micro.c_row + j + nr
                        : block.i_end < part.i_end ? sums + block.i_end * micro.c_row + part.j
                                                   : nullptr;  // another thread's
-        if (copies || (wide_ && !pack_b_)) fetch_next_b(micro, part, block, i, j);
-        else if (fetches && copy == nullptr)
+        if (copies || (wide_ && !pack_b_)) {
+          fetch_next_b(micro, part, block, i, j);
+        } else if (fetches_b_ && copy == nullptr) {
+          fetch_share(micro, part, block, i, j + nr < end ? micro.b + nr * depth : next_share, nr,
+                      part.words);
+        }
+        if (fetches && copy == nullptr)
           fetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
         if constexpr (kAsItLies) {
           if (copies && i == block.i) {
@@ -456,14 +467,19 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       const index_t k0 = wraps ? part.k0 + part.k : part.k0;
       const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
       const index_t rows = ends ? 0 : std::min(blocks_.kc, call_.K - k0);
-      const index_t tiles = ceil_div(block.i_end - block.i, mr_), tile = (i - block.i) / mr_;
-      const index_t row = tile * rows / tiles;
-      micro.fetch_rows = std::min((tile + 1) * rows / tiles - row, part.words / 4);
-      micro.fetch_k = call_.b_row;
-      micro.fetch = micro.fetch_rows <= 0 ? nullptr
-                                          : call_.B + (k0 + row) * call_.b_row + j0_ +
-                                                (wraps ? part.j : j + blocks_.nr);
+      fetch_share(micro, part, block, i,
+                  call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + blocks_.nr), call_.b_row,
+                  rows);
     }
+  }
+  /// A micro-tile at row i of a block fetches its share of the rows of a panel, `step` words apart.
+  void fetch_share(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
+                   const Word* panel, index_t step, index_t rows) const {
+    const index_t tiles = ceil_div(block.i_end - block.i, mr_), tile = (i - block.i) / mr_;
+    const index_t row = tile * rows / tiles;
+    micro.fetch_rows = std::min((tile + 1) * rows / tiles - row, part.words / 4);
+    micro.fetch_k = step;
+    micro.fetch = micro.fetch_rows <= 0 || panel == nullptr ? nullptr : panel + row * step;
   }
 
   /// Few rows: B passes by once, is packed in blocks of few rows and many columns, and meets all of
@@ -649,6 +665,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const index_t share_columns_;  ///< columns of B in a share, whole panels
   bool pack_a_, pack_b_, stream_c_ = false;
   bool packs_b_, fuses_b_;  ///< what the caller has not packed; by the way, while it is read first
+  bool fetches_b_;          ///< the next panel, packed, for each block of rows
   bool keeps_b_;            ///< other rows come after the first: its panels stay
   index_t first_rows_;
   bool share_a_ = false, share_b_ = false;      ///< packed once for all threads
