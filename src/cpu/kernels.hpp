@@ -93,6 +93,10 @@ struct Kernels {
   /// The same as `packed`, of a b that lies as it is, and which is packed by the way; a of the
   /// widest by any strides, as for all of these. Null where packed only.
   Micro copying[kMaxRows][kMaxVectors];
+  /// Like `direct` and `edge`, of one vector and up to kTallRows rows, for products of one panel;
+  /// null where registers are too few.
+  static constexpr int kTallRows = 16;
+  Micro tall[kTallRows], tall_edge[kTallRows];
 
   /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
   /// lies as it is; null where packed only, and where registers are too few.
@@ -117,6 +121,16 @@ struct Kernels {
   /// Columns of the widest micro-tile, and the rows of one that so many columns fit in.
   int one_panel() const { return wide_rows > 0 ? lanes * kMaxVectors : nr(); }
   int rows_of(index_t cols) const { return cols > nr() ? wide_rows : rows; }
+  /// The same, where micro-tiles may be tall.
+  int tall_rows_of(index_t cols) const {
+    return cols <= lanes && tall[0] != nullptr ? kTallRows : rows_of(cols);
+  }
+  /// The micro-tile of one panel, of at most tall_rows_of(cols) rows.
+  Micro one_panel_tile(int rows_, int cols) const {
+    const bool fills = fills_vectors(cols);
+    if (cols <= lanes && tall[0] != nullptr) return (fills ? tall : tall_edge)[rows_ - 1];
+    return (fills ? direct : edge)[rows_ - 1][vectors_of(cols) - 1];
+  }
   /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a
   /// product of 4 x 4 x 4 would feel; lanes is a power of two.
   int vectors_of(int cols) const {

@@ -51,13 +51,13 @@ using D = Plain<F64>;
 }  // namespace
 
 constexpr KernelsF32 kAvx512Narrow =
-    make_kernels<H, 8, 1, float>("avx512", pack_panels<H>, pack_panels<H>);
+    with_tall_tiles<H>(make_kernels<H, 8, 1, float>("avx512", pack_panels<H>, pack_panels<H>));
 
 constexpr KernelSet kAvx512 = {
-    with_scheduled_tile<F>(with_wide_tiles<F, 6>(
-        make_kernels<F, 8, 3, float>("avx512", pack_panels<H>, pack_panels<F>))),
-    with_scheduled_tile<D>(with_wide_tiles<D, 6>(
-        make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>))),
+    with_scheduled_tile<F>(with_tall_tiles<F>(with_wide_tiles<F, 6>(
+        make_kernels<F, 8, 3, float>("avx512", pack_panels<H>, pack_panels<F>)))),
+    with_scheduled_tile<D>(with_tall_tiles<D>(with_wide_tiles<D, 6>(
+        make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>)))),
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertF16>("avx512")),
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertBf16>("avx512")),
     integer_kernels<std::int8_t>(),

@@ -151,6 +151,20 @@ constexpr Table with_wide_tiles(Table table) {
   return table;
 }
 
+/// The same table with micro-tiles of one vector and up to 16 rows, for products of one panel.
+template <class V, class Table>
+constexpr Table with_tall_tiles(Table table) {
+  const auto tile = [&]<int R>() {
+    table.tall[R - 1] = micro_tile<V, Table::kTallRows, R, 1, A::strided, B::full>;
+    table.tall_edge[R - 1] = micro_tile<V, Table::kTallRows, R, 1, A::strided, B::edge>;
+  };
+  const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
+    (tile.template operator()<R + 1>(), ...);
+  };
+  tiles(std::make_integer_sequence<int, Table::kTallRows>());
+  return table;
+}
+
 /// The table of f16 or bf16 that are converted to f32 while they are packed.
 template <class V, int MR, int Vectors, class Convert>
 constexpr auto make_converted_kernels(const char* isa) {

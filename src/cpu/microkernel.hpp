@@ -61,10 +61,13 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   } else {
     each<Rows, Vectors>([&](int r, int v) { acc[r][v] = V::zero(); });
   }
-  // Rows r of A at a[r / 3] + r % 3 strides: three pointers and two scaled indices reach all.
+  // Row r of A at a[r / 3] + r % 3 strides: a pointer and two scaled indices reach three.
   const index_t a_row = PackedA == A::packed ? 1 : call.a_row;
   const index_t a_k = PackedA == A::packed ? MR : call.a_k;
-  const Word* a[3] = {call.a, call.a + 3 * a_row, call.a + 6 * a_row};
+  constexpr int pointers = (Rows + 2) / 3;
+  const Word* a[pointers];
+  TESSERA_UNROLL
+  for (int i = 0; i < pointers; ++i) a[i] = call.a + 3 * i * a_row;
   const Word* b = call.b;
   [[maybe_unused]] Word* copy = call.copy;
   // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
@@ -106,9 +109,8 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
         TESSERA_UNROLL
         for (int v = 0; v < Vectors; ++v) acc[r][v] = V::step(x, row[v], acc[r][v]);
       }
-      a[0] += a_k;
-      if (Rows > 3) a[1] += a_k;
-      if (Rows > 6) a[2] += a_k;
+      TESSERA_UNROLL
+      for (int i = 0; i < pointers; ++i) a[i] += a_k;
       b += call.b_k;
     }
     if (!fetches || k == 0) break;

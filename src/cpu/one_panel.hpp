@@ -16,18 +16,17 @@ struct OnePanel {
 
   OnePanel(Micro full_, Micro rest_, int rows_) : full(full_), rest(rest_), rows(rows_) {}
   /// M and N are at least 1.
-  OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels) : rows(kernels.rows_of(N)) {
-    const int cols = static_cast<int>(N), vector = kernels.vectors_of(cols) - 1;
-    const auto& table = kernels.fills_vectors(cols) ? kernels.direct : kernels.edge;
-    full = table[rows - 1][vector];
+  OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels) : rows(kernels.tall_rows_of(N)) {
+    const int cols = static_cast<int>(N);
     const auto left = static_cast<unsigned>(M) % static_cast<unsigned>(rows);
-    rest = left > 0 ? table[left - 1][vector] : full;
+    full = kernels.one_panel_tile(rows, cols);
+    rest = left > 0 ? kernels.one_panel_tile(static_cast<int>(left), cols) : full;
   }
 
   void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
            index_t b_k, T* C, index_t c_row) const {
-    MicroTile<T, T> micro{K, A,     a_row, a_col, B, b_k, C, c_row, static_cast<int>(N),
-                          C, false, false};
+    MicroTile<T, T> micro{K,       A,     a_row, a_col, B, b_k, C, c_row, static_cast<int>(N),
+                          nullptr, false, false};
     for (index_t left = M; left > rows; left -= rows) {
       full(micro);
       micro.a += rows * a_row;

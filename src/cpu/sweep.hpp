@@ -10,34 +10,43 @@ namespace tessera::cpu {
 
 /// A panel of A, all of its Rows, times a long stretch of B, which passes by once: some of its rows
 /// side by side, along all of `cols` columns, then the next ones. c holds the sums in between.
-/// Where there is much to do for each line of B, the rows that follow are fetched meanwhile:
-/// (M,4096,4096), f32, one thread, without and with, ms: of an EPYC (family 26) M = 1 1.9 and 2.2,
-/// M = 4 2.8 and 2.6; of a Xeon (family 6) M = 4 5.0 and 5.2, M = 8 7.0 and 6.2, M = 16 9.6
-/// and 8.8. Eight rows of B side by side and 16: on that EPYC M = 8 2.1 and 2.8, M = 12 3.2
-/// and 3.2, M = 16 4.0 and 3.9; on that Xeon M = 16 9.9 and 8.8.
+/// Where there is much to do for each line of B, the rows that follow are fetched meanwhile; where
+/// there is little, four lines of each are read at once. (M,4096,4096), f32, one thread, without
+/// and with fetching, ms: of an EPYC (family 26) M = 1 1.9 and 2.2, M = 4 2.8 and 2.6; of a Xeon
+/// (family 6) M = 4 5.0 and 5.2, M = 8 7.0 and 6.2, M = 16 9.6 and 8.8. One line and four: on that
+/// EPYC M = 1 1.75 and 1.50, M = 2 2.17 and 2.08, M = 4 2.3 and 2.5. Eight rows of B side by side
+/// and 16: there M = 8 2.1 and 2.8, M = 12 3.2 and 3.2, M = 16 4.0 and 3.9; on that Xeon M = 16
+/// 9.9 and 8.8.
 template <class V, int Rows>
 void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr bool fetches = Rows >= 4;
-  constexpr int depth = Rows > 12 ? 16 : 8;
+  constexpr int depth = Rows > 12 ? 16 : 8, wide = Rows > 2 ? 1 : 4;
   const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * b_k;
   const int whole = call.cols / V::lanes * V::lanes, left = call.cols - whole;
-  // One vector of columns: `deep` rows of B from `row` on. Whole: all rows, and all of the vector.
-  const auto add = [&]<bool Whole>(const auto* a, const auto* row, int deep, auto* c, int lanes,
-                                   bool resume) {
+  // Some vectors of columns side by side: `deep` rows of B from `row` on. Whole: all rows, and all
+  // of the last vector.
+  const auto add = [&]<int Vectors, bool Whole>(const auto* a, const auto* row, int deep, auto* c,
+                                                int lanes, bool resume) {
     const auto mask = V::first(lanes);
-    typename V::type acc[Rows];
-    TESSERA_UNROLL
-    for (int r = 0; r < Rows; ++r) {
-      acc[r] = !resume ? V::zero()
-               : Whole ? V::load(c + r * c_row)
-                       : V::load_first(c + r * c_row, mask);
-    }
+    typename V::type acc[Rows][Vectors];
+    each<Rows, Vectors>([&](int r, int v) {
+      const auto* from = c + r * c_row + v * V::lanes;
+      acc[r][v] = !resume ? V::zero() : Whole ? V::load(from) : V::load_first(from, mask);
+    });
     const auto step = [&](int i) {
       const auto* b = row + i * b_k;
-      if constexpr (fetches) __builtin_prefetch(b + ahead, 0, 2);
-      const auto y = Whole ? V::fetch(b) : V::fetch_first(b, mask);
+      typename V::operand y[Vectors];
       TESSERA_UNROLL
-      for (int r = 0; r < Rows; ++r) acc[r] = V::step(V::broadcast(a + i * Rows + r), y, acc[r]);
+      for (int v = 0; v < Vectors; ++v) {
+        if constexpr (fetches) __builtin_prefetch(b + ahead + v * V::lanes, 0, 2);
+        y[v] = Whole ? V::fetch(b + v * V::lanes) : V::fetch_first(b, mask);
+      }
+      TESSERA_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        const auto x = V::broadcast(a + i * Rows + r);
+        TESSERA_UNROLL
+        for (int v = 0; v < Vectors; ++v) acc[r][v] = V::step(x, y[v], acc[r][v]);
+      }
     };
     if constexpr (Whole) {
       TESSERA_UNROLL
@@ -45,9 +54,10 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
     } else {
       for (int i = 0; i < deep; ++i) step(i);
     }
-    TESSERA_UNROLL
-    for (int r = 0; r < Rows; ++r)
-      Whole ? V::store(c + r * c_row, acc[r]) : V::store_first(c + r * c_row, mask, acc[r]);
+    each<Rows, Vectors>([&](int r, int v) {
+      auto* to = c + r * c_row + v * V::lanes;
+      Whole ? V::store(to, acc[r][v]) : V::store_first(to, mask, acc[r][v]);
+    });
   };
   const auto *a = call.a, *b = call.b;
   bool resume = call.resume;
@@ -56,25 +66,29 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
     auto* c = call.c;
     int j = 0;
     if (deep == depth) {
+      for (; j + wide * V::lanes <= whole; j += wide * V::lanes)
+        add.template operator()<wide, true>(a, b + j, depth, c + j, V::lanes, resume);
       for (; j < whole; j += V::lanes)
-        add.template operator()<true>(a, b + j, depth, c + j, V::lanes, resume);
+        add.template operator()<1, true>(a, b + j, depth, c + j, V::lanes, resume);
     }
     for (; j < whole; j += V::lanes)
-      add.template operator()<false>(a, b + j, deep, c + j, V::lanes, resume);
-    if (left > 0) add.template operator()<false>(a, b + j, deep, c + j, left, resume);
+      add.template operator()<1, false>(a, b + j, deep, c + j, V::lanes, resume);
+    if (left > 0) add.template operator()<1, false>(a, b + j, deep, c + j, left, resume);
   }
 }
 
-/// Elements that a line of B is fetched ahead.
-constexpr index_t kAhead = 64;
+/// Bytes that a line of B is fetched ahead.
+constexpr index_t kAhead = 768;
 
 /// The same, any A, for a B (K, cols) whose columns are lines of K elements side by side, b_k
 /// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
 /// its own chain. Each line of the cache is read once, at once: lines a power of two apart would
 /// push each other out. What follows is fetched meanwhile: (4096,1,4096), f32, one thread of that
-/// Xeon, without and with, ms: 5.2 and 4.8.
+/// Xeon, without and 256 bytes ahead, ms: 5.2 and 4.8; of that EPYC 256, 512, 768 and 1024 bytes
+/// ahead 2.03, 1.86, 1.82 and 1.90.
 template <class V, int Rows>
 void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
+  constexpr index_t ahead = kAhead / index_t{sizeof(typename V::word)};
   for (int j = 0; j < call.cols; j += V::lanes) {
     const int lines = call.cols - j < V::lanes ? call.cols - j : V::lanes;
     typename V::type acc[Rows];
@@ -90,7 +104,7 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     if constexpr (requires { &V::turn; }) {
       for (; lines == V::lanes && left >= V::lanes; left -= V::lanes, b += V::lanes) {
         typename V::type column[V::lanes];
-        for (int i = 0; i < V::lanes; ++i) __builtin_prefetch(b + i * call.b_k + kAhead);
+        for (int i = 0; i < V::lanes; ++i) __builtin_prefetch(b + i * call.b_k + ahead);
         V::turn(b, call.b_k, column);
         TESSERA_UNROLL
         for (int k = 0; k < V::lanes; ++k) add(column[k]);
