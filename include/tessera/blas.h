@@ -47,8 +47,9 @@ TESSERA_GEMM_BATCH_STRIDED(cblas_zgemm_batch_strided_64, int64_t, void, const vo
 #undef TESSERA_GEMM_BATCH
 #undef TESSERA_GEMM_BATCH_STRIDED
 
-/* Threads that a product may use, at most; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else the
-   cores of the process. For the process, and for the calling thread alone, which goes first. */
+/* Threads that a product may use, at most, up to 4096; 0 or less: TESSERA_NUM_THREADS, else
+   OMP_NUM_THREADS, else the cores of the process. For the process, and for the calling thread
+   alone, which goes first. */
 void tessera_set_num_threads(int threads);
 int tessera_set_num_threads_local(int threads); /* returns what was set before */
 int tessera_get_num_threads(void);

@@ -57,10 +57,10 @@ class Cursor {
 template <class T, class Int, class Letter>
 void run(const char* name, const Batch<T, Int, Letter>& batch) {
   index_t count = 0;
-  double work = 0;
+  index_t work = 0;
   for (index_t g = 0; g < batch.groups; ++g) {
     count += batch.size[g];
-    work += multiply_adds(batch.arguments(g)) * static_cast<double>(batch.size[g]);
+    work = std::min(kNeverDone, work + multiply_adds(batch.arguments(g), batch.size[g]));
   }
   const auto body = [&] {
     run_products(count, work, [&](int threads) { return Cursor(batch, threads); });

@@ -11,28 +11,29 @@
 namespace tessera::blas {
 
 /// A product for which all threads are worth while.
-constexpr double kLargeProduct = 4e6;  // multiply-adds
+constexpr index_t kLargeProduct = 4'000'000;  // multiply-adds
 /// What one thread does in a microsecond, roughly; and what each call costs beside that.
-constexpr double kMultiplyAddsPerMicrosecond = 2e4;
-constexpr double kCallMicroseconds = 0.1;
+constexpr index_t kMultiplyAddsPerMicrosecond = 20'000, kCallsPerMicrosecond = 10;
+/// As good as any number of multiply-adds beyond it.
+constexpr index_t kNeverDone = index_t{1} << 60;
 
 /// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`; its
 /// product(i) is called for increasing i.
 template <class MakeCursor>
-void run_products(index_t count, double multiply_adds, const MakeCursor& make_cursor) {
+void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_cursor) {
   if (count <= 0) return;
   const int limit = thread_limit();
   const int threads = limit > 0 ? limit : default_threads();
   if (threads == 1 || count == 1 ||
-      (count < 2 * threads && multiply_adds > kLargeProduct * static_cast<double>(count))) {
+      (count < 2 * threads && multiply_adds > kLargeProduct * count)) {
     auto cursor = make_cursor(threads);
     for (index_t i = 0; i < count; ++i) multiply(cursor.product(i));
     return;
   }
   const index_t chunk = std::clamp<index_t>(count / (8 * threads), 1, 64);
   std::atomic<index_t> next{0};
-  const double expected_us =
-      multiply_adds / kMultiplyAddsPerMicrosecond + static_cast<double>(count) * kCallMicroseconds;
+  const index_t expected_us =
+      multiply_adds / kMultiplyAddsPerMicrosecond + count / kCallsPerMicrosecond;
   run_team(threads, expected_us, [&](int) {
     auto cursor = make_cursor(1);
     for (index_t at; (at = next.fetch_add(chunk, std::memory_order_relaxed)) < count;)
@@ -48,8 +49,8 @@ cpu::GemmWay way_of_batch(const Product<T>& first) {
   return way;
 }
 
-inline double multiply_adds(const Arguments& a) {
-  return static_cast<double>(a.m) * static_cast<double>(a.n) * static_cast<double>(a.k);
+inline index_t multiply_adds(const Arguments& a, index_t count) {
+  return std::min(kNeverDone, work_us(work_us(a.m, a.n, a.k, 1), count, 1, 1));
 }
 
 }  // namespace tessera::blas

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,9 @@ std::string text_of(std::complex<double> x) {
   if (x.imag() != 0) out += cat(x.imag() < 0 ? "" : "+", x.imag(), "i");
   return out;
 }
+
+/// What is meant by a number of threads: 0 is the default.
+int sensible(int threads) { return std::clamp(threads, 0, kMostThreads); }
 
 }  // namespace
 
@@ -52,16 +56,17 @@ void report(const Routine& routine, index_t M, index_t N, index_t K, const char*
 
 using tessera::blas::own_threads;
 using tessera::blas::process_threads;
+using tessera::blas::sensible;
 
 extern "C" {
 
 [[gnu::visibility("default")]] void tessera_set_num_threads(int threads) {
-  process_threads.store(threads > 0 ? threads : 0, std::memory_order_relaxed);
+  process_threads.store(sensible(threads), std::memory_order_relaxed);
 }
 
 [[gnu::visibility("default")]] int tessera_set_num_threads_local(int threads) {
   const int before = own_threads;
-  own_threads = threads > 0 ? threads : 0;
+  own_threads = sensible(threads);
   return before;
 }
 

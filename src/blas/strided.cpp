@@ -35,7 +35,7 @@ template <class T>
 void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch) {
   const index_t count = routine.products;
   const auto body = [&] {
-    run_products(count, multiply_adds(batch.a) * static_cast<double>(count), [&](int threads) {
+    run_products(count, multiply_adds(batch.a, count), [&](int threads) {
       Strided<T> own = batch;
       own.threads = threads;
       return own;

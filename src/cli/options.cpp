@@ -8,6 +8,7 @@
 
 #include "suggest.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
@@ -232,7 +233,7 @@ CLI::Option* add_threads(CLI::App& app, int& target) {
       app, "--threads",
       [&target](const std::string& text) {
         const int count = whole_number<int>(text, 1, "a whole number from 1 to 4096");
-        if (count > 4096)
+        if (count > kMostThreads)
           throw Error(Category::argument, "too many threads", "a whole number from 1 to 4096",
                       text);
         target = count;

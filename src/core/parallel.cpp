@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -31,9 +32,9 @@ int threads_from(const char* variable) {
   const auto [stop, error] = std::from_chars(text, end, value);
   // OMP_NUM_THREADS may be a list, one number for each nesting level: the first counts.
   const bool whole = stop == end || *stop == ',';
-  if (error == std::errc{} && whole && value >= 1 && value <= 4096) return value;
-  std::fprintf(stderr, "tessera: ignoring %s='%s': expected a whole number from 1 to 4096\n",
-               variable, text);
+  if (error == std::errc{} && whole && value >= 1 && value <= kMostThreads) return value;
+  std::fprintf(stderr, "tessera: ignoring %s='%s': expected a whole number from 1 to %d\n",
+               variable, text, kMostThreads);
   return 0;
 }
 
@@ -45,7 +46,13 @@ int available_cores() {
   int cores = 0;
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
   if (cores < 1) cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  static const double quota = cgroup_cpu_quota();
+  static const double quota = [] {  // whose roundings are no exceptions of the caller's
+    std::fenv_t callers;
+    std::feholdexcept(&callers);
+    const double found = cgroup_cpu_quota();
+    std::fesetenv(&callers);
+    return found;
+  }();
   return quota > 0 ? std::min(cores, std::max(1, static_cast<int>(quota + 0.5))) : cores;
 }
 
@@ -75,7 +82,8 @@ void parallel_for(index_t count, int threads, const std::function<void(index_t)>
       }
     }
   };
-  constexpr double long_enough_us = 1e6;  // a block or a band of rows: worth waking everybody
+  constexpr std::int64_t long_enough_us =
+      1000000;  // a block or a band of rows: worth waking everybody
   run_team(threads, long_enough_us, [&](int) { work(); });
   if (failure) std::rethrow_exception(failure);
 }

@@ -27,7 +27,7 @@ namespace {
 
 /// Measured on 2 cores of an EPYC guest (bench/threads.cpp): waking a sleeper costs the caller 3 to
 /// 60 us and the sleeper needs as long again to arrive.
-constexpr double kWorthWaking = 250;                         // us of work for one thread
+constexpr std::int64_t kWorthWaking = 250;                   // us of work for one thread
 constexpr std::chrono::microseconds kLookAround{200};        // how long an idle helper stays awake
 constexpr std::chrono::microseconds kCloselyFollowing{300};  // between calls that ask for help
 constexpr int kCallsToWake = 3;
@@ -167,7 +167,7 @@ int cores() {
 }
 
 /// Is it worth the caller's time to start or wake helpers?
-bool worth_waking(Pool& p, double expected_us) {
+bool worth_waking(Pool& p, std::int64_t expected_us) {
   if (expected_us >= kWorthWaking) return true;
   const std::int64_t now = now_us();
   const std::int64_t last = p.last_wish_us.exchange(now, std::memory_order_relaxed);
@@ -182,7 +182,14 @@ void relax(int spins) {
   else std::this_thread::yield();
 }
 
-void run_team(int threads, double expected_us, TeamBody body) {
+bool will_be_helped(int threads, std::int64_t expected_us) {
+  if (threads <= 1 || inside) return false;
+  Pool& p = pool();
+  return p.sleeping.load(std::memory_order_relaxed) < p.helpers.load(std::memory_order_relaxed) ||
+         worth_waking(p, expected_us);
+}
+
+void run_team(int threads, std::int64_t expected_us, TeamBody body) {
   if (threads <= 1 || inside) return body(0);
   Pool& p = pool();
   const int wanted = std::min(threads - 1, kMostHelpers);

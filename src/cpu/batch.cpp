@@ -13,9 +13,9 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Runs the products that `product(i)` describes. `us`: time of all on one thread, roughly.
+/// Runs the products that `product(i)` describes. `ns`: time of all on one thread, roughly.
 template <class Product>
-void run_batch(index_t count, int threads, double us, const Product& product) {
+void run_batch(index_t count, int threads, std::int64_t ns, const Product& product) {
   if (threads <= 0) threads = default_threads();
   if (count < 2 * threads) {  // too few to share out: one after the other, by all threads
     for (index_t i = 0; i < count; ++i) {
@@ -26,11 +26,10 @@ void run_batch(index_t count, int threads, double us, const Product& product) {
     return;
   }
   // Small pieces for balance, but so large that taking one costs nothing beside it.
-  const double each_us = us / static_cast<double>(count);
-  const index_t enough = static_cast<index_t>(5 / std::max(each_us, 0.01)) + 1;
+  const index_t enough = 5000 / std::max<index_t>(ns / count, 10) + 1;
   const index_t piece = std::clamp<index_t>(count / (8 * threads), 1, enough);
   std::atomic<index_t> next{0};
-  run_team(threads, us, [&](int) {
+  run_team(threads, ns / 1000, [&](int) {
     for (index_t i; (i = next.fetch_add(piece, std::memory_order_relaxed)) < count;) {
       for (const index_t end = std::min(count, i + piece); i < end; ++i) {
         auto call = product(i);
@@ -41,11 +40,11 @@ void run_batch(index_t count, int threads, double us, const Product& product) {
   });
 }
 
-/// Microseconds of one product on one thread, roughly: 50 GFLOP/s and 0.02 us for the call.
+/// Nanoseconds of one product on one thread, roughly: 50 GFLOP/s and 20 ns for the call; at most a
+/// second, so that they can be added up.
 template <class In, class Out>
-double microseconds(const Gemm<In, Out>& call) {
-  return 0.02 + 2e-3 * static_cast<double>(call.M) * static_cast<double>(call.N) *
-                    static_cast<double>(call.K) / 50;
+std::int64_t nanoseconds(const Gemm<In, Out>& call) {
+  return std::min<std::int64_t>(1'000'000'000, 20 + work_us(call.M, call.N, call.K, 25));
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ double microseconds(const Gemm<In, Out>& call) {
 template <class In, class Out>
 void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& steps) {
   if (count <= 0) return;
-  run_batch(count, first.threads, static_cast<double>(count) * microseconds(first), [&](index_t i) {
+  run_batch(count, first.threads, work_us(count, nanoseconds(first), 1, 1), [&](index_t i) {
     Gemm<In, Out> call = first;
     call.A += i * steps.a;
     call.B += i * steps.b;
@@ -65,9 +64,9 @@ void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& s
 template <class In, class Out>
 void gemm_batch(const Gemm<In, Out>* calls, index_t count) {
   if (count <= 0) return;
-  double us = 0;
-  for (index_t i = 0; i < count; ++i) us += microseconds(calls[i]);
-  run_batch(count, calls->threads, us, [&](index_t i) { return calls[i]; });
+  std::int64_t ns = 0;
+  for (index_t i = 0; i < count; ++i) ns += nanoseconds(calls[i]);
+  run_batch(count, calls->threads, ns, [&](index_t i) { return calls[i]; });
 }
 
 template void gemm_strided(const Gemm<double, double>&, index_t, const BatchSteps&);

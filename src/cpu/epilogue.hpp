@@ -18,9 +18,10 @@ void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
                  int rows, int cols) {
   using Sum = typename Gemm<In, Out>::Sum;
   Out* c = call.C + i * call.c_row + j * call.c_col;
-  const Sum* row_bias = call.row_bias == nullptr ? nullptr : call.row_bias + i;
-  const Sum* column_bias = call.column_bias == nullptr ? nullptr : call.column_bias + j;
-  const FinishRow<Sum> how{call.alpha, call.beta, row_bias, column_bias, call.last};
+  const Sum* bias = call.bias.at(i, j);
+  const bool along_rows = call.bias.kind == Bias::per_row;
+  const FinishRow<Sum> how{call.alpha, call.beta, along_rows ? bias : nullptr,
+                           along_rows ? nullptr : bias, call.last};
   if constexpr (std::is_same_v<Sum, Out>) {
     if (call.c_col == 1) return kernels.finish(sums, sums_row, rows, cols, c, call.c_row, how);
   }
@@ -43,11 +44,8 @@ void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
   for (int r = 0; r < rows; ++r) {
     for (int n = 0; n < cols; ++n) {
       Out& target = c[r * call.c_row + n * call.c_col];
-      const Sum* bias = row_bias != nullptr      ? row_bias + r
-                        : column_bias != nullptr ? column_bias + n
-                                                 : nullptr;
       target = convert<Out>(finish(
-          scalars, sums[r * sums_row + n], [&] { return target; }, bias));
+          scalars, sums[r * sums_row + n], [&] { return target; }, call.bias.at(i + r, j + n)));
     }
   }
 }
@@ -74,8 +72,7 @@ bool is_small(const Gemm<In, Out>& call) {
 template <class In, class Out>
 bool is_plain(const Gemm<In, Out>& call) {
   return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && call.c_col == 1 && call.alpha == 1 &&
-         call.beta == 0 && call.row_bias == nullptr && call.column_bias == nullptr &&
-         call.last.changes_nothing();
+         call.beta == 0 && call.bias.kind == Bias::none && call.last.changes_nothing();
 }
 
 }  // namespace tessera::cpu

@@ -20,11 +20,13 @@ int threads_of(const Gemm<In, Out>& call) {
   return call.threads > 0 ? call.threads : default_threads();
 }
 
-/// Handing over a part and its result takes longer than it saves: 64^3 of f32 with a helper 5.3 us,
-/// alone 4.4 (Xeon, family 6, L2 of 2 MiB, 2026-11-22); 80^3 gains a quarter.
+/// Handing over a part and its result takes longer than it saves where L3 is far: 64^3 of f32 with
+/// a helper 5.3 us, alone 4.4 (Xeon, family 6, L2 of 2 MiB, 2026-11-22); 80^3 gains a quarter. And
+/// where nobody is awake to help there is no use in cutting jobs.
 template <class In, class Out>
 bool is_for_one(const Gemm<In, Out>& call) {
-  return l3_is_far() && call.M * call.N * call.K <= 64 * 64 * 64;
+  return (l3_is_far() && call.M * call.N * call.K <= 64 * 64 * 64) ||
+         !will_be_helped(threads_of(call), 0);
 }
 
 /// C = finish(0): K = 0, or alpha = 0.
@@ -127,7 +129,8 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
   std::swap(call.a_row, call.b_col);
   std::swap(call.a_col, call.b_row);
   std::swap(call.c_row, call.c_col);
-  std::swap(call.row_bias, call.column_bias);
+  if (call.bias.kind != Bias::none)
+    call.bias.kind = call.bias.kind == Bias::per_row ? Bias::per_column : Bias::per_row;
   return call;
 }
 
@@ -151,7 +154,7 @@ template <class T>
 /// A small product that the caller makes alone, without cutting jobs.
 template <class T>
 bool is_small_and_alone(const Gemm<T>& call) {
-  return is_small(call) && call.b_col == 1 && (threads_of(call) == 1 || is_for_one(call));
+  return is_small(call) && call.b_col == 1 && is_for_one(call);
 }
 
 /// As a Product runs it: the number of threads is known, and C has its longer side along vectors.

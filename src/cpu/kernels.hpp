@@ -53,7 +53,7 @@ struct MicroTile {
 template <class Sum>
 struct FinishRow {
   Sum alpha, beta;
-  const Sum* row_bias;     ///< one value for each row, or null
+  const Sum* row_bias;     ///< one value for each row, or null; at most one of the two
   const Sum* column_bias;  ///< one value for each column, or null
   LastStep<Sum> last;
 };

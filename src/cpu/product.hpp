@@ -48,8 +48,8 @@ constexpr index_t kMostRanges = 16;
 /// as a sweep reads side by side.
 constexpr index_t kSweptTogether = 16;
 
-/// Multiply-adds of whole vectors that one core does in a microsecond, roughly: 3 to 9 thousand.
-constexpr double kVectorsPerMicrosecond = 4000;
+/// Multiply-adds of whole vectors that one core does in a microsecond: 3 to 9 thousand.
+constexpr index_t kVectorsPerMicrosecond = 8000;
 
 /// A product while it runs. One superblock of C at a time; within it, slabs of kc along K; within a
 /// slab, jobs of mc x nc elements of C, which threads take one by one. A slab begins when all jobs
@@ -230,9 +230,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
             share_a_ ? 1 : static_cast<int>(std::min<index_t>({call_.threads, jobs_, kMostRanges}));
         for (int n = 0; n < ranges_; ++n) next_[n].job.store(0, std::memory_order_relaxed);
         done_.store(0, std::memory_order_relaxed);
-        const double us = static_cast<double>(rows_) * static_cast<double>(cols_) *
-                          static_cast<double>(words_) / kernels_.lanes / kVectorsPerMicrosecond;
-        run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)), us,
+        run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)),
+                 work_us(rows_, cols_, words_, kernels_.lanes * kVectorsPerMicrosecond),
                  [this](int worker) { work(worker); });
         ++superblocks_done_;
       }

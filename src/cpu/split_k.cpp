@@ -49,11 +49,8 @@ void add_parts(const Gemm<In, Out>& call, index_t parts, const Sum* sums, index_
     Sum sum = sums[i * call.N + j];
     for (index_t p = 1; p < parts; ++p) sum = fma(Sum{1}, sums[p * size + i * call.N + j], sum);
     Out& target = call.C[i * call.c_row + j * call.c_col];
-    const Sum* bias = call.row_bias != nullptr      ? call.row_bias + i
-                      : call.column_bias != nullptr ? call.column_bias + j
-                                                    : nullptr;
     target = convert<Out>(finish(
-        scalars, sum, [&] { return target; }, bias));
+        scalars, sum, [&] { return target; }, call.bias.at(i, j)));
   }
 }
 
@@ -68,8 +65,7 @@ void split_without_memory(const Gemm<In, Out>& call, index_t depth, index_t part
       few.M = 1, few.N = std::min(kColumns, call.N - j), few.threads = 1;
       few.A += i * call.a_row, few.B += j * call.b_col;
       few.C += i * call.c_row + j * call.c_col;
-      if (few.row_bias != nullptr) few.row_bias += i;
-      if (few.column_bias != nullptr) few.column_bias += j;
+      if (few.bias.kind != Bias::none) few.bias.values = few.bias.at(i, j);
       for (index_t p = 0; p < parts; ++p) gemm(part_of(few, depth, p, sums));
       add_parts(few, parts, sums, 0);
     }

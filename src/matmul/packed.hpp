@@ -35,8 +35,7 @@ cpu::Gemm<In, Out> gemm_of(const Problem& p, const void* A, const void* B, void*
   gemm.B = static_cast<const In*>(B), gemm.b_row = p.b.row, gemm.b_col = p.b.col;
   gemm.C = static_cast<Out*>(C), gemm.c_row = p.c.row, gemm.c_col = p.c.col;
   gemm.alpha = static_cast<Sum>(p.alpha), gemm.beta = static_cast<Sum>(p.beta);
-  gemm.row_bias = p.epilogue.bias == Bias::per_row ? static_cast<const Sum*>(bias) : nullptr;
-  gemm.column_bias = p.epilogue.bias == Bias::per_column ? static_cast<const Sum*>(bias) : nullptr;
+  gemm.bias = {p.epilogue.bias, static_cast<const Sum*>(bias)};
   gemm.last = last_step<Sum>(p.epilogue);
   gemm.threads = threads;
   return gemm;

@@ -2,7 +2,11 @@
 // read is not read, what must not be written is not written.
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cfenv>
+
 #include "blas_calls.hpp"
+#include "support/guard_pages.hpp"
 
 namespace tessera::testing {
 namespace {
@@ -230,43 +234,46 @@ TYPED_TEST(BlasGemm, OffsetsBeyond32Bits) {
   EXPECT_EQ(C.data[1], T{2 * 7 + 3 * 13});
 }
 
-/// A matrix that ends where the readable memory ends.
-template <class T>
-class AtTheEdge {
- public:
-  explicit AtTheEdge(index_t elements) {
-    const std::size_t size = static_cast<std::size_t>(elements) * sizeof(T);
-    pages_ = (size + 4095) / 4096 * 4096 + 4096;
-    base_ = static_cast<char*>(
-        mmap(nullptr, pages_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(base_ + pages_ - 4096, 4096, PROT_NONE);
-    data = reinterpret_cast<T*>(base_ + pages_ - 4096 - size);
-    for (index_t i = 0; i < elements; ++i) data[i] = T{1};
-  }
-  ~AtTheEdge() { munmap(base_, pages_); }
-  AtTheEdge(const AtTheEdge&) = delete;
-  AtTheEdge& operator=(const AtTheEdge&) = delete;
-  T* data;
-
- private:
-  char* base_;
-  std::size_t pages_;
-};
-
-TYPED_TEST(BlasGemm, NothingIsReadBehindTheMatrices) {
+TYPED_TEST(BlasGemm, NothingIsReadOrWrittenBesideTheMatrices) {
   using T = TypeParam;
-  for (int m = 1; m <= 10; ++m)
-    for (int n = 1; n <= 19; n += 2)
-      for (const int k : {1, 2, 5, 8, 17}) {
-        const AtTheEdge<T> A(m * k), B(k * n), C(m * n);
-        const T one{1}, zero{0};
-        for (const int ta : {kNone, kTrans})
-          for (const int tb : {kNone, kTrans}) {
-            Blas<T>::cblas(kRow, ta, tb, m, n, k, scalar(one), A.data, ta == kNone ? k : m, B.data,
-                           tb == kNone ? n : k, scalar(zero), C.data, n);
-            ASSERT_EQ(C.data[m * n - 1], T(Real<T>(k)));
-          }
-      }
+  const BetweenPages<T> a_place(10 * 17), b_place(17 * 19), c_place(10 * 19);
+  const T one{1}, zero{0};
+  for (const Against against : {Against::page_in_front, Against::page_behind})
+    for (int m = 1; m <= 10; ++m)
+      for (int n = 1; n <= 19; n += 2)
+        for (const int k : {1, 2, 5, 8, 17}) {
+          T *const A = a_place.place(m * k, against), *const B = b_place.place(k * n, against);
+          T* const C = c_place.place(m * n, against);
+          std::fill_n(A, m * k, one), std::fill_n(B, k * n, one);
+          a_place.seal(), b_place.seal();
+          for (const int ta : {kNone, kTrans})
+            for (const int tb : {kNone, kTrans}) {
+              std::fill_n(C, m * n, T{99});
+              Blas<T>::cblas(kRow, ta, tb, m, n, k, scalar(one), A, ta == kNone ? k : m, B,
+                             tb == kNone ? n : k, scalar(zero), C, n);
+              ASSERT_EQ(std::count(C, C + m * n, T(Real<T>(k))), m * n);
+            }
+          a_place.unseal(), b_place.unseal();
+        }
+}
+
+TYPED_TEST(BlasGemm, AnExactProductRaisesNoException) {
+  using T = TypeParam;
+  std::fenv_t before;
+  std::fegetenv(&before);
+  const T two{2}, zero{0};
+  for (const int n : {1, 7, 16, 48, 50, 64, 97, 128, 200, 300}) {
+    const auto size = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    const std::vector<T> A(size, T{3}), B(size, T{-1});
+    std::vector<T> C(size);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    Blas<T>::cblas(kRow, kNone, kTrans, n, n, n, scalar(two), A.data(), n, B.data(), n,
+                   scalar(zero), C.data(), n);
+    const int raised = std::fetestexcept(FE_ALL_EXCEPT);
+    EXPECT_EQ(raised, 0) << "n = " << n;
+    EXPECT_EQ(C[0], T(Real<T>(-6 * n)));
+  }
+  std::fesetenv(&before);
 }
 
 }  // namespace

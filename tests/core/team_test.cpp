@@ -31,11 +31,11 @@ using testing::kThreadSanitizer;
 using testing::repetitions;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kLong = 1e6;  // us: worth waking everybody
+constexpr std::int64_t kLong = 1000000;  // us: worth waking everybody
 
 /// Hands out `pieces` to a team; "" if each was done exactly once, by workers with different
 /// numbers below `threads`.
-std::string run_pieces(int threads, int pieces, double expected_us = kLong,
+std::string run_pieces(int threads, int pieces, std::int64_t expected_us = kLong,
                        milliseconds each = milliseconds(0)) {
   std::vector<std::atomic<int>> done(static_cast<std::size_t>(pieces));
   std::vector<std::atomic<int>> workers(static_cast<std::size_t>(threads));
@@ -75,7 +75,7 @@ std::string get_a_helper() {
 
 TEST(Team, DoesEveryPieceExactlyOnce) {
   for (const int threads : {1, 2, 3, 5, 40}) {
-    for (const double expected_us : {0.0, 100.0, kLong}) {
+    for (const std::int64_t expected_us : {std::int64_t{0}, std::int64_t{100}, kLong}) {
       for (const int pieces : {0, 1, 2, 7, 500})
         ASSERT_EQ(run_pieces(threads, pieces, expected_us), "") << threads << " " << pieces;
     }

@@ -67,7 +67,7 @@ TYPED_TEST(GemmPlans, TakeStridesAndEpilogues) {
   cpu::Gemm<In, Out> scaled, added, alone;
   scaled.alpha = Sum(2), scaled.beta = Sum(3);
   const std::vector<Sum> bias(50, Sum(1));
-  added.row_bias = bias.data(), added.last.activation = Activation::relu;
+  added.bias = {Bias::per_row, bias.data()}, added.last.activation = Activation::relu;
   alone.threads = 1;
   for (const auto& call : {cpu::Gemm<In, Out>{}, scaled, added, alone}) {
     for (const auto a : testing::kOrders<In>) {

@@ -207,8 +207,7 @@ struct Product {
                   << (wrong.empty() ? "wrote outside of C" : wrong);
   }
   cpu::Gemm<T> with(Bias bias, cpu::Gemm<T> call) const {
-    call.row_bias = bias == Bias::per_row ? row_bias.data() : nullptr;
-    call.column_bias = bias == Bias::per_column ? column_bias.data() : nullptr;
+    call.bias = {bias, bias == Bias::per_row ? row_bias.data() : column_bias.data()};
     return call;
   }
 };

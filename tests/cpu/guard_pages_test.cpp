@@ -67,8 +67,7 @@ class Corners {
     for (index_t j = 0; j < N; ++j) column_bias[j] = column_bias_[static_cast<std::size_t>(j)];
     each_input([](const auto& place) { place.seal(); });
     testing::multiply<T>({.beta = v.beta,
-                          .row_bias = v.bias == Bias::per_row ? row_bias : nullptr,
-                          .column_bias = v.bias == Bias::per_column ? column_bias : nullptr,
+                          .bias = {v.bias, v.bias == Bias::per_row ? row_bias : column_bias},
                           .threads = v.threads},
                          A, B, C);
     index_t wrong = 0;

@@ -56,9 +56,6 @@ void multiply(const cpu::Gemm<In, Out>& call, const ConstMatrix& A, const ConstM
 template <class In, class Out = In>
 Problem problem_of(const cpu::Gemm<In, Out>& call, const ConstMatrix& A, const ConstMatrix& B,
                    const Matrix& C) {
-  const Bias bias = call.row_bias != nullptr      ? Bias::per_row
-                    : call.column_bias != nullptr ? Bias::per_column
-                                                  : Bias::none;
   return {C.rows,
           C.cols,
           A.cols,
@@ -69,20 +66,15 @@ Problem problem_of(const cpu::Gemm<In, Out>& call, const ConstMatrix& A, const C
           {C.row_stride, C.col_stride},
           static_cast<double>(call.alpha),
           static_cast<double>(call.beta),
-          {call.last.activation, bias, static_cast<double>(call.last.low),
+          {call.last.activation, call.bias.kind, static_cast<double>(call.last.low),
            static_cast<double>(call.last.high)}};
-}
-
-template <class In, class Out>
-auto bias_of(const cpu::Gemm<In, Out>& call) {
-  return call.row_bias != nullptr ? call.row_bias : call.column_bias;
 }
 
 /// The same by the reference: one chain of fused multiply-adds in order of k, then the epilogue.
 template <class In, class Out = In>
 void reference(const cpu::Gemm<In, Out>& call, const ConstMatrix& A, const ConstMatrix& B,
                const Matrix& C) {
-  reference_matmul(problem_of(call, A, B, C), A, B, C, bias_of(call));
+  reference_matmul(problem_of(call, A, B, C), A, B, C, call.bias.values);
 }
 
 /// The same bits, or both NaN: a NaN's sign and payload are whatever the CPU makes them.
@@ -115,8 +107,8 @@ std::string describe(const cpu::Gemm<In, Out>& call) {
   return cat(name(dtype_of<In>()), " ", call.M, "x", call.N, "x", call.K, " a=", call.a_row, ":",
              call.a_col, " b=", call.b_row, ":", call.b_col, " c=", call.c_row, ":", call.c_col,
              " alpha=", static_cast<double>(call.alpha), " beta=", static_cast<double>(call.beta),
-             call.row_bias != nullptr ? " row bias" : "",
-             call.column_bias != nullptr ? " column bias" : "",
+             call.bias.kind == Bias::per_row ? " row bias" : "",
+             call.bias.kind == Bias::per_column ? " column bias" : "",
              " activation=", static_cast<int>(call.last.activation), " threads=", call.threads);
 }
 

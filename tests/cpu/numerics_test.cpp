@@ -47,8 +47,7 @@ struct Operands {
     C = C0;
     multiply(call, A.view(), B.view(), C.view());
     const Problem problem = testing::problem_of(call, A.view(), B.view(), C.view());
-    return Verifier(problem, A.view(), B.view(), C0.view(), testing::bias_of(call), 1)
-        .check(C.view());
+    return Verifier(problem, A.view(), B.view(), C0.view(), call.bias.values, 1).check(C.view());
   }
   /// Within the bound of every element, and the bits of the chain, for some alpha and beta.
   void expect_right(const char* data) {
@@ -367,6 +366,27 @@ TYPED_TEST(Numerics, TheFloatingPointEnvironmentIsTheCallers) {
       }
     }
     p.expect_right("after other rounding modes");
+  }
+}
+
+TYPED_TEST(Numerics, AnExactProductRaisesNoException) {
+  using T = TypeParam;
+  const KeepsEnvironment keeps;
+  for (const Shape s : {Shape{1, 1, 1}, Shape{48, 48, 48}, Shape{60, 70, 80}, Shape{129, 201, 333},
+                        Shape{3, 2000, 700}, Shape{2000, 1, 700}, Shape{20, 30, 5000}}) {
+    Guarded<T> A(s.M, s.K), B(s.K, s.N), C(s.M, s.N);
+    A.fill([](index_t i, index_t k) { return static_cast<double>((i + 3 * k) % 7 - 3); });
+    B.fill([](index_t k, index_t j) { return static_cast<double>((5 * k + j) % 9 - 4); });
+    C.fill([](index_t i, index_t j) { return static_cast<double>(i - j); });
+    for (const int threads : {1, 2}) {
+      for (const T beta : {T{0}, T{2}}) {
+        std::feclearexcept(FE_ALL_EXCEPT);
+        multiply<T>({.alpha = T{3}, .beta = beta, .threads = threads}, A.view(), B.view(),
+                    C.view());
+        const int raised = std::fetestexcept(FE_ALL_EXCEPT);
+        EXPECT_EQ(raised, 0) << s.M << "x" << s.N << "x" << s.K << " threads " << threads;
+      }
+    }
   }
 }
 

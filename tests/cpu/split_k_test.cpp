@@ -33,8 +33,7 @@ void expect_right(Shape s, const cpu::Gemm<In, Out>& call, bool whole) {
       split(call, A, B, C);
       const Problem problem = testing::problem_of(call, A.view(), B.view(), C.view());
       const auto found =
-          Verifier(problem, A.view(), B.view(), before.view(), testing::bias_of(call), 1)
-              .check(C.view());
+          Verifier(problem, A.view(), B.view(), before.view(), call.bias.values, 1).check(C.view());
       EXPECT_TRUE(found.within_bound) << to_string(problem) << ": " << found.max_error_ratio;
       if (whole) {
         EXPECT_TRUE(found.same_bits) << to_string(problem);
@@ -59,7 +58,7 @@ void expect_every_shape_right() {
                         {130, 50, 1600}}) {
     cpu::Gemm<In, Out> call;
     expect_right(s, call, integers);
-    call.alpha = Sum(2), call.beta = Sum(-1), call.column_bias = bias.data();
+    call.alpha = Sum(2), call.beta = Sum(-1), call.bias = {Bias::per_column, bias.data()};
     call.last.activation = Activation::relu;
     expect_right(s, call, integers);
   }

@@ -169,8 +169,7 @@ TYPED_TEST(Integers, EpiloguesAreExact) {
             multiply<In, std::int32_t>(
                 {.alpha = alpha,
                  .beta = beta,
-                 .row_bias = bias == Bias::per_row ? rows.data() : nullptr,
-                 .column_bias = bias == Bias::per_column ? cols.data() : nullptr,
+                 .bias = {bias, bias == Bias::per_row ? rows.data() : cols.data()},
                  .last = {activation}},
                 A.view(), B.view(), C.view());
             ASSERT_EQ(difference(C,
@@ -316,7 +315,7 @@ void expect_right(Shape s, Order<In> a, Order<In> b, Order<Out> c, const cpu::Ge
   multiply(call, A.view(), B.view(), C.view());
   const Problem problem = testing::problem_of(call, A.view(), B.view(), C.view());
   const Verification v =
-      Verifier(problem, A.view(), B.view(), C0.view(), testing::bias_of(call), 1).check(C.view());
+      Verifier(problem, A.view(), B.view(), C0.view(), call.bias.values, 1).check(C.view());
   const auto said = [&] { return describe(call_on(call, A.view(), B.view(), C.view())); };
   EXPECT_TRUE(v.within_bound) << said() << ": error / bound " << v.max_error_ratio << " at ("
                               << v.row << "," << v.col << "): expected " << v.expected << ", got "
@@ -376,13 +375,13 @@ TYPED_TEST(Narrow, EveryEpilogueIsRight) {
                                             {Activation::silu},
                                             {Activation::relu, 0.f, 6.f}}) {
           for (const auto c : {Order<Out>::row_major, Order<Out>::col_major, Order<Out>::spread}) {
-            expect_right<In, Out>(s, Order<In>::row_major, Order<In>::row_major, c,
-                                  {.alpha = alpha,
-                                   .beta = beta,
-                                   .row_bias = bias == Bias::per_row ? rows.data() : nullptr,
-                                   .column_bias = bias == Bias::per_column ? cols.data() : nullptr,
-                                   .last = last},
-                                  false);
+            expect_right<In, Out>(
+                s, Order<In>::row_major, Order<In>::row_major, c,
+                {.alpha = alpha,
+                 .beta = beta,
+                 .bias = {bias, bias == Bias::per_row ? rows.data() : cols.data()},
+                 .last = last},
+                false);
           }
         }
       }

@@ -10,8 +10,12 @@ namespace tessera {
 /// Cores this process may use: the affinity mask, cut by the cgroup's CPU quota. At least 1.
 int available_cores();
 
+/// The most threads that one may ask for.
+constexpr int kMostThreads = 4096;
+
 /// Threads to use when a caller says 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else
-/// available_cores(). A value that is no positive number is reported once on stderr and ignored.
+/// available_cores(). What is no number from 1 to kMostThreads is reported once on stderr and
+/// ignored.
 int default_threads();
 
 /// Calls body(i) once for each i in [0, count), on up to `threads` threads (0: default_threads()),

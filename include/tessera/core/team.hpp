@@ -10,8 +10,12 @@
 // beyond the number of cores, run alone. Helpers are never joined: they hold nothing between calls.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <type_traits>
+
+#include "tessera/core/config.hpp"
 
 namespace tessera {
 
@@ -38,7 +42,20 @@ void relax(int spins);
 /// returns when all that began have returned. A body takes pieces of the work until none is left,
 /// must be right when it runs alone, and throws nothing. `expected_us`: how long the whole work
 /// takes one thread, roughly; decides whether sleeping helpers are worth waking.
-void run_team(int threads, double expected_us, TeamBody body);
+void run_team(int threads, std::int64_t expected_us, TeamBody body);
+
+/// Would run_team with these arguments be helped now? For work that is simpler to do alone. Counts
+/// as a wish for help, as run_team does: wishes that follow each other closely wake helpers.
+bool will_be_helped(int threads, std::int64_t expected_us);
+
+/// a * b * c / per_us, for expected_us. In whole numbers: a product of numbers that are exact
+/// raises no floating-point exception, and its estimate should not either.
+inline std::int64_t work_us(index_t a, index_t b, index_t c, index_t per_us) {
+  std::int64_t work;
+  if (__builtin_mul_overflow(a, b, &work) || __builtin_mul_overflow(work, c, &work))
+    return std::numeric_limits<std::int64_t>::max() / per_us;
+  return work / per_us;
+}
 
 /// Waits for a member of the team: spins, then gives the core away between looks.
 template <class Done>

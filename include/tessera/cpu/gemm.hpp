@@ -16,6 +16,18 @@
 
 namespace tessera::cpu {
 
+/// The vector that is added to C: one value for each row, M of them, or for each column, N.
+template <class Sum>
+struct BiasVector {
+  Bias kind = Bias::none;
+  const Sum* values = nullptr;
+
+  /// What is added to C(i, j), or null.
+  const Sum* at(index_t i, index_t j) const {
+    return kind == Bias::none ? nullptr : values + (kind == Bias::per_row ? i : j);
+  }
+};
+
 /// What is asked. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign; transposition
 /// is a stride. C overlaps neither A nor B, and its elements do not overlap. In and Out: double,
 /// float, f16, bf16 into the same type; f16, bf16 into float; int8_t, uint8_t into int32_t.
@@ -30,12 +42,11 @@ struct Gemm {
   index_t b_row = 0, b_col = 1;
   Out* C = nullptr;
   index_t c_row = 0, c_col = 1;
-  Sum alpha{1};                      ///< 0: A and B are not read
-  Sum beta{0};                       ///< 0: C is not read
-  const Sum* row_bias = nullptr;     ///< M values, or null
-  const Sum* column_bias = nullptr;  ///< N values, or null
-  LastStep<Sum> last{};              ///< activation and clamp
-  int threads = 0;                   ///< at most so many; 0: default_threads()
+  Sum alpha{1};  ///< 0: A and B are not read
+  Sum beta{0};   ///< 0: C is not read
+  BiasVector<Sum> bias{};
+  LastStep<Sum> last{};  ///< activation and clamp
+  int threads = 0;       ///< at most so many; 0: default_threads()
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower way that needs none.
