@@ -367,14 +367,20 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// still packing is packed once more, so that nobody waits. Returns the row after them.
   index_t run_first_block(int worker, const Part& part, const Word** shares) {
     const index_t i_end = std::min(part.i_end, part.i + first_rows_);
-    const bool packs_a = fuses_b_ && !wide_ && !pack_a_;
+    const index_t count = ceil_div(part.j_end - part.j, share_columns_);
+    const index_t depth = part.words + kernels_.extra;
+    State* const states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
+    const auto is_packed = [&](const State& state) {
+      return state.load(std::memory_order_acquire) == turn(part.slab);
+    };
+    // The micro-tiles that pack B read a packed A. 1024^3 of f32 on two threads of that EPYC, A
+    // left where it lies for rows that find B packed: 1.02 times as fast.
+    const bool packs_a = fuses_b_ && !wide_ && !pack_a_ &&
+                         !(share_b_ && std::all_of(states, states + count, is_packed));
     const Block block{part.i, i_end,
                       packs_a ? pack_block(own_a(worker), part, part.i, i_end)
                               : block_of_a(worker, part, part.i, i_end),
                       packs_a || pack_a_};
-    const index_t count = ceil_div(part.j_end - part.j, share_columns_);
-    const index_t depth = part.words + kernels_.extra;
-    State* const states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
     for (index_t n = 0; n < count; ++n) {
       const index_t s = share_b_ ? (n + worker * count / call_.threads) % count : n;
       const index_t at = s * share_columns_ * depth;
@@ -382,7 +388,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       bool packs = true, ends_it = false;
       if (share_b_) {
         ends_it = begins(states[s], part.slab);
-        packs = ends_it || states[s].load(std::memory_order_acquire) != turn(part.slab);
+        packs = ends_it || !is_packed(states[s]);
         if (ends_it || !packs) to = b_slab_ + part.j * depth + at;
       }
       shares[s] = to;
