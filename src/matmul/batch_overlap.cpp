@@ -51,7 +51,8 @@ bool all_apart_modulo(std::int64_t period, std::span<const Item> items) {
 }
 
 /// Items sorted by address, whose ranges of addresses hang together.
-void refuse_overlaps_in_group(std::string_view call, std::span<const Item> items) {
+void refuse_overlaps_in_group(std::string_view call, std::span<const Product> products,
+                              std::span<const Item> items) {
   if (items.size() == 1 ||
       std::none_of(items.begin(), items.end(), [](const Item& item) { return item.is_c(); }))
     return;
@@ -71,10 +72,15 @@ void refuse_overlaps_in_group(std::string_view call, std::span<const Item> items
       if (!(x->is_c() || y->is_c()) || !may_overlap(x->place, y->place)) continue;
       const bool x_first = x->is_c() && (!y->is_c() || x->product > y->product);
       const Item &c = x_first ? *x : *y, &other = x_first ? *y : *x;
+      const Product& read = products[static_cast<std::size_t>(other.product)];
+      const ConstMatrix operand = other.is_c() ? read.C : other.operand == 'A' ? read.A : read.B;
       throw OverlapError(Category::argument,
                          cat(call, ": C of product ", c.product, " overlaps ", other.operand,
                              " of product ", other.product),
-                         {}, {}, "give each C memory of its own");
+                         {},
+                         places(std::string(1, other.operand), operand,
+                                products[static_cast<std::size_t>(c.product)].C),
+                         "give each C memory of its own");
     }
   }
 }
@@ -101,7 +107,7 @@ void refuse_overlaps(std::string_view call, std::span<const Product> products) {
     auto last = first + 1;
     for (; last != items.end() && last->place.low < high; ++last)
       high = std::max(high, last->place.high());
-    refuse_overlaps_in_group(call, {first, last});
+    refuse_overlaps_in_group(call, products, {first, last});
     first = last;
   }
 }

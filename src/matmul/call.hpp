@@ -30,7 +30,7 @@ void expect_bias(const Problem& problem, const void* bias);
 
 /// Is TESSERA_VERBOSE set?
 bool verbose();
-/// "tessera: CALL PLAN time_us=..." on stderr.
+/// "tessera: CALL PLAN isa=... time_us=..." on stderr; isa of the CPU's path.
 void report(std::string_view call, const Plan& plan, double time_us);
 
 /// Runs body(), and reports it as `call` (its name, and count=... of a batch) if TESSERA_VERBOSE is

@@ -9,6 +9,7 @@
 
 #include "call.hpp"
 #include "ladder.hpp"
+#include "tessera/core/cpu.hpp"
 
 namespace tessera {
 
@@ -23,8 +24,9 @@ bool verbose() {
 }
 
 void report(std::string_view call, const Plan& plan, double time_us) {
-  std::fprintf(stderr, "tessera: %.*s %s time_us=%.1f\n", static_cast<int>(call.size()),
-               call.data(), to_string(plan).c_str(), time_us);
+  const std::string line = cat("tessera: ", call, " ", to_string(plan),
+                               plan.device == "cpu" ? cat(" isa=", name(vector_path())) : "");
+  std::fprintf(stderr, "%s time_us=%.1f\n", line.c_str(), time_us);
 }
 
 void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, index_t cols,
@@ -40,7 +42,10 @@ void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, i
 
 void expect_bias(const Problem& p, const void* bias) {
   if (p.epilogue.bias != Bias::none && bias == nullptr && p.M > 0 && p.N > 0)
-    throw Error(Category::argument, "run: the plan has a bias, but no vector was given");
+    throw Error(Category::argument, "run: the plan has a bias, but no vector was given",
+                p.epilogue.bias == Bias::per_row ? cat(p.M, " values, one for each row")
+                                                 : cat(p.N, " values, one for each column"),
+                "a null pointer");
 }
 
 }  // namespace detail

@@ -1,8 +1,11 @@
-// Do two matrices share memory? Called by make_problem, which refuses a C that overlaps A or B, and
-// for batches. Private to src/matmul.
+// Do two matrices share memory, and how is that said? Called by make_problem, which refuses a C
+// that overlaps A or B, and for batches. Private to src/matmul.
 #pragma once
 
+#include <string>
+
 #include "footprint.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::detail {
 
@@ -10,6 +13,15 @@ namespace tessera::detail {
 /// matrix is empty; what they reach fits in 64 bits.
 inline bool may_overlap(const Footprint& a, const Footprint& c) {
   return a.low < c.high() && c.low < a.high() && tessera::may_overlap(a.bytes(), c.bytes());
+}
+
+/// "A f32 (4,4):(4,1), C f32 (4,4):(4,1) 16 bytes behind it"
+inline std::string places(std::string_view name, const ConstMatrix& m, const ConstMatrix& c) {
+  const auto bytes = static_cast<const char*>(c.data) - static_cast<const char*>(m.data);
+  return cat(name, " ", to_string(m), ", C ", to_string(c),
+             bytes == 0  ? " at the same address"
+             : bytes > 0 ? cat(" ", bytes, " bytes behind it")
+                         : cat(" ", -bytes, " bytes in front of it"));
 }
 
 }  // namespace tessera::detail

@@ -204,8 +204,8 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
   for (const auto& [label, m] : {std::pair{"A", A}, std::pair{"B", B}}) {
     if (m.rows > 0 && m.cols > 0 && C.rows > 0 && C.cols > 0 &&
         detail::may_overlap(detail::Footprint(m), detail::Footprint(C))) {
-      throw OverlapError(Category::argument, cat("multiply: C overlaps ", label), {}, {},
-                         "give C memory of its own");
+      throw OverlapError(Category::argument, cat("multiply: C overlaps ", label), {},
+                         detail::places(label, m, C), "give C memory of its own");
     }
   }
   detail::check_epilogue(epilogue, C.dtype);

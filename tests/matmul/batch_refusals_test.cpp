@@ -63,7 +63,7 @@ TEST(StridedRefusals, NameWhatIsWrong) {
 TEST(StridedRefusals, OverlapsAreNamed) {
   Buffers x;
   EXPECT_THAT(x.strided(3, {15, 20, 11}, Category::argument),
-              HasSubstr("matmul_strided: C of product 1 overlaps C of product 0; give each C"));
+              HasSubstr("matmul_strided: C of product 1 overlaps C of product 0: got C f32 "));
   EXPECT_THAT(x.strided(2, {15, 20, 0}, Category::argument),
               HasSubstr("C of product 1 overlaps C of product 0"));
   EXPECT_THAT(x.strided(10000, {0, 0, 0}, Category::argument),

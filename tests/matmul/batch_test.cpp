@@ -226,7 +226,8 @@ TEST(CheckedBatchDeathTest, VerboseCallsSayOneLineEach) {
     matmul(A, PackedMatrix(B), C);
     std::_Exit(0);
   };
-  const std::string shape = "m=3 n=4 k=5 in=f32 [^\n]* algorithm=packed [^\n]* time_us=[0-9.]+\n";
+  const std::string shape =
+      "m=3 n=4 k=5 in=f32 [^\n]* algorithm=packed [^\n]* isa=[a-z0-9]+ time_us=[0-9.]+\n";
   EXPECT_EXIT(say(), ::testing::ExitedWithCode(0),
               ::testing::MatchesRegex("tessera: matmul_strided count=3 " + shape +
                                       "tessera: matmul_batch count=2 " + shape +
