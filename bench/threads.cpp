@@ -4,7 +4,7 @@
 // by one.
 //
 //   g++ -O2 -std=c++20 -fopenmp -Iinclude bench/threads.cpp build/release/libtessera.a -ltbb
-//   -lpthread -o threads && ./threads
+//   -lpthread -o threads && ./threads > bench/results/threads-MACHINE.txt
 //
 // Each row: median and 90th percentile of single calls, in microseconds; `alone` is one thread.
 #include <sched.h>
@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "tessera/core/cpu.hpp"
 #include "tessera/core/team.hpp"
 
 namespace {
@@ -82,7 +83,8 @@ int main() {
        }},
       {"oneTBB", [] { tbb::parallel_for(0, kPieces, piece); }},
   };
-  std::printf("%-12s %9s %9s   (2 threads, %d pieces)\n", "", "median", "90 %", kPieces);
+  std::printf("%s\n", tessera::cpu_text().c_str());
+  std::printf("%-12s %9s %9s   (2 threads, %d pieces; us)\n", "", "median", "90 %", kPieces);
   std::printf("back to back\n");
   for (const auto& each : all) row(each, 3000, std::chrono::microseconds(0));
   std::printf("50 ms after the last call\n");

@@ -107,12 +107,18 @@ index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow) {
   // oneDNN's speed, 1536 0.95. A narrow B needs no width: (4096,64,4096) 1.07 and 1.28. A tile unit
   // works through a slab so fast that its sums must be taken up seldom: bf16 2048^3, as a multiple
   // of MKL's speed, kc 128 0.78, 512 0.93.
+  // Nor does it leave room for rows of A where it is deep: two slabs of four vectors, one of them
+  // being fetched, take half of L2. An EPYC (family 26), one thread, kc 1024 and 2048:
+  // (4096,64,4096) 1.06 times as fast, (64,64,65536) 1.04.
   // What needs several slabs anyway is cut so that two panels of B have room in L2, one of them
   // being fetched: an EPYC (family 26), 2026-11-23, kc 1376 or 1536, and 1024 with that:
   // 3072^3 1.02 times as fast, 4096^3 1.03.
   const bool has_tiles = mr > 16, is_shallow = l3_is_far() && !is_narrow && !has_tiles;
   const index_t bytes = is_shallow ? caches().l1 / 3 : caches().l1 * 5 / 4;
-  const index_t most = std::clamp<index_t>(bytes / (mr * word_bytes), 128, 2048);
+  const index_t narrow_most = caches().l2 / 2 / (2 * 4 * 64);
+  const index_t most = std::clamp<index_t>(
+      bytes / (mr * word_bytes), 128,
+      is_narrow && !l3_is_far() ? std::clamp<index_t>(narrow_most, 256, 2048) : 2048);
   const bool is_cut = K > most && !l3_is_far() && !is_narrow && !has_tiles;
   return even_part(K, is_cut ? std::max<index_t>(128, most * 3 / 5) : most, kSlabUnit);
 }

@@ -20,6 +20,7 @@ struct Quads : Words<I32> {
 template <class Source, bool Flip, int Weight, bool IsA>
 struct Pack4 : AsTheyLie<Source> {
   using Base = AsTheyLie<Source>;
+  static constexpr bool maps = Flip;
   static constexpr std::uint32_t flip = Flip ? 0x80808080u : 0u;
   static std::uint32_t word(const Source (&part)[4]) { return Base::word(part) ^ flip; }
   static __m512i mapped(__m512i words) {

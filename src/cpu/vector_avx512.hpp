@@ -168,12 +168,11 @@ struct Words : Base {
 template <class Source>
 struct AsTheyLie {
   using source = Source;
-  static constexpr bool as_it_lies = true, rows_together = true;
+  static constexpr bool as_it_lies = true, maps = false, rows_together = true;
   static constexpr int group = 4 / sizeof(Source);
   static std::uint32_t word(const Source (&part)[group]) {
     return __builtin_bit_cast(std::uint32_t, part);
   }
-  static __m512i mapped(__m512i words) { return words; }
   static __m512i rows(const Source* p, index_t s_k) {
     const auto row = [&](int g) {
       const void* from = p + g * s_k;
