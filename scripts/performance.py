@@ -89,8 +89,13 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
+def ratio_number(ratio):
+    """Two decimals; three where two would show a loss as 1.00."""
+    return f"{ratio:.2f}" if ratio >= 1 or ratio < 0.995 else f"{min(ratio, 0.999):.3f}"
+
+
 def ratio_text(ratio):
-    return f"{ratio:.2f}" if ratio >= 1 else f"**{ratio:.2f}**"
+    return ratio_number(ratio) if ratio >= 1 else f"**{ratio_number(ratio)}**"
 
 
 def cell_row(cell):
@@ -142,8 +147,8 @@ def latency(cells):
     return text
 
 
-def section(suite, cells):
-    text = f"## {SUITES.get(suite, suite)}\n\n"
+def section(suite, cells, context):
+    text = f"## {SUITES.get(suite, suite)}\n\nMeasured at commit {context.get('commit', 'unknown')} on {context['date'][:10]}.\n\n"
     if suite == "latency":
         return text + latency(cells)
     for key, group in groups_of(cells).items():
@@ -190,17 +195,17 @@ def more_threads(suites):
         return ""
     worst = min(gains, key=gains.get)
     slower = sorted((shape for shape in gains if gains[shape] < 1), key=gains.get)
-    names = ", ".join(f"{shape} {gains[shape]:.2f}" for shape in slower)
+    names = ", ".join(f"{shape} {ratio_number(gains[shape])}" for shape in slower)
     return (f"On the most threads {len(gains) - len(slower)} of {len(gains)} products of f32 are at least as fast as on one; "
-            f"the geometric mean is {mean(list(gains.values())):.2f} times the speed, the least {gains[worst]:.2f} ({worst})"
+            f"the geometric mean is {ratio_number(mean(list(gains.values())))} times the speed, the least {ratio_number(gains[worst])} ({worst})"
             f"{f'. Slower: {names}' if slower else ''}.\n")
 
 
 def about(documents):
-    """Machine, compiler, commit and method, once where all files agree; peers with their set-up."""
+    """Machine, compiler and method, once where all files agree; peers with their set-up."""
     text, contexts = "", [document["context"] for document in documents.values()]
-    lines = {f"{c['cpu_model']}, {c['num_cpus']} processors; {c['compiler']}, {c['library_build_type']}, {c['flags'].strip() or 'no flags'}; "
-             f"commit {c.get('commit', 'unknown')}; {c['date'][:10]}": None for c in contexts}
+    lines = {f"{c['cpu_model']}, {c['num_cpus']} processors; {c['compiler']}, {c['library_build_type']}, "
+             f"{c['flags'].strip() or 'no flags'}": None for c in contexts}
     text += "".join(f"Machine: {line}.\n\n" for line in lines)
     text += "".join(f"Method: {line}\n\n" for line in dict.fromkeys(c["method"] for c in contexts))
     peers = {peer["name"]: ", ".join(filter(None, (peer["version"], peer["settings"], peer["environment"])))
@@ -208,6 +213,8 @@ def about(documents):
     return text + "Peers:\n\n" + "".join(f"- {name}: {what}\n" for name, what in peers.items())
 
 
+TICKS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 4, 5, 6)
+COARSE_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 STYLE = """<style>
 text{font-family:system-ui,'DejaVu Sans',Arial,sans-serif;font-size:12px;fill:#24292f}
 .page{fill:#ffffff}.title{font-size:15px;font-weight:600}.suite{font-weight:600}.small{font-size:10.5px;fill:#57606a}
@@ -225,8 +232,10 @@ def plot(suites):
     cells = comparable(suites)
     counts = sorted({cell.threads for _, cell in cells})
     lines = list(dict.fromkeys((suite, cell.shape) for suite, cell in cells))
-    low = min(0.9, *(cell.best[1] for _, cell in cells))
-    high = max(1.2, *(cell.best[1] for _, cell in cells))
+    least, most = (bound([1, *(cell.best[1] for _, cell in cells)]) for bound in (min, max))
+    ticks = TICKS if most / least < 6 else COARSE_TICKS
+    low = max((t for t in ticks if t < 0.99 * least), default=least)  # the ends are ticks, and no mark lies on them
+    high = min((t for t in ticks if t > 1.01 * most), default=most)
     left, right, top, step, width = 190, 650, 74, 17, 900
 
     def x_of(ratio):
@@ -250,7 +259,6 @@ def plot(suites):
         body.append(f'<text x="{right + 14}" y="{y + 4}" class="small">{", ".join(dict.fromkeys(names))}</text>')
         y += step
     height = y + 40
-    ticks = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 4) if high / low < 6 else (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
     for tick in (t for t in ticks if low <= t <= high):
         body.insert(0, f'<line x1="{x_of(tick):.1f}" y1="{top - 8}" x2="{x_of(tick):.1f}" y2="{y}" class="{"one" if tick == 1 else "grid"}"/>'
                        f'<text x="{x_of(tick):.1f}" y="{y + 16}" class="middle">{tick:g}</text>')
@@ -274,7 +282,7 @@ def generated(folder, name):
     if comparable(suites):
         text += summary(suites) + "\n" + more_threads(suites) + "\n![Every cell of f32](" + name + ".svg)\n\n"
         drawn = plot(suites)
-    return text + "".join(section(suite, cells) for suite, cells in suites.items()) + about(documents) + "\n", drawn
+    return text + "".join(section(suite, cells, documents[suite]["context"]) for suite, cells in suites.items()) + about(documents) + "\n", drawn
 
 
 def main():

@@ -35,13 +35,13 @@ class Benchmarks(unittest.TestCase):
 
 
 class Performance(unittest.TestCase):
-    def page(self, **suites):
-        """(text of the page, text of the plot or None, whether --check finds both current)"""
+    def page(self, contexts={}, **suites):
+        """(text of the page, text of the plot or None), which --check finds current; `contexts` adds to those of the suites"""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "results").mkdir()
             for suite, entries in suites.items():
-                (folder / f"results/{suite}.json").write_text(json.dumps({"context": CONTEXT, "benchmarks": entries}))
+                (folder / f"results/{suite}.json").write_text(json.dumps({"context": {**CONTEXT, **contexts.get(suite, {})}, "benchmarks": entries}))
             command = [sys.executable, cases.ROOT / "scripts/performance.py", folder / "results", "--to", folder]
             subprocess.run(command, check=True)
             plot = folder / "performance.svg"
@@ -76,6 +76,26 @@ class Performance(unittest.TestCase):
         self.assertIn("| fast | 100 |  |", text)
         self.assertIn("- fast: Fast 1, X=1", text)
         xml.etree.ElementTree.fromstring(drawn)
+
+    def test_a_cell_that_is_lost_by_little_does_not_show_as_a_draw(self):
+        ratios = {8: 0.9996, 16: 0.997, 32: 0.9951, 64: 0.994, 128: 1.0, 256: 1.004}
+        text, _ = self.page(square=[entry("blas", side, ratio_fast=ratio) for side, ratio in ratios.items()])
+        self.assertEqual(re.findall(r"\| fast \| (\S+) \|", text), ["**0.999**", "**0.997**", "**0.995**", "**0.99**", "1.00", "1.00"])
+
+    def test_each_section_names_its_commit_and_the_machine_is_said_once(self):
+        contexts = {"square": {"commit": "1a2b3c", "date": "2026-11-22T10:00"}, "tiny": {"commit": "4d5e6f"}}
+        text, _ = self.page(contexts, square=[entry("blas", 64)], tiny=[entry("blas", 8)])
+        self.assertIn("## Square\n\nMeasured at commit 1a2b3c on 2026-11-22.\n", text)
+        self.assertIn("## Tiny products, one call each\n\nMeasured at commit 4d5e6f on 2026-11-21.\n", text)
+        self.assertEqual(text.count("Machine: "), 1)
+
+    def test_every_mark_of_the_plot_lies_between_two_ticks(self):
+        for ratios in ((0.77, 2.28), (0.7, 1.2), (1.0, 1.0), (1.3, 1.4), (0.013, 47.0)):
+            _, drawn = self.page(square=[entry("blas", 8 << i, ratio_fast=ratio) for i, ratio in enumerate(ratios)])
+            marks = [float(x) for x in re.findall(r'<circle cx="([0-9.]+)"', drawn)]
+            ticks = [float(x) for x in re.findall(r'<text x="([0-9.]+)" y="[0-9.]+" class="middle">', drawn)]
+            self.assertEqual(len(marks), 2)
+            self.assertTrue(min(ticks) < min(marks) and max(marks) < max(ticks), (ratios, marks, ticks))
 
     def test_a_shape_in_two_suites_counts_once_and_other_types_do_not(self):
         text, _ = self.page(square=[entry("blas", 8, ratio_fast=1.0)], odd=[entry("blas", 8, ratio_fast=4.0)],
