@@ -147,6 +147,10 @@ std::vector<Shape> parse_sizes(std::string_view text) {
   return parse_list<Shape>(kSizes, text, [](const std::string& part) {
     std::string sides = part;
     const Shape like = without_transposition(sides);
+    const auto dash = sides.find('-');
+    if (dash != std::string::npos && dash > 0 && sides[dash - 1] >= '0' && sides[dash - 1] <= '9')
+      refuse(kSizes, part,
+             cat("'", part.substr(dash), "' is none of the transpositions -NN, -NT, -TN and -TT"));
     std::vector<Shape> out;
     if (sides.find('x') != std::string::npos && sides.find(':') == std::string::npos) {
       out.push_back(rectangle(sides));

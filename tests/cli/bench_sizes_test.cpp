@@ -112,6 +112,9 @@ TEST(BenchSizes, RefusalsQuoteThePartAndSayWhatIsAllowed) {
   EXPECT_THAT(refusal("99999999999999999999"), HasSubstr("larger than"));
   EXPECT_THAT(refusal("1:1000000:+1"), HasSubstr("more than 1000"));
   EXPECT_THAT(refusal("1 "), HasSubstr("not a whole number"));
+  for (const char* text : {"64-XX", "64-", "64-tn", "2x3x4-N", "8:16:x2-TNT", "8-TN-NT"})
+    EXPECT_THAT(refusal(text), HasSubstr("' is none of the transpositions -NN, -NT, -TN and -TT"));
+  EXPECT_THAT(refusal("2x-3x4"), HasSubstr("at least 1"));
 }
 
 TEST(BenchSizes, CombinationsChangeMSlowest) {
