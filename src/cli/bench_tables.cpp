@@ -1,6 +1,7 @@
 // A benchmark's results as CSV, Markdown and a table for a terminal: see bench_report.hpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench_report.hpp"
@@ -21,10 +22,18 @@ std::string time_text(double seconds) {
   return short_number(seconds) + " s";
 }
 
+/// Two decimals; three where two would show what is slower as 1.00.
 std::string ratio_text(double ratio) {
-  return !std::isfinite(ratio) ? "-"
-         : ratio < 0.1         ? fmt::format("{:.2g}", ratio)
-                               : fmt::format("{:.2f}", ratio);
+  if (!std::isfinite(ratio)) return "-";
+  if (ratio < 0.1) return fmt::format("{:.2g}", ratio);
+  return ratio >= 0.995 && ratio < 1 ? fmt::format("{:.3f}", std::min(ratio, 0.999))
+                                     : fmt::format("{:.2f}", ratio);
+}
+
+/// "34.8 %", or nothing where the peak was not measured.
+std::string share_text(const Figures& found) {
+  const double percent = found.percent_of_peak.median;
+  return std::isfinite(percent) ? short_number(percent) + " %" : "";
 }
 
 std::string spread_text(const Summary& seconds) {
@@ -97,8 +106,8 @@ std::string speed_table(const BenchResults& results, const std::vector<BenchRow>
       else {
         const Figures found = figures(results, *row);
         cells.push_back(short_number(found.gflops));
-        if (row->kind != Kind::peak)
-          cells.back() += cat(" (", short_number(found.percent_of_peak.median), " %)");
+        if (const std::string share = share_text(found); !share.empty())
+          cells.back() += cat(" (", share, ")");
       }
     }
     out += markdown_line(cells);
@@ -148,8 +157,7 @@ std::string detail_table(const BenchResults& results, const std::vector<BenchRow
       const Figures found = figures(results, row);
       const bool peak = row.kind == Kind::peak;
       cells.insert(cells.end(), {time_text(found.seconds.median), spread_text(found.seconds),
-                                 short_number(found.gflops),
-                                 peak ? "" : short_number(found.percent_of_peak.median) + " %"});
+                                 short_number(found.gflops), share_text(found)});
       for (const auto& peer : peers)
         cells.push_back(peak || peer == row.name ? "" : ratio_text(ratio_to(found, peer)));
       cells.push_back(peak ? "" : short_number(row.max_error_ratio));

@@ -9,6 +9,7 @@
 
 #include "bench_support.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -319,6 +320,30 @@ TEST(BenchMarkdown, HasATableOfSizesAndTheBestAgainstEachPeer) {
   EXPECT_THAT(text, HasSubstr("| (algorithm) | tiled | tiled |"));
   EXPECT_THAT(text, HasSubstr("| blas | 0.20 | 0.20 |"));
   EXPECT_THAT(text, HasSubstr("blas: Blas 1.0"));
+}
+
+TEST(BenchMarkdown, WithoutAPeakThereIsNoShareOfIt) {
+  BenchResults results = made_results();
+  std::erase_if(results.rows,
+                [](const BenchRow& row) { return row.kind == Contestant::Kind::peak; });
+  EXPECT_THAT(to_markdown(results), HasSubstr("| tiled | 5.24 | 5.24 |"));
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
+  EXPECT_THAT(to_markdown(results), Not(HasSubstr("- %"))) << "one size";
+}
+
+TEST(BenchMarkdown, WhatIsSlowerByLittleDoesNotShowAsADraw) {
+  const std::vector<std::pair<double, std::string>> shown = {{1.0004e-4, "0.999"},
+                                                             {1.003e-4, "0.997"},
+                                                             {1.01e-4, "0.99"},
+                                                             {1e-4, "1.00"},
+                                                             {0.998e-4, "1.00"}};
+  for (const auto& [seconds, text] : shown) {
+    BenchResults results = made_results();
+    results.rows = {made_row("tiled", Contestant::Kind::algorithm, 64, {seconds}),
+                    made_row("blas", Contestant::Kind::peer, 64, {1e-4})};
+    EXPECT_THAT(to_markdown(results), HasSubstr(cat("| ", text, " |")));
+    EXPECT_THAT(case_table(results, results.rows[0]).text, HasSubstr(cat(" ", text, " ")));
+  }
 }
 
 TEST(BenchMarkdown, EveryTableLineHasAsManyCellsAsItsHeader) {
