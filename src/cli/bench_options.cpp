@@ -124,7 +124,7 @@ void add_bench_options(CLI::App& app, Context& context, BenchRequest& request) {
   app.add_flag("--csv", request.csv, "CSV with one header line");
   app.add_flag("--markdown", request.markdown, "Tables for a document");
   app.add_option("--plot", request.plot,
-                 "Draw speed over size, or the ladder where there is one size")
+                 "Draw speed over size or shape, or the ladder where there is one shape")
       ->type_name("FILE");
   app.add_option("-o,--output", request.output,
                  "Also write .json, .csv or .md; kept up to date while running")

@@ -1,9 +1,11 @@
 // A benchmark's results as a plot: see bench_report.hpp.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "bench_report.hpp"
 #include "plot.hpp"
+#include "suggest.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
@@ -18,31 +20,61 @@ PlotRole role_of(Kind kind) {
                                  : PlotRole::limit;
 }
 
-bool is_cube(const Shape& shape) {
-  return shape.M == shape.N && shape.N == shape.K && shape.batch == 1;
-}
+using Extent = index_t Shape::*;
+struct CommonSize {
+  std::string label;
+  std::vector<Extent> extents;  ///< equal in each shape
+};
 
-double side_of(const Shape& shape) {
-  if (is_cube(shape)) return static_cast<double>(shape.M);
-  return std::cbrt(static_cast<double>(shape.M) * static_cast<double>(shape.N) *
-                   static_cast<double>(shape.K) * static_cast<double>(shape.batch));
+/// The axis of the one size in which the shapes differ; none where they differ in more.
+std::optional<CommonSize> common_size(const std::vector<const BenchRow*>& cases) {
+  const std::vector<CommonSize> single = {
+      {"M", {&Shape::M}}, {"N", {&Shape::N}}, {"K", {&Shape::K}}, {"batch", {&Shape::batch}}};
+  std::vector<CommonSize> axes = {{"M = N = K", {&Shape::M, &Shape::N, &Shape::K}}};
+  axes.insert(axes.end(), single.begin(), single.end());
+  const Shape& first = cases.front()->on.shape;
+  for (CommonSize& axis : axes) {
+    const auto fits = [&](const BenchRow* each) {
+      Shape shape = first;
+      for (const Extent extent : axis.extents) shape.*extent = each->on.shape.*axis.extents[0];
+      return shape == each->on.shape;
+    };
+    if (!std::all_of(cases.begin(), cases.end(), fits)) continue;
+    std::vector<std::string> fixed;
+    for (const auto& [name, extents] : single) {
+      const bool varies = std::count(axis.extents.begin(), axis.extents.end(), extents[0]) > 0;
+      if (!varies && (name != "batch" || first.batch > 1))
+        fixed.push_back(cat(name, " = ", first.*extents[0]));
+    }
+    if (const auto turned = transposition_text(first); turned != "NN") fixed.push_back(turned);
+    if (!fixed.empty()) axis.label += ", with " + join(fixed);
+    return axis;
+  }
+  return std::nullopt;
 }
 
 LinePlot line_plot(const BenchResults& results, const std::vector<BenchRow>& group) {
   LinePlot out;
-  out.title = "Speed over size: " + group_text(group.front().on);
   out.y_label = "GFLOP/s, median and quartiles";
-  const bool cubes = std::all_of(group.begin(), group.end(),
-                                 [](const BenchRow& row) { return is_cube(row.on.shape); });
-  out.x_label = cubes ? "M = N = K" : "side of the cube with as many products, (M N K)^(1/3)";
+  const auto cases = distinct(group, same_case);
+  const auto size = common_size(cases);
+  out.title = cat("Speed over ", size ? "size" : "shape", ": ", group_text(group.front().on));
+  out.x_label = size ? size->label : "M = N = K, MxNxK or BATCHxMxNxK; T: transposed";
+  for (std::size_t i = 0; !size && i < cases.size(); ++i)
+    out.cells.push_back(to_string(cases[i]->on.shape));
   for (const auto* contestant : distinct(group, same_contestant)) {
     PlotSeries series{shown_name(*contestant), role_of(contestant->kind), {}};
-    for (const auto& row : group) {
-      if (!same_contestant(row, *contestant) || !measured(row)) continue;
-      const Figures found = figures(results, row);
-      const double work = row.on.flops() * 1e-9;
-      series.points.push_back(
-          {side_of(row.on.shape), found.gflops, work / found.seconds.q3, work / found.seconds.q1});
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      for (const auto& row : group) {
+        if (!same_contestant(row, *contestant) || !same_case(row, *cases[i]) || !measured(row))
+          continue;
+        const Figures found = figures(results, row);
+        const double work = row.on.flops() * 1e-9;
+        const auto x =
+            static_cast<double>(size ? row.on.shape.*size->extents[0] : static_cast<index_t>(i));
+        series.points.push_back(
+            {x, found.gflops, work / found.seconds.q3, work / found.seconds.q1});
+      }
     }
     std::sort(series.points.begin(), series.points.end(),
               [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });

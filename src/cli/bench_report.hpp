@@ -16,7 +16,8 @@ BenchResults parse_bench_json(const std::string& text, const std::string& source
 std::string to_csv(const BenchResults& results);
 /// A table for each element type and number of threads, best algorithms against peers below.
 std::string to_markdown(const BenchResults& results);
-/// Speed over size, or bars in the order of the ladder where there is one size.
+/// Speed over size, over named shapes where they differ in more than one size, or bars in the order
+/// of the ladder where there is one shape.
 std::string to_svg(const BenchResults& results);
 /// The rows of one case for a terminal, without the case's title.
 struct CaseTable {

@@ -17,7 +17,8 @@ namespace {
 constexpr double kWidth = 900;
 constexpr double kLeft = 74, kRight = 190, kTop = 46, kBottom = 58;  // around the field of lines
 constexpr double kFieldHeight = 400;
-constexpr double kLabelGap = 15;  // between the names at the lines' ends
+constexpr double kLabelGap = 15;   // between the names at the lines' ends
+constexpr double kTiltedGap = 16;  // between the names of cells
 constexpr double kBarHeight = 19, kBarGap = 9, kBarLeft = 190, kBarRight = 200;
 constexpr double kCaption = 30;
 constexpr std::size_t kShades = 8;
@@ -156,6 +157,26 @@ struct Range {
   }
 };
 
+/// Named cells side by side; the names of as many as have room.
+Axis cell_axis(const LinePlot& plot) {
+  const auto count = static_cast<double>(plot.cells.size());
+  Axis out{-0.5, count - 0.5, false, kLeft, kWidth - kRight, {}};
+  const double every = std::ceil(kTiltedGap * count / (out.to - out.from));
+  for (double cell = 0; cell < count; cell += every) out.ticks.push_back(cell);
+  return out;
+}
+
+/// The axis for one of many series: in a cell they stand beside one another, so that
+/// equal speeds show.
+Axis beside(const LinePlot& plot, const Axis& x, std::size_t series) {
+  if (plot.cells.empty()) return x;
+  const double cell = (x.to - x.from) / static_cast<double>(plot.cells.size());
+  const double share =
+      (static_cast<double>(series) + 0.5) / static_cast<double>(plot.series.size());
+  const double shift = 0.7 * cell * (share - 0.5);
+  return {x.low, x.high, x.logarithmic, x.from + shift, x.to + shift, {}};
+}
+
 /// The sizes that were measured are the ticks, as far as their texts have room.
 Axis size_axis(const LinePlot& plot, const Range& xs) {
   const double room = xs.low < xs.high ? 1.04 : 2.0;
@@ -251,7 +272,8 @@ std::string mark_at(double x, double y, double radius, const Look& look) {
   return fmt::format("<polygon points=\"{}\" class=\"{}{}\"/>\n", points, look.shade, hollow);
 }
 
-std::string curve(const PlotSeries& series, const Look& look, const Axis& x, const Axis& y) {
+std::string curve(const LinePlot& plot, const PlotSeries& series, const Look& look, const Axis& x,
+                  const Axis& y) {
   const std::string& shade = look.shade;
   std::string path, marks;
   for (const auto& point : series.points) {
@@ -259,8 +281,10 @@ std::string curve(const PlotSeries& series, const Look& look, const Axis& x, con
     path += fmt::format("{}{} {}", path.empty() ? "M" : " L", px(px_x), px(px_y));
     if (point.high > point.low)
       marks += line_from(px_x, y.at(point.low), px_x, y.at(point.high), "spread " + shade);
-    if (series.role != PlotRole::limit) marks += mark_at(px_x, px_y, 3.2, look);
+    if (series.role != PlotRole::limit || !plot.cells.empty())
+      marks += mark_at(px_x, px_y, 3.2, look);
   }
+  if (!plot.cells.empty()) return marks;
   const char* dash = series.role == PlotRole::peer    ? " dashed"
                      : series.role == PlotRole::limit ? " dotted"
                                                       : "";
@@ -269,13 +293,14 @@ std::string curve(const PlotSeries& series, const Look& look, const Axis& x, con
 }
 
 /// Names at the right ends, each with a thin line to its curve; but none to a curve that ends
-/// earlier, which would look as if it went on.
+/// earlier, which would look as if it went on. Points over cells have their names from the top.
 std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, const Axis& x,
                        const Axis& y) {
   std::vector<double> wanted;
   double last = 0;
   for (const auto& series : plot.series) {
-    wanted.push_back(y.at(series.points.back().y));
+    wanted.push_back(plot.cells.empty() ? y.at(series.points.back().y)
+                                        : y.to + static_cast<double>(wanted.size()));
     last = std::max(last, x.at(series.points.back().x));
   }
   const auto at = spread_labels(wanted, y.to, y.from);
@@ -283,11 +308,26 @@ std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, con
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const double end = x.at(plot.series[i].points.back().x);
     const double label = kWidth - kRight + 22;
-    if (end == last) out += line_from(end + 5, wanted[i], label, at[i], "lead " + looks[i].shade);
+    if (end == last && plot.cells.empty())
+      out += line_from(end + 5, wanted[i], label, at[i], "lead " + looks[i].shade);
     out += mark_at(label, at[i], 4, looks[i]);
     out += text_at(label + 9, at[i] + 4, "", plot.series[i].name);
   }
   return out;
+}
+
+/// Below the field: what the tilted names of the cells need.
+double names_height(const LinePlot& plot) {
+  std::size_t longest = 0;
+  for (const auto& cell : plot.cells) longest = std::max(longest, cell.size());
+  return 6.3 * static_cast<double>(longest);
+}
+
+std::string x_tick(const LinePlot& plot, double tick, double x, double y) {
+  if (plot.cells.empty()) return text_at(x, y + 18, "tick middle", tick_text(std::round(tick)));
+  return fmt::format(
+      "<text transform=\"translate({} {}) rotate(-60)\" class=\"tick right\">{}</text>\n",
+      px(x + 4), px(y + 14), escaped(plot.cells[static_cast<std::size_t>(tick)]));
 }
 
 std::string drawn(const LinePlot& plot, double top) {
@@ -301,18 +341,19 @@ std::string drawn(const LinePlot& plot, double top) {
   std::string out = text_at(20, top + 24, "title", plot.title);
   const double field = top + kTop;
   if (ys.high == 0) return out + text_at(kLeft, field + 20, "small", "no verified result");
-  const Axis x = size_axis(plot, xs), y = speed_axis(ys, field);
+  const Axis x = plot.cells.empty() ? size_axis(plot, xs) : cell_axis(plot);
+  const Axis y = speed_axis(ys, field);
   for (double tick : y.ticks) {
     out += line_from(kLeft, y.at(tick), kWidth - kRight, y.at(tick), "grid");
     out += text_at(kLeft - 8, y.at(tick) + 4, "tick right", tick_text(tick));
   }
   for (double tick : x.ticks) {
     out += line_from(x.at(tick), field, x.at(tick), field + kFieldHeight, "grid");
-    out +=
-        text_at(x.at(tick), field + kFieldHeight + 18, "tick middle", tick_text(std::round(tick)));
+    out += x_tick(plot, tick, x.at(tick), field + kFieldHeight);
   }
   out += line_from(kLeft, field + kFieldHeight, kWidth - kRight, field + kFieldHeight, "axis");
-  out += text_at((kLeft + kWidth - kRight) / 2, field + kFieldHeight + 40, "middle", plot.x_label);
+  out += text_at((kLeft + kWidth - kRight) / 2, field + kFieldHeight + 40 + names_height(plot),
+                 "middle", plot.x_label);
   out +=
       fmt::format("<text transform=\"translate(22 {}) rotate(-90)\" class=\"middle\">{}</text>\n",
                   px(field + kFieldHeight / 2),
@@ -321,12 +362,14 @@ std::string drawn(const LinePlot& plot, double top) {
   std::vector<Look> looks;
   for (const auto& series : plot.series) {
     looks.push_back({shade.next(series.role), shade.used(series.role) - 1});
-    out += curve(series, looks.back(), x, y);
+    out += curve(plot, series, looks.back(), beside(plot, x, looks.size() - 1), y);
   }
   return out + end_labels(plot, looks, x, y);
 }
 
-double height_of(const LinePlot&) { return kTop + kFieldHeight + kBottom; }
+double height_of(const LinePlot& plot) {
+  return kTop + kFieldHeight + kBottom + names_height(plot);
+}
 double height_of(const BarPlot& plot) {
   return kTop + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap) + kBottom;
 }

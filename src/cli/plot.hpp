@@ -1,6 +1,7 @@
 // Plots as SVG documents that read well on white and on black: lines over a logarithmic size axis
-// with error bars and names at the lines' ends, and bars with their values. Knows nothing of what
-// is plotted. Text is escaped; every number that is drawn must be finite.
+// with error bars and names at the lines' ends, points over named cells, and bars with their
+// values. Knows nothing of what is plotted. Text is escaped; every number that is drawn must be
+// finite.
 #pragma once
 
 #include <string>
@@ -25,6 +26,9 @@ struct PlotSeries {
 struct LinePlot {
   std::string title, x_label, y_label;
   std::vector<PlotSeries> series;
+  /// Where there is no size to draw over: names side by side. x is a number among them, from 0, and
+  /// nothing joins the points.
+  std::vector<std::string> cells = {};
 };
 
 struct PlotBar {

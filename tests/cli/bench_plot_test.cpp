@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
 #include <set>
@@ -125,6 +126,54 @@ TEST(Plot, NoLineLeadsOnFromACurveThatEndsEarly) {
   EXPECT_EQ(leads(), 1);
   plot.series.push_back({"short", PlotRole::peer, {{64, 3, 3, 3}}});
   EXPECT_EQ(leads(), 1);
+}
+
+/// `count` cells with long names and six series of one speed.
+LinePlot cells(std::size_t count) {
+  LinePlot plot{"Title", "x", "y", {}, {}};
+  for (std::size_t i = 0; i < count; ++i) plot.cells.push_back(cat("cell", i, "x4096x4096<"));
+  for (int s = 0; s < 6; ++s) {
+    plot.series.push_back({cat("s", s), static_cast<PlotRole>(s % 3), {}});
+    for (std::size_t i = 0; i < count; ++i)
+      plot.series.back().points.push_back({static_cast<double>(i), 5, 4, 6});
+  }
+  return plot;
+}
+
+/// The places of the cells' tilted names.
+std::vector<double> names_at(const std::string& svg) {
+  std::vector<double> out;
+  const std::regex name("translate\\(([0-9.]+) [0-9.]+\\) rotate\\(-60\\)");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), name), end; at != end; ++at)
+    out.push_back(std::stod((*at)[1]));
+  return out;
+}
+
+TEST(Plot, CellsStandSideBySideWithTheirPoints) {
+  const std::string svg = svg_of(std::vector{cells(4)}, "");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, HasSubstr(">cell3x4096x4096&lt;<"));
+  EXPECT_THAT(svg, Not(HasSubstr("class=\"curve ")));
+  EXPECT_THAT(svg, Not(HasSubstr("class=\"lead ")));
+  const auto names = names_at(svg);
+  ASSERT_EQ(names.size(), 4u);
+  for (std::size_t i = 2; i < 4; ++i)
+    EXPECT_NEAR(names[i] - names[i - 1], names[1] - names[0], 0.2);
+  const std::regex spread("<line x1=\"([0-9.]+)\"[^>]*class=\"spread ");
+  std::set<double> places;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), spread), end; at != end; ++at)
+    places.insert(std::stod((*at)[1]));
+  EXPECT_EQ(places.size(), 24u) << "equal speeds beside one another";
+}
+
+TEST(Plot, NamesOfManyCellsDoNotCoverEachOther) {
+  for (std::size_t count : {1u, 2u, 38u, 60u, 1000u}) {
+    const std::string svg = svg_of(std::vector{cells(count)}, "");
+    const auto names = names_at(svg);
+    ASSERT_GE(names.size(), std::min<std::size_t>(count, 20));
+    for (std::size_t i = 1; i < names.size(); ++i) EXPECT_GE(names[i] - names[i - 1], 15.9);
+    for (double x : numbers(svg, "cx")) EXPECT_TRUE(x >= 74 && x <= 740) << count;
+  }
 }
 
 TEST(Plot, BarsAreAsLongAsTheirValues) {

@@ -383,6 +383,45 @@ TEST(BenchSvg, DrawsLinesForSizesAndTheLadderForOne) {
   EXPECT_THAT(bars, Not(HasSubstr(">broken<")));
 }
 
+/// One algorithm and a peer on each of these shapes.
+BenchResults results_on(const std::vector<Shape>& shapes) {
+  BenchResults out;
+  for (const Shape& shape : shapes) {
+    for (const auto kind : {Contestant::Kind::algorithm, Contestant::Kind::peer}) {
+      const bool ours = kind == Contestant::Kind::algorithm;
+      out.rows.push_back(made_row(ours ? "tiled" : "blas", kind, 64, {ours ? 1e-4 : 2e-4}));
+      out.rows.back().on.shape = shape;
+    }
+  }
+  return out;
+}
+
+TEST(BenchSvg, ShapesThatDifferInOneSizeStandAtThatSize) {
+  EXPECT_THAT(to_svg(results_on({{64, 64, 64}, {128, 128, 128}})), HasSubstr(">M = N = K<"));
+  EXPECT_THAT(to_svg(results_on({{64, 64, 64, 1, true}, {128, 128, 128, 1, true}})),
+              HasSubstr(">M = N = K, with TN<"));
+  const std::string rows = to_svg(results_on({{1, 4096, 512}, {16, 4096, 512}}));
+  EXPECT_THAT(rows, HasSubstr(">M, with N = 4096, K = 512<"));
+  EXPECT_THAT(rows, HasSubstr("class=\"curve "));
+  EXPECT_THAT(to_svg(results_on({{8, 8, 8, 10}, {8, 8, 8, 100}})),
+              HasSubstr(">batch, with M = 8, N = 8, K = 8<"));
+}
+
+TEST(BenchSvg, OtherShapesStandSideBySideUnderTheirNames) {
+  const std::vector<Shape> shapes = {
+      {64, 64, 64}, {64, 64, 64, 1, true}, {1, 4096, 4096}, {8, 8, 8, 1000}};
+  const std::string svg = to_svg(results_on(shapes));
+  EXPECT_EQ(xml_fault(svg), "");
+  std::size_t before = 0;
+  for (const Shape& shape : shapes) {
+    const std::size_t at = svg.find(cat(">", to_string(shape), "</text>"));
+    ASSERT_NE(at, std::string::npos) << to_string(shape);
+    EXPECT_GT(at, before) << "in the order given";
+    before = at;
+  }
+  EXPECT_THAT(svg, Not(HasSubstr("class=\"curve "))) << "nothing joins different products";
+}
+
 TEST(BenchTable, ShowsEveryRowOfItsCase) {
   const BenchResults results = made_results();
   const CaseTable table = case_table(results, results.rows.back());
