@@ -62,7 +62,7 @@ configure_file(${PROJECT_SOURCE_DIR}/scripts/tessera-blas ${PROJECT_BINARY_DIR}/
 
 if(TESSERA_INSTALL)
   install(TARGETS tessera_blas EXPORT TesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES $<TARGET_FILE:tessera_libblas> DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera-blas)
+  install(TARGETS tessera_libblas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera-blas)
   install(FILES ${PROJECT_SOURCE_DIR}/include/tessera/blas.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
   file(RELATIVE_PATH TESSERA_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
   string(REGEX REPLACE "/$" "" TESSERA_PC_UP "${TESSERA_PC_UP}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tessera-blas: switches a libblas.so.3 over and back. On alternatives of our own: nothing of the system is changed."""
+"""tessera-blas: switches libblas.so.3 and libblas.so over and back. On alternatives of our own: nothing of the system is changed."""
 import os
 import pathlib
 import shutil
@@ -35,6 +35,7 @@ class Switch(libraries.BlasTest):
         self.libraries = (self.folder / "bin" / text[start:text.index('"', start)]).resolve()
         (self.libraries / "tessera-blas").mkdir(parents=True)
         shutil.copy(OURS, self.libraries / "tessera-blas")
+        (self.libraries / "tessera-blas/libblas.so").symlink_to("libblas.so.3")
         shutil.copy(libraries.LIBRARY, self.libraries / "libtessera_blas.so")
         self.ours = self.libraries / "tessera-blas/libblas.so.3"
         for name in ("alternatives", "admin", "usr"):
@@ -43,6 +44,8 @@ class Switch(libraries.BlasTest):
         self.link = self.folder / "usr/libblas.so.3"
         triplet = subprocess.run(["gcc", "-print-multiarch"], capture_output=True, text=True).stdout.strip()
         self.name = f"libblas.so.3-{triplet}"
+        self.linked = self.folder / "usr/libblas.so"
+        self.linked_name = f"libblas.so-{triplet}"
 
     def alternatives(self, *options):
         subprocess.run([*self.command.split(), *map(str, options)], check=True, capture_output=True)
@@ -62,6 +65,27 @@ class Switch(libraries.BlasTest):
             shutil.copy(real, path)
             self.alternatives("--install", self.link, self.name, path, priority)
         self.assertEqual(self.link.resolve(), self.fast)
+
+    def provide_for_developers(self):
+        """Two packages for developers; the better one brings more along."""
+        self.header, self.archive = self.folder / "usr/cblas.h", self.folder / "usr/libblas.a"
+        for package, priority in (("plain", 10), ("fast", 100)):
+            folder = self.folder / f"{package} dev"
+            folder.mkdir()
+            (folder / "cblas.h").write_text("void cblas_dgemm(int, int, int, int, int, int, double, const double*, int, const double*, int, "
+                                            "double, double*, int);\n")
+            (folder / "libblas.so").symlink_to(self.folder / f"{package}.so.3")
+            along = ["--slave", self.header, "cblas.h", folder / "cblas.h"]
+            if package == "fast":
+                (folder / "libblas.a").touch()
+                along += ["--slave", self.archive, "libblas.a", folder / "libblas.a"]
+            self.alternatives("--install", self.linked, self.linked_name, folder / "libblas.so", priority, *along)
+
+    def developers(self):
+        """Where the library, the header and the archive for developers come from."""
+        def place(link):
+            return os.readlink(os.readlink(link)) if os.path.lexists(link) else None
+        return [place(link) for link in (self.linked, self.header, self.archive)]
 
     def test_on_and_off_again(self):
         self.provide()
@@ -84,6 +108,65 @@ class Switch(libraries.BlasTest):
         self.tessera_blas("unregister")
         self.assertEqual(self.link.resolve(), self.plain)
         self.assertFalse(os.path.lexists(self.ours.parent / "before.so.3"))
+
+    def test_the_link_for_developers_goes_along_and_its_header_stays(self):
+        self.provide()
+        self.provide_for_developers()
+        ours = str(self.ours.parent / "libblas.so")
+        fast, plain = ([str(self.folder / package / file) for file in ("libblas.so", "cblas.h", "libblas.a")]
+                       for package in ("fast dev", "plain dev"))
+        plain[2] = None
+        for chosen in (fast, plain):
+            self.alternatives("--set", self.linked_name, chosen[0])
+            self.tessera_blas("register")
+            self.assertEqual(self.developers(), chosen, "registering must not take over")
+            for _ in range(2):  # twice is once
+                out, _ = self.tessera_blas("on")
+                self.assertEqual(self.developers(), [ours, *chosen[1:]])
+                self.assertEqual(out, f"tessera-blas: {self.link} is Tessera's; behind it: {self.fast}\n"
+                                      f"tessera-blas: {self.linked} is Tessera's; behind it: {chosen[0]}\n")
+                self.assertEqual(self.tessera_blas("status")[0].count("tessera-blas: on: "), 2)
+            for back in ("off", "unregister"):
+                self.tessera_blas("on")
+                self.assertEqual(self.tessera_blas(back)[0].count("\n"), 2)
+                self.assertEqual((self.link.resolve(), self.developers()), (self.fast, chosen))
+                self.assertEqual(self.tessera_blas("status")[0].count("tessera-blas: off: "), 2)
+        self.assertEqual(sorted(f.name for f in self.ours.parent.iterdir()), ["libblas.so", "libblas.so.3"])
+        for name in (self.name, self.linked_name):
+            listed = subprocess.run([*self.command.split(), "--list", name], capture_output=True, text=True).stdout
+            self.assertNotIn(str(self.ours.parent), listed)
+
+    def test_without_a_package_for_developers_there_is_no_link_for_them(self):
+        self.provide()
+        for state in ("register", "on", "status", "off", "unregister"):
+            self.assertEqual(self.tessera_blas(state)[0].count("\n"), 1)
+            self.assertFalse(os.path.lexists(self.linked))
+
+    def test_when_the_last_package_for_developers_goes_so_does_their_link(self):
+        self.provide()
+        self.provide_for_developers()
+        self.tessera_blas("on")
+        for package in ("plain", "fast"):
+            self.alternatives("--remove", self.linked_name, self.folder / f"{package} dev/libblas.so")
+        self.assertTrue(os.path.lexists(self.linked))
+        self.tessera_blas("off")
+        self.assertEqual(self.link.resolve(), self.fast)
+        self.assertFalse(os.path.lexists(self.linked))
+
+    def test_a_program_is_linked_to_it_as_to_any_blas(self):
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if compiler is None:
+            self.skipTest("linking is NOT tested: no C compiler")
+        self.provide()
+        self.provide_for_developers()
+        self.tessera_blas("on")
+        source, program = self.folder / "program.c", self.folder / "program"
+        source.write_text("#include <stdio.h>\n#include <cblas.h>\n#include <tessera/blas.h>\n"
+                          "int main(void) { double a = 3, c; cblas_dgemm(101, 111, 111, 1, 1, 1, 1, &a, 1, &a, 1, 0, &c, 1);\n"
+                          'printf("%g %d\\n", c, tessera_get_num_threads() > 0); return 0; }\n')
+        subprocess.run([compiler, source, "-I", self.linked.parent, "-I", cases.ROOT / "include", "-L", self.linked.parent, "-lblas",
+                        "-o", program], check=True)
+        self.assertEqual(self.run_in(None, [program], LD_LIBRARY_PATH=self.link.parent)[0], "9 1\n")
 
     def test_programs_follow_and_the_rest_goes_to_what_was_there_before(self):
         run = subprocess.run([libraries.PYTHON, "-c", "import numpy"], capture_output=True)

@@ -113,6 +113,8 @@ class Package(unittest.TestCase):
         if "-fsanitize" in flags():
             self.skipTest("NOT tested with a sanitizer: other programs cannot load such a library")
         self.assertIn(f"{self.prefix.resolve()}", run(self.prefix / "bin/tessera-blas", "run", "env"))
+        libraries = next(self.prefix.rglob("tessera-blas/libblas.so.3")).parent
+        self.assertEqual(os.readlink(libraries / "libblas.so"), "libblas.so.3")
 
     def test_the_installed_command_runs_from_its_new_place(self):
         command = self.prefix / "bin/tessera"
