@@ -61,7 +61,9 @@ file(RELATIVE_PATH TESSERA_LIBDIR_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_
 configure_file(${PROJECT_SOURCE_DIR}/scripts/tessera-blas ${PROJECT_BINARY_DIR}/bin/tessera-blas @ONLY)
 
 if(TESSERA_INSTALL)
-  install(TARGETS tessera_blas EXPORT TesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # Apart from tessera::core: a program in C needs none of what that is linked to.
+  install(TARGETS tessera_blas EXPORT TesseraBlasTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT TesseraBlasTargets NAMESPACE tessera:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
   install(TARGETS tessera_libblas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera-blas)
   install(FILES ${PROJECT_SOURCE_DIR}/include/tessera/blas.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
   file(RELATIVE_PATH TESSERA_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

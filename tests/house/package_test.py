@@ -107,6 +107,48 @@ class Package(unittest.TestCase):
         run(cases.options.compiler, *flags().split(), source / "main.cpp", "-o", source / "user", *said.split())
         self.assertIn("Tessera ", run(source / "user", env={"LD_LIBRARY_PATH": str(place.parent)}))
 
+    def test_the_blas_alone_needs_neither_cpp_nor_another_package(self):
+        if not (cases.options.build / "libtessera_blas.so").exists():
+            self.skipTest("the BLAS is not part of this build")
+        without = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("Boost", "PkgConfig", "Threads")]
+        for language, asked in (("C", ""), ("C", "COMPONENTS blas"), ("C", "OPTIONAL_COMPONENTS blas"), ("CXX", "COMPONENTS blas")):
+            with self.subTest(f"{language} {asked}"):
+                scratch = tempfile.TemporaryDirectory()
+                self.addCleanup(scratch.cleanup)
+                source = pathlib.Path(scratch.name)
+                main = "main.c" if language == "C" else "main.cpp"
+                (source / main).write_text('#include <stdio.h>\n#include <tessera/blas.h>\n'
+                                           'int main(void) { puts(tessera_get_config()); return 0; }\n')
+                (source / "CMakeLists.txt").write_text(
+                    f"cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES {language})\n"
+                    f"find_package(Tessera REQUIRED {asked})\nif(TARGET tessera::core)\n  message(FATAL_ERROR unasked)\nendif()\n"
+                    f"add_executable(user {main})\ntarget_link_libraries(user PRIVATE tessera::blas)\n")
+                configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_C_FLAGS={flags()}", *without)
+                run("cmake", "--build", source / "build")
+                self.assertIn("Tessera ", run(source / "build/user"))
+
+    def test_a_project_in_c_that_asks_for_the_core_is_told_what_to_change(self):
+        source = pathlib.Path(self.scratch.name) / "core in c"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES C)\n"
+                                               "find_package(Tessera REQUIRED COMPONENTS core)\n")
+        with self.assertRaisesRegex(AssertionError, r"tessera::core is C\+\+: enable CXX"):
+            configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
+    def test_a_project_in_cpp_that_asks_for_nothing_gets_all(self):
+        blas = (cases.options.build / "libtessera_blas.so").exists()
+        for asked in ("", "OPTIONAL_COMPONENTS blas", "COMPONENTS core"):
+            with self.subTest(asked):
+                scratch = tempfile.TemporaryDirectory()
+                self.addCleanup(scratch.cleanup)
+                source = pathlib.Path(scratch.name)
+                (source / "CMakeLists.txt").write_text(
+                    f"cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES CXX)\nfind_package(Tessera REQUIRED {asked})\n"
+                    "foreach(part core blas)\n  if(TARGET tessera::${part})\n    message(STATUS \"found ${part}\")\n  endif()\n"
+                    "endforeach()\n")
+                said = configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+                self.assertEqual(re.findall("found (core|blas)$", said, re.M), ["core", "blas"] if blas else ["core"])
+
     def test_the_installed_switch_finds_the_installed_blas(self):
         if not (cases.options.build / "libtessera_blas.so").exists():
             self.skipTest("the BLAS is not part of this build")
