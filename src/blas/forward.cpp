@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -52,28 +53,52 @@ constexpr const char* kSystem[] = {
     "libcblas.so.3",
 };
 
-/// A function of a library that is loaded for it, and then stays.
-void* load(const char* library, const char* name) {
+/// A function of a library that is loaded for it, and then stays. Null, with the reason in `why`,
+/// where the library cannot be loaded or is this one.
+void* load(const char* library, const char* name, std::string& why) {
   void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) return nullptr;
+  if (handle == nullptr) {
+    const char* said = dlerror();
+    why = said != nullptr ? said : "it cannot be loaded";
+    return nullptr;
+  }
   LoadedObject object(handle);
-  if (object.is_tessera()) return nullptr;
+  if (object.is_tessera()) {
+    why = "it is Tessera's";
+    return nullptr;
+  }
   void* found = object.find_with_dependencies(name);
   if (found != nullptr) dlopen(library, RTLD_LAZY | RTLD_LOCAL);  // once more: it stays
   return found;
 }
 
-void* from_environment(const char* name) {
+void* load(const char* library, const char* name) {
+  std::string unused;
+  return load(library, name, unused);
+}
+
+/// Null, with `why` saying so in half a sentence, where the variable is set and of no use.
+void* from_environment(const char* name, std::string& why) {
   const char* library = secure_getenv("TESSERA_BLAS_FALLBACK");
   if (library == nullptr || *library == '\0') return nullptr;
-  void* found = load(library, name);
-  static std::atomic<bool> complained = false;
-  if (found == nullptr && !complained.exchange(true)) {
-    const char* why = dlerror();
-    std::fprintf(stderr, "tessera: TESSERA_BLAS_FALLBACK='%s' has no '%s'%s%s\n", library, name,
-                 why != nullptr ? ": " : "", why != nullptr ? why : "");
+  std::string reason;
+  void* found = load(library, name, reason);
+  if (found == nullptr) {
+    why = std::string("TESSERA_BLAS_FALLBACK='") + library + "' has no '" + name + "'";
+    if (!reason.empty()) why += ": " + reason;
   }
   return found;
+}
+
+/// Once for a process: the first name tells.
+void complain(const std::string& why, void* found) {
+  static std::atomic<bool> complained = false;
+  if (complained.exchange(true)) return;
+  Dl_info info;
+  const char* other = dladdr(found, &info) != 0 ? info.dli_fname : "another BLAS";
+  char path[PATH_MAX];  // of an alternative, the library that is chosen
+  if (realpath(other, path) != nullptr) other = path;
+  std::fprintf(stderr, "tessera: %s; going on with '%s'\n", why.c_str(), other);
 }
 
 /// Only from what is a BLAS: others may define a ddot_ for themselves.
@@ -113,7 +138,8 @@ extern "C" {
 /// find the same.
 [[gnu::visibility("hidden"), gnu::used]] void* tessera_blas_find(unsigned number) {
   const char* name = name_of(number);
-  void* found = from_environment(name);
+  std::string why;
+  void* found = from_environment(name, why);
   if (found == nullptr) found = from_before(name);
   if (found == nullptr) found = from_loaded(name);
   if (found == nullptr) found = from_system(name);
@@ -121,10 +147,11 @@ extern "C" {
     std::fprintf(stderr,
                  "tessera: no BLAS for '%s': Tessera multiplies matrices, another BLAS does the "
                  "rest. Install one (Debian: libopenblas0) or name its file in "
-                 "TESSERA_BLAS_FALLBACK\n",
-                 name);
+                 "TESSERA_BLAS_FALLBACK%s%s\n",
+                 name, why.empty() ? "" : "; now ", why.c_str());
     _exit(127);  // as the dynamic linker does for a symbol that is not there
   }
+  if (!why.empty()) complain(why, found);
   __atomic_store_n(&tessera_blas_slots[number], found, __ATOMIC_RELEASE);
   return found;
 }

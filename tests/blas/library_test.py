@@ -129,7 +129,31 @@ print([line.split()[-1] for line in open("/proc/self/maps") if "libblas.so.3" in
         self.assertEqual(said, "")
         out, said = self.call(lines, TESSERA_BLAS_FALLBACK="/not/there.so")
         self.assertEqual(out.splitlines()[0], "25.0")
-        self.assertRegex(said, r"\Atessera: TESSERA_BLAS_FALLBACK='/not/there.so' has no 'cblas_sdot': .*No such file.*\n\Z")
+        self.assertRegex(said, r"\Atessera: TESSERA_BLAS_FALLBACK='/not/there.so' has no 'cblas_sdot': .*No such file.*; "
+                               r"going on with '/.*\.so[.0-9]*'\n\Z")
+        used = re.search("going on with '(.*)'", said)[1]
+        self.assertIn(used, self.call(lines.replace('"libblas.so.3" in line', '".so" in line').replace("[:1]", ""),
+                                      TESSERA_BLAS_FALLBACK="/not/there.so")[0])
+
+    def test_a_fallback_that_lacks_a_name_says_so_once_and_where_it_goes_on(self):
+        folder = libraries.reference()
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if folder is None or compiler is None:
+            self.skipTest("a poor fallback is NOT tested: install libblas3 and a C compiler")
+        with tempfile.TemporaryDirectory() as scratch:
+            source, poor = pathlib.Path(scratch, "poor.c"), pathlib.Path(scratch, "libpoor.so")
+            source.write_text("float cblas_sdot(int n, const float* x, int i, const float* y, int j) { return n + x[0] * i + y[0] * j; }\n")
+            tool(compiler, "-shared", "-fPIC", source, "-o", poor)
+            lines = """
+blas.cblas_sdot.restype = blas.cblas_sasum.restype = blas.cblas_snrm2.restype = ctypes.c_float
+x = (ctypes.c_float * 2)(3, 4)
+print(blas.cblas_sdot(2, x, 1, x, 1), blas.cblas_sasum(2, x, 1), blas.cblas_snrm2(2, x, 1))
+"""
+            # Preloaded behind ours: what it goes on with is known then.
+            there = (folder / "libblas.so.3").resolve()
+            out, said = self.call(lines, TESSERA_BLAS_FALLBACK=poor, LD_PRELOAD=f"{libraries.LIBRARY}:{there}")
+            self.assertEqual(out, "8.0 7.0 5.0\n")
+            self.assertEqual(said, f"tessera: TESSERA_BLAS_FALLBACK='{poor}' has no 'cblas_sasum'; going on with '{there}'\n")
 
     def test_it_does_not_pass_on_to_itself(self):
         for other in FILES:
@@ -139,7 +163,7 @@ x = (ctypes.c_float * 2)(3, 4)
 print(blas.cblas_sdot(2, x, 1, x, 1))
 """, TESSERA_BLAS_FALLBACK=other, LD_PRELOAD=FILES[1])
             self.assertEqual(out, "25.0\n")
-            self.assertIn("has no 'cblas_sdot'", said)
+            self.assertRegex(said, r"\Atessera: .* has no 'cblas_sdot': it is Tessera's; going on with '/.*'\n\Z")
 
     def test_a_handler_anywhere_in_the_program_has_the_word_but_not_that_of_another_blas(self):
         illegal = """
