@@ -10,7 +10,8 @@
                             name for the commands of the document. A ```text block right behind it is its stdout.
                             `fragment` marks one that is no program; `fragment=FILE` must stand in that file as it is.
 
-`<!-- not run: reason -->` in the line before a block leaves it out; such blocks are listed.
+`<!-- not run: reason -->` in the line before a block leaves it out, `<!-- run with NumPy and without a sanitizer: reason -->`
+where one of the two is not so; such blocks are listed. `python3` is one that has NumPy, where there is one.
 """
 import os
 import pathlib
@@ -28,6 +29,22 @@ BLOCK = re.compile(r"^(?P<before>[^\n]*)\n```(?P<kind>console|cpp)(?P<info>[^\n]
                    r"(?:\n```text\n(?P<output>.*?)^```$)?", re.M | re.S)
 
 
+def flags():
+    """The build's own flags: a library built with a sanitizer needs them in the program too."""
+    cache = (cases.options.build / "CMakeCache.txt").read_text()
+    return re.search(r"^CMAKE_CXX_FLAGS:\w+=(.*)$", cache, re.M)[1].split()
+
+
+def numpy_python():
+    """The Python that has NumPy, or None."""
+    done = subprocess.run([cases.ROOT / "scripts/numpy_python"], capture_output=True, text=True)
+    return done.stdout.strip() or None
+
+
+def numpy_unsanitized():
+    return numpy_python() is not None and not any("-fsanitize" in flag for flag in flags())
+
+
 def blocks(text):
     """(line number, kind, info, body, stdout of a program or None, reason not to run or None) of each block."""
     found = list(BLOCK.finditer("\n" + text))
@@ -37,9 +54,10 @@ def blocks(text):
                              "it; what a program prints is a text block behind it")
     for match in found:
         before = match["before"].strip()
-        reason = re.fullmatch(r"<!-- not run: (.+) -->", before)
+        reason = re.fullmatch(r"<!-- (not run|run with NumPy and without a sanitizer): (.+) -->", before)
+        runs = reason is None or (reason[1] != "not run" and numpy_unsanitized())
         number = text.count("\n", 0, match.start("body") - 1)
-        yield number, match["kind"], match["info"].strip(), match["body"], match["output"], reason and reason[1]
+        yield number, match["kind"], match["info"].strip(), match["body"], match["output"], None if runs else reason[2]
 
 
 def commands(body):
@@ -68,12 +86,6 @@ def matches(expected, output):
     return re.fullmatch("".join(pattern), text) is not None
 
 
-def flags():
-    """The build's own flags: a library built with a sanitizer needs them in the program too."""
-    cache = (cases.options.build / "CMakeCache.txt").read_text()
-    return re.search(r"^CMAKE_CXX_FLAGS:\w+=(.*)$", cache, re.M)[1].split()
-
-
 class Documents(unittest.TestCase):
     maxDiff = None
 
@@ -87,8 +99,11 @@ class Documents(unittest.TestCase):
         (folder / "build").mkdir()
         (folder / "build/release").symlink_to(build)
         (folder / "tools").mkdir()
-        (folder / "tools/g++").write_text(f'#!/bin/sh\nexec {shutil.which(cases.options.compiler)} {" ".join(flags())} "$@"\n')
-        (folder / "tools/g++").chmod(0o755)
+        tools = {"g++": f'{shutil.which(cases.options.compiler)} {" ".join(flags())}', "python3": numpy_python()}
+        for name, command in tools.items():
+            if command is not None:
+                (folder / "tools" / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+                (folder / "tools" / name).chmod(0o755)
         env = {**os.environ, "PATH": f"{folder / 'tools'}:{build / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TESSERA_SOURCE": str(cases.ROOT),
                "XDG_STATE_HOME": str(folder / "state")}
         for number, kind, info, body, output, reason in blocks(document.read_text(encoding="utf-8")):
@@ -176,6 +191,13 @@ class Measured(unittest.TestCase):
     def test_the_page_of_performance_shows_the_kept_results(self):
         run = subprocess.run([sys.executable, cases.ROOT / "scripts/performance.py", "--check"], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_speeds_stand_on_the_pages_of_measurements_alone(self):
+        measured = {"benchmarks.md", "ladder.md", "performance.md", "performance-xeon.md"}
+        typed = [f"{document.name}: {line}" for document in [cases.ROOT / "README.md", *(cases.ROOT / "docs").glob("*.md")]
+                 if document.name not in measured for line in document.read_text(encoding="utf-8").splitlines()
+                 if re.search(r"\d\s+[GT]?FLOP/s", line)]
+        self.assertEqual(typed, [], "benchmarks.md is generated: point there")
 
 
 class Index(unittest.TestCase):
