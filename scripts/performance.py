@@ -201,6 +201,42 @@ def more_threads(suites):
             f"{f'. Slower: {names}' if slower else ''}.\n")
 
 
+def side(cell):
+    return int(cell.shape.split("x")[0])
+
+
+# What the library is to reach: suites, which of their cells, the share of the measured peak in %, times the best peer's speed.
+GOALS = (
+    ("f32, squares from 192 on, 1 thread", ("square",), lambda c: c.threads == 1 and side(c) >= 192, 95, 1),
+    ("f32, squares from 256 on, 2 threads", ("square",), lambda c: c.threads == 2 and side(c) >= 256, 94, 1),
+    ("f32, squares 64, 96, 128, 2 threads", ("square",), lambda c: c.threads == 2 and side(c) <= 128, None, 1.15),
+    ("f64, squares", ("f64",), lambda c: side(c) >= 128, 93, 1.03),
+    ("bf16 and i8, squares from 512 on", ("bf16", "int8"), lambda c: side(c) >= 512, 93, 1),
+    ("f32, 1 to 128 rows", ("skinny",), lambda c: side(c) <= 128, None, 1),
+    ("f32, small or long K", ("small_k", "long_k"), lambda c: True, None, 1.05),
+    ("f32, tiny, one call", ("tiny",), lambda c: True, None, 1))
+
+
+def goals(suites):
+    """How many cells reach what they are to reach, and the one that is furthest from it."""
+    def reached(values, goal, text):
+        known = {cell: value for cell, value in values.items() if value}
+        if goal is None or not known:
+            return [""] * 3
+        least = min(known, key=known.get)
+        there = sum(value >= goal for value in known.values())
+        return [text(goal), f"{there} of {len(known)}", f"{text(known[least])} ({least.shape}, {least.dtype}, {least.threads})"]
+
+    rows = []
+    for name, of, wanted, percent, ratio in GOALS:
+        cells = [cell for suite in of for cell in suites.get(suite, ()) if cell.best and wanted(cell)]
+        shares = {cell: None if cell.ours.peak_disturbed else cell.ours.percent for cell in cells}
+        rows.append([name, *reached(shares, percent, lambda share: f"{share:.3g} %"),
+                     *reached({cell: cell.best[1] for cell in cells}, ratio, ratio_number)])
+    return "## Goals\n\n" + table(["cells", "share of peak", "reached by", "least", "times the best peer", "reached by", "least"],
+                                  [row for row in rows if any(row[1:])]) + "\n"
+
+
 def about(documents):
     """Machine, compiler and method, once where all files agree; peers with their set-up."""
     text, contexts = "", [document["context"] for document in documents.values()]
@@ -280,7 +316,7 @@ def generated(folder, name):
     suites = {suite: cells_of(document) for suite, document in documents.items()}
     text, drawn = "\n", None
     if comparable(suites):
-        text += summary(suites) + "\n" + more_threads(suites) + "\n![Every cell of f32](" + name + ".svg)\n\n"
+        text += summary(suites) + "\n" + more_threads(suites) + "\n" + goals(suites) + "![Every cell of f32](" + name + ".svg)\n\n"
         drawn = plot(suites)
     return text + "".join(section(suite, cells, documents[suite]["context"]) for suite, cells in suites.items()) + about(documents) + "\n", drawn
 

@@ -104,7 +104,7 @@ struct Kernels {
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are
   /// One or two rows, a by any strides; b_k is the distance of columns, whose elements lie side by
-  /// side. Resumes nothing.
+  /// side; fetch_k: how many of these ahead are fetched. Resumes nothing.
   static constexpr int kLineRows = 2;
   Micro sweep_lines[kLineRows];
 

@@ -83,18 +83,12 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   }
 }
 
-/// Bytes that a line of B is fetched ahead.
-constexpr index_t kAhead = 768;
-
 /// The same, any A, for a B (K, cols) whose columns are lines of K elements side by side, b_k
 /// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
 /// its own chain. Each line of the cache is read once, at once: lines a power of two apart would
-/// push each other out. What follows is fetched meanwhile: (4096,1,4096), f32, one thread of that
-/// Xeon, without and 256 bytes ahead, ms: 5.2 and 4.8; of that EPYC 256, 512, 768 and 1024 bytes
-/// ahead 2.03, 1.86, 1.82 and 1.90.
+/// push each other out. What follows is fetched meanwhile, fetch_k elements ahead.
 template <class V, int Rows>
 void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
-  constexpr index_t ahead = kAhead / index_t{sizeof(typename V::word)};
   for (int j = 0; j < call.cols; j += V::lanes) {
     const int lines = call.cols - j < V::lanes ? call.cols - j : V::lanes;
     typename V::type acc[Rows];
@@ -110,7 +104,7 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     if constexpr (requires { &V::turn; }) {
       for (; lines == V::lanes && left >= V::lanes; left -= V::lanes, b += V::lanes) {
         typename V::type column[V::lanes];
-        for (int i = 0; i < V::lanes; ++i) __builtin_prefetch(b + i * call.b_k + ahead);
+        for (int i = 0; i < V::lanes; ++i) __builtin_prefetch(b + i * call.b_k + call.fetch_k);
         V::turn(b, call.b_k, column);
         TESSERA_UNROLL
         for (int k = 0; k < V::lanes; ++k) add(column[k]);
