@@ -1,5 +1,5 @@
-// Drawing: see plot.hpp. All coordinates are pixels of a document kWidth wide; y grows downwards. One
-// file: lines, cells and bars share their axes, names and colours.
+// Drawing: see plot.hpp. All coordinates are pixels of a document kWidth wide; y grows downwards.
+// One file: lines, cells and bars share their axes, names and colours.
 #include "plot.hpp"
 
 #include <fmt/format.h>
