@@ -86,16 +86,18 @@ bool rows_meet(index_t step) {
 }
 
 index_t most_in_place(index_t step, const void* data, int threads) {
-  // f32 products of an EPYC (family 25), 2026-11-21, % of peak, packed and not: 384^3 95 and 98,
-  // 512^3 94 and 97, 768^3 95 and 96, 1024^3 95 and 94; vectors that cross lines: 300^3 93 and 97,
-  // 500^3 92 and 95, 700^3 95 and 93. Rows a page apart would meet in the same sets of L2.
+  // Rows a page apart would meet in the same sets of L2.
   if (step % 4096 == 0) return 0;
   const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(data) % 64 == 0;
   // On a Xeon (family 6, L2 of 2 MiB), 2026-11-22, as a multiple of oneDNN's speed: 384^3 1.01 and
   // 0.96, 512^3 1.02 and 0.96, 640^3 0.90 and 0.94, 768^3 0.92 and 1.00. Two threads, GFLOP/s:
   // 512^3 104 and 150.
   if (l3_is_far()) return on_lines ? (threads == 1 ? caches().l2 / 2 : caches().l2 * 3 / 8) : 0;
-  return on_lines ? caches().l2 * 7 / 4 : caches().l2;
+  // f32 on an EPYC (family 26), 2026-11-23, other programs having used the caches, as a multiple of
+  // oneDNN's speed, packed and in place: one thread 700^3 0.96 and 1.00, 768^3 1.02 and 0.99, 896^3
+  // 1.03 and 1.02; two threads 700^3 0.94 and 1.02, 768^3 0.95 and 1.01, 896^3 0.96 and 1.02,
+  // 2000x800x1000 1.06 and 1.04; f64 640^3, of BLIS's, 1.06 and 1.03.
+  return caches().l2 * 7 / 2;
 }
 
 index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow) {
