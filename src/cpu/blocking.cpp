@@ -109,7 +109,7 @@ index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow) {
   // oneDNN's speed, 1536 0.95. A narrow B needs no width: (4096,64,4096) 1.07 and 1.28. A tile unit
   // works through a slab so fast that its sums must be taken up seldom: bf16 2048^3, as a multiple
   // of MKL's speed, kc 128 0.78, 512 0.93.
-  // Nor does it leave room for rows of A where it is deep: two slabs of four vectors, one of them
+  // A narrow B that is deep leaves no room for rows of A: two slabs of four vectors, one of them
   // being fetched, take half of L2. An EPYC (family 26), one thread, kc 1024 and 2048:
   // (4096,64,4096) 1.06 times as fast, (64,64,65536) 1.04.
   // What needs several slabs anyway is cut so that two panels of B have room in L2, one of them
