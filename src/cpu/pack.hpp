@@ -120,9 +120,6 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
   }
 }
 
-/// Vectors across the widest panel.
-constexpr int kMostVectors = 4;
-
 /// See Pack, for words of several elements: Element is a byte or 16 bits. G knows how its words are
 /// made: G::word(elements) of single elements; if G::as_it_lies, they are what lies in memory, or,
 /// if G::maps, G::mapped(words) of it; if G::rows_together, G::rows(p, s_k) of V::lanes lines side
@@ -148,7 +145,7 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
     const bool full = here == width;
     Word* to = dst;
     index_t w = 0, counted = 0;
-    [[maybe_unused]] typename V::type counts[kMostVectors];
+    [[maybe_unused]] typename V::type counts[Kernels<Source, Word, typename V::sum>::kMaxVectors];
     if constexpr (G::as_it_lies) {
       if (full && s_k == 1 && width % V::transposed == 0) {
         for (; w + V::transposed <= whole; w += V::transposed, to += V::transposed * width) {
@@ -166,6 +163,7 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
     }
     if constexpr (G::rows_together) {
       if (s_line == 1 && width % V::lanes == 0) {
+        const index_t begin = w;
         for (auto& count : counts) count = V::zero();
         for (; w < whole; ++w, to += width) {
           int i = 0;
@@ -177,7 +175,7 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
           for (; i < here; ++i) to[i] = word(first + i, w);
           for (; i < width; ++i) to[i] = none;
         }
-        if (full) counted = w;
+        if (full && begin == 0) counted = w;
       }
     }
     for (; w < words; ++w, to += width) {

@@ -428,5 +428,42 @@ TYPED_TEST(Narrow, NanAndInfinityComeOutAndBetaZeroDoesNotReadC) {
   }
 }
 
+/// B(k, j) = line[k + j]: rows and columns both lie side by side.
+template <class In>
+void expect_overlapping_lines_right() {
+  for (const index_t N : {1, 16, 48, 100}) {
+    for (const index_t K : {3, 32, 77, 300}) {
+      constexpr index_t M = 9;
+      std::vector<In> A(static_cast<std::size_t>(M * K)), line(static_cast<std::size_t>(K + N));
+      for (std::size_t i = 0; i < A.size(); ++i) A[i] = static_cast<In>(i * 37 + 11);
+      for (std::size_t i = 0; i < line.size(); ++i) line[i] = static_cast<In>(i * 91 + 5);
+      std::vector<std::int32_t> C(static_cast<std::size_t>(M * N));
+      cpu::gemm<In, std::int32_t>({.M = M,
+                                   .N = N,
+                                   .K = K,
+                                   .A = A.data(),
+                                   .a_row = K,
+                                   .B = line.data(),
+                                   .b_row = 1,
+                                   .b_col = 1,
+                                   .C = C.data(),
+                                   .c_row = N});
+      for (index_t i = 0; i < M; ++i) {
+        for (index_t j = 0; j < N; ++j) {
+          std::int32_t sum = 0;
+          for (index_t k = 0; k < K; ++k)
+            sum += A[static_cast<std::size_t>(i * K + k)] * line[static_cast<std::size_t>(k + j)];
+          ASSERT_EQ(C[static_cast<std::size_t>(i * N + j)], sum) << N << " " << K << " " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST(GemmOfBytes, BothStridesOfBMayBeOne) {
+  expect_overlapping_lines_right<std::int8_t>();
+  expect_overlapping_lines_right<std::uint8_t>();
+}
+
 }  // namespace
 }  // namespace tessera
