@@ -32,20 +32,25 @@ struct MicroTile {
   index_t K;           ///< words
   const Word* a;       ///< (rows, K)
   index_t a_row, a_k;  ///< strides of a; ignored by the packed kernels (1, MR)
-  const Word* b;       ///< (K, cols), columns contiguous
-  index_t b_k;         ///< stride of b along k
-  Sum* c;              ///< (rows, cols), columns contiguous
-  index_t c_row;       ///< stride of c along rows
-  int cols;            ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
+  /// (K, cols), columns contiguous; for `copying` entries the elements of B as they lie in memory
+  const Word* b;
+  index_t b_k;    ///< stride of b along k; for `copying` entries in elements
+  Sum* c;         ///< (rows, cols), columns contiguous
+  index_t c_row;  ///< stride of c along rows
+  int cols;       ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
   const Sum*
       next_c;    ///< where the next micro-tile of C lies, fetched into the cache meanwhile; or null
   bool resume;   ///< take up the sums that c holds, instead of zero
   bool stream;   ///< store past the caches; c is aligned to whole vectors
   int rows = 0;  ///< rows that exist, for kernels of tiles: others have an entry for each
-  Word* copy = nullptr;         ///< where `copying` entries put the rows of b that they use
-  index_t copy_k = 0;           ///< distance of these copies
-  const Word* fetch = nullptr;  ///< rows of b's width that are fetched into L2 meanwhile; or null
-  index_t fetch_k = 0, fetch_rows = 0;  ///< their distance and number, at most K / 4
+  Word* copy = nullptr;  ///< where `copying` entries put the rows of b that they use
+  index_t copy_k = 0;    ///< distance of these copies
+  /// What is fetched into L2 meanwhile, or null: at most K / 4 times as many lines as b has
+  /// vectors, fetch_line bytes apart, each time fetch_k bytes further. Words of one element want 64
+  /// there.
+  const char* fetch = nullptr;
+  index_t fetch_line = 64, fetch_k = 0, fetch_times = 0;
+  const Sum* shifts = nullptr;  ///< for `direct` entries: what Kernels::sum_rows gave
 };
 
 /// The epilogue for columns that lie side by side. The same roundings as finish() in
@@ -60,9 +65,8 @@ struct FinishRow {
 
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
 /// `width` lines and `words` = ceil(K / group) words: panel p at dst + p * width * (words + extra),
-/// its word (i, k) at k * width + i. Lines and elements that are missing are zeros. Where `extra`
-/// is 1, the panel ends with one word for each line: what the microkernel adds to its sums for the
-/// signs that it shifted away.
+/// its word (i, k) at k * width + i. Lines and elements that are missing are zeros. Where there is
+/// a Kernels::sum_rows, a panel of A ends with its sums, in the first of the extra words.
 template <class Source, class Word>
 using Pack = void (*)(Word* dst, int width, const Source* src, index_t lines, index_t K,
                       index_t s_line, index_t s_k);
@@ -77,19 +81,20 @@ struct Kernels {
   using Micro = void (*)(const MicroTile<Word, Sum>&);
 
   const char* isa;
-  int rows;     ///< MR: rows of a full micro-tile and of a packed panel of A
-  int lanes;    ///< sums in one vector
-  int vectors;  ///< NR / lanes
-  int group;    ///< elements in one word
-  int extra;    ///< words that a packed panel has for each line beyond its elements
+  int rows;              ///< MR: rows of a full micro-tile and of a packed panel of A
+  int lanes;             ///< sums in one vector
+  int vectors;           ///< NR / lanes
+  int group;             ///< elements in one word
+  int a_extra, b_extra;  ///< words that a packed panel has for each line beyond its elements
   /// Rows of micro-tiles of kMaxVectors vectors, which `direct` and `edge` have for products of one
   /// panel; 0: none.
   int wide_rows;
 
   Micro packed[kMaxRows][kMaxVectors];  ///< [rows - 1][vectors - 1]; a packed by MR, b full vectors
-  Micro direct[kMaxRows]
-              [kMaxVectors];          ///< a by any strides, b full vectors; null where packed only
-  Micro edge[kMaxRows][kMaxVectors];  ///< a by any strides, b read no further than `cols`
+  /// a by any strides, or, where words are several elements, by rows of words; b full vectors. Null
+  /// where packed only.
+  Micro direct[kMaxRows][kMaxVectors];
+  Micro edge[kMaxRows][kMaxVectors];  ///< a by any strides, b read no further than `cols`; as above
   /// The same as `packed`, of a b that lies as it is, and which is packed by the way; a of the
   /// widest by any strides, as for all of these. Null where packed only.
   Micro copying[kMaxRows][kMaxVectors];
@@ -104,11 +109,14 @@ struct Kernels {
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are
   /// One or two rows, a by any strides; b_k is the distance of columns, whose elements lie side by
-  /// side; fetch_k: how many of these ahead are fetched. Resumes nothing.
+  /// side; fetch_k: how many bytes ahead are fetched. Resumes nothing.
   static constexpr int kLineRows = 2;
   Micro sweep_lines[kLineRows];
 
   Pack<Source, Word> pack_a, pack_b;
+  /// What `direct` entries add to the sums of each row, for signs that packing B has shifted away:
+  /// of rows as they lie, a_row words apart. Null where nothing is added.
+  void (*sum_rows)(Sum* out, const Word* a, index_t rows, index_t words, index_t a_row);
 
   /// c(i, j) = last(alpha * tile(i, j) + beta * c(i, j) + bias) for a micro-tile of sums.
   void (*finish)(const Sum* tile, index_t tile_row, int rows, int cols, Sum* c, index_t c_row,
@@ -137,6 +145,13 @@ struct Kernels {
     return 1 + int{cols > lanes} + int{cols > 2 * lanes} + int{cols > 3 * lanes};
   }
   bool fills_vectors(int cols) const { return (cols & (lanes - 1)) == 0; }
+  /// May microkernels read the words of an A with these strides, in elements, and of a B whose
+  /// columns lie side by side, where they lie?
+  bool reads_a(index_t K, index_t a_row, index_t a_col) const {
+    if (direct[0][0] == nullptr) return false;
+    return group == 1 || (a_col == 1 && a_row % group == 0 && K % group == 0);
+  }
+  bool copies_b(index_t K) const { return copying[0][0] != nullptr && K % group == 0; }
   int sweep_rows() const { return sweeps > 0 ? kSweepRows[sweeps - 1] : 0; }
   /// The entry of `sweep` for so many rows: the first that has them.
   int sweep_entry(int rows_) const {

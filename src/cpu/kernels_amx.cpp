@@ -57,10 +57,10 @@ struct AmxU8 : Amx {
 };
 
 struct Pairs : Words<F32> {
-  static constexpr int group = 2, extra = 0;
+  static constexpr int group = 2;
 };
 struct Quads : Words<I32> {
-  static constexpr int group = 4, extra = 0;
+  static constexpr int group = 4;
 };
 
 }  // namespace

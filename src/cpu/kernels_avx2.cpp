@@ -91,7 +91,7 @@ struct Pairs {
   using word = std::uint32_t;
   using type = __m256i;
   using operand = __m256i;
-  static constexpr int lanes = 8, group = 2, extra = 0;
+  static constexpr int lanes = 8, group = 2;
   static type zero() { return _mm256_setzero_si256(); }
   static type splat(sum x) { return _mm256_set1_epi32(x); }
   static __m256i first(int n) { return lanes_below(n); }

@@ -9,7 +9,9 @@ namespace tessera::cpu {
 namespace {
 
 struct Pairs : Words<F32> {
-  static constexpr int group = 2, extra = 0;
+  using source = BrainBits;
+  static constexpr int group = 2;
+  static operand gather(const source* p, index_t s_k) { return AsTheyLie<source>::rows(p, s_k); }
   static type step(operand x, operand row, type acc) {
     return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(row));
   }

@@ -1,7 +1,7 @@
 // AVX512_VNNI: vpdpbusd multiplies four u8 by four i8 and adds the products to an i32, exactly
-// (modulo 2^32). It wants A unsigned and B signed: a signed A is shifted up by 128, an unsigned B
-// down by 128, and the packed panels end with what the shift changed:
-//   sum (a - 128) b = sum a b - 128 sum b,    sum a (b + 128) = sum a b + 128 sum a.
+// (modulo 2^32). A is read as it lies. The signs of B are flipped while it is packed, so that one
+// is unsigned and one signed, and each row of A adds what that changed:
+//   i8: sum a b = sum a (b + 128) - 128 sum a,    u8: sum a b = sum a (b - 128) + 128 sum a.
 #if defined(__x86_64__)
 #include "vector_avx512.hpp"
 
@@ -9,42 +9,96 @@ namespace tessera::cpu {
 
 namespace {
 
-struct Quads : Words<I32> {
-  static constexpr int group = 4, extra = 1;
-  static type step(operand x, operand row, type acc) { return _mm512_dpbusd_epi32(acc, x, row); }
-  static type as_sums(operand x) { return x; }
-};
-
-/// How an operand is packed: whether its sign bits are flipped, and 128 times which way its sums
-/// count, as A (u8) or as B (i8).
-template <class Source, bool Flip, int Weight, bool IsA>
-struct Pack4 : AsTheyLie<Source> {
+/// B, its signs flipped.
+template <class Source>
+struct Flipped : AsTheyLie<Source> {
   using Base = AsTheyLie<Source>;
-  static constexpr bool maps = Flip;
-  static constexpr std::uint32_t flip = Flip ? 0x80808080u : 0u;
-  static std::uint32_t word(const Source (&part)[4]) { return Base::word(part) ^ flip; }
+  static constexpr bool maps = true;
+  static constexpr std::uint32_t signs = 0x80808080u;
+  static std::uint32_t word(const Source (&part)[4]) { return Base::word(part) ^ signs; }
   static __m512i mapped(__m512i words) {
-    return Flip ? _mm512_xor_si512(words, _mm512_set1_epi32(static_cast<int>(flip))) : words;
+    return _mm512_xor_si512(words, _mm512_set1_epi32(static_cast<int>(signs)));
   }
   static __m512i rows(const Source* p, index_t s_k) { return mapped(Base::rows(p, s_k)); }
-  static __m512i count(__m512i sum, __m512i words) {
-    const __m512i ones = _mm512_set1_epi8(1);
-    if (Weight == 0) return sum;
-    return IsA ? _mm512_dpbusd_epi32(sum, words, ones) : _mm512_dpbusd_epi32(sum, ones, words);
-  }
-  static __m512i weighed(__m512i sum) {
-    return _mm512_mullo_epi32(sum, _mm512_set1_epi32(128 * Weight));
-  }
 };
+
+template <class Source>
+struct Quads : Words<I32> {
+  using source = Source;
+  static constexpr int group = 4;
+  static constexpr bool shifts = true, is_signed = std::is_same_v<Source, std::int8_t>;
+  static type step(operand x, operand row, type acc) {
+    return is_signed ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
+  }
+  static operand gather(const source* p, index_t s_k) { return Flipped<source>::rows(p, s_k); }
+  /// Sums of the elements of A in words.
+  static type count(operand words, type sums) {
+    const operand ones = _mm512_set1_epi8(1);
+    return is_signed ? _mm512_dpbusd_epi32(sums, ones, words)
+                     : _mm512_dpbusd_epi32(sums, words, ones);
+  }
+  static constexpr int weight = is_signed ? -128 : 128;
+};
+
+template <class V>
+typename V::type weighed(const typename V::type (&sums)[4]) {
+  return V::mul(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])), V::splat(V::weight));
+}
+
+/// See Kernels::sum_rows.
+template <class V>
+void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t words,
+              index_t a_row) {
+  for (index_t i = 0; i < rows; ++i, a += a_row) {
+    typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
+    index_t w = 0;
+    for (; w + 4 * V::lanes <= words; w += 4 * V::lanes) {
+      TESSERA_UNROLL
+      for (int n = 0; n < 4; ++n) sums[n] = V::count(V::fetch(a + w + n * V::lanes), sums[n]);
+    }
+    for (; w < words; w += V::lanes) {
+      const int left = static_cast<int>(words - w < V::lanes ? words - w : V::lanes);
+      sums[0] = V::count(V::fetch_first(a + w, V::first(left)), sums[0]);
+    }
+    out[i] = _mm512_reduce_add_epi32(weighed<V>(sums));
+  }
+}
+
+/// See Pack; each panel ends with the same sums.
+template <class V>
+void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_t lines, index_t K,
+            index_t s_line, index_t s_k) {
+  const index_t words = (K + V::group - 1) / V::group;
+  for (index_t line = 0; line < lines; line += width, dst += width * (words + 1)) {
+    const index_t here = lines - line < width ? lines - line : width;
+    pack_groups<V, AsTheyLie<typename V::source>>(dst, width, src + line * s_line, here, K, s_line,
+                                                  s_k);
+    const auto all = V::first(width);
+    typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
+    for (index_t w = 0; w < words; w += 4) {
+      TESSERA_UNROLL
+      for (int n = 0; n < 4; ++n) {
+        if (w + n < words) sums[n] = V::count(V::fetch_first(dst + (w + n) * width, all), sums[n]);
+      }
+    }
+    V::store_first(reinterpret_cast<std::int32_t*>(dst + width * words), all, weighed<V>(sums));
+  }
+}
+
+template <class Source>
+constexpr auto quads_kernels() {
+  using V = Quads<Source>;
+  auto out =
+      make_kernels<V, 8, 3, Source>("avx512 vnni", pack_a<V>, pack_groups<V, Flipped<Source>>);
+  out.a_extra = 1;
+  out.sum_rows = sum_rows<V>;
+  return out;
+}
 
 }  // namespace
 
-constexpr KernelsI8 kAvx512VnniI8 = make_kernels<Quads, 8, 3, std::int8_t>(
-    "avx512 vnni", pack_groups<Quads, Pack4<std::int8_t, true, 0, true>>,
-    pack_groups<Quads, Pack4<std::int8_t, false, -1, false>>);
-constexpr KernelsU8 kAvx512VnniU8 = make_kernels<Quads, 8, 3, std::uint8_t>(
-    "avx512 vnni", pack_groups<Quads, Pack4<std::uint8_t, false, 1, true>>,
-    pack_groups<Quads, Pack4<std::uint8_t, true, 0, false>>);
+constexpr KernelsI8 kAvx512VnniI8 = quads_kernels<std::int8_t>();
+constexpr KernelsU8 kAvx512VnniU8 = quads_kernels<std::uint8_t>();
 
 }  // namespace tessera::cpu
 #endif

@@ -91,17 +91,18 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
   Kernels<Source, typename V::word, typename V::sum> out{};
   out.isa = isa;
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
-  out.group = V::group, out.extra = V::extra;
+  out.group = V::group;
   out.pack_a = pack_a, out.pack_b = pack_b;
   out.finish = finish_rows<V>;
   out.narrow = narrow;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
-    if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+    if constexpr (V::group * sizeof(Source) == sizeof(typename V::word)) {
       out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
-      out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
       out.copying[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
     }
+    if constexpr (sizeof(Source) == sizeof(typename V::word))
+      out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
   };
   if constexpr (sizeof(Source) == sizeof(typename V::word)) {
     using Table = Kernels<Source, typename V::word, typename V::sum>;

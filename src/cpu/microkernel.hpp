@@ -5,6 +5,8 @@
 //   zero splat load load_first store store_first stream add mul fma   on them
 //   V::word, V::group, V::operand   what is multiplied; group elements of K in one word
 //   fetch fetch_first broadcast step(x, row, acc)                             on them
+//   V::source, gather(p, s)         elements of B in memory, whose rows lie s apart, to words
+//   V::shifts                       may be missing: each row adds something; see Kernels::sum_rows
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
 //   V::turn                         may be missing: a square block of all lanes, into registers
 //
@@ -23,9 +25,11 @@ enum class B : char { full, edge, copied };
 template <class V>
 struct Plain : V {
   using word = typename V::sum;
+  using source = word;
   using operand = typename V::type;
-  static constexpr int group = 1, extra = 0;
+  static constexpr int group = 1;
   static operand fetch(const word* p) { return V::load(p); }
+  static operand gather(const source* p, index_t) { return V::load(p); }
   static void keep(word* p, operand row) { V::store(p, row); }
   template <class Mask>
   static operand fetch_first(const word* p, Mask m) {
@@ -68,7 +72,11 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const Word* a[pointers];
   TESSERA_UNROLL
   for (int i = 0; i < pointers; ++i) a[i] = call.a + 3 * i * a_row;
-  const Word* b = call.b;
+  auto* b = [&] {
+    if constexpr (EdgeB == B::copied) return reinterpret_cast<const typename V::source*>(call.b);
+    else return call.b;
+  }();
+  const index_t b_k = EdgeB == B::copied ? V::group * call.b_k : call.b_k;
   [[maybe_unused]] Word* copy = call.copy;
   // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
   // would push it out again (2048^3: 2 % slower).
@@ -83,24 +91,28 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     fetch_next_c.template operator()<2>();
     fetch_at = 64;
   }
-  const Word* next = call.fetch;
-  index_t next_rows = fetches && next != nullptr ? call.fetch_rows : 0;
-  const index_t between = next_rows > 0 ? call.K / next_rows : 0;
+  const char* next = call.fetch;
+  index_t times = fetches && next != nullptr ? call.fetch_times : 0;
+  const index_t between = times > 0 ? call.K / times : 0;
   for (index_t k = call.K;;) {
     index_t stop = k > fetch_at ? fetch_at : 0;
-    if (next_rows > 0) {
+    if (times > 0) {
       TESSERA_UNROLL
-      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next + v * V::lanes, 0, 2);
-      next += call.fetch_k, --next_rows;
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next + v * call.fetch_line, 0, 2);
+      next += call.fetch_k, --times;
       if (stop < k - between) stop = k - between;
     }
     for (; k > stop; --k) {
       typename V::operand row[Vectors];
       TESSERA_UNROLL
       for (int v = 0; v < Vectors; ++v) {
-        row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
-                                                      : V::fetch(b + v * V::lanes);
-        if constexpr (EdgeB == B::copied) V::keep(copy + v * V::lanes, row[v]);
+        if constexpr (EdgeB == B::copied) {
+          row[v] = V::gather(b + v * V::lanes, call.b_k);
+          V::keep(copy + v * V::lanes, row[v]);
+        } else {
+          row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
+                                                        : V::fetch(b + v * V::lanes);
+        }
       }
       if constexpr (EdgeB == B::copied) copy += call.copy_k;
       TESSERA_UNROLL
@@ -111,17 +123,19 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       }
       TESSERA_UNROLL
       for (int i = 0; i < pointers; ++i) a[i] += a_k;
-      b += call.b_k;
+      b += b_k;
     }
     if (!fetches || k == 0) break;
     if (k > fetch_at) continue;
     fetch_next_c.template operator()<3>();
     fetch_at = 0;
   }
-  if constexpr (V::extra > 0) {  // the panels' last words: see Pack
+  if constexpr (requires {
+                  V::shifts;
+                }) {  // at the end of the panel, or elsewhere: see Kernels::sum_rows
     each<Rows, Vectors>([&](int r, int v) {
-      acc[r][v] = V::add(acc[r][v], V::add(V::as_sums(V::broadcast(a[0] + r)),
-                                           V::as_sums(V::fetch(b + v * V::lanes))));
+      const Sum shift = PackedA == A::packed ? static_cast<Sum>(a[0][r]) : call.shifts[r];
+      acc[r][v] = V::add(acc[r][v], V::splat(shift));
     });
   }
   const auto at = [&](int r, int v) { return call.c + r * call.c_row + v * V::lanes; };

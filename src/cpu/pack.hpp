@@ -123,7 +123,7 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
 /// See Pack, for words of several elements: Element is a byte or 16 bits. G knows how its words are
 /// made: G::word(elements) of single elements; if G::as_it_lies, they are what lies in memory, or,
 /// if G::maps, G::mapped(words) of it; if G::rows_together, G::rows(p, s_k) of V::lanes lines side
-/// by side. For extra words, G::count(sum, words) and G::weighed(sum).
+/// by side.
 template <class V, class G>
 void pack_groups(typename V::word* dst, int width, const typename G::source* src, index_t lines,
                  index_t K, index_t s_line, index_t s_k) {
@@ -144,8 +144,7 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
     const int here = static_cast<int>(lines - first < width ? lines - first : width);
     const bool full = here == width;
     Word* to = dst;
-    index_t w = 0, counted = 0;
-    [[maybe_unused]] typename V::type counts[Kernels<Source, Word, typename V::sum>::kMaxVectors];
+    index_t w = 0;
     if constexpr (G::as_it_lies) {
       if (full && s_k == 1 && width % V::transposed == 0) {
         for (; w + V::transposed <= whole; w += V::transposed, to += V::transposed * width) {
@@ -163,34 +162,19 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
     }
     if constexpr (G::rows_together) {
       if (s_line == 1 && width % V::lanes == 0) {
-        const index_t begin = w;
-        for (auto& count : counts) count = V::zero();
         for (; w < whole; ++w, to += width) {
           int i = 0;
-          for (; i + V::lanes <= here; i += V::lanes) {
-            const auto row = G::rows(src + first + i + w * group * s_k, s_k);
-            V::keep(to + i, row);
-            if constexpr (V::extra > 0) counts[i / V::lanes] = G::count(counts[i / V::lanes], row);
-          }
+          for (; i + V::lanes <= here; i += V::lanes)
+            V::keep(to + i, G::rows(src + first + i + w * group * s_k, s_k));
           for (; i < here; ++i) to[i] = word(first + i, w);
           for (; i < width; ++i) to[i] = none;
         }
-        if (full && begin == 0) counted = w;
       }
     }
     for (; w < words; ++w, to += width) {
       for (int i = 0; i < width; ++i) to[i] = i < here ? word(first + i, w) : none;
     }
-    if constexpr (V::extra > 0) {
-      for (int i = 0; i < width; i += V::lanes) {
-        const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
-        auto extra = counted > 0 ? counts[i / V::lanes] : V::zero();
-        for (index_t k = counted; k < words; ++k)
-          extra = G::count(extra, V::fetch_first(dst + k * width + i, mask));
-        V::store_first(reinterpret_cast<typename V::sum*>(to + i), mask, G::weighed(extra));
-      }
-    }
-    dst += width * (words + V::extra);
+    dst += width * words;
   }
 }
 

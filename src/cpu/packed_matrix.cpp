@@ -36,7 +36,7 @@ PackedMatrix<In>::PackedMatrix(const In* B, index_t K, index_t N, index_t b_row,
       kc_ = slab_depth(words, kernels.rows, sizeof(Word));
       nr_ = panel_columns(N, kernels.lanes, kernels.vectors);
       const index_t columns = (N + nr_ - 1) / nr_ * nr_, slabs = (words + kc_ - 1) / kc_;
-      bytes_ = static_cast<std::size_t>((words + slabs * kernels.extra) * columns) * sizeof(Word);
+      bytes_ = static_cast<std::size_t>((words + slabs * kernels.b_extra) * columns) * sizeof(Word);
       void* memory =
           mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED)
@@ -44,7 +44,7 @@ PackedMatrix<In>::PackedMatrix(const In* B, index_t K, index_t N, index_t b_row,
       madvise(memory, bytes_, MADV_HUGEPAGE);
       data_ = memory;
       Word* to = static_cast<Word*>(memory);
-      for (index_t w = 0; w < words; w += kc_, to += (kc_ + kernels.extra) * columns) {
+      for (index_t w = 0; w < words; w += kc_, to += (kc_ + kernels.b_extra) * columns) {
         const index_t k = w * kernels.group, deep = kc_ * kernels.group;
         kernels.pack_b(to, nr_, reinterpret_cast<const Source*>(B + k * b_row), N,
                        K - k < deep ? K - k : deep, b_col, b_row);

@@ -79,6 +79,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         slabs_(ceil_div(words_, blocks_.kc)),
         plain_(is_plain(call)),
         packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
+        reads_a_(kernels.reads_a(call.K, call.a_row, call.a_col)),
         most_cols_(even_part(call.N, kSuperblock, blocks_.nr)),
         share_columns_(round_up(kShareColumns, blocks_.nr)) {
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
@@ -101,7 +102,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       const bool a_passes_once = rows <= mr_ || cols <= blocks_.nr;
       const bool a_stays =
           (a_lies_well || cols <= 2 * blocks_.nr) && !rows_meet(call.a_row * bytes);
-      pack_a_ = !kAsItLies || !(a_passes_once || a_stays);
+      pack_a_ = !reads_a_ || !(a_passes_once || a_stays);
       const bool b_fits =
           b_is_small || blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
       pack_b_ =
@@ -113,7 +114,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                  (2 * blocks_.nr + kFirstRows) * blocks_.kc * static_cast<index_t>(sizeof(Word)) <=
                      caches().l2 * 3 / 4;
     packs_b_ = pack_b_ && packed_b_ == nullptr;
-    fuses_b_ = packs_b_ && kAsItLies && call.b_col == 1 && !l3_is_far() &&
+    fuses_b_ = packs_b_ && kernels.copies_b(call.K) && call.b_col == 1 && !l3_is_far() &&
                (wide_ || cols > 4 * blocks_.nr);
     first_rows_ = round_up(blocks_.stream == Stream::panels ? blocks_.mc
                            : fuses_b_                       ? kFirstRows
@@ -143,10 +144,11 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   bool run() {
     const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, most_cols_);
     const index_t a_panels = ceil_div(rows, kernels_.rows);
-    const index_t depth = blocks_.kc + kernels_.extra;
+    const index_t a_depth = blocks_.kc + kernels_.a_extra;
+    const index_t b_depth = blocks_.kc + kernels_.b_extra;
     const index_t b_shares = ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_);
-    const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * depth) : 0;
-    const std::size_t b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * depth) : 0;
+    const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * a_depth) : 0;
+    const std::size_t b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * b_depth) : 0;
     const index_t sums_rows = blocks_.stream == Stream::sweep ? swept_rows() : rows;
     const std::size_t kept = keeps_sums_ && !sums_in_c_
                                  ? Workspace::rounded(size(sums_rows * sums_row_) * sizeof(Sum))
@@ -161,8 +163,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t b_cols = blocks_.stream == Stream::copied ? blocks_.stream_panels * blocks_.nr
                            : keeps_b_                       ? round_up(blocks_.nc, blocks_.nr)
                                                             : blocks_.nr;
-    const std::size_t a_own = pack_a_ || fuses_b_ ? words(a_rows * depth) : 0;
-    const std::size_t b_own = packs_b_ ? words(b_cols * depth) : 0;
+    const bool uses_a_own = pack_a_ || fuses_b_ || kernels_.sum_rows != nullptr;
+    const std::size_t a_own = uses_a_own ? words(a_rows * a_depth) : 0;
+    const std::size_t b_own = packs_b_ ? words(b_cols * b_depth) : 0;
     const std::size_t total =
         a_slab + b_slab + kept + states + size(call_.threads) * (a_own + b_own);
     if (total == 0) {
@@ -185,7 +188,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
  private:
-  /// Are the operands words already, so that a microkernel may read them where they lie?
+  /// Are the operands words already, so that a microkernel may read them where they lie? A whose
+  /// rows are contiguous can be more often: see Kernels::reads_a.
   static constexpr bool kAsItLies = std::is_same_v<In, Word>;
   /// Of something that is packed once for all threads: see turn().
   using State = std::atomic<std::uint32_t>;
@@ -225,6 +229,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
   static const Source* source(const In* p) { return reinterpret_cast<const Source*>(p); }
+  static const Word* in_words(const In* p) { return reinterpret_cast<const Word*>(p); }
+  /// The distance of rows of an A that lies as it is, in words.
+  index_t a_row() const { return call_.a_row / kernels_.group; }
 
   void run_superblocks() {
     for (i0_ = 0; i0_ < call_.M; i0_ += kSuperblock) {
@@ -311,7 +318,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       if (sums_in_c_) micro.c = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
     }
     micro.K = part.words;
-    micro.a_row = pack_a_ ? 1 : call_.a_row;
+    micro.a_row = pack_a_ ? 1 : a_row();
     micro.a_k = pack_a_ ? kernels_.rows : call_.a_col;
     micro.b_k = pack_b_ ? blocks_.nr : call_.b_row;
     micro.resume = part.slab > 0;
@@ -337,6 +344,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     index_t i, i_end;
     const Word* a;
     bool packed;
+    const Sum* shifts = nullptr;  ///< of rows that are not packed: see Kernels::sum_rows
   };
 
   /// A job's part of B lies in L3 or L2, packed or not. A few panels of A stay in L2 while it
@@ -349,7 +357,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     else find_b(part, shares);
     for (index_t i_end; i < part.i_end; i = i_end) {
       i_end = std::min(part.i_end, i + block_rows());
-      const Block block{i, i_end, block_of_a(worker, part, i, i_end), pack_a_};
+      const Block block = block_of_a(worker, part, i, i_end);
       for (index_t s = 0; s < count; ++s)
         multiply_share(part, block, s, shares[s], nullptr, s + 1 < count ? shares[s + 1] : nullptr);
     }
@@ -358,12 +366,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// Where the shares of a part of B begin that nobody has to pack.
   void find_b(const Part& part, const Word** shares) const {
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
-    const index_t depth = part.words + kernels_.extra;
+    const index_t depth = part.words + kernels_.b_extra;
     for (index_t s = 0; s < count; ++s) {
       const index_t j = j0_ + part.j + s * share_columns_;
       if (packed_b_ != nullptr) {
         shares[s] = packed_b_ + j * depth +
-                    part.slab * (blocks_.kc + kernels_.extra) * round_up(call_.N, blocks_.nr);
+                    part.slab * (blocks_.kc + kernels_.b_extra) * round_up(call_.N, blocks_.nr);
       } else if constexpr (kAsItLies) {
         shares[s] = call_.B + part.k0 * call_.b_row + j;
       }
@@ -376,7 +384,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   index_t run_first_block(int worker, const Part& part, const Word** shares) {
     const index_t i_end = std::min(part.i_end, part.i + first_rows_);
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
-    const index_t depth = part.words + kernels_.extra;
+    const index_t depth = part.words + kernels_.b_extra;
     State* const states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
     const auto is_packed = [&](const State& state) {
       return state.load(std::memory_order_acquire) == turn(part.slab);
@@ -385,10 +393,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     // left where it lies for rows that find B packed: 1.02 times as fast.
     const bool packs_a = fuses_b_ && !wide_ && !pack_a_ &&
                          !(share_b_ && std::all_of(states, states + count, is_packed));
-    const Block block{part.i, i_end,
-                      packs_a ? pack_block(own_a(worker), part, part.i, i_end)
-                              : block_of_a(worker, part, part.i, i_end),
-                      packs_a || pack_a_};
+    const Block block =
+        packs_a ? Block{part.i, i_end, pack_block(own_a(worker), part, part.i, i_end), true}
+                : block_of_a(worker, part, part.i, i_end);
     for (index_t n = 0; n < count; ++n) {
       const index_t s = share_b_ ? (n + worker * count / call_.threads) % count : n;
       const index_t at = s * share_columns_ * depth;
@@ -426,8 +433,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const int mr = mr_, nr = blocks_.nr;
     const index_t first = part.j + s * share_columns_;
     const index_t end = std::min(part.j_end, first + share_columns_);
-    const index_t depth = pack_b_ ? part.words + kernels_.extra : 1;  // of a column of B
-    const index_t a_step = block.packed ? part.words + kernels_.extra : call_.a_row;  // of a row
+    const index_t depth = pack_b_ ? part.words + kernels_.b_extra : 1;  // of a column of B
+    const index_t a_step = block.packed ? part.words + kernels_.a_extra : a_row();  // of a row
     alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
     auto micro = micro_tile(part, temporary);
     if (block.packed) micro.a_row = 1, micro.a_k = kernels_.rows;
@@ -443,6 +450,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         micro.rows = static_cast<int>(std::min<index_t>(mr, block.i_end - i));
         micro.a = block.a + (i - block.i) * a_step;
         micro.b = b + panel;
+        if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
         micro.c = in_place ? sums + i * micro.c_row + j : sums;
         micro.next_c = stream_c_ || !in_place || !fetches ? nullptr
                        : i + mr < block.i_end             ? micro.c + mr * micro.c_row
@@ -452,21 +460,20 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         if (copies || (wide_ && !pack_b_)) {
           fetch_next_b(micro, part, block, i, j);
         } else if (fetches_b_ && copy == nullptr) {
-          fetch_share(micro, part, block, i, j + nr < end ? micro.b + nr * depth : next_share, nr,
-                      part.words);
+          fetch_share(micro, part, block, i, j + nr < end ? micro.b + nr * depth : next_share,
+                      index_t{nr} * sizeof(Word), part.words);
         }
         if (fetches && copy == nullptr)
           fetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
-        if constexpr (kAsItLies) {
-          if (copies && i == block.i) {
-            auto first_rows = micro;
-            first_rows.b = call_.B + part.k0 * call_.b_row + j0_ + j, first_rows.b_k = call_.b_row;
-            first_rows.copy = copy + panel, first_rows.copy_k = nr;
-            multiply(first_rows, part, block.packed, i, j);
-            continue;
-          }
+        if (copies && i == block.i) {
+          auto first_rows = micro;
+          first_rows.b = in_words(call_.B + part.k0 * call_.b_row + j0_ + j);
+          first_rows.b_k = call_.b_row;
+          first_rows.copy = copy + panel, first_rows.copy_k = nr;
+          multiply(first_rows, part, block.packed, i, j);
+        } else {
+          multiply(micro, part, block.packed, i, j);
         }
-        multiply(micro, part, block.packed, i, j);
       }
     }
   }
@@ -475,24 +482,33 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// right, or, where no other rows come first, of the next slab.
   void fetch_next_b(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
                     index_t j) const {
-    if constexpr (kAsItLies) {
-      const bool wraps = j + blocks_.nr >= part.j_end;
-      const index_t k0 = wraps ? part.k0 + part.k : part.k0;
-      const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
-      const index_t rows = ends ? 0 : std::min(blocks_.kc, call_.K - k0);
-      fetch_share(micro, part, block, i,
-                  call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + blocks_.nr), call_.b_row,
-                  rows);
+    const bool wraps = j + blocks_.nr >= part.j_end;
+    const index_t k0 = wraps ? part.k0 + part.k : part.k0;
+    const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
+    const index_t rows = ends ? 0 : std::min(blocks_.kc * kernels_.group, call_.K - k0);
+    const In* panel = call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + blocks_.nr);
+    constexpr auto bytes = static_cast<index_t>(sizeof(In));
+    const index_t step = call_.b_row * bytes;
+    if (const index_t width = blocks_.nr * bytes; width > 64) {
+      fetch_share(micro, part, block, i, panel, step, rows);
+    } else {  // some rows at a time, of each the line that the panel before has not read
+      const int vectors = kernels_.vectors_of(micro.cols);
+      fetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + width - 1,
+                  step * vectors, rows / vectors);
+      micro.fetch_line = step;
     }
   }
-  /// A micro-tile at row i of a block fetches its share of the rows of a panel, `step` words apart.
+  /// A micro-tile at row i of a block fetches its share of the rows of a panel, `step` bytes apart.
   void fetch_share(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
-                   const Word* panel, index_t step, index_t rows) const {
+                   const void* panel, index_t step, index_t rows) const {
     const index_t tiles = ceil_div(block.i_end - block.i, mr_), tile = (i - block.i) / mr_;
     const index_t row = tile * rows / tiles;
-    micro.fetch_rows = std::min((tile + 1) * rows / tiles - row, part.words / 4);
+    micro.fetch_times = std::min((tile + 1) * rows / tiles - row, part.words / 4);
     micro.fetch_k = step;
-    micro.fetch = micro.fetch_rows <= 0 || panel == nullptr ? nullptr : panel + row * step;
+    micro.fetch_line = 64;
+    micro.fetch = micro.fetch_times <= 0 || panel == nullptr
+                      ? nullptr
+                      : static_cast<const char*>(panel) + row * step;
   }
 
   /// Few rows: B passes by once, is packed in blocks of few rows and many columns, and meets all of
@@ -502,7 +518,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const int mr = mr_, nr = blocks_.nr;
     Word* const a = own_a(worker);
     Word* const packed_b = own_b(worker);
-    const index_t a_panel = mr * (part.words + kernels_.extra);
+    const index_t a_panel = mr * (part.words + kernels_.a_extra);
     const index_t a_panels = ceil_div(part.i_end - part.i, mr);
     kernels_.pack_a(a, mr, source(call_.A + (i0_ + part.i) * call_.a_row + part.k0 * call_.a_col),
                     part.i_end - part.i, part.k, call_.a_row, call_.a_col);
@@ -518,7 +534,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       const index_t share = fetch.lines / (ceil_div(j1 - j0, nr) * a_panels) + 1;
       for (index_t j = j0; j < j1; j += nr) {
         micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
-        micro.b = packed_b + (j - j0) * (part.words + kernels_.extra);
+        micro.b = packed_b + (j - j0) * (part.words + kernels_.b_extra);
         micro.a = a;
         for (index_t i = part.i; i < part.i_end; i += mr, micro.a += a_panel) {
           micro.c = in_place ? sums + i * micro.c_row + j : sums;
@@ -547,7 +563,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       if (lines) {
         micro.a = a, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
         micro.b_k = call_.b_col;
-        micro.fetch_k = (call_.threads == 1 ? kAheadAlone : kAhead) / index_t{sizeof(Word)};
+        micro.fetch_k = call_.threads == 1 ? kAheadAlone : kAhead;
         kernels_.sweep_lines[rows - 1](micro);
       } else {
         Word* const panels = own_a(worker);
@@ -620,8 +636,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     };
     if (share_a_ &&
         a_states_[i0 / kernels_.rows].load(std::memory_order_relaxed) == turn(part.slab)) {
-      const index_t depth = part.words + kernels_.extra;
-      fetch(a_slab_ + i0 * (blocks_.kc + kernels_.extra) + (i - i0) * depth, depth * kernels_.rows);
+      const index_t depth = part.words + kernels_.a_extra;
+      fetch(a_slab_ + i0 * (blocks_.kc + kernels_.a_extra) + (i - i0) * depth,
+            depth * kernels_.rows);
     } else if (call_.a_col == 1) {
       const In* from = call_.A + (i0_ + i) * call_.a_row + part.k0;
       for (int r = 0; r < kernels_.rows; ++r) fetch(from + r * call_.a_row, part.k);
@@ -645,17 +662,20 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// B's shares are. All panels of a block are packed at once, because a line of a transposed A
   /// goes through several: 1024^3, f32, as a multiple of oneDNN's speed on a Xeon, one by one and
   /// at once: TN 0.96 and 0.99, TT 0.94 and 0.98; on two threads TN 0.94 and 0.98.
-  const Word* block_of_a(int worker, const Part& part, index_t i0, index_t i1) {
-    if constexpr (kAsItLies) {
-      if (!pack_a_) return call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col;
+  Block block_of_a(int worker, const Part& part, index_t i0, index_t i1) {
+    if (!pack_a_) {
+      const Word* a = in_words(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col);
+      if (kernels_.sum_rows == nullptr) return {i0, i1, a, false};
+      Sum* const shifts = reinterpret_cast<Sum*>(own_a(worker));
+      kernels_.sum_rows(shifts, a, i1 - i0, part.words, a_row());
+      return {i0, i1, a, false, shifts};
     }
-    if (!share_a_) return pack_block(own_a(worker), part, i0, i1);
-    Word* shared = a_slab_ + i0 * (blocks_.kc + kernels_.extra);
+    if (!share_a_) return {i0, i1, pack_block(own_a(worker), part, i0, i1), true};
+    Word* shared = a_slab_ + i0 * (blocks_.kc + kernels_.a_extra);
     State& state = a_states_[i0 / kernels_.rows];
     if (begins(state, part.slab)) pack_block(shared, part, i0, i1), ends(state, part.slab);
-    return state.load(std::memory_order_acquire) == turn(part.slab)
-               ? shared
-               : pack_block(own_a(worker), part, i0, i1);
+    const bool is_there = state.load(std::memory_order_acquire) == turn(part.slab);
+    return {i0, i1, is_there ? shared : pack_block(own_a(worker), part, i0, i1), true};
   }
   const Word* pack_block(Word* to, const Part& part, index_t i0, index_t i1) const {
     kernels_.pack_a(to, kernels_.rows,
@@ -675,6 +695,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const index_t slabs_;
   const bool plain_;             ///< C = the sums, side by side: microkernels store straight to it
   const Word* const packed_b_;   ///< all of B, where the caller has packed it
+  const bool reads_a_;           ///< can microkernels read A where it lies?
   const index_t most_cols_;      ///< of a superblock, whole panels
   const index_t share_columns_;  ///< columns of B in a share, whole panels
   bool pack_a_, pack_b_, stream_c_ = false;

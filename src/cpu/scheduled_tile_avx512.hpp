@@ -185,9 +185,8 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
                : [a_row] "r"(a_row), [a_row3] "r"(a_row3), TESSERA_OPERANDS                     \
                : TESSERA_CLOBBERED)
   if constexpr (in_panel) {
-    const T* next = call.fetch != nullptr ? call.fetch : call.b;
-    index_t next_row = call.fetch != nullptr ? call.fetch_k * bytes : 0;
-    index_t next_rows = call.fetch_rows;
+    const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
+    index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_rows = call.fetch_times;
     T* copy = call.copy;
     if constexpr (HowB == B::copied) {
       if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY);

@@ -86,7 +86,7 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
 /// The same, any A, for a B (K, cols) whose columns are lines of K elements side by side, b_k
 /// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
 /// its own chain. Each line of the cache is read once, at once: lines a power of two apart would
-/// push each other out. What follows is fetched meanwhile, fetch_k elements ahead.
+/// push each other out. What follows is fetched meanwhile, fetch_k bytes ahead.
 template <class V, int Rows>
 void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   for (int j = 0; j < call.cols; j += V::lanes) {
@@ -104,7 +104,8 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     if constexpr (requires { &V::turn; }) {
       for (; lines == V::lanes && left >= V::lanes; left -= V::lanes, b += V::lanes) {
         typename V::type column[V::lanes];
-        for (int i = 0; i < V::lanes; ++i) __builtin_prefetch(b + i * call.b_k + call.fetch_k);
+        for (int i = 0; i < V::lanes; ++i)
+          __builtin_prefetch(reinterpret_cast<const char*>(b + i * call.b_k) + call.fetch_k);
         V::turn(b, call.b_k, column);
         TESSERA_UNROLL
         for (int k = 0; k < V::lanes; ++k) add(column[k]);

@@ -141,7 +141,7 @@ constexpr Kernels<typename G::source, std::uint32_t, typename V::sum> make_tile_
   Kernels<typename G::source, std::uint32_t, typename V::sum> out{};
   out.isa = isa;
   out.rows = 2 * kTile, out.lanes = kTile, out.vectors = 2;
-  out.group = V::group, out.extra = kTileExtra;
+  out.group = V::group, out.a_extra = out.b_extra = kTileExtra;
   for (auto& entry : out.packed) {
     entry[0] = tile_kernel<Unit, 1, typename V::sum>;
     entry[1] = tile_kernel<Unit, 2, typename V::sum>;

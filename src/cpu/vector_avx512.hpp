@@ -157,7 +157,11 @@ struct Words : Base {
   using operand = __m512i;
   static operand fetch(const word* p) { return _mm512_loadu_si512(p); }
   static operand fetch_first(const word* p, __mmask16 m) { return _mm512_maskz_loadu_epi32(m, p); }
-  static operand broadcast(const word* p) { return _mm512_set1_epi32(static_cast<int>(*p)); }
+  static operand broadcast(const word* p) {  // of an A as it lies, on any address
+    std::int32_t x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return _mm512_set1_epi32(x);
+  }
   static void keep(word* p, operand x) { _mm512_storeu_si512(p, x); }
   static void transpose(word* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);

@@ -71,7 +71,7 @@ struct PortablePairs : PortableBase<std::int32_t, Lanes> {
   using word = std::uint32_t;
   using Unsigned = PortableBase<std::uint32_t, Lanes>;
   using operand = typename Unsigned::type;
-  static constexpr int group = 2, extra = 0;
+  static constexpr int group = 2;
   static operand fetch(const word* p) { return Unsigned::load(p); }
   static operand fetch_first(const word* p, int n) { return Unsigned::load_first(p, n); }
   static operand broadcast(const word* p) { return Unsigned::splat(*p); }

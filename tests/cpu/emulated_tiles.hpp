@@ -134,7 +134,7 @@ struct ByteTiles : Tiles {
 template <class T, int Group>
 struct TileWords : cpu::PortableBase<T, 4> {
   using word = std::uint32_t;
-  static constexpr int group = Group, extra = 0;
+  static constexpr int group = Group;
 };
 
 /// Words as they lie in memory, one by one.

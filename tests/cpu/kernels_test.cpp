@@ -136,7 +136,10 @@ class Bench {
     MicroTile<T, T> it{K, a,     a_row,     a_k, b,           b_step,
                        c, c_row, tile.cols, c,   tile.resume, tile.stream};
     it.copy = copy_to_, it.copy_k = b_width;
-    if (copy_to_ != nullptr && K >= 4) it.fetch = b, it.fetch_k = b_step, it.fetch_rows = K / 4;
+    if (copy_to_ != nullptr && K >= 4) {
+      it.fetch = reinterpret_cast<const char*>(b), it.fetch_times = K / 4;
+      it.fetch_k = b_step * static_cast<index_t>(sizeof(T));
+    }
     micro(it);
     const auto& expected = tile.resume ? chains_.resumed : chains_.zero_up;
     for (index_t i = 0; i < size; ++i) {

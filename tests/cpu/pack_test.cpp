@@ -179,12 +179,13 @@ template <class Pack, class Table, class Value, class Part>
 void expect_words(const Table& table, Pack pack, Value value, Part part) {
   using Word = std::uint32_t;
   const int group = table.group, bits = 32 / group;
-  const auto words = [&](index_t K) { return (K + group - 1) / group + table.extra; };
+  const int extra = pack == table.pack_a ? table.a_extra : table.b_extra;
+  const auto words = [&](index_t K) { return (K + group - 1) / group + extra; };
   const auto check = [&](const Word* dst, index_t width, index_t panels, index_t lines,
                          index_t K) -> std::string {
     const Layout layout = panel_layout(width, lines, words(K));
     for (index_t line = 0; line < width * panels; ++line) {
-      for (index_t w = 0; w < words(K) - table.extra; ++w) {
+      for (index_t w = 0; w < words(K) - extra; ++w) {
         Word want = 0;
         for (int g = 0; g < group; ++g) {
           const index_t k = w * group + g;
@@ -239,8 +240,8 @@ TEST(Pack, QuadsOfBytesLieInWordsShiftedToTheSignsThatTheInstructionWants) {
   const auto flipped = [](auto x) {
     return static_cast<std::uint32_t>(static_cast<std::uint8_t>(x)) ^ 0x80u;
   };
-  expect_words(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_a, byte<std::int8_t>, flipped);
-  expect_words(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_b, byte<std::int8_t>, as_it_is);
+  expect_words(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_a, byte<std::int8_t>, as_it_is);
+  expect_words(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_b, byte<std::int8_t>, flipped);
   expect_words(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_a, byte<std::uint8_t>, as_it_is);
   expect_words(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_b, byte<std::uint8_t>, flipped);
 }

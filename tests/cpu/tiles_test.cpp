@@ -121,7 +121,7 @@ std::string entry(const Table& table, const Data<In>& data, int rows, int cols, 
   using Sum = typename Data<In>::Sum;
   constexpr index_t c_row = 37;
   const int width = (cols + table.lanes - 1) / table.lanes * table.lanes;
-  const index_t words = (data.K + table.group - 1) / table.group, depth = words + table.extra;
+  const index_t words = (data.K + table.group - 1) / table.group, depth = words + table.b_extra;
   static const BetweenPages<std::uint32_t> a_place(1 << 14), b_place(1 << 14);
   static const BetweenPages<Sum> c_place(32 * c_row);
   std::uint32_t* a = a_place.place(table.rows * depth, Against::page_behind);
