@@ -239,6 +239,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         rows_ = std::min(kSuperblock, call_.M - i0_);
         cols_ = std::min(most_cols_, call_.N - j0_);
         down_ = ceil_div(rows_, blocks_.mc), across_ = ceil_div(cols_, blocks_.nc);
+        evens_out_ = down_ > 3 * call_.threads;
+        if (evens_out_ && across_ % call_.threads != 0)
+          down_ = std::min(round_up(down_, call_.threads), ceil_div(rows_, mr_));
         jobs_ = down_ * across_;
         ranges_ =
             share_a_ ? 1 : static_cast<int>(std::min<index_t>({call_.threads, jobs_, kMostRanges}));
@@ -293,13 +296,20 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     part.words = std::min(blocks_.kc, words_ - w0);
     part.k0 = w0 * kernels_.group;
     part.k = std::min(part.words * kernels_.group, call_.K - part.k0);
-    part.i = job % down_ * blocks_.mc;
-    part.i_end = std::min(rows_, part.i + blocks_.mc);
+    const index_t at = job % down_;
+    part.i = job_row(at);
+    part.i_end = std::min(rows_, job_row(at + 1));
     part.j = job / down_ * blocks_.nc;
     part.j_end = std::min(cols_, part.j + blocks_.nc);
     if (sweeps()) run_sweep(worker, part);
     else if (blocks_.stream == Stream::copied) run_streaming(worker, part);
     else run_packed(worker, part);
+  }
+
+  /// The first row of the jobs in one line: equal parts, where there are many for each thread. Few
+  /// leave the rest to the last: helpers come later than the caller, who has the first.
+  index_t job_row(index_t at) const {
+    return evens_out_ ? ceil_div(rows_, mr_) * at / down_ * mr_ : at * blocks_.mc;
   }
 
   /// What one run of a job works on: rows, columns (within the superblock) and a slab of K.
@@ -715,6 +725,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   index_t own_step_ = 0;
   index_t i0_ = 0, j0_ = 0, rows_ = 0, cols_ = 0;  // the superblock
   index_t down_ = 0, across_ = 0, jobs_ = 0, superblocks_done_ = 0;
+  bool evens_out_ = false;  ///< see job_row
   struct alignas(64) Next {
     std::atomic<index_t> job;
   };
