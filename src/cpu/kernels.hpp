@@ -50,6 +50,9 @@ struct MicroTile {
   /// there.
   const char* fetch = nullptr;
   index_t fetch_line = 64, fetch_k = 0, fetch_times = 0;
+  /// Fetched besides, as often: rows of A, row_bytes of each, row_step bytes apart; or null.
+  const char* fetch_a = nullptr;
+  index_t row_step = 0, row_bytes = 0;
   const Sum* shifts = nullptr;  ///< for `direct` entries: what Kernels::sum_rows gave
 };
 

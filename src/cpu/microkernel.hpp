@@ -94,12 +94,20 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const char* next = call.fetch;
   index_t times = fetches && next != nullptr ? call.fetch_times : 0;
   const index_t between = times > 0 ? call.K / times : 0;
+  const char* next_a = call.fetch_a;
+  index_t in_row = 0;
   for (index_t k = call.K;;) {
     index_t stop = k > fetch_at ? fetch_at : 0;
     if (times > 0) {
       TESSERA_UNROLL
       for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next + v * call.fetch_line, 0, 2);
       next += call.fetch_k, --times;
+      if (next_a != nullptr) {
+        TESSERA_UNROLL
+        for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next_a + in_row + v * 64, 0, 2);
+        in_row += Vectors * 64;
+        if (in_row >= call.row_bytes) in_row = 0, next_a += call.row_step;
+      }
       if (stop < k - between) stop = k - between;
     }
     for (; k > stop; --k) {

@@ -473,6 +473,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
           fetch_share(micro, part, block, i, j + nr < end ? micro.b + nr * depth : next_share,
                       index_t{nr} * sizeof(Word), part.words);
         }
+        if (wide_ && !pack_b_) fetch_next_rows(micro, part, i);
         if (fetches && copy == nullptr)
           fetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
         if (copies && i == block.i) {
@@ -507,6 +508,17 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                   step * vectors, rows / vectors);
       micro.fetch_line = step;
     }
+  }
+  /// Each element of A is read once, where it lies: a micro-tile fetches the rows of the next one.
+  void fetch_next_rows(MicroTile<Word, Sum>& micro, const Part& part, index_t i) const {
+    const bool wraps = i + mr_ >= part.i_end;
+    const index_t k0 = wraps ? part.k0 + part.k : part.k0;
+    if (k0 >= call_.K) return;
+    constexpr auto bytes = static_cast<index_t>(sizeof(In));
+    micro.fetch_a = reinterpret_cast<const char*>(
+        call_.A + (i0_ + (wraps ? part.i : i + mr_)) * call_.a_row + k0);
+    micro.row_step = call_.a_row * bytes;
+    micro.row_bytes = std::min(part.k, call_.K - k0) * bytes;
   }
   /// A micro-tile at row i of a block fetches its share of the rows of a panel, `step` bytes apart.
   void fetch_share(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
