@@ -92,16 +92,19 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     fetch_at = 64;
   }
   const char* next = call.fetch;
-  index_t times = fetches && next != nullptr ? call.fetch_times : 0;
+  index_t times = fetches ? call.fetch_times : 0;
   const index_t between = times > 0 ? call.K / times : 0;
-  const char* next_a = call.fetch_a;
+  const char* next_a = call.fetch_rows;
   index_t in_row = 0;
   for (index_t k = call.K;;) {
     index_t stop = k > fetch_at ? fetch_at : 0;
     if (times > 0) {
-      TESSERA_UNROLL
-      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next + v * call.fetch_line, 0, 2);
-      next += call.fetch_k, --times;
+      --times;
+      if (next != nullptr) {
+        TESSERA_UNROLL
+        for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next + v * call.fetch_line, 0, 2);
+        next += call.fetch_k;
+      }
       if (next_a != nullptr) {
         TESSERA_UNROLL
         for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next_a + in_row + v * 64, 0, 2);

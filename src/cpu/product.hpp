@@ -458,6 +458,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       if (copy != nullptr && !copies) pack_panels_of_b(copy + panel, part, j, j + micro.cols);
       for (index_t i = block.i; i < block.i_end; i += mr) {
         micro.rows = static_cast<int>(std::min<index_t>(mr, block.i_end - i));
+        micro.fetch = micro.fetch_rows = nullptr, micro.fetch_times = 0;
         micro.a = block.a + (i - block.i) * a_step;
         micro.b = b + panel;
         if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
@@ -515,10 +516,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t k0 = wraps ? part.k0 + part.k : part.k0;
     if (k0 >= call_.K) return;
     constexpr auto bytes = static_cast<index_t>(sizeof(In));
-    micro.fetch_a = reinterpret_cast<const char*>(
+    micro.fetch_rows = reinterpret_cast<const char*>(
         call_.A + (i0_ + (wraps ? part.i : i + mr_)) * call_.a_row + k0);
     micro.row_step = call_.a_row * bytes;
     micro.row_bytes = std::min(part.k, call_.K - k0) * bytes;
+    const index_t times = ceil_div(mr_ * micro.row_bytes, 64 * kernels_.vectors_of(micro.cols));
+    if (micro.fetch == nullptr) micro.fetch_times = std::min(times, part.words / 4);
   }
   /// A micro-tile at row i of a block fetches its share of the rows of a panel, `step` bytes apart.
   void fetch_share(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
@@ -528,9 +531,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     micro.fetch_times = std::min((tile + 1) * rows / tiles - row, part.words / 4);
     micro.fetch_k = step;
     micro.fetch_line = 64;
-    micro.fetch = micro.fetch_times <= 0 || panel == nullptr
-                      ? nullptr
-                      : static_cast<const char*>(panel) + row * step;
+    if (panel == nullptr || micro.fetch_times <= 0) micro.fetch_times = 0;
+    else micro.fetch = static_cast<const char*>(panel) + row * step;
   }
 
   /// Few rows: B passes by once, is packed in blocks of few rows and many columns, and meets all of
