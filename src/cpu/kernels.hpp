@@ -46,13 +46,13 @@ struct MicroTile {
   Word* copy = nullptr;  ///< where `copying` entries put the rows of b that they use
   index_t copy_k = 0;    ///< distance of these copies
   /// So many times, at most K / 4, as many lines as b has vectors are fetched into L2 meanwhile, of
-  /// what is not null here: fetch_line bytes apart, each time fetch_k bytes further; and, by
-  /// micro-tiles of an a that lies as it is, row_bytes of rows that are row_step bytes apart.
+  /// what is not null here: fetch_line bytes apart, each time fetch_k bytes further; and, where a
+  /// lies as it is, row_bytes of as many rows, a_row apart.
   index_t fetch_times = 0;
   const char* fetch = nullptr;
   index_t fetch_line = 64, fetch_k = 0;
   const char* fetch_rows = nullptr;
-  index_t row_step = 0, row_bytes = 0;
+  index_t row_bytes = 0;
   const Sum* shifts = nullptr;  ///< for `direct` entries: what Kernels::sum_rows gave
 };
 

@@ -94,8 +94,8 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const char* next = call.fetch;
   index_t times = fetches ? call.fetch_times : 0;
   const index_t between = times > 0 ? call.K / times : 0;
-  const char* next_a = call.fetch_rows;
-  index_t in_row = 0;
+  const char* next_a = PackedA == A::packed ? nullptr : call.fetch_rows;
+  index_t in_row = 0, rows_left = Rows;
   for (index_t k = call.K;;) {
     index_t stop = k > fetch_at ? fetch_at : 0;
     if (times > 0) {
@@ -109,7 +109,10 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
         TESSERA_UNROLL
         for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next_a + in_row + v * 64, 0, 2);
         in_row += Vectors * 64;
-        if (in_row >= call.row_bytes) in_row = 0, next_a += call.row_step;
+        if (in_row >= call.row_bytes) {
+          in_row = 0, next_a += a_row * index_t{sizeof(Word)};
+          if (--rows_left == 0) next_a = nullptr;
+        }
       }
       if (stop < k - between) stop = k - between;
     }

@@ -451,6 +451,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
     const bool fetches = part.words >= kFetchDepth;
+    const index_t panels = ceil_div(part.j_end - part.j, nr);
+    const bool fetches_rows =
+        fetches && !block.packed && call_.a_col == 1 && panels <= (call_.threads == 1 ? 4 : 1);
     for (index_t j = first; j < end; j += nr) {
       micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
       const index_t panel = packs_b_ && !keeps_b_ ? 0 : (j - first) * depth;
@@ -474,8 +477,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
           fetch_share(micro, part, block, i, j + nr < end ? micro.b + nr * depth : next_share,
                       index_t{nr} * sizeof(Word), part.words);
         }
-        if (wide_ && !pack_b_) fetch_next_rows(micro, part, i);
-        if (fetches && copy == nullptr)
+        if (fetches_rows && micro.cols > kernels_.lanes)
+          fetch_next_rows(micro, part, block, i, j, panels);
+        else if (fetches && copy == nullptr)
           fetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
         if (copies && i == block.i) {
           auto first_rows = micro;
@@ -510,17 +514,23 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       micro.fetch_line = step;
     }
   }
-  /// Each element of A is read once, where it lies: a micro-tile fetches the rows of the next one.
-  void fetch_next_rows(MicroTile<Word, Sum>& micro, const Part& part, index_t i) const {
-    const bool wraps = i + mr_ >= part.i_end;
-    const index_t k0 = wraps ? part.k0 + part.k : part.k0;
-    if (k0 >= call_.K) return;
-    constexpr auto bytes = static_cast<index_t>(sizeof(In));
-    micro.fetch_rows = reinterpret_cast<const char*>(
-        call_.A + (i0_ + (wraps ? part.i : i + mr_)) * call_.a_row + k0);
-    micro.row_step = call_.a_row * bytes;
-    micro.row_bytes = std::min(part.k, call_.K - k0) * bytes;
-    const index_t times = ceil_div(mr_ * micro.row_bytes, 64 * kernels_.vectors_of(micro.cols));
+  /// Few panels: a micro-tile (i, j) fetches, while it multiplies, the rows of A that come next,
+  /// where they lie: those of the next micro-tile, where one panel is all of B, else its share of
+  /// those of the next block.
+  void fetch_next_rows(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
+                       index_t j, index_t panels) const {
+    const bool is_all = panels == 1;
+    index_t row = i + (is_all ? mr_ : block.i_end - block.i), k0 = part.k0;
+    if ((is_all ? row : block.i_end) >= part.i_end) {  // of the next slab, where it is mine
+      row = is_all ? part.i : part.i + (i - block.i), k0 += part.k;
+      if (share_a_ || share_b_ || k0 >= call_.K) return;
+    }
+    const index_t bytes = std::min(part.k, call_.K - k0) * static_cast<index_t>(sizeof(In));
+    const index_t begin = (j - part.j) / blocks_.nr * bytes / panels / 64 * 64;
+    micro.fetch_rows =
+        reinterpret_cast<const char*>(call_.A + (i0_ + row) * call_.a_row + k0) + begin;
+    micro.row_bytes = std::min(bytes - begin, ceil_div(bytes, panels) + 63);
+    const index_t times = mr_ * micro.row_bytes / (64 * kernels_.vectors_of(micro.cols));
     if (micro.fetch == nullptr) micro.fetch_times = std::min(times, part.words / 4);
   }
   /// A micro-tile at row i of a block fetches its share of the rows of a panel, `step` bytes apart.

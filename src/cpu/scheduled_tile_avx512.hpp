@@ -43,8 +43,23 @@ namespace {
   "vmovu" P " %%zmm" #b1 ", 64(%[copy])\n\t" \
   "vmovu" P " %%zmm" #b2 ", 128(%[copy])\n\t" \
   "add $192, %[copy]\n\t"
-/// FETCH: what follows four steps: nothing, or a row of what comes next; after the last the same one.
+/// FETCH: what follows four steps: nothing; a row of what comes next, after the last the same one;
+/// or, each fourth time, a line of each row of A that comes next.
 #define TESSERA_FETCH_NOTHING
+#define TESSERA_FETCH_LINES \
+  "test $3, %[fours]\n\t" \
+  "jnz 8f\n\t" \
+  "prefetcht1 (%[next])\n\t" \
+  "prefetcht1 (%[next],%[a_row])\n\t" \
+  "prefetcht1 (%[next],%[a_row],2)\n\t" \
+  "prefetcht1 (%[next],%[a_row3])\n\t" \
+  "prefetcht1 (%[next4])\n\t" \
+  "prefetcht1 (%[next4],%[a_row])\n\t" \
+  "prefetcht1 (%[next4],%[a_row],2)\n\t" \
+  "prefetcht1 (%[next4],%[a_row3])\n\t" \
+  "add %[next_step], %[next]\n\t" \
+  "add %[next_step], %[next4]\n" \
+  "8:\n\t"
 #define TESSERA_FETCH_ROW \
   "prefetcht1 (%[next])\n\t" \
   "prefetcht1 64(%[next])\n\t" \
@@ -109,7 +124,7 @@ namespace {
   "lea (%[b],%[b_row],2), %[b]\n\t" \
   "test %[fours], %[fours]\n\t" \
   "jz 4f\n\t" \
-  ".p2align 4\n" \
+  ".p2align 6\n" \
   "3:\n\t" \
   TESSERA_STEP(P, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 1, 3, 4, 5, KEEP) \
   TESSERA_STEP(P, S, AT, E, 2, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 3, 3, 4, 5, KEEP) \
@@ -178,12 +193,12 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row), [next_rows] "+r"(next_rows), \
         [copy] "+r"(copy), TESSERA_RESULTS:TESSERA_OPERANDS                                     \
       : TESSERA_CLOBBERED)
-#define TESSERA_ROWS_TILE(P, S, E)                                                              \
-  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, \
-                            TESSERA_FETCH_NOTHING)                                              \
-               : [a] "+r"(a), [a4] "+r"(a4), TESSERA_RESULTS                                    \
-               : [a_row] "r"(a_row), [a_row3] "r"(a_row3), TESSERA_OPERANDS                     \
-               : TESSERA_CLOBBERED)
+#define TESSERA_ROWS_TILE(P, S, E, FETCH)                                                      \
+  asm volatile(                                                                                \
+      TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, FETCH)  \
+      : [a] "+r"(a), [a4] "+r"(a4), [next] "+r"(next), [next4] "+r"(next4), TESSERA_RESULTS    \
+      : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS \
+      : TESSERA_CLOBBERED)
   if constexpr (in_panel) {
     const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
     index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_rows = call.fetch_times;
@@ -198,8 +213,16 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   } else {
     const T* a4 = a + 4 * call.a_row;
     const index_t a_row = call.a_row * bytes, a_row3 = 3 * a_row;
-    if constexpr (sizeof(T) == 4) TESSERA_ROWS_TILE("ps", "ss", "4");
-    else TESSERA_ROWS_TILE("pd", "sd", "8");
+    const char *next = call.fetch_rows, *next4 = next + (next == nullptr ? 0 : 4 * a_row);
+    const index_t times = fours < 8 ? 1 : fours / 4;
+    const index_t next_step = (call.row_bytes + times - 1) / times;
+    if (next == nullptr) {
+      if constexpr (sizeof(T) == 4) TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING);
+      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING);
+    } else {
+      if constexpr (sizeof(T) == 4) TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_LINES);
+      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_LINES);
+    }
   }
 }
 
