@@ -54,7 +54,7 @@ enum class Stream : char { none, sweep, panels, copied, lines };
 struct Blocking {
   index_t kc;             ///< depth of a slab: a panel of A (MR,kc) is about as large as L1
   index_t nc;             ///< columns of a job: its part of B (kc,nc) stays in L3
-  index_t mc;             ///< rows of a job
+  index_t mc;             ///< rows of a job, at most
   int nr;                 ///< columns of a panel of B, whole vectors
   bool shares_b = true;   ///< what one thread has packed of B others use too
   Stream stream;          ///< few rows: A stays in L1 and B passes by

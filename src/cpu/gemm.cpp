@@ -97,10 +97,8 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, 
     const Word* panel = static_cast<const Word*>(packed->data()) +
                         first / slab * (slab + kernels.b_extra) * round_up(call.N, nr) +
                         j * (slab_words + kernels.b_extra) + (w - first) * nr;
-    // The extra words belong to the whole panel: they are added once, behind its last piece.
-    const bool ends = w + deep == first + slab_words;
-    std::copy_n(panel, (deep + (ends ? kernels.b_extra : 0)) * nr, b);
-    if (!ends) std::fill_n(b + deep * nr, index_t{kernels.b_extra} * nr, Word{});
+    std::copy_n(panel, deep * nr, b);
+    std::fill_n(b + deep * nr, index_t{kernels.b_extra} * nr, Word{});
   };
   for (index_t i = 0; i < call.M; i += kernels.rows) {
     const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
@@ -108,7 +106,8 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, 
       const int cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
       const int vectors = kernels.vectors_of(cols);
       for (index_t w = 0, deep; w < words; w += deep) {
-        deep = std::min({kShortPanel - kernels.a_extra, slab - w % slab, words - w});
+        deep = std::min(
+            {kShortPanel - std::max(kernels.a_extra, kernels.b_extra), slab - w % slab, words - w});
         const index_t k = w * kernels.group;
         kernels.pack_a(a, kernels.rows, A + i * call.a_row + k * call.a_col, rows,
                        std::min(deep * kernels.group, call.K - k), call.a_row, call.a_col);

@@ -45,14 +45,17 @@ struct MicroTile {
   int rows = 0;  ///< rows that exist, for kernels of tiles: others have an entry for each
   Word* copy = nullptr;  ///< where `copying` entries put the rows of b that they use
   index_t copy_k = 0;    ///< distance of these copies
-  /// So many times, at most K / 4, as many lines as b has vectors are fetched into L2 meanwhile, of
-  /// what is not null here: fetch_line bytes apart, each time fetch_k bytes further; and, where a
-  /// lies as it is, row_bytes of as many rows, a_row apart.
+  /// What is fetched into L2 meanwhile, little by little. Of B, where not null: fetch_times, at
+  /// most K / 4, as many lines as b has vectors, fetch_line bytes apart, each time fetch_k bytes
+  /// further.
   index_t fetch_times = 0;
   const char* fetch = nullptr;
   index_t fetch_line = 64, fetch_k = 0;
-  const char* fetch_rows = nullptr;
-  index_t row_bytes = 0;
+  /// Where a lies as it is, and this is not null, as often: a part of as many rows as the
+  /// micro-tile has, a_row apart. What is scheduled by hand fetches one or the other: A for such an
+  /// a.
+  const char* fetch_a = nullptr;
+  index_t fetch_a_bytes = 0;
   const Sum* shifts = nullptr;  ///< for `direct` entries: what Kernels::sum_rows gave
 };
 
@@ -69,7 +72,7 @@ struct FinishRow {
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
 /// `width` lines and `words` = ceil(K / group) words: panel p at dst + p * width * (words + extra),
 /// its word (i, k) at k * width + i. Lines and elements that are missing are zeros. Where there is
-/// a Kernels::sum_rows, a panel of A ends with its sums, in the first of the extra words.
+/// a Kernels::sum_rows, a panel of A ends with its sums, in its extra words.
 template <class Source, class Word>
 using Pack = void (*)(Word* dst, int width, const Source* src, index_t lines, index_t K,
                       index_t s_line, index_t s_k);
@@ -97,7 +100,8 @@ struct Kernels {
   /// a by any strides, or, where words are several elements, by rows of words; b full vectors. Null
   /// where packed only.
   Micro direct[kMaxRows][kMaxVectors];
-  Micro edge[kMaxRows][kMaxVectors];  ///< a by any strides, b read no further than `cols`; as above
+  /// a by any strides, b read no further than `cols`; null where words are no elements.
+  Micro edge[kMaxRows][kMaxVectors];
   /// The same as `packed`, of a b that lies as it is, and which is packed by the way; a of the
   /// widest by any strides, as for all of these. Null where packed only.
   Micro copying[kMaxRows][kMaxVectors];
@@ -148,12 +152,12 @@ struct Kernels {
     return 1 + int{cols > lanes} + int{cols > 2 * lanes} + int{cols > 3 * lanes};
   }
   bool fills_vectors(int cols) const { return (cols & (lanes - 1)) == 0; }
-  /// May microkernels read the words of an A with these strides, in elements, and of a B whose
-  /// columns lie side by side, where they lie?
+  /// May microkernels read an A with these strides, in elements, where it lies?
   bool reads_a(index_t K, index_t a_row, index_t a_col) const {
     if (direct[0][0] == nullptr) return false;
     return group == 1 || (a_col == 1 && a_row % group == 0 && K % group == 0);
   }
+  /// May they pack a B whose columns lie side by side by the way?
   bool copies_b(index_t K) const { return copying[0][0] != nullptr && K % group == 0; }
   int sweep_rows() const { return sweeps > 0 ? kSweepRows[sweeps - 1] : 0; }
   /// The entry of `sweep` for so many rows: the first that has them.

@@ -73,15 +73,19 @@ void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_
     const index_t here = lines - line < width ? lines - line : width;
     pack_groups<V, AsTheyLie<typename V::source>>(dst, width, src + line * s_line, here, K, s_line,
                                                   s_k);
-    const auto all = V::first(width);
-    typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
-    for (index_t w = 0; w < words; w += 4) {
-      TESSERA_UNROLL
-      for (int n = 0; n < 4; ++n) {
-        if (w + n < words) sums[n] = V::count(V::fetch_first(dst + (w + n) * width, all), sums[n]);
+    for (int i = 0; i < width; i += V::lanes) {
+      const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
+      typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
+      for (index_t w = 0; w < words; w += 4) {
+        TESSERA_UNROLL
+        for (int n = 0; n < 4; ++n) {
+          if (w + n < words)
+            sums[n] = V::count(V::fetch_first(dst + (w + n) * width + i, mask), sums[n]);
+        }
       }
+      V::store_first(reinterpret_cast<std::int32_t*>(dst + width * words + i), mask,
+                     weighed<V>(sums));
     }
-    V::store_first(reinterpret_cast<std::int32_t*>(dst + width * words), all, weighed<V>(sums));
   }
 }
 

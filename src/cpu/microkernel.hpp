@@ -5,8 +5,9 @@
 //   zero splat load load_first store store_first stream add mul fma   on them
 //   V::word, V::group, V::operand   what is multiplied; group elements of K in one word
 //   fetch fetch_first broadcast step(x, row, acc)                             on them
-//   V::source, gather(p, s)         elements of B in memory, whose rows lie s apart, to words
-//   V::shifts                       may be missing: each row adds something; see Kernels::sum_rows
+//   V::source, gather(p, s)         may be missing: elements of B, whose rows lie s apart, to words
+//   V::shifts                       may be missing: each row adds a sum that the panel of A ends
+//                                   with, or that `shifts` has; see Kernels::sum_rows
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
 //   V::turn                         may be missing: a square block of all lanes, into registers
 //
@@ -50,6 +51,37 @@ template <int Rows, int Vectors, class Body>
   }
 }
 
+/// What a micro-tile fetches meanwhile, now and then: see MicroTile.
+template <int Rows, int Vectors>
+struct Ahead {
+  index_t times = 0, between = 0;  ///< how often, and after how many steps
+  const char *b = nullptr, *a = nullptr;
+  index_t b_line = 0, b_step = 0, a_row = 0, a_bytes = 0, in_row = 0, rows = Rows;
+
+  /// a_row in bytes; 0: A is packed, and none of it is fetched.
+  template <class Call>
+  [[gnu::always_inline]] void begin(const Call& call, index_t row) {
+    times = call.fetch_times, between = times > 0 ? call.K / times : 0;
+    b = call.fetch, b_line = call.fetch_line, b_step = call.fetch_k;
+    a = row == 0 ? nullptr : call.fetch_a, a_row = row, a_bytes = call.fetch_a_bytes;
+  }
+  [[gnu::always_inline]] void fetch() {
+    --times;
+    if (b != nullptr) {
+      TESSERA_UNROLL
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(b + v * b_line, 0, 2);
+      b += b_step;
+    }
+    if (a == nullptr) return;
+    TESSERA_UNROLL
+    for (int v = 0; v < Vectors; ++v) __builtin_prefetch(a + in_row + v * 64, 0, 2);
+    in_row += Vectors * 64;
+    if (in_row < a_bytes) return;
+    in_row = 0, a += a_row;
+    if (--rows == 0) a = nullptr;
+  }
+};
+
 template <class V, int MR, int Rows, int Vectors, A PackedA, B EdgeB>
 void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
@@ -91,30 +123,13 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     fetch_next_c.template operator()<2>();
     fetch_at = 64;
   }
-  const char* next = call.fetch;
-  index_t times = fetches ? call.fetch_times : 0;
-  const index_t between = times > 0 ? call.K / times : 0;
-  const char* next_a = PackedA == A::packed ? nullptr : call.fetch_rows;
-  index_t in_row = 0, rows_left = Rows;
+  Ahead<Rows, Vectors> ahead;
+  if (fetches) ahead.begin(call, PackedA == A::packed ? 0 : a_row * index_t{sizeof(Word)});
   for (index_t k = call.K;;) {
     index_t stop = k > fetch_at ? fetch_at : 0;
-    if (times > 0) {
-      --times;
-      if (next != nullptr) {
-        TESSERA_UNROLL
-        for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next + v * call.fetch_line, 0, 2);
-        next += call.fetch_k;
-      }
-      if (next_a != nullptr) {
-        TESSERA_UNROLL
-        for (int v = 0; v < Vectors; ++v) __builtin_prefetch(next_a + in_row + v * 64, 0, 2);
-        in_row += Vectors * 64;
-        if (in_row >= call.row_bytes) {
-          in_row = 0, next_a += a_row * index_t{sizeof(Word)};
-          if (--rows_left == 0) next_a = nullptr;
-        }
-      }
-      if (stop < k - between) stop = k - between;
+    if (ahead.times > 0) {
+      ahead.fetch();
+      if (stop < k - ahead.between) stop = k - ahead.between;
     }
     for (; k > stop; --k) {
       typename V::operand row[Vectors];
@@ -144,9 +159,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     fetch_next_c.template operator()<3>();
     fetch_at = 0;
   }
-  if constexpr (requires {
-                  V::shifts;
-                }) {  // at the end of the panel, or elsewhere: see Kernels::sum_rows
+  if constexpr (requires { V::shifts; }) {
     each<Rows, Vectors>([&](int r, int v) {
       const Sum shift = PackedA == A::packed ? static_cast<Sum>(a[0][r]) : call.shifts[r];
       acc[r][v] = V::add(acc[r][v], V::splat(shift));

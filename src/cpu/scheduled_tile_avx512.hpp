@@ -44,10 +44,10 @@ namespace {
   "vmovu" P " %%zmm" #b2 ", 128(%[copy])\n\t" \
   "add $192, %[copy]\n\t"
 /// FETCH: what follows four steps: nothing; a row of what comes next, after the last the same one;
-/// or, each fourth time, a line of each row of A that comes next.
+/// or, each time that `fours` is a multiple of `rarely` + 1, a line of each row of A that comes next.
 #define TESSERA_FETCH_NOTHING
 #define TESSERA_FETCH_LINES \
-  "test $3, %[fours]\n\t" \
+  "test %[rarely], %[fours]\n\t" \
   "jnz 8f\n\t" \
   "prefetcht1 (%[next])\n\t" \
   "prefetcht1 (%[next],%[a_row])\n\t" \
@@ -65,8 +65,8 @@ namespace {
   "prefetcht1 64(%[next])\n\t" \
   "prefetcht1 128(%[next])\n\t" \
   "add %[next_row], %[next]\n\t" \
-  "sub $1, %[next_rows]\n\t" \
-  "cmovz %[next_rows], %[next_row]\n\t"
+  "sub $1, %[next_times]\n\t" \
+  "cmovz %[next_times], %[next_row]\n\t"
 #define TESSERA_MULTIPLY(P, a, b0, b1, b2, c0, c1, c2) \
   "vfmadd231" P " %%zmm" #b0 ", %%zmm" #a ", %%zmm" #c0 "\n\t" \
   "vfmadd231" P " %%zmm" #b1 ", %%zmm" #a ", %%zmm" #c1 "\n\t" \
@@ -96,10 +96,10 @@ namespace {
   "vpxord %%zmm" #c1 ", %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
   "vpxord %%zmm" #c2 ", %%zmm" #c2 ", %%zmm" #c2 "\n\t"
 #define TESSERA_LOAD(P, c0, c1, c2) \
-  "vmovu" P " (%[from]), %%zmm" #c0 "\n\t" \
-  "vmovu" P " 64(%[from]), %%zmm" #c1 "\n\t" \
-  "vmovu" P " 128(%[from]), %%zmm" #c2 "%{%[mask]%}%{z%}\n\t" \
-  "add %[c_row], %[from]\n\t"
+  "vmovu" P " (%[c]), %%zmm" #c0 "\n\t" \
+  "vmovu" P " 64(%[c]), %%zmm" #c1 "\n\t" \
+  "vmovu" P " 128(%[c]), %%zmm" #c2 "%{%[mask]%}%{z%}\n\t" \
+  "add %[c_row], %[c]\n\t"
 #define TESSERA_STORE(P, c0, c1, c2) \
   "vmovu" P " %%zmm" #c0 ", (%[c])\n\t" \
   "vmovu" P " %%zmm" #c1 ", 64(%[c])\n\t" \
@@ -108,9 +108,10 @@ namespace {
 #define TESSERA_ROWS_OF_C(WHAT, P) \
   WHAT(P, 8, 16, 24) WHAT(P, 9, 17, 25) WHAT(P, 10, 18, 26) WHAT(P, 11, 19, 27) \
   WHAT(P, 12, 20, 28) WHAT(P, 13, 21, 29) WHAT(P, 14, 22, 30) WHAT(P, 15, 23, 31)
-/// ADVANCE: moves a, and a4, by so many steps. From 6 on, `last` is 0 or 1.
+/// c begins as where sums are taken up, or null. ADVANCE: moves a, and a4, by so many steps. From 6
+/// on, `last` is 0 or 1.
 #define TESSERA_TILE(P, S, AT, E, ADVANCE, KEEP, FETCH) \
-  "test %[from], %[from]\n\t" \
+  "test %[c], %[c]\n\t" \
   "jnz 1f\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_ZERO, P) \
   "jmp 2f\n" \
@@ -150,6 +151,7 @@ namespace {
   TESSERA_NUMBER(S, AT, E, 6, 0, 0) TESSERA_NUMBER(S, AT, E, 7, 1, 0) \
   TESSERA_LAST(P, S, AT, E, 0, 0, 1, 2) \
   "7:\n\t" \
+  "mov %[to], %[c]\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_STORE, P)
 #define TESSERA_ALONG_PANEL(E, steps) "add $8*" E "*" steps ", %[a]\n\t"
 #define TESSERA_ALONG_ROWS(E, steps) \
@@ -172,36 +174,36 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     });
   }
   constexpr auto bytes = index_t{sizeof(T)};
-  const T *a = call.a, *b = call.b, *from = call.resume ? call.c : nullptr;
-  T* c = call.c;
+  const T *a = call.a, *b = call.b;
+  T *const to = call.c, *c = call.resume ? to : nullptr;
   const index_t b_row = call.b_k * bytes, b_row3 = 3 * b_row, c_row = call.c_row * bytes;
   index_t fours = call.K < 2 ? 0 : (call.K - 2) / 4;  // each loads two steps ahead
   index_t last = call.K - 4 * fours;
   const auto mask = V::first(call.cols - (vectors - 1) * V::lanes);
-#define TESSERA_RESULTS \
-  [b] "+r"(b), [from] "+r"(from), [c] "+r"(c), [fours] "+r"(fours), [last] "+r"(last)
+#define TESSERA_RESULTS [b] "+r"(b), [c] "+r"(c), [fours] "+r"(fours), [last] "+r"(last)
 #define TESSERA_OPERANDS \
-  [b_row] "r"(b_row), [b_row3] "r"(b_row3), [c_row] "r"(c_row), [mask] "Yk"(mask)
+  [b_row] "r"(b_row), [b_row3] "r"(b_row3), [c_row] "r"(c_row), [to] "m"(to), [mask] "Yk"(mask)
 #define TESSERA_CLOBBERED                                                                         \
   "memory", "cc", "zmm0", "zmm1", "zmm2", "zmm3", "zmm4", "zmm5", "zmm6", "zmm7", "zmm8", "zmm9", \
       "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15", "zmm16", "zmm17", "zmm18", "zmm19",   \
       "zmm20", "zmm21", "zmm22", "zmm23", "zmm24", "zmm25", "zmm26", "zmm27", "zmm28", "zmm29",   \
       "zmm30", "zmm31"
-#define TESSERA_PANEL_TILE(P, S, E, KEEP)                                                       \
-  asm volatile(                                                                                 \
-      TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP, TESSERA_FETCH_ROW)     \
-      : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row), [next_rows] "+r"(next_rows), \
-        [copy] "+r"(copy), TESSERA_RESULTS:TESSERA_OPERANDS                                     \
+#define TESSERA_PANEL_TILE(P, S, E, KEEP)                                                         \
+  asm volatile(                                                                                   \
+      TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP, TESSERA_FETCH_ROW)       \
+      : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row), [next_times] "+r"(next_times), \
+        [copy] "+r"(copy), TESSERA_RESULTS:TESSERA_OPERANDS                                       \
       : TESSERA_CLOBBERED)
-#define TESSERA_ROWS_TILE(P, S, E, FETCH)                                                      \
-  asm volatile(                                                                                \
-      TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, FETCH)  \
-      : [a] "+r"(a), [a4] "+r"(a4), [next] "+r"(next), [next4] "+r"(next4), TESSERA_RESULTS    \
-      : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS \
+#define TESSERA_ROWS_TILE(P, S, E, FETCH)                                                     \
+  asm volatile(                                                                               \
+      TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, FETCH) \
+      : [a] "+r"(a), [a4] "+r"(a4), [next] "+r"(next), [next4] "+r"(next4), TESSERA_RESULTS   \
+      : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step),                 \
+        [rarely] "n"(kSteps / 4 - 1), TESSERA_OPERANDS                                        \
       : TESSERA_CLOBBERED)
   if constexpr (in_panel) {
     const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
-    index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_rows = call.fetch_times;
+    index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_times = call.fetch_times;
     T* copy = call.copy;
     if constexpr (HowB == B::copied) {
       if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY);
@@ -213,9 +215,10 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   } else {
     const T* a4 = a + 4 * call.a_row;
     const index_t a_row = call.a_row * bytes, a_row3 = 3 * a_row;
-    const char *next = call.fetch_rows, *next4 = next + (next == nullptr ? 0 : 4 * a_row);
-    const index_t times = fours < 8 ? 1 : fours / 4;
-    const index_t next_step = (call.row_bytes + times - 1) / times;
+    const char *next = call.fetch_a, *next4 = next + (next == nullptr ? 0 : 4 * a_row);
+    constexpr index_t kSteps = 64 / bytes;  // of a line
+    const index_t times = fours < kSteps / 2 ? 1 : fours / (kSteps / 4);
+    const index_t next_step = (call.fetch_a_bytes + times - 1) / times;
     if (next == nullptr) {
       if constexpr (sizeof(T) == 4) TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING);
       else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING);

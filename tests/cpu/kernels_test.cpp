@@ -136,6 +136,10 @@ class Bench {
     MicroTile<T, T> it{K, a,     a_row,     a_k, b,           b_step,
                        c, c_row, tile.cols, c,   tile.resume, tile.stream};
     it.copy = copy_to_, it.copy_k = b_width;
+    if (K >= 16) {  // anything may be fetched
+      it.fetch_a = reinterpret_cast<const char*>(a), it.fetch_times = K / 16;
+      it.fetch_a_bytes = K * static_cast<index_t>(sizeof(T)) / 2;
+    }
     if (copy_to_ != nullptr && K >= 4) {
       it.fetch = reinterpret_cast<const char*>(b), it.fetch_times = K / 4;
       it.fetch_k = b_step * static_cast<index_t>(sizeof(T));
@@ -211,7 +215,7 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
   for (const auto* table : runnable_tables<T>()) {
     ASSERT_LE(table->rows, kRows);
     ASSERT_LE(table->one_panel(), kCols);
-    for (const index_t K : {0, 1, 2, 3, 4, 5, 6, 7, 100}) {
+    for (const index_t K : {0, 1, 2, 3, 4, 5, 6, 7, 34, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
       for (int rows = 1; rows <= table->rows; ++rows) {

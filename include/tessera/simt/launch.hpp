@@ -60,15 +60,22 @@ constexpr int declared_warp() {
   }
 }
 
+/// How many times as large frames get where a sanitizer puts red zones around what is in them.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr std::size_t kFrameGrowth = 4;
+#else
+inline constexpr std::size_t kFrameGrowth = 1;
+#endif
+
 /// The stack that a kernel declares for each of its threads, or the usual one.
 template <class Kernel>
 constexpr std::size_t declared_stack() {
   if constexpr (requires { Kernel::stack_bytes; }) {
     static_assert(Kernel::stack_bytes >= kStackBytes && Kernel::stack_bytes <= kMaxStackBytes,
                   "a kernel's stack_bytes lies between 64 KiB, what every thread has, and 16 MiB");
-    return Kernel::stack_bytes;
+    return Kernel::stack_bytes * kFrameGrowth;
   } else {
-    return kStackBytes;
+    return kStackBytes * kFrameGrowth;
   }
 }
 
