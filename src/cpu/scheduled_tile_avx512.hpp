@@ -105,6 +105,12 @@ namespace {
   "vmovu" P " %%zmm" #c1 ", 64(%[c])\n\t" \
   "vmovu" P " %%zmm" #c2 ", 128(%[c])%{%[mask]%}\n\t" \
   "add %[c_row], %[c]\n\t"
+/// Past the caches: whole vectors on their boundaries.
+#define TESSERA_STREAM(P, c0, c1, c2) \
+  "vmovnt" P " %%zmm" #c0 ", (%[c])\n\t" \
+  "vmovnt" P " %%zmm" #c1 ", 64(%[c])\n\t" \
+  "vmovnt" P " %%zmm" #c2 ", 128(%[c])\n\t" \
+  "add %[c_row], %[c]\n\t"
 #define TESSERA_ROWS_OF_C(WHAT, P) \
   WHAT(P, 8, 16, 24) WHAT(P, 9, 17, 25) WHAT(P, 10, 18, 26) WHAT(P, 11, 19, 27) \
   WHAT(P, 12, 20, 28) WHAT(P, 13, 21, 29) WHAT(P, 14, 22, 30) WHAT(P, 15, 23, 31)
@@ -152,7 +158,13 @@ namespace {
   TESSERA_LAST(P, S, AT, E, 0, 0, 1, 2) \
   "7:\n\t" \
   "mov %[to], %[c]\n\t" \
-  TESSERA_ROWS_OF_C(TESSERA_STORE, P)
+  "cmpb $0, %[stream]\n\t" \
+  "jne 9f\n\t" \
+  TESSERA_ROWS_OF_C(TESSERA_STORE, P) \
+  "jmp 10f\n" \
+  "9:\n\t" \
+  TESSERA_ROWS_OF_C(TESSERA_STREAM, P) \
+  "10:\n\t"
 #define TESSERA_ALONG_PANEL(E, steps) "add $8*" E "*" steps ", %[a]\n\t"
 #define TESSERA_ALONG_ROWS(E, steps) \
   "add $" E "*" steps ", %[a]\n\t" \
@@ -166,8 +178,7 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int rows = 8, vectors = 3;
   static_assert(sizeof(T) * V::lanes == 64);
   constexpr bool in_panel = PackedA == A::packed;
-  if (call.stream || (!in_panel && call.a_k != 1))
-    return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
+  if (!in_panel && call.a_k != 1) return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
   if (call.next_c != nullptr) {
     each<rows, vectors>([&](int r, int v) {
       __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 0, 2);
@@ -179,10 +190,13 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const index_t b_row = call.b_k * bytes, b_row3 = 3 * b_row, c_row = call.c_row * bytes;
   index_t fours = call.K < 2 ? 0 : (call.K - 2) / 4;  // each loads two steps ahead
   index_t last = call.K - 4 * fours;
-  const auto mask = V::first(call.cols - (vectors - 1) * V::lanes);
+  const int last_cols = call.cols - (vectors - 1) * V::lanes;
+  const auto mask = V::first(last_cols);
+  const bool stream = call.stream && last_cols == V::lanes;
 #define TESSERA_RESULTS [b] "+r"(b), [c] "+r"(c), [fours] "+r"(fours), [last] "+r"(last)
-#define TESSERA_OPERANDS \
-  [b_row] "r"(b_row), [b_row3] "r"(b_row3), [c_row] "r"(c_row), [to] "m"(to), [mask] "Yk"(mask)
+#define TESSERA_OPERANDS                                                      \
+  [b_row] "r"(b_row), [b_row3] "r"(b_row3), [c_row] "r"(c_row), [to] "m"(to), \
+      [stream] "m"(stream), [mask] "Yk"(mask)
 #define TESSERA_CLOBBERED                                                                         \
   "memory", "cc", "zmm0", "zmm1", "zmm2", "zmm3", "zmm4", "zmm5", "zmm6", "zmm7", "zmm8", "zmm9", \
       "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15", "zmm16", "zmm17", "zmm18", "zmm19",   \
