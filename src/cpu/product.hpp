@@ -249,8 +249,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         done_.store(0, std::memory_order_relaxed);
         const index_t us = work_us(rows_, cols_, words_, kernels_.lanes * kVectorsPerMicrosecond) +
                            work_us(rows_ + cols_, words_, sizeof(Word), kBytesPerMicrosecond);
-        run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)), us,
-                 [this](int worker) { work(worker); });
+        run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)), us, [this](int worker) {
+          work(worker);
+          // Stores past the caches wait for a locked instruction: before anybody is told
+          // that C is there (Intel SDM vol. 3, 12.3.1).
+          if (stream_c_) done_.fetch_add(0, std::memory_order_seq_cst);
+        });
         ++superblocks_done_;
       }
     }
