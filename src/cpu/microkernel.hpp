@@ -9,7 +9,9 @@
 //   V::shifts                       may be missing: each row adds a sum that the panel of A ends
 //                                   with, or that `shifts` has; see Kernels::sum_rows
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
-//   V::turn                         may be missing: a square block of all lanes, into registers
+//   V::turn, halves                 may be missing: a square block of all lanes into registers, the
+//                                   lower half of its lines and the upper from anywhere; one number
+//                                   in the lower half of the lanes, another in the upper
 //
 // Register budget, MR x NR = 8 x 3 vectors: 24 sums + 3 of B + 1 broadcast of A = 28 of 32
 // registers (AVX-512, NEON); 6 x 2 vectors: 12 + 2 + 1 of 16 (AVX2).

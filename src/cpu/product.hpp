@@ -49,9 +49,9 @@ constexpr index_t kMostRanges = 16;
 constexpr index_t kSweptTogether = 16;
 
 /// Bytes that lines of B are fetched ahead which are swept side by side, by one thread and by
-/// several. (4096,1,4096), f32, GFLOP/s of an EPYC (family 26), 256 and 512 bytes: one thread 15.9
-/// and 16.7, two 21 and 18.
-constexpr index_t kAheadAlone = 512, kAhead = 256;
+/// several. (4096,1,4096), f32, GFLOP/s of an EPYC (family 26), 256, 512 and 768 bytes: one thread
+/// 19.0, 20.2, 21.2, two 26.2, 25.0, 25.0.
+constexpr index_t kAheadAlone = 768, kAhead = 256;
 
 /// Multiply-adds of whole vectors that one core does in a microsecond: 3 to 9 thousand.
 constexpr index_t kVectorsPerMicrosecond = 8000;

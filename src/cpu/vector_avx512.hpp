@@ -41,10 +41,14 @@ struct F32 {
   static void transpose(void* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
-  static void turn(const float* p, index_t line, type (&column)[16]) {
+  static type halves(const float* lower, const float* upper) {
+    return _mm512_mask_broadcastss_ps(splat(*lower), 0xFF00, _mm_load_ss(upper));
+  }
+  static void turn(const float* lower, const float* upper, index_t line, type (&column)[16]) {
     __m512d v[16];
     TESSERA_UNROLL
     for (int i = 0; i < 16; i += 4) {  // v[i + k]: in quarter q, column 4 q + k of lines i to i + 3
+      const float* p = i < 8 ? lower : upper - 8 * line;
       const type a = load(p + i * line), b = load(p + (i + 1) * line);
       const type c = load(p + (i + 2) * line), d = load(p + (i + 3) * line);
       const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
@@ -84,10 +88,14 @@ struct F64 {
   static void transpose(double* dst, index_t width, const void* src, index_t line) {
     transpose_4x4(dst, width, src, line);
   }
-  static void turn(const double* p, index_t line, type (&column)[8]) {
+  static type halves(const double* lower, const double* upper) {
+    return _mm512_mask_broadcastsd_pd(splat(*lower), 0xF0, _mm_load_sd(upper));
+  }
+  static void turn(const double* lower, const double* upper, index_t line, type (&column)[8]) {
     type v[8];
     TESSERA_UNROLL
     for (int i = 0; i < 8; i += 2) {  // v[i + k]: in quarter q, column 2 q + k of lines i and i + 1
+      const double* p = i < 4 ? lower : upper - 4 * line;
       const type a = load(p + i * line), b = load(p + (i + 1) * line);
       v[i] = _mm512_unpacklo_pd(a, b);
       v[i + 1] = _mm512_unpackhi_pd(a, b);

@@ -286,6 +286,28 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
   }
 }
 
+TYPED_TEST(Microkernels, ASweepAlongColumnsThatArePagesApartIsTheChain) {
+  using T = TypeParam;
+  for (const auto* table : runnable_tables<T>()) {
+    for (const index_t pages : {1, 2}) {
+      const index_t K = pages * 4096 / static_cast<index_t>(sizeof(T));
+      const Chains<T> chains(K);
+      Bench<T> bench(chains);
+      for (int rows = 1; rows <= table->kLineRows; ++rows) {
+        for (const int cols : {1, 7, 8, 9, 15, 16, 17, 32, 39, 40, 64}) {
+          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
+          for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
+            ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, K,
+                                 Bench<T>::Lie::columns),
+                      "")
+                << table->isa << " rows " << rows << " cols " << cols << " K " << K;
+          }
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(Microkernels, StoresPastTheCachesToo) {
   using T = TypeParam;
   const Chains<T> chains(7);
