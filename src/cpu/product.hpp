@@ -93,8 +93,6 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       pack_a_ = pack_b_ = true;
     } else {
       const index_t b_step = std::abs(call.b_row) * bytes;
-      const bool b_is_small = packed_b_ == nullptr && call.b_col == 1 &&
-                              call.K * b_step <= most_in_place(b_step, call.B, call.threads);
       // Rows of A are read where they lie. Packed, f32 on one thread of an EPYC (family 25),
       // 2026-11-21, % of peak: 768^3 94, not 97; 1024^3 96, 97; 2048^3 97, 97; 4000^3 93, 96.
       const bool a_lies_well = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
@@ -102,8 +100,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       const bool a_stays =
           (a_lies_well || cols <= 2 * blocks_.nr) && !rows_meet(call.a_row * bytes);
       pack_a_ = !kernels.reads_a(call.K, call.a_row, call.a_col) || !(a_passes_once || a_stays);
-      const bool b_fits =
-          b_is_small || blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
+      const bool b_fits = (packed_b_ == nullptr && b_is_small()) ||
+                          blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
       pack_b_ =
           packed_b_ != nullptr || !kAsItLies || call.b_col != 1 || !(rows <= 2 * mr_ || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
@@ -200,6 +198,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   static bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
     return kAsItLies && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
   }
+  /// Is B better read where it lies, however many rows A has?
+  bool b_is_small() const {
+    const index_t step = std::abs(call_.b_row) * static_cast<index_t>(sizeof(In));
+    return call_.b_col == 1 &&
+           call_.K * step <= most_in_place(call_.K, step, call_.B, call_.threads);
+  }
   Blocking cut(const PackedMatrix<In>* B) const {
     const BlockingInput in{std::min(call_.M, kSuperblock),
                            std::min(call_.N, kSuperblock),
@@ -211,7 +215,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            call_.threads,
                            call_.b_col == 1,
                            call_.b_row == 1,
-                           kAsItLies};
+                           kAsItLies,
+                           B == nullptr && !(kAsItLies && b_is_small()) &&
+                               kernels_.reads_a(call_.K, call_.a_row, call_.a_col)};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
   /// All columns of a job pass by at once?
