@@ -1,6 +1,5 @@
 // The numbers behind blocking.hpp: sizes of the caches from the system, extents of slabs and
-// superblocks from these and from the micro-tile. Depends on the shape and the machine alone, never
-// on the number of threads, and never changes a bit of the result.
+// superblocks from these and from the micro-tile. Never changes a bit of the result.
 #include "blocking.hpp"
 
 #include <unistd.h>
@@ -78,15 +77,17 @@ index_t most_of_a_in_place() {
   return l3_is_far() ? caches().l2 / 2 : std::numeric_limits<index_t>::max();
 }
 
+/// Of L2, of the machines that were measured.
+constexpr index_t kWays = 16;
+
 bool rows_meet(index_t step) {
   // As far apart as a way of L2 is large they lie in the same set. (64,64,K), f32, one thread of
   // that Xeon, as a multiple of oneDNN's speed, in place and packed: K = 16384 0.92 and 0.90, 32768
   // 0.73 and 0.92, 65536 0.78 and 0.92, 66000 0.93 and 0.85.
-  constexpr index_t kWays = 16;
   return l3_is_far() && step % (caches().l2 / kWays) == 0;
 }
 
-index_t most_in_place(index_t rows, index_t step, const void* data, int threads) {
+index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads) {
   // Rows a page apart would meet in the same sets of L2.
   if (step % 4096 == 0) return 0;
   const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(data) % 64 == 0;
@@ -95,14 +96,14 @@ index_t most_in_place(index_t rows, index_t step, const void* data, int threads)
   // 512^3 104 and 150.
   if (l3_is_far()) return on_lines ? (threads == 1 ? caches().l2 / 2 : caches().l2 * 3 / 8) : 0;
   // f32 on an EPYC (family 26), 2026-11-23, other programs having used the caches, as a multiple of
-  // oneDNN's speed, packed and in place: one thread 700^3 0.96 and 1.00, 768^3 1.02 and 0.99, 896^3
-  // 1.03 and 1.02; two threads 700^3 0.94 and 1.02, 768^3 0.95 and 1.01, 896^3 0.96 and 1.02,
-  // 2000x800x1000 1.06 and 1.04; f64 640^3, of BLIS's, 1.06 and 1.03.
-  // More rows in one set than half of its ways are packed, if B does not fit L2 as a whole. That
-  // EPYC, packed, as a multiple of the speed in place: 768^3 1.01 to 1.03 on one thread and on two,
-  // (1024,768,1024) 1.04 to 1.14, (1024,512,1024) 1.18; 512^3 0.99.
-  const index_t way = caches().l2 / 16;
-  if (rows * step > caches().l2 && rows > way / std::gcd(step, way) * 8) return 0;
+  // oneDNN's speed, packed and in place: one thread 700^3 0.96 and 1.00, 896^3 1.03 and 1.02; two
+  // threads 700^3 0.94 and 1.02, 896^3 0.96 and 1.02, 2000x800x1000 1.06 and 1.04.
+  // A B with more rows in one set of L2 than half of its ways, which does not fit L2 as a whole, is
+  // packed for many rows of A. The same EPYC, packed, as a multiple of the speed in place:
+  // 768^3 1.02 on one thread and on two, (1024,768,1024) 1.04 to 1.14, (1024,512,1024) 1.18, 512^3
+  // 0.99; two threads (192,768,1024) 0.85, (384,768,1024) 0.93, (512,768,1024) 0.98.
+  const index_t way = caches().l2 / kWays;
+  if (M > 640 && K * step > caches().l2 && K > way / std::gcd(step, way) * kWays / 2) return 0;
   return caches().l2 * 7 / 2;
 }
 
@@ -149,10 +150,10 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr) {
   out.nc = even_part(in.N, nc_most / nr * nr, nr);
   out.mc = round_up(in.M, in.mr);
   if (in.threads == 1) return out;
-  // Each thread packs columns of its own, where they are not too few: cores that share no L3 hand
-  // over what one has written slowly. Two threads of an EPYC (family 26), 2026-11-23, where a line
-  // takes 47 ns from one core to the other, and where it takes 195, as a multiple of the speed of
-  // one part for both: f64 512^3 0.98 and 1.09, i8 768^3 1.01 where it takes 47.
+  // Up to one part of the columns for each thread, where they are not too few: cores that share no
+  // L3 hand over slowly what one of them has packed. Two threads of an EPYC (family 26),
+  // 2026-11-23, while a line took 47 ns from one core to the other, and while it took 195, two
+  // parts as a multiple of the speed of one: f64 512^3 0.98 and 1.09.
   const index_t parts = std::min<index_t>(in.threads, in.N / (4 * nr));
   if (in.packs_only_b && !l3_is_far() && out.nc >= in.N && parts > 1)
     out.nc = round_up(ceil_div(in.N, parts), nr);

@@ -34,10 +34,10 @@ const Caches& caches();
 /// 1.17; two threads 768^3 0.51, 0.90; 2048^3 0.76, 0.99.
 bool l3_is_far();
 
-/// Bytes of a B at `data` with so many rows `step` bytes apart that is better read where it lies:
-/// packing it would cost more than reading it out of L3 at times. Fewer where threads share a far
-/// L3.
-index_t most_in_place(index_t rows, index_t step, const void* data, int threads);
+/// Bytes of a B at `data`, with K rows `step` bytes apart, that M rows of A better read where it
+/// lies: packing it would cost more than reading it out of L3 at times. Fewer where threads share a
+/// far L3.
+index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads);
 
 /// Bytes of an A with contiguous rows that is better read where it lies.
 index_t most_of_a_in_place();
@@ -69,7 +69,7 @@ struct BlockingInput {
   bool b_in_rows;     ///< the columns of B lie side by side
   bool b_in_lines;    ///< the elements of a column do
   bool b_as_it_lies;  ///< a microkernel can read its elements
-  bool packs_only_b;  ///< where there are many rows: A lies well, B does not
+  bool packs_only_b;  ///< A of many rows lies well, B does not
 };
 Blocking block(const BlockingInput& in);
 /// For a B that is packed already, in slabs of kc and panels of nr columns.

@@ -198,15 +198,16 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   static bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
     return kAsItLies && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
   }
-  /// Is B better read where it lies, however many rows A has?
+  /// Is all of B better read where it lies?
   bool b_is_small() const {
+    if (!kAsItLies || call_.b_col != 1) return false;
     const index_t step = std::abs(call_.b_row) * static_cast<index_t>(sizeof(In));
-    return call_.b_col == 1 &&
-           call_.K * step <= most_in_place(call_.K, step, call_.B, call_.threads);
+    const index_t most = most_in_place(call_.M, call_.K, step, call_.B, call_.threads);
+    return call_.K * step <= std::max(most, caches().l2 / 4);
   }
   Blocking cut(const PackedMatrix<In>* B) const {
     const BlockingInput in{std::min(call_.M, kSuperblock),
-                           std::min(call_.N, kSuperblock),
+                           even_part(call_.N, kSuperblock, 1),
                            words_,
                            mr_,
                            kernels_.lanes,
@@ -216,7 +217,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            call_.b_col == 1,
                            call_.b_row == 1,
                            kAsItLies,
-                           B == nullptr && !(kAsItLies && b_is_small()) &&
+                           B == nullptr && !b_is_small() && call_.a_col == 1 &&
                                kernels_.reads_a(call_.K, call_.a_row, call_.a_col)};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }

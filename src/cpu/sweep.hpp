@@ -84,15 +84,18 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
 }
 
 /// As sweep_lines below, for whole vectors of columns, at least one, whose lines lie pages apart:
-/// elements equally far along them share a set of L1, which has room for 12 lines of the cache. So
-/// one half of a vector's lines stays kBehind elements behind the other, which then begins with the
-/// next. K: a multiple of the lanes, a page or more. (4096,1,4096), f32, one thread of an EPYC
-/// (family 26), 2026-11-23, 1024, 1536 and 2048 bytes behind, as a multiple of the speed without:
-/// 1.26, 1.31, 1.28, which is the speed of lines of 4112 elements.
+/// elements equally far along them share a set of L1, which has room for 8 or 12 lines of the
+/// cache. So one half of a vector's lines stays some bytes behind the other, which then begins with
+/// the next. K: a multiple of the lanes, more than these bytes. Times as fast as without, one
+/// thread of an EPYC (family 26), 2026-11-23: (4096,1,4096) of f32 with 1024, 1536 and 2048
+/// bytes 1.26, 1.31, 1.28, two rows of A 1.08; of f64, whose eight lines fit, 1.11, because they
+/// are read from two places; what is in the caches is no faster: (16,1,1024) 0.73,
+/// (64,1,4096) 1.00, f64 (512,1,512) 0.94.
+constexpr index_t kBytesBehind = 1536;
 template <class V, int Rows>
 void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
   using T = typename V::sum;
-  constexpr int kBehind = 1536 / sizeof(T), half = V::lanes / 2;
+  constexpr int kBehind = kBytesBehind / sizeof(T), half = V::lanes / 2;
   typename V::type acc[Rows];
   each<Rows, 1>([&](int r, int) { acc[r] = V::zero(); });
   const auto at = [&](int j, index_t k) { return call.b + j * call.b_k + k; };
@@ -141,7 +144,7 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
   }
 }
 
-/// The same, any A, for a B (K, cols) whose columns are lines of K elements side by side, b_k
+/// As `sweep`, of any A, for a B (K, cols) whose columns are lines of K elements side by side, b_k
 /// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
 /// its own chain. Each line of the cache is read once, at once. What follows is fetched meanwhile,
 /// fetch_k bytes ahead.
@@ -150,8 +153,8 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   int j = 0;
   if constexpr (requires { &V::turn; }) {
     constexpr index_t bytes = sizeof(typename V::word);
-    if (call.b_k * bytes % 4096 == 0 && call.cols >= V::lanes && call.K % V::lanes == 0 &&
-        call.K * bytes >= 4096) {
+    if (call.cols >= 4 * V::lanes && call.K % V::lanes == 0 && call.K * bytes >= 4 * kBytesBehind &&
+        call.b_k * bytes % 4096 == 0) {
       sweep_pages<V, Rows>(call);
       j = call.cols / V::lanes * V::lanes;
     }

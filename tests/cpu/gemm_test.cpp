@@ -149,8 +149,8 @@ TYPED_TEST(GemmOf, LargeAndDeepProductsAreExact) {
   using T = TypeParam;
   if (vector_path() == VectorPath::portable)
     GTEST_SKIP() << "six billion multiply-adds take minutes without vector instructions";
-  const auto check = [](Shape s, int threads) {
-    Guarded<T> A(s.M, s.K), B(s.K, s.N), C(s.M, s.N);
+  const auto check = [](Shape s, int threads, index_t padding_of_b = 3) {
+    Guarded<T> A(s.M, s.K), B(s.K, s.N, Order<T>::row_major, padding_of_b), C(s.M, s.N);
     A.fill(RandomData(1, true));
     B.fill([](index_t, index_t) { return 0; });
     const auto first = [&](index_t j) { return (j * 7919 + 13) % s.K; };
@@ -163,7 +163,10 @@ TYPED_TEST(GemmOf, LargeAndDeepProductsAreExact) {
     EXPECT_EQ(wrong, "") << s.M << "x" << s.N << "x" << s.K << " threads " << threads;
     EXPECT_TRUE(C.guards_intact());
   };
-  for (const int threads : kThreads) check({300, 700, 1600}, threads);
+  for (const int threads : kThreads) {
+    check({300, 700, 1600}, threads);
+    check({648, 768, 1040}, threads, 0);  // rows of B that lie in few sets of L2
+  }
   for (const int threads : {1, 3}) {
     check({4200, 500, 530}, threads);
     check({500, 4200, 530}, threads);
@@ -268,8 +271,10 @@ TYPED_TEST(GemmOf, EveryStrideHasTheBitsOfTheReference) {
 
 TYPED_TEST(GemmOf, AnyNumberOfThreadsGivesTheSameBits) {
   using T = TypeParam;
-  for (const Shape s : {Shape{50, 61, 70}, {203, 307, 530}, {8, 1500, 600}, {1500, 8, 600}}) {
-    Product<T> product(s);
+  for (const Shape s :
+       {Shape{50, 61, 70}, {203, 307, 530}, {8, 1500, 600}, {1500, 8, 600}, {90, 400, 1100}}) {
+    Product<T> product(s, Order<T>::row_major,
+                       s.N == 400 ? Order<T>::col_major : Order<T>::row_major);
     const cpu::Gemm<T> plain{}, full{.alpha = T(0.7), .beta = T(0.7)};
     const auto expected = product.expected(plain), expected_full = product.expected(full);
     for (int round = 0; round < testing::repetitions(4); ++round) {

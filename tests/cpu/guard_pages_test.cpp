@@ -169,6 +169,8 @@ TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
                         {16, 1300, 257},
                         {23, 1300, 257},
                         {67, 58, 2100},
+                        {2, 71, 2048},  // lines that are pages apart
+                        {71, 1, 2048},
                         {40, 450, 523},
                         {450, 7, 131}}) {
     Corners<T> corners(s);

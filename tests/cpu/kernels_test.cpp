@@ -288,16 +288,18 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
 
 TYPED_TEST(Microkernels, ASweepAlongColumnsThatArePagesApartIsTheChain) {
   using T = TypeParam;
+  constexpr index_t page = 4096 / sizeof(T);
   for (const auto* table : runnable_tables<T>()) {
-    for (const index_t pages : {1, 2}) {
-      const index_t K = pages * 4096 / static_cast<index_t>(sizeof(T));
+    for (const index_t K : {page, 2 * page - 1, 2 * page, 2 * page + 16, 3 * page}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
+      const index_t step = ceil_div(K, page) * page;
       for (int rows = 1; rows <= table->kLineRows; ++rows) {
-        for (const int cols : {1, 7, 8, 9, 15, 16, 17, 32, 39, 40, 64}) {
+        for (const int cols : {1, 8, 15, 16, 17, 31, 32, 33, 39, 63, 64}) {
+          if ((cols - 1) * step + K > 80 * K) continue;  // more than the bench has room for
           const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
           for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
-            ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, K,
+            ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, step,
                                  Bench<T>::Lie::columns),
                       "")
                 << table->isa << " rows " << rows << " cols " << cols << " K " << K;
