@@ -53,32 +53,33 @@ template <int Rows, int Vectors, class Body>
   }
 }
 
-/// What a micro-tile fetches meanwhile, now and then: see MicroTile.
+/// What a micro-tile fetches meanwhile, now and then: see MicroTile. Tiny products, which fetch
+/// nothing, feel each number that is read for nothing: 16^3 took 58 ns, and 65 with all in here.
 template <int Rows, int Vectors>
 struct Ahead {
   index_t times = 0, between = 0;  ///< how often, and after how many steps
+  index_t in_row = 0, rows = Rows;
   const char *b = nullptr, *a = nullptr;
-  index_t b_line = 0, b_step = 0, a_row = 0, a_bytes = 0, in_row = 0, rows = Rows;
 
-  /// a_row in bytes; 0: A is packed, and none of it is fetched.
   template <class Call>
-  [[gnu::always_inline]] void begin(const Call& call, index_t row) {
-    times = call.fetch_times, between = times > 0 ? call.K / times : 0;
-    b = call.fetch, b_line = call.fetch_line, b_step = call.fetch_k;
-    a = row == 0 ? nullptr : call.fetch_a, a_row = row, a_bytes = call.fetch_a_bytes;
+  [[gnu::always_inline]] void begin(const Call& call, bool fetches_a) {
+    times = call.fetch_times, between = call.K / times;
+    b = call.fetch, a = fetches_a ? call.fetch_a : nullptr;
   }
-  [[gnu::always_inline]] void fetch() {
+  /// a_row: of A, in bytes.
+  template <class Call>
+  [[gnu::always_inline]] void fetch(const Call& call, index_t a_row) {
     --times;
     if (b != nullptr) {
       TESSERA_UNROLL
-      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(b + v * b_line, 0, 2);
-      b += b_step;
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(b + v * call.fetch_line, 0, 2);
+      b += call.fetch_k;
     }
     if (a == nullptr) return;
     TESSERA_UNROLL
     for (int v = 0; v < Vectors; ++v) __builtin_prefetch(a + in_row + v * 64, 0, 2);
     in_row += Vectors * 64;
-    if (in_row < a_bytes) return;
+    if (in_row < call.fetch_a_bytes) return;
     in_row = 0, a += a_row;
     if (--rows == 0) a = nullptr;
   }
@@ -126,11 +127,11 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     fetch_at = 64;
   }
   Ahead<Rows, Vectors> ahead;
-  if (fetches) ahead.begin(call, PackedA == A::packed ? 0 : a_row * index_t{sizeof(Word)});
+  if (fetches && call.fetch_times > 0) ahead.begin(call, PackedA != A::packed);
   for (index_t k = call.K;;) {
     index_t stop = k > fetch_at ? fetch_at : 0;
     if (ahead.times > 0) {
-      ahead.fetch();
+      ahead.fetch(call, a_row * index_t{sizeof(Word)});
       if (stop < k - ahead.between) stop = k - ahead.between;
     }
     for (; k > stop; --k) {
