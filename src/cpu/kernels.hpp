@@ -26,7 +26,7 @@ struct BrainBits {
 };
 
 /// One call of a microkernel. Operands by strides in words: a packed panel is just one more pair of
-/// strides.
+/// strides. `MicroTile{}` is all zeros: it fetches nothing.
 template <class Word, class Sum>
 struct MicroTile {
   index_t K;           ///< words
@@ -39,24 +39,24 @@ struct MicroTile {
   index_t c_row;  ///< stride of c along rows
   int cols;       ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
   const Sum*
-      next_c;    ///< where the next micro-tile of C lies, fetched into the cache meanwhile; or null
-  bool resume;   ///< take up the sums that c holds, instead of zero
-  bool stream;   ///< store past the caches; c is aligned to whole vectors
-  int rows = 0;  ///< rows that exist, for kernels of tiles: others have an entry for each
-  Word* copy = nullptr;  ///< where `copying` entries put the rows of b that they use
-  index_t copy_k = 0;    ///< distance of these copies
+      next_c;   ///< where the next micro-tile of C lies, fetched into the cache meanwhile; or null
+  bool resume;  ///< take up the sums that c holds, instead of zero
+  bool stream;  ///< store past the caches; c is aligned to whole vectors
+  int rows;     ///< rows that exist, for kernels of tiles: others have an entry for each
+  Word* copy;   ///< where `copying` entries put the rows of b that they use
+  index_t copy_k;  ///< distance of these copies
   /// What is fetched into L2 meanwhile, little by little. Of B, where not null: fetch_times, at
   /// most K / 4, as many lines as b has vectors, fetch_line bytes apart, each time fetch_k bytes
   /// further.
-  index_t fetch_times = 0;
-  const char* fetch = nullptr;
-  index_t fetch_line = 64, fetch_k = 0;
+  index_t fetch_times;
+  const char* fetch;
+  index_t fetch_line, fetch_k;
   /// Where a lies as it is, and this is not null, as often: a part of as many rows as the
   /// micro-tile has, a_row apart. What is scheduled by hand fetches one or the other: A for such an
   /// a.
-  const char* fetch_a = nullptr;
-  index_t fetch_a_bytes = 0;
-  const Sum* shifts = nullptr;  ///< for `direct` entries: what Kernels::sum_rows gave
+  const char* fetch_a;
+  index_t fetch_a_bytes;
+  const Sum* shifts;  ///< for `direct` entries: what Kernels::sum_rows gave
 };
 
 /// The epilogue for columns that lie side by side. The same roundings as finish() in

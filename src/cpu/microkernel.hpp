@@ -112,7 +112,8 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     else return call.b;
   }();
   const index_t b_k = EdgeB == B::copied ? V::group * call.b_k : call.b_k;
-  [[maybe_unused]] Word* copy = call.copy;
+  [[maybe_unused]] Word* copy = nullptr;
+  if constexpr (EdgeB == B::copied) copy = call.copy;
   // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
   // would push it out again (2048^3: 2 % slower).
   constexpr bool fetches = EdgeB != B::edge;

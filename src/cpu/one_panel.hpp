@@ -25,8 +25,12 @@ struct OnePanel {
 
   void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
            index_t b_k, T* C, index_t c_row) const {
-    MicroTile<T, T> micro{K,       A,     a_row, a_col, B, b_k, C, c_row, static_cast<int>(N),
-                          nullptr, false, false};
+    // What is for others stays as it is: all of it set, 4^3 took a fifth longer, 16^3 a fifteenth.
+    MicroTile<T, T> micro;
+    micro.K = K, micro.a = A, micro.a_row = a_row, micro.a_k = a_col, micro.b = B, micro.b_k = b_k;
+    micro.c = C, micro.c_row = c_row, micro.cols = static_cast<int>(N);
+    micro.next_c = nullptr, micro.resume = micro.stream = false;
+    micro.fetch_times = 0, micro.fetch = micro.fetch_a = nullptr;
     for (index_t left = M; left > rows; left -= rows) {
       full(micro);
       micro.a += rows * a_row;
