@@ -232,7 +232,7 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     const char *next = call.fetch_a, *next4 = next + (next == nullptr ? 0 : 4 * a_row);
     constexpr index_t kSteps = 64 / bytes;  // of a line
     const index_t times = fours < kSteps / 2 ? 1 : fours / (kSteps / 4);
-    const index_t next_step = (call.fetch_a_bytes + times - 1) / times;
+    const index_t next_step = next == nullptr ? 0 : (call.fetch_a_bytes + times - 1) / times;
     if (next == nullptr) {
       if constexpr (sizeof(T) == 4) TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING);
       else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING);
