@@ -53,8 +53,8 @@ template <class T>
   const bool plain = is_plain(call);
   const bool in_place = call.beta == T{0} && call.c_col == 1;
   alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
-  MicroTile<T, T> micro{call.K, nullptr,      call.a_row, call.a_col, nullptr, b_k,
-                        sums,   kMostColumns, 0,          nullptr,    false,   false};
+  auto micro =
+      lone_tile<T>(call.K, nullptr, call.a_row, call.a_col, nullptr, b_k, sums, kMostColumns, 0);
   if (in_place) micro.c_row = call.c_row;
   for (index_t j = 0; j < call.N; j += nr) {
     micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
@@ -112,8 +112,11 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, 
         kernels.pack_a(a, kernels.rows, A + i * call.a_row + k * call.a_col, rows,
                        std::min(deep * kernels.group, call.K - k), call.a_row, call.a_col);
         panel_of_b(w, deep, j, cols);
-        kernels.packed[kernels.entry(rows)][vectors - 1](
-            {deep, a, 1, kernels.rows, b, nr, sums, kMostColumns, cols, sums, w > 0, false, rows});
+        MicroTile<Word, Sum> micro{};
+        micro.K = deep, micro.a = a, micro.b = b, micro.b_k = nr;
+        micro.c = sums, micro.c_row = kMostColumns, micro.cols = cols, micro.rows = rows;
+        micro.resume = w > 0;
+        kernels.packed[kernels.entry(rows)][vectors - 1](micro);
       }
       finish_tile(call, kernels, sums, kMostColumns, i, j, rows, cols);
     }

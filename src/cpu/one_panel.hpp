@@ -8,6 +8,19 @@
 
 namespace tessera::cpu {
 
+/// A micro-tile that fetches nothing, for `direct` and `edge` entries of f32 and f64. What these do
+/// not read is left unset: all of it set, 4^3 took a fifth longer, 16^3 a fifteenth.
+template <class T>
+MicroTile<T, T> lone_tile(index_t K, const T* a, index_t a_row, index_t a_k, const T* b,
+                          index_t b_k, T* c, index_t c_row, int cols) {
+  MicroTile<T, T> micro;
+  micro.K = K, micro.a = a, micro.a_row = a_row, micro.a_k = a_k, micro.b = b, micro.b_k = b_k;
+  micro.c = c, micro.c_row = c_row, micro.cols = cols;
+  micro.next_c = nullptr, micro.resume = micro.stream = false;
+  micro.fetch_times = 0, micro.fetch = micro.fetch_a = nullptr;
+  return micro;
+}
+
 template <class T>
 struct OnePanel {
   using Micro = typename Kernels<T, T, T>::Micro;
@@ -25,12 +38,7 @@ struct OnePanel {
 
   void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
            index_t b_k, T* C, index_t c_row) const {
-    // What is for others stays as it is: all of it set, 4^3 took a fifth longer, 16^3 a fifteenth.
-    MicroTile<T, T> micro;
-    micro.K = K, micro.a = A, micro.a_row = a_row, micro.a_k = a_col, micro.b = B, micro.b_k = b_k;
-    micro.c = C, micro.c_row = c_row, micro.cols = static_cast<int>(N);
-    micro.next_c = nullptr, micro.resume = micro.stream = false;
-    micro.fetch_times = 0, micro.fetch = micro.fetch_a = nullptr;
+    auto micro = lone_tile(K, A, a_row, a_col, B, b_k, C, c_row, static_cast<int>(N));
     for (index_t left = M; left > rows; left -= rows) {
       full(micro);
       micro.a += rows * a_row;
