@@ -88,9 +88,8 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
 /// cache. So one half of a vector's lines stays some bytes behind the other, which then begins with
 /// the next. K: a multiple of the lanes, more than these bytes. Times as fast as without, one
 /// thread of an EPYC (family 26), 2026-11-23: (4096,1,4096) of f32 with 1024, 1536 and 2048
-/// bytes 1.26, 1.31, 1.28, two rows of A 1.08; of f64, whose eight lines fit, 1.11, because they
-/// are read from two places; what is in the caches is no faster: (16,1,1024) 0.73,
-/// (64,1,4096) 1.00, f64 (512,1,512) 0.94.
+/// bytes 1.26, 1.31, 1.28, two rows of A 1.08; of f64, whose eight lines fit, 1.11; what is in the
+/// caches is no faster: (16,1,1024) 0.73, (64,1,4096) 1.00, f64 (512,1,512) 0.94.
 constexpr index_t kBytesBehind = 1536;
 template <class V, int Rows>
 void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
