@@ -72,7 +72,7 @@ int main() {
       {"run_team",
        [] {
          std::atomic<int> next{0};
-         tessera::run_team(2, 40, [&](int) {
+         tessera::run_team(2, 40'000, [&](int) {
            for (int i; (i = next.fetch_add(1)) < kPieces;) piece(i);
          });
        }},

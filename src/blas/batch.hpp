@@ -12,8 +12,8 @@ namespace tessera::blas {
 
 /// A product for which all threads are worth while.
 constexpr index_t kLargeProduct = 4'000'000;  // multiply-adds
-/// What one thread does in a microsecond, roughly; and what each call costs beside that.
-constexpr index_t kMultiplyAddsPerMicrosecond = 20'000, kCallsPerMicrosecond = 10;
+/// What one thread does in a nanosecond, roughly; and what each call costs beside that.
+constexpr index_t kMultiplyAddsPerNanosecond = 20, kNanosecondsPerCall = 100;
 /// As good as any number of multiply-adds beyond it.
 constexpr index_t kNeverDone = index_t{1} << 60;
 
@@ -32,9 +32,9 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
   }
   const index_t chunk = std::clamp<index_t>(count / (8 * threads), 1, 64);
   std::atomic<index_t> next{0};
-  const index_t expected_us =
-      multiply_adds / kMultiplyAddsPerMicrosecond + count / kCallsPerMicrosecond;
-  run_team(threads, expected_us, [&](int) {
+  const index_t expected_ns =
+      multiply_adds / kMultiplyAddsPerNanosecond + count * kNanosecondsPerCall;
+  run_team(threads, expected_ns, [&](int) {
     auto cursor = make_cursor(1);
     for (index_t at; (at = next.fetch_add(chunk, std::memory_order_relaxed)) < count;)
       for (index_t i = at; i < std::min(count, at + chunk); ++i) multiply(cursor.product(i));
@@ -50,7 +50,7 @@ cpu::GemmWay way_of_batch(const Product<T>& first) {
 }
 
 inline index_t multiply_adds(const Arguments& a, index_t count) {
-  return std::min(kNeverDone, work_us(work_us(a.m, a.n, a.k, 1), count, 1, 1));
+  return std::min(kNeverDone, work_ns(work_ns(a.m, a.n, a.k, 1), count, 1, 1));
 }
 
 }  // namespace tessera::blas

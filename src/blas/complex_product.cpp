@@ -34,9 +34,9 @@ constexpr index_t kMostCopied = index_t{1} << 21, kLeastLines = 64;
 /// one is copied in pieces that stay in L2. 4 x 2048 x 2048 c64, EPYC, 1 thread, 2026-11-21: copied
 /// whole 28 ms, in pieces 9 ms.
 constexpr index_t kNarrow = 32, kPieceBytes = index_t{1} << 18, kLeastPieceLines = 8;
-/// Elements for which a helper is worth calling, and how many a thread copies in a microsecond.
+/// Elements for which a helper is worth calling, and what one costs a thread that copies it.
 constexpr index_t kWorthSharing = index_t{1} << 15;
-constexpr index_t kElementsPerMicrosecond = 500;
+constexpr index_t kNanosecondsPerElement = 2;
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 
@@ -100,7 +100,7 @@ void share_out(index_t count, index_t elements_each, int threads, const Body& bo
   if (threads == 1 || elements < kWorthSharing) return body(index_t{0}, count);
   const index_t part = std::max<index_t>(1, kWorthSharing / 4 / elements_each);
   std::atomic<index_t> next{0};
-  run_team(threads, elements / kElementsPerMicrosecond, [&](int) {
+  run_team(threads, elements * kNanosecondsPerElement, [&](int) {
     for (index_t at; (at = next.fetch_add(part, std::memory_order_relaxed)) < count;)
       body(at, std::min(count, at + part));
   });
@@ -247,7 +247,8 @@ void multiply_complex(const Product<std::complex<R>>& p) {
   };
   if (!blocks.independent || down * across == 1) return work(threads);
   run_team(static_cast<int>(std::min<index_t>(threads, down * across)),
-           work_us(2, std::max(p.M, p.N), p.K, kElementsPerMicrosecond), [&](int) { work(1); });
+           work_ns(p.M + p.N, p.K, kNanosecondsPerElement, 1) + work_ns(p.M, p.N, p.K, 20),
+           [&](int) { work(1); });
 }
 
 template void multiply_complex(const Product<std::complex<float>>&);

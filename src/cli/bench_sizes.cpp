@@ -43,6 +43,9 @@ constexpr std::array kSuites = {
     Suite{"odd", "1000,1023x1025x1027,1024"},
     Suite{"transposed", "1024,1024-TN,1024-NT,1024-TT"},
     Suite{"tiny", "4,8,16,32"},
+    Suite{"small",
+          "1x64x64,1x128x128,1x256x256,4x512x512,16x64x64,16x128x128,16x256x256,64x64x16,"
+          "128x128x16,256x1x256,10x100x100,64x64x256"},
     Suite{"batched", "1000x8x8x8,1000x16x16x16,1000x32x32x32,100x64x64x64"}};
 
 [[noreturn]] void refuse(const Wording& list, std::string_view part, const std::string& why) {

@@ -29,7 +29,7 @@ void run_batch(index_t count, int threads, std::int64_t ns, const Product& produ
   const index_t enough = 5000 / std::max<index_t>(ns / count, 10) + 1;
   const index_t piece = std::clamp<index_t>(count / (8 * threads), 1, enough);
   std::atomic<index_t> next{0};
-  run_team(threads, ns / 1000, [&](int) {
+  run_team(threads, ns, [&](int) {
     for (index_t i; (i = next.fetch_add(piece, std::memory_order_relaxed)) < count;) {
       for (const index_t end = std::min(count, i + piece); i < end; ++i) {
         auto call = product(i);
@@ -44,7 +44,7 @@ void run_batch(index_t count, int threads, std::int64_t ns, const Product& produ
 /// second, so that they can be added up.
 template <class In, class Out>
 std::int64_t nanoseconds(const Gemm<In, Out>& call) {
-  return std::min<std::int64_t>(1'000'000'000, 20 + work_us(call.M, call.N, call.K, 25));
+  return std::min<std::int64_t>(1'000'000'000, 20 + work_ns(call.M, call.N, call.K, 25));
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::int64_t nanoseconds(const Gemm<In, Out>& call) {
 template <class In, class Out>
 void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& steps) {
   if (count <= 0) return;
-  run_batch(count, first.threads, work_us(count, nanoseconds(first), 1, 1), [&](index_t i) {
+  run_batch(count, first.threads, work_ns(count, nanoseconds(first), 1, 1), [&](index_t i) {
     Gemm<In, Out> call = first;
     call.A += i * steps.a;
     call.B += i * steps.b;

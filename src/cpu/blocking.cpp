@@ -216,7 +216,11 @@ Blocking block(const BlockingInput& in) {
   const index_t job =
       in.threads == 1 ? in.N : std::max(ceil_div(in.N, 2 * in.threads), 4 * nr_most);
   const index_t most = sweeps && in.M > 4 ? std::min(job, kSweepBytes / in.word_bytes) : job;
-  out.nc = even_part(in.N, most, sweeps ? in.lanes : nr);
+  // As many for each thread, lest one that is taken by another each time goes from L2 to L2.
+  // (4,512,512), f32, two threads of an EPYC (family 26), 2026-11-23, four jobs as a multiple of
+  // the speed of three: 1.25, on cores that share no L3 1.6.
+  const index_t jobs = ceil_div(in.N, most), each = round_up(jobs, in.threads);
+  out.nc = even_part(in.N, jobs > in.threads ? ceil_div(in.N, each) : most, sweeps ? in.lanes : nr);
   return out;
 }
 

@@ -15,18 +15,11 @@ namespace tessera::cpu {
 
 namespace {
 
-template <class In, class Out>
-int threads_of(const Gemm<In, Out>& call) {
-  return call.threads > 0 ? call.threads : default_threads();
-}
-
-/// Handing over a part and its result takes longer than it saves where L3 is far: 64^3 of f32 with
-/// a helper 5.3 us, alone 4.4 (Xeon, family 6, L2 of 2 MiB, 2026-11-22); 80^3 gains a quarter. And
-/// where nobody is awake to help there is no use in cutting jobs.
-template <class In, class Out>
-bool is_for_one(const Gemm<In, Out>& call) {
-  return (l3_is_far() && call.M * call.N * call.K <= 64 * 64 * 64) ||
-         !will_be_helped(threads_of(call), 0);
+/// The threads to cut jobs for: one, where a helper would not be asked or not be there.
+template <class In, class Out, class Table>
+int threads_of(const Gemm<In, Out>& call, const Table& kernels) {
+  const int most = call.threads > 0 ? call.threads : default_threads();
+  return will_be_helped(most, expected_ns(call, kernels)) ? most : 1;
 }
 
 /// C = finish(0): K = 0, or alpha = 0.
@@ -136,6 +129,12 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
   return call;
 }
 
+/// One thread makes it without cutting jobs?
+template <class T>
+bool is_small_alone(const Gemm<T>& call, int threads) {
+  return threads == 1 && is_small(call) && call.b_col == 1;
+}
+
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
   if (call.N <= kernels.one_panel() && is_plain(call))
@@ -153,24 +152,22 @@ template <class T>
   gemm_tiny(call, kernels, B, width);
 }
 
-/// A small product that the caller makes alone, without cutting jobs.
-template <class T>
-bool is_small_and_alone(const Gemm<T>& call) {
-  return is_small(call) && call.b_col == 1 && is_for_one(call);
-}
-
-/// As a Product runs it: the number of threads is known, and C has its longer side along vectors.
+/// As a Product runs it: C has its longer side along vectors.
 template <class In, class Out, class Table>
-Gemm<In, Out> prepared(Gemm<In, Out> call, const Table& kernels) {
+Gemm<In, Out> prepared(Gemm<In, Out> call, const Table& kernels, int threads) {
   // A few columns of C would leave most of a vector empty: its rows fill it.
   if (call.N * 4 <= kernels.lanes && call.M > 4 * call.N) call = swapped(call);
-  call.threads = threads_of(call);
+  call.threads = threads;
   return call;
 }
 
 template <class In, class Out, class Table>
 [[gnu::noinline]] void gemm_with(const Gemm<In, Out>& asked, const Table& kernels) {
-  const Gemm<In, Out> call = prepared(asked, kernels);
+  const int threads = threads_of(asked, kernels);
+  if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
+    if (is_small_alone(asked, threads)) return gemm_tiny(asked, kernels, asked.B, asked.b_row);
+  }
+  const Gemm<In, Out> call = prepared(asked, kernels, threads);
   if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
 }
 
@@ -199,11 +196,7 @@ void gemm(const Gemm<In, Out>& asked) {
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
     if (zero) return finish_zeros(asked, plain_kernels<In>());
-    if (!is_tiny(asked)) {
-      if (is_small_and_alone(asked))
-        return gemm_tiny(asked, plain_kernels<In>(), asked.B, asked.b_row);
-      return gemm_with(asked, plain_kernels<In>());
-    }
+    if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
     const auto& kernels = tiny_kernels<In>(asked.N);
     if (asked.b_col == 1) gemm_tiny(asked, kernels, asked.B, asked.b_row);
     else gemm_tiny_packed(asked, kernels);
@@ -221,7 +214,7 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
   with_kernels<In>([&](const auto& kernels) {
     if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
     Gemm<In, Out> call = asked;
-    call.threads = threads_of(call);
+    call.threads = threads_of(call, kernels);
     using Table = std::remove_cvref_t<decltype(kernels)>;
     if (!Product<In, Out, Table>(call, kernels, &B).run()) gemm_without_memory(call, kernels, &B);
   });
@@ -233,9 +226,10 @@ GemmWay way_of(const Gemm<T>& asked) {
   if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
   if (is_tiny(asked)) return {"tiny", "not worth packing or sharing", 1};
-  if (is_small_and_alone(asked)) return {"small", "done before jobs would have been cut", 1};
   const auto& kernels = plain_kernels<T>();
-  const Gemm<T> call = prepared(asked, kernels);
+  const int threads = threads_of(asked, kernels);
+  if (is_small_alone(asked, threads)) return {"small", "done before jobs would have been cut", 1};
+  const Gemm<T> call = prepared(asked, kernels, threads);
   if (Product<T, T, std::remove_cvref_t<decltype(kernels)>>(call, kernels).streams())
     return {"few_rows", "the larger factor passes by once", call.threads};
   return {"packed", "blocks for the caches", call.threads};

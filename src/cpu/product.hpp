@@ -53,10 +53,20 @@ constexpr index_t kSweptTogether = 16;
 /// multiple of the speed with 512: 0.91, 1.03, 0.93; two threads differ by less than they vary.
 constexpr index_t kAheadAlone = 768, kAhead = 256;
 
-/// Multiply-adds of whole vectors that one core does in a microsecond: 3 to 9 thousand.
-constexpr index_t kVectorsPerMicrosecond = 8000;
-/// Bytes that it reads from memory in a microsecond, roughly.
-constexpr index_t kBytesPerMicrosecond = 20000;
+/// Multiply-adds of whole vectors that one core does in a nanosecond: 3 to 9.
+constexpr index_t kVectorsPerNanosecond = 8;
+/// Bytes that it reads in a nanosecond, roughly: out of L2, out of memory.
+constexpr index_t kCachedPerNanosecond = 100, kBytesPerNanosecond = 20;
+
+/// What a product takes one thread, roughly, in nanoseconds.
+template <class In, class Out, class Table>
+std::int64_t expected_ns(const Gemm<In, Out>& call, const Table& kernels) {
+  constexpr auto in = static_cast<index_t>(sizeof(In)), out = static_cast<index_t>(sizeof(Out));
+  const std::int64_t bytes =
+      work_ns(call.M + call.N, call.K, in, 1) + work_ns(call.M, call.N, out, 1);
+  return work_ns(call.M, call.N, call.K, kernels.lanes * kernels.group * kVectorsPerNanosecond) +
+         bytes / (bytes <= caches().l2 ? kCachedPerNanosecond : kBytesPerNanosecond);
+}
 
 /// A product while it runs. One superblock of C at a time; within it, slabs of kc along K; within a
 /// slab, jobs of mc x nc elements of C, which threads take one by one. A slab begins when all jobs
@@ -254,14 +264,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
             share_a_ ? 1 : static_cast<int>(std::min<index_t>({call_.threads, jobs_, kMostRanges}));
         for (int n = 0; n < ranges_; ++n) next_[n].job.store(0, std::memory_order_relaxed);
         done_.store(0, std::memory_order_relaxed);
-        const index_t us = work_us(rows_, cols_, words_, kernels_.lanes * kVectorsPerMicrosecond) +
-                           work_us(rows_ + cols_, words_, sizeof(Word), kBytesPerMicrosecond);
-        run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)), us, [this](int worker) {
-          work(worker);
-          // Stores past the caches wait for a locked instruction: before anybody is told
-          // that C is there (Intel SDM vol. 3, 12.3.1).
-          if (stream_c_) done_.fetch_add(0, std::memory_order_seq_cst);
-        });
+        run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)),
+                 expected_ns(call_, kernels_), [this](int worker) {
+                   work(worker);
+                   // Stores past the caches wait for a locked instruction: before anybody is told
+                   // that C is there (Intel SDM vol. 3, 12.3.1).
+                   if (stream_c_) done_.fetch_add(0, std::memory_order_seq_cst);
+                 });
         ++superblocks_done_;
       }
     }

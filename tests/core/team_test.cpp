@@ -31,16 +31,16 @@ using testing::kThreadSanitizer;
 using testing::repetitions;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kLong = 1000000;  // us: worth waking everybody
+constexpr std::int64_t kLong = 1'000'000'000;  // ns: worth waking everybody
 
 /// Hands out `pieces` to a team; "" if each was done exactly once, by workers with different
 /// numbers below `threads`.
-std::string run_pieces(int threads, int pieces, std::int64_t expected_us = kLong,
+std::string run_pieces(int threads, int pieces, std::int64_t expected_ns = kLong,
                        milliseconds each = milliseconds(0)) {
   std::vector<std::atomic<int>> done(static_cast<std::size_t>(pieces));
   std::vector<std::atomic<int>> workers(static_cast<std::size_t>(threads));
   std::atomic<int> next{0}, inside{0}, strangers{0};
-  run_team(threads, expected_us, [&](int worker) {
+  run_team(threads, expected_ns, [&](int worker) {
     inside.fetch_add(1);
     if (worker < 0 || worker >= threads) strangers.fetch_add(1);
     else workers[static_cast<std::size_t>(worker)].fetch_add(1);
@@ -75,9 +75,9 @@ std::string get_a_helper() {
 
 TEST(Team, DoesEveryPieceExactlyOnce) {
   for (const int threads : {1, 2, 3, 5, 40}) {
-    for (const std::int64_t expected_us : {std::int64_t{0}, std::int64_t{100}, kLong}) {
+    for (const std::int64_t expected_ns : {std::int64_t{0}, std::int64_t{2000}, kLong}) {
       for (const int pieces : {0, 1, 2, 7, 500})
-        ASSERT_EQ(run_pieces(threads, pieces, expected_us), "") << threads << " " << pieces;
+        ASSERT_EQ(run_pieces(threads, pieces, expected_ns), "") << threads << " " << pieces;
     }
   }
 }
@@ -93,6 +93,28 @@ TEST(Team, AsksNobodyForOneThread) {
     });
     EXPECT_EQ(calls, 1);
   }
+}
+
+TEST(Team, AsksNobodyForLessWorkThanHandingItOverTakes) {
+  ASSERT_EQ(get_a_helper(), "");  // who looks around for more now
+  const auto caller = std::this_thread::get_id();
+  for (int n = 0; n < repetitions(1000); ++n) {
+    EXPECT_FALSE(will_be_helped(2, 500));
+    int calls = 0;
+    run_team(2, 500, [&](int) {
+      ++calls;
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+    });
+    ASSERT_EQ(calls, 1);
+  }
+}
+
+/// Helpers that come too late, or not at all, make a caller of little work go alone, and then ask
+/// again, less and less often: whoever is asked, every piece is done once.
+TEST(Team, WhatItLearnsOfHelpersLosesNoPiece) {
+  ASSERT_EQ(get_a_helper(), "");
+  for (int n = 0; n < repetitions(20000); ++n) ASSERT_EQ(run_pieces(2, 2, 1500), "") << n;
+  ASSERT_EQ(get_a_helper(), "") << "much work is always shared";
 }
 
 TEST(Team, HelpersCome) { EXPECT_EQ(get_a_helper(), ""); }

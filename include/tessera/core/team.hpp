@@ -4,12 +4,14 @@
 //
 // Helpers start at the first large piece of work, look around for some 200 us after the last one,
 // then sleep. A caller with little work does not wake them: waking costs it more than they save. It
-// wakes them when such calls follow each other closely.
+// wakes them when such calls follow each other closely. With less work than handing it over takes,
+// which is measured as it goes, a caller works alone.
 //
 // A forked child starts with no helpers and gets its own. Calls from inside a body, and callers
 // beyond the number of cores, run alone. Helpers are never joined: they hold nothing between calls.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -40,21 +42,23 @@ void relax(int spins);
 
 /// Runs body(0) here and body(1), body(2), ... on up to threads - 1 helpers, at the same time;
 /// returns when all that began have returned. A body takes pieces of the work until none is left,
-/// must be right when it runs alone, and throws nothing. `expected_us`: how long the whole work
-/// takes one thread, roughly; decides whether sleeping helpers are worth waking.
-void run_team(int threads, std::int64_t expected_us, TeamBody body);
+/// must be right when it runs alone, and throws nothing. `expected_ns`: how long the whole work
+/// takes one thread, roughly; decides whether helpers are worth asking, and those asleep worth
+/// waking.
+void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 
 /// Would run_team with these arguments be helped now? For work that is simpler to do alone. Counts
 /// as a wish for help, as run_team does: wishes that follow each other closely wake helpers.
-bool will_be_helped(int threads, std::int64_t expected_us);
+bool will_be_helped(int threads, std::int64_t expected_ns);
 
-/// a * b * c / per_us, for expected_us. In whole numbers: a product of numbers that are exact
-/// raises no floating-point exception, and its estimate should not either.
-inline std::int64_t work_us(index_t a, index_t b, index_t c, index_t per_us) {
+/// a * b * c / per_ns, for expected_ns; so bounded that two of them can be added. In whole numbers:
+/// a product of numbers that are exact raises no floating-point exception, and its estimate should
+/// not either.
+inline std::int64_t work_ns(index_t a, index_t b, index_t c, index_t per_ns) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
   std::int64_t work;
-  if (__builtin_mul_overflow(a, b, &work) || __builtin_mul_overflow(work, c, &work))
-    return std::numeric_limits<std::int64_t>::max() / per_us;
-  return work / per_us;
+  if (__builtin_mul_overflow(a, b, &work) || __builtin_mul_overflow(work, c, &work)) return most;
+  return std::min(work / per_ns, most);
 }
 
 /// Waits for a member of the team: spins, then gives the core away between looks.
