@@ -21,7 +21,7 @@ BEGIN, END = "<!-- begin: written by scripts/performance.py; do not edit -->\n",
 SUITES = {
     "square": "Square", "skinny": "Skinny: few rows, or one column", "small_k": "Small K, large C", "long_k": "Long K, small C",
     "odd": "Odd sizes", "transposed": "Transposed operands", "tiny": "Tiny products, one call each",
-    "small": "Small products, a microsecond to ten",
+    "small": "Small products, a microsecond to ten", "few_rows": "Few rows against a matrix in the caches",
     "batched": "Batches, one call for all", "f64": "f64, squares", "bf16": "bf16 into f32", "int8": "i8 into i32", "latency": "Single calls"}
 OURS = ("blas", "packed")  # the first that was measured is Tessera's figure
 

@@ -44,8 +44,11 @@ constexpr std::array kSuites = {
     Suite{"transposed", "1024,1024-TN,1024-NT,1024-TT"},
     Suite{"tiny", "4,8,16,32"},
     Suite{"small",
-          "1x64x64,1x128x128,1x256x256,4x512x512,16x64x64,16x128x128,16x256x256,64x64x16,"
+          "1x64x64,1x128x128,1x256x256,2x256x256,16x64x64,16x128x128,16x256x256,64x64x16,"
           "128x128x16,256x1x256,10x100x100,64x64x256"},
+    Suite{"few_rows",
+          "1x512x512,2x512x512,4x512x512,8x512x512,16x512x512,1x1024x1024,4x1024x1024,8x1024x1024,"
+          "16x1024x1024,1x2000x2000,4x2000x2000,16x2000x2000"},
     Suite{"batched", "1000x8x8x8,1000x16x16x16,1000x32x32x32,100x64x64x64"}};
 
 [[noreturn]] void refuse(const Wording& list, std::string_view part, const std::string& why) {

@@ -29,12 +29,18 @@ struct FewRows {
 };
 constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels, 512, 1},
     kCopied{12, Stream::copied, 128, 12}, kTransposed{12, Stream::copied, 512, 2},
-    kTransposedLines{1, Stream::copied, 2048, 1}, kLines{1, Stream::lines, 0, 0};
+    kTransposedLines{1, Stream::copied, 2048, 1}, kLines{1, Stream::lines, 0, 0},
+    kStrips{1, Stream::strips, 0, 0};
 
 /// Rows up to which B is swept. Where L3 is far, rows of B that are held side by side would push
 /// each other out of L2, as pages apart as they are: (32,4096,4096), f32, one thread of that Xeon,
 /// ms: in two sweeps of 16 rows 13.8, in place 16.3.
 index_t sweep_rows() { return l3_is_far() ? 32 : 16; }
+/// What a core has of a near L3, in sizes of L2: systems say what all cores have together. And what
+/// strips are for: (1,1024,1024), f32, one thread of an EPYC (family 26), 2026-11-23, 1.12 times as
+/// fast as a sweep, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows 1.05, 1.11, 0.84.
+constexpr index_t kNearL3 = 16;
+constexpr index_t kStripsInL3 = 8;
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
 constexpr index_t kSweepBytes = 4096;
 
@@ -48,10 +54,21 @@ const FewRows* few_rows(const BlockingInput& in) {
   if (is_narrow(in)) return in.b_in_lines && in.b_as_it_lies ? &kLines : &kTransposedLines;
   if (!in.b_in_rows) return if_few(kTransposed);
   if (!in.b_as_it_lies) return if_few(kCopied);
-  // What lies in L2 does not pass by. (M,512,512), f32, one thread of that Xeon, as a multiple of a
-  // sweep's speed: M = 1 1.28, 4 1.26, 8 1.38, 16 1.17, 32 1.43; (16,1024,1024) 0.56.
-  if (in.K * in.N * in.word_bytes <= caches().l2 * 5 / 8) return nullptr;
-  if (in.M <= sweep_rows()) return &kSweep;
+  // What lies in L2 does not pass by, nor what lies in a near L3, as a multiple of a sweep's speed,
+  // f32, one thread: of that Xeon (M,512,512) with M = 1 1.28, 4 1.26, 8 1.38, 16 1.17, 32 1.43;
+  // (16,1024,1024) 0.56. Of an EPYC (family 26), 2026-11-23, (M,512,512) with M = 2 0.87, 3 1.40,
+  // 4 1.61, 16 1.36; (M,2000,2000) with M = 3 1.15, 4 1.53, 8 1.55, 16 1.34; rows pages apart,
+  // (M,2048,2048), with M = 3 0.90, 4 0.96, 5 1.53, 16 1.24; more than that, (M,2500,2500), with
+  // M = 4 0.64, 8 1.16, 16 1.18.
+  const index_t bytes = in.K * in.N * in.word_bytes;
+  const bool is_in_l2 = bytes <= caches().l2 * 5 / 8;
+  if (in.M <= 2 && (is_in_l2 || (!l3_is_far() && bytes <= caches().l2 * kStripsInL3)))
+    return &kStrips;
+  if (is_in_l2) return nullptr;
+  if (in.M <= sweep_rows()) {
+    const bool stays = !l3_is_far() && bytes <= caches().l2 * kNearL3;
+    return stays && in.M > (in.b_step % 4096 == 0 ? 4 : 2) ? nullptr : &kSweep;
+  }
   return l3_is_far() ? nullptr : if_few(kPanels);
 }
 
@@ -190,14 +207,14 @@ Blocking block(const BlockingInput& in) {
   const int two = 2 * in.lanes;
   if (in.threads > 1 && nr > two && in.N <= 5 * nr && in.N % nr != 0 && in.N % two == 0) nr = two;
   const FewRows* few = few_rows(in);
-  if (few == &kLines) {  // one slab: the sums of some lines stay in registers
+  if (few == &kLines || few == &kStrips) {  // one slab: the sums stay in registers
     const index_t width = index_t{2} * in.lanes;
     const index_t most = std::max(ceil_div(in.N, in.threads == 1 ? 1 : 2 * in.threads), width);
     return {.kc = in.K,
             .nc = even_part(in.N, most, width),
             .mc = in.M,
             .nr = nr,
-            .stream = Stream::lines,
+            .stream = few->stream,
             .stream_panels = 1};
   }
   const bool sweeps = few == &kSweep;

@@ -47,9 +47,10 @@ index_t most_of_a_in_place();
 bool rows_meet(index_t step);
 
 /// How B is read once by a product with few rows: where it lies, all columns of a job at once;
-/// panel by panel, which the first rows of A pack by the way; packed block by block; or, where its
-/// columns are lines in memory, along these.
-enum class Stream : char { none, sweep, panels, copied, lines };
+/// panel by panel, which the first rows of A pack by the way; packed block by block; where its
+/// columns are lines in memory, along these; or, for one or two rows and out of L2, in strips of as
+/// many columns as there are registers for their sums.
+enum class Stream : char { none, sweep, panels, copied, lines, strips };
 
 /// Block sizes of one product, in elements; along K in words.
 struct Blocking {
@@ -66,6 +67,7 @@ struct BlockingInput {
   index_t M, N, K;
   int mr, lanes, vectors, word_bytes;
   int threads;
+  index_t b_step;     ///< bytes from one row of B to the next
   bool b_in_rows;     ///< the columns of B lie side by side
   bool b_in_lines;    ///< the elements of a column do
   bool b_as_it_lies;  ///< a microkernel can read its elements

@@ -132,7 +132,8 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
 /// One thread makes it without cutting jobs?
 template <class T>
 bool is_small_alone(const Gemm<T>& call, int threads) {
-  return threads == 1 && is_small(call) && call.b_col == 1;
+  return threads == 1 && is_small(call) && call.b_col == 1 &&
+         (call.M > 2 || call.N <= kMostColumns);
 }
 
 template <class T>

@@ -119,6 +119,9 @@ struct Kernels {
   /// side; fetch_k: how many bytes ahead are fetched. Resumes nothing.
   static constexpr int kLineRows = 2;
   Micro sweep_lines[kLineRows];
+  /// One or two rows, a by any strides, and any number of columns of a b as it lies, as many at a
+  /// time as there are registers for; null where words are no elements. Resumes nothing.
+  Micro strips[kLineRows];
 
   Pack<Source, Word> pack_a, pack_b;
   /// What `direct` entries add to the sums of each row, for signs that packing B has shifted away:

@@ -116,6 +116,8 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
     sweeps(std::make_integer_sequence<int, Table::kSweeps>());
     out.sweep_lines[0] = tessera::cpu::sweep_lines<V, 1>;
     out.sweep_lines[1] = tessera::cpu::sweep_lines<V, 2>;
+    out.strips[0] = tessera::cpu::strips<V, 1, MR * Vectors>;
+    out.strips[1] = tessera::cpu::strips<V, 2, MR * Vectors>;
   }
   const auto row = [&]<int R>() {
     tile.template operator()<R, 1>();

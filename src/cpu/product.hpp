@@ -93,7 +93,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         share_columns_(round_up(kShareColumns, blocks_.nr)) {
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
-    if (blocks_.stream == Stream::lines) {
+    if (one_slab()) {
       pack_a_ = pack_b_ = false;
     } else if (blocks_.stream == Stream::sweep) {
       pack_a_ = true, pack_b_ = false;
@@ -224,6 +224,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            wide_ ? Table::kMaxVectors : kernels_.vectors,
                            sizeof(Word),
                            call_.threads,
+                           std::abs(call_.b_row) * static_cast<index_t>(sizeof(In)),
                            call_.b_col == 1,
                            call_.b_row == 1,
                            kAsItLies,
@@ -232,7 +233,11 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
   /// All columns of a job pass by at once?
-  bool sweeps() const { return blocks_.stream == Stream::sweep || blocks_.stream == Stream::lines; }
+  bool sweeps() const { return blocks_.stream == Stream::sweep || one_slab(); }
+  /// One or two rows of an A that lies as it is.
+  bool one_slab() const {
+    return blocks_.stream == Stream::lines || blocks_.stream == Stream::strips;
+  }
   /// Rows of A with those that fill its last panel.
   index_t swept_rows() const { return round_up(call_.M, Table::kSweepRows[sweep_]); }
   index_t block_rows() const {
@@ -613,18 +618,18 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   void run_sweep(int worker, const Part& part) {
     if constexpr (kAsItLies) {
       auto micro = micro_tile(part, sums_);
-      const bool lines = blocks_.stream == Stream::lines;
-      const int rows = lines ? static_cast<int>(call_.M) : Table::kSweepRows[sweep_];
+      const int rows = one_slab() ? static_cast<int>(call_.M) : Table::kSweepRows[sweep_];
       Sum* const sums = micro.c + part.j;
       const In* a = call_.A + part.k0 * call_.a_col;
       micro.b = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
       micro.c = sums;
       micro.cols = static_cast<int>(part.j_end - part.j);
-      if (lines) {
+      if (one_slab()) {
+        const bool lines = blocks_.stream == Stream::lines;
         micro.a = a, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
-        micro.b_k = call_.b_col;
+        if (lines) micro.b_k = call_.b_col;
         micro.fetch_k = call_.threads == 1 ? kAheadAlone : kAhead;
-        kernels_.sweep_lines[rows - 1](micro);
+        (lines ? kernels_.sweep_lines : kernels_.strips)[rows - 1](micro);
       } else {
         Word* const panels = own_a(worker);
         kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);

@@ -171,6 +171,8 @@ TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
                         {67, 58, 2100},
                         {2, 71, 2048},  // lines that are pages apart
                         {71, 1, 2048},
+                        {1, 433, 71},
+                        {2, 205, 71},
                         {40, 450, 523},
                         {450, 7, 131}}) {
     Corners<T> corners(s);

@@ -265,6 +265,25 @@ TYPED_TEST(Microkernels, ASweepIsTheChain) {
   }
 }
 
+TYPED_TEST(Microkernels, StripsAreTheChain) {
+  using T = TypeParam;
+  for (const auto* table : runnable_tables<T>()) {
+    for (const index_t K : {1, 2, 7, 100}) {
+      const Chains<T> chains(K);
+      Bench<T> bench(chains);
+      for (int rows = 1; rows <= table->kLineRows; ++rows) {
+        for (int cols = 1; cols <= kCols; ++cols) {
+          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
+          for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
+            ASSERT_EQ(bench.call(table->strips[rows - 1], tile, a_row, a_k, cols, cols + 5), "")
+                << table->isa << " rows " << rows << " cols " << cols << " K " << K;
+          }
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
   using T = TypeParam;
   for (const auto* table : runnable_tables<T>()) {
