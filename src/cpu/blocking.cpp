@@ -36,10 +36,9 @@ constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels,
 /// each other out of L2, as pages apart as they are: (32,4096,4096), f32, one thread of that Xeon,
 /// ms: in two sweeps of 16 rows 13.8, in place 16.3.
 index_t sweep_rows() { return l3_is_far() ? 32 : 16; }
-/// What a core has of a near L3, in sizes of L2: systems say what all cores have together. And what
-/// strips are for: (1,1024,1024), f32, one thread of an EPYC (family 26), 2026-11-23, 1.12 times as
-/// fast as a sweep, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows 1.05, 1.11, 0.84.
-constexpr index_t kNearL3 = 16;
+/// What strips are for, in sizes of L2: (1,1024,1024), f32, one thread of an EPYC (family 26),
+/// 2026-11-23, 1.12 times as fast as a sweep, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows
+/// 1.05, 1.11, 0.84.
 constexpr index_t kStripsInL3 = 8;
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
 constexpr index_t kSweepBytes = 4096;
@@ -61,13 +60,12 @@ const FewRows* few_rows(const BlockingInput& in) {
   // (M,2048,2048), with M = 3 0.90, 4 0.96, 5 1.53, 16 1.24; more than that, (M,2500,2500), with
   // M = 4 0.64, 8 1.16, 16 1.18.
   const index_t bytes = in.K * in.N * in.word_bytes;
-  const bool is_in_l2 = bytes <= caches().l2 * 5 / 8;
-  if (in.M <= 2 && (is_in_l2 || (!l3_is_far() && bytes <= caches().l2 * kStripsInL3)))
-    return &kStrips;
-  if (is_in_l2) return nullptr;
+  if (in.M <= 2 && bytes <= std::min(near_bytes(), caches().l2 * kStripsInL3)) return &kStrips;
+  if (bytes <= caches().l2 * 5 / 8) return nullptr;
   if (in.M <= sweep_rows()) {
-    const bool stays = !l3_is_far() && bytes <= caches().l2 * kNearL3;
-    return stays && in.M > (in.b_step % 4096 == 0 ? 4 : 2) ? nullptr : &kSweep;
+    const bool pages = in.b_step % 4096 == 0;
+    const index_t most = in.M <= 4 ? near_bytes() / 2 : near_bytes();
+    return !l3_is_far() && bytes <= most && in.M > (pages ? 4 : 2) ? nullptr : &kSweep;
   }
   return l3_is_far() ? nullptr : if_few(kPanels);
 }
@@ -75,6 +73,9 @@ const FewRows* few_rows(const BlockingInput& in) {
 }  // namespace
 
 bool l3_is_far() { return caches().l2 >= index_t{3} << 19; }
+
+/// In sizes of L2: systems say what all cores together have of L3.
+index_t near_bytes() { return l3_is_far() ? caches().l2 * 5 / 8 : caches().l2 * 16; }
 
 const Caches& caches() {
   static const Caches found = [] {

@@ -34,6 +34,9 @@ const Caches& caches();
 /// 1.17; two threads 768^3 0.51, 0.90; 2048^3 0.76, 0.99.
 bool l3_is_far();
 
+/// Bytes that lie in L2, or in a near L3, where one core uses them again and again.
+index_t near_bytes();
+
 /// Bytes of a B at `data`, with K rows `step` bytes apart, that M rows of A better read where it
 /// lies: packing it would cost more than reading it out of L3 at times. Fewer where threads share a
 /// far L3.

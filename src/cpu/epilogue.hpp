@@ -59,13 +59,15 @@ bool is_tiny(const Gemm<In, Out>& call) {
   return call.M <= kTiny && call.N <= kTiny && call.K <= kTiny;
 }
 
-/// Up to this size one thread is done before jobs would have been cut: 64^3 of f32 at 98 % of the
-/// peak instead of 92 (EPYC, family 25, 2026-11-21); 96^3 gains 1 %.
-constexpr index_t kSmall = 96;
+/// With so much work one thread is done before jobs would have been cut: 64^3 of f32 at 98 % of the
+/// peak instead of 92 (EPYC, family 25, 2026-11-21); 96^3 gains 1 %. On an EPYC (family 26), one
+/// thread, 2026-11-23, 128x128x16 gains 10 %, 200x64x64 8, 16x128x128 5.
+constexpr index_t kSmallWork = 96 * 96 * 96, kSmallExtent = 256;
 
 template <class In, class Out>
 bool is_small(const Gemm<In, Out>& call) {
-  return call.M <= kSmall && call.N <= kSmall && call.K <= kSmall;
+  return call.M <= kSmallExtent && call.N <= kSmallExtent && call.K <= kSmallExtent &&
+         call.M * call.N * call.K <= kSmallWork;
 }
 
 /// C is nothing but the sums, side by side: microkernels store straight to it.

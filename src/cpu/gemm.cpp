@@ -39,10 +39,13 @@ template <class In, class Out, class Table>
 template <class T>
 [[gnu::noinline]] void gemm_panels(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
                                    index_t b_k) {
-  const int nr = call.N <= kernels.one_panel()
-                     ? kernels.one_panel()
-                     : panel_columns(call.N, kernels.lanes, kernels.vectors);
-  const int most_rows = kernels.rows_of(std::min<index_t>(nr, call.N));
+  // As few panels as possible: wide ones where that saves one. Equal ones, down and across: a few
+  // rows or columns that are left take as long as many.
+  const index_t wide = kernels.one_panel(), narrow = kernels.nr();
+  const index_t most = ceil_div(call.N, wide) < ceil_div(call.N, narrow) ? wide : narrow;
+  const index_t nr = call.N <= wide ? wide : even_part(call.N, most, kernels.lanes);
+  int most_rows = kernels.rows_of(std::min<index_t>(nr, call.N));
+  if (call.M > most_rows) most_rows = static_cast<int>(even_part(call.M, most_rows, 1));
   const bool plain = is_plain(call);
   const bool in_place = call.beta == T{0} && call.c_col == 1;
   alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
@@ -129,10 +132,16 @@ Gemm<In, Out> swapped(Gemm<In, Out> call) {
   return call;
 }
 
-/// One thread makes it without cutting jobs?
+/// Would a few columns of C leave most of a vector empty, which its rows could fill?
+template <class In, class Out>
+bool has_few_columns(const Gemm<In, Out>& call, int lanes) {
+  return call.N * 4 <= lanes && call.M > 4 * call.N;
+}
+
+/// One thread makes it without cutting jobs, and not better in strips?
 template <class T>
-bool is_small_alone(const Gemm<T>& call, int threads) {
-  return threads == 1 && is_small(call) && call.b_col == 1 &&
+bool is_small_alone(const Gemm<T>& call, int threads, int lanes) {
+  return threads == 1 && is_small(call) && call.b_col == 1 && !has_few_columns(call, lanes) &&
          (call.M > 2 || call.N <= kMostColumns);
 }
 
@@ -156,8 +165,7 @@ template <class T>
 /// As a Product runs it: C has its longer side along vectors.
 template <class In, class Out, class Table>
 Gemm<In, Out> prepared(Gemm<In, Out> call, const Table& kernels, int threads) {
-  // A few columns of C would leave most of a vector empty: its rows fill it.
-  if (call.N * 4 <= kernels.lanes && call.M > 4 * call.N) call = swapped(call);
+  if (has_few_columns(call, kernels.lanes)) call = swapped(call);
   call.threads = threads;
   return call;
 }
@@ -166,7 +174,8 @@ template <class In, class Out, class Table>
 [[gnu::noinline]] void gemm_with(const Gemm<In, Out>& asked, const Table& kernels) {
   const int threads = threads_of(asked, kernels);
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
-    if (is_small_alone(asked, threads)) return gemm_tiny(asked, kernels, asked.B, asked.b_row);
+    if (is_small_alone(asked, threads, kernels.lanes))
+      return gemm_tiny(asked, kernels, asked.B, asked.b_row);
   }
   const Gemm<In, Out> call = prepared(asked, kernels, threads);
   if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
@@ -229,7 +238,8 @@ GemmWay way_of(const Gemm<T>& asked) {
   if (is_tiny(asked)) return {"tiny", "not worth packing or sharing", 1};
   const auto& kernels = plain_kernels<T>();
   const int threads = threads_of(asked, kernels);
-  if (is_small_alone(asked, threads)) return {"small", "done before jobs would have been cut", 1};
+  if (is_small_alone(asked, threads, kernels.lanes))
+    return {"small", "done before jobs would have been cut", 1};
   const Gemm<T> call = prepared(asked, kernels, threads);
   if (Product<T, T, std::remove_cvref_t<decltype(kernels)>>(call, kernels).streams())
     return {"few_rows", "the larger factor passes by once", call.threads};

@@ -628,7 +628,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         const bool lines = blocks_.stream == Stream::lines;
         micro.a = a, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
         if (lines) micro.b_k = call_.b_col;
-        micro.fetch_k = call_.threads == 1 ? kAheadAlone : kAhead;
+        const index_t bytes = call_.N * call_.K * static_cast<index_t>(sizeof(In));
+        const index_t ahead = call_.threads == 1 ? kAheadAlone : kAhead;
+        micro.fetch_k = bytes <= near_bytes() ? 0 : ahead;
         (lines ? kernels_.sweep_lines : kernels_.strips)[rows - 1](micro);
       } else {
         Word* const panels = own_a(worker);

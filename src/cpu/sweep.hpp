@@ -211,51 +211,87 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
 /// As `sweep`, of any A, for a B (K, cols) whose columns are lines of K elements side by side, b_k
 /// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
 /// its own chain. Each line of the cache is read once, at once. What follows is fetched meanwhile,
-/// fetch_k bytes ahead.
+/// fetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of lines take turns,
+/// because one chain of multiply-adds takes longer than turning what it adds. (256,1,256), f32, one
+/// thread of an EPYC (family 26), 2026-11-23, 1.5 times as fast as one by one, three and four 1.35.
 template <class V, int Rows>
 void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
+  using Word = typename V::word;
   int j = 0;
+  const bool is_cached = call.fetch_k == 0;
   if constexpr (requires { &V::turn; }) {
-    constexpr index_t bytes = sizeof(typename V::word);
-    if (call.cols >= 4 * V::lanes && call.K % V::lanes == 0 && call.K * bytes >= 4 * kBytesBehind &&
-        call.b_k * bytes % 4096 == 0) {
+    constexpr index_t bytes = sizeof(Word);
+    if (!is_cached && call.cols >= 4 * V::lanes && call.K % V::lanes == 0 &&
+        call.K * bytes >= 4 * kBytesBehind && call.b_k * bytes % 4096 == 0) {
       sweep_pages<V, Rows>(call);
       j = call.cols / V::lanes * V::lanes;
     }
   }
-  for (; j < call.cols; j += V::lanes) {
-    const int lines = call.cols - j < V::lanes ? call.cols - j : V::lanes;
-    typename V::type acc[Rows];
-    each<Rows, 1>([&](int r, int) { acc[r] = V::zero(); });
-    const auto* a = call.a;
-    const auto add = [&](const typename V::type& column) {
-      each<Rows, 1>(
-          [&](int r, int) { acc[r] = V::step(V::broadcast(a + r * call.a_row), column, acc[r]); });
-      a += call.a_k;
+  // `Groups` of lines from j on, of which the last has `lines`, the others as many as a vector.
+  const auto add_groups = [&]<int Groups>(int lines) {
+    typename V::type acc[Groups][Rows];
+    each<Groups, Rows>([&](int g, int r) { acc[g][r] = V::zero(); });
+    const auto *a = call.a, *b = call.b + j * call.b_k;
+    const auto add = [&](int g, int k, const typename V::type& column) {
+      each<Rows, 1>([&](int r, int) {
+        const auto x = V::broadcast(a + r * call.a_row + k * call.a_k);
+        acc[g][r] = V::step(x, column, acc[g][r]);
+      });
     };
-    const auto* b = call.b + j * call.b_k;
-    index_t left = call.K;
+    index_t k = 0;
     if constexpr (requires { &V::turn; }) {
-      for (; lines == V::lanes && left >= V::lanes; left -= V::lanes, b += V::lanes) {
-        typename V::type column[V::lanes];
-        for (int i = 0; i < V::lanes; ++i)
-          __builtin_prefetch(reinterpret_cast<const char*>(b + i * call.b_k) + call.fetch_k);
-        V::turn(b, b + V::lanes / 2 * call.b_k, call.b_k, column);
-        TESSERA_UNROLL
-        for (int k = 0; k < V::lanes; ++k) add(column[k]);
+      const auto turn = [&](int g, typename V::type(&column)[V::lanes]) {
+        const auto* from = b + g * V::lanes * call.b_k;
+        for (int i = 0; Groups == 1 && i < V::lanes; ++i)
+          __builtin_prefetch(reinterpret_cast<const char*>(from + i * call.b_k) + call.fetch_k);
+        V::turn(from, from + V::lanes / 2 * call.b_k, call.b_k, column);
+      };
+      typename V::type column[V::lanes];
+      if (lines == V::lanes && call.K >= V::lanes) {
+        for (; k + V::lanes <= call.K; k += V::lanes) {
+          TESSERA_UNROLL
+          for (int g = 0; g < Groups; ++g) {
+            turn(g, column);
+            TESSERA_UNROLL
+            for (int i = 0; i < V::lanes; ++i) add(g, i, column[i]);
+          }
+          a += V::lanes * call.a_k, b += V::lanes;
+        }
+        // The rest, once more with what came before it.
+        const int rest = static_cast<int>(call.K - k);
+        a -= (V::lanes - rest) * call.a_k, b -= V::lanes - rest, k = call.K;
+        for (int g = 0; rest > 0 && g < Groups; ++g) {
+          turn(g, column);
+          TESSERA_UNROLL
+          for (int i = 1; i < V::lanes; ++i) {
+            if (i >= V::lanes - rest) add(g, i, column[i]);
+          }
+        }
       }
     }
-    alignas(64) typename V::word turned[V::lanes * V::lanes];
-    for (; left > 0; left -= V::lanes, b += V::lanes) {
-      const int deep = left < V::lanes ? static_cast<int>(left) : V::lanes;
-      pack_panel<V>(turned, V::lanes, b, lines, deep, call.b_k, 1);
-      for (int k = 0; k < deep; ++k) add(V::load(turned + k * V::lanes));
+    alignas(64) Word turned[V::lanes * V::lanes];
+    for (; k < call.K; k += V::lanes) {
+      const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
+      for (int g = 0; g < Groups; ++g) {
+        pack_panel<V>(turned, V::lanes, b + g * V::lanes * call.b_k,
+                      g + 1 < Groups ? V::lanes : lines, deep, call.b_k, 1);
+        for (int i = 0; i < deep; ++i) add(g, i, V::load(turned + i * V::lanes));
+      }
+      a += V::lanes * call.a_k, b += V::lanes;
     }
-    const bool whole = lines == V::lanes;
-    each<Rows, 1>([&](int r, int) {
-      auto* c = call.c + r * call.c_row + j;
-      whole ? V::store(c, acc[r]) : V::store_first(c, V::first(lines), acc[r]);
+    each<Groups, Rows>([&](int g, int r) {
+      auto* c = call.c + r * call.c_row + j + g * V::lanes;
+      const bool whole = g + 1 < Groups || lines == V::lanes;
+      whole ? V::store(c, acc[g][r]) : V::store_first(c, V::first(lines), acc[g][r]);
     });
+  };
+  for (; is_cached && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)
+    add_groups.template operator()<2>(V::lanes);
+  for (; j < call.cols; j += V::lanes) {
+    const int lines = call.cols - j < V::lanes ? call.cols - j : V::lanes;
+    const bool again = lines < V::lanes && call.cols >= V::lanes;  // some lines once more
+    if (again) j = call.cols - V::lanes;
+    add_groups.template operator()<1>(again ? V::lanes : lines);
   }
 }
 

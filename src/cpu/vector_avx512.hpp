@@ -11,17 +11,6 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Vector q of the result: quarters q of a, b, c and d.
-struct Quarters {
-  __m512d of[4];
-};
-inline Quarters turn_quarters(__m512d a, __m512d b, __m512d c, __m512d d) {
-  const __m512d ab = _mm512_shuffle_f64x2(a, b, 0x44), cd = _mm512_shuffle_f64x2(c, d, 0x44);
-  const __m512d ab2 = _mm512_shuffle_f64x2(a, b, 0xEE), cd2 = _mm512_shuffle_f64x2(c, d, 0xEE);
-  return {{_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xDD),
-           _mm512_shuffle_f64x2(ab2, cd2, 0x88), _mm512_shuffle_f64x2(ab2, cd2, 0xDD)}};
-}
-
 struct F32 {
   using sum = float;
   using type = __m512;
@@ -45,27 +34,33 @@ struct F32 {
     return _mm512_mask_broadcastss_ps(splat(*lower), 0xFF00, _mm_load_ss(upper));
   }
   static void turn(const float* lower, const float* upper, index_t line, type (&column)[16]) {
-    __m512d v[16];
     TESSERA_UNROLL
-    for (int i = 0; i < 16; i += 4) {  // v[i + k]: in quarter q, column 4 q + k of lines i to i + 3
-      const float* p = i < 8 ? lower : upper - 8 * line;
-      const type a = load(p + i * line), b = load(p + (i + 1) * line);
-      const type c = load(p + (i + 2) * line), d = load(p + (i + 3) * line);
-      const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
-      const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
-      const __m512d ab2 = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
-      const __m512d cd2 = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
-      v[i] = _mm512_unpacklo_pd(ab, cd);
-      v[i + 1] = _mm512_unpackhi_pd(ab, cd);
-      v[i + 2] = _mm512_unpacklo_pd(ab2, cd2);
-      v[i + 3] = _mm512_unpackhi_pd(ab2, cd2);
-    }
-    TESSERA_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      const auto turned = turn_quarters(v[k], v[4 + k], v[8 + k], v[12 + k]);
+    for (int h = 0; h < 16; h += 8) {
+      type v[8];      // v[k]: in quarter q, column h + k + 4 (q % 2) of lines 0 to 3, or 4 to 7
+      TESSERA_UNROLL  // from q = 2 on; v[4 + k]: of lines 8 to 11, or 12 to 15
+          for (int i = 0; i < 8; i += 4) {
+        const float* p = (i == 0 ? lower : upper) + h;
+        const auto two = [&](int n) { return both(p + n * line, p + (n + 4) * line); };
+        const type a = two(0), b = two(1), c = two(2), d = two(3);
+        const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+        const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+        const __m512d ab2 = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+        const __m512d cd2 = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+        v[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+        v[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+        v[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab2, cd2));
+        v[i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab2, cd2));
+      }
       TESSERA_UNROLL
-      for (int q = 0; q < 4; ++q) column[4 * q + k] = _mm512_castpd_ps(turned.of[q]);
+      for (int k = 0; k < 4; ++k) {
+        column[h + k] = _mm512_shuffle_f32x4(v[k], v[4 + k], 0x88);
+        column[h + 4 + k] = _mm512_shuffle_f32x4(v[k], v[4 + k], 0xDD);
+      }
     }
+  }
+  /// Eight numbers of one line and eight of another: a load and a half of one, instead of shuffles.
+  static type both(const float* p, const float* q) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(p)), _mm256_loadu_ps(q), 1);
   }
 };
 
@@ -92,20 +87,25 @@ struct F64 {
     return _mm512_mask_broadcastsd_pd(splat(*lower), 0xF0, _mm_load_sd(upper));
   }
   static void turn(const double* lower, const double* upper, index_t line, type (&column)[8]) {
-    type v[8];
     TESSERA_UNROLL
-    for (int i = 0; i < 8; i += 2) {  // v[i + k]: in quarter q, column 2 q + k of lines i and i + 1
-      const double* p = i < 4 ? lower : upper - 4 * line;
-      const type a = load(p + i * line), b = load(p + (i + 1) * line);
-      v[i] = _mm512_unpacklo_pd(a, b);
-      v[i + 1] = _mm512_unpackhi_pd(a, b);
-    }
-    TESSERA_UNROLL
-    for (int k = 0; k < 2; ++k) {
-      const auto turned = turn_quarters(v[k], v[2 + k], v[4 + k], v[6 + k]);
+    for (int h = 0; h < 8; h += 4) {
+      type v[4];      // v[k]: in quarter q, column h + k + 2 (q % 2) of lines 0 and 1, or 2 and 3
+      TESSERA_UNROLL  // from q = 2 on; v[2 + k]: of lines 4 and 5, or 6 and 7
+          for (int i = 0; i < 4; i += 2) {
+        const double* p = (i == 0 ? lower : upper) + h;
+        const type a = both(p, p + 2 * line), b = both(p + line, p + 3 * line);
+        v[i] = _mm512_unpacklo_pd(a, b);
+        v[i + 1] = _mm512_unpackhi_pd(a, b);
+      }
       TESSERA_UNROLL
-      for (int q = 0; q < 4; ++q) column[2 * q + k] = turned.of[q];
+      for (int k = 0; k < 2; ++k) {
+        column[h + k] = _mm512_shuffle_f64x2(v[k], v[2 + k], 0x88);
+        column[h + 2 + k] = _mm512_shuffle_f64x2(v[k], v[2 + k], 0xDD);
+      }
     }
+  }
+  static type both(const double* p, const double* q) {
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(p)), _mm256_loadu_pd(q), 1);
   }
 };
 
