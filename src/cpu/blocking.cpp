@@ -32,10 +32,13 @@ constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels,
     kTransposedLines{1, Stream::copied, 2048, 1}, kLines{1, Stream::lines, 0, 0},
     kStrips{1, Stream::strips, 0, 0};
 
-/// Rows up to which B is swept. Where L3 is far, rows of B that are held side by side would push
-/// each other out of L2, as pages apart as they are: (32,4096,4096), f32, one thread of that Xeon,
-/// ms: in two sweeps of 16 rows 13.8, in place 16.3.
-index_t sweep_rows() { return l3_is_far() ? 32 : 16; }
+/// Rows up to which B is swept; more are worth packing what the first of them read. An EPYC (family
+/// 26), 2026-11-23, f32, panels as a multiple of a sweep's speed, one thread and two:
+/// (16,4096,4096) 1.05, 0.98; (16,4000,4000) 1.12, 1.11; (12,4096,4096) 0.98, 0.91. Where L3 is
+/// far, rows of B that are held side by side would push each other out of L2, as pages apart as
+/// they are: (32,4096,4096), f32, one thread of that Xeon, ms: in two sweeps of 16 rows 13.8, in
+/// place 16.3.
+index_t sweep_rows() { return l3_is_far() ? 32 : 12; }
 /// What strips are for, in sizes of L2: (1,1024,1024), f32, one thread of an EPYC (family 26),
 /// 2026-11-23, 1.12 times as fast as a sweep, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows
 /// 1.05, 1.11, 0.84.

@@ -46,7 +46,7 @@ struct MicroTile {
   Word* copy;   ///< where `copying` entries put the rows of b that they use
   index_t copy_k;  ///< distance of these copies
   /// What is fetched into L2 meanwhile, little by little. Of B, where not null: fetch_times, at
-  /// most K / 4, as many lines as b has vectors, fetch_line bytes apart, each time fetch_k bytes
+  /// most K / 2, as many lines as b has vectors, fetch_line bytes apart, each time fetch_k bytes
   /// further.
   index_t fetch_times;
   const char* fetch;

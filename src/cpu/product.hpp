@@ -569,7 +569,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                    const void* panel, index_t step, index_t rows) const {
     const index_t tiles = ceil_div(block.i_end - block.i, mr_), tile = (i - block.i) / mr_;
     const index_t row = tile * rows / tiles;
-    micro.fetch_times = std::min((tile + 1) * rows / tiles - row, part.words / 4);
+    micro.fetch_times = std::min((tile + 1) * rows / tiles - row, part.words / 2);
     micro.fetch_k = step;
     micro.fetch_line = 64;
     if (panel == nullptr || micro.fetch_times <= 0) micro.fetch_times = 0;

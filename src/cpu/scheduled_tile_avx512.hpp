@@ -43,8 +43,9 @@ namespace {
   "vmovu" P " %%zmm" #b1 ", 64(%[copy])\n\t" \
   "vmovu" P " %%zmm" #b2 ", 128(%[copy])\n\t" \
   "add $192, %[copy]\n\t"
-/// FETCH: what follows four steps: nothing; a row of what comes next, after the last the same one;
-/// or, each time that `fours` is a multiple of `rarely` + 1, a line of each row of A that comes next.
+/// FETCH: what follows four steps: nothing; a row of what comes next, or two, after the last the
+/// same one; or, each time that `fours` is a multiple of `rarely` + 1, a line of each row of A that
+/// comes next.
 #define TESSERA_FETCH_NOTHING
 #define TESSERA_FETCH_LINES \
   "test %[rarely], %[fours]\n\t" \
@@ -67,6 +68,12 @@ namespace {
   "add %[next_row], %[next]\n\t" \
   "sub $1, %[next_times]\n\t" \
   "cmovz %[next_times], %[next_row]\n\t"
+#define TESSERA_FETCH_ROWS \
+  TESSERA_FETCH_ROW \
+  "cmpb $0, %[twice]\n\t" \
+  "je 8f\n\t" \
+  TESSERA_FETCH_ROW \
+  "8:\n\t"
 #define TESSERA_MULTIPLY(P, a, b0, b1, b2, c0, c1, c2) \
   "vfmadd231" P " %%zmm" #b0 ", %%zmm" #a ", %%zmm" #c0 "\n\t" \
   "vfmadd231" P " %%zmm" #b1 ", %%zmm" #a ", %%zmm" #c1 "\n\t" \
@@ -204,9 +211,10 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       "zmm30", "zmm31"
 #define TESSERA_PANEL_TILE(P, S, E, KEEP)                                                         \
   asm volatile(                                                                                   \
-      TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP, TESSERA_FETCH_ROW)       \
+      TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP, TESSERA_FETCH_ROWS)      \
       : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row), [next_times] "+r"(next_times), \
-        [copy] "+r"(copy), TESSERA_RESULTS:TESSERA_OPERANDS                                       \
+        [copy] "+r"(copy), TESSERA_RESULTS                                                        \
+      : [twice] "m"(twice), TESSERA_OPERANDS                                                      \
       : TESSERA_CLOBBERED)
 #define TESSERA_ROWS_TILE(P, S, E, FETCH)                                                     \
   asm volatile(                                                                               \
@@ -218,6 +226,7 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   if constexpr (in_panel) {
     const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
     index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_times = call.fetch_times;
+    const bool twice = 4 * next_times > call.K;
     T* copy = call.copy;
     if constexpr (HowB == B::copied) {
       if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY);
