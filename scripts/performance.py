@@ -234,8 +234,43 @@ def goals(suites):
         shares = {cell: None if cell.ours.peak_disturbed else cell.ours.percent for cell in cells}
         rows.append([name, *reached(shares, percent, lambda share: f"{share:.3g} %"),
                      *reached({cell: cell.best[1] for cell in cells}, ratio, ratio_number)])
-    return "## Goals\n\n" + table(["cells", "share of peak", "reached by", "least", "times the best peer", "reached by", "least"],
+    text = "## Goals\n\n" + table(["cells", "share of peak", "reached by", "least", "times the best peer", "reached by", "least"],
                                   [row for row in rows if any(row[1:])]) + "\n"
+    rows = list(goals_beside_cells(suites))
+    return text + (table(["", "at least", "at most", "measured"], rows) + "\n" if rows else "")
+
+
+def goals_beside_cells(suites):
+    """What is asked of several cells together: (what, the least, the most, what was measured in bold where it is not so)."""
+    def row(what, value, least=None, most=None, unit=""):
+        reached = (least is None or value >= least) and (most is None or value <= most)
+        number = ratio_number(value) if unit == "" else f"{value:.0f}{unit}"
+        if not reached and number in (f"{least or most:.2f}", f"{least or most:.0f}{unit}"):
+            number = f"{value:.3f}" if unit == "" else f"{value:.1f}{unit}"
+        return [what, *("" if limit is None else f"{limit:g}{unit}" for limit in (least, most)), number if reached else f"**{number}**"]
+
+    f32 = [cell.best[1] for _, cell in comparable(suites)]
+    if f32:
+        yield row("geometric mean of all cells of f32, times the best peer", mean(f32), least=1.05)
+        yield row("the worst of them", min(f32), least=0.97)
+    found = {(suite, cell.threads, cell.shape, cell.state): cell for suite, cells in suites.items() for cell in cells if cell.ours}
+    for threads in sorted({key[1] for key in found}):
+        on = f", {threads} thread{'s' if threads > 1 else ''}"
+        rows = [cell.best[1] for key, cell in found.items() if key[:2] == ("skinny", threads) and side(cell) <= 128 and cell.best]
+        if rows:
+            yield row("f32, 1 to 128 rows, geometric mean of times the best peer" + on, mean(rows), least=1.3)
+        for suite in ("odd", "transposed"):
+            plain = found.get((suite, threads, "1024", ""))
+            others = {shape: cell.ours.gflops / plain.ours.gflops for (of, n, shape, _), cell in found.items()
+                      if plain and (of, n) == (suite, threads) and shape != "1024"}
+            for shape, speed in others.items():
+                yield row(f"{shape}{on}, speed as a multiple of that of 1024", speed, least=0.98)
+    after = [found.get(("latency", threads, "128", "after 0.05 s of idleness")) for threads in (1, 2)]
+    if all(after):
+        yield row("128, 50 ms after the last call, time on 2 threads as a multiple of that on one", after[1].ours.time / after[0].ours.time, most=1.2)
+    first, again = (found.get(("latency", 1, "128", state)) for state in ("first call of a process", ""))
+    if first and again:
+        yield row("128, first call of a process, time beyond that of a later call", (first.ours.time - again.ours.time) / 1000, most=100, unit=" us")
 
 
 def about(documents):
@@ -244,6 +279,9 @@ def about(documents):
     lines = {f"{c['cpu_model']}, {c['num_cpus']} processors; {c['compiler']}, {c['library_build_type']}, "
              f"{c['flags'].strip() or 'no flags'}": None for c in contexts}
     text += "".join(f"Machine: {line}.\n\n" for line in lines)
+    loads = ", ".join(f"{suite} {document['context']['load_avg'][0]:.1f}" for suite, document in documents.items()
+                      if document["context"].get("load_avg"))
+    text += f"Load, the average of the minute before each file began (the contestants before it count too): {loads}.\n\n" if loads else ""
     text += "".join(f"Method: {line}\n\n" for line in dict.fromkeys(c["method"] for c in contexts))
     peers = {peer["name"]: ", ".join(filter(None, (peer["version"], peer["settings"], peer["environment"])))
              for c in contexts for peer in c["peers"]}
