@@ -13,7 +13,7 @@ namespace tessera::blas {
 /// A product for which all threads are worth while.
 constexpr index_t kLargeProduct = 4'000'000;  // multiply-adds
 /// What one thread does in a nanosecond, roughly; and what each call costs beside that.
-constexpr index_t kMultiplyAddsPerNanosecond = 20, kNanosecondsPerCall = 100;
+constexpr index_t kMultiplyAddsPerNanosecond = 64, kNanosecondsPerCall = 30;
 /// As good as any number of multiply-adds beyond it.
 constexpr index_t kNeverDone = index_t{1} << 60;
 
@@ -50,7 +50,7 @@ cpu::GemmWay way_of_batch(const Product<T>& first) {
 }
 
 inline index_t multiply_adds(const Arguments& a, index_t count) {
-  return std::min(kNeverDone, work_ns(work_ns(a.m, a.n, a.k, 1), count, 1, 1));
+  return std::min(kNeverDone, bounded_product(bounded_product(a.m, a.n, a.k), count, 1));
 }
 
 }  // namespace tessera::blas

@@ -37,6 +37,8 @@ constexpr index_t kNarrow = 32, kPieceBytes = index_t{1} << 18, kLeastPieceLines
 /// Elements for which a helper is worth calling, and what one costs a thread that copies it.
 constexpr index_t kWorthSharing = index_t{1} << 15;
 constexpr index_t kNanosecondsPerElement = 2;
+/// Complex multiply-adds that it does in a nanosecond, roughly.
+constexpr index_t kProductsPerNanosecond = 16;
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 
@@ -247,7 +249,8 @@ void multiply_complex(const Product<std::complex<R>>& p) {
   };
   if (!blocks.independent || down * across == 1) return work(threads);
   run_team(static_cast<int>(std::min<index_t>(threads, down * across)),
-           work_ns(p.M + p.N, p.K, kNanosecondsPerElement, 1) + work_ns(p.M, p.N, p.K, 20),
+           bounded_product(p.M + p.N, p.K, kNanosecondsPerElement) +
+               bounded_product(p.M, p.N, p.K) / kProductsPerNanosecond,
            [&](int) { work(1); });
 }
 

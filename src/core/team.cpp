@@ -85,7 +85,7 @@ struct alignas(64) Slot {
   const TeamBody* body = nullptr;
   Rounding rounding = 0;
   std::int64_t posted_ns = 0;               ///< 0: nobody wants to know how long a helper takes
-  std::atomic<std::int64_t> arrival_ns{0};  ///< from then to the last one that joined
+  std::atomic<std::int64_t> arrival_ns{0};  ///< from then to the first one that joined
 };
 
 struct Pool {
@@ -97,7 +97,7 @@ struct Pool {
   std::atomic<std::int64_t> last_wish_ns{0};
   std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
   alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
-  std::atomic<int> refused{0}, patience{kLeastPatience};            // calls that did not ask for it
+  std::atomic<int> patience{kLeastPatience};
   std::mutex starting;
 };
 
@@ -114,6 +114,7 @@ Pool& pool() {
 }
 
 thread_local bool inside = false;
+thread_local int refused = 0;  ///< calls of this thread that did not ask, since it last forgot
 
 bool join(Pool& p) {
   for (Slot& slot : p.slots) {
@@ -123,8 +124,11 @@ bool join(Pool& p) {
                                             std::memory_order_acq_rel))
         continue;
       const int room = static_cast<int>((seen & Slot::kRoomMask) / Slot::kRoom);
-      if (slot.posted_ns != 0)
-        slot.arrival_ns.store(now_ns() - slot.posted_ns, std::memory_order_relaxed);
+      if (slot.posted_ns != 0) {  // of two that come at once, either is the first
+        const std::int64_t arrival = now_ns() - slot.posted_ns;
+        if (arrival < slot.arrival_ns.load(std::memory_order_relaxed))
+          slot.arrival_ns.store(arrival, std::memory_order_relaxed);
+      }
       inside = true;
       round_as(slot.rounding);
       (*slot.body)(slot.wanted - room + 1);
@@ -199,8 +203,8 @@ bool worth_asking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns >= kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed))
     return true;
   const int patience = p.patience.load(std::memory_order_relaxed);
-  if (p.refused.fetch_add(1, std::memory_order_relaxed) + 1 < patience) return false;
-  p.refused.store(0, std::memory_order_relaxed);
+  if (++refused < patience) return false;
+  refused = 0;
   p.patience.store(std::min(2 * patience, kMostPatience), std::memory_order_relaxed);
   p.arrival_ns.store(kLeastArrival, std::memory_order_relaxed);
   return true;
@@ -236,8 +240,9 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   const int wanted = std::min(threads - 1, kMostHelpers);
   const int callers = p.callers.fetch_add(1, std::memory_order_relaxed);
   Slot* mine = nullptr;
-  const bool all_up = p.helpers.load(std::memory_order_relaxed) >= wanted &&
-                      p.sleeping.load(std::memory_order_relaxed) == 0;
+  const bool all_up =
+      p.helpers.load(std::memory_order_relaxed) - p.sleeping.load(std::memory_order_relaxed) >=
+      wanted;
   const bool wake = all_up || worth_waking(p, expected_ns);
   // Nobody awake and nobody to be woken: alone, without touching a shared line again or asking the
   // system for anything.
@@ -255,12 +260,15 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
       mine->body = &body;
       mine->wanted = wanted;
       mine->rounding = rounding();
-      mine->posted_ns = all_up && expected_ns < kArrivalsWorthAsking * kMostArrival ? now_ns() : 0;
+      // Learned from helpers that have nothing else to do, where it matters.
+      const bool learns =
+          all_up && callers == 0 && expected_ns < kArrivalsWorthAsking * kMostArrival;
+      mine->posted_ns = learns ? now_ns() : 0;
       mine->arrival_ns.store(kMostArrival, std::memory_order_relaxed);
       mine->state.store(Slot::kTaken + static_cast<std::uint64_t>(wanted) * Slot::kRoom,
                         std::memory_order_release);
       p.posts.fetch_add(1);
-      if (wake && p.sleeping.load() > 0) p.posts.notify_all();
+      if (wake && !all_up && p.sleeping.load() > 0) p.posts.notify_all();
     }
   }
   inside = true;

@@ -40,11 +40,11 @@ void run_batch(index_t count, int threads, std::int64_t ns, const Product& produ
   });
 }
 
-/// Nanoseconds of one product on one thread, roughly: 50 GFLOP/s and 20 ns for the call; at most a
+/// Nanoseconds of one product on one thread, roughly: 128 GFLOP/s and 20 ns for the call; at most a
 /// second, so that they can be added up.
 template <class In, class Out>
 std::int64_t nanoseconds(const Gemm<In, Out>& call) {
-  return std::min<std::int64_t>(1'000'000'000, 20 + work_ns(call.M, call.N, call.K, 25));
+  return std::min<std::int64_t>(1'000'000'000, 20 + bounded_product(call.M, call.N, call.K) / 64);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::int64_t nanoseconds(const Gemm<In, Out>& call) {
 template <class In, class Out>
 void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& steps) {
   if (count <= 0) return;
-  run_batch(count, first.threads, work_ns(count, nanoseconds(first), 1, 1), [&](index_t i) {
+  run_batch(count, first.threads, bounded_product(count, nanoseconds(first), 1), [&](index_t i) {
     Gemm<In, Out> call = first;
     call.A += i * steps.a;
     call.B += i * steps.b;

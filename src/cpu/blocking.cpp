@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace tessera::cpu {
 
@@ -39,8 +40,8 @@ constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels,
 /// they are: (32,4096,4096), f32, one thread of that Xeon, ms: in two sweeps of 16 rows 13.8, in
 /// place 16.3.
 index_t sweep_rows() { return l3_is_far() ? 32 : 12; }
-/// What strips are for, in sizes of L2: (1,1024,1024), f32, one thread of an EPYC (family 26),
-/// 2026-11-23, 1.12 times as fast as a sweep, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows
+/// How large a B strips are for, in sizes of L2: (1,1024,1024), f32, one thread of an EPYC (family
+/// 26), 2026-11-23, 1.12 times as fast as a sweep, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows
 /// 1.05, 1.11, 0.84.
 constexpr index_t kStripsInL3 = 8;
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
@@ -60,9 +61,8 @@ const FewRows* few_rows(const BlockingInput& in) {
   // f32, one thread: of that Xeon (M,512,512) with M = 1 1.28, 4 1.26, 8 1.38, 16 1.17, 32 1.43;
   // (16,1024,1024) 0.56. Of an EPYC (family 26), 2026-11-23, (M,512,512) with M = 2 0.87, 3 1.40,
   // 4 1.61, 16 1.36; (M,2000,2000) with M = 3 1.15, 4 1.53, 8 1.55, 16 1.34; rows pages apart,
-  // (M,2048,2048), with M = 3 0.90, 4 0.96, 5 1.53, 16 1.24; more than that, (M,2500,2500), with
-  // M = 4 0.64, 8 1.16, 16 1.18.
-  const index_t bytes = in.K * in.N * in.word_bytes;
+  // (M,2048,2048), with M = 3 0.90, 4 0.96, 5 1.53, 16 1.24; (4,2500,2500) 0.64.
+  const index_t bytes = in.b_bytes;
   if (in.M <= 2 && bytes <= std::min(near_bytes(), caches().l2 * kStripsInL3)) return &kStrips;
   if (bytes <= caches().l2 * 5 / 8) return nullptr;
   if (in.M <= sweep_rows()) {
@@ -77,11 +77,15 @@ const FewRows* few_rows(const BlockingInput& in) {
 
 bool l3_is_far() { return caches().l2 >= index_t{3} << 19; }
 
-/// In sizes of L2: systems say what all cores together have of L3.
-index_t near_bytes() { return l3_is_far() ? caches().l2 * 5 / 8 : caches().l2 * 16; }
+/// Of a near L3 so many sizes of L2, where it has them: some systems say what all its cores have.
+index_t near_bytes() {
+  return l3_is_far() ? caches().l2 * 5 / 8 : std::min(caches().l2 * 16, caches().l3);
+}
 
-const Caches& caches() {
-  static const Caches found = [] {
+namespace {
+
+Caches& known_caches() {
+  static Caches found = [] {
     Caches out;
     const auto ask = [](int name, index_t& value) {
       if (const long bytes = sysconf(name); bytes > 0) value = bytes;
@@ -93,6 +97,11 @@ const Caches& caches() {
   }();
   return found;
 }
+
+}  // namespace
+
+const Caches& caches() { return known_caches(); }
+Caches assume_caches(const Caches& caches) { return std::exchange(known_caches(), caches); }
 
 index_t most_of_a_in_place() {
   return l3_is_far() ? caches().l2 / 2 : std::numeric_limits<index_t>::max();
@@ -237,11 +246,12 @@ Blocking block(const BlockingInput& in) {
   const index_t job =
       in.threads == 1 ? in.N : std::max(ceil_div(in.N, 2 * in.threads), 4 * nr_most);
   const index_t most = sweeps && in.M > 4 ? std::min(job, kSweepBytes / in.word_bytes) : job;
-  // As many for each thread, lest one that is taken by another each time goes from L2 to L2.
-  // (4,512,512), f32, two threads of an EPYC (family 26), 2026-11-23, four jobs as a multiple of
-  // the speed of three: 1.25, on cores that share no L3 1.6.
-  const index_t jobs = ceil_div(in.N, most), each = round_up(jobs, in.threads);
-  out.nc = even_part(in.N, jobs > in.threads ? ceil_div(in.N, each) : most, sweeps ? in.lanes : nr);
+  // As many for each thread, if that leaves them wide enough, lest one that is taken by another
+  // each time goes from L2 to L2. (4,512,512), f32, two threads of an EPYC (family 26), 2026-11-23,
+  // four jobs as a multiple of the speed of three: 1.25, on cores that share no L3 1.6.
+  const index_t jobs = ceil_div(in.N, most), even = ceil_div(in.N, round_up(jobs, in.threads));
+  const bool evens_out = jobs > in.threads && even >= 2 * nr_most;
+  out.nc = even_part(in.N, evens_out ? even : most, sweeps ? in.lanes : nr);
   return out;
 }
 

@@ -24,6 +24,8 @@ struct Caches {
 };
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();
+/// For tests, while nothing else runs: as if the system had said this. Returns what it was.
+Caches assume_caches(const Caches& caches);
 
 /// Two kinds of cores were measured, which the size of L2 tells apart. With 1 MiB (EPYC, family 25)
 /// L3 gives B nearly as fast as L2. With 2 MiB (Xeon with AMX, family 6) two multiply-adds of 512
@@ -70,7 +72,8 @@ struct BlockingInput {
   index_t M, N, K;
   int mr, lanes, vectors, word_bytes;
   int threads;
-  index_t b_step;     ///< bytes from one row of B to the next
+  index_t b_bytes;    ///< all of B
+  index_t b_step;     ///< from one row of B to the next
   bool b_in_rows;     ///< the columns of B lie side by side
   bool b_in_lines;    ///< the elements of a column do
   bool b_as_it_lies;  ///< a microkernel can read its elements

@@ -116,7 +116,7 @@ struct Kernels {
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are
   /// One or two rows, a by any strides; b_k is the distance of columns, whose elements lie side by
-  /// side; fetch_k: how many bytes ahead are fetched. Resumes nothing.
+  /// side; fetch_k: how many bytes ahead are fetched, 0: b is in a near cache. Resumes nothing.
   static constexpr int kLineRows = 2;
   Micro sweep_lines[kLineRows];
   /// One or two rows, a by any strides, and any number of columns of a b as it lies, as many at a

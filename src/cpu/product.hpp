@@ -60,11 +60,10 @@ constexpr index_t kCachedPerNanosecond = 100, kBytesPerNanosecond = 20;
 
 /// What a product takes one thread, roughly, in nanoseconds.
 template <class In, class Out, class Table>
-std::int64_t expected_ns(const Gemm<In, Out>& call, const Table& kernels) {
-  constexpr auto in = static_cast<index_t>(sizeof(In)), out = static_cast<index_t>(sizeof(Out));
+std::int64_t expected_ns(index_t M, index_t N, index_t K, const Table& kernels) {
   const std::int64_t bytes =
-      work_ns(call.M + call.N, call.K, in, 1) + work_ns(call.M, call.N, out, 1);
-  return work_ns(call.M, call.N, call.K, kernels.lanes * kernels.group * kVectorsPerNanosecond) +
+      bounded_product(M + N, K, sizeof(In)) + bounded_product(M, N, sizeof(Out));
+  return bounded_product(M, N, K) / (kernels.lanes * kernels.group * kVectorsPerNanosecond) +
          bytes / (bytes <= caches().l2 ? kCachedPerNanosecond : kBytesPerNanosecond);
 }
 
@@ -208,6 +207,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   static bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
     return kAsItLies && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
   }
+  index_t b_bytes() const { return call_.N * call_.K * static_cast<index_t>(sizeof(In)); }
   /// Is all of B better read where it lies?
   bool b_is_small() const {
     if (!kAsItLies || call_.b_col != 1) return false;
@@ -224,6 +224,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            wide_ ? Table::kMaxVectors : kernels_.vectors,
                            sizeof(Word),
                            call_.threads,
+                           b_bytes(),
                            std::abs(call_.b_row) * static_cast<index_t>(sizeof(In)),
                            call_.b_col == 1,
                            call_.b_row == 1,
@@ -232,7 +233,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                                kernels_.reads_a(call_.K, call_.a_row, call_.a_col)};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
-  /// All columns of a job pass by at once?
+  /// Do jobs go over all columns of theirs by themselves, as run_sweep does?
   bool sweeps() const { return blocks_.stream == Stream::sweep || one_slab(); }
   /// One or two rows of an A that lies as it is.
   bool one_slab() const {
@@ -270,7 +271,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         for (int n = 0; n < ranges_; ++n) next_[n].job.store(0, std::memory_order_relaxed);
         done_.store(0, std::memory_order_relaxed);
         run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)),
-                 expected_ns(call_, kernels_), [this](int worker) {
+                 expected_ns<In, Out>(rows_, cols_, call_.K, kernels_), [this](int worker) {
                    work(worker);
                    // Stores past the caches wait for a locked instruction: before anybody is told
                    // that C is there (Intel SDM vol. 3, 12.3.1).
@@ -614,7 +615,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
   }
 
-  /// All columns of a job pass by at once: some rows of B meet all of A before the next ones.
+  /// A job's columns all in one call: one or two rows of A, or, some rows of B meeting all of A
+  /// before the next ones, a few more.
   void run_sweep(int worker, const Part& part) {
     if constexpr (kAsItLies) {
       auto micro = micro_tile(part, sums_);
@@ -628,9 +630,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         const bool lines = blocks_.stream == Stream::lines;
         micro.a = a, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
         if (lines) micro.b_k = call_.b_col;
-        const index_t bytes = call_.N * call_.K * static_cast<index_t>(sizeof(In));
         const index_t ahead = call_.threads == 1 ? kAheadAlone : kAhead;
-        micro.fetch_k = bytes <= near_bytes() ? 0 : ahead;
+        micro.fetch_k = b_bytes() <= near_bytes() ? 0 : ahead;
         (lines ? kernels_.sweep_lines : kernels_.strips)[rows - 1](micro);
       } else {
         Word* const panels = own_a(worker);

@@ -1,9 +1,9 @@
-// A few rows of A times a B that passes by once, at the speed of memory: along its rows where the
-// columns lie side by side; one or two along its columns where these do. V is a vector type as
+// A few rows of A times a B as it lies: along its rows where the columns lie side by side; one or
+// two along its columns where these do. What passes by once goes at the speed of memory; what lies
+// in a near cache, at the speed of that, with more sums at a time. V is a vector type as
 // microkernel.hpp describes it.
 #pragma once
 
-#include <array>
 #include <utility>
 
 #include "microkernel.hpp"
@@ -87,21 +87,18 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
 }
 
 /// One row of A: each row of B from one end to the other before the next one. c holds the sums but
-/// the last ones, which stay in registers: a part of a vector is not taken up as soon as stored.
-template <class V>
+/// those of the last vectors, `Last` of them, which stay in registers: a part of a vector is not
+/// taken up again as soon as it is stored.
+template <class V, int Last>
 void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int wide = 4;
-  const int rest = (call.cols - 1) / (wide * V::lanes) * wide * V::lanes;
-  decltype(V::first(1)) masks[wide];
-  typename V::type last[wide];
-  each<1, wide>([&](int, int v) {
-    const int left = call.cols - rest - v * V::lanes;
-    masks[v] = V::first(left < 0 ? 0 : left < V::lanes ? left : V::lanes);
-    last[v] = V::zero();
-  });
   const index_t K = call.K, a_k = call.a_k, b_k = call.b_k;
   const auto *a = call.a, *b = call.b;
   auto* const c = call.c;  // all of these: stores could change what is in `call`
+  const int vectors = (call.cols + V::lanes - 1) / V::lanes, rest = (vectors - Last) * V::lanes;
+  const auto mask = V::first(call.cols - (vectors - 1) * V::lanes);
+  typename V::type last[Last];
+  each<1, Last>([&](int, int v) { last[v] = V::zero(); });
   const auto add_row = [&]<bool First>() {
     const auto x = V::broadcast(a);
     for (int j = 0; j < rest; j += wide * V::lanes) {
@@ -112,15 +109,25 @@ void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
       });
       each<1, wide>([&](int, int v) { V::store(c + j + v * V::lanes, sums[v]); });
     }
-    each<1, wide>([&](int, int v) {
-      last[v] = V::step(x, V::fetch_first(b + rest + v * V::lanes, masks[v]), last[v]);
+    each<1, Last>([&](int, int v) {
+      const auto* from = b + rest + v * V::lanes;
+      last[v] = V::step(x, v + 1 < Last ? V::fetch(from) : V::fetch_first(from, mask), last[v]);
     });
     a += a_k, b += b_k;
   };
   add_row.template operator()<true>();
   for (index_t k = 1; k < K; ++k) add_row.template operator()<false>();
-  each<1, wide>([&](int, int v) { V::store_first(c + rest + v * V::lanes, masks[v], last[v]); });
+  each<1, Last>([&](int, int v) {
+    auto* to = c + rest + v * V::lanes;
+    v + 1 < Last ? V::store(to, last[v]) : V::store_first(to, mask, last[v]);
+  });
 }
+
+/// Microkernels of 1 to `Count` vectors.
+template <class V, int Count>
+struct Widths {
+  void (*of[Count])(const MicroTile<typename V::word, typename V::sum>&);
+};
 
 /// One or two rows of A times a B out of a near cache: the sums of as many columns as possible stay
 /// in registers for all of K, because a chain of multiply-adds for each vector of columns leaves
@@ -131,19 +138,21 @@ void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
 template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int most = Sums / Rows;
-  const int vectors = (call.cols + V::lanes - 1) / V::lanes;
-  if (Rows == 1 && vectors > most) return row_by_row<V>(call);
-  using Micro = void (*)(const MicroTile<typename V::word, typename V::sum>&);
-  static constexpr auto tiles = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<Micro, most>{
-        micro_tile<V, Rows, Rows, static_cast<int>(I) + 1, A::strided, B::edge>...};
+  static constexpr auto tiles = []<int... I>(std::integer_sequence<int, I...>) {
+    return Widths<V, most>{{micro_tile<V, Rows, Rows, I + 1, A::strided, B::edge>...}};
   }
-  (std::make_index_sequence<most>());
+  (std::make_integer_sequence<int, most>());
+  const int vectors = (call.cols + V::lanes - 1) / V::lanes;
+  if constexpr (Rows == 1) {
+    static constexpr Widths<V, 4> by_last{
+        {row_by_row<V, 1>, row_by_row<V, 2>, row_by_row<V, 3>, row_by_row<V, 4>}};
+    if (vectors > most) return by_last.of[(vectors - 1) % 4](call);
+  }
   auto strip = call;
   for (int count = (vectors + most - 1) / most, left = vectors; count > 0; --count) {
     const int here = (left + count - 1) / count, columns = here * V::lanes;
     strip.cols = count > 1 ? columns : call.cols - (vectors - left) * V::lanes;
-    tiles[static_cast<std::size_t>(here) - 1](strip);
+    tiles.of[here - 1](strip);
     strip.b += columns, strip.c += columns, left -= here;
   }
 }
@@ -210,7 +219,7 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
 
 /// As `sweep`, of any A, for a B (K, cols) whose columns are lines of K elements side by side, b_k
 /// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
-/// its own chain. Each line of the cache is read once, at once. What follows is fetched meanwhile,
+/// its own chain. What follows is fetched meanwhile,
 /// fetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of lines take turns,
 /// because one chain of multiply-adds takes longer than turning what it adds. (256,1,256), f32, one
 /// thread of an EPYC (family 26), 2026-11-23, 1.5 times as fast as one by one, three and four 1.35.
@@ -227,7 +236,8 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       j = call.cols / V::lanes * V::lanes;
     }
   }
-  // `Groups` of lines from j on, of which the last has `lines`, the others as many as a vector.
+  // `Groups` of lines from j on, each of `lines` of them: of several, as many as a vector has
+  // lanes.
   const auto add_groups = [&]<int Groups>(int lines) {
     typename V::type acc[Groups][Rows];
     each<Groups, Rows>([&](int g, int r) { acc[g][r] = V::zero(); });
@@ -273,16 +283,14 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     for (; k < call.K; k += V::lanes) {
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
-        pack_panel<V>(turned, V::lanes, b + g * V::lanes * call.b_k,
-                      g + 1 < Groups ? V::lanes : lines, deep, call.b_k, 1);
+        pack_panel<V>(turned, V::lanes, b + g * V::lanes * call.b_k, lines, deep, call.b_k, 1);
         for (int i = 0; i < deep; ++i) add(g, i, V::load(turned + i * V::lanes));
       }
       a += V::lanes * call.a_k, b += V::lanes;
     }
     each<Groups, Rows>([&](int g, int r) {
       auto* c = call.c + r * call.c_row + j + g * V::lanes;
-      const bool whole = g + 1 < Groups || lines == V::lanes;
-      whole ? V::store(c, acc[g][r]) : V::store_first(c, V::first(lines), acc[g][r]);
+      lines == V::lanes ? V::store(c, acc[g][r]) : V::store_first(c, V::first(lines), acc[g][r]);
     });
   };
   for (; is_cached && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)

@@ -36,9 +36,11 @@ struct F32 {
   static void turn(const float* lower, const float* upper, index_t line, type (&column)[16]) {
     TESSERA_UNROLL
     for (int h = 0; h < 16; h += 8) {
-      type v[8];      // v[k]: in quarter q, column h + k + 4 (q % 2) of lines 0 to 3, or 4 to 7
-      TESSERA_UNROLL  // from q = 2 on; v[4 + k]: of lines 8 to 11, or 12 to 15
-          for (int i = 0; i < 8; i += 4) {
+      // v[k]: in quarter q, column h + k + 4 (q % 2) of lines 0 to 3, from q = 2 on of 4 to 7;
+      // v[4 + k]: of lines 8 to 11, from q = 2 on of 12 to 15.
+      type v[8];
+      TESSERA_UNROLL
+      for (int i = 0; i < 8; i += 4) {
         const float* p = (i == 0 ? lower : upper) + h;
         const auto two = [&](int n) { return both(p + n * line, p + (n + 4) * line); };
         const type a = two(0), b = two(1), c = two(2), d = two(3);
@@ -89,9 +91,11 @@ struct F64 {
   static void turn(const double* lower, const double* upper, index_t line, type (&column)[8]) {
     TESSERA_UNROLL
     for (int h = 0; h < 8; h += 4) {
-      type v[4];      // v[k]: in quarter q, column h + k + 2 (q % 2) of lines 0 and 1, or 2 and 3
-      TESSERA_UNROLL  // from q = 2 on; v[2 + k]: of lines 4 and 5, or 6 and 7
-          for (int i = 0; i < 4; i += 2) {
+      // v[k]: in quarter q, column h + k + 2 (q % 2) of lines 0 and 1, from q = 2 on of 2 and 3;
+      // v[2 + k]: of lines 4 and 5, from q = 2 on of 6 and 7.
+      type v[4];
+      TESSERA_UNROLL
+      for (int i = 0; i < 4; i += 2) {
         const double* p = (i == 0 ? lower : upper) + h;
         const type a = both(p, p + 2 * line), b = both(p + line, p + 3 * line);
         v[i] = _mm512_unpacklo_pd(a, b);

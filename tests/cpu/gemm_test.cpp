@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "blocking.hpp"
 #include "cpu/multiply.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/core/cpu.hpp"
@@ -115,8 +116,9 @@ TYPED_TEST(GemmOf, IsExactForEveryDepth) {
   }
 }
 
-TYPED_TEST(GemmOf, IsExactForLongAndFlatShapes) {
-  using T = TypeParam;
+/// Shapes that go other ways than squares do, on any number of threads, transposed each way.
+template <class T>
+void expect_long_and_flat_shapes_exact() {
   for (const Shape s :
        {Shape{1, 997, 61}, {997, 1, 61},    {1, 4099, 300},  {4099, 1, 300},  {1, 1, 100003},
         {3, 5, 20011},     {61, 7, 5003},   {701, 503, 1},   {1021, 259, 3},  {16, 2053, 130},
@@ -125,7 +127,8 @@ TYPED_TEST(GemmOf, IsExactForLongAndFlatShapes) {
         {97, 500, 600},    {2, 1409, 333},  {700, 5, 333},   {641, 33, 300},  {257, 97, 1031},
         {200, 211, 199},   {23, 450, 1300}, {11, 4200, 130}, {131, 62, 4200}, {70, 31, 2100},
         {1, 385, 97},      {1, 449, 50},    {2, 193, 70},    {2, 403, 331},   {3, 777, 1300},
-        {10, 100, 100},    {5, 130, 200},   {33, 113, 60},   {210, 3, 200}}) {
+        {10, 100, 100},    {5, 130, 200},   {33, 113, 60},   {210, 3, 200},   {12, 3000, 300},
+        {2, 1500, 700},    {7, 1024, 513}}) {
     const WholeNumbers numbers(s.M, s.N, s.K);
     int turn = 0;
     each_transposition<T>([&](Order<T> a, Order<T> b) {
@@ -133,6 +136,20 @@ TYPED_TEST(GemmOf, IsExactForLongAndFlatShapes) {
       numbers.check<T>(s.M, s.N, a, b, c, kThreads[static_cast<std::size_t>(turn++ % 4)]);
     });
     if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TYPED_TEST(GemmOf, IsExactForLongAndFlatShapes) { expect_long_and_flat_shapes_exact<TypeParam>(); }
+
+/// What passes by once in one machine stays in the caches of another, and is cut otherwise.
+TYPED_TEST(GemmOf, IsExactInCachesOfAnySize) {
+  for (const cpu::Caches& assumed :
+       {cpu::Caches{16 << 10, 64 << 10, 512 << 10}, cpu::Caches{48 << 10, 1 << 20, 32 << 20},
+        cpu::Caches{48 << 10, 2 << 20}}) {
+    const cpu::Caches before = cpu::assume_caches(assumed);
+    expect_long_and_flat_shapes_exact<TypeParam>();
+    cpu::assume_caches(before);
+    if (this->HasFailure()) FAIL() << "with an L2 of " << assumed.l2 << " bytes";
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "blocking.hpp"
 #include "cpu/multiply.hpp"
 
 namespace tessera {
@@ -159,8 +160,8 @@ TYPED_TEST(GuardPages, HoldForEveryRemainderOfAPackedProduct) {
   });
 }
 
-TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
-  using T = TypeParam;
+template <class T>
+void expect_guards_hold_for_skinny_products() {
   for (const Shape s : {Shape{19, 105, 1031},
                         {1, 997, 700},
                         {997, 1, 700},
@@ -179,6 +180,16 @@ TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
     each_variant<T>(
         [&](const typename Corners<T>::Variant& variant) { corners.check(s.M, s.N, variant); });
   }
+}
+
+TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
+  expect_guards_hold_for_skinny_products<TypeParam>();
+}
+
+TYPED_TEST(GuardPages, HoldForSkinnyProductsOfWhatIsInNoCache) {
+  const cpu::Caches before = cpu::assume_caches({16 << 10, 64 << 10, 64 << 10});
+  expect_guards_hold_for_skinny_products<TypeParam>();
+  cpu::assume_caches(before);
 }
 
 }  // namespace

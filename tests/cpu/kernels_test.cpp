@@ -82,6 +82,7 @@ class Bench {
   struct Tile {
     int rows, vectors, lanes, cols;
     bool resume, stream;
+    index_t ahead = 0;  ///< for sweeps along columns: bytes that are fetched ahead
   };
 
   /// How B lies: rows of columns side by side, or columns of elements side by side.
@@ -135,13 +136,13 @@ class Bench {
     }
     MicroTile<T, T> it{K, a,     a_row,     a_k, b,           b_step,
                        c, c_row, tile.cols, c,   tile.resume, tile.stream};
-    it.copy = copy_to_, it.copy_k = b_width;
+    it.copy = copy_to_, it.copy_k = b_width, it.fetch_k = tile.ahead;
     if (K >= 16) {  // anything may be fetched
       it.fetch_a = reinterpret_cast<const char*>(a), it.fetch_times = K / 16;
       it.fetch_a_bytes = K * static_cast<index_t>(sizeof(T)) / 2;
     }
     if (copy_to_ != nullptr && K >= 4) {
-      it.fetch = reinterpret_cast<const char*>(b), it.fetch_times = K / 4;
+      it.fetch = reinterpret_cast<const char*>(b), it.fetch_times = K / (2 + tile.rows % 3);
       it.fetch_k = b_step * static_cast<index_t>(sizeof(T));
     }
     micro(it);
@@ -291,8 +292,10 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
       for (int rows = 1; rows <= table->kLineRows; ++rows) {
-        for (int cols = 1; cols <= kCols; ++cols) {
-          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
+        for (int at = 0; at < 2 * kCols; ++at) {
+          const int cols = at / 2 + 1;
+          const index_t ahead = at % 2 * 512;
+          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, ahead};
           for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
             ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, K + 5,
                                  Bench<T>::Lie::columns),
@@ -316,7 +319,7 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsThatArePagesApartIsTheChain) {
       for (int rows = 1; rows <= table->kLineRows; ++rows) {
         for (const int cols : {1, 8, 15, 16, 17, 31, 32, 33, 39, 63, 64}) {
           if ((cols - 1) * step + K > 80 * K) continue;  // more than the bench has room for
-          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
+          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, 512};
           for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
             ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, step,
                                  Bench<T>::Lie::columns),

@@ -51,14 +51,14 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 /// as a wish for help, as run_team does: wishes that follow each other closely wake helpers.
 bool will_be_helped(int threads, std::int64_t expected_ns);
 
-/// a * b * c / per_ns, for expected_ns; so bounded that two of them can be added. In whole numbers:
-/// a product of numbers that are exact raises no floating-point exception, and its estimate should
+/// a * b * c, for estimates of work: so bounded that two of them can be added. In whole numbers: a
+/// product of numbers that are exact raises no floating-point exception, and its estimate should
 /// not either.
-inline std::int64_t work_ns(index_t a, index_t b, index_t c, index_t per_ns) {
+inline std::int64_t bounded_product(index_t a, index_t b, index_t c) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
   std::int64_t work;
   if (__builtin_mul_overflow(a, b, &work) || __builtin_mul_overflow(work, c, &work)) return most;
-  return std::min(work / per_ns, most);
+  return std::min(work, most);
 }
 
 /// Waits for a member of the team: spins, then gives the core away between looks.
