@@ -67,8 +67,7 @@ const FewRows* few_rows(const BlockingInput& in) {
   if (bytes <= caches().l2 * 5 / 8) return nullptr;
   if (in.M <= sweep_rows()) {
     const bool pages = in.b_step % 4096 == 0;
-    const index_t most = in.M <= 4 ? near_bytes() / 2 : near_bytes();
-    return !l3_is_far() && bytes <= most && in.M > (pages ? 4 : 2) ? nullptr : &kSweep;
+    return !l3_is_far() && bytes <= near_bytes() && in.M > (pages ? 4 : 2) ? nullptr : &kSweep;
   }
   return l3_is_far() ? nullptr : if_few(kPanels);
 }

@@ -56,7 +56,7 @@ constexpr index_t kAheadAlone = 768, kAhead = 256;
 /// Multiply-adds of whole vectors that one core does in a nanosecond: 3 to 9.
 constexpr index_t kVectorsPerNanosecond = 8;
 /// Bytes that it reads in a nanosecond, roughly: out of L2, out of memory.
-constexpr index_t kCachedPerNanosecond = 100, kBytesPerNanosecond = 20;
+constexpr index_t kCachedPerNanosecond = 200, kBytesPerNanosecond = 20;
 
 /// What a product takes one thread, roughly, in nanoseconds.
 template <class In, class Out, class Table>
