@@ -82,8 +82,8 @@ void parallel_for(index_t count, int threads, const std::function<void(index_t)>
       }
     }
   };
-  constexpr std::int64_t long_enough_ns =
-      1'000'000'000;  // a block or a band: worth waking everybody
+  // A block or a band: worth waking everybody.
+  constexpr std::int64_t long_enough_ns = 1'000'000'000;
   run_team(threads, long_enough_ns, [&](int) { work(); });
   if (failure) std::rethrow_exception(failure);
 }

@@ -36,9 +36,10 @@ constexpr int kMostHelpers = 1023;
 
 /// A helper that looks around arrives some time after work is posted; the part of the work that it
 /// takes and what it hands back cost the caller several times that. Two cores of an EPYC (family
-/// 26), 2026-11-23, f32: they share an L3, 65 to 100 ns, 64^3 (2.2 us alone) 1.15 times as fast
+/// 26), 2026-11-23, f32: they share an L3, 65 to 100 ns, 64^3 (2.2 us alone) 1.1 times as fast
 /// with a helper, 128x128x16 (2.4 us) 1.2, 32x32x64 (0.5 us) 0.7; they do not, 250 to 400 ns, 64^3
-/// 0.75, 80^3 (4.3 us) 1.0, 96^3 (7.3 us) 1.2.
+/// 0.75, 80^3 (4.3 us) 1.0, 96^3 (7.3 us) 1.2. With 14 arrivals (10,100,100) (0.9 us) asked, on a
+/// busy machine too, where it took twice as long.
 constexpr std::int64_t kArrivalsWorthAsking = 18;
 constexpr std::int64_t kLeastArrival = 60, kMostArrival = 1000;  // ns
 /// Calls that did not ask, after which what is known is forgotten, because where threads run
