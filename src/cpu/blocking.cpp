@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -40,15 +41,37 @@ constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels,
 /// they are: (32,4096,4096), f32, one thread of that Xeon, ms: in two sweeps of 16 rows 13.8, in
 /// place 16.3.
 index_t sweep_rows() { return l3_is_far() ? 32 : 12; }
-/// How large a B strips are for, in sizes of L2: (1,1024,1024), f32, one thread of an EPYC (family
-/// 26), 2026-11-23, 1.12 times as fast as a sweep, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows
-/// 1.05, 1.11, 0.84.
-constexpr index_t kStripsInL3 = 8;
+/// Up to how many rows strips are for, and how large a B out of a near L3, in sizes of L2. f32, one
+/// thread of an EPYC (family 26), 2026-11-23, times as fast as a sweep: (1,1024,1024) 1.12,
+/// (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows 1.05, 1.11, 0.84; as a sweep or packed:
+/// (3,512,512) 1.35, (4,1024,1024) 1.69, (4,1536,1536) 1.30, (6,2000,2000) 1.20, (7,2000,2000)
+/// 1.09, (8,2000,2000) 0.85; (10,512,512) 1.25, (10,1400,1400) 1.32, (16,1600,1600) 0.92,
+/// (16,2000,2000) 0.80; (20,1000,1000) 1.24, (24,1500,1500) 1.11, (32,1536,1536) 1.03,
+/// (48,1500,1500) 0.94; (64,1000,1000) 1.08, (64,1200,1200) 1.06, (64,1300,1300) 1.05,
+/// (96,1200,1200) 1.00.
+struct Strips {
+  index_t rows, sizes_of_l2;
+};
+constexpr Strips kStripsInL3[] = {{6, 16}, {32, 9}, {64, 6}};
+/// Where rows of B lie pages apart, to this many rows: (16,1024,1024) 1.07, (20,1024,1024) 0.97.
+constexpr index_t kMostRowsOfPages = 16;
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
 constexpr index_t kSweepBytes = 4096;
 
 /// One or two rows of a B that lies along its columns.
 bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_in_rows; }
+
+bool is_for_strips(const BlockingInput& in) {
+  const index_t l2 = caches().l2, width = index_t{4} * in.lanes;
+  if (in.M <= 2) return in.b_bytes <= near_bytes();
+  // Columns for every thread; a strip stays in L2 for the second group of rows.
+  if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
+  if (in.M > in.mr && in.K * width * in.word_bytes > l2 / 2) return false;
+  if (in.M > kMostRowsOfPages && in.b_step % 4096 == 0) return false;
+  return std::any_of(std::begin(kStripsInL3), std::end(kStripsInL3), [&](const Strips& most) {
+    return in.M <= most.rows && in.b_bytes <= std::min(near_bytes(), most.sizes_of_l2 * l2);
+  });
+}
 
 const FewRows* few_rows(const BlockingInput& in) {
   const auto if_few = [&](const FewRows& few) {
@@ -59,16 +82,15 @@ const FewRows* few_rows(const BlockingInput& in) {
   if (!in.b_as_it_lies) return if_few(kCopied);
   // What lies in L2 does not pass by, nor what lies in a near L3, as a multiple of a sweep's speed,
   // f32, one thread: of that Xeon (M,512,512) with M = 1 1.28, 4 1.26, 8 1.38, 16 1.17, 32 1.43;
-  // (16,1024,1024) 0.56. Of an EPYC (family 26), 2026-11-23, (M,512,512) with M = 2 0.87, 3 1.40,
-  // 4 1.61, 16 1.36; (M,2000,2000) with M = 3 1.15, 4 1.53, 8 1.55, 16 1.34; rows pages apart,
-  // (M,2048,2048), with M = 3 0.90, 4 0.96, 5 1.53, 16 1.24; (4,2500,2500) 0.64.
+  // (16,1024,1024) 0.56. Of an EPYC (family 26), 2026-11-23, (8,2000,2000) 1.55, (16,2000,2000)
+  // 1.34; (4,2500,2500) 0.64; as a multiple of the speed of panels (14,1800,1800) 1.21,
+  // (16,1700,1700) 1.20, (16,2000,2000) 0.99, (16,2048,2048) 0.92.
   const index_t bytes = in.b_bytes;
-  if (in.M <= 2 && bytes <= std::min(near_bytes(), caches().l2 * kStripsInL3)) return &kStrips;
+  if (is_for_strips(in)) return &kStrips;
   if (bytes <= caches().l2 * 5 / 8) return nullptr;
-  if (in.M <= sweep_rows()) {
-    const bool pages = in.b_step % 4096 == 0;
-    return !l3_is_far() && bytes <= near_bytes() && in.M > (pages ? 4 : 2) ? nullptr : &kSweep;
-  }
+  const bool pages = in.b_step % 4096 == 0;
+  if (!l3_is_far() && bytes <= near_bytes() && in.M <= (pages ? sweep_rows() : 16)) return nullptr;
+  if (in.M <= sweep_rows()) return &kSweep;
   return l3_is_far() ? nullptr : if_few(kPanels);
 }
 

@@ -119,9 +119,10 @@ struct Kernels {
   /// side; fetch_k: how many bytes ahead are fetched, 0: b is in a near cache. Resumes nothing.
   static constexpr int kLineRows = 2;
   Micro sweep_lines[kLineRows];
-  /// One or two rows, a by any strides, and any number of columns of a b as it lies, as many at a
-  /// time as there are registers for; null where words are no elements. Resumes nothing.
-  Micro strips[kLineRows];
+  /// Up to MR rows, a by any strides, and any number of columns of a b as it lies, as many at a
+  /// time as there are registers for; null where words are no elements. fetch_k: 0, or whole strips
+  /// of three or more rows fetch some rows of b ahead. Resumes nothing.
+  Micro strips[kMaxRows];
 
   Pack<Source, Word> pack_a, pack_b;
   /// What `direct` entries add to the sums of each row, for signs that packing B has shifted away:

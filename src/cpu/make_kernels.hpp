@@ -116,8 +116,10 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
     sweeps(std::make_integer_sequence<int, Table::kSweeps>());
     out.sweep_lines[0] = tessera::cpu::sweep_lines<V, 1>;
     out.sweep_lines[1] = tessera::cpu::sweep_lines<V, 2>;
-    out.strips[0] = tessera::cpu::strips<V, 1, MR * Vectors>;
-    out.strips[1] = tessera::cpu::strips<V, 2, MR * Vectors>;
+    const auto strips = [&]<int... R>(std::integer_sequence<int, R...>) {
+      ((out.strips[R] = tessera::cpu::strips<V, R + 1, MR * Vectors>), ...);
+    };
+    strips(std::make_integer_sequence<int, MR>());
   }
   const auto row = [&]<int R>() {
     tile.template operator()<R, 1>();

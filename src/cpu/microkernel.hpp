@@ -22,7 +22,10 @@
 namespace tessera::cpu {
 
 enum class A : bool { packed, strided };
-enum class B : char { full, edge, copied };
+enum class B : char { full, edge, copied, fetched };
+
+/// Rows of B that `fetched` ones are fetched ahead.
+constexpr int kRowsAhead = 4;
 
 /// A vector type whose words are its sums' own type: f32, f64.
 template <class V>
@@ -116,7 +119,8 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   if constexpr (EdgeB == B::copied) copy = call.copy;
   // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
   // would push it out again (2048^3: 2 % slower).
-  constexpr bool fetches = EdgeB != B::edge;
+  constexpr bool fetches = EdgeB == B::full || EdgeB == B::copied;
+  [[maybe_unused]] const index_t rows_ahead = kRowsAhead * b_k;
   const auto fetch_next_c = [&]<int Locality>() {
     each<Rows, Vectors>([&](int r, int v) {
       __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 0, Locality);
@@ -143,6 +147,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
           row[v] = V::gather(b + v * V::lanes, call.b_k);
           V::keep(copy + v * V::lanes, row[v]);
         } else {
+          if constexpr (EdgeB == B::fetched) __builtin_prefetch(b + rows_ahead + v * V::lanes);
           row[v] = EdgeB == B::edge && v + 1 == Vectors ? V::fetch_first(b + v * V::lanes, mask)
                                                         : V::fetch(b + v * V::lanes);
         }

@@ -48,6 +48,9 @@ constexpr index_t kMostRanges = 16;
 /// as a sweep reads side by side.
 constexpr index_t kSweptTogether = 16;
 
+/// How large a B strips leave to the processor to fetch, in sizes of L2.
+constexpr index_t kFetchedByItself = 8;
+
 /// Bytes that lines of B are fetched ahead which are swept side by side, by one thread and by
 /// several. (4096,1,4096), f32, one thread of an EPYC (family 26), 384, 768 and 1024 bytes, as a
 /// multiple of the speed with 512: 0.91, 1.03, 0.93; two threads differ by less than they vary.
@@ -616,24 +619,23 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
   /// A job's columns all in one call: one or two rows of A, or, some rows of B meeting all of A
-  /// before the next ones, a few more.
+  /// before the next ones, a few more; or strip by strip.
   void run_sweep(int worker, const Part& part) {
     if constexpr (kAsItLies) {
       auto micro = micro_tile(part, sums_);
-      const int rows = one_slab() ? static_cast<int>(call_.M) : Table::kSweepRows[sweep_];
-      Sum* const sums = micro.c + part.j;
-      const In* a = call_.A + part.k0 * call_.a_col;
+      micro.c += part.j;
       micro.b = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
-      micro.c = sums;
       micro.cols = static_cast<int>(part.j_end - part.j);
-      if (one_slab()) {
-        const bool lines = blocks_.stream == Stream::lines;
+      if (blocks_.stream == Stream::strips) return run_strips(part, micro);
+      const In* a = call_.A + part.k0 * call_.a_col;
+      Sum* const sums = micro.c;
+      if (blocks_.stream == Stream::lines) {
         micro.a = a, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
-        if (lines) micro.b_k = call_.b_col;
-        const index_t ahead = call_.threads == 1 ? kAheadAlone : kAhead;
-        micro.fetch_k = b_bytes() <= near_bytes() ? 0 : ahead;
-        (lines ? kernels_.sweep_lines : kernels_.strips)[rows - 1](micro);
+        micro.b_k = call_.b_col;
+        micro.fetch_k = b_bytes() <= near_bytes() ? 0 : call_.threads == 1 ? kAheadAlone : kAhead;
+        kernels_.sweep_lines[call_.M - 1](micro);
       } else {
+        const int rows = Table::kSweepRows[sweep_];
         Word* const panels = own_a(worker);
         kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
         const index_t deep = rows < call_.M ? kSweptTogether : part.k;
@@ -647,13 +649,42 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
           }
         }
       }
-      if (part.slab + 1 < slabs_ || (plain_ && sums_in_c_)) return;
-      for (index_t i = 0; i < call_.M; i += kernels_.rows) {
-        for (index_t j = part.j; j < part.j_end; j += kMostColumns) {
-          finish_tile(call_, kernels_, sums + i * micro.c_row + j - part.j, micro.c_row, i, j0_ + j,
-                      static_cast<int>(std::min<index_t>(kernels_.rows, call_.M - i)),
-                      static_cast<int>(std::min<index_t>(kMostColumns, part.j_end - j)));
-        }
+      if (part.slab + 1 == slabs_) finish_swept(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
+    }
+  }
+
+  /// A few rows of A, as they lie, in groups of at most MR. Each strip of columns stays in L2 while
+  /// all groups meet it; its sums, where C does not hold them, in L1.
+  void run_strips(const Part& part, MicroTile<Word, Sum> micro) const {
+    const index_t rows = even_part(call_.M, kernels_.rows, 1), cols = micro.cols;
+    const index_t most = kernels_.lanes * (kernels_.rows * kernels_.vectors / rows);
+    const index_t width = rows < call_.M ? even_part(cols, most, kernels_.lanes) : cols;
+    const auto first = micro;
+    micro.a_row = call_.a_row, micro.a_k = call_.a_col;
+    micro.fetch_k = b_bytes() > kFetchedByItself * caches().l2;
+    for (index_t j = 0; j < cols; j += width) {
+      micro.b = first.b + j;
+      micro.cols = static_cast<int>(std::min(width, cols - j));
+      for (index_t i = 0; i < call_.M; i += rows) {
+        const index_t here = std::min(rows, call_.M - i);
+        micro.a = call_.A + i * call_.a_row;
+        if (sums_in_c_) micro.c = first.c + i * first.c_row + j;
+        kernels_.strips[here - 1](micro);
+        const index_t begin = part.j + j;
+        finish_swept(micro.c, micro.c_row, i, i + here, begin, begin + micro.cols);
+      }
+    }
+  }
+
+  /// Rows [i0, i1) and columns [j0, j1) of C, whose sums are there.
+  void finish_swept(const Sum* sums, index_t sums_row, index_t i0, index_t i1, index_t j0,
+                    index_t j1) const {
+    if (plain_ && sums_in_c_) return;
+    for (index_t i = i0; i < i1; i += kernels_.rows) {
+      for (index_t j = j0; j < j1; j += kMostColumns) {
+        finish_tile(call_, kernels_, sums + (i - i0) * sums_row + j - j0, sums_row, i, j0_ + j,
+                    static_cast<int>(std::min<index_t>(kernels_.rows, i1 - i)),
+                    static_cast<int>(std::min<index_t>(kMostColumns, j1 - j)));
       }
     }
   }

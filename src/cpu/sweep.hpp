@@ -129,12 +129,16 @@ struct Widths {
   void (*of[Count])(const MicroTile<typename V::word, typename V::sum>&);
 };
 
-/// One or two rows of A times a B out of a near cache: the sums of as many columns as possible stay
-/// in registers for all of K, because a chain of multiply-adds for each vector of columns leaves
-/// the units idle while there are few. Equal strips: a narrow last one would take as long. Rows of
-/// B that one strip takes whole come out of L2 twice as fast as parts of rows, software prefetching
-/// or not: f32, one thread of an EPYC (family 26), 2026-11-23, 384 columns in one strip 119
-/// GFLOP/s, in two 68; 512 columns in two strips 62, row by row 94.
+/// A few rows of A times a B out of a near cache: the sums of as many columns as possible stay in
+/// registers for all of K. A chain of multiply-adds for each vector of columns would leave the
+/// units idle while there are few, and the wider a strip, the more of a row of B is read at once:
+/// f32, one thread of an EPYC (family 26), 2026-11-23, six vectors and three: (4,1024,1024) 177 and
+/// 110 GFLOP/s, (5,768,768) 223 and 153. Equal strips: a narrow last one would take as long. Rows
+/// of B that one strip takes whole come out of L2 twice as fast as parts of rows, software
+/// prefetching or not: 384 columns in one strip 119 GFLOP/s, in two 68; 512 columns in two strips
+/// 62, row by row
+/// 94. Out of more of L3 fetching helps: (3,2000,2000) 1.05, (6,2000,2000) 1.25 times as fast,
+/// (4,1536,1536) 0.90, (1,2000,2000) 1.00.
 template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int most = Sums / Rows;
@@ -149,7 +153,15 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
     if (vectors > most) return by_last.of[(vectors - 1) % 4](call);
   }
   auto strip = call;
-  for (int count = (vectors + most - 1) / most, left = vectors; count > 0; --count) {
+  int left = vectors;
+  if constexpr (Rows > 2) {
+    strip.cols = most * V::lanes;
+    for (; call.fetch_k > 0 && left > most; left -= most) {
+      micro_tile<V, Rows, Rows, most, A::strided, B::fetched>(strip);
+      strip.b += strip.cols, strip.c += strip.cols;
+    }
+  }
+  for (int count = (left + most - 1) / most; count > 0; --count) {
     const int here = (left + count - 1) / count, columns = here * V::lanes;
     strip.cols = count > 1 ? columns : call.cols - (vectors - left) * V::lanes;
     tiles.of[here - 1](strip);

@@ -144,7 +144,7 @@ TYPED_TEST(GemmOf, IsExactForLongAndFlatShapes) { expect_long_and_flat_shapes_ex
 /// What passes by once in one machine stays in the caches of another, and is cut otherwise.
 TYPED_TEST(GemmOf, IsExactInCachesOfAnySize) {
   for (const cpu::Caches& assumed :
-       {cpu::Caches{16 << 10, 64 << 10, 512 << 10}, cpu::Caches{48 << 10, 1 << 20, 32 << 20},
+       {cpu::Caches{16 << 10, 64 << 10, 1 << 20}, cpu::Caches{48 << 10, 1 << 20, 32 << 20},
         cpu::Caches{48 << 10, 2 << 20}}) {
     const cpu::Caches before = cpu::assume_caches(assumed);
     expect_long_and_flat_shapes_exact<TypeParam>();
@@ -236,8 +236,12 @@ struct Product {
 
 TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
   using T = TypeParam;
-  for (const Shape s :
-       {Shape{7, 9, 11}, {19, 50, 60}, {13, 101, 530}, {8, 400, 40}, {2, 1300, 260}}) {
+  for (const Shape s : {Shape{7, 9, 11},
+                        {19, 50, 60},
+                        {13, 101, 530},
+                        {8, 400, 40},
+                        {2, 1300, 260},
+                        {21, 130, 260}}) {
     Product<T> row(s), col(s, Order<T>::col_major, Order<T>::col_major, Order<T>::col_major);
     Product<T> spread(s, Order<T>::row_major, Order<T>::row_major, Order<T>::spread);
     for (const T alpha : {T(0), T(1), T(-1), T(0.7)}) {

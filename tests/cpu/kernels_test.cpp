@@ -272,9 +272,11 @@ TYPED_TEST(Microkernels, StripsAreTheChain) {
     for (const index_t K : {1, 2, 7, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
-      for (int rows = 1; rows <= table->kLineRows; ++rows) {
-        for (int cols = 1; cols <= kCols; ++cols) {
-          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false};
+      for (int rows = 1; rows <= table->rows; ++rows) {
+        for (int at = 0; at < 2 * kCols; ++at) {
+          const int cols = at / 2 + 1;
+          const index_t fetches = at % 2;
+          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, fetches};
           for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
             ASSERT_EQ(bench.call(table->strips[rows - 1], tile, a_row, a_k, cols, cols + 5), "")
                 << table->isa << " rows " << rows << " cols " << cols << " K " << K;
