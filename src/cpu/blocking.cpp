@@ -15,6 +15,9 @@ namespace tessera::cpu {
 
 namespace {
 
+/// Of L2, of the machines that were measured.
+constexpr index_t kWays = 16;
+
 /// Slabs are so many words deep, or a multiple: as deep as an instruction of a tile unit, which
 /// adds up its words in two chains (TDPBF16PS), so that a cut elsewhere would give other roundings.
 constexpr index_t kSlabUnit = 16;
@@ -41,20 +44,21 @@ constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels,
 /// they are: (32,4096,4096), f32, one thread of that Xeon, ms: in two sweeps of 16 rows 13.8, in
 /// place 16.3.
 index_t sweep_rows() { return l3_is_far() ? 32 : 12; }
-/// Up to how many rows strips are for, and how large a B out of a near L3, in sizes of L2. f32, one
-/// thread of an EPYC (family 26), 2026-11-23, times as fast as a sweep: (1,1024,1024) 1.12,
-/// (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows 1.05, 1.11, 0.84; as a sweep or packed:
-/// (3,512,512) 1.35, (4,1024,1024) 1.69, (4,1536,1536) 1.30, (6,2000,2000) 1.20, (7,2000,2000)
-/// 1.09, (8,2000,2000) 0.85; (10,512,512) 1.25, (10,1400,1400) 1.32, (16,1600,1600) 0.92,
-/// (16,2000,2000) 0.80; (20,1000,1000) 1.24, (24,1500,1500) 1.11, (32,1536,1536) 1.03,
-/// (48,1500,1500) 0.94; (64,1000,1000) 1.08, (64,1200,1200) 1.06, (64,1300,1300) 1.05,
-/// (96,1200,1200) 1.00.
+/// Up to how many rows strips are for, how large a B out of a near L3, in sizes of L2, and how many
+/// rows of B as a multiple of those that L2 has room for: rows that lie pages apart use few of its
+/// sets. f32, one thread of an EPYC (family 26), 2026-11-23, times as fast as a sweep:
+/// (1,1024,1024) 1.12, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows 1.05, 1.11, 0.84; as a
+/// sweep or packed: (3,512,512) 1.35, (4,1024,1024) 1.69, (4,1536,1536) 1.30, (6,2000,2000) 1.20,
+/// (7,2000,2000) 1.09, (8,2000,2000) 0.85; (10,512,512) 1.25, (10,1400,1400) 1.32, (16,1600,1600)
+/// 0.92, (16,2000,2000) 0.80; (16,1024,1024) 1.07, (20,1024,1024) 0.97; (20,1000,1000) 1.24,
+/// (24,1500,1500) 1.11, (32,1536,1536) 1.03, (48,1500,1500) 0.94; (64,1000,1000) 1.08,
+/// (128,1000,1000) 1.02, on two threads 1.26, (128,512,512) 0.99 and 1.11, (160,1000,1000) 1.01 and
+/// 1.14, (256,1000,1000) 0.91 and 0.97, (128,512,1024) 0.91 and 1.08.
 struct Strips {
-  index_t rows, sizes_of_l2;
+  index_t rows, sizes_of_l2, of_sets;
 };
-constexpr Strips kStripsInL3[] = {{6, 16}, {32, 9}, {64, 6}};
-/// Where rows of B lie pages apart, to this many rows: (16,1024,1024) 1.07, (20,1024,1024) 0.97.
-constexpr index_t kMostRowsOfPages = 16;
+constexpr index_t kAny = 1 << 20;
+constexpr Strips kStripsInL3[] = {{6, 16, kAny}, {16, 9, kAny}, {32, 9, 3}, {200, 6, 1}};
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
 constexpr index_t kSweepBytes = 4096;
 
@@ -62,14 +66,17 @@ constexpr index_t kSweepBytes = 4096;
 bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_in_rows; }
 
 bool is_for_strips(const BlockingInput& in) {
-  const index_t l2 = caches().l2, width = index_t{4} * in.lanes;
+  const index_t l2 = caches().l2, way = l2 / kWays;
   if (in.M <= 2) return in.b_bytes <= near_bytes();
-  // Columns for every thread; a strip stays in L2 for the second group of rows.
+  // Columns for every thread; a strip stays in L2, and A with it, for the second group of rows. An
+  // A whose columns lie pages apart does not: (16,1000,1000) of it 0.87.
   if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
-  if (in.M > in.mr && in.K * width * in.word_bytes > l2 / 2) return false;
-  if (in.M > kMostRowsOfPages && in.b_step % 4096 == 0) return false;
+  const index_t kept = (in.M + index_t{4} * in.lanes) * in.K * in.word_bytes;
+  if (in.M > in.mr && (kept > l2 * 7 / 8 || in.a_by_pages)) return false;
+  const index_t room = way / std::gcd(in.b_step, way) * kWays;
   return std::any_of(std::begin(kStripsInL3), std::end(kStripsInL3), [&](const Strips& most) {
-    return in.M <= most.rows && in.b_bytes <= std::min(near_bytes(), most.sizes_of_l2 * l2);
+    return in.M <= most.rows && in.b_bytes <= std::min(near_bytes(), most.sizes_of_l2 * l2) &&
+           in.K <= most.of_sets * room;
   });
 }
 
@@ -127,9 +134,6 @@ Caches assume_caches(const Caches& caches) { return std::exchange(known_caches()
 index_t most_of_a_in_place() {
   return l3_is_far() ? caches().l2 / 2 : std::numeric_limits<index_t>::max();
 }
-
-/// Of L2, of the machines that were measured.
-constexpr index_t kWays = 16;
 
 bool rows_meet(index_t step) {
   // As far apart as a way of L2 is large they lie in the same set. (64,64,K), f32, one thread of

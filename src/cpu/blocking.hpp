@@ -78,6 +78,7 @@ struct BlockingInput {
   bool b_in_lines;    ///< the elements of a column do
   bool b_as_it_lies;  ///< a microkernel can read its elements
   bool packs_only_b;  ///< A of many rows lies well, B does not
+  bool a_by_pages;    ///< the elements of a row of A lie pages apart
 };
 Blocking block(const BlockingInput& in);
 /// For a B that is packed already, in slabs of kc and panels of nr columns.

@@ -233,7 +233,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            call_.b_row == 1,
                            kAsItLies,
                            B == nullptr && !b_is_small() && call_.a_col == 1 &&
-                               kernels_.reads_a(call_.K, call_.a_row, call_.a_col)};
+                               kernels_.reads_a(call_.K, call_.a_row, call_.a_col),
+                           call_.a_col * static_cast<index_t>(sizeof(In)) % 4096 == 0};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
   }
   /// Do jobs go over all columns of theirs by themselves, as run_sweep does?
@@ -328,8 +329,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t at = job % down_;
     part.i = job_row(at);
     part.i_end = std::min(rows_, job_row(at + 1));
-    part.j = job / down_ * blocks_.nc;
-    part.j_end = std::min(cols_, part.j + blocks_.nc);
+    part.j = job_column(job / down_);
+    part.j_end = std::min(cols_, job_column(job / down_ + 1));
     if (sweeps()) run_sweep(worker, part);
     else if (blocks_.stream == Stream::copied) run_streaming(worker, part);
     else run_packed(worker, part);
@@ -341,6 +342,14 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// 350^3 1.06 times as fast.
   index_t job_row(index_t at) const {
     return evens_out_ ? ceil_div(rows_, mr_) * at / down_ * mr_ : at * blocks_.mc;
+  }
+
+  /// The first column of the jobs in one row. Few jobs in strips are as equal as vectors allow:
+  /// (100,800,800) of f32 on two threads of that EPYC 1.09 times as fast.
+  index_t job_column(index_t at) const {
+    const index_t lanes = kernels_.lanes;
+    return blocks_.stream == Stream::strips ? ceil_div(cols_, lanes) * at / across_ * lanes
+                                            : at * blocks_.nc;
   }
 
   /// What one run of a job works on: rows, columns (within the superblock) and a slab of K.
