@@ -249,7 +249,7 @@ Blocking block(const BlockingInput& in) {
     const index_t width = index_t{2} * in.lanes;
     const index_t most = std::max(ceil_div(in.N, in.threads == 1 ? 1 : 2 * in.threads), width);
     return {.kc = in.K,
-            .nc = even_part(in.N, most, width),
+            .nc = even_part(in.N, most, few == &kStrips ? in.lanes : width),
             .mc = in.M,
             .nr = nr,
             .stream = few->stream,
