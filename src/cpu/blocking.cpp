@@ -46,19 +46,18 @@ constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels,
 index_t sweep_rows() { return l3_is_far() ? 32 : 12; }
 /// Up to how many rows strips are for, how large a B out of a near L3, in sizes of L2, and how many
 /// rows of B as a multiple of those that L2 has room for: rows that lie pages apart use few of its
-/// sets. f32, one thread of an EPYC (family 26), 2026-11-23, times as fast as a sweep:
-/// (1,1024,1024) 1.12, (1,2000,2000) 1.00, (1,4096,4096) 0.76; two rows 1.05, 1.11, 0.84; as a
-/// sweep or packed: (3,512,512) 1.35, (4,1024,1024) 1.69, (4,1536,1536) 1.30, (6,2000,2000) 1.20,
-/// (7,2000,2000) 1.09, (8,2000,2000) 0.85; (10,512,512) 1.25, (10,1400,1400) 1.32, (16,1600,1600)
-/// 0.92, (16,2000,2000) 0.80; (16,1024,1024) 1.07, (20,1024,1024) 0.97; (20,1000,1000) 1.24,
-/// (24,1500,1500) 1.11, (32,1536,1536) 1.03, (48,1500,1500) 0.94; (64,1000,1000) 1.08,
-/// (128,1000,1000) 1.02, on two threads 1.26, (128,512,512) 0.99 and 1.11, (160,1000,1000) 1.01 and
-/// 1.14, (256,1000,1000) 0.91 and 0.97, (128,512,1024) 0.91 and 1.08.
+/// sets. f32, one thread of an EPYC (family 26), 2026-11-23, times as fast as what else would run:
+/// (1,1024,1024) 1.12, (1,2000,2000) 1.00, (3,512,512) 1.35, (4,1024,1024) 1.69,
+/// (6,2000,2000) 1.20, (8,2000,2000) 0.85; (10,512,512) 1.25, (10,1400,1400) 1.32, (16,1600,1600)
+/// 0.92; (16,1024,1024) 1.07, of f64 0.81; (20,1000,1000) 1.24, (24,1500,1500) 1.11,
+/// (32,1536,1536) 1.03, (20,1024,1024) 0.97; (64,1000,1000) 1.08, (48,1500,1500) 0.94; two threads
+/// (128,512,512) 1.11, (128,1000,1000) 1.26, (160,1000,1000) 1.14, (256,1000,1000) 0.97; one thread
+/// (128,512,1024) 0.91.
 struct Strips {
   index_t rows, sizes_of_l2, of_sets;
 };
 constexpr index_t kAny = 1 << 20;
-constexpr Strips kStripsInL3[] = {{6, 16, kAny}, {16, 9, kAny}, {32, 9, 3}, {200, 6, 1}};
+constexpr Strips kStripsInL3[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {200, 6, 1}};
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
 constexpr index_t kSweepBytes = 4096;
 

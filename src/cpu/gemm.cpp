@@ -246,9 +246,11 @@ GemmWay way_of(const Gemm<T>& asked) {
   if (is_small_alone(asked, threads, kernels))
     return {"small", "done before jobs would have been cut", 1};
   const Gemm<T> call = prepared(asked, kernels, threads);
-  if (Product<T, T, std::remove_cvref_t<decltype(kernels)>>(call, kernels).streams())
-    return {"few_rows", "the larger factor passes by once", call.threads};
-  return {"packed", "blocks for the caches", call.threads};
+  switch (Product<T, T, std::remove_cvref_t<decltype(kernels)>>(call, kernels).stream()) {
+    case Stream::none: return {"packed", "blocks for the caches", call.threads};
+    case Stream::strips: return {"strips", "read where it lies, out of the caches", call.threads};
+    default: return {"few_rows", "the larger factor passes by once", call.threads};
+  }
 }
 template GemmWay way_of(const Gemm<double>&);
 template GemmWay way_of(const Gemm<float>&);

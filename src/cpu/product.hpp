@@ -146,8 +146,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         call.M * call.N * static_cast<index_t>(sizeof(Out)) > 8 * caches().l2;
   }
 
-  /// Few rows, or columns: the larger factor passes by once.
-  bool streams() const { return blocks_.stream != Stream::none; }
+  /// How B is read by few rows, if it is.
+  Stream stream() const { return blocks_.stream; }
 
   /// False where there is no memory for packing.
   bool run() {

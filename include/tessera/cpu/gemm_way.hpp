@@ -8,7 +8,7 @@
 namespace tessera::cpu {
 
 struct GemmWay {
-  std::string_view name;    ///< "tiny", "small", "few_rows", "packed"; "nothing", "scaled"
+  std::string_view name;  ///< "tiny", "small", "strips", "few_rows", "packed"; "nothing", "scaled"
   std::string_view reason;  ///< why this one, a few words
   int threads;              ///< at most so many take part
 };
