@@ -143,19 +143,29 @@ bool has_few_columns(const Gemm<In, Out>& call, int lanes) {
   return call.N * 4 <= lanes && call.M > 4 * call.N;
 }
 
-/// One thread makes it without cutting jobs, and not better in strips?
+/// One thread makes it without cutting jobs, and not better in strips that have an epilogue?
 template <class T>
 bool is_small_alone(const Gemm<T>& call, int threads, const Kernels<T, T, T>& kernels) {
   return threads == 1 && is_small(call) && call.b_col == 1 &&
-         !has_few_columns(call, kernels.lanes) && (call.M > 2 || call.N <= kernels.one_panel());
+         !has_few_columns(call, kernels.lanes) &&
+         (call.M > 2 || call.N <= kernels.one_panel() || is_plain(call));
 }
 
+/// Rows that fit one group are best in strips, more in panels. f32, one thread of an EPYC (family
+/// 26), 2026-11-23, strips as a multiple of the speed of panels, or, for two rows at most, of
+/// strips that a Product prepares: (1,128,128) 1.29, (2,100,100) 1.25, (3,128,128) 1.21,
+/// (5,200,200) 1.07, (7,150,60) 1.53, (8,256,256) 1.04; (10,100,100) 0.95, (20,100,100) 0.89.
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
-  if (call.N <= kernels.one_panel() && is_plain(call))
-    OnePanel<T>(call.M, call.N, kernels)
+  if (!is_plain(call)) return gemm_panels(call, kernels, B, b_k);
+  if (call.N <= kernels.one_panel())
+    return OnePanel<T>(call.M, call.N, kernels)
         .run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C, call.c_row);
-  else gemm_panels(call, kernels, B, b_k);
+  if (call.M > kernels.rows) return gemm_panels(call, kernels, B, b_k);
+  auto strip = lone_tile<T>(call.K, call.A, call.a_row, call.a_col, B, b_k, call.C, call.c_row,
+                            static_cast<int>(call.N));
+  strip.fetch_k = 0;
+  kernels.strips[call.M - 1](strip);
 }
 
 /// A tiny product whose B has no columns side by side: packed first, on the stack.
