@@ -196,10 +196,15 @@ def more_threads(suites):
         return ""
     worst = min(gains, key=gains.get)
     slower = sorted((shape for shape in gains if gains[shape] < 1), key=gains.get)
-    names = ", ".join(f"{shape} {ratio_number(gains[shape])}" for shape in slower)
+    names = ", ".join(f"{full(shape)} {ratio_number(gains[shape])}" for shape in slower)
     return (f"On the most threads {len(gains) - len(slower)} of {len(gains)} products of f32 are at least as fast as on one; "
-            f"the geometric mean is {ratio_number(mean(list(gains.values())))} times the speed, the least {ratio_number(gains[worst])} ({worst})"
+            f"the geometric mean is {ratio_number(mean(list(gains.values())))} times the speed, the least {ratio_number(gains[worst])} ({full(worst)})"
             f"{f'. Slower: {names}' if slower else ''}.\n")
+
+
+def full(shape):
+    """With all of its sides: 4x4x4 of the 4 that tables have."""
+    return "x".join([shape] * 3) if shape.isdigit() else shape
 
 
 def side(cell):
@@ -235,7 +240,10 @@ def goals(suites):
             return [""] * 3
         least = min(known, key=known.get)
         there = sum(value >= goal for value in known.values())
-        return [text(goal), f"{there} of {len(known)}", f"{text(known[least])} ({least.shape}, {least.dtype}, {least.threads})"]
+        number = text(known[least])
+        if known[least] < goal and number == text(goal):
+            number = f"{known[least]:.2f} %"
+        return [text(goal), f"{there} of {len(known)}", f"{number} ({least.shape}, {least.dtype}, {least.threads})"]
 
     rows = []
     for name, of, wanted, percent, ratio in GOALS:
@@ -321,7 +329,7 @@ def plot(suites):
     ticks = TICKS if most / least < 6 else COARSE_TICKS
     low = max((t for t in ticks if t < 0.99 * least), default=least)  # the ends are ticks, and no mark lies on them
     high = min((t for t in ticks if t > 1.01 * most), default=most)
-    left, right, top, step, width = 190, 650, 74, 17, 900
+    left, right, top, step, width = 190, 650, 74, 17, 800
 
     def x_of(ratio):
         return left + (right - left) * math.log(ratio / low) / math.log(high / low)
@@ -338,7 +346,7 @@ def plot(suites):
         for cell in (cell for where, cell in cells if (where, cell.shape) == (suite, shape)):
             name, ratio = cell.best
             mark = "won" if ratio >= 1 else "lost"
-            shape_of_mark = f'r="4.5" class="{mark}"' if cell.threads == counts[0] else f'r="4.5" class="ring {mark}"'
+            shape_of_mark = f'r="4" class="{mark}"' if cell.threads == counts[0] else f'r="6.5" class="ring {mark}"'
             body.append(f'<circle cx="{x_of(ratio):.1f}" cy="{y}" {shape_of_mark}/>')
             names.append(name)
         body.append(f'<text x="{right + 14}" y="{y + 4}" class="small">{", ".join(dict.fromkeys(names))}</text>')
