@@ -53,11 +53,11 @@ index_t sweep_rows() { return l3_is_far() ? 32 : 12; }
 /// (32,1536,1536) 1.03, (20,1024,1024) 0.97; (64,1000,1000) 1.08, (48,1500,1500) 0.94; two threads
 /// (128,512,512) 1.11, (128,1000,1000) 1.26, (160,1000,1000) 1.14, (256,1000,1000) 0.97; one thread
 /// (128,512,1024) 0.91.
-struct Strips {
+struct StripLimit {
   index_t rows, sizes_of_l2, of_sets;
 };
 constexpr index_t kAny = 1 << 20;
-constexpr Strips kStripsInL3[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {200, 6, 1}};
+constexpr StripLimit kStripLimits[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {200, 6, 1}};
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
 constexpr index_t kSweepBytes = 4096;
 
@@ -68,15 +68,16 @@ bool is_for_strips(const BlockingInput& in) {
   const index_t l2 = caches().l2, way = l2 / kWays;
   if (in.M <= 2) return in.b_bytes <= near_bytes();
   // Columns for every thread; a strip stays in L2, and A with it, for the second group of rows. An
-  // A whose columns lie pages apart does not: (16,1000,1000) of it 0.87.
+  // A whose columns lie pages apart does not: (16,1000,1000) of it 0.87, f64 (8,1000,1000) 0.92.
   if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
   // Unequal halves for threads: 144^3 on two 0.91, 160^3 1.06.
   const index_t vectors = ceil_div(in.N, in.lanes), shared = round_up(vectors, in.threads);
   if (in.M > 2 * in.mr && (shared - vectors) * 16 > vectors) return false;
   const index_t kept = (in.M + index_t{4} * in.lanes) * in.K * in.word_bytes;
-  if (in.M > in.mr && (kept > l2 * 7 / 8 || in.a_by_pages)) return false;
+  if (in.M > in.mr && kept > l2 * 7 / 8) return false;
+  if (in.a_by_pages && (in.M > in.mr || in.M * in.word_bytes >= 64)) return false;
   const index_t room = way / std::gcd(in.b_step, way) * kWays;
-  return std::any_of(std::begin(kStripsInL3), std::end(kStripsInL3), [&](const Strips& most) {
+  return std::any_of(std::begin(kStripLimits), std::end(kStripLimits), [&](const StripLimit& most) {
     return in.M <= most.rows && in.b_bytes <= std::min(near_bytes(), most.sizes_of_l2 * l2) &&
            in.K <= most.of_sets * room;
   });

@@ -162,9 +162,10 @@ void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
     return OnePanel<T>(call.M, call.N, kernels)
         .run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C, call.c_row);
   if (call.M > kernels.rows) return gemm_panels(call, kernels, B, b_k);
-  auto strip = lone_tile<T>(call.K, call.A, call.a_row, call.a_col, B, b_k, call.C, call.c_row,
-                            static_cast<int>(call.N));
-  strip.fetch_k = 0;
+  MicroTile<T, T> strip{};
+  strip.K = call.K, strip.a = call.A, strip.a_row = call.a_row, strip.a_k = call.a_col;
+  strip.b = B, strip.b_k = b_k, strip.cols = static_cast<int>(call.N);
+  strip.c = call.C, strip.c_row = call.c_row;
   kernels.strips[call.M - 1](strip);
 }
 

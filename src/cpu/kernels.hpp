@@ -50,7 +50,7 @@ struct MicroTile {
   /// further.
   index_t fetch_times;
   const char* fetch;
-  index_t fetch_line, fetch_k;
+  index_t fetch_line, fetch_k;  ///< `sweep_lines` and `strips` say what fetch_k is to them
   /// Where a lies as it is, and this is not null, as often: a part of as many rows as the
   /// micro-tile has, a_row apart. What is scheduled by hand fetches one or the other: A for such an
   /// a.

@@ -48,8 +48,8 @@ constexpr index_t kMostRanges = 16;
 /// as a sweep reads side by side.
 constexpr index_t kSweptTogether = 16;
 
-/// How large a B strips leave to the processor to fetch, in sizes of L2.
-constexpr index_t kFetchedByItself = 8;
+/// How large a B strips leave to the processor to fetch, in sizes of L2, of three rows and of more.
+constexpr index_t kThreeUnfetched = 8, kUnfetched = 12;
 
 /// Bytes that lines of B are fetched ahead which are swept side by side, by one thread and by
 /// several. (4096,1,4096), f32, one thread of an EPYC (family 26), 384, 768 and 1024 bytes, as a
@@ -158,7 +158,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t b_shares = ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_);
     const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * a_depth) : 0;
     const std::size_t b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * b_depth) : 0;
-    const index_t sums_rows = blocks_.stream == Stream::sweep ? swept_rows() : rows;
+    const index_t sums_rows = blocks_.stream == Stream::sweep    ? swept_rows()
+                              : blocks_.stream == Stream::strips ? std::min<index_t>(rows, mr_)
+                                                                 : rows;
     const std::size_t kept = keeps_sums_ && !sums_in_c_
                                  ? Workspace::rounded(size(sums_rows * sums_row_) * sizeof(Sum))
                                  : 0;
@@ -239,7 +241,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
   /// Do jobs go over all columns of theirs by themselves, as run_sweep does?
   bool sweeps() const { return blocks_.stream == Stream::sweep || one_slab(); }
-  /// One or two rows of an A that lies as it is.
+  /// A few rows of an A that lies as it is.
   bool one_slab() const {
     return blocks_.stream == Stream::lines || blocks_.stream == Stream::strips;
   }
@@ -671,7 +673,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t width = rows < call_.M ? even_part(cols, most, kernels_.lanes) : cols;
     const auto first = micro;
     micro.a_row = call_.a_row, micro.a_k = call_.a_col;
-    micro.fetch_k = b_bytes() > kFetchedByItself * caches().l2;
+    const index_t unfetched = (call_.M > 3 ? kUnfetched : kThreeUnfetched) * caches().l2;
+    micro.fetch_k = b_bytes() > unfetched ? 1 : 0;
     for (index_t j = 0; j < cols; j += width) {
       micro.b = first.b + j;
       micro.cols = static_cast<int>(std::min(width, cols - j));

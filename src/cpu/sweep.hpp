@@ -133,12 +133,11 @@ struct Widths {
 /// registers for all of K. A chain of multiply-adds for each vector of columns would leave the
 /// units idle while there are few, and the wider a strip, the more of a row of B is read at once:
 /// f32, one thread of an EPYC (family 26), 2026-11-23, six vectors and three: (4,1024,1024) 177 and
-/// 110 GFLOP/s, (5,768,768) 223 and 153. Equal strips: a narrow last one would take as long. Rows
-/// of B that one strip takes whole come out of L2 twice as fast as parts of rows, software
-/// prefetching or not: 384 columns in one strip 119 GFLOP/s, in two 68; 512 columns in two strips
-/// 62, row by row
-/// 94. Out of more of L3 fetching helps: (3,2000,2000) 1.05, (6,2000,2000) 1.25 times as fast,
-/// (4,1536,1536) 0.90, (1,2000,2000) 1.00.
+/// 110 GFLOP/s, (5,768,768) 223 and 153. Rows of B that one strip takes whole come out of L2 twice
+/// as fast as parts of rows, software prefetching or not: 384 columns in one strip 119 GFLOP/s, in
+/// two 68; 512 columns in two strips 62, row by row 94. Out of more of L3 fetching helps three rows
+/// or more (call.fetch_k > 0): (3,2000,2000) 1.20, (6,2000,2000) 1.06 times as fast, (4,1536,1536)
+/// 0.94.
 template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int most = Sums / Rows;
@@ -152,20 +151,18 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
         {row_by_row<V, 1>, row_by_row<V, 2>, row_by_row<V, 3>, row_by_row<V, 4>}};
     if (vectors > most) return by_last.of[(vectors - 1) % 4](call);
   }
+  const bool fetches = Rows > 2 && call.fetch_k > 0;
   auto strip = call;
-  int left = vectors;
-  if constexpr (Rows > 2) {
-    strip.cols = most * V::lanes;
-    for (; call.fetch_k > 0 && left > most; left -= most) {
-      micro_tile<V, Rows, Rows, most, A::strided, B::fetched>(strip);
-      strip.b += strip.cols, strip.c += strip.cols;
-    }
-  }
-  for (int count = (left + most - 1) / most; count > 0; --count) {
-    const int here = (left + count - 1) / count, columns = here * V::lanes;
-    strip.cols = count > 1 ? columns : call.cols - (vectors - left) * V::lanes;
-    tiles.of[here - 1](strip);
-    strip.b += columns, strip.c += columns, left -= here;
+  for (int left = vectors, here; left > 0; left -= here) {
+    // Equal strips, because a narrow last one would take as long; what is fetched, most at a time.
+    const int count = (left - 1) / most + 1;
+    here = !fetches ? (left + count - 1) / count : count > 1 ? most : left;
+    const int columns = here * V::lanes;
+    strip.cols = here < left ? columns : call.cols - (vectors - left) * V::lanes;
+    if (strip.cols < most * V::lanes) tiles.of[here - 1](strip);
+    else if (fetches) micro_tile<V, Rows, Rows, most, A::strided, B::fetched>(strip);
+    else micro_tile<V, Rows, Rows, most, A::strided, B::full>(strip);
+    strip.b += columns, strip.c += columns;
   }
 }
 

@@ -241,7 +241,7 @@ TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
                         {13, 101, 530},
                         {8, 400, 40},
                         {2, 1300, 260},
-                        {21, 130, 260}}) {
+                        {24, 144, 260}}) {
     Product<T> row(s), col(s, Order<T>::col_major, Order<T>::col_major, Order<T>::col_major);
     Product<T> spread(s, Order<T>::row_major, Order<T>::row_major, Order<T>::spread);
     for (const T alpha : {T(0), T(1), T(-1), T(0.7)}) {
@@ -273,6 +273,7 @@ TYPED_TEST(GemmOf, EveryStrideHasTheBitsOfTheReference) {
                         {41, 67, 530},
                         {8, 401, 60},
                         {30, 390, 260},
+                        {24, 97, 300},
                         {2, 390, 131}}) {
     const cpu::Gemm<T> plain{.threads = 1};
     cpu::Gemm<T> full{.alpha = T(0.7), .beta = T(-1), .last = {Activation::relu}, .threads = 2};

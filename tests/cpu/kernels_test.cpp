@@ -82,7 +82,7 @@ class Bench {
   struct Tile {
     int rows, vectors, lanes, cols;
     bool resume, stream;
-    index_t ahead = 0;  ///< for sweeps along columns: bytes that are fetched ahead
+    index_t ahead = 0;  ///< fetch_k: for sweeps along columns bytes, for strips 0 or not
   };
 
   /// How B lies: rows of columns side by side, or columns of elements side by side.
