@@ -59,7 +59,7 @@ class Performance(unittest.TestCase):
         text, _ = self.page(square=[entry("packed", side, threads=threads, real_time=time, ratio_fast=1.1)
                                     for (side, threads), time in times.items()])
         self.assertIn("On the most threads 1 of 2 products of f32 are at least as fast as on one; the geometric mean is 1.22 "
-                      "times the speed, the least 0.75 (64). Slower: 64 0.75.", text)
+                      "times the speed, the least 0.75 (64x64x64). Slower: 64x64x64 0.75.", text)
 
     def test_without_results_it_says_so(self):
         text, drawn = self.page()
