@@ -162,7 +162,7 @@ class DoctorReport {
     out_ += cat(out_.empty() ? "" : "\n", context_.paint(text, Ink::bold), "\n");
   }
   void line(std::string_view label, std::string_view value) {
-    out_ += fmt::format("  {:<18}{}\n", label, value.empty() ? "unknown" : value);
+    out_ += fmt::format("  {:<17} {}\n", label, value.empty() ? "unknown" : value);
   }
   const std::string& text() const { return out_; }
 

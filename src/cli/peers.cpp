@@ -256,9 +256,10 @@ void add(std::vector<Peer>& out, const Probed& probed) {
     return;
   Peer peer = probed.peer;
   peer.name = unique_name(peer.name, out);
+  if (const char* set = std::getenv(probed.variable.c_str()); set != nullptr)
+    peer.settings += cat(", as ", probed.variable, "=", set, " says");
   out.push_back(peer);
-  // What the user has set stays as it is.
-  if (probed.variable.empty() || std::getenv(probed.variable.c_str()) != nullptr) return;
+  if (probed.variable.empty()) return;
   Peer told = peer;
   told.name = unique_name(peer.name + "-" + probed.variant, out);
   told.environment = {{probed.variable, probed.value}};

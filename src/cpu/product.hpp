@@ -158,9 +158,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t b_shares = ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_);
     const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * a_depth) : 0;
     const std::size_t b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * b_depth) : 0;
-    const index_t sums_rows = blocks_.stream == Stream::sweep    ? swept_rows()
-                              : blocks_.stream == Stream::strips ? std::min<index_t>(rows, mr_)
-                                                                 : rows;
+    const index_t sums_rows = blocks_.stream == Stream::sweep ? swept_rows()
+                              : blocks_.stream == Stream::strips
+                                  ? std::min<index_t>(rows, kernels_.rows)
+                                  : rows;
     const std::size_t kept = keeps_sums_ && !sums_in_c_
                                  ? Workspace::rounded(size(sums_rows * sums_row_) * sizeof(Sum))
                                  : 0;
@@ -178,8 +179,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const bool uses_a_own = pack_a_ || fuses_b_ || kernels_.sum_rows != nullptr;
     const std::size_t a_own = uses_a_own ? words(a_rows * a_depth) : 0;
     const std::size_t b_own = packs_b_ ? words(b_cols * b_depth) : 0;
-    const std::size_t total =
-        a_slab + b_slab + kept + states + size(call_.threads) * (a_own + b_own);
+    const index_t jobs = ceil_div(rows, blocks_.mc) * ceil_div(cols, blocks_.nc);
+    const std::size_t workers = size(std::min<index_t>(call_.threads, jobs));
+    const std::size_t total = a_slab + b_slab + kept + states + workers * (a_own + b_own);
     if (total == 0) {
       run_superblocks();
       return true;
