@@ -242,7 +242,7 @@ def goals(suites):
         there = sum(value >= goal for value in known.values())
         number = text(known[least])
         if known[least] < goal and number == text(goal):
-            number = f"{known[least]:.2f} %"
+            number = f"{known[least]:.2f} %" if number.endswith("%") else f"{known[least]:.3f}"
         return [text(goal), f"{there} of {len(known)}", f"{number} ({least.shape}, {least.dtype}, {least.threads})"]
 
     rows = []
