@@ -6,7 +6,8 @@
 //   g++ -O2 -std=c++20 -fopenmp -Iinclude bench/threads.cpp build/release/libtessera.a -ltbb
 //   -lpthread -o threads && ./threads > bench/results/threads-MACHINE.txt
 //
-// Each row: median and 90th percentile of single calls, in microseconds; `alone` is one thread.
+// Each row: mean, median and 90th percentile of single calls, in microseconds; `alone` is one
+// thread.
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -19,6 +20,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,8 +59,10 @@ void row(const Contestant& who, int calls, std::chrono::microseconds pause) {
     if (pause.count() > 0) std::this_thread::sleep_for(pause);
     us.push_back(microseconds(who.call));
   }
+  const double mean = std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size());
   std::sort(us.begin(), us.end());
-  std::printf("  %-10s %9.1f %9.1f\n", who.name.c_str(), us[us.size() / 2], us[us.size() * 9 / 10]);
+  std::printf("  %-10s %9.1f %9.1f %9.1f\n", who.name.c_str(), mean, us[us.size() / 2],
+              us[us.size() * 9 / 10]);
 }
 
 }  // namespace
@@ -84,9 +88,10 @@ int main() {
       {"oneTBB", [] { tbb::parallel_for(0, kPieces, piece); }},
   };
   std::printf("%s\n", tessera::cpu_text().c_str());
-  std::printf("%-12s %9s %9s   (2 threads, %d pieces; us)\n", "", "median", "90 %", kPieces);
+  std::printf("%-12s %9s %9s %9s   (2 threads, %d pieces; us)\n", "", "mean", "median", "90 %",
+              kPieces);
   std::printf("back to back\n");
-  for (const auto& each : all) row(each, 3000, std::chrono::microseconds(0));
+  for (const auto& each : all) row(each, 20000, std::chrono::microseconds(0));
   std::printf("50 ms after the last call\n");
   for (const auto& each : all) row(each, 40, std::chrono::milliseconds(50));
   std::printf("beside a busy process on core 0\n");
@@ -99,7 +104,7 @@ int main() {
     sched_setaffinity(0, sizeof first, &first);
     for (;;) piece(1);
   }
-  for (const auto& each : all) row(each, 3000, std::chrono::microseconds(0));
+  for (const auto& each : all) row(each, 20000, std::chrono::microseconds(0));
   kill(busy, SIGKILL);
   waitpid(busy, nullptr, 0);
 }

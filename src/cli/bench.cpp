@@ -13,6 +13,7 @@
 #include "bench_run.hpp"
 #include "bench_sizes.hpp"
 #include "commands.hpp"
+#include "contestant.hpp"
 #include "device.hpp"
 #include "machine.hpp"
 #include "signals.hpp"
@@ -294,7 +295,8 @@ void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
   if (!all) {  // refused before any work
     Problem any = parse_problem("m=1 n=1 k=1");
     any.in = out.types.in, any.out = out.types.out;
-    for (const auto& name : out.algorithms) (void)make_plan(any, {.algorithm = name});
+    for (const auto& name : out.algorithms)
+      (void)make_plan(any, {.algorithm = name == kPlanOnce ? "packed" : name});
   }
   if (!all && !blas_named) return;
   out.blas = own_blas();

@@ -9,6 +9,7 @@
 #include "algorithm_options.hpp"
 #include "bench_device.hpp"
 #include "bench_sizes.hpp"
+#include "contestant.hpp"
 #include "peers.hpp"
 #include "suggest.hpp"
 #include "tessera/core/error.hpp"
@@ -74,8 +75,9 @@ void add_what(CLI::App& app, BenchRequest& request) {
   add_bench_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
   add_algorithms(app, "--algorithms", request.algorithms,
                  "Algorithms, joined by commas; blas is libtessera_blas, called as programs call a "
-                 "BLAS; auto is what a product takes that names none; default all",
-                 cat(kOwnBlas, "|", kAutomatic));
+                 "BLAS; plan is a cpu::GemmPlan, made once for each shape; auto is what a product "
+                 "takes that names none; default all",
+                 cat(kOwnBlas, "|", kPlanOnce, "|", kAutomatic));
   add_bench_text(app, "--dtype", request.dtype, "TYPE",
                  "Element type of A, B and C, or of A and B and of C: bf16:f32; default f32",
                  [](const std::string& text) { parse_types(text); });

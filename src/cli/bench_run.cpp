@@ -35,7 +35,8 @@ constexpr double kProcessSeconds = 0.03;
 Arithmetic arithmetic_of(const BenchRow& row) {
   if (row.kind == Kind::peer && row.name == kTf32Peer) return Arithmetic::tf32;
   // What is chosen automatically has the native arithmetic of its type.
-  return row.kind == Kind::algorithm && row.name != kOwnBlas && row.name != kAutomatic
+  return row.kind == Kind::algorithm && row.name != kOwnBlas && row.name != kPlanOnce &&
+                 row.name != kAutomatic
              ? find_algorithm(row.name).arithmetic(row.on.types.in)
              : Arithmetic::native;
 }

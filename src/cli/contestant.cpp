@@ -18,6 +18,7 @@
 #include "peak.hpp"
 #include "peer_library.hpp"
 #include "tessera/core/error.hpp"
+#include "tessera/cpu/gemm_plan.hpp"
 #include "tessera/matmul/batch.hpp"
 #include "tessera/matmul/matmul.hpp"
 
@@ -186,7 +187,47 @@ Call batch_call(const Problem& p, index_t batch, const Options& options) {
   };
 }
 
+/// One product after the other, each a call of a plan that was made before.
+template <class In, class Out = In>
+Call plan_once(const Problem& p, index_t batch, int threads) {
+  const cpu::GemmPlan<In, Out> plan({.M = p.M,
+                                     .N = p.N,
+                                     .K = p.K,
+                                     .a_row = p.a.row,
+                                     .a_col = p.a.col,
+                                     .b_row = p.b.row,
+                                     .b_col = p.b.col,
+                                     .c_row = p.c.row,
+                                     .threads = threads});
+  return [plan, batch, a = p.M * p.K, b = p.K * p.N, c = p.M * p.N](const void* A, const void* B,
+                                                                    void* C) {
+    for (index_t i = 0; i < batch; ++i)
+      plan(static_cast<const In*>(A) + i * a, static_cast<const In*>(B) + i * b,
+           static_cast<Out*>(C) + i * c);
+  };
+}
+
+Call plan_once(const BenchCase& now) {
+  const Problem p = problem_of(now);
+  const index_t batch = now.shape.batch;
+  const bool sums = p.out == DType::f32;  // where two types of C are possible: that of the sums
+  switch (p.in) {
+    case DType::f32: return plan_once<float>(p, batch, now.threads);
+    case DType::f64: return plan_once<double>(p, batch, now.threads);
+    case DType::f16:
+      return (sums ? plan_once<f16, float> : plan_once<f16, f16>)(p, batch, now.threads);
+    case DType::bf16:
+      return (sums ? plan_once<bf16, float> : plan_once<bf16, bf16>)(p, batch, now.threads);
+    case DType::i8: return plan_once<std::int8_t, std::int32_t>(p, batch, now.threads);
+    case DType::u8: return plan_once<std::uint8_t, std::int32_t>(p, batch, now.threads);
+    default:
+      throw Error(Category::argument, cat(kPlanOnce, " cannot run this product: no ",
+                                          to_string(now.types), " product"));
+  }
+}
+
 Call algorithm_call(const std::string& name, const BenchCase& now) {
+  if (name == kPlanOnce) return plan_once(now);
   Options options;
   options.algorithm = name;
   options.threads = now.threads;

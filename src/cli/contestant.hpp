@@ -16,6 +16,8 @@
 
 namespace tessera::cli {
 
+inline constexpr const char* kPlanOnce = "plan";
+
 struct Sample {
   int turn = 0;
   index_t iterations = 0;
@@ -33,6 +35,7 @@ class Contestant {
  public:
   enum class Kind { algorithm, peer, peak };
 
+  /// One of the ladder, or kPlanOnce: a cpu::GemmPlan, made once for each case.
   static std::unique_ptr<Contestant> algorithm(const std::string& name, const Conditions& on,
                                                SharedOperands& shared);
   /// A library through its own calls: a peer, or this project's BLAS as one of its algorithms.

@@ -28,8 +28,9 @@ int threads_from(const char* variable) {
   const char* text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return 0;
   int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
+  const char *begin = text, *end = text + std::strlen(text);
+  while (*begin == ' ') ++begin;
+  const auto [stop, error] = std::from_chars(begin, end, value);
   // OMP_NUM_THREADS may be a list, one number for each nesting level: the first counts.
   const bool whole = stop == end || *stop == ',';
   if (error == std::errc{} && whole && value >= 1 && value <= kMostThreads) return value;

@@ -41,10 +41,19 @@ constexpr int kMostHelpers = 1023;
 /// 0.75, 80^3 (4.3 us) 1.0, 96^3 (7.3 us) 1.2. With 14 arrivals (10,100,100) (0.9 us) asked, on a
 /// busy machine too, where it took twice as long.
 constexpr std::int64_t kArrivalsWorthAsking = 18;
-constexpr std::int64_t kLeastArrival = 60, kMostArrival = 1000;  // ns
+constexpr std::int64_t kLeastArrival = 60, kMostArrival = 20'000;  // ns
 /// Calls that did not ask, after which what is known is forgotten, because where threads run
 /// changes: the first number, and twice as many as the last time while that brings nothing.
 constexpr int kLeastPatience = 256, kMostPatience = 1 << 14;
+
+/// A helper that waits for its core while it holds a piece, because another process has the core,
+/// holds its caller up for milliseconds. Where that costs more than sharing gained since the last
+/// time, callers ask half as many, at last nobody, for so long that it costs 2 % at most. So does
+/// waking helpers for calls that are over before they come.
+constexpr std::int64_t kRepaid = 50,
+                       kMostCost = 20'000'000;       // the whole process may have stood still
+constexpr std::int64_t kMostGained = 1'000'000'000;  // what was longer ago says nothing
+constexpr int kPauses = 2000;  // before a wait gives its core away, and counts as held up
 
 void pause() {
 #if defined(__x86_64__)
@@ -85,16 +94,22 @@ struct alignas(64) Slot {
   int wanted = 0;
   const TeamBody* body = nullptr;
   Rounding rounding = 0;
-  std::int64_t posted_ns = 0;               ///< 0: nobody wants to know how long a helper takes
+  std::int64_t posted_ns = 0;               ///< 0: not noted
   std::atomic<std::int64_t> arrival_ns{0};  ///< from then to the first one that joined
+  std::atomic<bool> outlasts{false};        ///< a helper that left has waited long for the end
 };
 
 struct Pool {
   std::array<Slot, 16> slots;
   alignas(64) std::atomic<std::uint32_t> posts{0};  // changes when work is posted
+  std::atomic<bool> waking{false};  // helpers were woken, and none of them has joined since
   alignas(64) std::atomic<int> sleeping{0};
   std::atomic<int> helpers{0};
-  std::atomic<int> callers{0};
+  alignas(64) std::atomic<int> callers{0};
+  std::atomic<std::int64_t> gained_ns{0};  // by sharing, since a helper held somebody up
+  std::atomic<std::int64_t> limited_until_ns{
+      0};  // until then at most so many are asked; 0: not now
+  std::atomic<int> limit{0};
   std::atomic<std::int64_t> last_wish_ns{0};
   std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
   alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
@@ -116,8 +131,18 @@ Pool& pool() {
 
 thread_local bool inside = false;
 thread_local int refused = 0;  ///< calls of this thread that did not ask, since it last forgot
+thread_local std::int64_t waiting_since_ns = 0, held_up_ns = 0;
 
-bool join(Pool& p) {
+/// From now on callers ask `limit` helpers at most, until that repays what more of them cost.
+void ask_fewer(Pool& p, int limit, std::int64_t cost_ns) {
+  const std::int64_t until = now_ns() + kRepaid * std::min(cost_ns, kMostCost);
+  p.limit.store(limit, std::memory_order_relaxed);
+  if (p.limited_until_ns.load(std::memory_order_relaxed) < until)
+    p.limited_until_ns.store(until, std::memory_order_relaxed);
+}
+
+/// Takes part in one piece of work, if there is any: which, or null.
+Slot* join(Pool& p) {
   for (Slot& slot : p.slots) {
     std::uint64_t seen = slot.state.load(std::memory_order_acquire);
     while ((seen & Slot::kRoomMask) != 0) {
@@ -130,22 +155,26 @@ bool join(Pool& p) {
         if (arrival < slot.arrival_ns.load(std::memory_order_relaxed))
           slot.arrival_ns.store(arrival, std::memory_order_relaxed);
       }
+      if (p.waking.load(std::memory_order_relaxed))
+        p.waking.store(false, std::memory_order_relaxed);
       inside = true;
       round_as(slot.rounding);
       (*slot.body)(slot.wanted - room + 1);
       inside = false;
       slot.state.fetch_sub(Slot::kInside, std::memory_order_release);
-      return true;
+      return &slot;
     }
   }
-  return false;
+  return nullptr;
 }
 
-void help(Pool& p) {
+void help(Pool& p) {  // begins as a sleeper that was woken
+  p.sleeping.fetch_sub(1);
   std::uint32_t seen = p.posts.load();
   std::int64_t until = now_ns() + kLookAround;
-  for (;;) {
-    if (join(p)) {
+  for (Slot* last = nullptr;;) {
+    if (Slot* const joined = join(p)) {
+      last = joined;
       until = now_ns() + kLookAround;
       continue;
     }
@@ -155,6 +184,9 @@ void help(Pool& p) {
       continue;
     }
     if (now_ns() < until) continue;
+    if (p.waking.exchange(false)) ask_fewer(p, 0, kLookAround);
+    if (last != nullptr && last->state.load(std::memory_order_relaxed) != 0) last->outlasts = true;
+    last = nullptr;
     p.sleeping.fetch_add(1);
     p.posts.wait(seen);
     p.sleeping.fetch_sub(1);
@@ -176,9 +208,14 @@ void start_helpers(Pool& p, int wanted) {
       help(*static_cast<Pool*>(pool));
       return nullptr;
     };
-    if (pthread_create(&thread, nullptr, entry, &p) != 0) break;
-    pthread_detach(thread);
+    p.sleeping.fetch_add(1);
     p.helpers.fetch_add(1);
+    if (pthread_create(&thread, nullptr, entry, &p) != 0) {
+      p.helpers.fetch_sub(1);
+      p.sleeping.fetch_sub(1);
+      break;
+    }
+    pthread_detach(thread);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -189,13 +226,32 @@ int cores() {
   return found;
 }
 
-/// Is it worth the caller's time to start or wake helpers?
+/// Counts a call that found too few helpers awake. Is it worth its time to start or wake some?
 bool worth_waking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns >= kWorthWaking) return true;
   const std::int64_t now = now_ns();
   const std::int64_t last = p.last_wish_ns.exchange(now, std::memory_order_relaxed);
   if (now - last > kCloselyFollowing) p.wishes.store(0, std::memory_order_relaxed);
   return p.wishes.fetch_add(1, std::memory_order_relaxed) + 1 >= kCallsToWake;
+}
+
+int awake(const Pool& p) {
+  return p.helpers.load(std::memory_order_relaxed) - p.sleeping.load(std::memory_order_relaxed);
+}
+
+/// Will helpers come to work that is posted now? Starts and wakes them where that is worth it; with
+/// little work for the sake of the next calls, being too late for this one.
+bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
+  const int up = awake(p);
+  if (up >= wanted) return true;
+  if (worth_waking(p, expected_ns)) {
+    if (p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
+    if (p.sleeping.load() > 0 && !p.waking.exchange(true)) {
+      p.posts.fetch_add(1);
+      p.posts.notify_all();
+    }
+  }
+  return up > 0 || expected_ns >= kWorthWaking;
 }
 
 /// Is there so much work that asking is repaid where helpers are awake?
@@ -211,6 +267,17 @@ bool worth_asking(Pool& p, std::int64_t expected_ns) {
   return true;
 }
 
+/// How many helpers to ask.
+int wanted_helpers(Pool& p, int threads, std::int64_t expected_ns) {
+  const int most = std::min(threads - 1, kMostHelpers);
+  if (!worth_asking(p, expected_ns)) return 0;
+  const std::int64_t until = p.limited_until_ns.load(std::memory_order_relaxed);
+  if (until == 0) return most;
+  if (now_ns() < until) return std::min(most, p.limit.load(std::memory_order_relaxed));
+  p.limited_until_ns.store(0, std::memory_order_relaxed);
+  return most;
+}
+
 /// Moves what is known by at most a quarter: one helper that was held up says little.
 void learn_arrival(Pool& p, std::int64_t seen_ns) {
   const std::int64_t known = p.arrival_ns.load(std::memory_order_relaxed);
@@ -219,36 +286,43 @@ void learn_arrival(Pool& p, std::int64_t seen_ns) {
   if (seen_ns <= known) p.patience.store(kLeastPatience, std::memory_order_relaxed);
 }
 
+/// After a call that helpers joined. With as much work as is worth asking for, sharing gains next
+/// to nothing; with far more, half of it at least.
+void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
+  const std::int64_t asking = kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed);
+  const std::int64_t gained = p.gained_ns.load(std::memory_order_relaxed) +
+                              std::max<std::int64_t>(0, expected_ns - asking) / 2;
+  if (held_up_ns > gained) ask_fewer(p, asked / 2, held_up_ns);
+  p.gained_ns.store(held_up_ns > 0 ? 0 : std::min(gained, kMostGained), std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void relax(int spins) {
-  if (spins < 2000) pause();
-  else std::this_thread::yield();
+  if (spins < kPauses) return pause();
+  if (spins == kPauses) waiting_since_ns = now_ns();
+  std::this_thread::yield();
+}
+
+void waited(int spins) {
+  if (spins > kPauses) held_up_ns += now_ns() - waiting_since_ns;
 }
 
 bool will_be_helped(int threads, std::int64_t expected_ns) {
   if (threads <= 1 || inside) return false;
   Pool& p = pool();
-  if (!worth_asking(p, expected_ns)) return false;
-  return p.sleeping.load(std::memory_order_relaxed) < p.helpers.load(std::memory_order_relaxed) ||
-         worth_waking(p, expected_ns);
+  const int wanted = wanted_helpers(p, threads, expected_ns);
+  return wanted > 0 && call_helpers(p, wanted, expected_ns);
 }
 
 void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   if (threads <= 1 || inside) return body(0);
   Pool& p = pool();
-  if (!worth_asking(p, expected_ns)) return body(0);
-  const int wanted = std::min(threads - 1, kMostHelpers);
+  const int wanted = wanted_helpers(p, threads, expected_ns);
+  if (wanted == 0) return body(0);
   const int callers = p.callers.fetch_add(1, std::memory_order_relaxed);
   Slot* mine = nullptr;
-  const bool all_up =
-      p.helpers.load(std::memory_order_relaxed) - p.sleeping.load(std::memory_order_relaxed) >=
-      wanted;
-  const bool wake = all_up || worth_waking(p, expected_ns);
-  // Nobody awake and nobody to be woken: alone, without touching a shared line again or asking the
-  // system for anything.
-  if ((wake || p.sleeping.load() < p.helpers.load()) && callers < cores()) {
-    if (wake && p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
+  if (callers < cores() && call_helpers(p, wanted, expected_ns)) {
     for (Slot& slot : p.slots) {
       std::uint64_t free = 0;
       if (slot.state.load(std::memory_order_relaxed) == 0 &&
@@ -257,30 +331,34 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
         break;
       }
     }
-    if (mine != nullptr) {
-      mine->body = &body;
-      mine->wanted = wanted;
-      mine->rounding = rounding();
-      // Learned from helpers that have nothing else to do, where it matters.
-      const bool learns =
-          all_up && callers == 0 && expected_ns < kArrivalsWorthAsking * kMostArrival;
-      mine->posted_ns = learns ? now_ns() : 0;
-      mine->arrival_ns.store(kMostArrival, std::memory_order_relaxed);
-      mine->state.store(Slot::kTaken + static_cast<std::uint64_t>(wanted) * Slot::kRoom,
-                        std::memory_order_release);
-      p.posts.fetch_add(1);
-      if (wake && !all_up && p.sleeping.load() > 0) p.posts.notify_all();
-    }
   }
+  const std::uint64_t room = static_cast<std::uint64_t>(wanted) * Slot::kRoom;
+  if (mine != nullptr) {
+    mine->body = &body;
+    mine->wanted = wanted;
+    mine->rounding = rounding();
+    // Learned from helpers that have nothing else to do.
+    mine->posted_ns = awake(p) >= wanted && callers == 0 ? now_ns() : 0;
+    mine->outlasts.store(false, std::memory_order_relaxed);
+    mine->arrival_ns.store(kMostArrival, std::memory_order_relaxed);
+    mine->state.store(Slot::kTaken + room, std::memory_order_release);
+    p.posts.fetch_add(1);
+  }
+  held_up_ns = 0;
   inside = true;
   body(0);
   inside = false;
   if (mine != nullptr) {
-    mine->state.fetch_and(~Slot::kRoomMask, std::memory_order_acq_rel);
+    const std::uint64_t left = mine->state.fetch_and(~Slot::kRoomMask, std::memory_order_acq_rel);
     wait_for_team(
         [&] { return (mine->state.load(std::memory_order_acquire) & Slot::kInsideMask) == 0; });
-    if (mine->posted_ns != 0) learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
+    if (mine->posted_ns != 0) {
+      learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
+      if (mine->outlasts.load(std::memory_order_relaxed))
+        held_up_ns = std::max(held_up_ns, now_ns() - mine->posted_ns - expected_ns);
+    }
     mine->state.store(0, std::memory_order_release);
+    if ((left & Slot::kRoomMask) != room) learn_cost(p, wanted, expected_ns);
   }
   p.callers.fetch_sub(1, std::memory_order_relaxed);
 }

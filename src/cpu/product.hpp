@@ -58,16 +58,20 @@ constexpr index_t kAheadAlone = 768, kAhead = 256;
 
 /// Multiply-adds of whole vectors that one core does in a nanosecond: 3 to 9.
 constexpr index_t kVectorsPerNanosecond = 8;
-/// Bytes that it reads in a nanosecond, roughly: out of L2, out of memory.
-constexpr index_t kCachedPerNanosecond = 200, kBytesPerNanosecond = 20;
+/// Bytes that it reads in a nanosecond, roughly: out of L2, out of a near L3, out of memory.
+constexpr index_t kBytesOfL2 = 200, kBytesOfL3 = 100, kBytesOfMemory = 20;
 
 /// What a product takes one thread, roughly, in nanoseconds.
 template <class In, class Out, class Table>
 std::int64_t expected_ns(index_t M, index_t N, index_t K, const Table& kernels) {
   const std::int64_t bytes =
       bounded_product(M + N, K, sizeof(In)) + bounded_product(M, N, sizeof(Out));
+  const Caches& cache = caches();
+  const index_t per_ns = bytes <= cache.l2                   ? kBytesOfL2
+                         : bytes <= cache.l3 && !l3_is_far() ? kBytesOfL3
+                                                             : kBytesOfMemory;
   return bounded_product(M, N, K) / (kernels.lanes * kernels.group * kVectorsPerNanosecond) +
-         bytes / (bytes <= caches().l2 ? kCachedPerNanosecond : kBytesPerNanosecond);
+         bytes / per_ns;
 }
 
 /// A product while it runs. One superblock of C at a time; within it, slabs of kc along K; within a

@@ -139,6 +139,18 @@ TEST(Bench, OurOwnBlasIsAnAlgorithm) {
   }
 }
 
+TEST(Bench, APlanIsMadeOnceForEachShape) {
+  for (const char* types :
+       {"f32", "f64", "f16", "f16:f32", "bf16", "bf16:f32", "i8:i32", "u8:i32"}) {
+    const Ran ran = run_bench(quick({"--sizes", "8,9-TT,20x4x4x4,70", "--algorithms", "plan",
+                                     "--peers", "none", "--json", "--dtype", types}));
+    ASSERT_EQ(ran.code, 0) << types << ran.err;
+    const auto entries = entries_of(json::parse(ran.out), "plan");
+    ASSERT_FALSE(entries.empty());
+    for (const auto& entry : entries) EXPECT_EQ(entry.at("status"), "verified") << types;
+  }
+}
+
 TEST(Bench, ContextTellsMachineCompilerMethodAndTime) {
   const Ran ran =
       run_bench(quick({"--sizes", "8", "--algorithms", "naive", "--peers", "none", "--json",
@@ -281,6 +293,7 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
       {"--dtype", "bf16:f99"},
       {"--dtype", "f32:bf16"},
       {"--algorithms", "blas", "--dtype", "i32"},
+      {"--algorithms", "plan", "--dtype", "i32"},
       {"--sizes", "8", "-o", "results.txt"},
       {"--sizes", "8", "--plot", "plot.png"},
       {"--sizes", "8", "--context", "novalue"},

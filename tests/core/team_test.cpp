@@ -117,6 +117,32 @@ TEST(Team, WhatItLearnsOfHelpersLosesNoPiece) {
   ASSERT_EQ(get_a_helper(), "") << "much work is always shared";
 }
 
+/// As where another process has the helper's core: the caller goes alone, without even a helper
+/// that is awake, and asks again later.
+TEST(Team, AHelperThatHoldsItsCallerUpIsNotAskedForAWhile) {
+  constexpr std::int64_t one_ms = 1'000'000;
+  const auto others_came = [](milliseconds stay) {
+    std::atomic<bool> came{false};
+    run_team(2, one_ms, [&](int worker) {
+      if (worker != 0) {
+        came = true;
+        std::this_thread::sleep_for(stay);
+      }
+      for (int i = 0; worker == 0 && i < 20 && !came.load(); ++i)
+        std::this_thread::sleep_for(milliseconds(1));
+    });
+    return came.load();
+  };
+  // Twice at least: the first time what helpers have gained before may be worth it.
+  int came = 0;
+  const auto deadline = Clock::now() + std::chrono::seconds(20);
+  while (came < 2 && Clock::now() < deadline) came += others_came(milliseconds(40));
+  ASSERT_EQ(came, 2) << "no helper came in twenty seconds";
+  for (int n = 0; n < 20; ++n) EXPECT_FALSE(others_came(milliseconds(0))) << n;
+  EXPECT_FALSE(will_be_helped(2, one_ms));
+  EXPECT_EQ(get_a_helper(), "") << "after 50 times as long as it was held up";
+}
+
 TEST(Team, HelpersCome) { EXPECT_EQ(get_a_helper(), ""); }
 
 TEST(Team, LatecomersAreLockedOut) {

@@ -5,7 +5,8 @@
 // Helpers start at the first large piece of work, look around for some 200 us after the last one,
 // then sleep. A caller with little work does not wake them: waking costs it more than they save. It
 // wakes them when such calls follow each other closely. With less work than handing it over takes,
-// which is measured as it goes, a caller works alone.
+// which is measured as it goes, a caller works alone. Where helpers hold callers up for longer than
+// they save, because other processes have their cores, callers ask fewer of them for a while.
 //
 // A forked child starts with no helpers and gets its own. Calls from inside a body, and callers
 // beyond the number of cores, run alone. Helpers are never joined: they hold nothing between calls.
@@ -40,6 +41,9 @@ class TeamBody {
 /// One step of a wait: a pause, or after some microseconds of them the core for somebody else.
 void relax(int spins);
 
+/// The end of a wait of so many steps: if it was long, callers learn from it what helpers cost.
+void waited(int spins);
+
 /// Runs body(0) here and body(1), body(2), ... on up to threads - 1 helpers, at the same time;
 /// returns when all that began have returned. A body takes pieces of the work until none is left,
 /// must be right when it runs alone, and throws nothing. `expected_ns`: how long the whole work
@@ -64,7 +68,9 @@ inline std::int64_t bounded_product(index_t a, index_t b, index_t c) {
 /// Waits for a member of the team: spins, then gives the core away between looks.
 template <class Done>
 void wait_for_team(Done done) {
-  for (int spins = 0; !done(); ++spins) relax(spins);
+  int spins = 0;
+  while (!done()) relax(spins++);
+  waited(spins);
 }
 
 }  // namespace tessera
