@@ -68,7 +68,7 @@ void run(const char* name, const Batch<T, Int, Letter>& batch) {
   if (!verbose() || count == 0) return body();
   run_reported({name, batch.order == kRowMajor ? "row" : "column", count}, batch.arguments(0),
                batch.alpha[0], batch.beta[0],
-               way_of_batch(Cursor(batch, thread_limit()).product(0)), body);
+               way_of_batch(Cursor(batch, thread_limit()).product(0), count, work), body);
 }
 
 template <class T, class Int>

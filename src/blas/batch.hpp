@@ -17,6 +17,13 @@ constexpr index_t kMultiplyAddsPerNanosecond = 64, kNanosecondsPerCall = 30;
 /// As good as any number of multiply-adds beyond it.
 constexpr index_t kNeverDone = index_t{1} << 60;
 
+/// Is a batch shared out product by product? Else its products run one after the other, each with
+/// all threads.
+inline bool is_shared_out(index_t count, index_t multiply_adds, int threads) {
+  return threads > 1 && count > 1 &&
+         (count >= 2 * threads || multiply_adds <= kLargeProduct * count);
+}
+
 /// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`; its
 /// product(i) is called for increasing i.
 template <class MakeCursor>
@@ -24,8 +31,7 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
   if (count <= 0) return;
   const int limit = thread_limit();
   const int threads = limit > 0 ? limit : default_threads();
-  if (threads == 1 || count == 1 ||
-      (count < 2 * threads && multiply_adds > kLargeProduct * count)) {
+  if (!is_shared_out(count, multiply_adds, threads)) {
     auto cursor = make_cursor(threads);
     for (index_t i = 0; i < count; ++i) multiply(cursor.product(i));
     return;
@@ -41,11 +47,14 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
   });
 }
 
-/// How a batch is run whose first product this is.
+/// How a batch is run of `count` products with together `multiply_adds`, this one first.
 template <class T>
-cpu::GemmWay way_of_batch(const Product<T>& first) {
+cpu::GemmWay way_of_batch(const Product<T>& first, index_t count, index_t multiply_adds) {
   cpu::GemmWay way = way_of(first);
-  way.threads = first.threads > 0 ? first.threads : default_threads();
+  const int threads = first.threads > 0 ? first.threads : default_threads();
+  if (!is_shared_out(count, multiply_adds, threads)) return way;
+  way.threads = threads;
+  way.reason = "whole products are shared out";
   return way;
 }
 

@@ -42,7 +42,8 @@ void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch
     });
   };
   if (!verbose() || count == 0) return body();
-  run_reported(routine, asked, batch.alpha, batch.beta, way_of_batch(batch.product(0)), body);
+  run_reported(routine, asked, batch.alpha, batch.beta,
+               way_of_batch(batch.product(0), count, multiply_adds(batch.a, count)), body);
 }
 
 template <class T, class Int>

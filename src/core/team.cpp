@@ -133,8 +133,11 @@ thread_local bool inside = false;
 thread_local int refused = 0;  ///< calls of this thread that did not ask, since it last forgot
 thread_local std::int64_t waiting_since_ns = 0, held_up_ns = 0;
 
+bool always_ask = false;  ///< set before there are threads
+
 /// From now on callers ask `limit` helpers at most, until that repays what more of them cost.
 void ask_fewer(Pool& p, int limit, std::int64_t cost_ns) {
+  if (always_ask) return;
   const std::int64_t until = now_ns() + kRepaid * std::min(cost_ns, kMostCost);
   p.limit.store(limit, std::memory_order_relaxed);
   if (p.limited_until_ns.load(std::memory_order_relaxed) < until)
@@ -314,6 +317,8 @@ bool will_be_helped(int threads, std::int64_t expected_ns) {
   const int wanted = wanted_helpers(p, threads, expected_ns);
   return wanted > 0 && call_helpers(p, wanted, expected_ns);
 }
+
+void always_ask_helpers() { always_ask = true; }
 
 void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   if (threads <= 1 || inside) return body(0);

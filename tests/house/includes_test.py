@@ -28,7 +28,7 @@ KNOWS = {
     "blas": {"core", "cpu"},
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check"},
-    "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cuda", "check", "matmul", "io", "puzzle"},
+    "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "matmul", "io", "puzzle"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -55,6 +55,9 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 /// as a wish for help, as run_team does: wishes that follow each other closely wake helpers.
 bool will_be_helped(int threads, std::int64_t expected_ns);
 
+/// From now on asks helpers for much work whatever they cost. For tests.
+void always_ask_helpers();
+
 /// a * b * c, for estimates of work: so bounded that two of them can be added. In whole numbers: a
 /// product of numbers that are exact raises no floating-point exception, and its estimate should
 /// not either.
