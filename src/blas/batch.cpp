@@ -60,7 +60,7 @@ void run(const char* name, const Batch<T, Int, Letter>& batch) {
   index_t work = 0;
   for (index_t g = 0; g < batch.groups; ++g) {
     count += batch.size[g];
-    work = std::min(kNeverDone, work + multiply_adds(batch.arguments(g), batch.size[g]));
+    work = std::min(kNeverDone, work + multiply_adds<T>(batch.arguments(g), batch.size[g]));
   }
   const auto body = [&] {
     run_products(count, work, [&](int threads) { return Cursor(batch, threads); });

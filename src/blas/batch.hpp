@@ -2,7 +2,9 @@
 // other with all threads. The bits of each are those of a call of its own.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <type_traits>
 
 #include "call.hpp"
 #include "tessera/core/parallel.hpp"
@@ -58,8 +60,11 @@ cpu::GemmWay way_of_batch(const Product<T>& first, index_t count, index_t multip
   return way;
 }
 
-inline index_t multiply_adds(const Arguments& a, index_t count) {
-  return std::min(kNeverDone, bounded_product(bounded_product(a.m, a.n, a.k), count, 1));
+/// Real ones.
+template <class T>
+index_t multiply_adds(const Arguments& a, index_t count) {
+  constexpr index_t each = std::is_floating_point_v<T> ? 1 : 4;
+  return std::min(kNeverDone, bounded_product(bounded_product(a.m, a.n, a.k), count, each));
 }
 
 }  // namespace tessera::blas

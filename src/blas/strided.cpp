@@ -35,15 +35,17 @@ template <class T>
 void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch) {
   const index_t count = routine.products;
   const auto body = [&] {
-    run_products(count, multiply_adds(batch.a, count), [&](int threads) {
+    run_products(count, multiply_adds<T>(batch.a, count), [&](int threads) {
       Strided<T> own = batch;
       own.threads = threads;
       return own;
     });
   };
   if (!verbose() || count == 0) return body();
+  Strided<T> own = batch;
+  own.threads = thread_limit();
   run_reported(routine, asked, batch.alpha, batch.beta,
-               way_of_batch(batch.product(0), count, multiply_adds(batch.a, count)), body);
+               way_of_batch(own.product(0), count, multiply_adds<T>(batch.a, count)), body);
 }
 
 template <class T, class Int>

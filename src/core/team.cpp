@@ -41,19 +41,21 @@ constexpr int kMostHelpers = 1023;
 /// 0.75, 80^3 (4.3 us) 1.0, 96^3 (7.3 us) 1.2. With 14 arrivals (10,100,100) (0.9 us) asked, on a
 /// busy machine too, where it took twice as long.
 constexpr std::int64_t kArrivalsWorthAsking = 18;
-constexpr std::int64_t kLeastArrival = 60, kMostArrival = 20'000;  // ns
+constexpr std::int64_t kLeastArrival = 60, kMostArrival = 1000;  // ns
 /// Calls that did not ask, after which what is known is forgotten, because where threads run
 /// changes: the first number, and twice as many as the last time while that brings nothing.
 constexpr int kLeastPatience = 256, kMostPatience = 1 << 14;
 
 /// A helper that waits for its core while it holds a piece, because another process has the core,
-/// holds its caller up for milliseconds. Where that costs more than sharing gained since the last
-/// time, callers ask half as many, at last nobody, for so long that it costs 2 % at most. So does
-/// waking helpers for calls that are over before they come.
-constexpr std::int64_t kRepaid = 50,
-                       kMostCost = 20'000'000;       // the whole process may have stood still
-constexpr std::int64_t kMostGained = 1'000'000'000;  // what was longer ago says nothing
-constexpr int kPauses = 2000;  // before a wait gives its core away, and counts as held up
+/// holds its caller up for milliseconds. Where that costs more than sharing has gained lately,
+/// callers ask half as many, at last nobody, for so long that it costs some 2 %: but not for work
+/// of which sharing saves more than such an event costs. Helpers that were woken and found nothing
+/// to do are not woken for little work for as long.
+constexpr std::int64_t kRepaid = 50;
+constexpr std::int64_t kHeldUp = 100'000;       // ns that a wait lasts before it counts
+constexpr std::int64_t kMostCost = 20'000'000;  // more is not the helper's: the process stood still
+constexpr std::int64_t kMostGained = 200'000'000;  // what was longer ago says nothing
+constexpr int kPauses = 2000;                      // before a wait gives its core away
 
 void pause() {
 #if defined(__x86_64__)
@@ -106,10 +108,11 @@ struct Pool {
   alignas(64) std::atomic<int> sleeping{0};
   std::atomic<int> helpers{0};
   alignas(64) std::atomic<int> callers{0};
-  std::atomic<std::int64_t> gained_ns{0};  // by sharing, since a helper held somebody up
-  std::atomic<std::int64_t> limited_until_ns{
-      0};  // until then at most so many are asked; 0: not now
+  std::atomic<std::int64_t> gained_ns{0};         // by sharing, lately, less what helpers cost
+  std::atomic<std::int64_t> limited_until_ns{0};  // until then fewer are asked; 0: not now
+  std::atomic<std::int64_t> cost_ns{0};           // of the event for which they are
   std::atomic<int> limit{0};
+  std::atomic<std::int64_t> wake_after_ns{0};  // until then nobody is woken for little work
   std::atomic<std::int64_t> last_wish_ns{0};
   std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
   alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
@@ -117,13 +120,18 @@ struct Pool {
   std::mutex starting;
 };
 
+int forks = 0;  ///< that made this process, since the pool was first there
+
 /// Never destroyed: helpers may look at it until the process ends.
 Pool& pool() {
   alignas(Pool) static char memory[sizeof(Pool)];
   static Pool* const made = [] {
     Pool* p = new (memory) Pool;
     // The child of a fork has only the forking thread: whatever others were doing is not there.
-    pthread_atfork(nullptr, nullptr, [] { new (&pool()) Pool; });
+    pthread_atfork(nullptr, nullptr, [] {
+      new (&pool()) Pool;
+      ++forks;
+    });
     return p;
   }();
   return *made;
@@ -138,10 +146,16 @@ bool always_ask = false;  ///< set before there are threads
 /// From now on callers ask `limit` helpers at most, until that repays what more of them cost.
 void ask_fewer(Pool& p, int limit, std::int64_t cost_ns) {
   if (always_ask) return;
-  const std::int64_t until = now_ns() + kRepaid * std::min(cost_ns, kMostCost);
-  p.limit.store(limit, std::memory_order_relaxed);
-  if (p.limited_until_ns.load(std::memory_order_relaxed) < until)
-    p.limited_until_ns.store(until, std::memory_order_relaxed);
+  const std::int64_t now = now_ns(), cost = std::min(cost_ns, kMostCost);
+  const bool limited = now < p.limited_until_ns.load(std::memory_order_relaxed);
+  const auto most = [limited](auto& known, auto value) {
+    if (!limited || known.load(std::memory_order_relaxed) < value)
+      known.store(value, std::memory_order_relaxed);
+  };
+  if (!limited || limit < p.limit.load(std::memory_order_relaxed))
+    p.limit.store(limit, std::memory_order_relaxed);
+  most(p.cost_ns, cost);
+  most(p.limited_until_ns, now + kRepaid * cost);
 }
 
 /// Takes part in one piece of work, if there is any: which, or null.
@@ -175,9 +189,10 @@ void help(Pool& p) {  // begins as a sleeper that was woken
   p.sleeping.fetch_sub(1);
   std::uint32_t seen = p.posts.load();
   std::int64_t until = now_ns() + kLookAround;
+  bool woken = true;  // and has joined nothing since
   for (Slot* last = nullptr;;) {
     if (Slot* const joined = join(p)) {
-      last = joined;
+      last = joined, woken = false;
       until = now_ns() + kLookAround;
       continue;
     }
@@ -187,12 +202,14 @@ void help(Pool& p) {  // begins as a sleeper that was woken
       continue;
     }
     if (now_ns() < until) continue;
-    if (p.waking.exchange(false)) ask_fewer(p, 0, kLookAround);
+    p.waking = false;
+    if (woken) p.wake_after_ns = now_ns() + kRepaid * kLookAround;
     if (last != nullptr && last->state.load(std::memory_order_relaxed) != 0) last->outlasts = true;
     last = nullptr;
     p.sleeping.fetch_add(1);
     p.posts.wait(seen);
     p.sleeping.fetch_sub(1);
+    woken = true;
     until = now_ns() + kLookAround;
   }
 }
@@ -235,7 +252,10 @@ bool worth_waking(Pool& p, std::int64_t expected_ns) {
   const std::int64_t now = now_ns();
   const std::int64_t last = p.last_wish_ns.exchange(now, std::memory_order_relaxed);
   if (now - last > kCloselyFollowing) p.wishes.store(0, std::memory_order_relaxed);
-  return p.wishes.fetch_add(1, std::memory_order_relaxed) + 1 >= kCallsToWake;
+  if (now < p.wake_after_ns.load(std::memory_order_relaxed)) return false;
+  const int wishes = p.wishes.load(std::memory_order_relaxed) + 1;
+  if (wishes < kCallsToWake) p.wishes.store(wishes, std::memory_order_relaxed);
+  return wishes >= kCallsToWake;
 }
 
 int awake(const Pool& p) {
@@ -249,9 +269,12 @@ bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
   if (up >= wanted) return true;
   if (worth_waking(p, expected_ns)) {
     if (p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
-    if (p.sleeping.load() > 0 && !p.waking.exchange(true)) {
+    const int asleep = p.sleeping.load();
+    if (asleep > 0 && !p.waking.exchange(true)) {
       p.posts.fetch_add(1);
-      p.posts.notify_all();
+      if (asleep <= wanted - up) p.posts.notify_all();
+      else
+        for (int i = up; i < wanted; ++i) p.posts.notify_one();
     }
   }
   return up > 0 || expected_ns >= kWorthWaking;
@@ -274,10 +297,10 @@ bool worth_asking(Pool& p, std::int64_t expected_ns) {
 int wanted_helpers(Pool& p, int threads, std::int64_t expected_ns) {
   const int most = std::min(threads - 1, kMostHelpers);
   if (!worth_asking(p, expected_ns)) return 0;
-  const std::int64_t until = p.limited_until_ns.load(std::memory_order_relaxed);
-  if (until == 0) return most;
+  std::int64_t until = p.limited_until_ns.load(std::memory_order_relaxed);
+  if (until == 0 || expected_ns / 2 > p.cost_ns.load(std::memory_order_relaxed)) return most;
   if (now_ns() < until) return std::min(most, p.limit.load(std::memory_order_relaxed));
-  p.limited_until_ns.store(0, std::memory_order_relaxed);
+  p.limited_until_ns.compare_exchange_strong(until, 0, std::memory_order_relaxed);
   return most;
 }
 
@@ -294,9 +317,9 @@ void learn_arrival(Pool& p, std::int64_t seen_ns) {
 void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
   const std::int64_t asking = kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed);
   const std::int64_t gained = p.gained_ns.load(std::memory_order_relaxed) +
-                              std::max<std::int64_t>(0, expected_ns - asking) / 2;
-  if (held_up_ns > gained) ask_fewer(p, asked / 2, held_up_ns);
-  p.gained_ns.store(held_up_ns > 0 ? 0 : std::min(gained, kMostGained), std::memory_order_relaxed);
+                              std::max<std::int64_t>(0, expected_ns - asking) / 2 - held_up_ns;
+  if (gained < 0) ask_fewer(p, asked / 2, held_up_ns);
+  p.gained_ns.store(std::clamp<std::int64_t>(gained, 0, kMostGained), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -308,14 +331,16 @@ void relax(int spins) {
 }
 
 void waited(int spins) {
-  if (spins > kPauses) held_up_ns += now_ns() - waiting_since_ns;
+  if (spins <= kPauses) return;
+  const std::int64_t waited_ns = now_ns() - waiting_since_ns;
+  if (waited_ns > kHeldUp) held_up_ns += waited_ns;
 }
 
 bool will_be_helped(int threads, std::int64_t expected_ns) {
   if (threads <= 1 || inside) return false;
   Pool& p = pool();
   const int wanted = wanted_helpers(p, threads, expected_ns);
-  return wanted > 0 && call_helpers(p, wanted, expected_ns);
+  return wanted > 0 && call_helpers(p, 1, expected_ns);  // run_team knows how many it needs
 }
 
 void always_ask_helpers() { always_ask = true; }
@@ -350,17 +375,24 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     p.posts.fetch_add(1);
   }
   held_up_ns = 0;
+  const int forks_before = forks;
   inside = true;
   body(0);
   inside = false;
+  if (forks != forks_before) return;  // in a child of the body's: its pool knows nothing of this
   if (mine != nullptr) {
     const std::uint64_t left = mine->state.fetch_and(~Slot::kRoomMask, std::memory_order_acq_rel);
     wait_for_team(
         [&] { return (mine->state.load(std::memory_order_acquire) & Slot::kInsideMask) == 0; });
     if (mine->posted_ns != 0) {
-      learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
-      if (mine->outlasts.load(std::memory_order_relaxed))
-        held_up_ns = std::max(held_up_ns, now_ns() - mine->posted_ns - expected_ns);
+      if (expected_ns < kArrivalsWorthAsking * kMostArrival)
+        learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
+      // Did this thread stand still, because helpers drove another process to its core?
+      if (mine->outlasts.load(std::memory_order_relaxed)) {
+        const std::int64_t took = now_ns() - mine->posted_ns;
+        if (took > 4 * expected_ns && took > 4 * kLookAround)
+          held_up_ns = std::max(held_up_ns, took - expected_ns);
+      }
     }
     mine->state.store(0, std::memory_order_release);
     if ((left & Slot::kRoomMask) != room) learn_cost(p, wanted, expected_ns);

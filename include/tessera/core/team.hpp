@@ -48,7 +48,7 @@ void waited(int spins);
 /// returns when all that began have returned. A body takes pieces of the work until none is left,
 /// must be right when it runs alone, and throws nothing. `expected_ns`: how long the whole work
 /// takes one thread, roughly; decides whether helpers are worth asking, and those asleep worth
-/// waking.
+/// waking, and is what sharing is taken to halve when helpers hold callers up.
 void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 
 /// Would run_team with these arguments be helped now? For work that is simpler to do alone. Counts
@@ -72,7 +72,7 @@ inline std::int64_t bounded_product(index_t a, index_t b, index_t c) {
 template <class Done>
 void wait_for_team(Done done) {
   int spins = 0;
-  while (!done()) relax(spins++);
+  for (; !done(); spins = std::min(spins + 1, 1 << 30)) relax(spins);
   waited(spins);
 }
 
