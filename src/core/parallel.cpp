@@ -30,6 +30,7 @@ int threads_from(const char* variable) {
   int value = 0;
   const char *begin = text, *end = text + std::strlen(text);
   while (*begin == ' ') ++begin;
+  while (end > begin && end[-1] == ' ') --end;
   const auto [stop, error] = std::from_chars(begin, end, value);
   // OMP_NUM_THREADS may be a list, one number for each nesting level: the first counts.
   const bool whole = stop == end || *stop == ',';

@@ -240,7 +240,7 @@ void start_helpers(Pool& p, int wanted) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// As many callers as cores: the machine is full without helpers.
+/// Of this process. One caller each fills the machine: none has a helper then.
 int cores() {
   static const int found = available_cores();
   return found;
@@ -352,7 +352,8 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   if (wanted == 0) return body(0);
   const int callers = p.callers.fetch_add(1, std::memory_order_relaxed);
   Slot* mine = nullptr;
-  if (callers < cores() && call_helpers(p, wanted, expected_ns)) {
+  const bool has_room = callers == 0 || callers + 1 < cores();
+  if (has_room && call_helpers(p, wanted, expected_ns)) {
     for (Slot& slot : p.slots) {
       std::uint64_t free = 0;
       if (slot.state.load(std::memory_order_relaxed) == 0 &&

@@ -73,7 +73,7 @@ TEST_F(Environment, AnUnknownVectorPathIsReportedOnceAndIgnored) {
 TEST_F(Environment, TheThreadsAreThoseThatAreNamed) {
   set("OMP_NUM_THREADS", "3,2");
   EXPECT_EXIT(say_threads(), ExitedWithCode(0), StrEq("3"));
-  set("OMP_NUM_THREADS", " 2");
+  set("OMP_NUM_THREADS", " 2 ");
   EXPECT_EXIT(say_threads(), ExitedWithCode(0), StrEq("2"));
   set("TESSERA_NUM_THREADS", "7");
   EXPECT_EXIT(say_threads(), ExitedWithCode(0), StrEq("7"));

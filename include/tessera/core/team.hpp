@@ -9,7 +9,8 @@
 // they save, because other processes have their cores, callers ask fewer of them for a while.
 //
 // A forked child starts with no helpers and gets its own. Calls from inside a body, and callers
-// beyond the number of cores, run alone. Helpers are never joined: they hold nothing between calls.
+// that fill the cores among themselves, run alone. Helpers are never joined: they hold nothing
+// between calls.
 #pragma once
 
 #include <algorithm>
