@@ -48,8 +48,9 @@ constexpr index_t kMostRanges = 16;
 /// as a sweep reads side by side.
 constexpr index_t kSweptTogether = 16;
 
-/// How large a B strips leave to the processor to fetch, in sizes of L2, of three rows and of more.
-constexpr index_t kThreeUnfetched = 8, kUnfetched = 12;
+/// How large a B strips leave to the processor to fetch, in sizes of L2, for each thread, of four
+/// rows and of others; and how many rows of A leave it all to it.
+constexpr index_t kFourUnfetched = 8, kUnfetched = 2, kMostFetching = 10;
 
 /// Bytes that lines of B are fetched ahead which are swept side by side, by one thread and by
 /// several. (4096,1,4096), f32, one thread of an EPYC (family 26), 384, 768 and 1024 bytes, as a
@@ -679,8 +680,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t width = rows < call_.M ? even_part(cols, most, kernels_.lanes) : cols;
     const auto first = micro;
     micro.a_row = call_.a_row, micro.a_k = call_.a_col;
-    const index_t unfetched = (call_.M > 3 ? kUnfetched : kThreeUnfetched) * caches().l2;
-    micro.fetch_k = b_bytes() > unfetched ? 1 : 0;
+    const index_t unfetched = call_.M == 4 ? kFourUnfetched : kUnfetched * call_.threads;
+    micro.fetch_k = call_.M <= kMostFetching && b_bytes() > unfetched * caches().l2 ? 1 : 0;
     for (index_t j = 0; j < cols; j += width) {
       micro.b = first.b + j;
       micro.cols = static_cast<int>(std::min(width, cols - j));

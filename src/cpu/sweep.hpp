@@ -135,9 +135,16 @@ struct Widths {
 /// f32, one thread of an EPYC (family 26), 2026-11-23, six vectors and three: (4,1024,1024) 177 and
 /// 110 GFLOP/s, (5,768,768) 223 and 153. Rows of B that one strip takes whole come out of L2 twice
 /// as fast as parts of rows, software prefetching or not: 384 columns in one strip 119 GFLOP/s, in
-/// two 68; 512 columns in two strips 62, row by row 94. Out of more of L3 fetching helps three rows
-/// or more (call.fetch_k > 0): (3,2000,2000) 1.20, (6,2000,2000) 1.06 times as fast, (4,1536,1536)
-/// 0.94.
+/// two 68; 512 columns in two strips 62, row by row 94.
+///
+/// Out of L3 the rows of a strip lie as far apart as B's. Where that is 4 KiB, what the processor
+/// fetches by itself falls into a few sets of L1, and lines push each other out before they are
+/// read: each fresh process had (8,1024,1024) in another time of 75 to 116 us, the floor being 66.
+/// With rows fetched ahead instead (call.fetch_k > 0), medians of fresh processes there, times as
+/// fast: (8,1024,1024) 1.4, (5,1024,1024) 1.3, (3,1280,1280) 1.3, f64 (5,1024,1024) 1.3,
+/// (8,1000,1000) 0.96, f64 (3,720,720) 0.80; two threads (10,1280,1280) 1.44, (6,1536,1536) 1.26,
+/// (8,1024,1024) 1.0. An EPYC (family 25), 2026-11-24: (8,1024,1024) 0.99, (8,1000,1000) 1.13,
+/// (10,1280,1280) 1.12, (8,1500,1500) 1.11. For one and two rows it brings nothing.
 template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int most = Sums / Rows;
