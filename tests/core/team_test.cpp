@@ -191,6 +191,23 @@ TEST(Team, HelpersThatSleptComeAgain) {
   }
 }
 
+/// As on a processor that is a quarter as fast as expected: such calls seem to lie far apart, and
+/// each is longer than a helper that was woken looks around.
+TEST(Team, SleepersComeToCallsThatTakeLongerThanExpected) {
+  constexpr std::int64_t expected_ns = 100'000;
+  ASSERT_EQ(get_a_helper(), "");
+  std::this_thread::sleep_for(milliseconds(5));
+  const auto deadline = Clock::now() + std::chrono::seconds(20);
+  for (std::atomic<bool> came{false}; !came.load();) {
+    ASSERT_LT(Clock::now(), deadline) << "no helper came";
+    run_team(2, expected_ns, [&](int worker) {
+      if (worker != 0) came = true;
+      const auto until = Clock::now() + std::chrono::nanoseconds(4 * expected_ns);
+      while (worker == 0 && Clock::now() < until) relax(0);
+    });
+  }
+}
+
 TEST(Team, CallsFromInsideABodyRunAlone) {
   std::atomic<int> inner_calls{0}, bodies{0}, others{0};
   run_team(4, kLong, [&](int) {
