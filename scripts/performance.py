@@ -16,7 +16,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench/results"
-PAGES = {"performance": RESULTS / "suites", "performance-xeon": RESULTS / "suites-xeon"}
+PAGES = {"performance": RESULTS / "suites", "performance-zen4": RESULTS / "suites-zen4",
+         "performance-xeon": RESULTS / "suites-xeon"}
 BEGIN, END = "<!-- begin: written by scripts/performance.py; do not edit -->\n", "<!-- end -->\n"
 SUITES = {
     "square": "Square", "skinny": "Skinny: few rows, or one column", "small_k": "Small K, large C", "long_k": "Long K, small C",

@@ -61,12 +61,27 @@ constexpr StripLimit kStripLimits[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {2
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
 constexpr index_t kSweepBytes = 4096;
 
+/// How large a B is near for so many rows of A: less than what L3 may hold, where a sweep or panels
+/// are as good out of all of it, because others use an L3 too. Times as fast as in place, one
+/// thread of an EPYC (family 25) whose neighbours do so, 2026-11-24, at 16 MB: (1,2000,2000) 1.07,
+/// (2,2000,2000) 1.47, (4,2000,2000) 2.2, (6,2000,2000) 1.7, (16,2000,2000) 1.5,
+/// (8,2000,2000) 1.27; at 12 MB (4,1700,1700) 1.20, (8,1700,1700) 0.88; at 9 MB (4,1536,1536) 0.78.
+/// Two threads, half of B each: (1,2000,2000) 1.92, (16,2000,2000) 1.39, (4,2000,2000) 0.92,
+/// (6,2000,2000) 0.65. On the EPYC (family 26) the others leave more: (8,2000,2000) 0.65,
+/// (4,2000,2000) 0.84.
+index_t near_bytes_for(const BlockingInput& in) {
+  const index_t l2 = caches().l2, all = near_bytes();
+  if (in.M == 1) return std::min(all, 10 * l2);
+  if (in.M <= 6 && in.threads == 1) return std::min(all, 12 * l2);
+  return in.M > 12 ? std::min(all, 12 * l2) : all;
+}
+
 /// One or two rows of a B that lies along its columns.
 bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_in_rows; }
 
 bool is_for_strips(const BlockingInput& in) {
   const index_t l2 = caches().l2, way = l2 / kWays;
-  if (in.M <= 2) return in.b_bytes <= near_bytes();
+  if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // Columns for every thread; a strip stays in L2, and A with it, for the second group of rows. An
   // A whose columns lie pages apart does not: (16,1000,1000) of it 0.87, f64 (8,1000,1000) 0.92.
   if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
@@ -78,7 +93,7 @@ bool is_for_strips(const BlockingInput& in) {
   if (in.a_by_pages && (in.M > in.mr || in.M * in.word_bytes >= 64)) return false;
   const index_t room = way / std::gcd(in.b_step, way) * kWays;
   return std::any_of(std::begin(kStripLimits), std::end(kStripLimits), [&](const StripLimit& most) {
-    return in.M <= most.rows && in.b_bytes <= std::min(near_bytes(), most.sizes_of_l2 * l2) &&
+    return in.M <= most.rows && in.b_bytes <= std::min(near_bytes_for(in), most.sizes_of_l2 * l2) &&
            in.K <= most.of_sets * room;
   });
 }
@@ -106,7 +121,8 @@ const FewRows* few_rows(const BlockingInput& in) {
   if (is_for_strips(in)) return &kStrips;
   if (bytes <= caches().l2 * 5 / 8) return nullptr;
   const bool pages = in.b_step % 4096 == 0;
-  if (!l3_is_far() && bytes <= near_bytes() && in.M <= (pages ? sweep_rows() : 16)) return nullptr;
+  if (!l3_is_far() && bytes <= near_bytes_for(in) && in.M <= (pages ? sweep_rows() : 16))
+    return nullptr;
   if (in.M <= sweep_rows()) return &kSweep;
   return l3_is_far() ? nullptr : if_few(kPanels);
 }
