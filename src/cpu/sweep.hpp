@@ -173,6 +173,15 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
   }
 }
 
+/// Fetches the line `ahead` bytes behind p: from so far ahead that L1 would lose it again, into L2.
+constexpr index_t kMostAheadInL1 = 768;
+template <class V>
+void fetch_ahead(const typename V::word* p, index_t ahead) {
+  const char* line = reinterpret_cast<const char*>(p) + ahead;
+  if (ahead <= kMostAheadInL1) __builtin_prefetch(line);
+  else __builtin_prefetch(line, 0, 2);
+}
+
 /// As sweep_lines below, for whole vectors of columns, at least one, whose lines lie pages apart:
 /// elements equally far along them share a set of L1, which has room for 8 or 12 lines of the
 /// cache. So one half of a vector's lines stays some bytes behind the other, which then begins with
@@ -195,8 +204,8 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
     for (; count > 0; count -= V::lanes, lower += V::lanes, upper += V::lanes) {
       typename V::type column[V::lanes];
       for (int i = 0; i < half; ++i) {
-        __builtin_prefetch(reinterpret_cast<const char*>(lower + i * call.b_k) + call.fetch_k);
-        __builtin_prefetch(reinterpret_cast<const char*>(upper + i * call.b_k) + call.fetch_k);
+        fetch_ahead<V>(lower + i * call.b_k, call.fetch_k);
+        fetch_ahead<V>(upper + i * call.b_k, call.fetch_k);
       }
       V::turn(lower, upper, call.b_k, column);
       TESSERA_UNROLL
@@ -269,7 +278,7 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       const auto turn = [&](int g, typename V::type(&column)[V::lanes]) {
         const auto* from = b + g * V::lanes * call.b_k;
         for (int i = 0; Groups == 1 && i < V::lanes; ++i)
-          __builtin_prefetch(reinterpret_cast<const char*>(from + i * call.b_k) + call.fetch_k);
+          fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
         V::turn(from, from + V::lanes / 2 * call.b_k, call.b_k, column);
       };
       typename V::type column[V::lanes];
