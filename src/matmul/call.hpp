@@ -28,6 +28,9 @@ void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, i
 /// Refuses a null pointer where the epilogue needs a vector.
 void expect_bias(const Problem& problem, const void* bias);
 
+/// make_plan, but for `rejected`, which takes longer than a small product.
+Plan decide(const Problem& problem, const Options& options);
+
 /// Is TESSERA_VERBOSE set?
 bool verbose();
 /// "tessera: CALL PLAN isa=... time_us=..." on stderr; isa of the CPU's path.

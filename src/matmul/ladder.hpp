@@ -33,6 +33,8 @@ struct LadderEntry {
 
 /// In the order of the ladder.
 std::span<const LadderEntry> ladder();
+/// By name; throws Error(argument) with the nearest known name.
+const LadderEntry& find_entry(std::string_view name);
 
 extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
     kBlockTiledVectorized, kTensorCore, kPipelined, kSingleBlock, kTiledByHand, kTiledIdiomatic,

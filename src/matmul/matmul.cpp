@@ -50,37 +50,47 @@ void expect_bias(const Problem& p, const void* bias) {
 
 }  // namespace detail
 
-void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
-         const void* bias) {
-  const Problem& p = plan.problem;
+namespace {
+
+void expect_cpu(const Plan& plan) {
   if (plan.device != "cpu")
     throw Error(Category::argument, cat("run: the plan was made for device '", plan.device, "'"),
                 "a plan for the cpu", {}, "cuda::run of matmul/cuda.hpp runs it");
+}
+
+/// Of matrices that fit the plan, as was checked.
+void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+             const void* bias) {
+  const Problem& p = plan.problem;
+  detail::run_reported("matmul", plan, [&] {
+    if (p.M == 0 || p.N == 0) return;
+    LaunchConfig config;
+    config.threads = plan.threads;
+    config.order = plan.order;
+    config.seed = plan.seed;
+    detail::find_entry(plan.algorithm).run({p, plan.tile, config, A.data, B.data, C.data, bias});
+  });
+}
+
+}  // namespace
+
+void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+         const void* bias) {
+  const Problem& p = plan.problem;
+  expect_cpu(plan);
   detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
   detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
   detail::expect_bias(p, bias);
-  detail::run_reported("matmul", plan, [&] {
-    if (p.M == 0 || p.N == 0) return;
-    const detail::LadderEntry* entry = nullptr;
-    for (const auto& each : detail::ladder()) {
-      if (each.algorithm.name == plan.algorithm) entry = &each;
-    }
-    if (entry == nullptr)
-      throw Error(Category::argument, cat("run: unknown algorithm '", plan.algorithm, "'"));
-    LaunchConfig config;
-    config.threads = plan.threads;
-    config.order = plan.order;
-    config.seed = plan.seed;
-    entry->run({p, plan.tile, config, A.data, B.data, C.data, bias});
-  });
+  execute(plan, A, B, C, bias);
 }
 
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha, double beta,
             const Options& options) {
-  Plan plan = make_plan(make_problem(A, B, C, alpha, beta), options);
-  run(plan, A, B, C);
+  Plan plan = detail::decide(make_problem(A, B, C, alpha, beta), options);
+  expect_cpu(plan);
+  execute(plan, A, B, C, nullptr);
   return plan;
 }
 

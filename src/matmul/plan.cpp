@@ -18,22 +18,6 @@ namespace tessera {
 
 namespace {
 
-const detail::LadderEntry& find_entry(std::string_view name) {
-  for (const auto& entry : detail::ladder()) {
-    if (entry.algorithm.name == name) return entry;
-  }
-  const detail::LadderEntry* nearest = nullptr;
-  int best = 4;
-  std::string known;
-  for (const auto& entry : detail::ladder()) {
-    known += cat(known.empty() ? "" : ", ", entry.algorithm.name);
-    if (const int d = edit_distance(name, entry.algorithm.name); d < best)
-      best = d, nearest = &entry;
-  }
-  throw Error(Category::argument, cat("unknown algorithm '", name, "'"), "auto or one of " + known,
-              {}, nearest == nullptr ? "" : cat("did you mean '", nearest->algorithm.name, "'?"));
-}
-
 std::string type_text(const Problem& p) {
   return p.in == p.out ? std::string(name(p.in)) : cat(name(p.in), " into ", name(p.out));
 }
@@ -153,7 +137,7 @@ struct Choice {
 ///   i32: 4^3 sarek_naive 0.040 (coalescing 0.014), 16^3 1.2 (0.67), 32^3 coalescing 2.1 (1.7),
 ///     64^3 2.6 (block_tiled 2.5), 96^3 block_tiled 5.8 (2.8), 512^3 block_tiled_vectorized 13.9
 ///     (block_tiled 10.7); 4096x1x4096 sarek_naive 8.5 (6.3). f16 and bf16 fall alike.
-Choice choose(const Problem& p) {
+Choice choose_on_cpu(const Problem& p) {
   const auto taking = [](std::string_view name, std::string_view reason, std::string_view others) {
     return Choice{name, find_algorithm(name).tiles[0], reason, others};
   };
@@ -199,7 +183,29 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, bool on_cuda) {
               {}, "name an algorithm to learn why, or see 'tessera compare --list'");
 }
 
+/// Of options that name no algorithm.
+Choice choose(const Problem& p, const Options& options, bool on_cuda) {
+  if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, on_cuda);
+  return on_cuda ? choose_on_cuda(p) : choose_on_cpu(p);
+}
+
 }  // namespace
+
+const detail::LadderEntry& detail::find_entry(std::string_view name) {
+  for (const auto& entry : detail::ladder()) {
+    if (entry.algorithm.name == name) return entry;
+  }
+  const detail::LadderEntry* nearest = nullptr;
+  int best = 4;
+  std::string known;
+  for (const auto& entry : detail::ladder()) {
+    known += cat(known.empty() ? "" : ", ", entry.algorithm.name);
+    if (const int d = edit_distance(name, entry.algorithm.name); d < best)
+      best = d, nearest = &entry;
+  }
+  throw Error(Category::argument, cat("unknown algorithm '", name, "'"), "auto or one of " + known,
+              {}, nearest == nullptr ? "" : cat("did you mean '", nearest->algorithm.name, "'?"));
+}
 
 TileShape detail::possible_tile(const LadderEntry& entry, DType in, DType out,
                                 const TileShape& wanted) {
@@ -261,7 +267,9 @@ std::span<const Algorithm> algorithms() {
   return all;
 }
 
-const Algorithm& find_algorithm(std::string_view name) { return find_entry(name).algorithm; }
+const Algorithm& find_algorithm(std::string_view name) {
+  return detail::find_entry(name).algorithm;
+}
 
 namespace {
 
@@ -270,17 +278,17 @@ namespace {
 void check_scalars(const Problem& problem) {
   for (const auto& [label, value] :
        {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
-    const std::string what = cat("multiply: ", label);
+    const auto what = [&, label = label] { return cat("multiply: ", label); };
     if (problem.out == DType::i32) {
       if (!(value >= -2147483648.0 && value <= 2147483647.0 && value == std::trunc(value)))
-        throw Error(Category::argument, what + " of an i32 product is a whole number",
+        throw Error(Category::argument, what() + " of an i32 product is a whole number",
                     "-2147483648 to 2147483647", detail::exact_text(value));
     } else if (problem.out != DType::f64 && std::isfinite(value) && value != 0) {
       constexpr double most = std::numeric_limits<float>::max();
       constexpr double least = std::numeric_limits<float>::denorm_min();
       if (std::abs(value) > most || std::abs(value) < least)
         throw Error(
-            Category::argument, what + " is applied in f32, which cannot hold it",
+            Category::argument, what() + " is applied in f32, which cannot hold it",
             cat("a magnitude from ", detail::exact_text(least), " to ", detail::exact_text(most)),
             detail::exact_text(value), "multiply in f64");
     }
@@ -318,7 +326,7 @@ void detail::check_problem(const Problem& problem) {
   check_scalars(problem);
 }
 
-Plan make_plan(const Problem& problem, const Options& options) {
+Plan detail::decide(const Problem& problem, const Options& options) {
   check_threads(options.threads, 0, " (automatic)");
   detail::check_problem(problem);
   Plan plan;
@@ -329,27 +337,33 @@ Plan make_plan(const Problem& problem, const Options& options) {
   plan.order = options.order;
   plan.seed = options.seed;
   if (options.algorithm != "auto") {
-    const detail::LadderEntry& entry = find_entry(options.algorithm);
+    const detail::LadderEntry& entry = detail::find_entry(options.algorithm);
     plan.algorithm = entry.algorithm.name;
     plan.tile = required_tile(entry, problem, options.tile, on_cuda);
     plan.reason = "asked for";
     return plan;
   }
-  const Choice choice = options.tile != TileShape{} ? choose_by_tile(problem, options.tile, on_cuda)
-                        : on_cuda                   ? choose_on_cuda(problem)
-                                                    : choose(problem);
+  const Choice choice = choose(problem, options, on_cuda);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
+  return plan;
+}
+
+Plan make_plan(const Problem& problem, const Options& options) {
+  Plan plan = detail::decide(problem, options);
+  if (options.algorithm != "auto") return plan;
+  const bool on_cuda = plan.device != "cpu";
+  const std::string_view others = choose(problem, options, on_cuda).others;
   for (const auto& entry : detail::ladder()) {
     const Algorithm& other = entry.algorithm;
-    if (other.name == choice.algorithm) continue;
+    if (other.name == plan.algorithm) continue;
     std::string why = refusal(entry, problem, resolve_tile(other, options.tile), on_cuda).why;
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty() && other.name == "split_k")
       why = "adds in another order than one chain over k: only when asked for";
-    if (why.empty()) why = choice.others;
+    if (why.empty()) why = others;
     plan.rejected.push_back({std::string(other.name), why});
   }
   return plan;
@@ -381,8 +395,8 @@ Plan parse_plan(std::string_view text) {
   plan.problem = parse_problem(problem);
   detail::check_problem(plan.problem);
   check_threads(plan.threads, 1, "");
-  plan.tile =
-      required_tile(find_entry(plan.algorithm), plan.problem, tile, plan.device != "cpu", "plan: ");
+  plan.tile = required_tile(detail::find_entry(plan.algorithm), plan.problem, tile,
+                            plan.device != "cpu", "plan: ");
   return plan;
 }
 
