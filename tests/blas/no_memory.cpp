@@ -1,8 +1,41 @@
-// Preloaded into the tests: an aligned_alloc that never has any memory.
+// Preloaded into the tests: an aligned_alloc and an mmap that never have any memory. A program that
+// never asked either of them has tested nothing: it ends with an error.
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 
-extern "C" void* aligned_alloc(std::size_t, std::size_t) noexcept {
+namespace {
+
+std::atomic<int> refused_blocks, refused_maps;
+
+void* refuse(std::atomic<int>& count) {
+  ++count;
   errno = ENOMEM;
   return nullptr;
+}
+
+[[gnu::destructor]] void expect_refusals() {
+  if (refused_blocks > 0 && refused_maps > 0) return;
+  std::fprintf(stderr, "no_memory: refused aligned_alloc %d and mmap %d times: nothing is tested\n",
+               refused_blocks.load(), refused_maps.load());
+  _exit(1);
+}
+
+}  // namespace
+
+extern "C" void* aligned_alloc(std::size_t, std::size_t) noexcept { return refuse(refused_blocks); }
+
+extern "C" void* mmap(void* address, std::size_t bytes, int protection, int flags, int file,
+                      off_t offset) noexcept {
+  if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_WRITE) != 0) {
+    refuse(refused_maps);
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
 }

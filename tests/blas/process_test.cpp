@@ -225,7 +225,7 @@ TEST(BlasProcess, WithoutMemoryItIsOnlySlower) {
         if (!same(element(C, order, kNone, at, 159 - at), expected)) return false;
       }
     }
-    return true;
+    return product.again() && real.again();
   }));
   EXPECT_TRUE(product.again() && real.again());
 }
