@@ -1,9 +1,11 @@
 // What libtessera_blas offers beyond <cblas.h>, for C and C++: batched products as MKL defines
 // them, and the number of threads. Illegal arguments call cblas_xerbla and leave C alone.
 //
-// order: 101 by rows, 102 by columns; trans: 111 none, 112 transposed, 113 conjugate transposed;
-// CBLAS's enumerations fit. The functions with 64-bit integers add _64 to the name. Complex
-// matrices and scalars are pairs of real and imaginary part.
+// order: 101 by rows, 102 by columns; trans: 111 none, 112 transposed, 113 conjugate transposed.
+// After a <cblas.h> arrays of trans are of its enumeration; where that one declares batches itself,
+// as BLIS's and newer ones of OpenBLAS and MKL do, define TESSERA_BLAS_NO_BATCH before this. The
+// functions with 64-bit integers add _64 to the name. Complex matrices and scalars are pairs of
+// real and imaginary part.
 #ifndef TESSERA_BLAS_H
 #define TESSERA_BLAS_H
 
@@ -13,13 +15,19 @@
 extern "C" {
 #endif
 
+#ifndef TESSERA_BLAS_NO_BATCH
+#ifdef CBLAS_H
+#define TESSERA_TRANSPOSE enum CBLAS_TRANSPOSE
+#else
+#define TESSERA_TRANSPOSE int
+#endif
 /* Products in groups of one shape each: arguments from trans_a to ldc have one value for each
    group; A, B and C one pointer for each product. */
-#define TESSERA_GEMM_BATCH(name, Int, T)                                                        \
-  void name(int order, const int* trans_a, const int* trans_b, const Int* m, const Int* n,      \
-            const Int* k, const T* alpha, const T* const* A, const Int* lda, const T* const* B, \
-            const Int* ldb, const T* beta, T* const* C, const Int* ldc, Int group_count,        \
-            const Int* group_size)
+#define TESSERA_GEMM_BATCH(name, Int, T)                                                   \
+  void name(int order, const TESSERA_TRANSPOSE* trans_a, const TESSERA_TRANSPOSE* trans_b, \
+            const Int* m, const Int* n, const Int* k, const T* alpha, const T* const* A,   \
+            const Int* lda, const T* const* B, const Int* ldb, const T* beta, T* const* C, \
+            const Int* ldc, Int group_count, const Int* group_size)
 /* Products of one shape, the matrices `stride` elements apart; with stride 0 one A or B for all. */
 #define TESSERA_GEMM_BATCH_STRIDED(name, Int, T, Scalar)                                          \
   void name(int order, int trans_a, int trans_b, Int m, Int n, Int k, Scalar alpha, const T* A,   \
@@ -46,6 +54,8 @@ TESSERA_GEMM_BATCH_STRIDED(cblas_zgemm_batch_strided_64, int64_t, void, const vo
 
 #undef TESSERA_GEMM_BATCH
 #undef TESSERA_GEMM_BATCH_STRIDED
+#undef TESSERA_TRANSPOSE
+#endif
 
 /* Threads that a product may use, at most, up to 4096; 0 or less: TESSERA_NUM_THREADS, else
    OMP_NUM_THREADS, else the cores of the process. For the process, and for the calling thread

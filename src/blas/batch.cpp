@@ -34,13 +34,20 @@ struct Batch {
 };
 
 /// Walks through the products of a batch.
-template <class B>
+template <class T, class Int, class Letter>
 class Cursor {
  public:
-  Cursor(const B& batch, int threads) : batch_(batch), threads_(threads) {}
+  Cursor(const Batch<T, Int, Letter>& batch, int threads) : batch_(batch), threads_(threads) {}
+
+  void operator()(index_t i) {
+    const index_t before = group_;
+    const auto here = product(i);
+    if (!repeated_ || group_ != before) repeated_.emplace(here);
+    (*repeated_)(here);
+  }
 
   /// i may not decrease.
-  auto product(index_t i) {
+  Product<T> product(index_t i) {
     while (i - begin_ >= batch_.size[group_]) begin_ += batch_.size[group_++];
     const bool rows = batch_.order == kRowMajor;
     return product_of(fortran_roles(batch_.order, batch_.arguments(group_)), batch_.alpha[group_],
@@ -49,9 +56,10 @@ class Cursor {
   }
 
  private:
-  const B& batch_;
+  const Batch<T, Int, Letter>& batch_;
   const int threads_;
-  index_t group_ = 0, begin_ = 0;  // begin_: the first product of the group
+  std::optional<Repeated<T>> repeated_;  // of group_
+  index_t group_ = 0, begin_ = 0;        // begin_: the first product of the group
 };
 
 template <class T, class Int, class Letter>
@@ -91,11 +99,11 @@ void cblas_batch(const char* name, const Batch<T, Int, int>& batch) {
     return illegal_c(15, name, text, Int{});
   }
   if (batch.groups == 0 && batch.order != kRowMajor && batch.order != kColumnMajor)
-    return refuse<Int>(name, batch.order, {}, "", Form::plain);
+    return refuse<Int>(name, batch.order, {}, "", Form::batch);
   for (index_t g = 0; g < batch.groups; ++g) {
     if (const Arguments a = batch.arguments(g); !are_legal(batch.order, a)) {
       std::snprintf(text, sizeof text, " of group %lld", static_cast<long long>(g));
-      return refuse<Int>(name, batch.order, a, text, Form::plain);
+      return refuse<Int>(name, batch.order, a, text, Form::batch);
     }
     if (batch.size[g] < 0) {
       std::snprintf(text, sizeof text,

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <type_traits>
 
 #include "call.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
+#include "tessera/cpu/gemm_plan.hpp"
 
 namespace tessera::blas {
 
@@ -26,8 +28,31 @@ inline bool is_shared_out(index_t count, index_t multiply_adds, int threads) {
          (count >= 2 * threads || multiply_adds <= kLargeProduct * count);
 }
 
-/// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`; its
-/// product(i) is called for increasing i.
+/// Products of one shape, with the same strides, scalars and threads: what depends on these is
+/// decided once.
+template <class T>
+class Repeated {
+ public:
+  explicit Repeated(const Product<T>& first) {
+    if constexpr (kReal) {
+      if (first.K > 0 && first.alpha != T{0}) plan_.emplace(gemm_of(first));
+    }
+  }
+
+  void operator()(const Product<T>& product) const {
+    if constexpr (kReal) {
+      if (plan_) return (*plan_)(product.A.data, product.B.data, product.C);
+    }
+    multiply(product);
+  }
+
+ private:
+  static constexpr bool kReal = std::is_floating_point_v<T>;
+  std::optional<cpu::GemmPlan<std::conditional_t<kReal, T, float>>> plan_;
+};
+
+/// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`, which is
+/// called for increasing i and runs product i.
 template <class MakeCursor>
 void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_cursor) {
   if (count <= 0) return;
@@ -35,7 +60,7 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
   const int threads = limit > 0 ? limit : default_threads();
   if (!is_shared_out(count, multiply_adds, threads)) {
     auto cursor = make_cursor(threads);
-    for (index_t i = 0; i < count; ++i) multiply(cursor.product(i));
+    for (index_t i = 0; i < count; ++i) cursor(i);
     return;
   }
   const index_t chunk = std::clamp<index_t>(count / (8 * threads), 1, 64);
@@ -45,7 +70,7 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
   run_team(threads, expected_ns, [&](int) {
     auto cursor = make_cursor(1);
     for (index_t at; (at = next.fetch_add(chunk, std::memory_order_relaxed)) < count;)
-      for (index_t i = at; i < std::min(count, at + chunk); ++i) multiply(cursor.product(i));
+      for (index_t i = at; i < std::min(count, at + chunk); ++i) cursor(i);
   });
 }
 

@@ -45,18 +45,16 @@ inline bool are_legal(int order, const Arguments& a) {
 constexpr int strided_position(int number) {
   return number + (number > 8 ? 1 : 0) + (number > 10 ? 1 : 0);
 }
-enum class Form { plain, strided };
+enum class Form { plain, batch, strided };
 
-/// Reports the first illegal argument of a CBLAS call, as the reference CBLAS numbers them: order
-/// is 1 and all others come one later than in Fortran, where storage by rows exchanges m with n and
-/// lda with ldb. The text says which argument of the caller it is; `where`: "" or " of group 3".
+/// Reports the first illegal argument of a CBLAS call. Of a plain one as the reference CBLAS
+/// numbers them: order is 1 and all others come one later than in Fortran, where storage by rows
+/// exchanges m with n and lda with ldb; its cblas_xerbla exchanges them back. The text says which
+/// argument of the caller it is, as the numbers of batches do; `where`: "" or " of group 3".
 template <class Int>
 [[gnu::noinline, gnu::cold]] void refuse(const char* name, int order, Arguments a,
                                          const char* where, Form form) {
   char text[160];
-  const auto position = [&](int fortran) {
-    return 1 + (form == Form::strided ? strided_position(fortran) : fortran);
-  };
   if (order != kRowMajor && order != kColumnMajor) {
     std::snprintf(text, sizeof text, "argument 1 (order) is %d, expected 101 (row) or 102 (column)",
                   order);
@@ -72,10 +70,11 @@ template <class Int>
   const bool rows = order == kRowMajor;
   const Arguments roles = fortran_roles(order, a);
   const int number = first_illegal(roles);
+  int position = 0;
   const auto say = [&](int own, const char* argument, index_t got, index_t least) {
-    std::snprintf(text, sizeof text, "argument %d (%s)%s is %lld, expected at least %lld",
-                  position(own), argument, where, static_cast<long long>(got),
-                  static_cast<long long>(least));
+    position = 1 + (form == Form::strided ? strided_position(own) : own);
+    std::snprintf(text, sizeof text, "argument %d (%s)%s is %lld, expected at least %lld", position,
+                  argument, where, static_cast<long long>(got), static_cast<long long>(least));
   };
   switch (number) {
     case 3: rows ? say(4, "N", a.n, 0) : say(3, "M", a.m, 0); break;
@@ -85,7 +84,7 @@ template <class Int>
     case 10: say(rows ? 8 : 10, rows ? "lda" : "ldb", roles.ldb, least_ldb(roles)); break;
     default: say(13, "ldc", a.ldc, least_ldc(roles));
   }
-  illegal_c(position(number), name, text, Int{});
+  illegal_c(form == Form::plain ? 1 + number : position, name, text, Int{});
 }
 
 inline char letter(Transpose t) {

@@ -86,8 +86,9 @@ cpu::GemmWay way_of(const Product<T>& p) {
     cpu::Gemm<typename T::value_type> parts;  // empty, or nothing to sum: as real products
     parts.M = p.M, parts.N = p.N, parts.K = p.alpha == T{0} ? 0 : p.K;
     if (p.M <= 0 || p.N <= 0 || parts.K <= 0) return cpu::way_of(parts);
-    return {"real_parts", "four real sums make a complex element",
-            p.threads > 0 ? p.threads : default_threads()};
+    parts.M *= 2, parts.N *= 2;  // as multiply_complex makes it
+    parts.a_row = parts.K, parts.b_row = parts.c_row = parts.N, parts.threads = p.threads;
+    return {"real_parts", "four real sums make a complex element", cpu::way_of(parts).threads};
   }
 }
 

@@ -38,7 +38,7 @@ void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch
     run_products(count, multiply_adds<T>(batch.a, count), [&](int threads) {
       Strided<T> own = batch;
       own.threads = threads;
-      return own;
+      return [own, repeated = Repeated<T>(own.product(0))](index_t i) { repeated(own.product(i)); };
     });
   };
   if (!verbose() || count == 0) return body();

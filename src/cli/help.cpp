@@ -22,6 +22,9 @@ std::string algorithms_page() {
     for (auto type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32}) {
       if (each.supports(type, type)) types.push_back(to_string(type));
     }
+    for (auto type : {DType::i8, DType::u8}) {
+      if (each.supports(type, DType::i32)) types.push_back(to_string(type) + ":i32");
+    }
     out += fmt::format(
         "\n      types: {}{}\n", join(types, " "),
         each.same_bits ? "; f32 and f64 give the same bits as every other such algorithm" : "");
@@ -129,7 +132,10 @@ std::string page(const std::string& topic) {
 
 int show_help(const Context& context, const std::vector<std::string>& words) {
   if (words.empty()) {
-    std::string out = context.root->help() + "\nHelp topics ('tessera help TOPIC'):\n";
+    // root->help() would be that of the command that was given: of this one.
+    std::string out = context.root->get_formatter()->make_help(
+                          context.root, context.root->get_name(), CLI::AppFormatMode::Normal) +
+                      "\nHelp topics ('tessera help TOPIC'):\n";
     for (const auto& each : help_topics())
       out += fmt::format("  {:<14}{}\n", each.name, each.summary);
     context.print(out);

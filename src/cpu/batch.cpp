@@ -8,34 +8,29 @@
 
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
+#include "tessera/cpu/gemm_plan.hpp"
 
 namespace tessera::cpu {
 
 namespace {
 
-/// Runs the products that `product(i)` describes. `ns`: time of all on one thread, roughly.
-template <class Product>
-void run_batch(index_t count, int threads, std::int64_t ns, const Product& product) {
+/// multiply_on(threads)(i) runs product i. `ns`: time of all on one thread, roughly.
+template <class MultiplyOn>
+void run_batch(index_t count, int threads, std::int64_t ns, const MultiplyOn& multiply_on) {
   if (threads <= 0) threads = default_threads();
   if (count < 2 * threads) {  // too few to share out: one after the other, by all threads
-    for (index_t i = 0; i < count; ++i) {
-      auto call = product(i);
-      call.threads = threads;
-      gemm(call);
-    }
+    const auto multiply = multiply_on(threads);
+    for (index_t i = 0; i < count; ++i) multiply(i);
     return;
   }
   // Small pieces for balance, but so large that taking one costs nothing beside it.
   const index_t enough = 5000 / std::max<index_t>(ns / count, 10) + 1;
   const index_t piece = std::clamp<index_t>(count / (8 * threads), 1, enough);
   std::atomic<index_t> next{0};
+  const auto multiply = multiply_on(1);
   run_team(threads, ns, [&](int) {
     for (index_t i; (i = next.fetch_add(piece, std::memory_order_relaxed)) < count;) {
-      for (const index_t end = std::min(count, i + piece); i < end; ++i) {
-        auto call = product(i);
-        call.threads = 1;
-        gemm(call);
-      }
+      for (const index_t end = std::min(count, i + piece); i < end; ++i) multiply(i);
     }
   });
 }
@@ -52,12 +47,12 @@ std::int64_t nanoseconds(const Gemm<In, Out>& call) {
 template <class In, class Out>
 void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& steps) {
   if (count <= 0) return;
-  run_batch(count, first.threads, bounded_product(count, nanoseconds(first), 1), [&](index_t i) {
+  run_batch(count, first.threads, bounded_product(count, nanoseconds(first), 1), [&](int threads) {
     Gemm<In, Out> call = first;
-    call.A += i * steps.a;
-    call.B += i * steps.b;
-    call.C += i * steps.c;
-    return call;
+    call.threads = threads;
+    return [&first, &steps, plan = GemmPlan<In, Out>(call)](index_t i) {
+      plan(first.A + i * steps.a, first.B + i * steps.b, first.C + i * steps.c);
+    };
   });
 }
 
@@ -66,7 +61,13 @@ void gemm_batch(const Gemm<In, Out>* calls, index_t count) {
   if (count <= 0) return;
   std::int64_t ns = 0;
   for (index_t i = 0; i < count; ++i) ns += nanoseconds(calls[i]);
-  run_batch(count, calls->threads, ns, [&](index_t i) { return calls[i]; });
+  run_batch(count, calls->threads, ns, [&](int threads) {
+    return [calls, threads](index_t i) {
+      Gemm<In, Out> call = calls[i];
+      call.threads = threads;
+      gemm(call);
+    };
+  });
 }
 
 template void gemm_strided(const Gemm<double, double>&, index_t, const BatchSteps&);

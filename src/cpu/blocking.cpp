@@ -15,9 +15,6 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Of L2, of the machines that were measured.
-constexpr index_t kWays = 16;
-
 /// Slabs are so many words deep, or a multiple: as deep as an instruction of a tile unit, which
 /// adds up its words in two chains (TDPBF16PS), so that a cut elsewhere would give other roundings.
 constexpr index_t kSlabUnit = 16;
@@ -79,8 +76,11 @@ index_t near_bytes_for(const BlockingInput& in) {
 /// One or two rows of a B that lies along its columns.
 bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_in_rows; }
 
+/// Bytes after which lines meet in the same set of L2.
+index_t l2_way() { return caches().l2 / caches().l2_ways; }
+
 bool is_for_strips(const BlockingInput& in) {
-  const index_t l2 = caches().l2, way = l2 / kWays;
+  const index_t l2 = caches().l2, way = l2_way();
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // Columns for every thread; a strip stays in L2, and A with it, for the second group of rows. An
   // A whose columns lie pages apart does not: (16,1000,1000) of it 0.87, f64 (8,1000,1000) 0.92.
@@ -91,7 +91,7 @@ bool is_for_strips(const BlockingInput& in) {
   const index_t kept = (in.M + index_t{4} * in.lanes) * in.K * in.word_bytes;
   if (in.M > in.mr && kept > l2 * 7 / 8) return false;
   if (in.a_by_pages && (in.M > in.mr || in.M * in.word_bytes >= 64)) return false;
-  const index_t room = way / std::gcd(in.b_step, way) * kWays;
+  const index_t room = way / std::gcd(in.b_step, way) * caches().l2_ways;
   return std::any_of(std::begin(kStripLimits), std::end(kStripLimits), [&](const StripLimit& most) {
     return in.M <= most.rows && in.b_bytes <= std::min(near_bytes_for(in), most.sizes_of_l2 * l2) &&
            in.K <= most.of_sets * room;
@@ -147,6 +147,7 @@ Caches& known_caches() {
     ask(_SC_LEVEL1_DCACHE_SIZE, out.l1);
     ask(_SC_LEVEL2_CACHE_SIZE, out.l2);
     ask(_SC_LEVEL3_CACHE_SIZE, out.l3);
+    ask(_SC_LEVEL2_CACHE_ASSOC, out.l2_ways);
     return out;
   }();
   return found;
@@ -165,7 +166,7 @@ bool rows_meet(index_t step) {
   // As far apart as a way of L2 is large they lie in the same set. (64,64,K), f32, one thread of
   // that Xeon, as a multiple of oneDNN's speed, in place and packed: K = 16384 0.92 and 0.90, 32768
   // 0.73 and 0.92, 65536 0.78 and 0.92, 66000 0.93 and 0.85.
-  return l3_is_far() && step % (caches().l2 / kWays) == 0;
+  return l3_is_far() && step % l2_way() == 0;
 }
 
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads) {
@@ -183,8 +184,9 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
   // packed for many rows of A. The same EPYC, packed, as a multiple of the speed in place:
   // 768^3 1.02 on one thread and on two, (1024,768,1024) 1.04 to 1.14, (1024,512,1024) 1.18, 512^3
   // 0.99; two threads (192,768,1024) 0.85, (384,768,1024) 0.93, (512,768,1024) 0.98.
-  const index_t way = caches().l2 / kWays;
-  if (M > 640 && K * step > caches().l2 && K > way / std::gcd(step, way) * kWays / 2) return 0;
+  const index_t way = l2_way();
+  if (M > 640 && K * step > caches().l2 && K > way / std::gcd(step, way) * caches().l2_ways / 2)
+    return 0;
   return caches().l2 * 7 / 2;
 }
 

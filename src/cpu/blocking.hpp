@@ -21,6 +21,7 @@ constexpr index_t even_part(index_t extent, index_t most, index_t unit) {
 struct Caches {
   index_t l1 = 32 << 10, l2 = 512 << 10;
   index_t l3 = 8 << 20;  ///< shared by several cores; some systems say the sum of a whole package
+  index_t l2_ways = 16;
 };
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();

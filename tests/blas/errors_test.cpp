@@ -147,6 +147,10 @@ TEST(BlasErrors, ABatchIsCheckedBeforeItBegins) {
   report = only_report();
   EXPECT_EQ(report.number, 12);
   EXPECT_EQ(report.text, "argument 12 (ldb) is 1, expected at least 2\n");
+  cblas_dgemm_batch_strided(kRow, kNone, kNone, 2, 2, 2, 1, A, 1, 0, A, 2, 0, 0, C, 2, 4, 2);
+  report = only_report();
+  EXPECT_EQ(report.number, 9);
+  EXPECT_EQ(report.text, "argument 9 (lda) is 1, expected at least 2\n");
   cblas_dgemm_batch_strided(kColumn, kNone, kNone, 2, 2, 2, 1, A, 2, 0, A, 2, 0, 0, C, 2, 3, 2);
   report = only_report();
   EXPECT_EQ(report.number, 17);

@@ -31,6 +31,7 @@ class Help(harness.CommandTest):
 
     def test_topics_are_listed_and_printed(self):
         listing = self.succeeds("help").out
+        self.assertTrue(listing.startswith(self.succeeds("--help").out))
         for topic in TOPICS:
             with self.subTest(topic):
                 self.assertRegex(listing, rf"\n  {topic} ")
