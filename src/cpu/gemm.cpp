@@ -240,6 +240,13 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
   with_kernels<In>([&](const auto& kernels) {
     if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
     Gemm<In, Out> call = asked;
+    if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
+      // One panel is a B as any other.
+      if (is_small(call) && call.N <= B.nr() && call.K <= B.kc()) {
+        call.B = static_cast<const In*>(B.data()), call.b_row = B.nr(), call.b_col = 1;
+        return gemm(call);
+      }
+    }
     call.threads = threads_of(call, kernels);
     using Table = std::remove_cvref_t<decltype(kernels)>;
     if (!Product<In, Out, Table>(call, kernels, &B).run()) gemm_without_memory(call, kernels, &B);
