@@ -58,12 +58,16 @@ int available_cores() {
   return quota > 0 ? std::min(cores, std::max(1, static_cast<int>(quota + 0.5))) : cores;
 }
 
-int default_threads() {
+int asked_threads() {
   static const int threads = [] {
-    if (const int own = threads_from("TESSERA_NUM_THREADS")) return own;
-    if (const int omp = threads_from("OMP_NUM_THREADS")) return omp;
-    return available_cores();
+    const int own = threads_from("TESSERA_NUM_THREADS");
+    return own > 0 ? own : threads_from("OMP_NUM_THREADS");
   }();
+  return threads;
+}
+
+int default_threads() {
+  static const int threads = asked_threads() > 0 ? asked_threads() : available_cores();
   return threads;
 }
 

@@ -20,10 +20,10 @@ namespace {
 /// 6, L2 of 2 MiB, 2026-11-22).
 template <class In, class Out, class Table>
 int threads_of(const Gemm<In, Out>& call, const Table& kernels) {
-  const int most = call.threads > 0 ? call.threads : default_threads();
+  const int most = call.threads > 0 ? call.threads : asked_threads();
   const std::int64_t ns = expected_ns<In, Out>(call.M, call.N, call.K, kernels);
   const bool is_small = l3_is_far() && bounded_product(call.M, call.N, call.K) <= 64 * 64 * 64;
-  return !is_small && will_be_helped(most, ns) ? most : 1;
+  return !is_small && will_be_helped(most, ns) ? (most > 0 ? most : default_threads()) : 1;
 }
 
 /// C = finish(0): K = 0, or alpha = 0.

@@ -54,6 +54,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 
 /// Would run_team with these arguments be helped now? For work that is simpler to do alone. Counts
 /// as a wish for help, as run_team does: wishes that follow each other closely wake helpers.
+/// threads = 0: default_threads(), which are not counted before that.
 bool will_be_helped(int threads, std::int64_t expected_ns);
 
 /// From now on asks helpers for much work whatever they cost. For tests.
