@@ -347,6 +347,31 @@ TEST(Team, SignalsAreLeftToTheProgramsOwnThreads) {
   signal(SIGUSR1, before);
 }
 
+TEST(Team, HelpersMayUseTheCoresOfTheirCaller) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  // In a process without helpers, so that the caller starts them.
+  EXPECT_EQ(
+      in_child(20,
+               []() -> std::string {
+                 cpu_set_t own;
+                 if (sched_getaffinity(0, sizeof own, &own) != 0) return "no affinity";
+                 std::atomic<int> came{0}, others{0};
+                 const auto deadline = Clock::now() + std::chrono::seconds(10);
+                 while (came.load() == 0) {
+                   if (Clock::now() > deadline) return "no helper came in ten seconds";
+                   run_team(3, kLong, [&](int worker) {
+                     cpu_set_t seen;
+                     if (worker == 0) return std::this_thread::sleep_for(milliseconds(5));
+                     if (sched_getaffinity(0, sizeof seen, &seen) != 0 || !CPU_EQUAL(&own, &seen))
+                       ++others;
+                     ++came;
+                   });
+                 }
+                 return others.load() == 0 ? "" : "a helper may not use all of them";
+               }),
+      "");
+}
+
 TEST(Team, OneCoreIsEnough) {
   if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   EXPECT_EQ(in_child(20,
