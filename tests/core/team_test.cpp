@@ -333,7 +333,8 @@ TEST(Team, SignalsInterruptNothing) {
 
 TEST(Team, SignalsAreLeftToTheProgramsOwnThreads) {
   ASSERT_EQ(get_a_helper(), "");
-  static std::atomic<int> handled{0};
+  static std::atomic<int> handled;
+  handled = 0;
   const auto before = signal(SIGUSR1, [](int) { handled.fetch_add(1); });
   sigset_t usr1, was;
   sigemptyset(&usr1);
