@@ -253,25 +253,35 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
   });
 }
 
-template <class T>
-GemmWay way_of(const Gemm<T>& asked) {
+template <class In, class Out>
+GemmWay way_of(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return {"nothing", "C is empty", 1};
   if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
-  if (is_tiny(asked)) return {"tiny", "not worth packing or sharing", 1};
-  const auto& kernels = plain_kernels<T>();
-  const int threads = threads_of(asked, kernels);
-  if (is_small_alone(asked, threads, kernels))
-    return {"small", "done before jobs would have been cut", 1};
-  const Gemm<T> call = prepared(asked, kernels, threads);
-  switch (Product<T, T, std::remove_cvref_t<decltype(kernels)>>(call, kernels).stream()) {
-    case Stream::none: return {"packed", "blocks for the caches", call.threads};
-    case Stream::strips: return {"strips", "read where it lies, out of the caches", call.threads};
-    default: return {"few_rows", "the larger factor passes by once", call.threads};
+  constexpr bool is_plain_type = std::is_same_v<In, typename Gemm<In, Out>::Sum>;
+  if constexpr (is_plain_type) {
+    if (is_tiny(asked)) return {"tiny", "not worth packing or sharing", 1};
   }
+  GemmWay way;
+  with_kernels<In>([&](const auto& kernels) {
+    const int threads = threads_of(asked, kernels);
+    if constexpr (is_plain_type) {
+      if (is_small_alone(asked, threads, kernels)) {
+        way = {"small", "done before jobs would have been cut", 1};
+        return;
+      }
+    }
+    const Gemm<In, Out> call = prepared(asked, kernels, threads);
+    switch (Product<In, Out, std::remove_cvref_t<decltype(kernels)>>(call, kernels).stream()) {
+      case Stream::none: way = {"packed", "blocks for the caches", call.threads}; break;
+      case Stream::strips:
+        way = {"strips", "read where it lies, out of the caches", call.threads};
+        break;
+      default: way = {"few_rows", "the larger factor passes by once", call.threads};
+    }
+  });
+  return way;
 }
-template GemmWay way_of(const Gemm<double>&);
-template GemmWay way_of(const Gemm<float>&);
 
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
 bool f16_keeps_the_chain() { return f16_pair_kernels() == nullptr; }
@@ -289,6 +299,15 @@ template void gemm(const Gemm<bf16>&);
 template void gemm(const Gemm<bf16, float>&);
 template void gemm(const Gemm<std::int8_t, std::int32_t>&);
 template void gemm(const Gemm<std::uint8_t, std::int32_t>&);
+
+template GemmWay way_of(const Gemm<double>&);
+template GemmWay way_of(const Gemm<float>&);
+template GemmWay way_of(const Gemm<f16>&);
+template GemmWay way_of(const Gemm<f16, float>&);
+template GemmWay way_of(const Gemm<bf16>&);
+template GemmWay way_of(const Gemm<bf16, float>&);
+template GemmWay way_of(const Gemm<std::int8_t, std::int32_t>&);
+template GemmWay way_of(const Gemm<std::uint8_t, std::int32_t>&);
 
 template void gemm(const Gemm<double, double>&, const PackedMatrix<double>&);
 template void gemm(const Gemm<float, float>&, const PackedMatrix<float>&);

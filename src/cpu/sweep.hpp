@@ -4,6 +4,8 @@
 // microkernel.hpp describes it.
 #pragma once
 
+#include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "microkernel.hpp"
@@ -248,11 +250,17 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
 /// fetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of lines take turns,
 /// because one chain of multiply-adds takes longer than turning what it adds. (256,1,256), f32, one
 /// thread of an EPYC (family 26), 2026-11-23, 1.5 times as fast as one by one, three and four 1.35.
+/// Not where so many lines push each other out of L1: one by one, an EPYC (family 25), 2026-11-24,
+/// (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. There turning itself is the bound: eleven
+/// ways of it, 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of what reading takes.
 template <class V, int Rows>
 void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
   int j = 0;
   const bool is_cached = call.fetch_k == 0;
+  constexpr index_t small_l1 = 32 << 10, l1_way = 4096;
+  const index_t apart = std::abs(call.b_k) * index_t{sizeof(Word)};
+  const bool two_fit = 2 * V::lanes * std::gcd(apart, l1_way) <= small_l1;
   if constexpr (requires { &V::turn; }) {
     constexpr index_t bytes = sizeof(Word);
     if (!is_cached && call.cols >= 4 * V::lanes && call.K % V::lanes == 0 &&
@@ -277,7 +285,7 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     if constexpr (requires { &V::turn; }) {
       const auto turn = [&](int g, typename V::type(&column)[V::lanes]) {
         const auto* from = b + g * V::lanes * call.b_k;
-        for (int i = 0; Groups == 1 && i < V::lanes; ++i)
+        for (int i = 0; Groups == 1 && !is_cached && i < V::lanes; ++i)
           fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
         V::turn(from, from + V::lanes / 2 * call.b_k, call.b_k, column);
       };
@@ -318,7 +326,7 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       lines == V::lanes ? V::store(c, acc[g][r]) : V::store_first(c, V::first(lines), acc[g][r]);
     });
   };
-  for (; is_cached && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)
+  for (; is_cached && two_fit && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)
     add_groups.template operator()<2>(V::lanes);
   for (; j < call.cols; j += V::lanes) {
     const int lines = call.cols - j < V::lanes ? call.cols - j : V::lanes;

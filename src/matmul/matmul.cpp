@@ -9,7 +9,9 @@
 
 #include "call.hpp"
 #include "ladder.hpp"
+#include "packed.hpp"
 #include "tessera/core/cpu.hpp"
+#include "tessera/cpu/gemm_way.hpp"
 
 namespace tessera {
 
@@ -58,11 +60,25 @@ void expect_cpu(const Plan& plan) {
                 "a plan for the cpu", {}, "cuda::run of matmul/cuda.hpp runs it");
 }
 
+/// What the line of TESSERA_VERBOSE=1 calls a product: with the way that the packed path takes.
+std::string call_text(const Plan& plan) {
+  std::string out = "matmul";
+  if (detail::verbose() && plan.algorithm == "packed") {
+    detail::visit_packed(plan.problem.in, plan.problem.out,
+                         [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+                           const cpu::GemmWay way = cpu::way_of(detail::gemm_of<In, Out>(
+                               plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads));
+                           out += cat(" way=", way.name, " taking_part=", way.threads);
+                         });
+  }
+  return out;
+}
+
 /// Of matrices that fit the plan, as was checked.
 void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
              const void* bias) {
   const Problem& p = plan.problem;
-  detail::run_reported("matmul", plan, [&] {
+  detail::run_reported(call_text(plan), plan, [&] {
     if (p.M == 0 || p.N == 0) return;
     LaunchConfig config;
     config.threads = plan.threads;

@@ -36,6 +36,22 @@ TEST(GemmWay, AlphaZeroOnlyScales) {
   EXPECT_EQ(way(call), "scaled");
 }
 
+template <class In, class Out>
+std::string way_of_type(index_t size) {
+  Gemm<In, Out> call;
+  call.M = call.N = call.K = size;
+  call.a_row = call.b_row = call.c_row = size;
+  return std::string(way_of(call).name);
+}
+
+TEST(GemmWay, IsThatOfTheTypeToo) {
+  EXPECT_EQ((way_of_type<bf16, float>(300)), "packed");
+  EXPECT_EQ((way_of_type<f16, f16>(300)), "packed");
+  EXPECT_EQ((way_of_type<std::int8_t, std::int32_t>(300)), "packed");
+  EXPECT_EQ((way_of_type<std::uint8_t, std::int32_t>(8)), "packed") << "only f32 and f64 go tiny";
+  EXPECT_EQ((way_of_type<std::int8_t, std::int32_t>(0)), "nothing");
+}
+
 TEST(GemmWay, SaysHowManyThreadsMayTakePart) {
   EXPECT_EQ(way_of(product(8, 8, 8, 3)).threads, 1);
   EXPECT_EQ(way_of(product(1, 64, 64, 3)).threads, 1) << "less work than handing it over";

@@ -224,14 +224,16 @@ TEST(CheckedBatchDeathTest, VerboseCallsSayOneLineEach) {
     matmul_strided(A, B, C, 3, {15, 0, 12});
     matmul_batch(std::vector<Product>{{A, B, C}, {A, B, matrix(c.data() + 12, 3, 4)}}, 2);
     matmul(A, PackedMatrix(B), C);
+    matmul(A, B, C, 1, 0, {.algorithm = "packed"});
     std::_Exit(0);
   };
   const std::string shape =
       "m=3 n=4 k=5 in=f32 [^\n]* algorithm=packed [^\n]* isa=[a-z0-9]+ time_us=[0-9.]+\n";
-  EXPECT_EXIT(say(), ::testing::ExitedWithCode(0),
-              ::testing::MatchesRegex("tessera: matmul_strided count=3 " + shape +
-                                      "tessera: matmul_batch count=2 " + shape +
-                                      "tessera: matmul " + shape));
+  EXPECT_EXIT(
+      say(), ::testing::ExitedWithCode(0),
+      ::testing::MatchesRegex("tessera: matmul_strided count=3 " + shape +
+                              "tessera: matmul_batch count=2 " + shape + "tessera: matmul " +
+                              shape + "tessera: matmul way=tiny taking_part=1 " + shape));
 }
 
 }  // namespace

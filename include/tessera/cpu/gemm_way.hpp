@@ -10,12 +10,12 @@ namespace tessera::cpu {
 struct GemmWay {
   std::string_view name;  ///< "tiny", "small", "strips", "few_rows", "packed"; "nothing", "scaled"
   std::string_view reason;  ///< why this one, a few words
-  int threads;              ///< at most so many take part
+  int threads = 1;          ///< at most so many take part
 };
 
-/// Of a product of float or double; its pointers are not read. Where memory for packing is missing,
+/// Of a product; its pointers are not read. Where memory for packing is missing,
 /// gemm() goes another way than this says.
-template <class T>
-GemmWay way_of(const Gemm<T>& call);
+template <class In, class Out = In>
+GemmWay way_of(const Gemm<In, Out>& call);
 
 }  // namespace tessera::cpu
