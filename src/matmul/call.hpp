@@ -33,18 +33,19 @@ Plan decide(const Problem& problem, const Options& options);
 
 /// Is TESSERA_VERBOSE set?
 bool verbose();
-/// "tessera: CALL PLAN isa=... time_us=..." on stderr; isa of the CPU's path.
-void report(std::string_view call, const Plan& plan, double time_us);
+/// "tessera: CALL PLAN isa=... WAY time_us=..." on stderr; isa of the CPU's path.
+void report(std::string_view call, const Plan& plan, std::string_view way, double time_us);
 
 /// Runs body(), and reports it as `call` (its name, and count=... of a batch) if TESSERA_VERBOSE is
-/// set.
+/// set; `way`: " way=... taking_part=..." where the caller knows them.
 template <class Body>
-void run_reported(std::string_view call, const Plan& plan, const Body& body) {
+void run_reported(std::string_view call, const Plan& plan, const Body& body,
+                  std::string_view way = {}) {
   if (!verbose()) return body();
   const auto start = std::chrono::steady_clock::now();
   body();
   const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
-  report(call, plan, spent.count());
+  report(call, plan, way, spent.count());
 }
 
 }  // namespace tessera::detail

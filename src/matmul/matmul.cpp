@@ -25,9 +25,9 @@ bool verbose() {
   return on;
 }
 
-void report(std::string_view call, const Plan& plan, double time_us) {
+void report(std::string_view call, const Plan& plan, std::string_view way, double time_us) {
   const std::string line = cat("tessera: ", call, " ", to_string(plan),
-                               plan.device == "cpu" ? cat(" isa=", name(vector_path())) : "");
+                               plan.device == "cpu" ? cat(" isa=", name(vector_path())) : "", way);
   std::fprintf(stderr, "%s time_us=%.1f\n", line.c_str(), time_us);
 }
 
@@ -60,15 +60,15 @@ void expect_cpu(const Plan& plan) {
                 "a plan for the cpu", {}, "cuda::run of matmul/cuda.hpp runs it");
 }
 
-/// What the line of TESSERA_VERBOSE=1 calls a product: with the way that the packed path takes.
-std::string call_text(const Plan& plan) {
-  std::string out = "matmul";
+/// For the line of TESSERA_VERBOSE=1: the way that the packed path takes.
+std::string way_text(const Plan& plan) {
+  std::string out;
   if (detail::verbose() && plan.algorithm == "packed") {
     detail::visit_packed(plan.problem.in, plan.problem.out,
                          [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
                            const cpu::GemmWay way = cpu::way_of(detail::gemm_of<In, Out>(
                                plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads));
-                           out += cat(" way=", way.name, " taking_part=", way.threads);
+                           out = cat(" way=", way.name, " taking_part=", way.threads);
                          });
   }
   return out;
@@ -78,14 +78,15 @@ std::string call_text(const Plan& plan) {
 void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
              const void* bias) {
   const Problem& p = plan.problem;
-  detail::run_reported(call_text(plan), plan, [&] {
+  const auto multiply = [&] {
     if (p.M == 0 || p.N == 0) return;
     LaunchConfig config;
     config.threads = plan.threads;
     config.order = plan.order;
     config.seed = plan.seed;
     detail::find_entry(plan.algorithm).run({p, plan.tile, config, A.data, B.data, C.data, bias});
-  });
+  };
+  detail::run_reported("matmul", plan, multiply, way_text(plan));
 }
 
 }  // namespace
