@@ -3,8 +3,6 @@
 // next step and is thrown to the caller, once.
 #include "tessera/core/parallel.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
@@ -16,6 +14,7 @@
 #include <mutex>
 #include <thread>
 
+#include "cores.hpp"
 #include "tessera/core/cgroup.hpp"
 #include "tessera/core/team.hpp"
 
@@ -43,10 +42,8 @@ int threads_from(const char* variable) {
 }  // namespace
 
 int available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int cores = 0;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+  const cpu_set_t set = allowed_cores();
+  int cores = CPU_COUNT(&set);
   if (cores < 1) cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   static const double quota = [] {  // whose roundings are no exceptions of the caller's
     std::fenv_t callers;

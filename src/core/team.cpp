@@ -4,7 +4,6 @@
 #include "tessera/core/team.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "cores.hpp"
 #include "tessera/core/parallel.hpp"
 
 namespace tessera {
@@ -224,20 +224,19 @@ void help(Pool& p) {  // begins as a sleeper that was woken
 /// What a new helper is told.
 struct Start {
   Pool& pool;
-  cpu_set_t cores;  ///< of its caller
+  cpu_set_t cores;  ///< for it; empty: not known
 };
 
-/// On the cores of its caller, but at first not on the one that this is on: some kernels start it
+/// On the cores of this process, but at first not on the one that this is on: some kernels start it
 /// there, and it looks around while its caller stands still. Third call of 128^3 in a process,
 /// which starts one, two cores of an EPYC (family 25), 2026-11-24: 290 us, and 80 so.
 bool start_helper(Pool& p) {
-  std::unique_ptr<Start> start(new (std::nothrow) Start{p, {}});
+  std::unique_ptr<Start> start(new (std::nothrow) Start{p, allowed_cores()});
   if (start == nullptr) return false;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   const int here = sched_getcpu();
-  if (here >= 0 && here < CPU_SETSIZE &&
-      sched_getaffinity(0, sizeof start->cores, &start->cores) == 0) {
+  if (here >= 0 && here < CPU_SETSIZE) {
     cpu_set_t others = start->cores;
     CPU_CLR(here, &others);
     if (CPU_COUNT(&others) > 0) pthread_attr_setaffinity_np(&attributes, sizeof others, &others);

@@ -11,13 +11,13 @@ namespace tessera::cpu {
 /// Columns of the largest micro-tile of any instruction set; its rows: Kernels::kMostRows.
 constexpr int kMostColumns = 64;
 
-/// The epilogue of a micro-tile of finished sums at (i, j) of C.
+/// The epilogue of a micro-tile of finished sums at (i, j) of C; `call` has everything but C.
 template <class In, class Out, class Table>
-void finish_tile(const Gemm<In, Out>& call, const Table& kernels,
+void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
                  const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i, index_t j,
                  int rows, int cols) {
   using Sum = typename Gemm<In, Out>::Sum;
-  Out* c = call.C + i * call.c_row + j * call.c_col;
+  Out* c = C + i * call.c_row + j * call.c_col;
   const Sum* bias = call.bias.at(i, j);
   const bool along_rows = call.bias.kind == Bias::per_row;
   const FinishRow<Sum> how{call.alpha, call.beta, along_rows ? bias : nullptr,

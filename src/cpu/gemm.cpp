@@ -8,8 +8,10 @@
 #include "choose_kernels.hpp"
 #include "one_panel.hpp"
 #include "product.hpp"
+#include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/gemm_way.hpp"
+#include "tiny_words.hpp"
 
 namespace tessera::cpu {
 
@@ -32,15 +34,15 @@ template <class In, class Out, class Table>
   alignas(64) static const typename Gemm<In, Out>::Sum zeros[Table::kMaxRows * kMostColumns] = {};
   for (index_t i = 0; i < call.M; i += Table::kMaxRows) {
     for (index_t j = 0; j < call.N; j += kMostColumns) {
-      finish_tile(call, kernels, zeros, kMostColumns, i, j,
+      finish_tile(call, call.C, kernels, zeros, kMostColumns, i, j,
                   static_cast<int>(std::min<index_t>(Table::kMaxRows, call.M - i)),
                   static_cast<int>(std::min<index_t>(kMostColumns, call.N - j)));
     }
   }
 }
 
-/// A tiny or small product: no jobs, no shared state. B has its columns side by side, b_k apart
-/// along k.
+/// A tiny or small product of several panels: no jobs, no shared state. B has its columns side by
+/// side, b_k apart along k.
 template <class T>
 [[gnu::noinline]] void gemm_panels(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
                                    index_t b_k) {
@@ -61,13 +63,13 @@ template <class T>
     micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
     micro.b = B + j;
     const int vectors = kernels.vectors_of(micro.cols);
-    const auto& table = kernels.fills_vectors(micro.cols) ? kernels.direct : kernels.edge;
+    const auto& table = kernels.fills_vectors(micro.cols) ? kernels.lone : kernels.edge;
     for (index_t i = 0; i < call.M; i += most_rows) {
       const int rows = static_cast<int>(std::min<index_t>(most_rows, call.M - i));
       micro.a = call.A + i * call.a_row;
       if (in_place) micro.c = call.C + i * call.c_row + j;
       table[rows - 1][vectors - 1](micro);
-      if (!plain) finish_tile(call, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
+      if (!plain) finish_tile(call, call.C, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
     }
   }
 }
@@ -119,22 +121,9 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, 
         micro.resume = w > 0;
         kernels.packed[kernels.entry(rows)][vectors - 1](micro);
       }
-      finish_tile(call, kernels, sums, kMostColumns, i, j, rows, cols);
+      finish_tile(call, call.C, kernels, sums, kMostColumns, i, j, rows, cols);
     }
   }
-}
-
-/// The same product with C transposed: C' = B' A'.
-template <class In, class Out>
-Gemm<In, Out> swapped(Gemm<In, Out> call) {
-  std::swap(call.M, call.N);
-  std::swap(call.A, call.B);
-  std::swap(call.a_row, call.b_col);
-  std::swap(call.a_col, call.b_row);
-  std::swap(call.c_row, call.c_col);
-  if (call.bias.kind != Bias::none)
-    call.bias.kind = call.bias.kind == Bias::per_row ? Bias::per_column : Bias::per_row;
-  return call;
 }
 
 /// Would a few columns of C leave most of a vector empty, which its rows could fill?
@@ -157,11 +146,14 @@ bool is_small_alone(const Gemm<T>& call, int threads, const Kernels<T, T, T>& ke
 /// (5,200,200) 1.07, (7,150,60) 1.53, (8,256,256) 1.04; (10,100,100) 0.95, (20,100,100) 0.89.
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
-  if (!is_plain(call)) return gemm_panels(call, kernels, B, b_k);
-  if (call.N <= kernels.one_panel())
-    return OnePanel<T>(call.M, call.N, kernels)
-        .run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C, call.c_row);
-  if (call.M > kernels.rows) return gemm_panels(call, kernels, B, b_k);
+  const bool plain = is_plain(call);
+  if (call.N <= kernels.one_panel()) {
+    const OnePanel<T> panel(call.M, call.N, kernels);
+    if (!plain) return panel.run_and_finish(call, kernels, call.A, B, b_k, call.C);
+    return panel.run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C,
+                     call.c_row);
+  }
+  if (!plain || call.M > kernels.rows) return gemm_panels(call, kernels, B, b_k);
   MicroTile<T, T> strip{};
   strip.K = call.K, strip.a = call.A, strip.a_row = call.a_row, strip.a_k = call.a_col;
   strip.b = B, strip.b_k = b_k, strip.cols = static_cast<int>(call.N);
@@ -169,13 +161,11 @@ void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
   kernels.strips[call.M - 1](strip);
 }
 
-/// A tiny product whose B has no columns side by side: packed first, on the stack.
+/// A tiny product whose B has no columns side by side: packed first.
 template <class T>
 [[gnu::noinline]] void gemm_tiny_packed(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  alignas(64) T B[kTiny * kTiny];  // (K,N)
-  const int width = static_cast<int>(round_up(call.N, kernels.lanes));
-  kernels.pack_b(B, width, call.B, call.N, call.K, call.b_col, call.b_row);
-  gemm_tiny(call, kernels, B, width);
+  const TinyPanel<T> B(call, kernels, call.B);
+  gemm_tiny(call, kernels, B.words, B.width);
 }
 
 /// As a Product runs it: C has its longer side along vectors.
@@ -229,6 +219,7 @@ void gemm(const Gemm<In, Out>& asked) {
   } else {
     with_kernels<In>([&](const auto& kernels) {
       if (zero) finish_zeros(asked, kernels);
+      else if (is_tiny(asked)) gemm_tiny_words(asked, kernels, asked.A, asked.B, asked.C);
       else gemm_with(asked, kernels);
     });
   }
@@ -259,15 +250,13 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
   if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
   constexpr bool is_plain_type = std::is_same_v<In, typename Gemm<In, Out>::Sum>;
-  if constexpr (is_plain_type) {
-    if (is_tiny(asked)) return {"tiny", "not worth packing or sharing", 1};
-  }
+  if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
   GemmWay way;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = threads_of(asked, kernels);
     if constexpr (is_plain_type) {
       if (is_small_alone(asked, threads, kernels)) {
-        way = {"small", "done before jobs would have been cut", 1};
+        way = {"small", "too little work to cut into jobs", 1};
         return;
       }
     }
@@ -281,6 +270,22 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
     }
   });
   return way;
+}
+
+template <class In, class Out>
+std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
+  if (asked.c_col != 1 && asked.c_row == 1) return workspace_bytes(swapped(asked));
+  if (asked.M <= 0 || asked.N <= 0 || asked.K <= 0 || asked.alpha == 0 || is_tiny(asked)) return 0;
+  std::size_t bytes = 0;
+  with_kernels<In>([&](const auto& kernels) {
+    const int threads = asked.threads > 0 ? asked.threads : default_threads();
+    if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
+      if (is_small_alone(asked, threads, kernels)) return;
+    }
+    const Gemm<In, Out> call = prepared(asked, kernels, threads);
+    bytes = Product<In, Out, std::remove_cvref_t<decltype(kernels)>>(call, kernels).workspace();
+  });
+  return bytes;
 }
 
 bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
@@ -317,5 +322,14 @@ template void gemm(const Gemm<bf16, bf16>&, const PackedMatrix<bf16>&);
 template void gemm(const Gemm<bf16, float>&, const PackedMatrix<bf16>&);
 template void gemm(const Gemm<std::int8_t, std::int32_t>&, const PackedMatrix<std::int8_t>&);
 template void gemm(const Gemm<std::uint8_t, std::int32_t>&, const PackedMatrix<std::uint8_t>&);
+
+template std::size_t workspace_bytes(const Gemm<double>&);
+template std::size_t workspace_bytes(const Gemm<float>&);
+template std::size_t workspace_bytes(const Gemm<f16>&);
+template std::size_t workspace_bytes(const Gemm<f16, float>&);
+template std::size_t workspace_bytes(const Gemm<bf16>&);
+template std::size_t workspace_bytes(const Gemm<bf16, float>&);
+template std::size_t workspace_bytes(const Gemm<std::int8_t, std::int32_t>&);
+template std::size_t workspace_bytes(const Gemm<std::uint8_t, std::int32_t>&);
 
 }  // namespace tessera::cpu

@@ -2,32 +2,58 @@
 // them. Everything else goes the way of gemm().
 #include "tessera/cpu/gemm_plan.hpp"
 
+#include <utility>
+
 #include "choose_kernels.hpp"
-#include "epilogue.hpp"
 #include "one_panel.hpp"
+#include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tiny_words.hpp"
 
 namespace tessera::cpu {
 
 template <class In, class Out>
 GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
   if (call_.threads <= 0) call_.threads = default_threads();
+  if (call.M <= 0 || call.N <= 0 || call.K <= 0 || call.alpha == 0) return;
+  if (call.c_col != 1 && call.c_row == 1) call_ = swapped(call_), swapped_ = true;
+  if (!is_tiny(call)) return;
   if constexpr (std::is_same_v<In, Sum>) {
-    if (!is_tiny(call) || !is_plain(call) || call.b_col != 1) return;
-    if (call.M <= 0 || call.N <= 0 || call.K <= 0) return;
-    const auto& kernels = tiny_kernels<In>(call.N);
-    if (call.N > kernels.one_panel()) return;
-    const OnePanel<In> panel(call.M, call.N, kernels);
-    full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
+    const auto& kernels = tiny_kernels<In>(call_.N);
+    if (call_.N > kernels.one_panel()) return;
+    const OnePanel<In> panel(call_.M, call_.N, kernels);
+    kernels_ = &kernels, full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
+    is_plain_ = is_plain(call_);
+  } else {
+    packs_words_ = true;
   }
 }
 
 template <class In, class Out>
 void GemmPlan<In, Out>::operator()(const In* A, const In* B, Out* C) const {
+  if (swapped_) std::swap(A, B);
   if constexpr (std::is_same_v<In, Sum>) {
-    if (full_ != nullptr)
+    if (is_plain_ && call_.b_col == 1)
       return OnePanel<In>{full_, rest_, rows_}.run(call_.M, call_.N, call_.K, A, call_.a_row,
                                                    call_.a_col, B, call_.b_row, C, call_.c_row);
+  }
+  multiply(A, B, C);
+}
+
+template <class In, class Out>
+void GemmPlan<In, Out>::multiply(const In* A, const In* B, Out* C) const {
+  if constexpr (std::is_same_v<In, Sum>) {
+    if (kernels_ != nullptr) {
+      const OnePanel<In> panel{full_, rest_, rows_};
+      if (call_.b_col == 1) return panel.run_and_finish(call_, *kernels_, A, B, call_.b_row, C);
+      const TinyPanel<In> packed(call_, *kernels_, B);
+      if (is_plain_)
+        return panel.run(call_.M, call_.N, call_.K, A, call_.a_row, call_.a_col, packed.words,
+                         packed.width, C, call_.c_row);
+      return panel.run_and_finish(call_, *kernels_, A, packed.words, packed.width, C);
+    }
+  } else if (packs_words_) {
+    return with_kernels<In>([&](const auto& kernels) { gemm_tiny_words(call_, kernels, A, B, C); });
   }
   Gemm<In, Out> call = call_;
   call.A = A, call.B = B, call.C = C;

@@ -92,20 +92,22 @@ struct Kernels {
   int vectors;           ///< NR / lanes
   int group;             ///< elements in one word
   int a_extra, b_extra;  ///< words that a packed panel has for each line beyond its elements
-  /// Rows of micro-tiles of kMaxVectors vectors, which `direct` and `edge` have for products of one
-  /// panel; 0: none.
+  /// Rows of micro-tiles of kMaxVectors vectors, which `direct`, `lone` and `edge` have for
+  /// products of one panel; 0: none.
   int wide_rows;
 
   Micro packed[kMaxRows][kMaxVectors];  ///< [rows - 1][vectors - 1]; a packed by MR, b full vectors
   /// a by any strides, or, where words are several elements, by rows of words; b full vectors. Null
   /// where packed only.
   Micro direct[kMaxRows][kMaxVectors];
-  /// a by any strides, b read no further than `cols`; null where words are no elements.
+  /// As `direct`, but fetching nothing; null where words are no elements.
+  Micro lone[kMaxRows][kMaxVectors];
+  /// The same, b read no further than `cols`.
   Micro edge[kMaxRows][kMaxVectors];
   /// The same as `packed`, of a b that lies as it is, and which is packed by the way; a of the
   /// widest by any strides, as for all of these. Null where packed only.
   Micro copying[kMaxRows][kMaxVectors];
-  /// Like `direct` and `edge`, of one vector and up to kTallRows rows, for products of one panel;
+  /// Like `lone` and `edge`, of one vector and up to kTallRows rows, for products of one panel;
   /// null where registers are too few.
   static constexpr int kTallRows = 16;
   Micro tall[kTallRows], tall_edge[kTallRows];
@@ -148,7 +150,7 @@ struct Kernels {
   Micro one_panel_tile(int rows_, int cols) const {
     const bool fills = fills_vectors(cols);
     if (cols <= lanes && tall[0] != nullptr) return (fills ? tall : tall_edge)[rows_ - 1];
-    return (fills ? direct : edge)[rows_ - 1][vectors_of(cols) - 1];
+    return (fills ? lone : edge)[rows_ - 1][vectors_of(cols) - 1];
   }
   /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a
   /// product of 4 x 4 x 4 would feel; lanes is a power of two.

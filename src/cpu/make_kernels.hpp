@@ -101,8 +101,10 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
       out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
       out.copying[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
     }
-    if constexpr (sizeof(Source) == sizeof(typename V::word))
+    if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+      out.lone[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::lone>;
       out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
+    }
   };
   if constexpr (sizeof(Source) == sizeof(typename V::word)) {
     using Table = Kernels<Source, typename V::word, typename V::sum>;
@@ -145,6 +147,7 @@ constexpr Table with_wide_tiles(Table table) {
   constexpr int most = Table::kMaxVectors;
   const auto tile = [&]<int R>() {
     table.direct[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::full>;
+    table.lone[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::lone>;
     table.edge[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::edge>;
     table.copying[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::copied>;
   };
@@ -160,7 +163,7 @@ constexpr Table with_wide_tiles(Table table) {
 template <class V, class Table>
 constexpr Table with_tall_tiles(Table table) {
   const auto tile = [&]<int R>() {
-    table.tall[R - 1] = micro_tile<V, Table::kTallRows, R, 1, A::strided, B::full>;
+    table.tall[R - 1] = micro_tile<V, Table::kTallRows, R, 1, A::strided, B::lone>;
     table.tall_edge[R - 1] = micro_tile<V, Table::kTallRows, R, 1, A::strided, B::edge>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {

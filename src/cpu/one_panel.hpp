@@ -1,14 +1,17 @@
-// The shortest way of all, for tiny products: C is nothing but the sums, its columns fit one panel
-// of B, which lies as it is, and one microkernel after the other makes the rows. Called by gemm.cpp
-// and gemm_plan.cpp.
+// The shortest way of all, for tiny products: the columns of C fit one panel of B, which lies as it
+// is, and one microkernel after the other makes the rows, straight into C where C is nothing but
+// the sums. Called by gemm.cpp and gemm_plan.cpp.
 #pragma once
 
+#include <algorithm>
+
+#include "epilogue.hpp"
 #include "kernels.hpp"
 #include "tessera/cpu/gemm.hpp"
 
 namespace tessera::cpu {
 
-/// A micro-tile that fetches nothing, for `direct` and `edge` entries of f32 and f64. What these do
+/// A micro-tile that fetches nothing, for `lone` and `edge` entries of f32 and f64. What these do
 /// not read is left unset: all of it set, 4^3 took a fifth longer, 16^3 a twentieth.
 template <class T>
 MicroTile<T, T> lone_tile(index_t K, const T* a, index_t a_row, index_t a_k, const T* b,
@@ -45,6 +48,34 @@ struct OnePanel {
       micro.c += rows * c_row;
     }
     rest(micro);
+  }
+
+  /// With the epilogue of `call`, whose A, B and C are not looked at, nor how its B lies.
+  void run_and_finish(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* A, const T* B,
+                      index_t b_k, T* C) const {
+    alignas(64) T sums[Kernels<T, T, T>::kTallRows * kMostColumns];
+    const bool in_place = call.beta == T{0} && call.c_col == 1;
+    auto micro = lone_tile(call.K, A, call.a_row, call.a_col, B, b_k, in_place ? C : sums,
+                           in_place ? call.c_row : kMostColumns, static_cast<int>(call.N));
+    for (index_t i = 0; i < call.M; i += rows) {
+      const int here = static_cast<int>(std::min<index_t>(rows, call.M - i));
+      (here == rows ? full : rest)(micro);
+      finish_tile(call, C, kernels, micro.c, micro.c_row, i, 0, here, micro.cols);
+      micro.a += rows * call.a_row;
+      if (in_place) micro.c += rows * call.c_row;
+    }
+  }
+};
+
+/// A B (K,N) of a tiny product whose columns do not lie side by side, packed on the stack.
+template <class T>
+struct TinyPanel {
+  alignas(64) T words[kTiny * kTiny];
+  index_t width;
+
+  TinyPanel(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B)
+      : width((call.N + kernels.lanes - 1) / kernels.lanes * kernels.lanes) {
+    kernels.pack_b(words, static_cast<int>(width), B, call.N, call.K, call.b_col, call.b_row);
   }
 };
 

@@ -157,24 +157,56 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// How B is read by few rows, if it is.
   Stream stream() const { return blocks_.stream; }
 
+  /// Bytes that it takes while it runs.
+  std::size_t workspace() const { return needs().total; }
+
   /// False where there is no memory for packing.
   bool run() {
+    const Needs needs = this->needs();
+    if (needs.total == 0) {
+      run_superblocks();
+      return true;
+    }
+    Workspace workspace(needs.total);
+    if (!workspace) return false;
+    a_slab_ = workspace.take<Word>(needs.a_slab);
+    b_slab_ = workspace.take<Word>(needs.b_slab);
+    sums_ = workspace.take<Sum>(needs.sums);
+    a_states_ = workspace.take<State>(needs.states);
+    b_states_ = a_states_ + needs.a_shares;
+    const index_t shares = needs.a_shares + needs.b_shares;
+    for (index_t i = 0; i < shares; ++i) a_states_[i].store(0, std::memory_order_relaxed);
+    own_step_ = static_cast<index_t>((needs.a_own + needs.b_own) / sizeof(Word));
+    a_own_ = workspace.take<Word>(needs.a_own);
+    b_own_ = a_own_ + needs.a_own / sizeof(Word);
+    run_superblocks();
+    return true;
+  }
+
+ private:
+  /// Bytes of each part of the workspace, whole cache lines, and in how many shares threads pack.
+  struct Needs {
+    std::size_t a_slab, b_slab, sums, states, a_own, b_own, total;
+    index_t a_shares, b_shares;
+  };
+  Needs needs() const {
     const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, most_cols_);
     const index_t a_panels = ceil_div(rows, kernels_.rows);
     const index_t a_depth = blocks_.kc + kernels_.a_extra;
     const index_t b_depth = blocks_.kc + kernels_.b_extra;
-    const index_t b_shares = ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_);
-    const std::size_t a_slab = share_a_ ? words(a_panels * kernels_.rows * a_depth) : 0;
-    const std::size_t b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * b_depth) : 0;
+    Needs out{};
+    out.a_shares = share_a_ ? a_panels : 0;
+    out.b_shares = share_b_ ? ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_) : 0;
+    out.a_slab = share_a_ ? words(a_panels * kernels_.rows * a_depth) : 0;
+    out.b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * b_depth) : 0;
     const index_t sums_rows = blocks_.stream == Stream::sweep ? swept_rows()
                               : blocks_.stream == Stream::strips
                                   ? std::min<index_t>(rows, kernels_.rows)
                                   : rows;
-    const std::size_t kept = keeps_sums_ && !sums_in_c_
-                                 ? Workspace::rounded(size(sums_rows * sums_row_) * sizeof(Sum))
-                                 : 0;
-    const index_t shares = (share_a_ ? a_panels : 0) + (share_b_ ? b_shares : 0);
-    const std::size_t states = Workspace::rounded(size(shares) * sizeof(State));
+    out.sums = keeps_sums_ && !sums_in_c_
+                   ? Workspace::rounded(size(sums_rows * sums_row_) * sizeof(Sum))
+                   : 0;
+    out.states = Workspace::rounded(size(out.a_shares + out.b_shares) * sizeof(State));
     const index_t a_rows =
         blocks_.stream == Stream::sweep ? swept_rows()
         : blocks_.stream == Stream::copied
@@ -185,31 +217,14 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                                                             : blocks_.nr;
     // Of A: packed rows, or the sums of rows that lie as they are.
     const bool uses_a_own = pack_a_ || fuses_b_ || kernels_.sum_rows != nullptr;
-    const std::size_t a_own = uses_a_own ? words(a_rows * a_depth) : 0;
-    const std::size_t b_own = packs_b_ ? words(b_cols * b_depth) : 0;
+    out.a_own = uses_a_own ? words(a_rows * a_depth) : 0;
+    out.b_own = packs_b_ ? words(b_cols * b_depth) : 0;
     const index_t jobs = ceil_div(rows, blocks_.mc) * ceil_div(cols, blocks_.nc);
     const std::size_t workers = size(std::min<index_t>(call_.threads, jobs));
-    const std::size_t total = a_slab + b_slab + kept + states + workers * (a_own + b_own);
-    if (total == 0) {
-      run_superblocks();
-      return true;
-    }
-    Workspace workspace(total);
-    if (!workspace) return false;
-    a_slab_ = workspace.take<Word>(a_slab);
-    b_slab_ = workspace.take<Word>(b_slab);
-    sums_ = workspace.take<Sum>(kept);
-    a_states_ = workspace.take<State>(states);
-    b_states_ = a_states_ + (share_a_ ? a_panels : 0);
-    for (index_t i = 0; i < shares; ++i) a_states_[i].store(0, std::memory_order_relaxed);
-    own_step_ = static_cast<index_t>((a_own + b_own) / sizeof(Word));
-    a_own_ = workspace.take<Word>(a_own);
-    b_own_ = a_own_ + a_own / sizeof(Word);
-    run_superblocks();
-    return true;
+    out.total = out.a_slab + out.b_slab + out.sums + out.states + workers * (out.a_own + out.b_own);
+    return out;
   }
 
- private:
   /// Are the operands words already, so that a microkernel may read them where they lie? A whose
   /// rows are contiguous can be more often: see Kernels::reads_a.
   static constexpr bool kAsItLies = std::is_same_v<In, Word>;
@@ -398,7 +413,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                                                                           : kernels_.direct;
     table[kernels_.entry(micro.rows)][vectors - 1](micro);
     if (part.slab + 1 == slabs_ && !plain_)
-      finish_tile(call_, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows, micro.cols);
+      finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
+                  micro.cols);
   }
 
   /// Rows of A that meet each panel of B before the next one does.
@@ -663,6 +679,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         Word* const panels = own_a(worker);
         kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
         const index_t deep = rows < call_.M ? kSweptTogether : part.k;
+        micro.fetch_k = caches().l1 < kLargeL1 ? kAheadInL2 : 0;
         for (index_t k = 0; k < part.k; k += deep, micro.b += deep * call_.b_row) {
           micro.K = std::min(deep, part.k - k);
           micro.resume = part.slab > 0 || k > 0;
@@ -688,6 +705,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     micro.a_row = call_.a_row, micro.a_k = call_.a_col;
     const index_t unfetched = call_.M == 4 ? kFourUnfetched : kUnfetched * call_.threads;
     micro.fetch_k = call_.M <= kMostFetching && b_bytes() > unfetched * caches().l2 ? 1 : 0;
+    if (call_.M == 1)
+      micro.fetch_k = caches().l1 < kLargeL1 && b_bytes() <= caches().l2 * 3 / 2 * call_.threads;
     for (index_t j = 0; j < cols; j += width) {
       micro.b = first.b + j;
       micro.cols = static_cast<int>(std::min(width, cols - j));
@@ -696,7 +715,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         micro.a = call_.A + i * call_.a_row;
         if (sums_in_c_) micro.c = first.c + i * first.c_row + j;
         const bool is_tile = i > 0 && here == kernels_.rows && micro.cols == kernels_.nr();
-        if (is_tile) kernels_.direct[here - 1][kernels_.vectors - 1](micro);
+        if (is_tile) kernels_.lone[here - 1][kernels_.vectors - 1](micro);
         else kernels_.strips[here - 1](micro);
         const index_t begin = part.j + j;
         finish_swept(micro.c, micro.c_row, i, i + here, begin, begin + micro.cols);
@@ -710,8 +729,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     if (plain_ && sums_in_c_) return;
     for (index_t i = i0; i < i1; i += kernels_.rows) {
       for (index_t j = j0; j < j1; j += kMostColumns) {
-        finish_tile(call_, kernels_, sums + (i - i0) * sums_row + j - j0, sums_row, i, j0_ + j,
-                    static_cast<int>(std::min<index_t>(kernels_.rows, i1 - i)),
+        finish_tile(call_, call_.C, kernels_, sums + (i - i0) * sums_row + j - j0, sums_row, i,
+                    j0_ + j, static_cast<int>(std::min<index_t>(kernels_.rows, i1 - i)),
                     static_cast<int>(std::min<index_t>(kMostColumns, j1 - j)));
       }
     }

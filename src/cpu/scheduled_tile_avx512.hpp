@@ -258,6 +258,7 @@ constexpr Table with_scheduled_tile(Table table) {
   table.packed[7][2] = scheduled_tile<V, A::packed, B::full>;
   if constexpr (sizeof(typename Table::source) == sizeof(typename V::word)) {
     table.direct[7][2] = scheduled_tile<V, A::strided, B::full>;
+    table.lone[7][2] = table.direct[7][2];
     table.copying[7][2] = scheduled_tile<V, A::packed, B::copied>;
   }
   return table;

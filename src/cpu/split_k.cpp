@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "tessera/core/parallel.hpp"
+#include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"
 #include "workspace.hpp"
 
@@ -12,16 +14,19 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Parts are at least so deep that adding their sums costs nothing beside them, at most so many
-/// that threads have enough of them, and their sums together take at most so many elements.
-constexpr index_t kLeastDepth = 512, kMostParts = 64, kMostSums = index_t{1} << 24;
+/// Parts are at least so deep that adding their sums costs nothing beside them, and have so much
+/// work that handing one over does not either; at most so many that threads have enough of them,
+/// and their sums together take at most so many elements.
+constexpr index_t kLeastDepth = 512, kLeastWork = index_t{1} << 18;
+constexpr index_t kMostParts = 64, kMostSums = index_t{1} << 24;
 
 }  // namespace
 
 index_t split_k_depth(index_t M, index_t N, index_t K) {
-  const index_t room = kMostSums / std::max<index_t>(1, M) / std::max<index_t>(1, N);
-  const index_t parts =
-      std::clamp<index_t>(K / kLeastDepth, 1, std::clamp<index_t>(room, 1, kMostParts));
+  M = std::max<index_t>(1, M), N = std::max<index_t>(1, N);
+  const index_t room = kMostSums / M / N;
+  const index_t least = std::max(kLeastDepth, kLeastWork / M / N);
+  const index_t parts = std::clamp<index_t>(K / least, 1, std::clamp<index_t>(room, 1, kMostParts));
   const index_t even = (K + parts - 1) / parts;
   return (even + 63) / 64 * 64;
 }
@@ -40,17 +45,27 @@ Gemm<In, Sum> part_of(const Gemm<In, Out>& call, index_t depth, index_t p, Sum* 
   return part;
 }
 
-/// Row i of C from the sums of all parts.
+/// Row i of C from the sums of all parts, a few cache lines at a time.
 template <class In, class Out, class Sum>
 void add_parts(const Gemm<In, Out>& call, index_t parts, const Sum* sums, index_t i) {
   const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.last};
-  const index_t size = call.M * call.N;
-  for (index_t j = 0; j < call.N; ++j) {
-    Sum sum = sums[i * call.N + j];
-    for (index_t p = 1; p < parts; ++p) sum = fma(Sum{1}, sums[p * size + i * call.N + j], sum);
-    Out& target = call.C[i * call.c_row + j * call.c_col];
-    target = convert<Out>(finish(
-        scalars, sum, [&] { return target; }, call.bias.at(i, j)));
+  constexpr index_t most = 128;
+  for (index_t j = 0; j < call.N; j += most) {
+    const index_t count = std::min(most, call.N - j);
+    Sum total[most];
+    std::copy_n(sums + i * call.N + j, count, total);
+    for (index_t p = 1; p < parts; ++p) {
+      const Sum* part = sums + (p * call.M + i) * call.N + j;
+      for (index_t n = 0; n < count; ++n) {
+        if constexpr (std::is_integral_v<Sum>) total[n] = fma(Sum{1}, part[n], total[n]);
+        else total[n] += part[n];
+      }
+    }
+    for (index_t n = 0; n < count; ++n) {
+      Out& target = call.C[i * call.c_row + (j + n) * call.c_col];
+      target = convert<Out>(finish(
+          scalars, total[n], [&] { return target; }, call.bias.at(i, j + n)));
+    }
   }
 }
 
@@ -75,19 +90,35 @@ void split_without_memory(const Gemm<In, Out>& call, index_t depth, index_t part
 }  // namespace
 
 template <class In, class Out>
+std::size_t split_k_bytes(const Gemm<In, Out>& call) {
+  const index_t depth = split_k_depth(call.M, call.N, call.K);
+  if (call.M <= 0 || call.N <= 0 || call.K <= depth || call.alpha == 0) return 0;
+  const index_t parts = (call.K + depth - 1) / depth;
+  return static_cast<std::size_t>(parts * call.M * call.N) * sizeof(typename Gemm<In, Out>::Sum);
+}
+
+template <class In, class Out>
 void gemm_split_k(const Gemm<In, Out>& call) {
   using Sum = typename Gemm<In, Out>::Sum;
+  const std::size_t bytes = split_k_bytes(call);
+  if (bytes == 0) return gemm(call);
   const index_t depth = split_k_depth(call.M, call.N, call.K);
-  if (call.M <= 0 || call.N <= 0 || call.K <= depth || call.alpha == 0) return gemm(call);
   const index_t parts = (call.K + depth - 1) / depth;
-  Workspace workspace(static_cast<std::size_t>(parts * call.M * call.N) * sizeof(Sum));
+  Workspace workspace(bytes);
   if (!workspace) return split_without_memory(call, depth, parts);
   Sum* const sums = workspace.take<Sum>(0);
   std::array<Gemm<In, Sum>, kMostParts> calls;
   for (index_t p = 0; p < parts; ++p)
     calls[static_cast<std::size_t>(p)] = part_of(call, depth, p, sums);
   gemm_batch(calls.data(), parts);
-  parallel_for(call.M, call.threads, [&](index_t i) { add_parts(call, parts, sums, i); });
+  // Four elements in a nanosecond, roughly.
+  const int threads = call.threads > 0 ? call.threads : default_threads();
+  std::atomic<index_t> next{0};
+  run_team(static_cast<int>(std::min<index_t>(threads, call.M)), parts * call.M * call.N / 4,
+           [&](int) {
+             for (index_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < call.M;)
+               add_parts(call, parts, sums, i);
+           });
 }
 
 template void gemm_split_k(const Gemm<double>&);
@@ -98,5 +129,14 @@ template void gemm_split_k(const Gemm<bf16>&);
 template void gemm_split_k(const Gemm<bf16, float>&);
 template void gemm_split_k(const Gemm<std::int8_t, std::int32_t>&);
 template void gemm_split_k(const Gemm<std::uint8_t, std::int32_t>&);
+
+template std::size_t split_k_bytes(const Gemm<double>&);
+template std::size_t split_k_bytes(const Gemm<float>&);
+template std::size_t split_k_bytes(const Gemm<f16>&);
+template std::size_t split_k_bytes(const Gemm<f16, float>&);
+template std::size_t split_k_bytes(const Gemm<bf16>&);
+template std::size_t split_k_bytes(const Gemm<bf16, float>&);
+template std::size_t split_k_bytes(const Gemm<std::int8_t, std::int32_t>&);
+template std::size_t split_k_bytes(const Gemm<std::uint8_t, std::int32_t>&);
 
 }  // namespace tessera::cpu

@@ -13,6 +13,15 @@
 
 namespace tessera::cpu {
 
+/// Fetches the line `ahead` bytes behind p: from so far ahead that L1 would lose it again, into L2.
+constexpr index_t kMostAheadInL1 = 768;
+template <class V>
+void fetch_ahead(const typename V::word* p, index_t ahead) {
+  const char* line = reinterpret_cast<const char*>(p) + ahead;
+  if (ahead <= kMostAheadInL1) __builtin_prefetch(line);
+  else __builtin_prefetch(line, 0, 2);
+}
+
 /// A panel of A, all of its Rows, times a long stretch of B, which passes by once: some of its rows
 /// side by side, along all of `cols` columns, then the next ones. c holds the sums in between.
 /// Where there is much to do for each line of B, the rows that follow are fetched meanwhile; where
@@ -22,6 +31,9 @@ namespace tessera::cpu {
 /// EPYC M = 1 1.75 and 1.50, M = 2 2.17 and 2.08, M = 4 2.3 and 2.5. Eight rows of B side by side
 /// and 16: there M = 8 2.1 and 2.8, M = 12 3.2 and 3.2, M = 16 4.0 and 3.9; on that Xeon M = 16
 /// 9.9 and 8.8.
+///
+/// Where there is little to do, and call.fetch_k is not 0, each row is fetched so many bytes ahead
+/// instead: SWEEPNUMBERS
 template <class V, int Rows>
 void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr bool fetches = Rows >= 4;
@@ -30,12 +42,12 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   // are kept in vector registers, and come out of these behind multiply-adds that wait: eight rows
   // were 0.85 times as fast so.
   constexpr int near = Rows > 4 ? 16 : 3;
-  const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * b_k;
+  const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * b_k, along = call.fetch_k;
   const int whole = call.cols / V::lanes * V::lanes;
   const auto *a = call.a, *b = call.b;
   bool resume = call.resume;
   // Some vectors of columns from j on: `deep` rows of B. Whole: all rows, and all of the vectors.
-  const auto add = [&]<int Vectors, bool Whole>(int j, int deep, int lanes) {
+  const auto add = [&]<int Vectors, bool Whole, bool Along = false>(int j, int deep, int lanes) {
     const auto mask = V::first(lanes);
     const typename V::word *rows[(depth - 1) / near + 1], *next[(depth - 1) / near + 1];
     typename V::sum* sums[(Rows - 1) / near + 1];
@@ -53,6 +65,7 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
       for (int v = 0; v < Vectors; ++v) {
         const index_t column = i % near * b_k + v * V::lanes;
         if constexpr (fetches) __builtin_prefetch(next[i / near] + column, 0, 2);
+        if constexpr (Along) fetch_ahead<V>(rows[i / near] + column, along);
         y[v] = Whole ? V::fetch(rows[i / near] + column)
                      : V::fetch_first(rows[i / near] + column, mask);
       }
@@ -77,6 +90,10 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
     const int deep = call.K - k < depth ? static_cast<int>(call.K - k) : depth;
     int j = 0;
     if (deep == depth) {
+      if constexpr (!fetches) {
+        for (; along > 0 && j + wide * V::lanes <= whole; j += wide * V::lanes)
+          add.template operator()<wide, true, true>(j, depth, V::lanes);
+      }
       for (; j + wide * V::lanes <= whole; j += wide * V::lanes)
         add.template operator()<wide, true>(j, depth, V::lanes);
       if constexpr (wide > 1) {
@@ -88,10 +105,10 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   }
 }
 
-/// One row of A: each row of B from one end to the other before the next one. c holds the sums but
-/// those of the last vectors, `Last` of them, which stay in registers: a part of a vector is not
-/// taken up again as soon as it is stored.
-template <class V, int Last>
+/// One row of A: `Deep` rows of B from one end to the other before the next ones. c holds the sums
+/// but those of the last vectors, `Last` of them, which stay in registers: a part of a vector is
+/// not taken up again as soon as it is stored.
+template <class V, int Last, int Deep>
 void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int wide = 4;
   const index_t K = call.K, a_k = call.a_k, b_k = call.b_k;
@@ -101,24 +118,28 @@ void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
   const auto mask = V::first(call.cols - (vectors - 1) * V::lanes);
   typename V::type last[Last];
   each<1, Last>([&](int, int v) { last[v] = V::zero(); });
-  const auto add_row = [&]<bool First>() {
-    const auto x = V::broadcast(a);
+  const auto add_rows = [&]<int Rows, bool First>() {
+    typename V::type x[Rows];
+    each<Rows, 1>([&](int i, int) { x[i] = V::broadcast(a + i * a_k); });
     for (int j = 0; j < rest; j += wide * V::lanes) {
       typename V::type sums[wide];
-      each<1, wide>([&](int, int v) {
-        const int at = j + v * V::lanes;
-        sums[v] = V::step(x, V::fetch(b + at), First ? V::zero() : V::load(c + at));
+      each<1, wide>(
+          [&](int, int v) { sums[v] = First ? V::zero() : V::load(c + j + v * V::lanes); });
+      each<Rows, wide>([&](int i, int v) {
+        sums[v] = V::step(x[i], V::fetch(b + i * b_k + j + v * V::lanes), sums[v]);
       });
       each<1, wide>([&](int, int v) { V::store(c + j + v * V::lanes, sums[v]); });
     }
-    each<1, Last>([&](int, int v) {
-      const auto* from = b + rest + v * V::lanes;
-      last[v] = V::step(x, v + 1 < Last ? V::fetch(from) : V::fetch_first(from, mask), last[v]);
+    each<Rows, Last>([&](int i, int v) {
+      const auto* from = b + i * b_k + rest + v * V::lanes;
+      last[v] = V::step(x[i], v + 1 < Last ? V::fetch(from) : V::fetch_first(from, mask), last[v]);
     });
-    a += a_k, b += b_k;
+    a += Rows * a_k, b += Rows * b_k;
   };
-  add_row.template operator()<true>();
-  for (index_t k = 1; k < K; ++k) add_row.template operator()<false>();
+  add_rows.template operator()<1, true>();
+  index_t k = 1;
+  for (; Deep > 1 && k + Deep <= K; k += Deep) add_rows.template operator()<Deep, false>();
+  for (; k < K; ++k) add_rows.template operator()<1, false>();
   each<1, Last>([&](int, int v) {
     auto* to = c + rest + v * V::lanes;
     v + 1 < Last ? V::store(to, last[v]) : V::store_first(to, mask, last[v]);
@@ -156,9 +177,13 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
   (std::make_integer_sequence<int, most>());
   const int vectors = (call.cols + V::lanes - 1) / V::lanes;
   if constexpr (Rows == 1) {
-    static constexpr Widths<V, 4> by_last{
-        {row_by_row<V, 1>, row_by_row<V, 2>, row_by_row<V, 3>, row_by_row<V, 4>}};
-    if (vectors > most) return by_last.of[(vectors - 1) % 4](call);
+    static constexpr auto by_last = []<int Deep, int... I>(std::integer_sequence<int, I...>) {
+      return Widths<V, 4>{{row_by_row<V, I + 1, Deep>...}};
+    };
+    static constexpr std::make_integer_sequence<int, 4> four;
+    static constexpr auto one = by_last.template operator()<1>(four);
+    static constexpr auto several = by_last.template operator()<4>(four);
+    if (vectors > most) return (call.fetch_k > 0 ? several : one).of[(vectors - 1) % 4](call);
   }
   const bool fetches = Rows > 2 && call.fetch_k > 0;
   auto strip = call;
@@ -170,18 +195,9 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
     strip.cols = here < left ? columns : call.cols - (vectors - left) * V::lanes;
     if (strip.cols < most * V::lanes) tiles.of[here - 1](strip);
     else if (fetches) micro_tile<V, Rows, Rows, most, A::strided, B::fetched>(strip);
-    else micro_tile<V, Rows, Rows, most, A::strided, B::full>(strip);
+    else micro_tile<V, Rows, Rows, most, A::strided, B::lone>(strip);
     strip.b += columns, strip.c += columns;
   }
-}
-
-/// Fetches the line `ahead` bytes behind p: from so far ahead that L1 would lose it again, into L2.
-constexpr index_t kMostAheadInL1 = 768;
-template <class V>
-void fetch_ahead(const typename V::word* p, index_t ahead) {
-  const char* line = reinterpret_cast<const char*>(p) + ahead;
-  if (ahead <= kMostAheadInL1) __builtin_prefetch(line);
-  else __builtin_prefetch(line, 0, 2);
 }
 
 /// As sweep_lines below, for whole vectors of columns, at least one, whose lines lie pages apart:

@@ -25,11 +25,17 @@ void check_epilogue(const Epilogue& epilogue, DType out);
 /// Refuses another matrix than the plan was made for.
 void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, index_t cols,
                     DType dtype, Strides strides);
-/// Refuses a null pointer where the epilogue needs a vector.
-void expect_bias(const Problem& problem, const void* bias);
+/// Where the epilogue needs a vector, refuses a null pointer, and one that shares memory with one
+/// of `count` matrices like C, each `step` elements further on.
+void expect_bias(const Problem& problem, const void* bias, const Matrix& C, index_t count = 1,
+                 index_t step = 0);
 
-/// make_plan, but for `rejected`, which takes longer than a small product.
+/// make_plan, but for `rejected` and `workspace_bytes`, which take longer than a small product.
 Plan decide(const Problem& problem, const Options& options);
+
+/// Bytes that the CPU's own algorithms take for panels and sums while they run a plan; 0 for
+/// others.
+index_t workspace_of(const Plan& plan);
 
 /// Is TESSERA_VERBOSE set?
 bool verbose();

@@ -70,7 +70,7 @@ check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMa
   detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
   detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
-  detail::expect_bias(p, bias);
+  detail::expect_bias(p, bias, C);
   const auto all = detail::checked_ladder();
   const auto entry = std::find_if(all.begin(), all.end(),
                                   [&](const auto& each) { return each.name == plan.algorithm; });

@@ -60,7 +60,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   expect_planned("B", B, p.K, p.N, p.in, p.b);
   expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
-  tessera::detail::expect_bias(p, bias);
+  tessera::detail::expect_bias(p, bias, C);
   tessera::detail::run_reported("cuda::run", plan, [&] {
     if (p.M == 0 || p.N == 0) return;
     const OnDevice on(stream.device());  // asking where memory lies touches no other device

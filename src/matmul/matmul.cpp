@@ -9,9 +9,12 @@
 
 #include "call.hpp"
 #include "ladder.hpp"
+#include "overlap.hpp"
 #include "packed.hpp"
 #include "tessera/core/cpu.hpp"
+#include "tessera/core/overlap_error.hpp"
 #include "tessera/cpu/gemm_way.hpp"
+#include "tessera/cpu/split_k.hpp"
 
 namespace tessera {
 
@@ -42,12 +45,39 @@ void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, i
       to_string(m), "make a plan for this matrix");
 }
 
-void expect_bias(const Problem& p, const void* bias) {
-  if (p.epilogue.bias != Bias::none && bias == nullptr && p.M > 0 && p.N > 0)
+void expect_bias(const Problem& p, const void* bias, const Matrix& C, index_t count, index_t step) {
+  if (p.epilogue.bias == Bias::none || p.M == 0 || p.N == 0 || count == 0) return;
+  const bool along_rows = p.epilogue.bias == Bias::per_row;
+  if (bias == nullptr)
     throw Error(Category::argument, "run: the plan has a bias, but no vector was given",
-                p.epilogue.bias == Bias::per_row ? cat(p.M, " values, one for each row")
-                                                 : cat(p.N, " values, one for each column"),
+                along_rows ? cat(p.M, " values, one for each row")
+                           : cat(p.N, " values, one for each column"),
                 "a null pointer");
+  const DType sums = p.in == DType::f64                          ? DType::f64
+                     : p.in == DType::f16 || p.in == DType::bf16 ? DType::f32
+                     : p.in == DType::f32                        ? DType::f32
+                                                                 : DType::i32;
+  const index_t values = along_rows ? p.M : p.N;
+  const ConstMatrix vector(bias, sums, 1, values, values);
+  if (may_overlap(Footprint(vector), Footprint(C, count, step)))
+    throw OverlapError(Category::argument, "run: C overlaps the bias", {},
+                       places("bias", vector, C), "give C memory of its own");
+}
+
+}  // namespace detail
+
+namespace detail {
+
+index_t workspace_of(const Plan& plan) {
+  const Problem& p = plan.problem;
+  const bool splits = plan.algorithm == "split_k";
+  if (!splits && plan.algorithm != "packed") return 0;
+  index_t bytes = 0;
+  visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+    const auto gemm = gemm_of<In, Out>(p, nullptr, nullptr, nullptr, nullptr, plan.threads);
+    bytes = static_cast<index_t>(splits ? cpu::split_k_bytes(gemm) : cpu::workspace_bytes(gemm));
+  });
+  return bytes;
 }
 
 }  // namespace detail
@@ -63,7 +93,7 @@ void expect_cpu(const Plan& plan) {
 /// For the line of TESSERA_VERBOSE=1: the way that the packed path takes.
 std::string way_text(const Plan& plan) {
   std::string out;
-  if (detail::verbose() && plan.algorithm == "packed") {
+  if (plan.algorithm == "packed") {
     detail::visit_packed(plan.problem.in, plan.problem.out,
                          [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
                            const cpu::GemmWay way = cpu::way_of(detail::gemm_of<In, Out>(
@@ -86,7 +116,10 @@ void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const
     config.seed = plan.seed;
     detail::find_entry(plan.algorithm).run({p, plan.tile, config, A.data, B.data, C.data, bias});
   };
-  detail::run_reported("matmul", plan, multiply, way_text(plan));
+  if (!detail::verbose()) return multiply();
+  Plan said = plan;
+  said.workspace_bytes = detail::workspace_of(plan);
+  detail::run_reported("matmul", said, multiply, way_text(plan));
 }
 
 }  // namespace
@@ -99,7 +132,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
-  detail::expect_bias(p, bias);
+  detail::expect_bias(p, bias, C);
   execute(plan, A, B, C, bias);
 }
 

@@ -77,7 +77,7 @@ void run(const Plan& plan, const ConstMatrix& A, const PackedMatrix& B, const Ma
                 "make a plan for this matrix");
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);
-  detail::expect_bias(p, bias);
+  detail::expect_bias(p, bias, C);
   detail::run_reported("matmul", plan, [&] {
     detail::visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       cpu::gemm(detail::gemm_of<In, Out>(p, A.data, nullptr, C.data, bias, plan.threads),

@@ -352,6 +352,7 @@ Plan detail::decide(const Problem& problem, const Options& options) {
 
 Plan make_plan(const Problem& problem, const Options& options) {
   Plan plan = detail::decide(problem, options);
+  plan.workspace_bytes = detail::workspace_of(plan);
   if (options.algorithm != "auto") return plan;
   const bool on_cuda = plan.device != "cpu";
   const std::string_view others = choose(problem, options, on_cuda).others;

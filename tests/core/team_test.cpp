@@ -373,6 +373,41 @@ TEST(Team, HelpersMayUseTheCoresOfTheirCaller) {
       "");
 }
 
+TEST(Team, AThreadThatIsPinnedHasNotGivenUpTheOtherCores) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  if (available_cores() < 2) GTEST_SKIP() << "only one core: NOT TESTED here";
+  EXPECT_EQ(in_child(20,
+                     []() -> std::string {
+                       const int all = available_cores();
+                       cpu_set_t whole, seen;
+                       sched_getaffinity(0, sizeof whole, &whole);
+                       std::string wrong;
+                       std::thread pinned([&] {
+                         cpu_set_t one;
+                         CPU_ZERO(&one);
+                         CPU_SET(sched_getcpu(), &one);
+                         sched_setaffinity(0, sizeof one, &one);
+                         if (available_cores() != all) wrong = cat(available_cores(), " cores");
+                         if (default_threads() < all) wrong = cat(default_threads(), " threads");
+                         if (auto bad = get_a_helper(); !bad.empty()) wrong = bad;
+                       });
+                       pinned.join();
+                       if (!wrong.empty()) return wrong;
+                       std::atomic<int> came{0}, others{0};
+                       for (int call = 0; call < 1000 && came.load() == 0; ++call) {
+                         run_team(2, kLong, [&](int worker) {
+                           if (worker == 0) return std::this_thread::sleep_for(milliseconds(1));
+                           sched_getaffinity(0, sizeof seen, &seen);
+                           if (!CPU_EQUAL(&seen, &whole)) ++others;
+                           ++came;
+                         });
+                       }
+                       if (came.load() == 0) return "no helper came";
+                       return others.load() == 0 ? "" : "the helper is pinned, too";
+                     }),
+            "");
+}
+
 TEST(Team, OneCoreIsEnough) {
   if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   EXPECT_EQ(in_child(20,

@@ -48,7 +48,8 @@ TEST(GemmWay, IsThatOfTheTypeToo) {
   EXPECT_EQ((way_of_type<bf16, float>(300)), "packed");
   EXPECT_EQ((way_of_type<f16, f16>(300)), "packed");
   EXPECT_EQ((way_of_type<std::int8_t, std::int32_t>(300)), "packed");
-  EXPECT_EQ((way_of_type<std::uint8_t, std::int32_t>(8)), "packed") << "only f32 and f64 go tiny";
+  EXPECT_EQ((way_of_type<std::uint8_t, std::int32_t>(8)), "tiny");
+  EXPECT_EQ((way_of_type<bf16, bf16>(48)), "tiny");
   EXPECT_EQ((way_of_type<std::int8_t, std::int32_t>(0)), "nothing");
 }
 

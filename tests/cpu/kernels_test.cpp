@@ -163,9 +163,10 @@ class Bench {
   T* copy_to_ = nullptr;
 };
 
-/// Of an A that lies as it is: the entry for full vectors of B, and the one that reads no further.
+/// Of an A that lies as it is: the entries for full vectors of B, and the one that reads no
+/// further.
 template <class T, class Micro>
-void expect_any_strides_right(Bench<T>& bench, Micro direct, Micro edge,
+void expect_any_strides_right(Bench<T>& bench, Micro direct, Micro lone, Micro edge,
                               const typename Bench<T>::Tile& tile, index_t K, const char* isa) {
   const int width = tile.vectors * tile.lanes;
   for (const auto& [a_row, a_k] :
@@ -175,6 +176,7 @@ void expect_any_strides_right(Bench<T>& bench, Micro direct, Micro edge,
             tile.resume ? " resumed a " : " a ", a_row, ":", a_k);
     ASSERT_EQ(bench.call(direct, tile, a_row, a_k, width, width + 3), "")
         << isa << " direct" << said;
+    ASSERT_EQ(bench.call(lone, tile, a_row, a_k, width, width + 3), "") << isa << " lone" << said;
     ASSERT_EQ(bench.call(edge, tile, a_row, a_k, tile.cols, tile.cols + 5), "")
         << isa << " edge" << said;
   }
@@ -188,6 +190,7 @@ void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vec
   const bool is_wide = vectors > table.vectors;  // these are not for packed panels
   ASSERT_EQ(entry(table.packed) == nullptr, is_wide);
   ASSERT_NE(entry(table.direct), nullptr);
+  ASSERT_NE(entry(table.lone), nullptr);
   ASSERT_NE(entry(table.edge), nullptr);
   ASSERT_NE(entry(table.copying), nullptr);
   for (int cols = width - table.lanes + 1; cols <= width; ++cols) {
@@ -205,8 +208,8 @@ void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vec
                   "")
             << table.isa << " copying" << said;
       }
-      expect_any_strides_right<T>(bench, entry(table.direct), entry(table.edge), tile, K,
-                                  table.isa);
+      expect_any_strides_right<T>(bench, entry(table.direct), entry(table.lone), entry(table.edge),
+                                  tile, K, table.isa);
     }
   }
 }
@@ -233,9 +236,9 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
       for (int rows = 1; rows <= table->kTallRows; ++rows) {
         for (int cols = 1; cols <= table->lanes; ++cols) {
           for (const bool resume : {false, true}) {
-            expect_any_strides_right<T>(bench, table->tall[rows - 1], table->tall_edge[rows - 1],
-                                        {rows, 1, table->lanes, cols, resume, false}, K,
-                                        table->isa);
+            expect_any_strides_right<T>(
+                bench, table->tall[rows - 1], table->tall[rows - 1], table->tall_edge[rows - 1],
+                {rows, 1, table->lanes, cols, resume, false}, K, table->isa);
             if (this->HasFatalFailure()) return;
           }
         }
@@ -347,6 +350,7 @@ TYPED_TEST(Microkernels, StoresPastTheCachesToo) {
           const typename Bench<T>::Tile tile{rows, vectors, table->lanes, width, resume, true};
           ASSERT_EQ(bench.call(entry(table->packed), tile, 1, table->rows, width, width), "");
           ASSERT_EQ(bench.call(entry(table->direct), tile, 9, 1, width, width), "");
+          ASSERT_EQ(bench.call(entry(table->lone), tile, 9, 1, width, width), "");
           ASSERT_EQ(bench.call(entry(table->edge), tile, 9, 1, width, width), "");
         }
       }

@@ -52,8 +52,8 @@ void expect_every_shape_right() {
                         {3, 0, 2000},
                         {5, 4, 0},
                         {1, 1, 1023},
-                        {1, 1, 5000},
-                        {7, 9, 1024},
+                        {1, 1, 525000},
+                        {7, 9, 9000},
                         {64, 64, 4099},
                         {130, 50, 1600}}) {
     cpu::Gemm<In, Out> call;
@@ -91,7 +91,7 @@ TEST(SplitK, AnyNumberOfThreadsGivesTheSameBits) {
 }
 
 TEST(SplitK, TheSumsOfThePartsAreAddedInOrder) {
-  constexpr index_t M = 3, N = 5, K = 4000;
+  constexpr index_t M = 3, N = 5, K = 40000;
   const index_t depth = cpu::split_k_depth(M, N, K);
   ASSERT_LT(depth, K);
   Guarded<float> A(M, K), B(K, N), C(M, N), expected(M, N);
@@ -114,6 +114,8 @@ TEST(SplitK, TheSumsOfThePartsAreAddedInOrder) {
 
 TEST(SplitK, TheCutDependsOnTheShapeAndIsBounded) {
   EXPECT_GE(cpu::split_k_depth(64, 64, 1023), 1023);
+  EXPECT_GE(cpu::split_k_depth(8, 8, 8000), 8000);  // two parts would have too little to do
+  EXPECT_EQ(cpu::split_k_depth(8, 8, 8192), 4096);
   EXPECT_EQ(cpu::split_k_depth(64, 64, 65536), 1024);
   EXPECT_EQ(cpu::split_k_depth(4096, 4096, 65536), 65536);  // room for one part only
   EXPECT_GE(cpu::split_k_depth(1, 1, 0), 0);

@@ -14,6 +14,7 @@
 #include "product.hpp"
 #include "support/guard_pages.hpp"
 #include "tessera/core/cpu.hpp"
+#include "tiny_words.hpp"
 
 namespace tessera {
 namespace {
@@ -173,6 +174,8 @@ void expect_products(const Table& table) {
                         {31, 33, 63},
                         {32, 32, 64},
                         {33, 65, 130},
+                        {33, 48, 48},
+                        {48, 40, 47},
                         {70, 50, 1301},
                         {5, 300, 200}}) {
     for (const auto a : kOrders<In>) {
@@ -190,6 +193,12 @@ void expect_products(const Table& table) {
         ASSERT_TRUE((cpu::Product<In, Out, Table>(call, table).run()));
         ASSERT_EQ(testing::difference(C, want), "") << testing::describe(call);
         ASSERT_TRUE(C.guards_intact()) << testing::describe(call);
+        if (cpu::is_tiny(call)) {
+          C.fill(values);
+          cpu::gemm_tiny_words(call, table, call.A, call.B, call.C);
+          ASSERT_EQ(testing::difference(C, want), "") << "tiny " << testing::describe(call);
+          ASSERT_TRUE(C.guards_intact()) << "tiny " << testing::describe(call);
+        }
         ++turn;
       }
     }

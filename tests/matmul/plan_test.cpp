@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/refusal.hpp"
+#include "tessera/matmul/batch.hpp"
 #include "tessera/matmul/matmul.hpp"
 
 namespace tessera {
@@ -203,6 +204,39 @@ TEST(Plan, AutomaticChoiceTakesAnAlgorithmWithTheTileAskedFor) {
   // Only tensor_core has it, and it rounds f32.
   EXPECT_THAT(refusal([&] { chosen("64x64x32/32x32"); }, Category::argument),
               HasSubstr("no algorithm has tile 64x64x32/32x32"));
+}
+
+TEST(Plan, RunRefusesABiasThatLiesInC) {
+  std::vector<float> a(3 * 5, 1), b(5 * 4, 1), c(3 * 8);
+  const auto A = matrix(a.data(), 3, 5), B = matrix(b.data(), 5, 4);  // (3,5), (5,4)
+  const Matrix C(c.data(), DType::f32, 3, 4, 8);                      // (3,4), rows 8 apart
+  const auto run_with = [&](Bias kind, const float* bias) {
+    run(make_plan(make_problem(A, B, C, 1, 0, {.bias = kind})), A, B, C, bias);
+  };
+  EXPECT_THAT(refusal([&] { run_with(Bias::per_column, c.data()); }, Category::argument),
+              HasSubstr("C overlaps the bias"));
+  EXPECT_THAT(refusal([&] { run_with(Bias::per_row, c.data() + 6); }, Category::argument),
+              HasSubstr("C overlaps the bias"));
+  EXPECT_NO_THROW(run_with(Bias::per_column, c.data() + 4));  // in the gap between two rows
+  EXPECT_NO_THROW(run_with(Bias::per_row, a.data()));
+  const Problem p = make_problem(A, B, C, 1, 0, {.bias = Bias::per_column});
+  EXPECT_THAT(
+      refusal([&] { matmul_strided(A, B, C, 2, {.c = 4}, 1, 0, {}, p.epilogue, c.data() + 4); },
+              Category::argument),
+      HasSubstr("C overlaps the bias"));
+}
+
+TEST(Plan, SaysHowMuchMemoryThePackedPathTakes) {
+  const auto bytes = [](index_t n, const char* algorithm) {
+    Problem p;
+    p.M = p.N = p.K = n, p.a = p.b = p.c = {n, 1};
+    return make_plan(p, {.algorithm = algorithm, .threads = 2}).workspace_bytes;
+  };
+  EXPECT_EQ(bytes(16, "packed"), 0);
+  EXPECT_GT(bytes(2048, "packed"), 100'000);
+  EXPECT_LT(bytes(2048, "packed"), 3 * 2048 * 2048 * 4);
+  EXPECT_EQ(bytes(2048, "split_k"), 4 * 2048 * 2048 * 4);  // the sums of four parts
+  EXPECT_EQ(bytes(2048, "tiled"), 0);
 }
 
 TEST(Plan, RunRefusesOtherMatricesThanPlanned) {

@@ -1,6 +1,6 @@
 // One product that is asked for again and again with other matrices of the same shape and strides:
-// what depends on these is decided once. A tiny product then costs little more than its
-// microkernel.
+// what depends on these is decided once. A tiny product of f32 or f64 then costs little more than
+// its microkernels.
 #pragma once
 
 #include "tessera/cpu/gemm.hpp"
@@ -9,6 +9,8 @@ namespace tessera::cpu {
 
 template <class Word, class Sum>
 struct MicroTile;
+template <class Source, class Word, class Sum>
+struct Kernels;
 
 /// plan(A, B, C) gives the bits of gemm() with these matrices. Any number of threads may call it at
 /// once.
@@ -25,11 +27,17 @@ class GemmPlan {
   using Sum = typename Gemm<In, Out>::Sum;
   using Micro = void (*)(const MicroTile<Sum, Sum>&);
 
+  void multiply(const In* A, const In* B, Out* C) const;
+
   Gemm<In, Out> call_;
-  // Where one microkernel after the other, straight from A and B into C, makes the whole product:
-  // for full micro-tiles of so many rows, and for the rows that are left.
+  bool swapped_ = false;      ///< call_ is C' = B' A'
+  bool packs_words_ = false;  ///< tiny, of elements that become words
+  // Tiny, and one panel: the microkernels for full micro-tiles of so many rows, and for the rows
+  // that are left.
+  bool is_plain_ = false;  ///< straight into C
   Micro full_ = nullptr, rest_ = nullptr;
   int rows_ = 0;
+  const Kernels<Sum, Sum, Sum>* kernels_ = nullptr;
 };
 
 }  // namespace tessera::cpu

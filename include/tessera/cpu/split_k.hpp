@@ -3,12 +3,19 @@
 // every number of threads; they are not those of one chain over K, which gemm() gives.
 #pragma once
 
+#include <cstddef>
+
 #include "tessera/cpu/gemm.hpp"
 
 namespace tessera::cpu {
 
 /// Elements of K in one part, for a product of this shape.
 index_t split_k_depth(index_t M, index_t N, index_t K);
+
+/// Bytes that gemm_split_k() takes for the sums of the parts; each part takes workspace_bytes() of
+/// its own besides. Pointers are not read.
+template <class In, class Out = In>
+std::size_t split_k_bytes(const Gemm<In, Out>& call);
 
 /// As gemm(). Without memory for the sums of the parts it takes longer, with the same bits.
 template <class In, class Out = In>

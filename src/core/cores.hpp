@@ -1,0 +1,21 @@
+// The cores that the threads of this process may run on. Private to src/core.
+#pragma once
+
+#include <sched.h>
+#include <unistd.h>
+
+namespace tessera {
+
+/// Those of the calling thread and of the process's first one: a program that pins each of its
+/// threads to a core of its own has not given up the others. Empty where the system does not say.
+inline cpu_set_t allowed_cores() {
+  cpu_set_t own, first;
+  CPU_ZERO(&own);
+  CPU_ZERO(&first);
+  if (sched_getaffinity(0, sizeof own, &own) != 0) CPU_ZERO(&own);
+  if (sched_getaffinity(getpid(), sizeof first, &first) != 0) CPU_ZERO(&first);
+  CPU_OR(&own, &own, &first);
+  return own;
+}
+
+}  // namespace tessera
