@@ -679,7 +679,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         Word* const panels = own_a(worker);
         kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
         const index_t deep = rows < call_.M ? kSweptTogether : part.k;
-        micro.fetch_k = caches().l1 < kLargeL1 ? kAheadInL2 : 0;
+        micro.fetch_k = caches().l1 < kLargeL1 && b_bytes() > caches().l3 ? kAheadInL2 : 0;
         for (index_t k = 0; k < part.k; k += deep, micro.b += deep * call_.b_row) {
           micro.K = std::min(deep, part.k - k);
           micro.resume = part.slab > 0 || k > 0;

@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Cores this process may use: the affinity masks of the calling thread and of the first one, cut by
-/// the cgroup's CPU quota. At least 1.
+/// Cores this process may use: the affinity masks of the calling thread and of the first one, cut
+/// by the cgroup's CPU quota. At least 1.
 int available_cores();
 
 /// The most threads that one may ask for.

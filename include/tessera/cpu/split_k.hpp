@@ -9,7 +9,8 @@
 
 namespace tessera::cpu {
 
-/// Elements of K in one part, for a product of this shape.
+/// Elements of K in one part, for a product of this shape: 512 at least, and enough for some
+/// microseconds of work.
 index_t split_k_depth(index_t M, index_t N, index_t K);
 
 /// Bytes that gemm_split_k() takes for the sums of the parts; each part takes workspace_bytes() of
