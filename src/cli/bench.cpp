@@ -253,17 +253,57 @@ void print_table(const Context& context, const BenchResults& results, const Benc
   context.flush();
 }
 
+/// Tables come size by size; what only the later ones show of the peak is said behind them.
+void print_disturbed(const Context& context, const BenchResults& results) {
+  for (const auto* first : distinct(results.rows, same_group)) {
+    if (distinct(group_of(results, *first), same_case).size() == 1) continue;
+    if (const auto where = disturbed_text(results, *first); !where.empty())
+      context.print(cat(group_text(first->on), ": ", where, "\n"));
+  }
+}
+
+/// What was asked for of kept results. The peak stays: shares are of it.
+void keep_asked(const BenchRequest& request, BenchResults& results) {
+  const auto named = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto& algorithms = request.algorithms;
+  if (!algorithms.empty())
+    std::erase_if(results.rows, [&](const BenchRow& row) {
+      return row.kind == Contestant::Kind::algorithm && !named(algorithms, row.name);
+    });
+  if (request.peers == "auto") return;
+  const auto peers = split(request.peers, ',');
+  std::erase_if(results.rows, [&](const BenchRow& row) {
+    return row.kind == Contestant::Kind::peer && !named(peers, row.name);
+  });
+  const auto listed = results.context.find("peers");
+  if (listed == results.context.end() || !listed->is_array()) return;
+  auto kept = nlohmann::ordered_json::array();
+  for (const auto& peer : *listed) {
+    if (!peer.is_object()) continue;
+    const auto name = peer.find("name");
+    if (name != peer.end() && name->is_string() && named(peers, name->get<std::string>()))
+      kept.push_back(peer);
+  }
+  *listed = std::move(kept);
+}
+
 int show_kept(const Context& context, const BenchRequest& request, Form form) {
-  const BenchResults results = read_results(request.from);
+  BenchResults results = read_results(request.from);
+  keep_asked(request, results);
   Outputs(request).write(results);
   if (form != Form::table) {
     context.print(text_in(form, results));
   } else {
-    const BenchRow* last = nullptr;
-    for (const auto& row : results.rows) {
-      if (last == nullptr || !same_case(*last, row)) print_table(context, results, row);
-      last = &row;
+    // Each as it was printed when it was measured.
+    BenchResults so_far{results.context, {}};
+    for (std::size_t i = 0; i < results.rows.size(); ++i) {
+      so_far.rows.push_back(results.rows[i]);
+      if (i + 1 == results.rows.size() || !same_case(results.rows[i], results.rows[i + 1]))
+        print_table(context, so_far, results.rows[i]);
     }
+    print_disturbed(context, results);
   }
   return judged(context, results);
 }
@@ -362,8 +402,10 @@ int keep_partial(const Context& context, const Outputs& outputs, Form form,
                                   [](const auto& row) { return !row.samples.empty(); });
   if (rows > 0) {
     outputs.write(results);
-    if (form == Form::table) print_table(context, results, results.rows.back());
-    else context.print(text_in(form, results));
+    if (form == Form::table) {
+      print_table(context, results, results.rows.back());
+      print_disturbed(context, results);
+    } else context.print(text_in(form, results));
     context.flush();
   }
   context.error(rows > 0 ? cat("interrupted; ", rows, " measured rows are kept")
@@ -389,7 +431,8 @@ int bench(const Context& context, const BenchRequest& request) {
   } catch (const Interrupted& interrupted) {
     return keep_partial(context, outputs, form, run.results(), interrupted.signal);
   }
-  if (form != Form::table) context.print(text_in(form, run.results()));
+  if (form == Form::table) print_disturbed(context, run.results());
+  else context.print(text_in(form, run.results()));
   return judged(context, run.results());
 }
 

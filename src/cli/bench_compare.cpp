@@ -51,15 +51,37 @@ Verdict verdict_of(double ratio, const Interval& interval, double threshold) {
   return Verdict::unclear;
 }
 
+/// The median speed as a multiple of the peak's beside it, whatever became of that.
+double raw_share(const BenchResults& results, const BenchRow& row) {
+  std::vector<double> out;
+  for (const auto& [turn, share] : speed_ratios(row, *others(results, row, Kind::peak).front()))
+    out.push_back(share);
+  return median(out);
+}
+
+/// A change of the time may be one of the clock. A disturbed peak cannot say that it is not, but
+/// the change stands only where even its shares show it.
+Verdict confirmed(Verdict by_time, double ratio_of_shares, double threshold) {
+  const double most = 1 + threshold;
+  const bool open = (by_time == Verdict::faster && !(ratio_of_shares > most)) ||
+                    (by_time == Verdict::slower && !(ratio_of_shares < 1 / most));
+  return open ? Verdict::unclear : by_time;
+}
+
 RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
                            const BenchResults& after, const BenchRow& now, double threshold) {
-  const bool by_share = has_peak(before, old) && has_peak(after, now);
-  RowComparison out{&old, &now, by_share, 0, {}, Verdict::unclear};
+  const bool peaks = has_peak(before, old) && has_peak(after, now);
+  const bool disturbed = peaks && (peak_disturbed(before, old) || peak_disturbed(after, now));
+  const bool by_share = peaks && !disturbed;
+  RowComparison out{&old, &now, by_share, 0, {}, Verdict::unclear, disturbed};
   const auto was = speeds(before, old, by_share), is = speeds(after, now, by_share);
   out.ratio = median(is) / median(was);
   out.interval = ratio_interval(was, is, kConfidence);
+  if (by_share) out.old_percent = 100 * median(was), out.new_percent = 100 * median(is);
   if (std::min(was.size(), is.size()) >= kFewestSamples)
     out.verdict = verdict_of(out.ratio, out.interval, threshold);
+  if (disturbed)
+    out.verdict = confirmed(out.verdict, raw_share(after, now) / raw_share(before, old), threshold);
   return out;
 }
 
@@ -67,8 +89,10 @@ std::string name_of_row(const BenchRow& row) {
   return cat(row.name, ", ", group_text(row.on), ", ", to_string(row.on.shape));
 }
 
-std::string speed_text(const BenchRow& row) {
-  return short_number(row.on.flops() / median(row.seconds()) * 1e-9);
+/// "114 (84.2 %)"; without the share where that is not compared.
+std::string speed_text(const BenchRow& row, const RowComparison& in, double percent) {
+  const std::string gflops = short_number(row.on.flops() / median(row.seconds()) * 1e-9);
+  return in.by_share ? cat(gflops, " (", short_number(percent), " %)") : gflops;
 }
 
 std::string interval_text(const Interval& interval) {
@@ -76,13 +100,16 @@ std::string interval_text(const Interval& interval) {
 }
 
 std::vector<std::string> cells_of(const RowComparison& each) {
-  return {name_of_row(*each.before),    speed_text(*each.before),
-          speed_text(*each.after),      fmt::format("{:.3f}", each.ratio),
-          interval_text(each.interval), each.by_share ? "share of peak" : "time",
+  return {name_of_row(*each.before),
+          speed_text(*each.before, each, each.old_percent),
+          speed_text(*each.after, each, each.new_percent),
+          fmt::format("{:.3f}", each.ratio),
+          interval_text(each.interval),
+          each.by_share ? "share of peak" : "time",
           to_string(each.verdict)};
 }
-constexpr std::array kHeads = {"",   "old GFLOP/s", "new GFLOP/s", "ratio", "95 % interval",
-                               "by", "verdict"};
+constexpr std::array kHeads = {"GFLOP/s (share of peak)", "old", "new",    "ratio",
+                               "95 % interval",           "by",  "verdict"};
 
 /// "3 SAME, 1 SLOWER; a ratio above 1 is faster, ..."
 std::string summary_of(const ComparedResults& compared) {
@@ -96,12 +123,36 @@ std::string summary_of(const ComparedResults& compared) {
   return cat(out, fmt::format("; threshold {:g} %", 100 * compared.threshold));
 }
 
+/// What a reader of the table must know besides, a line each.
+std::vector<std::string> notes_of(const ComparedResults& compared) {
+  constexpr std::size_t most_names = 2;
+  std::vector<std::string> out;
+  const auto disturbed =
+      std::count_if(compared.comparisons.begin(), compared.comparisons.end(),
+                    [](const RowComparison& each) { return each.peak_disturbed; });
+  if (disturbed > 0)
+    out.push_back(cat("by time because ", kPeakDisturbed, ": ", disturbed,
+                      disturbed == 1 ? " row" : " rows",
+                      "; a change counts there only where the shares change that way too"));
+  const auto& rows = compared.left_out;
+  if (rows.empty()) return out;
+  const std::size_t named = std::min(rows.size(), most_names);
+  std::string text = cat("not compared: ", rows.size(), rows.size() == 1 ? " row (" : " rows (");
+  for (std::size_t i = 0; i < named; ++i) text += cat(i == 0 ? "" : "; ", rows[i]);
+  out.push_back(text + (named < rows.size() ? "; ...)" : ")"));
+  return out;
+}
+
 ordered_json about(const BenchResults& results) {
   ordered_json out = json_object();
   for (const char* key : {"date", "commit", "compiler", "flags", "cpu_model", "num_cpus"}) {
     if (results.context.contains(key)) out[key] = results.context[key];
   }
   return out;
+}
+
+ordered_json percent_or_null(const RowComparison& each, double percent) {
+  return each.by_share ? ordered_json(percent) : ordered_json(nullptr);
 }
 
 }  // namespace
@@ -116,6 +167,7 @@ ComparedResults compare_results(const BenchResults& before, const BenchResults& 
   const auto leave_out = [&out](const BenchRow& row, const std::string& why) {
     out.left_out.push_back(cat(name_of_row(row), ": ", why));
   };
+  std::ptrdiff_t broken = 0;
   for (const auto& old : before.rows) {
     if (old.kind == Kind::peak) continue;
     const BenchRow* now = find_row(after, old);
@@ -123,8 +175,11 @@ ComparedResults compare_results(const BenchResults& before, const BenchResults& 
     else if (!measured(old) && measured(*now)) leave_out(old, cat("was ", to_string(old.status)));
     else if (measured(old) && !measured(*now)) {
       leave_out(old, cat("is ", to_string(now->status)));
-      out.broke |= old.kind == Kind::algorithm &&
-                   (now->status == RowStatus::refused || now->status == RowStatus::failed);
+      if (old.kind == Kind::algorithm &&
+          (now->status == RowStatus::refused || now->status == RowStatus::failed)) {
+        std::rotate(out.left_out.begin() + broken++, out.left_out.end() - 1, out.left_out.end());
+        out.broke = true;
+      }
     } else if (measured(old))
       out.comparisons.push_back(compare_rows(before, old, after, *now, threshold));
   }
@@ -159,7 +214,7 @@ std::string comparison_table(const ComparedResults& compared) {
   Table table(columns);
   for (const auto& each : compared.comparisons) table.add(cells_of(each));
   std::string out = table.text() + "\n" + summary_of(compared) + "\n";
-  for (const auto& each : compared.left_out) out += "not compared: " + each + "\n";
+  for (const auto& note : notes_of(compared)) out += note + "\n";
   return out;
 }
 
@@ -172,7 +227,7 @@ std::string comparison_markdown(const ComparedResults& compared) {
   std::string out = line(kHeads) + "|---|--:|--:|--:|--:|---|---|\n";
   for (const auto& each : compared.comparisons) out += line(cells_of(each));
   out += "\n" + summary_of(compared) + "\n";
-  for (const auto& each : compared.left_out) out += "- not compared: " + each + "\n";
+  for (const auto& note : notes_of(compared)) out += "- " + note + "\n";
   return out;
 }
 
@@ -193,6 +248,9 @@ std::string comparison_json(const ComparedResults& compared) {
                                   {"idle_seconds", on.readiness.idle_seconds},
                                   {"first_call", on.readiness.first_call},
                                   {"by", each.by_share ? "share of peak" : "time"},
+                                  {"peak_disturbed", each.peak_disturbed},
+                                  {"old_percent_of_peak", percent_or_null(each, each.old_percent)},
+                                  {"new_percent_of_peak", percent_or_null(each, each.new_percent)},
                                   {"old_seconds", median(each.before->seconds())},
                                   {"new_seconds", median(each.after->seconds())},
                                   {"old_samples", each.before->samples.size()},

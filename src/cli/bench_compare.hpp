@@ -1,7 +1,7 @@
 // Two kept results side by side: is a contestant as fast as it was? Nothing is measured. What is
-// compared is the share of the peak, turn by turn, where both files have it (a machine that clocks
-// lower today changes both alike), else the time; and a verdict is given only where the samples
-// carry it.
+// compared is the share of the peak, turn by turn, where both files have it undisturbed (a machine
+// that clocks lower today changes both alike), else the time; and a verdict is given only where the
+// samples carry it.
 #pragma once
 
 #include <string>
@@ -28,13 +28,16 @@ struct RowComparison {
   double ratio = 0;       ///< the new median speed as a multiple of the old one
   Interval interval;      ///< of the ratio, with a confidence of 95 %
   Verdict verdict = Verdict::unclear;
+  bool peak_disturbed = false;              ///< on either side, where both have it
+  double old_percent = 0, new_percent = 0;  ///< of the peak, where compared by share
 };
 
 struct ComparedResults {
   const BenchResults *before = nullptr, *after = nullptr;
   double threshold = 0;  ///< 0.02: two percent
   std::vector<RowComparison> comparisons;
-  /// Rows that have a verified result in one of the files only, and why.
+  /// Rows that have a verified result in one of the files only, and why; first those that count
+  /// for `broke`.
   std::vector<std::string> left_out;
   /// Is an algorithm among them whose result was verified in the old file, and is wrong or failed
   /// in the new?

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "suggest.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
@@ -17,22 +18,36 @@ using Kind = Contestant::Kind;
 /// Above this share of its median the peak's median distance from it is no noise.
 constexpr double kMostPeakSpread = 0.05;
 
+/// Below this share of the run's best size the peak of a size is not the machine's: one core lost
+/// of up to six is below it. Clocks that hold stay above (all but one of the peaks without much
+/// spread in bench/results/suites-zen4); a clock that falls further cannot be told from a lost
+/// core.
+constexpr double kLeastPeak = 0.85;
+
 Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double factor = 1) {
   std::vector<double> values;
   for (const auto& [turn, value] : by_turn) values.push_back(value * factor);
   return summarize(values);
 }
 
-/// Multiplications and additions a second in the peak's fastest turn of the row's group.
-double best_peak_rate(const BenchResults& results, const BenchRow& row) {
+/// Multiplications and additions a second of the row's peak at the size where it is fastest, by
+/// that time of its turns: `min` is its fastest turn.
+double best_peak_rate(const BenchResults& results, const BenchRow& row, double Summary::*time) {
   double out = 0;
   for (const auto& each : results.rows) {
     if (each.kind != Kind::peak || !measured(each) || !same_group(each, row) ||
         each.units != row.units)
       continue;
-    out = std::max(out, each.on.flops() / summarize(each.seconds()).min);
+    out = std::max(out, each.on.flops() / (summarize(each.seconds()).*time));
   }
   return out;
+}
+
+/// Is this peak far below that of other sizes of the run? A device's is computed from the clock it
+/// has at that moment.
+bool fell_behind(const BenchResults& results, const BenchRow& peak) {
+  return peak.on.device.empty() && peak.on.flops() / median(peak.seconds()) <
+                                       kLeastPeak * best_peak_rate(results, peak, &Summary::median);
 }
 
 }  // namespace
@@ -59,7 +74,7 @@ std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const Benc
 
 std::vector<std::pair<int, double>> peak_shares(const BenchResults& results, const BenchRow& row) {
   std::vector<std::pair<int, double>> out;
-  const double best = best_peak_rate(results, row);
+  const double best = best_peak_rate(results, row, &Summary::min);
   for (const auto* peak : others(results, row, Kind::peak)) {
     out = speed_ratios(row, *peak);
     for (auto& [turn, share] : out) {
@@ -70,13 +85,15 @@ std::vector<std::pair<int, double>> peak_shares(const BenchResults& results, con
       share = row.on.flops() / at->seconds / best;
     }
   }
+  if (summary_of(out).median > 1) return {};
+  for (auto& [turn, share] : out) share = std::min(share, 1.0);
   return out;
 }
 
 bool peak_disturbed(const BenchResults& results, const BenchRow& row) {
   for (const auto* peak : others(results, row, Kind::peak)) {
     const Summary seconds = summarize(peak->seconds());
-    if (seconds.mad > kMostPeakSpread * seconds.median) return true;
+    if (seconds.mad > kMostPeakSpread * seconds.median || fell_behind(results, *peak)) return true;
     for (const auto& each : results.rows) {
       if (each.kind != Kind::peak && measured(each) && same_case(each, row) &&
           each.units == row.units && summary_of(speed_ratios(each, *peak)).median > 1)
@@ -139,6 +156,24 @@ std::string short_number(double value) {
   return size >= 100  ? fmt::format("{:.0f}", value)
          : size >= 10 ? fmt::format("{:.1f}", value)
                       : fmt::format("{:#.3g}", value);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-6) return short_number(seconds * 1e9) + " ns";
+  if (seconds < 1e-3) return short_number(seconds * 1e6) + " us";
+  if (seconds < 1) return short_number(seconds * 1e3) + " ms";
+  return short_number(seconds) + " s";
+}
+
+std::string disturbed_text(const BenchResults& results, const BenchRow& like) {
+  std::vector<std::string> shapes;
+  for (const auto* each : distinct(results.rows, same_case)) {
+    if (same_group(*each, like) && peak_disturbed(results, *each))
+      shapes.push_back(to_string(each->on.shape));
+  }
+  return shapes.empty()
+             ? ""
+             : cat("At ", join(shapes), " ", kPeakDisturbed, ": shares of it are uncertain there.");
 }
 
 std::string context_text(const BenchResults& results, const char* key) {

@@ -58,7 +58,7 @@ struct BenchResults {
 struct Figures {
   Summary seconds;                                     ///< of one call
   double gflops = 0;                                   ///< at the median
-  Summary percent_of_peak;                             ///< NaN where the peak was not measured
+  Summary percent_of_peak;                             ///< NaN where there is no share
   bool peak_disturbed = false;                         ///< shares of this case are uncertain
   std::vector<std::pair<std::string, double>> ratios;  ///< speed as a multiple of each peer's
 };
@@ -77,12 +77,17 @@ std::vector<BenchRow> group_of(const BenchResults& results, const BenchRow& row)
 std::vector<std::pair<int, double>> speed_ratios(const BenchRow& row, const BenchRow& other);
 /// What the row's speed is of the peak's, 1 for the peak itself, in every turn that both took.
 /// Where that is above 1 the peak was disturbed in that turn, and the fastest turn of the peak of
-/// these types and threads, at any size, takes its place. Empty where the peak was not measured.
+/// these types and threads, at any size, takes its place. Empty where the peak was not measured,
+/// and where the median would still be above 1: the peak was disturbed throughout.
 std::vector<std::pair<int, double>> peak_shares(const BenchResults& results, const BenchRow& row);
-/// True where the peak's spread in the row's case is above 5 %, or where a product there would be
+/// True where the peak's spread in the row's case is above 5 %, where it is below 85 % of the best
+/// that a size of this run has with these types and threads, or where a product there would be
 /// faster than the peak beside it, by the medians.
 bool peak_disturbed(const BenchResults& results, const BenchRow& row);
 inline constexpr const char* kPeakDisturbed = "the peak was disturbed";
+/// "At 64, 128 the peak was disturbed: ...": the cases of the row's group; empty where there is
+/// none.
+std::string disturbed_text(const BenchResults& results, const BenchRow& like);
 /// The measured rows of the same case and of this kind; of peaks, that of the row's units.
 std::vector<const BenchRow*> others(const BenchResults& results, const BenchRow& row,
                                     Contestant::Kind kind);
@@ -106,6 +111,8 @@ std::vector<const BenchRow*> distinct(const std::vector<BenchRow>& rows, Same&& 
 std::string shown_name(const BenchRow& row);
 /// Three significant digits: 0.512, 5.12, 51.2, 512, 5120; "-" for what is no number.
 std::string short_number(double value);
+/// "512 ns", "5.12 us", "51.2 ms"
+std::string time_text(double seconds);
 /// What the results' context says under a key, where that is text.
 std::string context_text(const BenchResults& results, const char* key);
 /// "AMD EPYC, 2 processors; GCC 12.2.0, release; 2026-11-21": what a caption needs.

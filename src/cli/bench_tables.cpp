@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "bench_report.hpp"
+#include "options.hpp"
 #include "suggest.hpp"
 #include "table.hpp"
 #include "tessera/core/text.hpp"
@@ -15,13 +17,6 @@ namespace {
 
 using Kind = Contestant::Kind;
 
-std::string time_text(double seconds) {
-  if (seconds < 1e-6) return short_number(seconds * 1e9) + " ns";
-  if (seconds < 1e-3) return short_number(seconds * 1e6) + " us";
-  if (seconds < 1) return short_number(seconds * 1e3) + " ms";
-  return short_number(seconds) + " s";
-}
-
 /// Two decimals; three where two would show what is slower as 1.00.
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio)) return "-";
@@ -30,10 +25,12 @@ std::string ratio_text(double ratio) {
                                      : fmt::format("{:.2f}", ratio);
 }
 
-/// "34.8 %", or nothing where the peak was not measured.
-std::string share_text(const Figures& found) {
+/// "34.8 %", "-" where the peak was disturbed too much for one, or nothing where it was not
+/// measured.
+std::string share_text(const BenchRow& row, const Figures& found) {
   const double percent = found.percent_of_peak.median;
-  return std::isfinite(percent) ? short_number(percent) + " %" : "";
+  if (row.kind == Kind::peak) return "";
+  return std::isfinite(percent) ? short_number(percent) + " %" : found.peak_disturbed ? "-" : "";
 }
 
 std::string spread_text(const Summary& seconds) {
@@ -80,17 +77,6 @@ const BenchRow* row_at(const std::vector<BenchRow>& rows, const BenchRow& contes
   return nullptr;
 }
 
-/// Where shares of the peak are not to be trusted, in one line; empty where they are.
-std::string disturbed_line(const BenchResults& results, const std::vector<const BenchRow*>& cases) {
-  std::vector<std::string> shapes;
-  for (const auto* each : cases) {
-    if (peak_disturbed(results, *each)) shapes.push_back(to_string(each->on.shape));
-  }
-  return shapes.empty() ? ""
-                        : cat("At ", join(shapes), " ", kPeakDisturbed,
-                              ": shares of it are uncertain there.\n\n");
-}
-
 /// Contestants down, sizes across: GFLOP/s and the share of the peak.
 std::string speed_table(const BenchResults& results, const std::vector<BenchRow>& group,
                         const std::vector<const BenchRow*>& cases) {
@@ -106,7 +92,7 @@ std::string speed_table(const BenchResults& results, const std::vector<BenchRow>
       else {
         const Figures found = figures(results, *row);
         cells.push_back(short_number(found.gflops));
-        if (const std::string share = share_text(found); !share.empty())
+        if (const std::string share = share_text(*row, found); !share.empty())
           cells.back() += cat(" (", share, ")");
       }
     }
@@ -157,12 +143,110 @@ std::string detail_table(const BenchResults& results, const std::vector<BenchRow
       const Figures found = figures(results, row);
       const bool peak = row.kind == Kind::peak;
       cells.insert(cells.end(), {time_text(found.seconds.median), spread_text(found.seconds),
-                                 short_number(found.gflops), share_text(found)});
+                                 short_number(found.gflops), share_text(row, found)});
       for (const auto& peer : peers)
         cells.push_back(peak || peer == row.name ? "" : ratio_text(ratio_to(found, peer)));
       cells.push_back(peak ? "" : short_number(row.max_error_ratio));
     }
     out += markdown_line(cells);
+  }
+  return out;
+}
+
+/// What a terminal shows without wrapping.
+constexpr std::size_t kMostColumns = 120;
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t out = 0;
+  for (const auto& line : split(text, '\n')) out = std::max(out, line.size());
+  return out;
+}
+
+std::vector<std::string> ratio_cells(const BenchRow& row, const Figures& found,
+                                     std::span<const std::string> peers) {
+  std::vector<std::string> out;
+  for (const auto& peer : peers)
+    out.push_back(peer == row.name ? "" : ratio_text(ratio_to(found, peer)));
+  return out;
+}
+
+void add_ratio_columns(std::vector<Table::Column>& columns, std::span<const std::string> peers) {
+  for (const auto& peer : peers) columns.push_back({"x " + peer, Align::right});
+}
+
+/// A line for each row of a case, with a column for each of the peers.
+std::string figures_table(const BenchResults& results, const std::vector<BenchRow>& rows,
+                          std::span<const std::string> peers) {
+  std::vector<Table::Column> columns = {{"", Align::left},
+                                        {"time", Align::right},
+                                        {"spread", Align::right},
+                                        {"GFLOP/s", Align::right},
+                                        {"% of peak", Align::right}};
+  add_ratio_columns(columns, peers);
+  columns.push_back({"error/bound", Align::right});
+  columns.push_back({"remark", Align::left});
+  Table table(columns);
+  for (const auto& row : rows) {
+    std::vector<std::string> cells = {shown_name(row)};
+    if (measured(row)) {
+      const Figures found = figures(results, row);
+      cells.insert(cells.end(), {time_text(found.seconds.median), spread_text(found.seconds),
+                                 short_number(found.gflops)});
+      if (row.kind != Kind::peak) {
+        cells.push_back(short_number(found.percent_of_peak.median));
+        const auto ratios = ratio_cells(row, found, peers);
+        cells.insert(cells.end(), ratios.begin(), ratios.end());
+        cells.push_back(short_number(row.max_error_ratio));
+      }
+      cells.resize(columns.size());
+      cells.back() = row.kind == Kind::peak ? remark_of(row, found) : row.message;
+    } else {
+      cells.resize(columns.size());
+      cells.back() = to_string(row.status);
+    }
+    table.add(cells);
+  }
+  return table.text();
+}
+
+/// The columns of peers alone, in as many tables as it takes.
+std::string ratio_tables(const BenchResults& results, const std::vector<BenchRow>& rows,
+                         std::span<const std::string> peers) {
+  std::string out;
+  while (!peers.empty()) {
+    const auto text = [&](std::size_t count) {
+      std::vector<Table::Column> columns = {{"times the speed of", Align::left}};
+      add_ratio_columns(columns, peers.first(count));
+      Table table(columns);
+      for (const auto& row : rows) {
+        if (!measured(row) || row.kind == Kind::peak) continue;
+        auto cells = ratio_cells(row, figures(results, row), peers.first(count));
+        cells.insert(cells.begin(), row.name);
+        table.add(cells);
+      }
+      return table.text();
+    };
+    std::size_t count = peers.size();
+    while (count > 1 && widest_line(text(count)) > kMostColumns) --count;
+    out += "\n" + text(count);
+    peers = peers.subspan(count);
+  }
+  return out;
+}
+
+/// Why rows have no figures, each reason once: "xsmm: unsupported: ...".
+std::string reasons(const std::vector<BenchRow>& rows) {
+  const auto same = [](const BenchRow& a, const BenchRow& b) {
+    return a.status == b.status && a.message == b.message;
+  };
+  std::string out;
+  for (const auto* first : distinct(rows, same)) {
+    if (measured(*first)) continue;
+    std::vector<std::string> names;
+    for (const auto& row : rows) {
+      if (same(row, *first)) names.push_back(row.name);
+    }
+    out += cat(join(names), ": ", to_string(first->status), ": ", first->message, "\n");
   }
   return out;
 }
@@ -233,7 +317,7 @@ std::string to_markdown(const BenchResults& results) {
       out += "\n\n" + speed_table(results, group, cases) + "\n";
       if (!peer_names(group).empty()) out += best_table(results, group, cases) + "\n";
     }
-    out += disturbed_line(results, cases);
+    if (const auto where = disturbed_text(results, *first); !where.empty()) out += where + "\n\n";
   }
   if (results.context.contains("interrupted"))
     out += "Interrupted: not everything that was asked for was measured.\n\n";
@@ -249,37 +333,15 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of) {
   for (const auto& row : results.rows) {
     if (same_case(row, of)) rows.push_back(row);
   }
-  const auto peers = peer_names(rows);
-  std::vector<Table::Column> columns = {{"", Align::left},
-                                        {"time", Align::right},
-                                        {"spread", Align::right},
-                                        {"GFLOP/s", Align::right},
-                                        {"% of peak", Align::right}};
-  for (const auto& peer : peers) columns.push_back({"x " + peer, Align::right});
-  columns.push_back({"error/bound", Align::right});
-  columns.push_back({"remark", Align::left});
-  Table table(columns);
-  for (const auto& row : rows) {
-    std::vector<std::string> cells(columns.size());
-    cells[0] = shown_name(row);
-    if (!measured(row)) cells.back() = cat(to_string(row.status), ": ", row.message);
-    else {
-      const Figures found = figures(results, row);
-      cells[1] = time_text(found.seconds.median);
-      cells[2] = spread_text(found.seconds);
-      cells[3] = short_number(found.gflops);
-      cells.back() = row.kind == Kind::peak ? remark_of(row, found) : row.message;
-      if (row.kind != Kind::peak) {
-        cells[4] = short_number(found.percent_of_peak.median);
-        for (std::size_t i = 0; i < peers.size(); ++i) {
-          if (peers[i] != row.name) cells[5 + i] = ratio_text(ratio_to(found, peers[i]));
-        }
-        cells[5 + peers.size()] = short_number(row.max_error_ratio);
-      }
-    }
-    table.add(cells);
+  std::vector<std::string> peers;  // that there is a ratio to
+  for (const auto* row : others(results, of, Kind::peer)) peers.push_back(row->name);
+  const std::string why = reasons(rows);
+  std::string text = figures_table(results, rows, peers), more;
+  if (widest_line(text) > kMostColumns) {
+    text = figures_table(results, rows, {});
+    more = ratio_tables(results, rows, peers);
   }
-  return {cat(group_text(of.on), ", ", full_text(of.on.shape)), table.text()};
+  return {cat(group_text(of.on), ", ", full_text(of.on.shape)), text + why + more};
 }
 
 }  // namespace tessera::cli

@@ -16,7 +16,10 @@ namespace tessera::cli {
 namespace {
 
 constexpr double kWidth = 900;
-constexpr double kLeft = 74, kRight = 190, kTop = 46, kBottom = 58;  // around the field of lines
+constexpr double kLeft = 74, kRight = 190, kBottom = 58;  // around the field of lines
+constexpr double kTitle = 24, kKeyLine = 22, kNoteLine = 16, kUnderHead = 22;
+constexpr double kCharacter = 6.6;  // of ordinary text, about
+constexpr std::size_t kNoteLength = 150;
 constexpr double kFieldHeight = 400;
 constexpr double kLabelGap = 15;   // between the names at the lines' ends
 constexpr double kTiltedGap = 16;  // between the names of cells
@@ -62,6 +65,26 @@ std::string shades(std::array<int, 3> from, std::array<int, 3> to, const char* p
   return out;
 }
 
+struct PeerHue {
+  const char *on_white, *on_black;
+};
+/// Curves of peers cross: each has a hue, none of them the steps' blue.
+constexpr std::array<PeerHue, kShades> kPeerHues = {{{"#d95f02", "#ff9f43"},
+                                                     {"#2e8b3d", "#63c174"},
+                                                     {"#c2185b", "#ff6b97"},
+                                                     {"#8a6d00", "#c9b037"},
+                                                     {"#00897b", "#4fd1c5"},
+                                                     {"#6d4c41", "#c39b8b"},
+                                                     {"#e0a100", "#ffd34d"},
+                                                     {"#9c4dcc", "#d7a6f5"}}};
+
+std::string peer_hues(const char* PeerHue::*color) {
+  std::string out;
+  for (std::size_t i = 0; i < kShades; ++i)
+    out += fmt::format(".peer{0}{{stroke:{1};fill:{1}}}\n", i, kPeerHues[i].*color);
+  return out;
+}
+
 std::string style() {
   std::string out =
       "<style>\n"
@@ -77,19 +100,17 @@ std::string style() {
       ".whisker{stroke:#24292f;stroke-width:1.4}\n"
       ".limit{stroke:#6e7781;fill:#6e7781}\n.hollow{fill:none "
       "!important;stroke-width:1.4}\n.thin{stroke-width:1.1}\n";
-  out += shades({110, 168, 240}, {10, 48, 140}, "step") +
-         shades({232, 132, 40}, {168, 52, 20}, "peer");
+  out += shades({110, 168, 240}, {10, 48, 140}, "step") + peer_hues(&PeerHue::on_white);
   out +=
       "@media (prefers-color-scheme: dark){\n"
       "text{fill:#e6edf3}\n.page{fill:#0d1117}\n.small,.tick{fill:#9da7b3}\n"
       ".grid{stroke:#262c36}\n.axis{stroke:#6e7681}\n.whisker{stroke:#e6edf3}\n"
       ".limit{stroke:#9da7b3;fill:#9da7b3}\n.halo{stroke:#0d1117}\n";
-  out += shades({56, 100, 170}, {165, 210, 255}, "step") +
-         shades({200, 110, 50}, {255, 190, 120}, "peer");
+  out += shades({56, 100, 170}, {165, 210, 255}, "step") + peer_hues(&PeerHue::on_black);
   return out + "}\n</style>\n";
 }
 
-/// "step3", spread over all shades whatever the number of series.
+/// "step3", the steps spread over all shades whatever their number; "peer3", one after the other.
 class Shade {
  public:
   template <class Items>
@@ -99,8 +120,9 @@ class Shade {
   std::string next(PlotRole role) {
     const std::size_t at = used_[role]++, count = counts_[role];
     if (role == PlotRole::limit) return "limit";
+    if (role == PlotRole::peer) return fmt::format("peer{}", at % kShades);
     const std::size_t shade = count < 2 ? kShades - 1 : at * (kShades - 1) / (count - 1);
-    return fmt::format("{}{}", role == PlotRole::step ? "step" : "peer", shade);
+    return fmt::format("step{}", shade);
   }
   /// So many of this role have had their shade.
   std::size_t used(PlotRole role) { return used_[role]; }
@@ -108,6 +130,81 @@ class Shade {
  private:
   std::map<PlotRole, std::size_t> counts_, used_;
 };
+
+/// Notes in lines that fit.
+std::vector<std::string> wrapped(const std::vector<std::string>& notes) {
+  std::vector<std::string> out;
+  for (std::string rest : notes) {
+    while (rest.size() > kNoteLength) {
+      const std::size_t blank = rest.rfind(' ', kNoteLength);
+      if (blank == std::string::npos || blank == 0) break;
+      out.push_back(rest.substr(0, blank));
+      rest.erase(0, blank + 1);
+    }
+    out.push_back(rest);
+  }
+  return out;
+}
+
+/// The roles that a plot shows and says something of.
+template <class Items>
+std::vector<PlotRole> shown_roles(const Items& items, const PlotKey& key) {
+  std::vector<PlotRole> out;
+  for (const PlotRole role : {PlotRole::step, PlotRole::peer, PlotRole::limit}) {
+    const bool there = std::any_of(items.begin(), items.end(),
+                                   [role](const auto& each) { return each.role == role; });
+    if (there && !key[static_cast<std::size_t>(role)].empty()) out.push_back(role);
+  }
+  return out;
+}
+
+/// A patch of the role's colours: as many as its series may have.
+std::string swatch(double x, double y, PlotRole role, bool one_hue) {
+  std::vector<std::string> classes = {"limit"};
+  if (role == PlotRole::step) classes = {"step0", "step3", "step7"};
+  if (role == PlotRole::peer) classes = {"peer0", "peer1", "peer2"};
+  if (one_hue && role == PlotRole::peer) classes.resize(1);
+  std::string out;
+  const double width = 21.0 / static_cast<double>(classes.size());
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"9\" class=\"bar {}\"/>\n",
+                       px(x + static_cast<double>(i) * width), px(y), px(width), classes[i]);
+  return out;
+}
+
+struct Head {
+  std::string drawn;
+  double height = 0;  ///< the field begins there
+};
+
+/// The title, what the colours mean, the notes.
+template <class Items>
+Head head_of(const std::string& title, const Items& items, const PlotKey& key, bool one_hue,
+             const std::vector<std::string>& notes, double top) {
+  Head out{text_at(20, top + kTitle, "title", title), kTitle};
+  if (const auto roles = shown_roles(items, key); !roles.empty()) {
+    out.height += kKeyLine;
+    double x = 20;
+    for (const PlotRole role : roles) {
+      const std::string& name = key[static_cast<std::size_t>(role)];
+      out.drawn += swatch(x, top + out.height - 9, role, one_hue);
+      out.drawn += text_at(x + 27, top + out.height, "small", name);
+      x += 27 + kCharacter * static_cast<double>(name.size()) + 18;
+    }
+  }
+  for (const auto& note : wrapped(notes)) {
+    out.height += kNoteLine;
+    out.drawn += text_at(20, top + out.height, "small", note);
+  }
+  out.height += kUnderHead;
+  return out;
+}
+Head head_of(const LinePlot& plot, double top) {
+  return head_of(plot.title, plot.series, plot.key, false, plot.notes, top);
+}
+Head head_of(const BarPlot& plot, double top) {
+  return head_of(plot.title, plot.bars, plot.key, true, plot.notes, top);
+}
 
 struct Axis {
   double low = 0, high = 1;  ///< values at the ends
@@ -293,16 +390,20 @@ std::string curve(const LinePlot& plot, const PlotSeries& series, const Look& lo
                      is_hollow(look) ? " thin" : "", marks);
 }
 
-/// Names at the right ends, each with a thin line to its curve; but none to a curve that ends
-/// earlier, which would look as if it went on. Points over cells have their names from the top.
+/// Names at the right ends, each with a thin line to its curve. A curve that ends earlier has its
+/// name below them and no line to it, which would look as if it went on. Points over cells have
+/// their names from the top.
 std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, const Axis& x,
                        const Axis& y) {
   std::vector<double> wanted;
   double last = 0;
+  for (const auto& series : plot.series) last = std::max(last, x.at(series.points.back().x));
   for (const auto& series : plot.series) {
-    wanted.push_back(plot.cells.empty() ? y.at(series.points.back().y)
-                                        : y.to + static_cast<double>(wanted.size()));
-    last = std::max(last, x.at(series.points.back().x));
+    const auto number = static_cast<double>(wanted.size());
+    const bool ends = x.at(series.points.back().x) < last;
+    wanted.push_back(!plot.cells.empty() ? y.to + number
+                     : ends              ? y.from + number
+                                         : y.at(series.points.back().y));
   }
   const auto at = spread_labels(wanted, y.to, y.from);
   std::string out;
@@ -339,8 +440,8 @@ std::string drawn(const LinePlot& plot, double top) {
       for (double value : {point.low, point.y, point.high}) ys.add(value);
     }
   }
-  std::string out = text_at(20, top + 24, "title", plot.title);
-  const double field = top + kTop;
+  auto [out, height] = head_of(plot, top);
+  const double field = top + height;
   if (ys.high == 0) return out + text_at(kLeft, field + 20, "small", "no verified result");
   const Axis x = plot.cells.empty() ? size_axis(plot, xs) : cell_axis(plot);
   const Axis y = speed_axis(ys, field);
@@ -369,15 +470,24 @@ std::string drawn(const LinePlot& plot, double top) {
 }
 
 double height_of(const LinePlot& plot) {
-  return kTop + kFieldHeight + kBottom + names_height(plot);
+  return head_of(plot, 0).height + kFieldHeight + kBottom + names_height(plot);
 }
 double height_of(const BarPlot& plot) {
-  return kTop + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap) + kBottom;
+  return head_of(plot, 0).height + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap) +
+         kBottom;
+}
+
+/// Where the text behind a bar begins: beyond the limit where it would lie on it.
+double text_after(const BarPlot& plot, const PlotBar& bar, const Axis& x) {
+  const double begin = std::max(x.at(bar.value), x.at(bar.high)) + 7;
+  const double end = begin + kCharacter * static_cast<double>(bar.text.size()) + 4;
+  const double limit = x.at(plot.limit);
+  return plot.limit > 0 && begin < limit + 7 && end > limit ? limit + 7 : begin;
 }
 
 std::string drawn(const BarPlot& plot, double top) {
-  std::string out = text_at(20, top + 24, "title", plot.title);
-  const double field = top + kTop;
+  auto [out, height] = head_of(plot, top);
+  const double field = top + height;
   if (plot.bars.empty()) return out + text_at(kLeft, field + 20, "small", "no verified result");
   const double bottom = field + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap);
   double high = plot.limit;
@@ -387,20 +497,23 @@ std::string drawn(const BarPlot& plot, double top) {
     out += line_from(x.at(tick), field - 4, x.at(tick), bottom, "grid");
     out += text_at(x.at(tick), bottom + 16, "tick middle", tick_text(tick));
   }
-  out += line_from(x.at(plot.limit), field - 4, x.at(plot.limit), bottom, "limit dotted");
-  out += text_at(x.at(plot.limit), field - 9, "small middle", plot.limit_name);
+  if (plot.limit > 0) {
+    out += line_from(x.at(plot.limit), field - 4, x.at(plot.limit), bottom, "limit dotted");
+    out += text_at(x.at(plot.limit), field - 9, "small middle", plot.limit_name);
+  }
   Shade shade(plot.bars);
   double y = field + kBarGap / 2;
   for (const auto& bar : plot.bars) {
     const double end = x.at(bar.value), middle = y + kBarHeight / 2;
     out += text_at(kBarLeft - 8, middle + 4, "right", bar.name);
-    out += fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\" class=\"bar {}\"/>\n",
-        px(kBarLeft), px(y), px(std::max(1.0, end - kBarLeft)), px(kBarHeight),
-        shade.next(bar.role));
+    const std::string color = bar.role == PlotRole::peer ? "peer0" : shade.next(bar.role);
+    if (bar.value > 0)
+      out += fmt::format(
+          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\" class=\"bar {}\"/>\n",
+          px(kBarLeft), px(y), px(std::max(1.0, end - kBarLeft)), px(kBarHeight), color);
     if (bar.high > bar.low)
       out += line_from(x.at(bar.low), middle, x.at(bar.high), middle, "whisker");
-    out += text_at(std::max(end, x.at(bar.high)) + 7, middle + 4, "halo", bar.text);
+    out += text_at(text_after(plot, bar, x), middle + 4, "halo", bar.text);
     y += kBarHeight + kBarGap;
   }
   out += line_from(kBarLeft, field - 4, kBarLeft, bottom, "axis");

@@ -4,14 +4,17 @@
 // finite.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
 namespace tessera::cli {
 
-/// How a curve or bar is drawn: steps of the ladder share one hue that darkens, peers are dashed in
-/// another, the limit is grey.
+/// How a curve or bar is drawn: steps of the ladder share one hue that darkens, peers are dashed,
+/// each curve in a hue of its own and all bars in one, the limit is grey.
 enum class PlotRole { step, peer, limit };
+/// What the colours mean, role by role; "" says nothing of it.
+using PlotKey = std::array<std::string, 3>;
 
 struct PlotPoint {
   double x = 0, y = 0, low = 0, high = 0;  ///< low <= y <= high: the spread
@@ -29,19 +32,23 @@ struct LinePlot {
   /// Where there is no size to draw over: names side by side. x is a number among them, from 0, and
   /// nothing joins the points.
   std::vector<std::string> cells = {};
+  PlotKey key = {};
+  std::vector<std::string> notes = {};  ///< lines of small print under the title
 };
 
 struct PlotBar {
   std::string name, text;  ///< text stands behind the bar
   PlotRole role = PlotRole::step;
-  double value = 0, low = 0, high = 0;
+  double value = 0, low = 0, high = 0;  ///< a value of 0: no bar, only the text
 };
 
 struct BarPlot {
   std::string title, x_label;
-  double limit = 100;  ///< a rule with a name is drawn there
+  double limit = 100;  ///< a rule with a name is drawn there; 0: none
   std::string limit_name;
   std::vector<PlotBar> bars;
+  PlotKey key = {};
+  std::vector<std::string> notes = {};
 };
 
 /// One document, the plots one below the other; `caption` is a line of small print at the bottom.

@@ -389,6 +389,37 @@ TEST(Bench, TheDocumentShowsTheNewestKeptResults) {
       cat("TESSERA=", TESSERA_COMMAND, " ", (root / "scripts/benchmark_table").string(),
           " --check 2> ", scratch / "err");
   EXPECT_EQ(std::system(command.c_str()), 0) << content_of(scratch / "err");
+  // What is said of the tables' age is true of these tables.
+  const std::string page = content_of((root / "docs/benchmarks.md").string());
+  const std::string prose = page.substr(0, page.find("<!-- begin:"));
+  const std::string key = "; commit ";
+  const std::size_t at = page.find(key, prose.size());
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t begin = at + key.size();
+  EXPECT_THAT(prose, HasSubstr("of commit " + page.substr(begin, page.find(';', begin) - begin)));
+}
+
+TEST(Bench, KeptResultsAreShownOfThoseThatAreNamed) {
+  const Scratch scratch;
+  std::ofstream(scratch / "r.json") << to_json(testing::made_results());
+  const Ran ran = run_bench(
+      {"--from", scratch / "r.json", "--algorithms", "tiled", "--peers", "none", "--markdown"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("| tiled | 5.24 (10.0 %) | 5.24 (10.0 %) |"));
+  EXPECT_THAT(ran.out, HasSubstr("measured peak"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("naive")));
+  EXPECT_THAT(ran.out, Not(HasSubstr("blas")));
+  EXPECT_THAT(run_bench({"--from", scratch / "r.json", "--peers", "blas"}).out,
+              Not(HasSubstr("broken")));
+}
+
+TEST(Bench, WhatOnlyLaterSizesShowOfThePeakIsSaidBehindTheTables) {
+  const Scratch scratch;
+  BenchResults results = testing::made_results();
+  for (Sample& sample : results.rows[3].samples) sample.seconds *= 2;
+  std::ofstream(scratch / "r.json") << to_json(results);
+  const Ran ran = run_bench({"--from", scratch / "r.json"});
+  EXPECT_THAT(ran.out, HasSubstr("f32, 1 thread: At 64 the peak was disturbed"));
 }
 
 TEST(Bench, CompareOfGoogleBenchmarkReadsIt) {

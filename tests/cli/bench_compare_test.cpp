@@ -8,6 +8,7 @@
 #include <random>
 
 #include "bench_support.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -16,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::made_results;
 using testing::made_row;
+using ::testing::Not;
 using Kind = Contestant::Kind;
 
 BenchResults results_of(const std::vector<double>& seconds) {
@@ -91,6 +93,83 @@ TEST(BenchCompare, AClockThatChangedCancelsWhereThePeakWasMeasured) {
     EXPECT_FALSE(each.by_share);
     EXPECT_NEAR(each.ratio, 1 / 1.3, 1e-12);
   }
+}
+
+/// One algorithm beside the peak, a second here and there.
+BenchResults beside_peak(const std::vector<double>& seconds, const std::vector<double>& peak) {
+  BenchResults out = results_of(seconds);
+  out.rows.push_back(made_row("peak", Kind::peak, 64, peak));
+  return out;
+}
+
+TEST(BenchCompare, WhereThePeakWasDisturbedTheTimeCounts) {
+  const BenchResults quiet = beside_peak({3, 3, 3}, {2, 2, 2});
+  const BenchResults disturbed = beside_peak({3, 3, 3}, {2, 2.9, 2.5});
+  for (const auto& [before, after] : {std::pair{&quiet, &disturbed}, {&disturbed, &quiet}}) {
+    const auto found = compare_results(*before, *after, 0.02).comparisons.at(0);
+    EXPECT_FALSE(found.by_share);
+    EXPECT_TRUE(found.peak_disturbed);
+    EXPECT_NEAR(found.ratio, 1, 1e-12);
+    EXPECT_EQ(found.verdict, Verdict::same) << "equally fast, whatever became of the peak";
+  }
+  EXPECT_TRUE(compare_results(quiet, quiet, 0.02).comparisons.at(0).by_share);
+}
+
+TEST(BenchCompare, BesideADisturbedPeakAChangeOfTimeNeedsTheSharesToo) {
+  const BenchResults quiet = beside_peak({3, 3, 3}, {2, 2, 2});
+  const auto verdict = [&](const std::vector<double>& seconds, const std::vector<double>& peak) {
+    const BenchResults now = beside_peak(seconds, peak);
+    return compare_results(quiet, now, 0.02).comparisons.at(0).verdict;
+  };
+  // The peak's spread is 11 percent, its middle where it was: the product alone changed.
+  EXPECT_EQ(verdict({4, 4, 4}, {1.8, 2, 2.2}), Verdict::slower);
+  EXPECT_EQ(verdict({2.5, 2.5, 2.5}, {1.8, 2, 2.2}), Verdict::faster);
+  // Both a third slower: the clock, or whatever disturbed the peak.
+  EXPECT_EQ(verdict({4, 4, 4}, {2.4, 2.67, 2.9}), Verdict::unclear);
+  // The time says slower, the shares say faster.
+  EXPECT_EQ(verdict({4, 4, 4}, {3, 3.4, 3.8}), Verdict::unclear);
+  // No share can be told, and the peak beside it says the contrary.
+  EXPECT_EQ(verdict({4, 4, 4}, {5, 5, 5}), Verdict::unclear);
+}
+
+TEST(BenchCompare, SharesStandBesideTheSpeedsWhereTheyAreCompared) {
+  const BenchResults before = beside_peak({4, 4, 4}, {2, 2, 2});
+  const BenchResults after = beside_peak({8, 8, 8}, {3, 3, 3});
+  const auto gflops = [](double seconds) {
+    return short_number(2.0 * 64 * 64 * 64 / seconds * 1e-9);
+  };
+  const std::string text = comparison_table(compare_results(before, after, 0.02));
+  EXPECT_THAT(text, HasSubstr(cat(gflops(4), " (50.0 %)  ", gflops(8), " (37.5 %)  0.750")));
+  EXPECT_THAT(text, HasSubstr("share of peak"));
+  const auto document =
+      nlohmann::json::parse(comparison_json(compare_results(before, after, 0.02)));
+  EXPECT_DOUBLE_EQ(document["comparisons"][0].at("old_percent_of_peak").get<double>(), 50);
+  EXPECT_DOUBLE_EQ(document["comparisons"][0].at("new_percent_of_peak").get<double>(), 37.5);
+
+  const BenchResults disturbed = beside_peak({8, 8, 8}, {3, 4, 5});
+  const ComparedResults by_time = compare_results(before, disturbed, 0.02);
+  EXPECT_THAT(comparison_table(by_time), Not(HasSubstr("(50.0 %)")));
+  EXPECT_THAT(comparison_table(by_time),
+              HasSubstr("by time because the peak was disturbed: 1 row;"));
+  const auto json = nlohmann::json::parse(comparison_json(by_time));
+  EXPECT_TRUE(json["comparisons"][0].at("old_percent_of_peak").is_null());
+  EXPECT_EQ(json["comparisons"][0].at("peak_disturbed"), true);
+}
+
+TEST(BenchCompare, WhatIsNotComparedIsOneLineAndBeginsWithWhatBroke) {
+  BenchResults before = made_results(), after = made_results();
+  for (int i = 0; i < 20; ++i)
+    before.rows.insert(before.rows.begin(), made_row(cat("old", i), Kind::peer, 64, {1, 1, 1}));
+  after.rows[1].status = RowStatus::failed;
+  const ComparedResults compared = compare_results(before, after, 0.02);
+  for (const std::string& text : {comparison_table(compared), comparison_markdown(compared)}) {
+    EXPECT_THAT(text,
+                HasSubstr("not compared: 21 rows (tiled, f32, 1 thread, 64: is failed; old19"));
+    EXPECT_EQ(text.find("not compared"), text.rfind("not compared"));
+    EXPECT_THAT(text, Not(HasSubstr("old3,")));
+    EXPECT_THAT(text, HasSubstr("; ...)\n"));
+  }
+  EXPECT_EQ(nlohmann::json::parse(comparison_json(compared)).at("not_compared").size(), 21u);
 }
 
 TEST(BenchCompare, RowsOfOneFileOnlyAreNamed) {

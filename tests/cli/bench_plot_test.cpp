@@ -30,6 +30,13 @@ std::vector<double> numbers(const std::string& svg, const std::string& attribute
   return out;
 }
 
+/// Where the name of a series stands.
+double label_height(const std::string& svg, const std::string& name) {
+  std::smatch found;
+  const std::regex label("<text x=\"741\" y=\"([-0-9.]+)\"[^>]*>" + name + "<");
+  return std::regex_search(svg, found, label) ? std::stod(found[1]) : NAN;
+}
+
 TEST(Plot, CheckerOfXmlSeesFaults) {
   EXPECT_EQ(xml_fault("<a b=\"1>2\"><c/>x &amp; y</a>\n"), "");
   for (const char* bad :
@@ -128,6 +135,43 @@ TEST(Plot, NoLineLeadsOnFromACurveThatEndsEarly) {
   EXPECT_EQ(leads(), 1);
 }
 
+TEST(Plot, ACurveThatEndsEarlyIsNamedBelowTheOthers) {
+  LinePlot plot = one_line({{64, 1, 1, 1}, {128, 2, 2, 2}});
+  plot.series.push_back({"short", PlotRole::peer, {{64, 3, 3, 3}}});
+  plot.series.push_back({"low", PlotRole::peer, {{64, 1, 1, 1}, {128, 0.5, 0.5, 0.5}}});
+  const std::string svg = svg_of(std::vector{plot}, "");
+  EXPECT_LT(label_height(svg, "curve"), label_height(svg, "low"));
+  EXPECT_LT(label_height(svg, "low"), label_height(svg, "short"));
+}
+
+TEST(Plot, PeersHaveHuesOfTheirOwn) {
+  LinePlot plot{"Title", "x", "y", {}};
+  for (int i = 0; i < 8; ++i)
+    plot.series.push_back({cat("s", i), PlotRole::peer, {{64, 1.0 + i, 1, 1}}});
+  const std::string svg = svg_of(std::vector{plot}, "");
+  std::set<std::string> hues;
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_THAT(svg, HasSubstr(cat("class=\"curve peer", i, " dashed")));
+    const std::string rule = cat(".peer", i, "{stroke:");
+    hues.insert(svg.substr(svg.find(rule) + rule.size(), 7));
+  }
+  EXPECT_EQ(hues.size(), 8u);
+}
+
+TEST(Plot, NotesAndTheKeyStandBetweenTitleAndField) {
+  LinePlot plot = one_line({{64, 1, 1, 1}, {128, 2, 2, 2}});
+  const double plain = numbers(svg_of(std::vector{plot}, ""), "height")[0];
+  plot.key = {"steps are blue", "nobody", "nothing"};
+  plot.notes = {std::string(100, 'a') + " " + std::string(100, 'b'), "<short>"};
+  const std::string svg = svg_of(std::vector{plot}, "");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, HasSubstr(">steps are blue<"));
+  EXPECT_THAT(svg, Not(HasSubstr("nobody"))) << "no peer is there";
+  EXPECT_THAT(svg, HasSubstr(cat(">", std::string(100, 'a'), "<"))) << "broken where it fits";
+  EXPECT_THAT(svg, HasSubstr(">&lt;short&gt;<"));
+  EXPECT_GT(numbers(svg, "height")[0], plain + 3 * 12);
+}
+
 /// `count` cells with long names and six series of one speed.
 LinePlot cells(std::size_t count) {
   LinePlot plot{"Title", "x", "y", {}, {}};
@@ -186,6 +230,39 @@ TEST(Plot, BarsAreAsLongAsTheirValues) {
   ASSERT_EQ(widths.size(), 5u);
   EXPECT_NEAR(widths[3], 2 * widths[2], 0.3);
   EXPECT_NEAR(widths[4], 8 * widths[2], 0.9);
+}
+
+TEST(Plot, TheLimitCrossesNoText) {
+  BarPlot plot{"Ladder", "%", 100, "peak", {}};
+  for (int value = 2; value <= 100; value += 7) {
+    const double at = value;
+    plot.bars.push_back({"bar", "97.3 %, 114 GFLOP/s", PlotRole::step, at, at, at + 1});
+  }
+  const std::string svg = svg_of(std::vector{plot}, "");
+  std::smatch limit;
+  ASSERT_TRUE(std::regex_search(svg, limit, std::regex("<line x1=\"([0-9.]+)\"[^>]*limit dotted")));
+  const double at = std::stod(limit[1]);
+  const std::regex text("<text x=\"([0-9.]+)\"[^>]*class=\"halo\">([^<]*)<");
+  int texts = 0;
+  for (std::sregex_iterator one(svg.begin(), svg.end(), text), end; one != end; ++one, ++texts) {
+    const double begin = std::stod((*one)[1]);
+    const double width = 6 * static_cast<double>((*one)[2].length());
+    EXPECT_TRUE(begin > at || begin + width < at) << (*one)[0];
+    EXPECT_LT(begin + width, 900);
+  }
+  EXPECT_EQ(texts, 15);
+}
+
+TEST(Plot, ABarWithoutAValueIsOnlyItsText) {
+  BarPlot plot{"Ladder", "%", 100, "peak", {{"bar", "no share", PlotRole::step}}};
+  const std::string svg = svg_of(std::vector{plot}, "");
+  EXPECT_EQ(numbers(svg, "width").size(), 2u) << "of the document and of the page";
+  EXPECT_THAT(svg, HasSubstr(">no share<"));
+  plot.limit = 0;
+  plot.bars[0] = {"bar", "3 us", PlotRole::step, 3, 2, 4};
+  const std::string times = svg_of(std::vector{plot}, "");
+  EXPECT_EQ(xml_fault(times), "");
+  EXPECT_THAT(times, Not(HasSubstr("limit dotted"))) << "no limit, no rule";
 }
 
 RC_GTEST_PROP(Plot, AnyDataGivesAWellFormedDocumentInsideItsFrame, ()) {

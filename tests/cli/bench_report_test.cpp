@@ -70,6 +70,69 @@ TEST(BenchFigures, APeakThatScattersIsDisturbedEvenWhereNothingIsFaster) {
   EXPECT_TRUE(figures(results, results.rows[0]).peak_disturbed);
 }
 
+/// A peak that was held up at every size, so that a product seems to be 1.4 times as fast.
+BenchResults disturbed_throughout() {
+  BenchResults out = made_results();
+  for (auto& row : out.rows) {
+    const double scale = row.on.shape.M == 64 ? 1 : 8;
+    if (row.kind != Contestant::Kind::peak) continue;
+    for (Sample& sample : row.samples) sample.seconds = 2.8e-5 * scale;
+  }
+  return out;
+}
+
+TEST(BenchFigures, AboveThePeakThereIsNoShare) {
+  const BenchResults results = disturbed_throughout();
+  EXPECT_TRUE(std::isnan(figures(results, results.rows[2]).percent_of_peak.median));
+  EXPECT_TRUE(figures(results, results.rows[2]).peak_disturbed);
+  EXPECT_NEAR(figures(results, results.rows[1]).percent_of_peak.median, 28, 1e-9);
+
+  for (const auto& entry : json::parse(to_json(results))["benchmarks"]) {
+    if (entry["contestant"] == "blas") {
+      EXPECT_TRUE(entry.at("percent_of_peak").is_null()) << entry;
+    } else if (entry.contains("percent_of_peak") && entry["percent_of_peak"].is_number()) {
+      EXPECT_LE(entry["percent_of_peak"].get<double>(), 100.0);
+    }
+  }
+  const std::string table = case_table(results, results.rows[2]).text;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("blas ")) {
+      EXPECT_THAT(line, HasSubstr(" -  ")) << table;
+    }
+  }
+  EXPECT_THAT(table, HasSubstr(kPeakDisturbed));
+  EXPECT_THAT(to_markdown(results), HasSubstr("| blas | 26.2 (-) | 26.2 (-) |"));
+  EXPECT_THAT(to_markdown(results), HasSubstr("At 64, 128 the peak was disturbed"));
+}
+
+TEST(BenchFigures, ATurnThatOutranThePeakIsTheWholePeak) {
+  BenchResults results = made_results();
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 128; });
+  const double blas[] = {1.1e-5, 1.2e-5, 0.9e-5};
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    results.rows[2].samples[turn].seconds = blas[turn];
+    results.rows[3].samples[turn].seconds = 1e-5;
+  }
+  const Figures found = figures(results, results.rows[2]);
+  EXPECT_NEAR(found.percent_of_peak.median, 100 / 1.1, 1e-9);
+  EXPECT_EQ(found.percent_of_peak.max, 100);
+}
+
+TEST(BenchFigures, APeakFarBelowThatOfOtherSizesIsDisturbed) {
+  for (const auto& [slower, disturbed] : {std::pair{1.1, false}, {1.25, true}, {2.0, true}}) {
+    BenchResults results = made_results();
+    for (Sample& sample : results.rows[3].samples) sample.seconds *= slower;
+    EXPECT_EQ(peak_disturbed(results, results.rows[0]), disturbed) << slower;
+    EXPECT_FALSE(peak_disturbed(results, results.rows[4])) << "the better size";
+    EXPECT_EQ(to_markdown(results).find(kPeakDisturbed) != std::string::npos, disturbed);
+    for (std::size_t i : {0, 1, 2, 3}) results.rows[i].on.threads = 2;
+    EXPECT_FALSE(peak_disturbed(results, results.rows[0])) << "another number of threads";
+    for (auto& row : results.rows) row.on.threads = 1, row.on.device = "cuda:0";
+    EXPECT_FALSE(peak_disturbed(results, results.rows[0])) << "follows the device's clock";
+  }
+}
+
 TEST(BenchFigures, TurnsThatOnlyOneTookDoNotCount) {
   BenchResults results = made_results();
   results.rows[1].samples.resize(1);
@@ -383,6 +446,63 @@ TEST(BenchSvg, DrawsLinesForSizesAndTheLadderForOne) {
   EXPECT_THAT(bars, Not(HasSubstr(">broken<")));
 }
 
+TEST(BenchSvg, CallsWithoutAShareAreDrawnByTheirTime) {
+  BenchResults results = made_results();
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
+  BenchResults idle = results;
+  std::erase_if(idle.rows, [](const BenchRow& row) { return row.kind == Contestant::Kind::peak; });
+  for (auto& row : idle.rows) row.on.readiness.idle_seconds = 0.05;
+  results.rows.insert(results.rows.end(), idle.rows.begin(), idle.rows.end());
+  const std::string svg = to_svg(results);
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, Not(HasSubstr("no verified result")));
+  EXPECT_THAT(svg, HasSubstr("1 thread, after 0.05 s of idleness"));
+  EXPECT_THAT(svg, HasSubstr(">ms a call, median and quartiles; shorter is faster<"));
+  EXPECT_THAT(svg, HasSubstr(">800 us<"));
+  EXPECT_THAT(svg, HasSubstr("% of the measured multiply-add peak")) << "the calls in a row";
+}
+
+TEST(BenchSvg, NoBarIsDrawnBeyondADisturbedPeak) {
+  BenchResults results = disturbed_throughout();
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
+  const std::string svg = to_svg(results);
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, HasSubstr(">no share, 26.2 GFLOP/s<"));
+  EXPECT_THAT(svg, HasSubstr("At 128 the peak was disturbed"));
+  EXPECT_THAT(svg, Not(HasSubstr(">120</text>"))) << "the axis ends at the peak";
+  EXPECT_THAT(to_svg(disturbed_throughout()), HasSubstr("At 64, 128 the peak was disturbed"));
+}
+
+TEST(BenchSvg, SaysWhatItsColoursMean) {
+  BenchResults results = made_results();
+  for (const char* words : {"Tessera's algorithms (solid)",
+                            "other libraries, a colour each (dashed)", "the peak (dotted)"})
+    EXPECT_THAT(to_svg(results), HasSubstr(words));
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
+  EXPECT_THAT(to_svg(results), HasSubstr(">Tessera's algorithms<"));
+  std::erase_if(results.rows,
+                [](const BenchRow& row) { return row.kind == Contestant::Kind::peer; });
+  EXPECT_THAT(to_svg(results), Not(HasSubstr("other libraries"))) << "none is drawn";
+}
+
+TEST(BenchSvg, APeerFarBehindIsNamedAndDoesNotStretchTheAxis) {
+  BenchResults results = made_results();
+  std::erase_if(results.rows, [](const BenchRow& row) { return row.name == "naive"; });
+  for (index_t side : {64, 128})
+    results.rows.push_back(made_row("reference", Contestant::Kind::peer, side,
+                                    std::vector(3, side == 64 ? 1e-3 : 8e-3)));
+  const std::string svg = to_svg(results);
+  EXPECT_THAT(svg, Not(HasSubstr(">reference<")));
+  EXPECT_THAT(svg, HasSubstr("Not drawn: reference, at most 0.524 GFLOP/s"));
+  EXPECT_THAT(svg, HasSubstr(", linear</text>"));
+  // Beside an algorithm as slow it takes no room, and an algorithm is never left out.
+  for (index_t side : {64, 128})
+    results.rows.push_back(made_row("naive", Contestant::Kind::algorithm, side,
+                                    std::vector(3, side == 64 ? 1e-3 : 8e-3)));
+  EXPECT_THAT(to_svg(results), HasSubstr(">reference<"));
+  EXPECT_THAT(to_svg(results), HasSubstr(">naive<"));
+}
+
 /// One algorithm and a peer on each of these shapes.
 BenchResults results_on(const std::vector<Shape>& shapes) {
   BenchResults out;
@@ -420,6 +540,35 @@ TEST(BenchSvg, OtherShapesStandSideBySideUnderTheirNames) {
     before = at;
   }
   EXPECT_THAT(svg, Not(HasSubstr("class=\"curve "))) << "nothing joins different products";
+}
+
+TEST(BenchTable, ManyPeersStandInSeveralTablesThatFitATerminal) {
+  BenchResults results;
+  results.rows.push_back(
+      made_row("block_tiled_vectorized", Contestant::Kind::algorithm, 64, {1e-4}));
+  for (int i = 0; i < 15; ++i)
+    results.rows.push_back(
+        made_row(cat("openblas-new-", i), Contestant::Kind::peer, 64, {1e-4 * (i + 2)}));
+  results.rows.push_back(made_row("peak", Contestant::Kind::peak, 64, {1e-5}));
+  const std::string text = case_table(results, results.rows[0]).text;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
+  for (int i = 0; i < 15; ++i) EXPECT_THAT(text, HasSubstr(cat("x openblas-new-", i)));
+  EXPECT_THAT(text, HasSubstr("16.00")) << "times the speed of the last peer";
+}
+
+TEST(BenchTable, AReasonIsGivenOnceBelow) {
+  BenchResults results = made_results();
+  for (const char* name : {"xsmm", "xsmm-new"}) {
+    BenchRow row = made_row(name, Contestant::Kind::peer, 128, {});
+    row.status = RowStatus::unsupported;
+    row.message = "libxsmm has no product of 128";
+    results.rows.push_back(row);
+  }
+  const std::string text = case_table(results, results.rows.back()).text;
+  EXPECT_THAT(text, HasSubstr("\nxsmm, xsmm-new: unsupported: libxsmm has no product of 128\n"));
+  EXPECT_EQ(text.find("libxsmm"), text.rfind("libxsmm"));
+  EXPECT_THAT(text, Not(HasSubstr("x xsmm"))) << "there is no ratio to it";
 }
 
 TEST(BenchTable, ShowsEveryRowOfItsCase) {
