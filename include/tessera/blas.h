@@ -28,7 +28,8 @@ extern "C" {
             const Int* m, const Int* n, const Int* k, const T* alpha, const T* const* A,   \
             const Int* lda, const T* const* B, const Int* ldb, const T* beta, T* const* C, \
             const Int* ldc, Int group_count, const Int* group_size)
-/* Products of one shape, the matrices `stride` elements apart; with stride 0 one A or B for all. */
+/* Products of one shape, the matrices `stride` elements apart; with stride 0 one A or B for all.
+   A negative stride is illegal, and one of C below the size of a C. */
 #define TESSERA_GEMM_BATCH_STRIDED(name, Int, T, Scalar)                                          \
   void name(int order, int trans_a, int trans_b, Int m, Int n, Int k, Scalar alpha, const T* A,   \
             Int lda, Int stride_a, const T* B, Int ldb, Int stride_b, Scalar beta, T* C, Int ldc, \

@@ -64,19 +64,23 @@ class Cursor {
 
 template <class T, class Int, class Letter>
 void run(const char* name, const Batch<T, Int, Letter>& batch) {
-  index_t count = 0;
-  index_t work = 0;
+  index_t count = 0, work = 0;
+  index_t first = 0;  // the group of the first product
   for (index_t g = 0; g < batch.groups; ++g) {
+    if (count == 0 && batch.size[g] > 0) first = g;
     count += batch.size[g];
     work = std::min(kNeverDone, work + multiply_adds<T>(batch.arguments(g), batch.size[g]));
   }
   const auto body = [&] {
     run_products(count, work, [&](int threads) { return Cursor(batch, threads); });
   };
-  if (!verbose() || count == 0) return body();
-  run_reported({name, batch.order == kRowMajor ? "row" : "column", count}, batch.arguments(0),
-               batch.alpha[0], batch.beta[0],
-               way_of_batch(Cursor(batch, thread_limit()).product(0), count, work), body);
+  if (!verbose()) return body();
+  const Routine routine{name, batch.order == kRowMajor ? "row" : "column", count, batch.groups};
+  if (batch.groups == 0) return run_reported(routine, {}, T{}, T{}, kNoProducts, body);
+  run_reported(routine, batch.arguments(first), batch.alpha[first], batch.beta[first],
+               count == 0 ? kNoProducts
+                          : way_of_batch(Cursor(batch, thread_limit()).product(0), count, work),
+               body);
 }
 
 template <class T, class Int>

@@ -51,6 +51,11 @@ class Repeated {
   std::optional<cpu::GemmPlan<std::conditional_t<kReal, T, float>>> plan_;
 };
 
+/// What all of it takes one thread, roughly.
+inline index_t expected_ns(index_t count, index_t multiply_adds) {
+  return multiply_adds / kMultiplyAddsPerNanosecond + count * kNanosecondsPerCall;
+}
+
 /// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`, which is
 /// called for increasing i and runs product i.
 template <class MakeCursor>
@@ -65,23 +70,28 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
   }
   const index_t chunk = std::clamp<index_t>(count / (8 * threads), 1, 64);
   std::atomic<index_t> next{0};
-  const index_t expected_ns =
-      multiply_adds / kMultiplyAddsPerNanosecond + count * kNanosecondsPerCall;
-  run_team(threads, expected_ns, [&](int) {
+  run_team(threads, expected_ns(count, multiply_adds), [&](int) {
     auto cursor = make_cursor(1);
     for (index_t at; (at = next.fetch_add(chunk, std::memory_order_relaxed)) < count;)
       for (index_t i = at; i < std::min(count, at + chunk); ++i) cursor(i);
   });
 }
 
+constexpr cpu::GemmWay kNoProducts = {"nothing", "there are no products", 1};
+
 /// How a batch is run of `count` products with together `multiply_adds`, this one first.
 template <class T>
-cpu::GemmWay way_of_batch(const Product<T>& first, index_t count, index_t multiply_adds) {
-  cpu::GemmWay way = way_of(first);
+cpu::GemmWay way_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
   const int threads = first.threads > 0 ? first.threads : default_threads();
-  if (!is_shared_out(count, multiply_adds, threads)) return way;
-  way.threads = threads;
-  way.reason = "whole products are shared out";
+  if (!is_shared_out(count, multiply_adds, threads)) return way_of(first);
+  first.threads = 1;  // whoever takes it runs it alone
+  cpu::GemmWay way = way_of(first);
+  if (will_be_helped(threads, expected_ns(count, multiply_adds))) {
+    way.threads = static_cast<int>(std::min<index_t>(threads, count));
+    way.reason = "whole products are shared out";
+  } else if (multiply_adds > 0) {
+    way.reason = "asking others would take longer than all products";
+  }
   return way;
 }
 

@@ -88,7 +88,13 @@ cpu::GemmWay way_of(const Product<T>& p) {
     if (p.M <= 0 || p.N <= 0 || parts.K <= 0) return cpu::way_of(parts);
     parts.M *= 2, parts.N *= 2;  // as multiply_complex makes it
     parts.a_row = parts.K, parts.b_row = parts.c_row = parts.N, parts.threads = p.threads;
-    return {"real_parts", "four real sums make a complex element", cpu::way_of(parts).threads};
+    const int most = p.threads > 0 ? p.threads : default_threads();
+    const int threads = cpu::way_of(parts).threads;
+    return {"real_parts",
+            most == 1      ? "four real sums make a complex element"
+            : threads == 1 ? "four real sums make a complex element, soon done by one thread"
+                           : "four real sums make a complex element, shared among threads",
+            threads};
   }
 }
 

@@ -39,10 +39,12 @@ bool read_verbosity() {
 void report(const Routine& routine, index_t M, index_t N, index_t K, const char* trans,
             std::complex<double> alpha, std::complex<double> beta, const cpu::GemmWay& way,
             double time_us) {
-  std::string line =
-      cat("tessera: ", routine.name, " order=", routine.order, " M=", M, " N=", N, " K=", K,
-          " trans=", trans, " alpha=", text_of(alpha), " beta=", text_of(beta));
+  std::string line = cat("tessera: ", routine.name, " order=", routine.order);
+  if (routine.groups > 0)
+    line += cat(" M=", M, " N=", N, " K=", K, " trans=", trans, " alpha=", text_of(alpha),
+                " beta=", text_of(beta));
   if (routine.products != 1) line += cat(" products=", routine.products);
+  if (routine.groups != 1) line += cat(" groups=", routine.groups);
   line += cat(" algorithm=packed way=", way.name, " isa=", name(vector_path()),
               " threads=", way.threads, " reason=\"", way.reason, "\" time_us=");
   char time[32];

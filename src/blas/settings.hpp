@@ -32,6 +32,7 @@ struct Routine {
   const char* name;      ///< "cblas_sgemm"
   const char* order;     ///< "row" or "column"
   index_t products = 1;  ///< of a batch: its shape is then that of the first
+  index_t groups = 1;    ///< of a batch; 0: there is no shape
 };
 
 /// One line on stderr: routine, shape, transpositions, alpha, beta, plan, reason and time.

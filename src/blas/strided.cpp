@@ -1,5 +1,7 @@
 // {s,d,c,z}gemm_batch_strided_ and cblas_{s,d,c,z}gemm_batch_strided, as MKL defines them: products
-// of one shape whose matrices lie at equal distances. A distance of 0 uses one A or B for all.
+// of one shape whose matrices lie at equal distances. A distance of 0 uses one A or B for all; MKL,
+// whose arrays have stride * batch_size elements, knows none below, and one that has overflowed
+// shows as such: it is illegal.
 #include "batch.hpp"
 #include "export.hpp"
 
@@ -41,17 +43,21 @@ void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch
       return [own, repeated = Repeated<T>(own.product(0))](index_t i) { repeated(own.product(i)); };
     });
   };
-  if (!verbose() || count == 0) return body();
+  if (!verbose()) return body();
   Strided<T> own = batch;
   own.threads = thread_limit();
   run_reported(routine, asked, batch.alpha, batch.beta,
-               way_of_batch(own.product(0), count, multiply_adds<T>(batch.a, count)), body);
+               count == 0 ? kNoProducts
+                          : way_of_batch(own.product(0), count, multiply_adds<T>(batch.a, count)),
+               body);
 }
 
 template <class T, class Int>
 void fortran_strided(const char* name, const char* xerbla_name, const Strided<T>& batch,
                      Int count) {
   int number = strided_position(first_illegal(batch.a));
+  if (number == 0 && batch.step_a < 0) number = 9;
+  if (number == 0 && batch.step_b < 0) number = 12;
   if (number == 0 && count < 0) number = 17;
   if (number == 0 && batch.step_c < least_step_c(batch.a, count)) number = 16;
   if (number != 0) return illegal(xerbla_name, number, Int{});
@@ -62,18 +68,21 @@ template <class T, class Int>
 void cblas_strided(const char* name, int order, const Arguments& asked, const Strided<T>& batch,
                    Int count) {
   if (!are_legal(order, asked)) return refuse<Int>(name, order, asked, "", Form::strided);
-  char text[120];
-  if (count < 0) {
-    std::snprintf(text, sizeof text, "argument 18 (batch_size) is %lld, expected at least 0",
-                  static_cast<long long>(count));
-    return illegal_c(18, name, text, Int{});
-  }
-  if (const index_t least = least_step_c(batch.a, count); batch.step_c < least) {
-    std::snprintf(text, sizeof text, "argument 17 (stridec) is %lld, expected at least %lld",
-                  static_cast<long long>(batch.step_c), static_cast<long long>(least));
-    return illegal_c(17, name, text, Int{});
-  }
-  run({name, order == kRowMajor ? "row" : "column", count}, asked, batch);
+  const bool rows = order == kRowMajor;
+  const auto is_refused = [&](int number, const char* argument, index_t got, index_t least) {
+    if (got >= least) return false;
+    char text[120];
+    std::snprintf(text, sizeof text, "argument %d (%s) is %lld, expected at least %lld", number,
+                  argument, static_cast<long long>(got), static_cast<long long>(least));
+    illegal_c(number, name, text, Int{});
+    return true;
+  };
+  if (is_refused(10, "stridea", rows ? batch.step_b : batch.step_a, 0) ||
+      is_refused(13, "strideb", rows ? batch.step_a : batch.step_b, 0) ||
+      is_refused(18, "batch_size", count, 0) ||
+      is_refused(17, "stridec", batch.step_c, least_step_c(batch.a, count)))
+    return;
+  run({name, rows ? "row" : "column", count}, asked, batch);
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ std::string cuda_driver() {
   return cat(version / 1000, ".", version % 1000 / 10);
 }
 
-/// The instruction sets that products run with, and why.
-std::string engine_path() {
+/// The instruction sets that the packed path runs with, and why.
+std::string packed_path() {
   const char* asked = std::getenv("TESSERA_CPU");
   // An unknown name was warned of and ignored.
   const bool obeyed =
@@ -53,6 +53,17 @@ std::string engine_path() {
   return cat(cpu_text(), obeyed
                              ? cat(" (TESSERA_CPU asks for it; the CPU has ", best_cpu_name(), ")")
                              : std::string(" (the best that the CPU has)"));
+}
+
+/// What multiplies in the packed path, by types as a user names them.
+std::vector<std::pair<std::string_view, std::string>> multiplied_by() {
+  const CpuFeatures features = cpu_features();
+  const ProductInstructions by = product_instructions(vector_path(), features);
+  std::string f16(by.f16);
+  if (features.fp16 && !features.amx_fp16) f16 += " (AVX512-FP16 has no sums in f32)";
+  return {
+      {"f64", std::string(by.floats)}, {"f32", std::string(by.floats)}, {"f16", f16},
+      {"bf16", std::string(by.bf16)},  {"i8", std::string(by.i8)},      {"u8", std::string(by.u8)}};
 }
 
 std::vector<Optional> optional_things(const PeerSearch& peers) {
@@ -107,9 +118,15 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
   out["build_type"] = build_type();
   out["host"] = machine.host;
   out["kernel"] = machine.kernel;
+  auto multiplied = json_object();
+  for (const auto& [type, instruction] : multiplied_by())
+    multiplied[std::string(type)] = instruction;
   out["cpu"] = {{"model", machine.cpu_model},
                 {"features", machine.cpu_flags},
-                {"engine_path", engine_path()},
+                {"engine_path", packed_path()},  // as it was called before there were two
+                {"packed_path", packed_path()},
+                {"multiplied_by", multiplied},
+                {"thread_engine", thread_engine_path()},
                 {"online", machine.cpus_online},
                 {"allowed", machine.cpus_allowed},
                 {"cgroup_quota",
@@ -182,7 +199,10 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
   report.heading("Processor");
   report.line("model", machine.cpu_model);
   report.line("features", join(machine.cpu_flags, " "));
-  report.line("engine path", engine_path());
+  report.line("packed path", packed_path());
+  for (const auto& [type, instruction] : multiplied_by()) report.line(cat("  ", type), instruction);
+  report.line("thread engine",
+              cat(thread_engine_path(), " (runs the ladder's kernels as they are written)"));
   report.line("cores",
               cat(machine.cpus_online, " online, ", machine.cpus_allowed, " allowed by affinity, ",
                   machine.cgroup_cpus > 0 ? fmt::format("cgroup quota {:.3g}", machine.cgroup_cpus)

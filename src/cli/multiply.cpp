@@ -43,10 +43,12 @@ std::string summary(const MultiplyRequest& request, const Operands& in, const Pl
   const double gflops = seconds > 0 ? plan.problem.flops() / seconds * 1e-9 : 0;
   const std::string target = request.output == "-" ? "stdout" : request.output;
   const std::string tile = plan.tile == TileShape{} ? "" : " " + to_string(plan.tile);
-  return fmt::format(
-      "{}: ({},{}) = ({},{}) * ({},{}) in {}; {}{} on {} thread{} ({}); {}, {:.2f} GFLOP/s", target,
-      in.M(), in.N(), in.M(), in.K(), in.K(), in.N(), name(in.type), plan.algorithm, tile,
-      plan.threads, plan.threads == 1 ? "" : "s", plan.reason, duration_text(seconds), gflops);
+  // The plan's number is the most: fewer take part where asking them takes longer than the work.
+  const std::string threads =
+      plan.threads == 1 ? "1 thread" : fmt::format("up to {} threads", plan.threads);
+  return fmt::format("{}: ({},{}) = ({},{}) * ({},{}) in {}; {}{} on {} ({}); {}, {:.2f} GFLOP/s",
+                     target, in.M(), in.N(), in.M(), in.K(), in.K(), in.N(), name(in.type),
+                     plan.algorithm, tile, threads, plan.reason, duration_text(seconds), gflops);
 }
 
 ordered_json plan_json(const Plan& plan) {

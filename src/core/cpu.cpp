@@ -77,6 +77,23 @@ constexpr std::array kPaths = {VectorPath::portable, VectorPath::neon, VectorPat
 
 constexpr std::string_view kTiles = "amx";
 
+/// For a message of one line: what does not print, and what could end the quotation, is escaped.
+std::string on_one_line(std::string_view text) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') {
+      out += {'\\', c};
+    } else if (c >= ' ' && c <= '~') {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    }
+  }
+  return out;
+}
+
 struct Choice {
   VectorPath path;
   bool tiles;
@@ -94,8 +111,8 @@ Choice choose() {
   }
   if (best.tiles && asked == kTiles) return best;
   if (best.tiles) known += ", " + std::string(kTiles);
-  std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': this CPU runs %s\n", asked,
-               known.c_str());
+  std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': this CPU runs %s\n",
+               on_one_line(asked).c_str(), known.c_str());
   return best;
 }
 
@@ -137,6 +154,32 @@ std::string_view best_cpu_name() { return has_tiles() ? kTiles : name(best_vecto
 CpuFeatures cpu_features() {
   static const CpuFeatures features = read_features();
   return features;
+}
+
+std::string_view thread_engine_path() {
+#if defined(__x86_64__)
+  if (vector_path() >= VectorPath::avx2) return name(VectorPath::avx2);
+#endif
+  return name(VectorPath::portable);
+}
+
+ProductInstructions product_instructions(VectorPath path, const CpuFeatures& features) {
+  ProductInstructions out;
+  out.floats = path == VectorPath::avx512 ? "fused multiply-adds of 512 bits"
+               : path == VectorPath::avx2 ? "fused multiply-adds of 256 bits"
+               : path == VectorPath::neon ? "fused multiply-adds of 128 bits"
+                                          : "fused multiply-adds in plain C++";
+  out.bf16 = features.amx_bf16 ? "tdpbf16ps"
+             : features.bf16   ? "vdpbf16ps of 512 bits"
+                               : "converted to f32";
+  out.f16 = features.amx_fp16 ? "tdpfp16ps" : "converted to f32";
+  const std::string_view bytes = features.vnni                ? "vpdpbusd of 512 bits"
+                                 : path == VectorPath::avx512 ? "vpmaddwd of 512 bits"
+                                 : path == VectorPath::avx2   ? "vpmaddwd of 256 bits"
+                                                              : "multiply-adds in plain C++";
+  out.i8 = features.amx_int8 ? "tdpbssd" : bytes;
+  out.u8 = features.amx_int8 ? "tdpbuud" : bytes;
+  return out;
 }
 
 std::string cpu_text() {

@@ -2,6 +2,7 @@
 // called with them, and C stays as it was.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdarg>
 
 #include "blas_calls.hpp"
@@ -22,6 +23,7 @@ extern "C" {
 void xerbla_(const char* name, const int* number, std::size_t length);
 void xerbla_64_(const char* name, const std::int64_t* number, std::size_t length);
 void cblas_xerbla(int number, const char* name, const char* form, ...);
+void cblas_xerbla_64(std::int64_t number, const char* name, const char* form, ...);
 
 void xerbla_(const char* name, const int* number, std::size_t length) {
   reports.push_back({std::string(name, length), *number, ""});
@@ -37,6 +39,30 @@ void cblas_xerbla(int number, const char* name, const char* form, ...) {
   va_end(values);
   reports.push_back({name, number, text});
 }
+void cblas_xerbla_64(std::int64_t number, const char* name, const char* form, ...) {
+  char text[200];
+  va_list values;
+  va_start(values, form);
+  std::vsnprintf(text, sizeof text, form, values);
+  va_end(values);
+  reports.push_back({name, number, text});
+}
+
+#define TESSERA_TEST_FORTRAN_STRIDED(name, T, Int)                                              \
+  void name(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*,   \
+            const Int*, const Int*, const T*, const Int*, const Int*, const T*, T*, const Int*, \
+            const Int*, const Int*);
+#define TESSERA_TEST_STRIDED_NAMES(x, T, E, S)                                                   \
+  TESSERA_TEST_FORTRAN_STRIDED(x##gemm_batch_strided_, tessera::testing::T, int)                 \
+  TESSERA_TEST_FORTRAN_STRIDED(x##gemm_batch_strided_64_, tessera::testing::T, std::int64_t)     \
+  void cblas_##x##gemm_batch_strided64_(int, int, int, std::int64_t, std::int64_t, std::int64_t, \
+                                        S, const E*, std::int64_t, std::int64_t, const E*,       \
+                                        std::int64_t, std::int64_t, S, E*, std::int64_t,         \
+                                        std::int64_t, std::int64_t);
+TESSERA_TEST_STRIDED_NAMES(s, f32, float, float)
+TESSERA_TEST_STRIDED_NAMES(d, f64, double, double)
+TESSERA_TEST_STRIDED_NAMES(c, c32, void, const void*)
+TESSERA_TEST_STRIDED_NAMES(z, c64, void, const void*)
 }
 
 namespace tessera::testing {
@@ -124,6 +150,67 @@ TEST(BlasErrors, TheNamesWith64BitIntegersHaveTheirOwnHandler) {
   EXPECT_EQ(report.number, 3);
   EXPECT_EQ(report.text, "64");
   EXPECT_EQ(C[0], 5);
+}
+
+/// The five names of a strided product.
+template <class T>
+struct StridedNames;
+#define TESSERA_TEST_STRIDED(x, T)                                     \
+  template <>                                                          \
+  struct StridedNames<T> {                                             \
+    static constexpr auto fortran = x##gemm_batch_strided_;            \
+    static constexpr auto fortran_64 = x##gemm_batch_strided_64_;      \
+    static constexpr auto cblas = cblas_##x##gemm_batch_strided;       \
+    static constexpr auto cblas_64 = cblas_##x##gemm_batch_strided_64; \
+    static constexpr auto cblas64_ = cblas_##x##gemm_batch_strided64_; \
+  };
+TESSERA_TEST_STRIDED(s, float)
+TESSERA_TEST_STRIDED(d, double)
+TESSERA_TEST_STRIDED(c, c32)
+TESSERA_TEST_STRIDED(z, c64)
+
+template <class T>
+class BlasStrides : public ::testing::Test {};
+using AllTypes = ::testing::Types<float, double, c32, c64>;
+TYPED_TEST_SUITE(BlasStrides, AllTypes);
+
+TYPED_TEST(BlasStrides, OfAAndBAreAtLeastZeroByEveryName) {
+  using T = TypeParam;
+  using Names = StridedNames<T>;
+  const T A[8] = {}, B[8] = {}, one{1}, kept{5};
+  T C[8];
+  std::fill(C, C + 8, kept);
+  const auto expect = [&](int number, const std::string& text) {
+    const Report report = only_report();
+    EXPECT_EQ(report.number, number);
+    EXPECT_EQ(report.text, text);
+    EXPECT_EQ(std::count(C, C + 8, kept), 8);
+  };
+  const auto fortran = [&](auto function, auto stride_a, auto stride_b) {
+    using Int = decltype(stride_a);
+    const Int n = 2, stride_c = 4, count = 2;
+    function("N", "N", &n, &n, &n, &one, A + 4, &n, &stride_a, B + 4, &n, &stride_b, &one, C, &n,
+             &stride_c, &count);
+  };
+  fortran(Names::fortran, -1, -1), expect(9, "");
+  fortran(Names::fortran, 0, -4), expect(12, "");
+  fortran(Names::fortran_64, std::int64_t{-1}, std::int64_t{0}), expect(9, "64");
+  fortran(Names::fortran_64, std::int64_t{0}, std::int64_t{-1} << 40), expect(12, "64");
+  for (const int order : {kRow, kColumn}) {
+    const auto cblas = [&](auto function, int stride_a, int stride_b, int count = 2) {
+      function(order, kNone, kNone, 2, 2, 2, scalar(one), A + 4, 2, stride_a, B + 4, 2, stride_b,
+               scalar(one), C, 2, 4, count);
+    };
+    const std::string a = "argument 10 (stridea) is -1, expected at least 0\n",
+                      b = "argument 13 (strideb) is -4, expected at least 0\n";
+    cblas(Names::cblas, -1, -4), expect(10, a);
+    cblas(Names::cblas, 0, -4), expect(13, b);
+    cblas(Names::cblas, -1, 0, 0), expect(10, a);  // as a leading dimension, of no product too
+    cblas(Names::cblas_64, -1, 4), expect(10, a);
+    cblas(Names::cblas_64, 4, -4), expect(13, b);
+    cblas(Names::cblas64_, -1, 4), expect(10, a);
+    cblas(Names::cblas64_, 4, -4), expect(13, b);
+  }
 }
 
 TEST(BlasErrors, ABatchIsCheckedBeforeItBegins) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The library as a file: what it exports, needs and does when it is loaded; what it says; how it is linked to."""
+import os
 import pathlib
 import re
 import shutil
@@ -105,13 +106,76 @@ blas.cblas_zgemm(102, 113, 111, 1, 1, 2, one, a, 2, a, 2, one, c, 1)
 blas.cblas_dgemm_batch_strided(101, 111, 111, 1, 1, 1, d(1), a, 1, 1, a, 1, 1, d(0), c, 1, 1, 4)
 """
         _, said = self.call(lines, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=3)
-        def way(name, threads):
-            return rf'algorithm=packed way={name} isa=\w+ threads={threads} reason="[a-z ]+" time_us=\d+\.\d\n'
+        def way(name, threads, reason="[a-z ]+"):
+            return rf'algorithm=packed way={name} isa=\w+ threads={threads} reason="{reason}" time_us=\d+\.\d\n'
         self.assertRegex(said, r"\Atessera: cblas_dgemm order=row M=2 N=2 K=2 trans=NT alpha=1 beta=0.5 " + way("tiny", 1) +
-                         r"tessera: cblas_zgemm order=column M=1 N=1 K=2 trans=CN alpha=1 beta=1 " + way("real_parts", 1) +
-                         r"tessera: cblas_dgemm_batch_strided order=row M=1 N=1 K=1 trans=NN alpha=1 beta=0 products=4 " + way("tiny", 3) + r"\Z")
+                         r"tessera: cblas_zgemm order=column M=1 N=1 K=2 trans=CN alpha=1 beta=1 " +
+                         way("real_parts", 1, "four real sums make a complex element, soon done by one thread") +
+                         r"tessera: cblas_dgemm_batch_strided order=row M=1 N=1 K=1 trans=NN alpha=1 beta=0 products=4 " +
+                         way("tiny", 1, "asking others would take longer than all products") + r"\Z")
         self.assertEqual(self.call(lines)[1], "")
         self.assertEqual(self.call(lines, TESSERA_VERBOSE=0)[1], "")
+
+    def test_verbose_prints_one_line_for_each_batch_too(self):
+        lines = """
+d, ints = ctypes.c_double, lambda *x: (ctypes.c_int * len(x))(*x)
+a, c = (d * 64)(), (d * 192)()
+pointers = lambda x, n: (ctypes.c_void_p * n)(*[ctypes.addressof(x) + 512 * i for i in range(n)])
+def batch(n, sizes, *shapes):
+    M, N, K, ld = (ints(*x) for x in zip(*[(m, n, k, 8) for m, n, k in shapes]))
+    trans, scalars = ints(*[111] * len(sizes)), (d * len(sizes))(*[1] * len(sizes))
+    many = sum(sizes)
+    blas.cblas_dgemm_batch(101, trans, trans, M, N, K, scalars, (ctypes.c_void_p * many)(*[ctypes.addressof(a)] * many), ld,
+                           (ctypes.c_void_p * many)(*[ctypes.addressof(a)] * many), ld, scalars, pointers(c, many), ld, n, ints(*sizes))
+blas.cblas_dgemm_batch(101, *[None] * 13, 0, None)
+zero, none, eight = ctypes.byref(ctypes.c_int(0)), None, (8, 8, 8)
+blas.dgemm_batch_(*[None] * 13, zero, None)
+batch(1, [0], (5, 6, 7))
+batch(2, [0, 0], (5, 6, 7), (1, 2, 3))
+blas.cblas_dgemm_batch_strided(101, 111, 112, 5, 6, 7, d(1), a, 8, 1, a, 8, 1, d(0), c, 8, 64, 0)
+batch(1, [3], (8, 0, 8))
+batch(1, [3], (8, 8, 0))
+batch(1, [3], eight)
+batch(3, [0, 1, 2], (1, 2, 3), eight, (2, 2, 2))
+"""
+        _, said = self.call(lines, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=2)
+        none = ("nothing", "there are no products")
+        expected = [
+            ("cblas_dgemm_batch order=row products=0 groups=0", *none),
+            ("dgemm_batch_ order=column products=0 groups=0", *none),
+            ("cblas_dgemm_batch order=row M=5 N=6 K=7 trans=NN alpha=1 beta=1 products=0", *none),
+            ("cblas_dgemm_batch order=row M=5 N=6 K=7 trans=NN alpha=1 beta=1 products=0 groups=2", *none),
+            ("cblas_dgemm_batch_strided order=row M=5 N=6 K=7 trans=NT alpha=1 beta=0 products=0", *none),
+            ("cblas_dgemm_batch order=row M=8 N=0 K=8 trans=NN alpha=1 beta=1 products=3", "nothing", "C is empty"),
+            ("cblas_dgemm_batch order=row M=8 N=8 K=0 trans=NN alpha=1 beta=1 products=3", "scaled", "there is nothing to sum"),
+            ("cblas_dgemm_batch order=row M=8 N=8 K=8 trans=NN alpha=1 beta=1 products=3", "tiny",
+             "asking others would take longer than all products"),
+            # The first group that has a product.
+            ("cblas_dgemm_batch order=row M=8 N=8 K=8 trans=NN alpha=1 beta=1 products=3 groups=3", "tiny",
+             "asking others would take longer than all products")]
+        found = re.findall(r'^tessera: (.*) algorithm=packed way=(\w+) isa=\w+ threads=1 reason="(.*)" time_us=\d+\.\d$', said, re.M)
+        self.assertEqual(found, expected, said)
+        self.assertEqual(said.count("\n"), len(expected))
+        self.assertEqual(self.call(lines)[1], "")
+
+    def test_verbose_says_why_one_thread_works_or_several(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("sharing is NOT tested: one core")
+        start = "d, n, one = ctypes.c_double, 400, (ctypes.c_double * 2)(1, 0)\na, c = (d * (2 * n * n))(), (d * (2 * n * n))()\n"
+        parts = "blas.cblas_zgemm(101, 111, 111, {0}, {0}, {0}, one, a, {0}, a, {0}, one, c, {0})"
+        batch = "blas.cblas_dgemm_batch_strided(101, 111, 111, 16, 16, {0}, d(1), a, {0}, 0, a, 16, 0, d(0), c, 16, 256, {1})"
+        def said(call, threads):
+            # The first call of a process: what helpers cost has not been learned yet.
+            _, said = self.call(start + call, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=threads)
+            return re.search(r' threads=(\d+) reason="(.*)"', said).groups()
+        makes = "four real sums make a complex element"
+        self.assertEqual(said(parts.format(400), 1), ("1", makes))
+        self.assertEqual(said(parts.format(4), 2), ("1", makes + ", soon done by one thread"))
+        self.assertEqual(said(parts.format(400), 2), ("2", makes + ", shared among threads"))
+        self.assertEqual(said(batch.format(2000, 1000), 1)[0], "1")
+        self.assertEqual(said(batch.format(8, 3), 2), ("1", "asking others would take longer than all products"))
+        self.assertEqual(said(batch.format(2000, 1000), 2), ("2", "whole products are shared out"))
+        self.assertEqual(said(batch.format(15000, 8), 9), ("8", "whole products are shared out"))  # no more than there are
 
     def test_the_fallback_is_chosen_by_the_environment(self):
         folder = libraries.reference()

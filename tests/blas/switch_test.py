@@ -186,6 +186,29 @@ class Switch(libraries.BlasTest):
         self.assertEqual(self.tessera_blas("status")[0], f"tessera-blas: off: {self.link} is not there\n")
         self.assertEqual(self.tessera_blas("off")[0], f"tessera-blas: {self.link} is no alternative\n")
 
+    def test_when_what_stood_behind_it_is_gone_it_says_so(self):
+        self.provide()
+        self.provide_for_developers()
+        self.tessera_blas("on")
+        gone = f"behind it: {self.fast}, which is gone: "
+        self.assertNotIn("gone", self.tessera_blas("status")[0])
+        self.alternatives("--remove", self.name, self.fast)
+        self.fast.unlink()
+        linked = self.folder / "fast dev/libblas.so"
+        self.alternatives("--remove", self.linked_name, linked)
+        linked.unlink()
+        for state in ("status", "on"):
+            first, second = self.tessera_blas(state)[0].splitlines()
+            self.assertIn(gone + "what is no product goes to another BLAS that is loaded or installed; "
+                          "'tessera-blas off' takes the best one that is left", first)
+            self.assertTrue(second.endswith(f"behind it: {linked}, which is gone; 'tessera-blas off' takes the best one that is left"), second)
+        self.alternatives("--remove", self.name, self.plain)
+        self.alternatives("--remove", self.linked_name, self.folder / "plain dev/libblas.so")
+        self.plain.unlink()
+        first, second = self.tessera_blas("status")[0].splitlines()
+        for line in first, second:
+            self.assertTrue(line.endswith("; no other is left for 'tessera-blas off': install one (Debian: libopenblas0)"), line)
+
     def test_alone_it_cannot_be_switched_off(self):
         self.tessera_blas("on")
         _, said = self.tessera_blas("off", status=1)

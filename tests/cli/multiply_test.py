@@ -30,8 +30,14 @@ class Multiply(harness.CommandTest):
         self.assertRegex(run.err, r"^tessera multiply: c\.npy: \(5,4\) = \(5,7\) \* \(7,4\) in f32; \w+ .* GFLOP/s\n$")
         self.assertNotIn("none", run.err)  # packed has no tile to name
         run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "d.npy", "--algorithm", "tiled", "--tile", "16x16x16", "--threads", 7)
-        self.assertIn("; tiled 16x16x16 on 7 threads (asked for); ", run.err)
+        self.assertIn("; tiled 16x16x16 on up to 7 threads (asked for); ", run.err)
         self.expect("c.npy", product(self.a, self.b))
+        # So small a product is done by one, whatever is asked for: the plan's number is the most.
+        run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "e.npy", "--threads", 3, env={"TESSERA_VERBOSE": "1"})
+        self.assertIn(" taking_part=1 ", run.err)
+        self.assertIn("; packed on up to 3 threads (", run.err)
+        run = self.succeeds("multiply", "a.npy", "b.npy", "-o", "f.npy", "--threads", 1)
+        self.assertIn("; packed on 1 thread (", run.err)
 
     def test_transposition_and_fortran_order(self):
         turned_a = [list(column) for column in zip(*self.a)]

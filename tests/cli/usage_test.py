@@ -66,6 +66,27 @@ class Doctor(harness.CommandTest):
         for ignored in ("", "sse9", "AVX2"):
             self.assertRegex(path(ignored), r"^\w.* \(the best that the CPU has\)$", ignored)
 
+    def test_it_says_what_multiplies_each_type_and_what_the_thread_engine_uses(self):
+        for value in ("portable", ""):
+            cpu = self.succeeds("doctor", "--json", env={"TESSERA_CPU": value}).json["cpu"]
+            text = self.succeeds("doctor", env={"TESSERA_CPU": value}).out
+            self.assertEqual(cpu["packed_path"], cpu["engine_path"])
+            self.assertEqual(list(cpu["multiplied_by"]), ["f64", "f32", "f16", "bf16", "i8", "u8"])
+            self.assertIn(f"\n  packed path       {cpu['packed_path']}\n", text)
+            for type_, instruction in cpu["multiplied_by"].items():
+                self.assertIn(f"\n    {type_:<15} {instruction}\n", text)
+            self.assertRegex(text, rf"\n  thread engine +{cpu['thread_engine']} \(")
+            self.assertNotIn("engine path", text)
+            best = cpu["packed_path"].split()
+            bits = {"avx512": "of 512 bits", "avx2": "of 256 bits", "neon": "of 128 bits", "portable": "in plain C++"}[best[0]]
+            self.assertEqual(cpu["multiplied_by"]["f32"], f"fused multiply-adds {bits}")
+            self.assertEqual(cpu["thread_engine"], "avx2" if best[0].startswith("avx") else "portable")
+            features = cpu["packed_path"].split(" (")[0].split()
+            by = cpu["multiplied_by"]
+            self.assertEqual("vdpbf16ps" in by["bf16"], "bf16" in features and "amx-bf16" not in features)
+            self.assertEqual("vpdpbusd" in by["i8"], "vnni" in features and "amx-int8" not in features)
+            self.assertEqual("converted" in by["f16"], "amx-fp16" not in features)
+
 
 class Version(harness.CommandTest):
     def test_version_says_compiler_instruction_sets_and_cuda(self):

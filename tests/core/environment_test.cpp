@@ -6,9 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/cpu/gemm.hpp"
 
 namespace tessera {
 namespace {
@@ -68,6 +71,71 @@ TEST_F(Environment, AnUnknownVectorPathIsReportedOnceAndIgnored) {
                 AllOf(StartsWith(line), HasSubstr("portable"), EndsWith("\n" + best)));
     EXPECT_EXIT(say_path(), ExitedWithCode(0), ::testing::ContainsRegex("^[^\n]*\n[^\n]*$"));
   }
+}
+
+TEST_F(Environment, WhatDoesNotPrintIsEscapedSoThatAWarningIsOneLine) {
+  const std::pair<const char*, const char*> values[] = {
+      {"avx2\n", R"(avx2\x0a)"},
+      {"\x1b[31mred\x1b[0m\r\t", R"(\x1b[31mred\x1b[0m\x0d\x09)"},
+      {"a'b\\", R"(a\'b\\)"},
+      {"\xc2\x9b\x7f", R"(\xc2\x9b\x7f)"}};
+  const std::string best(name(best_vector_path()));
+  for (const auto& [value, shown] : values) {
+    set("TESSERA_CPU", value);
+    const std::string line = cat("tessera: ignoring TESSERA_CPU='", shown, "': this CPU runs ");
+    EXPECT_EXIT(say_path(), ExitedWithCode(0), AllOf(StartsWith(line), EndsWith("\n" + best)));
+    EXPECT_EXIT(say_path(), ExitedWithCode(0), ::testing::ContainsRegex("^[ -~]*\n[ -~]*$"));
+  }
+}
+
+TEST(ProductInstructions, AreThoseOfThePathAndWhatGoesBeyondIt) {
+  const auto text = [](VectorPath path, const CpuFeatures& features) {
+    const ProductInstructions by = product_instructions(path, features);
+    return cat(by.floats, "; ", by.bf16, "; ", by.f16, "; ", by.i8, "; ", by.u8);
+  };
+  EXPECT_EQ(text(VectorPath::portable, {}),
+            "fused multiply-adds in plain C++; converted to f32; converted to f32; "
+            "multiply-adds in plain C++; multiply-adds in plain C++");
+  EXPECT_EQ(text(VectorPath::neon, {}),
+            "fused multiply-adds of 128 bits; converted to f32; converted to f32; "
+            "multiply-adds in plain C++; multiply-adds in plain C++");
+  EXPECT_EQ(text(VectorPath::avx2, {}),
+            "fused multiply-adds of 256 bits; converted to f32; converted to f32; "
+            "vpmaddwd of 256 bits; vpmaddwd of 256 bits");
+  EXPECT_EQ(text(VectorPath::avx512, {}),
+            "fused multiply-adds of 512 bits; converted to f32; converted to f32; "
+            "vpmaddwd of 512 bits; vpmaddwd of 512 bits");
+  CpuFeatures features;
+  features.bf16 = features.vnni = features.fp16 = true;
+  EXPECT_EQ(text(VectorPath::avx512, features),
+            "fused multiply-adds of 512 bits; vdpbf16ps of 512 bits; converted to f32; "
+            "vpdpbusd of 512 bits; vpdpbusd of 512 bits");
+  features.amx_bf16 = features.amx_int8 = true;
+  EXPECT_EQ(text(VectorPath::avx512, features),
+            "fused multiply-adds of 512 bits; tdpbf16ps; converted to f32; tdpbssd; tdpbuud");
+  features.amx_fp16 = true;
+  EXPECT_EQ(text(VectorPath::avx512, features),
+            "fused multiply-adds of 512 bits; tdpbf16ps; tdpfp16ps; tdpbssd; tdpbuud");
+}
+
+/// The tables that run, asked whether they convert.
+TEST(ProductInstructions, SayOfThisCpuWhatItsTablesDo) {
+  const ProductInstructions by = product_instructions(vector_path(), cpu_features());
+  EXPECT_EQ(by.bf16 == "converted to f32", cpu::bf16_keeps_the_chain());
+  EXPECT_EQ(by.f16 == "converted to f32", cpu::f16_keeps_the_chain());
+}
+
+TEST_F(Environment, TheThreadEngineKnowsNoMoreThanAvx2) {
+  const auto say = [] {
+    std::fprintf(stderr, "%s", std::string(thread_engine_path()).c_str());
+    std::exit(0);
+  };
+  set("TESSERA_CPU", "portable");
+  EXPECT_EXIT(say(), ExitedWithCode(0), StrEq("portable"));
+  unsetenv("TESSERA_CPU");
+  const VectorPath best = best_vector_path();
+  const bool has_avx2 = best == VectorPath::avx2 || best == VectorPath::avx512;
+  EXPECT_EXIT(say(), ExitedWithCode(0), StrEq(has_avx2 ? "avx2" : "portable"));
 }
 
 TEST_F(Environment, TheThreadsAreThoseThatAreNamed) {

@@ -53,6 +53,7 @@ def main():
                             testRunner=unittest.TextTestRunner(resultclass=_Recorder, verbosity=2))
     report = os.environ.get("TESSERA_RESULTS")
     if report:
+        pathlib.Path(report).parent.mkdir(parents=True, exist_ok=True)
         with open(report, "w", encoding="utf-8") as out:
             out.write("<testsuite>\n")
             for suite, name, tag, text in program.result.rows:

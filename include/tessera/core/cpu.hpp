@@ -26,8 +26,8 @@ constexpr std::string_view name(VectorPath path) {
 
 /// The best path of this CPU, or the one that TESSERA_CPU names. A name that is unknown, or that
 /// this CPU cannot run, is reported once on stderr and ignored. "amx" is avx512 with a tile unit,
-/// which avx512 leaves alone. f32 and f64 results have the same bits on every path. The CPU engine
-/// knows no more than avx2; the packed path knows all.
+/// which avx512 leaves alone. f32 and f64 results have the same bits on every path. The packed path
+/// knows all of them; of the CPU engine, which runs kernels, see thread_engine_path().
 VectorPath vector_path();
 
 /// The best path that the CPU has, whatever TESSERA_CPU says.
@@ -48,5 +48,17 @@ CpuFeatures cpu_features();
 
 /// "avx512 bf16 vnni"
 std::string cpu_text();
+
+/// What the CPU engine runs kernels with: "avx2" from there on, else "portable", what the compiler
+/// makes for every CPU of the architecture.
+std::string_view thread_engine_path();
+
+/// What multiplies the elements of the packed path, in words for reports. Decided with the tables
+/// that src/cpu/kernels.cpp chooses.
+struct ProductInstructions {
+  std::string_view floats;  ///< f32 and f64
+  std::string_view bf16, f16, i8, u8;
+};
+ProductInstructions product_instructions(VectorPath path, const CpuFeatures& features);
 
 }  // namespace tessera
