@@ -50,7 +50,7 @@ struct MicroTile {
   /// further.
   index_t fetch_times;
   const char* fetch;
-  index_t fetch_line, fetch_k;  ///< `sweep_lines` and `strips` say what fetch_k is to them
+  index_t fetch_line, fetch_k;  ///< `sweep`, `sweep_lines` and `strips` say what fetch_k is to them
   /// Where a lies as it is, and this is not null, as often: a part of as many rows as the
   /// micro-tile has, a_row apart. What is scheduled by hand fetches one or the other: A for such an
   /// a.
@@ -113,7 +113,8 @@ struct Kernels {
   Micro tall[kTallRows], tall_edge[kTallRows];
 
   /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
-  /// lies as it is; null where packed only, and where registers are too few.
+  /// lies as it is; null where packed only, and where registers are too few. fetch_k: how many
+  /// bytes ahead one or two rows fetch, or 0.
   static constexpr int kSweeps = 6, kSweepRows[kSweeps] = {1, 2, 4, 8, 12, 16};
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are
@@ -123,7 +124,8 @@ struct Kernels {
   Micro sweep_lines[kLineRows];
   /// Up to MR rows, a by any strides, and any number of columns of a b as it lies, as many at a
   /// time as there are registers for; null where words are no elements. fetch_k: 0, or whole strips
-  /// of three or more rows fetch some rows of b ahead. Resumes nothing.
+  /// of three or more rows fetch some rows of b ahead, and one row reads several rows of b side by
+  /// side. Resumes nothing.
   Micro strips[kMaxRows];
 
   Pack<Source, Word> pack_a, pack_b;

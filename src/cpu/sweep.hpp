@@ -33,7 +33,8 @@ void fetch_ahead(const typename V::word* p, index_t ahead) {
 /// 9.9 and 8.8.
 ///
 /// Where there is little to do, and call.fetch_k is not 0, each row is fetched so many bytes ahead
-/// instead: SWEEPNUMBERS
+/// instead. One thread of an EPYC (family 25), 2026-11-24, 1024 bytes, times as fast as without:
+/// (1,4096,4096) 1.13, (1,8192,8192) 1.14, (2,4096,4096) 1.02; out of L3 (1,2000,2000) 0.82.
 template <class V, int Rows>
 void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr bool fetches = Rows >= 4;
