@@ -113,8 +113,8 @@ struct Kernels {
   Micro tall[kTallRows], tall_edge[kTallRows];
 
   /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
-  /// lies as it is; null where packed only, and where registers are too few. fetch_k: how many
-  /// bytes ahead one or two rows fetch, or 0.
+  /// lies as it is; null where packed only, and where registers are too few. fetch_k: 0, or
+  /// the rows of b that follow are fetched in the order in which they lie.
   static constexpr int kSweeps = 6, kSweepRows[kSweeps] = {1, 2, 4, 8, 12, 16};
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are

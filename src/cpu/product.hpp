@@ -711,7 +711,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         Word* const panels = own_a(worker);
         kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
         const index_t deep = rows < call_.M ? kSweptTogether : part.k;
-        micro.fetch_k = caches().l1 < kLargeL1 && b_bytes() > caches().l3 ? kAheadInL2 : 0;
+        micro.fetch_k = b_bytes() > 2 * near_bytes() && fetches_in_order(micro.cols) ? 1 : 0;
         for (index_t k = 0; k < part.k; k += deep, micro.b += deep * call_.b_row) {
           micro.K = std::min(deep, part.k - k);
           micro.resume = part.slab > 0 || k > 0;
@@ -724,6 +724,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       }
       if (part.slab + 1 == slabs_) finish_swept(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
     }
+  }
+
+  /// May the rows of B that a sweep reads next be fetched into L2, all of a job's columns of them?
+  /// Measured where L1 is small only: see sweep().
+  static bool fetches_in_order(index_t cols) {
+    const index_t bytes = kSweptTogether * cols * static_cast<index_t>(sizeof(In));
+    return caches().l1 < kLargeL1 && bytes <= caches().l2 / 2;
   }
 
   /// A few rows of A, as they lie, in groups of at most MR. Each strip of columns stays in L2 while
