@@ -252,7 +252,8 @@ bool start_helper(Pool& p) {
   };
   const bool started = pthread_create(&thread, &attributes, entry, start.get()) == 0;
   pthread_attr_destroy(&attributes);
-  if (!started) return false;
+  // Anywhere, where none of the others is for this thread's children after all.
+  if (!started && pthread_create(&thread, nullptr, entry, start.get()) != 0) return false;
   start.release();
   pthread_detach(thread);
   return true;

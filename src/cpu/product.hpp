@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 
 #include "blocking.hpp"
 #include "epilogue.hpp"
@@ -73,8 +74,9 @@ std::int64_t expected_ns(index_t M, index_t N, index_t K, const Table& kernels) 
   const index_t per_ns = bytes <= cache.l2                       ? kBytesOfL2
                          : 2 * bytes <= cache.l3 && !l3_is_far() ? kBytesOfL3
                                                                  : kBytesOfMemory;
-  return bounded_product(M, N, K) / (kernels.lanes * kernels.group) * 16 / vectors_in_16_ns() +
-         bytes / per_ns;
+  const std::int64_t vectors = bounded_product(M, N, K) / (kernels.lanes * kernels.group);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 32;
+  return std::min(vectors, most) * 16 / vectors_in_16_ns() + bytes / per_ns;
 }
 
 /// A product while it runs. One superblock of C at a time; within it, slabs of kc along K; within a
@@ -744,7 +746,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     micro.a_row = call_.a_row, micro.a_k = call_.a_col;
     const index_t unfetched = call_.M == 4 ? kFourUnfetched : kUnfetched * call_.threads;
     micro.fetch_k = call_.M <= kMostFetching && b_bytes() > unfetched * caches().l2 ? 1 : 0;
-    if (call_.M == 1)
+    if (call_.M == 1)  // out of L2: see row_by_row()
       micro.fetch_k = caches().l1 < kLargeL1 && b_bytes() <= caches().l2 * 3 / 2 * call_.threads;
     for (index_t j = 0; j < cols; j += width) {
       micro.b = first.b + j;

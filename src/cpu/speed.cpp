@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 
 #include "choose_kernels.hpp"
 #include "epilogue.hpp"
@@ -18,31 +19,34 @@ namespace {
 constexpr int kCalls = 8, kTimes = 3;
 constexpr int kLeast = 16, kMost = 256;
 
-int measure() {
+}  // namespace
+
+int measured_vectors_in_16_ns() {
   constexpr index_t deep = 64;
   const KernelsF32& kernels = plain_kernels<float>();
   const float a[1] = {};
   alignas(64) float b[kMostColumns] = {}, c[KernelsF32::kMaxRows * kMostColumns];
   const auto tile = lone_tile<float>(deep, a, 0, 0, b, 0, c, kMostColumns, kernels.nr());
   const auto micro = kernels.lone[kernels.rows - 1][kernels.vectors - 1];
+  // Whole numbers: a product of numbers that are exact raises no exception, nor may this.
+  using std::chrono::nanoseconds;
   using Clock = std::chrono::steady_clock;
-  std::chrono::duration<double, std::nano> best(1e9);
+  std::int64_t best = 1'000'000'000;
   for (int i = 0; i < kTimes; ++i) {
     const auto start = Clock::now();
     micro(tile);
-    best = std::min<decltype(best)>(best, Clock::now() - start);
+    const auto spent = std::chrono::duration_cast<nanoseconds>(Clock::now() - start);
+    best = std::clamp<std::int64_t>(spent.count(), 1, best);
   }
-  const double vectors = static_cast<double>(deep * kernels.rows * kernels.vectors);
-  return static_cast<int>(std::clamp<double>(16 * vectors / std::max(best.count(), 1.0), 0, kMost));
+  const std::int64_t vectors = deep * kernels.rows * kernels.vectors;
+  return static_cast<int>(std::min<std::int64_t>(16 * vectors / best, kMost));
 }
-
-}  // namespace
 
 int vectors_in_16_ns() {
   static std::atomic<int> known{kLeast}, calls{0};
   if (calls.load(std::memory_order_relaxed) < kCalls) {
     calls.fetch_add(1, std::memory_order_relaxed);
-    const int seen = measure();
+    const int seen = measured_vectors_in_16_ns();
     int before = known.load(std::memory_order_relaxed);
     while (before < seen && !known.compare_exchange_weak(before, seen, std::memory_order_relaxed)) {
     }

@@ -8,6 +8,7 @@
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"
+#include "tessera/cpu/gemm_way.hpp"
 #include "workspace.hpp"
 
 namespace tessera::cpu {
@@ -69,6 +70,15 @@ void add_parts(const Gemm<In, Out>& call, index_t parts, const Sum* sums, index_
   }
 }
 
+/// Bytes of the sums of all parts; 0: one part only.
+template <class In, class Out>
+std::size_t bytes_of_sums(const Gemm<In, Out>& call) {
+  const index_t depth = split_k_depth(call.M, call.N, call.K);
+  if (call.M <= 0 || call.N <= 0 || call.K <= depth || call.alpha == 0) return 0;
+  const index_t parts = (call.K + depth - 1) / depth;
+  return static_cast<std::size_t>(parts * call.M * call.N) * sizeof(typename Gemm<In, Out>::Sum);
+}
+
 /// The same sums for a few columns of one row at a time, which the stack has room for.
 template <class In, class Out>
 void split_without_memory(const Gemm<In, Out>& call, index_t depth, index_t parts) {
@@ -91,16 +101,25 @@ void split_without_memory(const Gemm<In, Out>& call, index_t depth, index_t part
 
 template <class In, class Out>
 std::size_t split_k_bytes(const Gemm<In, Out>& call) {
+  using Sum = typename Gemm<In, Out>::Sum;
+  const std::size_t sums = bytes_of_sums(call);
+  if (sums == 0) return workspace_bytes(call);
   const index_t depth = split_k_depth(call.M, call.N, call.K);
-  if (call.M <= 0 || call.N <= 0 || call.K <= depth || call.alpha == 0) return 0;
   const index_t parts = (call.K + depth - 1) / depth;
-  return static_cast<std::size_t>(parts * call.M * call.N) * sizeof(typename Gemm<In, Out>::Sum);
+  const int threads = call.threads > 0 ? call.threads : default_threads();
+  Gemm<In, Sum> part;
+  part.M = call.M, part.N = call.N, part.K = depth;
+  part.a_row = call.a_row, part.a_col = call.a_col;
+  part.b_row = call.b_row, part.b_col = call.b_col, part.c_row = call.N;
+  const bool shares_out = parts >= 2 * threads;  // as gemm_batch does: whole parts
+  part.threads = shares_out ? 1 : threads;
+  return sums + workspace_bytes(part) * static_cast<std::size_t>(shares_out ? threads : 1);
 }
 
 template <class In, class Out>
 void gemm_split_k(const Gemm<In, Out>& call) {
   using Sum = typename Gemm<In, Out>::Sum;
-  const std::size_t bytes = split_k_bytes(call);
+  const std::size_t bytes = bytes_of_sums(call);
   if (bytes == 0) return gemm(call);
   const index_t depth = split_k_depth(call.M, call.N, call.K);
   const index_t parts = (call.K + depth - 1) / depth;

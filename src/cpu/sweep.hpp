@@ -121,7 +121,9 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
 
 /// One row of A: `Deep` rows of B from one end to the other before the next ones. c holds the sums
 /// but those of the last vectors, `Last` of them, which stay in registers: a part of a vector is
-/// not taken up again as soon as it is stored.
+/// not taken up again as soon as it is stored. Out of L2, where a store of 512 bits takes two
+/// cycles, four rows for each store: (1,512,512) 1.15 times as fast, (1,512,256) 1.3, out of L3
+/// (1,1024,1024) 0.94 (an EPYC of family 25, 2026-11-24).
 template <class V, int Last, int Deep>
 void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int wide = 4;

@@ -98,10 +98,10 @@ void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
                 cat(count));
   const Problem p = count == 0 ? Problem{} : make_problem(A, B, C, alpha, beta, epilogue);
   const Plan plan = plan_batch("matmul_strided", p, options);
-  detail::expect_bias(p, bias, C, count, asked.c);
   const bool empty = p.M == 0 || p.N == 0;
   const BatchSteps steps = p.K == 0 ? BatchSteps{.c = asked.c} : asked;  // no A and B to step over
   if (!empty && count > 1) check_steps(A, B, C, count, steps);
+  detail::expect_bias(p, bias, C, count, asked.c);
   detail::run_reported(cat("matmul_strided count=", count), plan, [&] {
     if (empty) return;
     detail::visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {

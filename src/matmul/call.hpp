@@ -34,7 +34,7 @@ void expect_bias(const Problem& problem, const void* bias, const Matrix& C, inde
 Plan decide(const Problem& problem, const Options& options);
 
 /// Bytes that the CPU's own algorithms take for panels and sums while they run a plan; 0 for
-/// others.
+/// others, and for matrices that no machine holds.
 index_t workspace_of(const Plan& plan);
 
 /// Is TESSERA_VERBOSE set?

@@ -3,9 +3,11 @@
 // repeated for each call, because they belong to the matrices and not to the plan.
 #include "tessera/matmul/matmul.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "call.hpp"
 #include "ladder.hpp"
@@ -72,6 +74,10 @@ index_t workspace_of(const Plan& plan) {
   const Problem& p = plan.problem;
   const bool splits = plan.algorithm == "split_k";
   if (!splits && plan.algorithm != "packed") return 0;
+  constexpr index_t most = index_t{1} << 48;
+  for (const auto& [rows, cols] : {std::pair{p.M, p.K}, std::pair{p.K, p.N}, std::pair{p.M, p.N}}) {
+    if (rows > most || cols > most / std::max<index_t>(1, rows)) return 0;
+  }
   index_t bytes = 0;
   visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
     const auto gemm = gemm_of<In, Out>(p, nullptr, nullptr, nullptr, nullptr, plan.threads);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -224,6 +225,13 @@ TEST(Plan, RunRefusesABiasThatLiesInC) {
       refusal([&] { matmul_strided(A, B, C, 2, {.c = 4}, 1, 0, {}, p.epilogue, c.data() + 4); },
               Category::argument),
       HasSubstr("C overlaps the bias"));
+  EXPECT_THAT(refusal(
+                  [&] {
+                    matmul_strided(A, B, C, 2, {.c = index_t{1} << 62}, 1, 0, {}, p.epilogue,
+                                   a.data());
+                  },
+                  Category::shape),
+              HasSubstr("beyond 64-bit"));
 }
 
 TEST(Plan, SaysHowMuchMemoryThePackedPathTakes) {
@@ -235,8 +243,16 @@ TEST(Plan, SaysHowMuchMemoryThePackedPathTakes) {
   EXPECT_EQ(bytes(16, "packed"), 0);
   EXPECT_GT(bytes(2048, "packed"), 100'000);
   EXPECT_LT(bytes(2048, "packed"), 3 * 2048 * 2048 * 4);
-  EXPECT_EQ(bytes(2048, "split_k"), 4 * 2048 * 2048 * 4);  // the sums of four parts
+  EXPECT_GT(bytes(2048, "split_k"), 4 * 2048 * 2048 * 4);  // the sums of four parts, and panels
+  EXPECT_LT(bytes(2048, "split_k"), 5 * 2048 * 2048 * 4);
   EXPECT_EQ(bytes(2048, "tiled"), 0);
+  for (const char* algorithm : {"packed", "split_k"}) {
+    for (const index_t k : {index_t{1} << 60, std::numeric_limits<index_t>::max()}) {
+      Problem p;
+      p.M = p.N = 100, p.K = k, p.a = {k, 1}, p.b = p.c = {100, 1};
+      EXPECT_EQ(make_plan(p, {.algorithm = algorithm}).workspace_bytes, 0) << algorithm << " " << k;
+    }
+  }
 }
 
 TEST(Plan, RunRefusesOtherMatricesThanPlanned) {

@@ -13,8 +13,8 @@ namespace tessera::cpu {
 /// microseconds of work.
 index_t split_k_depth(index_t M, index_t N, index_t K);
 
-/// Bytes that gemm_split_k() takes for the sums of the parts; each part takes workspace_bytes() of
-/// its own besides. Pointers are not read.
+/// Bytes that gemm_split_k() takes for the sums of the parts and for the panels of those that run
+/// at the same time. Pointers are not read.
 template <class In, class Out = In>
 std::size_t split_k_bytes(const Gemm<In, Out>& call);
 
