@@ -60,9 +60,9 @@ void require_product(const Types& types) {
   for (const Algorithm& each : algorithms()) {
     if (each.supports(types.in, types.out)) return;
   }
-  throw Error(
-      Category::type, cat("there is no product of ", types.in, " into ", types.out),
-      "f64, f32, f16, bf16, i32, or a type of A and B and one of C, such as bf16:f32 or i8:i32");
+  throw Error(Category::type, cat("there is no product of ", types.in, " into ", types.out),
+              "f64, f32, f16, bf16, i32, or a type of A and B and one of C, such as bf16:f32, "
+              "i8:i32 or i8:f32");
 }
 
 std::string to_string(const Readiness& readiness) {

@@ -210,16 +210,20 @@ Call plan_once(const Problem& p, index_t batch, int threads) {
 Call plan_once(const BenchCase& now) {
   const Problem p = problem_of(now);
   const index_t batch = now.shape.batch;
-  const bool sums = p.out == DType::f32;  // where two types of C are possible: that of the sums
+  const bool real = p.out == DType::f32;  // where two types of C are possible: f32
   switch (p.in) {
     case DType::f32: return plan_once<float>(p, batch, now.threads);
     case DType::f64: return plan_once<double>(p, batch, now.threads);
     case DType::f16:
-      return (sums ? plan_once<f16, float> : plan_once<f16, f16>)(p, batch, now.threads);
+      return (real ? plan_once<f16, float> : plan_once<f16, f16>)(p, batch, now.threads);
     case DType::bf16:
-      return (sums ? plan_once<bf16, float> : plan_once<bf16, bf16>)(p, batch, now.threads);
-    case DType::i8: return plan_once<std::int8_t, std::int32_t>(p, batch, now.threads);
-    case DType::u8: return plan_once<std::uint8_t, std::int32_t>(p, batch, now.threads);
+      return (real ? plan_once<bf16, float> : plan_once<bf16, bf16>)(p, batch, now.threads);
+    case DType::i8:
+      return (real ? plan_once<std::int8_t, float>
+                   : plan_once<std::int8_t, std::int32_t>)(p, batch, now.threads);
+    case DType::u8:
+      return (real ? plan_once<std::uint8_t, float>
+                   : plan_once<std::uint8_t, std::int32_t>)(p, batch, now.threads);
     default:
       throw Error(Category::argument, cat(kPlanOnce, " cannot run this product: no ",
                                           to_string(now.types), " product"));

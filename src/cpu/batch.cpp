@@ -77,7 +77,9 @@ template void gemm_strided(const Gemm<f16, float>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<bf16, bf16>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<bf16, float>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<std::int8_t, std::int32_t>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<std::int8_t, float>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<std::uint8_t, std::int32_t>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<std::uint8_t, float>&, index_t, const BatchSteps&);
 template void gemm_batch(const Gemm<double, double>*, index_t);
 template void gemm_batch(const Gemm<float, float>*, index_t);
 template void gemm_batch(const Gemm<f16, f16>*, index_t);
@@ -85,6 +87,8 @@ template void gemm_batch(const Gemm<f16, float>*, index_t);
 template void gemm_batch(const Gemm<bf16, bf16>*, index_t);
 template void gemm_batch(const Gemm<bf16, float>*, index_t);
 template void gemm_batch(const Gemm<std::int8_t, std::int32_t>*, index_t);
+template void gemm_batch(const Gemm<std::int8_t, float>*, index_t);
 template void gemm_batch(const Gemm<std::uint8_t, std::int32_t>*, index_t);
+template void gemm_batch(const Gemm<std::uint8_t, float>*, index_t);
 
 }  // namespace tessera::cpu

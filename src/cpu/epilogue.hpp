@@ -17,11 +17,12 @@ void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
                  const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i, index_t j,
                  int rows, int cols) {
   using Sum = typename Gemm<In, Out>::Sum;
+  using Scalar = typename Gemm<In, Out>::Scalar;
   Out* c = C + i * call.c_row + j * call.c_col;
-  const Sum* bias = call.bias.at(i, j);
+  const Scalar* bias = call.bias.at(i, j);
   const bool along_rows = call.bias.kind == Bias::per_row;
-  const FinishRow<Sum> how{call.alpha, call.beta, along_rows ? bias : nullptr,
-                           along_rows ? nullptr : bias, call.last};
+  const FinishRow<Scalar> how{call.alpha, call.beta, along_rows ? bias : nullptr,
+                              along_rows ? nullptr : bias, call.last};
   if constexpr (std::is_same_v<Sum, Out>) {
     if (call.c_col == 1) return kernels.finish(sums, sums_row, rows, cols, c, call.c_row, how);
   }
@@ -40,12 +41,21 @@ void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
       return;
     }
   }
-  const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.last};
+  if constexpr (!std::is_same_v<Sum, Scalar>) {
+    if (call.c_col == 1) {
+      alignas(64) Scalar rounded[Table::kMostRows * kMostColumns];
+      for (int r = 0; r < rows; ++r)
+        kernels.to_f32(rounded + r * kMostColumns, sums + r * sums_row, cols);
+      return kernel_set().f32.finish(rounded, kMostColumns, rows, cols, c, call.c_row, how);
+    }
+  }
+  const EpilogueScalars<Scalar> scalars{call.alpha, call.beta, call.last};
   for (int r = 0; r < rows; ++r) {
     for (int n = 0; n < cols; ++n) {
       Out& target = c[r * call.c_row + n * call.c_col];
       target = convert<Out>(finish(
-          scalars, sums[r * sums_row + n], [&] { return target; }, call.bias.at(i + r, j + n)));
+          scalars, static_cast<Scalar>(sums[r * sums_row + n]), [&] { return target; },
+          call.bias.at(i + r, j + n)));
     }
   }
 }

@@ -303,7 +303,9 @@ template void gemm(const Gemm<f16, float>&);
 template void gemm(const Gemm<bf16>&);
 template void gemm(const Gemm<bf16, float>&);
 template void gemm(const Gemm<std::int8_t, std::int32_t>&);
+template void gemm(const Gemm<std::int8_t, float>&);
 template void gemm(const Gemm<std::uint8_t, std::int32_t>&);
+template void gemm(const Gemm<std::uint8_t, float>&);
 
 template GemmWay way_of(const Gemm<double>&);
 template GemmWay way_of(const Gemm<float>&);
@@ -312,7 +314,9 @@ template GemmWay way_of(const Gemm<f16, float>&);
 template GemmWay way_of(const Gemm<bf16>&);
 template GemmWay way_of(const Gemm<bf16, float>&);
 template GemmWay way_of(const Gemm<std::int8_t, std::int32_t>&);
+template GemmWay way_of(const Gemm<std::int8_t, float>&);
 template GemmWay way_of(const Gemm<std::uint8_t, std::int32_t>&);
+template GemmWay way_of(const Gemm<std::uint8_t, float>&);
 
 template void gemm(const Gemm<double, double>&, const PackedMatrix<double>&);
 template void gemm(const Gemm<float, float>&, const PackedMatrix<float>&);
@@ -321,7 +325,9 @@ template void gemm(const Gemm<f16, float>&, const PackedMatrix<f16>&);
 template void gemm(const Gemm<bf16, bf16>&, const PackedMatrix<bf16>&);
 template void gemm(const Gemm<bf16, float>&, const PackedMatrix<bf16>&);
 template void gemm(const Gemm<std::int8_t, std::int32_t>&, const PackedMatrix<std::int8_t>&);
+template void gemm(const Gemm<std::int8_t, float>&, const PackedMatrix<std::int8_t>&);
 template void gemm(const Gemm<std::uint8_t, std::int32_t>&, const PackedMatrix<std::uint8_t>&);
+template void gemm(const Gemm<std::uint8_t, float>&, const PackedMatrix<std::uint8_t>&);
 
 template std::size_t workspace_bytes(const Gemm<double>&);
 template std::size_t workspace_bytes(const Gemm<float>&);
@@ -330,6 +336,8 @@ template std::size_t workspace_bytes(const Gemm<f16, float>&);
 template std::size_t workspace_bytes(const Gemm<bf16>&);
 template std::size_t workspace_bytes(const Gemm<bf16, float>&);
 template std::size_t workspace_bytes(const Gemm<std::int8_t, std::int32_t>&);
+template std::size_t workspace_bytes(const Gemm<std::int8_t, float>&);
 template std::size_t workspace_bytes(const Gemm<std::uint8_t, std::int32_t>&);
+template std::size_t workspace_bytes(const Gemm<std::uint8_t, float>&);
 
 }  // namespace tessera::cpu

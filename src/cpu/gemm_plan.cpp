@@ -67,6 +67,8 @@ template class GemmPlan<f16, float>;
 template class GemmPlan<bf16>;
 template class GemmPlan<bf16, float>;
 template class GemmPlan<std::int8_t, std::int32_t>;
+template class GemmPlan<std::int8_t, float>;
 template class GemmPlan<std::uint8_t, std::int32_t>;
+template class GemmPlan<std::uint8_t, float>;
 
 }  // namespace tessera::cpu

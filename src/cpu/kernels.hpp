@@ -139,6 +139,8 @@ struct Kernels {
 
   /// `count` sums rounded to the nearest value of 16 bits, ties to even; null for other types.
   void (*narrow)(Source* dst, const Sum* src, int count);
+  /// `count` whole sums rounded to the nearest float, ties to even; null for other types.
+  void (*to_f32)(float* dst, const Sum* src, int count);
 
   int nr() const { return lanes * vectors; }
   /// Columns of the widest micro-tile, and the rows of one that so many columns fit in.

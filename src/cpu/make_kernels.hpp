@@ -83,6 +83,12 @@ void narrow(typename Convert::source* dst, const float* src, int count) {
   for (; i < count; ++i) dst[i] = Convert::narrowed(src[i]);
 }
 
+/// See Kernels::to_f32: a plain loop, as in finish_last.
+template <class V>
+void to_f32(float* dst, const typename V::sum* src, int count) {
+  for (int i = 0; i < count; ++i) dst[i] = static_cast<float>(src[i]);
+}
+
 /// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
 template <class V, int MR, int Vectors, class Source>
 constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
@@ -95,6 +101,7 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
   out.pack_a = pack_a, out.pack_b = pack_b;
   out.finish = finish_rows<V>;
   out.narrow = narrow;
+  if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
     if constexpr (V::group * sizeof(Source) == sizeof(typename V::word)) {

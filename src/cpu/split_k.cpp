@@ -49,7 +49,8 @@ Gemm<In, Sum> part_of(const Gemm<In, Out>& call, index_t depth, index_t p, Sum* 
 /// Row i of C from the sums of all parts, a few cache lines at a time.
 template <class In, class Out, class Sum>
 void add_parts(const Gemm<In, Out>& call, index_t parts, const Sum* sums, index_t i) {
-  const EpilogueScalars<Sum> scalars{call.alpha, call.beta, call.last};
+  using Scalar = typename Gemm<In, Out>::Scalar;
+  const EpilogueScalars<Scalar> scalars{call.alpha, call.beta, call.last};
   constexpr index_t most = 128;
   for (index_t j = 0; j < call.N; j += most) {
     const index_t count = std::min(most, call.N - j);
@@ -65,7 +66,7 @@ void add_parts(const Gemm<In, Out>& call, index_t parts, const Sum* sums, index_
     for (index_t n = 0; n < count; ++n) {
       Out& target = call.C[i * call.c_row + (j + n) * call.c_col];
       target = convert<Out>(finish(
-          scalars, total[n], [&] { return target; }, call.bias.at(i, j + n)));
+          scalars, static_cast<Scalar>(total[n]), [&] { return target; }, call.bias.at(i, j + n)));
     }
   }
 }
@@ -147,7 +148,9 @@ template void gemm_split_k(const Gemm<f16, float>&);
 template void gemm_split_k(const Gemm<bf16>&);
 template void gemm_split_k(const Gemm<bf16, float>&);
 template void gemm_split_k(const Gemm<std::int8_t, std::int32_t>&);
+template void gemm_split_k(const Gemm<std::int8_t, float>&);
 template void gemm_split_k(const Gemm<std::uint8_t, std::int32_t>&);
+template void gemm_split_k(const Gemm<std::uint8_t, float>&);
 
 template std::size_t split_k_bytes(const Gemm<double>&);
 template std::size_t split_k_bytes(const Gemm<float>&);
@@ -156,6 +159,8 @@ template std::size_t split_k_bytes(const Gemm<f16, float>&);
 template std::size_t split_k_bytes(const Gemm<bf16>&);
 template std::size_t split_k_bytes(const Gemm<bf16, float>&);
 template std::size_t split_k_bytes(const Gemm<std::int8_t, std::int32_t>&);
+template std::size_t split_k_bytes(const Gemm<std::int8_t, float>&);
 template std::size_t split_k_bytes(const Gemm<std::uint8_t, std::int32_t>&);
+template std::size_t split_k_bytes(const Gemm<std::uint8_t, float>&);
 
 }  // namespace tessera::cpu

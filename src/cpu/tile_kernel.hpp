@@ -150,6 +150,7 @@ constexpr Kernels<typename G::source, std::uint32_t, typename V::sum> make_tile_
   out.pack_b = pack_tiles_b<V, G>;
   out.finish = finish_rows<V>;
   out.narrow = narrow;
+  if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
   return out;
 }
 

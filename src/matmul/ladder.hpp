@@ -42,7 +42,8 @@ extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTile
 
 /// Element types of the packed path: those of every kernel, and bytes.
 inline bool has_product(DType in, DType out) {
-  return has_native_product(in, out) || (out == DType::i32 && (in == DType::i8 || in == DType::u8));
+  const bool is_bytes = in == DType::i8 || in == DType::u8;
+  return has_native_product(in, out) || (is_bytes && (out == DType::i32 || out == DType::f32));
 }
 
 /// The tile that `wanted` means, built in or not. Throws Error(argument) where no kernel of the

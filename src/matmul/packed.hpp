@@ -16,8 +16,11 @@ void visit_packed(DType in, DType out, Body&& body) {
   const auto with = [&]<class In, class Out>(TypeTag<In> a, TypeTag<Out> c) { body(a, c); };
   if (in == DType::f64) return with(TypeTag<double>{}, TypeTag<double>{});
   if (in == DType::f32) return with(TypeTag<float>{}, TypeTag<float>{});
-  if (in == DType::i8) return with(TypeTag<std::int8_t>{}, TypeTag<std::int32_t>{});
-  if (in == DType::u8) return with(TypeTag<std::uint8_t>{}, TypeTag<std::int32_t>{});
+  const bool whole = out == DType::i32;
+  if (in == DType::i8 && whole) return with(TypeTag<std::int8_t>{}, TypeTag<std::int32_t>{});
+  if (in == DType::i8) return with(TypeTag<std::int8_t>{}, TypeTag<float>{});
+  if (in == DType::u8 && whole) return with(TypeTag<std::uint8_t>{}, TypeTag<std::int32_t>{});
+  if (in == DType::u8) return with(TypeTag<std::uint8_t>{}, TypeTag<float>{});
   if (in == DType::f16 && out == DType::f16) return with(TypeTag<f16>{}, TypeTag<f16>{});
   if (in == DType::f16) return with(TypeTag<f16>{}, TypeTag<float>{});
   if (out == DType::bf16) return with(TypeTag<bf16>{}, TypeTag<bf16>{});
@@ -28,15 +31,15 @@ void visit_packed(DType in, DType out, Body&& body) {
 template <class In, class Out>
 cpu::Gemm<In, Out> gemm_of(const Problem& p, const void* A, const void* B, void* C,
                            const void* bias, int threads) {
-  using Sum = typename cpu::Gemm<In, Out>::Sum;
+  using Scalar = typename cpu::Gemm<In, Out>::Scalar;
   cpu::Gemm<In, Out> gemm;
   gemm.M = p.M, gemm.N = p.N, gemm.K = p.K;
   gemm.A = static_cast<const In*>(A), gemm.a_row = p.a.row, gemm.a_col = p.a.col;
   gemm.B = static_cast<const In*>(B), gemm.b_row = p.b.row, gemm.b_col = p.b.col;
   gemm.C = static_cast<Out*>(C), gemm.c_row = p.c.row, gemm.c_col = p.c.col;
-  gemm.alpha = static_cast<Sum>(p.alpha), gemm.beta = static_cast<Sum>(p.beta);
-  gemm.bias = {p.epilogue.bias, static_cast<const Sum*>(bias)};
-  gemm.last = last_step<Sum>(p.epilogue);
+  gemm.alpha = static_cast<Scalar>(p.alpha), gemm.beta = static_cast<Scalar>(p.beta);
+  gemm.bias = {p.epilogue.bias, static_cast<const Scalar*>(bias)};
+  gemm.last = last_step<Scalar>(p.epilogue);
   gemm.threads = threads;
   return gemm;
 }

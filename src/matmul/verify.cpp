@@ -147,6 +147,10 @@ inline __attribute__((always_inline)) void sum_row_body(const RowTask<Acc>& task
       }
     }
   }
+  if constexpr (std::is_integral_v<Acc>) {
+    for (int j = 0; j < task.columns; ++j)
+      s.high[j] = s.chain[j], s.magnitude[j] = std::fabs(s.high[j]);
+  }
 }
 
 template <class Acc>
@@ -229,26 +233,28 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
   const auto count = static_cast<std::size_t>(p.M * p.N);
   const index_t depth = p.alpha == 0 ? 0 : p.K;
   s.chain.resize(count);
-  const bool exact_integers = p.out == DType::i32;
-  if (!exact_integers) s.exact.resize(count), s.bound.resize(count);
+  if (p.out != DType::i32) s.exact.resize(count), s.bound.resize(count);
   if (p.in == DType::f64) s.exact_low.resize(count);
   if (p.in == DType::f32) s.tf32.resize(count);
   if (count == 0) return;
 
-  const auto with_accumulator = [&]<class Acc>(TypeTag<Acc>) {
-    const auto a = depth == 0 ? std::vector<Acc>() : dense<Acc>(A);
-    const auto b = depth == 0 ? std::vector<Acc>() : dense<Acc>(B);
+  // Sums of type Sum over K; their epilogue in Acc.
+  const auto with_accumulator = [&]<class Sum, class Acc>(TypeTag<Sum>, TypeTag<Acc>) {
+    const auto a = depth == 0 ? std::vector<Sum>() : dense<Sum>(A);
+    const auto b = depth == 0 ? std::vector<Sum>() : dense<Sum>(B);
     const double u = std::is_integral_v<Acc> ? 0 : sizeof(Acc) == 4 ? 0x1p-24 : 0x1p-53;
     const DType acc_type = dtype_of<Acc>();
-    const double n = static_cast<double>(depth) + 2 + (p.epilogue.bias != Bias::none ? 1 : 0);
+    // Roundings: of each step of a sum, or of a whole sum; of alpha, beta and the bias.
+    const double n = (std::is_integral_v<Sum> ? 1 : static_cast<double>(depth)) + 2 +
+                     (p.epilogue.bias != Bias::none ? 1 : 0);
     const double gamma = n * u / (1 - n * u);
     std::atomic<index_t> done{0};
     std::mutex progress_mutex;
     parallel_for(p.M, threads, [&](index_t i) {
-      RowSums<Acc> sums;
+      RowSums<Sum> sums;
       for (index_t j0 = 0; j0 < p.N; j0 += kColumns) {
         const int columns = static_cast<int>(std::min<index_t>(kColumns, p.N - j0));
-        sum_row<Acc>({a.data() + i * depth, b.data() + j0, depth, p.N, columns, sums});
+        sum_row<Sum>({a.data() + i * depth, b.data() + j0, depth, p.N, columns, sums});
         for (int c = 0; c < columns; ++c) {
           const index_t j = j0 + c;
           const auto at = static_cast<std::size_t>(i * p.N + j);
@@ -258,7 +264,8 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
             const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]
                               : p.epilogue.bias == Bias::per_column ? vector[j]
                                                                     : Acc{0};
-            s.chain[at] = bits_of(convert<Out>(epilogue<Acc>(p, sums.chain[c], old, added)));
+            const Acc sum = static_cast<Acc>(sums.chain[c]);
+            s.chain[at] = bits_of(convert<Out>(epilogue<Acc>(p, sum, old, added)));
             if constexpr (!std::is_integral_v<Acc>) {
               const double alpha = static_cast<Acc>(p.alpha), beta = static_cast<Acc>(p.beta);
               double value = alpha * sums.high[c],
@@ -316,9 +323,12 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
       }
     });
   };
-  if (p.in == DType::f64) with_accumulator(TypeTag<double>{});
-  else if (exact_integers) with_accumulator(TypeTag<std::int32_t>{});
-  else with_accumulator(TypeTag<float>{});
+  const TypeTag<std::int32_t> i32;
+  const TypeTag<float> f32;
+  if (p.in == DType::f64) with_accumulator(TypeTag<double>{}, TypeTag<double>{});
+  else if (p.out == DType::i32) with_accumulator(i32, i32);
+  else if (p.in == DType::i8 || p.in == DType::u8) with_accumulator(i32, f32);
+  else with_accumulator(f32, f32);
 }
 
 Verification Verifier::check(const ConstMatrix& C, Arithmetic arithmetic) const {
@@ -378,11 +388,12 @@ void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix&
     visit_operand(p.out, [&]<class Out>(TypeTag<Out>) {
       if constexpr ((std::is_same_v<In, Out> && sizeof(In) > 1) ||
                     (std::is_same_v<Out, float> && sizeof(In) == 2) ||
-                    (std::is_same_v<Out, std::int32_t> && sizeof(In) == 1)) {
+                    ((std::is_same_v<Out, std::int32_t> ||
+                      std::is_same_v<Out, float>)&&sizeof(In) == 1)) {
         using Acc = Accumulator<Out>;
         for (index_t i = 0; i < p.M; ++i) {
           for (index_t j = 0; j < p.N; ++j) {
-            Acc sum{0};
+            Accumulator<In> sum{0};
             for (index_t k = 0; k < depth; ++k)
               sum = fma(element<In>(A, i, k), element<In>(B, k, j), sum);
             Out& target = static_cast<Out*>(C.data)[i * C.row_stride + j * C.col_stride];
@@ -390,8 +401,8 @@ void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix&
             const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]
                               : p.epilogue.bias == Bias::per_column ? vector[j]
                                                                     : Acc{0};
-            target = convert<Out>(
-                epilogue<Acc>(p, sum, p.beta == 0 ? Acc{0} : convert<Acc>(target), added));
+            target = convert<Out>(epilogue<Acc>(
+                p, static_cast<Acc>(sum), p.beta == 0 ? Acc{0} : convert<Acc>(target), added));
           }
         }
       } else {

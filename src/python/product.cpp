@@ -125,7 +125,8 @@ BiasVector bias_vector(const Operand& bias, const Products& p, int device) {
   else if (shape.size() == 2 && shape[0] == M && shape[1] == 1) out.side = Bias::per_row;
   else refuse_bias(bias, M, N);
   const DType in = p.A.dtype;
-  const DType sum = visit_dtype(in, []<class T>(TypeTag<T>) { return dtype_of<Accumulator<T>>(); });
+  const DType sum =
+      visit_dtype(p.C.dtype, []<class T>(TypeTag<T>) { return dtype_of<Accumulator<T>>(); });
   if (bias.dtype != sum && bias.dtype != in)
     throw nb::type_error(cat("matmul: bias has elements of ", numpy_name(bias.dtype), ": expected ",
                              numpy_name(sum), in == sum ? "" : cat(" or ", numpy_name(in)))
@@ -170,13 +171,13 @@ Options options_for(const Operand& a, const Right& b, const Request& request) {
 }
 
 /// gelu and silu of a whole number are no whole numbers.
-void check_activation(DType in, Activation activation) {
-  const bool whole = in == DType::i8 || in == DType::u8 || in == DType::i32;
-  if (whole && (activation == Activation::gelu || activation == Activation::silu))
-    throw nb::type_error(cat("matmul: a product of ", numpy_name(in), " has no activation ",
-                             activation == Activation::gelu ? "'gelu'" : "'silu'",
-                             ": expected None or 'relu'; convert a and b to float32 first")
-                             .c_str());
+void check_activation(DType in, DType out, Activation activation) {
+  if (out == DType::i32 && (activation == Activation::gelu || activation == Activation::silu))
+    throw nb::type_error(
+        cat("matmul: a product of ", numpy_name(in), " has no activation ",
+            activation == Activation::gelu ? "'gelu'" : "'silu'", ": expected None or 'relu'; ",
+            in == DType::i32 ? "convert a and b to float32 first" : "ask for a float32 result")
+            .c_str());
 }
 
 void check_result(const Operand& a, const Right& b, const Operand& out) {
@@ -305,7 +306,7 @@ std::vector<index_t> Right::shape() const {
 }
 
 std::vector<DType> result_dtypes(DType in) {
-  if (in == DType::i8 || in == DType::u8) return {DType::i32};
+  if (in == DType::i8 || in == DType::u8) return {DType::i32, DType::f32};
   if (in == DType::f16 || in == DType::bf16) return {in, DType::f32};
   return {in};
 }
@@ -335,7 +336,7 @@ std::vector<index_t> product_shape(const Operand& a, const Right& b) {
 void multiply(const Operand& a, const Right& b, const Operand& out, const Added& added,
               const Request& request) {
   check_result(a, b, out);
-  check_activation(a.dtype, request.activation);
+  check_activation(a.dtype, out.dtype, request.activation);
   if (added.c != nullptr) check_added(*added.c, out);
   if (added.bias != nullptr && added.bias->device != Operand::kCpu &&
       share_memory(*added.bias, out))
@@ -360,7 +361,7 @@ void multiply(const Operand& a, const Right& b, const Operand& out, const Added&
 CallPlan plan(const Operand& a, const Right& b, DType dtype, const Operand* out, const Added& added,
               const Request& request) {
   const std::vector<index_t> shape = product_shape(a, b);
-  check_activation(a.dtype, request.activation);
+  check_activation(a.dtype, out != nullptr ? out->dtype : dtype, request.activation);
   if (out != nullptr) check_result(a, b, *out);
   if (added.c != nullptr && out != nullptr) check_added(*added.c, *out);
   else if (added.c != nullptr) check_addend(*added.c, shape, dtype, a.device);

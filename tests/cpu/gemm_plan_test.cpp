@@ -23,9 +23,10 @@ struct From {
   using In = In_;
   using Out = Out_;
 };
-using Types = ::testing::Types<From<double>, From<float>, From<f16>, From<f16, float>, From<bf16>,
-                               From<bf16, float>, From<std::int8_t, std::int32_t>,
-                               From<std::uint8_t, std::int32_t>>;
+using Types =
+    ::testing::Types<From<double>, From<float>, From<f16>, From<f16, float>, From<bf16>,
+                     From<bf16, float>, From<std::int8_t, std::int32_t>, From<std::int8_t, float>,
+                     From<std::uint8_t, std::int32_t>, From<std::uint8_t, float>>;
 TYPED_TEST_SUITE(GemmPlans, Types);
 
 template <class In, class Out>
@@ -63,10 +64,10 @@ TYPED_TEST(GemmPlans, GiveTheBitsOfTheCall) {
 TYPED_TEST(GemmPlans, TakeStridesAndEpilogues) {
   using In = typename TypeParam::In;
   using Out = typename TypeParam::Out;
-  using Sum = typename cpu::Gemm<In, Out>::Sum;
+  using Scalar = typename cpu::Gemm<In, Out>::Scalar;
   cpu::Gemm<In, Out> scaled, added, alone;
-  scaled.alpha = Sum(2), scaled.beta = Sum(3);
-  const std::vector<Sum> bias(50, Sum(1));
+  scaled.alpha = Scalar(2), scaled.beta = Scalar(3);
+  const std::vector<Scalar> bias(50, Scalar(1));
   added.bias = {Bias::per_row, bias.data()}, added.last.activation = Activation::relu;
   alone.threads = 1;
   for (const auto& call : {cpu::Gemm<In, Out>{}, scaled, added, alone}) {

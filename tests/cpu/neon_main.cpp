@@ -63,6 +63,7 @@ Sum step(Sum a, Sum b, Sum sum) {
 template <class In, class Out>
 long differing(index_t M, index_t N, index_t K, int orders, bool scaled, int threads) {
   using Sum = typename cpu::Gemm<In, Out>::Sum;
+  using Scalar = typename cpu::Gemm<In, Out>::Scalar;
   std::mt19937_64 engine(static_cast<std::uint64_t>(M * 131 + N * 17 + K));
   Matrix<In> A(orders & 3, M, K), B(orders >> 2 & 3, K, N);
   Matrix<Out> C(orders >> 4 & 3, M, N);
@@ -74,7 +75,7 @@ long differing(index_t M, index_t N, index_t K, int orders, bool scaled, int thr
   Matrix<Out> before = C;
   cpu::Gemm<In, Out> call{M,        N,         K,         A.data(), A.lie.row, A.lie.col,
                           B.data(), B.lie.row, B.lie.col, C.data(), C.lie.row, C.lie.col};
-  if (scaled) call.alpha = Sum(3), call.beta = Sum(-2);
+  if (scaled) call.alpha = Scalar(3), call.beta = Scalar(-2);
   call.threads = threads;
   cpu::gemm(call);
   long wrong = 0;
@@ -83,11 +84,12 @@ long differing(index_t M, index_t N, index_t K, int orders, bool scaled, int thr
       Sum sum{0};
       for (index_t k = 0; k < K; ++k)
         sum = step<Sum>(static_cast<Sum>(A(i, k)), static_cast<Sum>(B(k, j)), sum);
+      Scalar value = static_cast<Scalar>(sum);
       if (scaled) {
-        sum = step<Sum>(Sum(-2), static_cast<Sum>(before(i, j)),
-                        std::is_integral_v<Sum> ? step<Sum>(Sum(3), sum, Sum{0}) : 3 * sum);
+        const Scalar three = std::is_integral_v<Scalar> ? step<Scalar>(3, value, 0) : 3 * value;
+        value = step<Scalar>(-2, static_cast<Scalar>(before(i, j)), three);
       }
-      const Out want = convert<Out>(sum), got = C(i, j);
+      const Out want = convert<Out>(value), got = C(i, j);
       wrong += std::memcmp(&want, &got, sizeof(Out)) != 0;
       C(i, j) = before(i, j);
     }
@@ -134,10 +136,10 @@ int run(std::string_view expected_path) {
                 cpu::kernel_set().f32.isa);
     return 1;
   }
-  const long wrong = check<float, float>("f32") + check<double, double>("f64") +
-                     check<f16, f16>("f16") + check<bf16, float>("bf16") +
-                     check<std::int8_t, std::int32_t>("i8") +
-                     check<std::uint8_t, std::int32_t>("u8");
+  const long wrong =
+      check<float, float>("f32") + check<double, double>("f64") + check<f16, f16>("f16") +
+      check<bf16, float>("bf16") + check<std::int8_t, std::int32_t>("i8") +
+      check<std::uint8_t, std::int32_t>("u8") + check<std::int8_t, float>("i8 into f32");
   std::printf("%s: %ld elements differ\n", cpu_text().c_str(), wrong);
   return wrong == 0 ? 0 : 1;
 }

@@ -80,10 +80,10 @@ TYPED_TEST(Packed, MultipliesLikeTheMatrixItself) {
       const PackedMatrix<In> once = packed(B);
       EXPECT_EQ(once.rows(), s.K);
       EXPECT_EQ(once.cols(), s.N);
-      using Sum = typename cpu::Gemm<In, Out>::Sum;
+      using Scalar = typename cpu::Gemm<In, Out>::Scalar;
       for (const auto& call :
-           {cpu::Gemm<In, Out>{}, cpu::Gemm<In, Out>{.alpha = Sum(3), .beta = Sum(-2)},
-            cpu::Gemm<In, Out>{.alpha = Sum(0), .beta = Sum(1)},
+           {cpu::Gemm<In, Out>{}, cpu::Gemm<In, Out>{.alpha = Scalar(3), .beta = Scalar(-2)},
+            cpu::Gemm<In, Out>{.alpha = Scalar(0), .beta = Scalar(1)},
             cpu::Gemm<In, Out>{.last = {Activation::relu}}}) {
         auto threaded = call;
         threaded.threads = kThreads[turn++ % 4];

@@ -263,6 +263,7 @@ TEST(Process, WithoutMemoryPackedMatricesAndPartsOfKGiveTheSame) {
   expect_the_same_without_memory<f16, float>();
   expect_the_same_without_memory<bf16, float>();
   expect_the_same_without_memory<std::int8_t, std::int32_t>();
+  expect_the_same_without_memory<std::int8_t, float>();
   expect_the_same_without_memory<std::uint8_t, std::int32_t>();
 }
 

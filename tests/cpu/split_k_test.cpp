@@ -45,9 +45,9 @@ void expect_right(Shape s, const cpu::Gemm<In, Out>& call, bool whole) {
 
 template <class In, class Out>
 void expect_every_shape_right() {
-  using Sum = typename cpu::Gemm<In, Out>::Sum;
+  using Scalar = typename cpu::Gemm<In, Out>::Scalar;
   const bool integers = std::is_integral_v<In>;
-  const std::vector<Sum> bias(200, Sum(1));
+  const std::vector<Scalar> bias(200, Scalar(1));
   for (const Shape s : {Shape{0, 3, 2000},
                         {3, 0, 2000},
                         {5, 4, 0},
@@ -58,7 +58,7 @@ void expect_every_shape_right() {
                         {130, 50, 1600}}) {
     cpu::Gemm<In, Out> call;
     expect_right(s, call, integers);
-    call.alpha = Sum(2), call.beta = Sum(-1), call.bias = {Bias::per_column, bias.data()};
+    call.alpha = Scalar(2), call.beta = Scalar(-1), call.bias = {Bias::per_column, bias.data()};
     call.last.activation = Activation::relu;
     expect_right(s, call, integers);
   }
@@ -72,7 +72,9 @@ TEST(SplitK, IsRightForEveryTypeAndShape) {
   expect_every_shape_right<bf16, bf16>();
   expect_every_shape_right<bf16, float>();
   expect_every_shape_right<std::int8_t, std::int32_t>();
+  expect_every_shape_right<std::int8_t, float>();
   expect_every_shape_right<std::uint8_t, std::int32_t>();
+  expect_every_shape_right<std::uint8_t, float>();
 }
 
 TEST(SplitK, WholeNumbersAreExact) {

@@ -186,7 +186,7 @@ void expect_products(const Table& table) {
         const RandomData values(turn, true);
         A.fill(values), B.fill(values), C.fill(values);
         Guarded<Out> want = C;
-        cpu::Gemm<In, Out> call{.beta = static_cast<typename cpu::Gemm<In, Out>::Sum>(turn % 3),
+        cpu::Gemm<In, Out> call{.beta = static_cast<typename cpu::Gemm<In, Out>::Scalar>(turn % 3),
                                 .threads = static_cast<int>(1 + turn % 3)};
         testing::reference(call, A.view(), B.view(), want.view());
         call = testing::call_on(call, A.view(), B.view(), C.view());

@@ -218,6 +218,41 @@ TYPED_TEST(Integers, EpiloguesAreExact) {
   }
 }
 
+/// Quantized products: what was whole is scaled, and the rest of the epilogue is f32's.
+TYPED_TEST(Integers, BecomeFloatsByOneRounding) {
+  using In = TypeParam;
+  std::size_t turn = 0;
+  for (const Shape s : {Shape{1, 1, 1}, {19, 50, 60}, {5, 300, 200}, {61, 97, 1301}, {1, 7, 0}}) {
+    const Bytes<In> bytes(s.M, s.N, s.K);
+    std::vector<float> rows(static_cast<std::size_t>(s.M)), cols(static_cast<std::size_t>(s.N));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = 0.3f * static_cast<float>(i) - 2;
+    for (std::size_t j = 0; j < cols.size(); ++j) cols[j] = 0.7f * static_cast<float>(j) - 9;
+    for (const auto& [alpha, beta] : {std::pair{1.f, 0.f}, {1e-4f, 0.f}, {-3e-5f, 0.25f}}) {
+      for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+        for (const LastStep<float> last :
+             {LastStep<float>{}, {Activation::gelu}, {Activation::silu, -1, 1}}) {
+          Guarded<In> A(s.M, s.K, kOrders<In>[turn % 5]), B(s.K, s.N, kOrders<In>[turn / 5 % 5]);
+          Guarded<float> C(s.M, s.N, kOrders<float>[turn / 3 % 5]);
+          A.fill([&](index_t i, index_t k) { return bytes.a(i, k); });
+          B.fill([&](index_t k, index_t j) { return bytes.b(k, j); });
+          if (beta != 0) C.fill(RandomData(turn));
+          Guarded<float> want = C;
+          const cpu::Gemm<In, float> call{
+              .alpha = alpha,
+              .beta = beta,
+              .bias = {bias, bias == Bias::per_row ? rows.data() : cols.data()},
+              .last = last,
+              .threads = kThreads[turn++ % kThreads.size()]};
+          testing::reference(call, A.view(), B.view(), want.view());
+          multiply(call, A.view(), B.view(), C.view());
+          ASSERT_EQ(difference(C, want), "") << describe(call);
+          ASSERT_TRUE(C.guards_intact());
+        }
+      }
+    }
+  }
+}
+
 /// Every packed entry of a table of bytes, with the panels that its own `pack` makes.
 template <class In, class Table>
 void expect_every_entry_exact(const Table& table) {

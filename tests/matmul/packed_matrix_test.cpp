@@ -68,17 +68,17 @@ TYPED_TEST(Weight, MultipliesLikeTheMatrixItself) {
 TYPED_TEST(Weight, TakesItsPartInAnEpilogue) {
   using In = typename TypeParam::In;
   using Out = typename TypeParam::Out;
-  using Sum = typename cpu::Gemm<In, Out>::Sum;
+  using Scalar = typename cpu::Gemm<In, Out>::Scalar;
   const index_t M = 19, N = 45, K = 33;
   Guarded<In> A(M, K), B(K, N);
   A.fill(RandomData(1, true));
   B.fill(RandomData(2, true));
-  std::vector<Sum> bias;
-  for (index_t i = 0; i < N; ++i) bias.push_back(static_cast<Sum>(i * 10 - 200));
+  std::vector<Scalar> bias;
+  for (index_t i = 0; i < N; ++i) bias.push_back(static_cast<Scalar>(i * 10 - 200));
   const PackedMatrix packed(B.view());
   for (const Bias kind : {Bias::none, Bias::per_row, Bias::per_column}) {
     for (const Activation activation : {Activation::none, Activation::relu, Activation::silu}) {
-      if (std::is_integral_v<In> && activation == Activation::silu) continue;
+      if (std::is_integral_v<Out> && activation == Activation::silu) continue;
       Guarded<Out> C(M, N), expected(M, N);
       const Plan plain = make_plan(
           make_problem(A.view(), B.view(), expected.view(), 2, 0, {activation, kind, -150, 260}));

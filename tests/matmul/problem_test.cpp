@@ -100,9 +100,9 @@ TEST(Problem, NullPointersAndTypesAreRefused) {
   std::vector<std::int8_t> i(64);
   EXPECT_THAT(
       refusal(
-          [&] { matmul(matrix(i.data(), 3, 5), matrix(i.data(), 5, 4), matrix(x.c.data(), 3, 4)); },
+          [&] { matmul(matrix(i.data(), 3, 5), matrix(i.data(), 5, 4), matrix(d.data(), 3, 4)); },
           Category::type),
-      HasSubstr("no i8 into f32 product"));
+      HasSubstr("no i8 into f64 product"));
 }
 
 TEST(Problem, StridesBeyondSixtyFourBitsAreRefused) {

@@ -122,6 +122,18 @@ def test_integers_are_summed_as_int32(rng, dtype):
     np.testing.assert_array_equal(got, a.astype(np.int32) @ b.astype(np.int32))
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_quantized_products_are_scaled_into_float32(rng, dtype):
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    a, b = rng.integers(low, high, (9, 200), dtype, True), rng.integers(low, high, (200, 17), dtype, True)
+    sums, bias = (a.astype(np.int32) @ b.astype(np.int32)).astype(np.float32), rng.standard_normal(17).astype(np.float32)
+    scale = np.float32(0.0123)
+    np.testing.assert_array_equal(tessera.matmul(a, b, dtype="float32", alpha=float(scale)), scale * sums)
+    got = tessera.matmul(a, tessera.PackedMatrix(b), dtype="float32", alpha=float(scale), bias=bias, activation="relu")
+    np.testing.assert_array_equal(got, np.maximum(scale * sums + bias, 0))
+    assert tessera.matmul(a, b, dtype="float32", alpha=1e-5, activation="gelu").dtype == np.float32
+
+
 def test_memory_without_numpy(rng):
     import array
     a = memoryview(array.array("d", range(6))).cast("B").cast("d", (2, 3))

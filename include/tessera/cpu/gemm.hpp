@@ -6,7 +6,8 @@
 // epilogue expression of core/finish.hpp, for every shape, stride, instruction set and number of
 // threads: the bits are those of the reference. f16 and bf16 are converted to f32 and summed the
 // same way; where the CPU multiplies pairs of them (AVX512_BF16, AMX), these sums have the bits of
-// that instruction instead. i8 and u8 are summed exactly, modulo 2^32.
+// that instruction instead. i8 and u8 are summed exactly, modulo 2^32; into float, each sum is
+// rounded to float before the epilogue, whose alpha is the scale of what was quantized.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +18,25 @@
 namespace tessera::cpu {
 
 /// The vector that is added to C: one value for each row, M of them, or for each column, N.
-template <class Sum>
+template <class Scalar>
 struct BiasVector {
   Bias kind = Bias::none;
-  const Sum* values = nullptr;
+  const Scalar* values = nullptr;
 
   /// What is added to C(i, j), or null.
-  const Sum* at(index_t i, index_t j) const {
+  const Scalar* at(index_t i, index_t j) const {
     return kind == Bias::none ? nullptr : values + (kind == Bias::per_row ? i : j);
   }
 };
 
 /// What is asked. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign; transposition
 /// is a stride. C overlaps neither A nor B, and its elements do not overlap. In and Out: double,
-/// float, f16, bf16 into the same type; f16, bf16 into float; int8_t, uint8_t into int32_t.
+/// float, f16, bf16 into the same type; f16, bf16 into float; int8_t, uint8_t into int32_t or
+/// float.
 template <class In, class Out = In>
 struct Gemm {
-  using Sum = Accumulator<In>;
+  using Sum = Accumulator<In>;      ///< of a sum over K
+  using Scalar = Accumulator<Out>;  ///< of the epilogue
 
   index_t M = 0, N = 0, K = 0;
   const In* A = nullptr;
@@ -42,11 +45,11 @@ struct Gemm {
   index_t b_row = 0, b_col = 1;
   Out* C = nullptr;
   index_t c_row = 0, c_col = 1;
-  Sum alpha{1};  ///< 0: A and B are not read
-  Sum beta{0};   ///< 0: C is not read
-  BiasVector<Sum> bias{};
-  LastStep<Sum> last{};  ///< activation and clamp
-  int threads = 0;       ///< at most so many; 0: default_threads()
+  Scalar alpha{1};  ///< 0: A and B are not read
+  Scalar beta{0};   ///< 0: C is not read
+  BiasVector<Scalar> bias{};
+  LastStep<Scalar> last{};  ///< activation and clamp
+  int threads = 0;          ///< at most so many; 0: default_threads()
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower way that needs none.
