@@ -24,7 +24,8 @@ namespace {
 constexpr std::size_t kStackBytes = 16 << 10;
 /// Rows and columns of C at a time without memory: their sums take half of kStackBytes.
 constexpr index_t kStackBlock = 16;
-/// Rows (columns) of complex elements that are worked on at a time, for each of up to 4 threads.
+/// Rows (columns) of complex elements that are worked on at a time by up to 4 threads; blocks of
+/// more threads have as many elements for each.
 constexpr index_t kBlock = 256;
 /// Products of at most so much in each extent fit on the stack with all copies.
 constexpr index_t kTiny = 16;
@@ -80,7 +81,8 @@ Blocks blocks_for(const Side<R>& a, const Side<R>& b, index_t K, int threads) {
   out.ld = K + (K * sizeof(R) % 1024 == 0 ? 64 / static_cast<index_t>(sizeof(R)) : 0);
   out.independent = (a.parts == Parts::copied && b.lines <= kNarrow) ||
                     (b.parts == Parts::copied && a.lines <= kNarrow);
-  const index_t most = out.independent ? kBlock : kBlock * std::max(1, threads / 4);
+  index_t most = kBlock;
+  while (!out.independent && most * most * 4 < kBlock * kBlock * threads) most += kBlock;
   const index_t piece = std::max<index_t>(kLeastPieceLines, kPieceBytes / (2 * K * sizeof(R)));
   const auto limited = [&](const Side<R>& side, index_t count) {
     if (side.parts == Parts::copied) {

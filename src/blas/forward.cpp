@@ -17,6 +17,7 @@
 #include <string>
 
 #include "loaded_objects.hpp"
+#include "tessera/core/text.hpp"
 
 namespace {
 
@@ -84,8 +85,9 @@ void* from_environment(const char* name, std::string& why) {
   std::string reason;
   void* found = load(library, name, reason);
   if (found == nullptr) {
-    why = std::string("TESSERA_BLAS_FALLBACK='") + library + "' has no '" + name + "'";
-    if (!reason.empty()) why += ": " + reason;
+    why = "TESSERA_BLAS_FALLBACK='" + tessera::printable(library) + "' ";
+    why += reason.empty() ? "has no '" + std::string(name) + "'"
+                          : "is of no use: " + tessera::printable(reason);
   }
   return found;
 }

@@ -37,6 +37,7 @@ template <class T>
 void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch) {
   const index_t count = routine.products;
   const auto body = [&] {
+    if (batch.a.m == 0 || batch.a.n == 0) return;
     run_products(count, multiply_adds<T>(batch.a, count), [&](int threads) {
       Strided<T> own = batch;
       own.threads = threads;

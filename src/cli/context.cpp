@@ -21,10 +21,11 @@ namespace {
               cat("cannot write the result to standard output: ", std::strerror(errno)));
 }
 
-void write_line(const std::string& command, std::string_view text) {
-  std::string line = command + ": ";
+/// kind: what stands before the text, painted or not.
+void write_line(const std::string& command, std::string_view text, const std::string& kind = {}) {
+  std::string line;
   for (char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
-  line += '\n';
+  line = command + ": " + kind + printable(line, line.size()) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);  // nothing can be said if stderr itself is gone
 }
 
@@ -65,8 +66,7 @@ void Context::detail(std::string_view text) const {
 }
 
 void Context::warn(std::string_view text) const {
-  if (!quiet)
-    write_line(command, paint("warning", Ink::yellow, Stream::err) + ": " + std::string(text));
+  if (!quiet) write_line(command, text, paint("warning", Ink::yellow, Stream::err) + ": ");
 }
 
 void Context::error(std::string_view text) const {

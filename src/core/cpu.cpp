@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tessera/core/text.hpp"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -77,23 +79,6 @@ constexpr std::array kPaths = {VectorPath::portable, VectorPath::neon, VectorPat
 
 constexpr std::string_view kTiles = "amx";
 
-/// For a message of one line: what does not print, and what could end the quotation, is escaped.
-std::string on_one_line(std::string_view text) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') {
-      out += {'\\', c};
-    } else if (c >= ' ' && c <= '~') {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-    }
-  }
-  return out;
-}
-
 struct Choice {
   VectorPath path;
   bool tiles;
@@ -112,7 +97,7 @@ Choice choose() {
   if (best.tiles && asked == kTiles) return best;
   if (best.tiles) known += ", " + std::string(kTiles);
   std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': this CPU runs %s\n",
-               on_one_line(asked).c_str(), known.c_str());
+               printable(asked).c_str(), known.c_str());
   return best;
 }
 

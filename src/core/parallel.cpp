@@ -17,6 +17,7 @@
 #include "cores.hpp"
 #include "tessera/core/cgroup.hpp"
 #include "tessera/core/team.hpp"
+#include "tessera/core/text.hpp"
 
 namespace tessera {
 
@@ -32,10 +33,11 @@ int threads_from(const char* variable) {
   while (end > begin && end[-1] == ' ') --end;
   const auto [stop, error] = std::from_chars(begin, end, value);
   // OMP_NUM_THREADS may be a list, one number for each nesting level: the first counts.
-  const bool whole = stop == end || *stop == ',';
+  const bool is_list = std::strcmp(variable, "OMP_NUM_THREADS") == 0;
+  const bool whole = stop == end || (is_list && *stop == ',');
   if (error == std::errc{} && whole && value >= 1 && value <= kMostThreads) return value;
   std::fprintf(stderr, "tessera: ignoring %s='%s': expected a whole number from 1 to %d\n",
-               variable, text, kMostThreads);
+               variable, printable(text).c_str(), kMostThreads);
   return 0;
 }
 

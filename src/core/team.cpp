@@ -3,6 +3,7 @@
 // when that counter is 0, so a body never outlives its call.
 #include "tessera/core/team.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -259,11 +260,23 @@ bool start_helper(Pool& p) {
   return true;
 }
 
+/// Keeps the object that this code is part of loaded for good, because helpers go on in it after
+/// the last call: a plugin that has this library inside and is closed.
+void keep_loaded() {
+  static const bool once = [] {
+    Dl_info info;
+    return dladdr(reinterpret_cast<void*>(&keep_loaded), &info) != 0 &&
+           dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
+  }();
+  (void)once;
+}
+
 /// Starts helpers until there are `wanted`, or the system has no more. Signals stay with the
 /// program's own threads.
 void start_helpers(Pool& p, int wanted) {
   std::unique_lock lock(p.starting, std::try_to_lock);
   if (!lock) return;  // another caller is at it
+  keep_loaded();
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -46,7 +46,7 @@ std::int64_t nanoseconds(const Gemm<In, Out>& call) {
 
 template <class In, class Out>
 void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& steps) {
-  if (count <= 0) return;
+  if (count <= 0 || first.M <= 0 || first.N <= 0) return;
   run_batch(count, first.threads, bounded_product(count, nanoseconds(first), 1), [&](int threads) {
     Gemm<In, Out> call = first;
     call.threads = threads;
@@ -72,6 +72,8 @@ void gemm_batch(const Gemm<In, Out>* calls, index_t count) {
 
 template void gemm_strided(const Gemm<double, double>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<float, float>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<float, f16>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<float, bf16>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<f16, f16>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<f16, float>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<bf16, bf16>&, index_t, const BatchSteps&);
@@ -82,6 +84,8 @@ template void gemm_strided(const Gemm<std::uint8_t, std::int32_t>&, index_t, con
 template void gemm_strided(const Gemm<std::uint8_t, float>&, index_t, const BatchSteps&);
 template void gemm_batch(const Gemm<double, double>*, index_t);
 template void gemm_batch(const Gemm<float, float>*, index_t);
+template void gemm_batch(const Gemm<float, f16>*, index_t);
+template void gemm_batch(const Gemm<float, bf16>*, index_t);
 template void gemm_batch(const Gemm<f16, f16>*, index_t);
 template void gemm_batch(const Gemm<f16, float>*, index_t);
 template void gemm_batch(const Gemm<bf16, bf16>*, index_t);

@@ -1,6 +1,7 @@
 // From the sums of a micro-tile to C, for the packed path.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels.hpp"
@@ -11,54 +12,75 @@ namespace tessera::cpu {
 /// Columns of the largest micro-tile of any instruction set; its rows: Kernels::kMostRows.
 constexpr int kMostColumns = 64;
 
+/// Finished numbers rounded to the 16 bits of C.
+inline void narrow(f16* to, const float* from, int count) {
+  kernel_set().f16.narrow(reinterpret_cast<HalfBits*>(to), from, count);
+}
+inline void narrow(bf16* to, const float* from, int count) {
+  kernel_set().bf16.narrow(reinterpret_cast<BrainBits*>(to), from, count);
+}
+
+/// finish_tile for columns that lie side by side, from c on.
+template <class Out, class Table, class Sum, class Scalar>
+void finish_side_by_side(const Table& kernels, const Sum* sums, index_t sums_row, int rows,
+                         int cols, Out* c, index_t c_row, const FinishRow<Scalar>& how) {
+  if constexpr (std::is_same_v<Sum, Out>) {
+    kernels.finish(sums, sums_row, rows, cols, c, c_row, how);
+  } else if constexpr (std::is_same_v<Scalar, Out>) {  // whole sums become floats
+    alignas(64) Scalar rounded[Table::kMostRows * kMostColumns];
+    for (int r = 0; r < rows; ++r)
+      kernels.to_f32(rounded + r * kMostColumns, sums + r * sums_row, cols);
+    kernel_set().f32.finish(rounded, kMostColumns, rows, cols, c, c_row, how);
+  } else {
+    alignas(64) Scalar finished[Table::kMostRows * kMostColumns];
+    for (int r = 0; r < rows && how.beta != Scalar{0}; ++r) {
+      for (int n = 0; n < cols; ++n)
+        finished[r * kMostColumns + n] = static_cast<Scalar>(c[r * c_row + n]);
+    }
+    kernels.finish(sums, sums_row, rows, cols, finished, kMostColumns, how);
+    for (int r = 0; r < rows; ++r) narrow(c + r * c_row, finished + r * kMostColumns, cols);
+  }
+}
+
 /// The epilogue of a micro-tile of finished sums at (i, j) of C; `call` has everything but C.
+/// stream: past the caches; whole vectors of C lie on their boundaries, and beta is 0. Columns that
+/// lie apart are put side by side meanwhile: 2048x2048x16 of f32 into every second column, one
+/// thread of an EPYC (family 25), 2026-11-25, element by element 20 ms, with GELU 425.
 template <class In, class Out, class Table>
 void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
                  const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i, index_t j,
-                 int rows, int cols) {
-  using Sum = typename Gemm<In, Out>::Sum;
+                 int rows, int cols, bool stream = false) {
   using Scalar = typename Gemm<In, Out>::Scalar;
   Out* c = C + i * call.c_row + j * call.c_col;
   const Scalar* bias = call.bias.at(i, j);
   const bool along_rows = call.bias.kind == Bias::per_row;
-  const FinishRow<Scalar> how{call.alpha, call.beta, along_rows ? bias : nullptr,
-                              along_rows ? nullptr : bias, call.last};
-  if constexpr (std::is_same_v<Sum, Out>) {
-    if (call.c_col == 1) return kernels.finish(sums, sums_row, rows, cols, c, call.c_row, how);
-  }
-  if constexpr (sizeof(Out) == 2) {
-    if (call.c_col == 1) {
-      alignas(64) Sum finished[Table::kMostRows * kMostColumns];
-      for (int r = 0; r < rows && call.beta != Sum{0}; ++r) {
-        for (int n = 0; n < cols; ++n)
-          finished[r * kMostColumns + n] = static_cast<Sum>(c[r * call.c_row + n]);
-      }
-      kernels.finish(sums, sums_row, rows, cols, finished, kMostColumns, how);
-      using Source = typename Table::source;
-      for (int r = 0; r < rows; ++r)
-        kernels.narrow(reinterpret_cast<Source*>(c + r * call.c_row), finished + r * kMostColumns,
-                       cols);
-      return;
+  FinishRow<Scalar> how{
+      call.alpha, call.beta, along_rows ? bias : nullptr, along_rows ? nullptr : bias,
+      call.last,  stream};
+  if (call.c_col == 1)
+    return finish_side_by_side(kernels, sums, sums_row, rows, cols, c, call.c_row, how);
+  constexpr int most = Table::kMaxRows;
+  alignas(64) Out beside[most * kMostColumns];
+  for (int first = 0; first < rows; first += most) {
+    const int here = std::min(most, rows - first);
+    Out* at = c + first * call.c_row;
+    for (int r = 0; r < here && call.beta != Scalar{0}; ++r) {
+      for (int n = 0; n < cols; ++n)
+        beside[r * kMostColumns + n] = at[r * call.c_row + n * call.c_col];
     }
-  }
-  if constexpr (!std::is_same_v<Sum, Scalar>) {
-    if (call.c_col == 1) {
-      alignas(64) Scalar rounded[Table::kMostRows * kMostColumns];
-      for (int r = 0; r < rows; ++r)
-        kernels.to_f32(rounded + r * kMostColumns, sums + r * sums_row, cols);
-      return kernel_set().f32.finish(rounded, kMostColumns, rows, cols, c, call.c_row, how);
+    finish_side_by_side(kernels, sums + first * sums_row, sums_row, here, cols, beside,
+                        index_t{kMostColumns}, how);
+    for (int r = 0; r < here; ++r) {
+      for (int n = 0; n < cols; ++n)
+        at[r * call.c_row + n * call.c_col] = beside[r * kMostColumns + n];
     }
-  }
-  const EpilogueScalars<Scalar> scalars{call.alpha, call.beta, call.last};
-  for (int r = 0; r < rows; ++r) {
-    for (int n = 0; n < cols; ++n) {
-      Out& target = c[r * call.c_row + n * call.c_col];
-      target = convert<Out>(finish(
-          scalars, static_cast<Scalar>(sums[r * sums_row + n]), [&] { return target; },
-          call.bias.at(i + r, j + n)));
-    }
+    if (along_rows) how.row_bias += here;
   }
 }
+
+/// Sums of elements of their own type, into the same: what microkernels read and store as it lies.
+template <class In, class Out>
+constexpr bool kIsPlainType = std::is_same_v<In, Out>&& std::is_same_v<In, Accumulator<In>>;
 
 /// Products up to this size in each extent run at once, on the caller alone. A multiple of all
 /// lanes.

@@ -176,15 +176,38 @@ Gemm<In, Out> prepared(Gemm<In, Out> call, const Table& kernels, int threads) {
   return call;
 }
 
+/// The product of columns [j, j_end) of B.
+template <class In, class Out>
+Gemm<In, Out> columns_of(Gemm<In, Out> call, index_t j, index_t j_end) {
+  call.N = j_end - j;
+  call.B += j * call.b_col, call.C += j * call.c_col;
+  if (call.bias.kind == Bias::per_column) call.bias.values += j;
+  return call;
+}
+
+/// Where that is worth it, the columns before the first boundary of vectors in C go by themselves,
+/// so that the others pass the caches: memory that a program gets begins 16 bytes behind a line.
+/// 2048x2048x8 of f32 there, one thread of an EPYC (family 25), 2026-11-25, UNMEASURED times as
+/// fast.
+template <class In, class Out, class Table>
+void run_product(const Gemm<In, Out>& call, const Table& kernels) {
+  Product<In, Out, Table> product(call, kernels);
+  if (const index_t first = product.columns_before_streaming(); first > 0) {
+    run_product(columns_of(call, 0, first), kernels);
+    run_product(columns_of(call, first, call.N), kernels);
+  } else if (!product.run()) {
+    gemm_without_memory(call, kernels);
+  }
+}
+
 template <class In, class Out, class Table>
 [[gnu::noinline]] void gemm_with(const Gemm<In, Out>& asked, const Table& kernels) {
   const int threads = threads_of(asked, kernels);
-  if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
+  if constexpr (kIsPlainType<In, Out>) {
     if (is_small_alone(asked, threads, kernels))
       return gemm_tiny(asked, kernels, asked.B, asked.b_row);
   }
-  const Gemm<In, Out> call = prepared(asked, kernels, threads);
-  if (!Product<In, Out, Table>(call, kernels).run()) gemm_without_memory(call, kernels);
+  run_product(prepared(asked, kernels, threads), kernels);
 }
 
 }  // namespace
@@ -210,7 +233,7 @@ void gemm(const Gemm<In, Out>& asked) {
   // Vectors run along the columns of C: they should lie side by side.
   if (asked.c_col != 1 && asked.c_row == 1) return gemm_swapped(asked);
   const bool zero = asked.K <= 0 || asked.alpha == 0;
-  if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
+  if constexpr (kIsPlainType<In, Out>) {
     if (zero) return finish_zeros(asked, plain_kernels<In>());
     if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
     const auto& kernels = tiny_kernels<In>(asked.N);
@@ -249,12 +272,11 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return {"nothing", "C is empty", 1};
   if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
-  constexpr bool is_plain_type = std::is_same_v<In, typename Gemm<In, Out>::Sum>;
   if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
   GemmWay way;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = threads_of(asked, kernels);
-    if constexpr (is_plain_type) {
+    if constexpr (kIsPlainType<In, Out>) {
       if (is_small_alone(asked, threads, kernels)) {
         way = {"small", "too little work to cut into jobs", 1};
         return;
@@ -279,7 +301,7 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
   std::size_t bytes = 0;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = asked.threads > 0 ? asked.threads : default_threads();
-    if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
+    if constexpr (kIsPlainType<In, Out>) {
       if (is_small_alone(asked, threads, kernels)) return;
     }
     const Gemm<In, Out> call = prepared(asked, kernels, threads);
@@ -298,6 +320,8 @@ template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, ind
 
 template void gemm(const Gemm<double>&);
 template void gemm(const Gemm<float>&);
+template void gemm(const Gemm<float, f16>&);
+template void gemm(const Gemm<float, bf16>&);
 template void gemm(const Gemm<f16>&);
 template void gemm(const Gemm<f16, float>&);
 template void gemm(const Gemm<bf16>&);
@@ -309,6 +333,8 @@ template void gemm(const Gemm<std::uint8_t, float>&);
 
 template GemmWay way_of(const Gemm<double>&);
 template GemmWay way_of(const Gemm<float>&);
+template GemmWay way_of(const Gemm<float, f16>&);
+template GemmWay way_of(const Gemm<float, bf16>&);
 template GemmWay way_of(const Gemm<f16>&);
 template GemmWay way_of(const Gemm<f16, float>&);
 template GemmWay way_of(const Gemm<bf16>&);
@@ -320,6 +346,8 @@ template GemmWay way_of(const Gemm<std::uint8_t, float>&);
 
 template void gemm(const Gemm<double, double>&, const PackedMatrix<double>&);
 template void gemm(const Gemm<float, float>&, const PackedMatrix<float>&);
+template void gemm(const Gemm<float, f16>&, const PackedMatrix<float>&);
+template void gemm(const Gemm<float, bf16>&, const PackedMatrix<float>&);
 template void gemm(const Gemm<f16, f16>&, const PackedMatrix<f16>&);
 template void gemm(const Gemm<f16, float>&, const PackedMatrix<f16>&);
 template void gemm(const Gemm<bf16, bf16>&, const PackedMatrix<bf16>&);
@@ -331,6 +359,8 @@ template void gemm(const Gemm<std::uint8_t, float>&, const PackedMatrix<std::uin
 
 template std::size_t workspace_bytes(const Gemm<double>&);
 template std::size_t workspace_bytes(const Gemm<float>&);
+template std::size_t workspace_bytes(const Gemm<float, f16>&);
+template std::size_t workspace_bytes(const Gemm<float, bf16>&);
 template std::size_t workspace_bytes(const Gemm<f16>&);
 template std::size_t workspace_bytes(const Gemm<f16, float>&);
 template std::size_t workspace_bytes(const Gemm<bf16>&);

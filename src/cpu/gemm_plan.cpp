@@ -18,7 +18,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
   if (call.M <= 0 || call.N <= 0 || call.K <= 0 || call.alpha == 0) return;
   if (call.c_col != 1 && call.c_row == 1) call_ = swapped(call_), swapped_ = true;
   if (!is_tiny(call)) return;
-  if constexpr (std::is_same_v<In, Sum>) {
+  if constexpr (kIsPlainType<In, Out>) {
     const auto& kernels = tiny_kernels<In>(call_.N);
     if (call_.N > kernels.one_panel()) return;
     const OnePanel<In> panel(call_.M, call_.N, kernels);
@@ -32,7 +32,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
 template <class In, class Out>
 void GemmPlan<In, Out>::operator()(const In* A, const In* B, Out* C) const {
   if (swapped_) std::swap(A, B);
-  if constexpr (std::is_same_v<In, Sum>) {
+  if constexpr (kIsPlainType<In, Out>) {
     if (is_plain_ && call_.b_col == 1)
       return OnePanel<In>{full_, rest_, rows_}.run(call_.M, call_.N, call_.K, A, call_.a_row,
                                                    call_.a_col, B, call_.b_row, C, call_.c_row);
@@ -42,7 +42,7 @@ void GemmPlan<In, Out>::operator()(const In* A, const In* B, Out* C) const {
 
 template <class In, class Out>
 void GemmPlan<In, Out>::multiply(const In* A, const In* B, Out* C) const {
-  if constexpr (std::is_same_v<In, Sum>) {
+  if constexpr (kIsPlainType<In, Out>) {
     if (kernels_ != nullptr) {
       const OnePanel<In> panel{full_, rest_, rows_};
       if (call_.b_col == 1) return panel.run_and_finish(call_, *kernels_, A, B, call_.b_row, C);
@@ -62,6 +62,8 @@ void GemmPlan<In, Out>::multiply(const In* A, const In* B, Out* C) const {
 
 template class GemmPlan<double>;
 template class GemmPlan<float>;
+template class GemmPlan<float, f16>;
+template class GemmPlan<float, bf16>;
 template class GemmPlan<f16>;
 template class GemmPlan<f16, float>;
 template class GemmPlan<bf16>;

@@ -67,12 +67,15 @@ struct FinishRow {
   const Sum* row_bias;     ///< one value for each row, or null; at most one of the two
   const Sum* column_bias;  ///< one value for each column, or null
   LastStep<Sum> last;
+  bool stream = false;  ///< store past the caches: c is aligned to whole vectors, and not read
 };
 
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
 /// `width` lines and `words` = ceil(K / group) words: panel p at dst + p * width * (words + extra),
-/// its word (i, k) at k * width + i. Lines and elements that are missing are zeros. Where there is
-/// a Kernels::sum_rows, a panel of A ends with its sums, in its extra words.
+/// its word (i, k) at k * width + i. Missing elements of a word are zeros. Missing lines are zeros
+/// where words have several elements, else copies of the first one, which raise no floating-point
+/// exception that the product does not. Where there is a Kernels::sum_rows, a panel of A ends with
+/// its sums, in its extra words.
 template <class Source, class Word>
 using Pack = void (*)(Word* dst, int width, const Source* src, index_t lines, index_t K,
                       index_t s_line, index_t s_k);
@@ -137,7 +140,8 @@ struct Kernels {
   void (*finish)(const Sum* tile, index_t tile_row, int rows, int cols, Sum* c, index_t c_row,
                  const FinishRow<Sum>& how);
 
-  /// `count` sums rounded to the nearest value of 16 bits, ties to even; null for other types.
+  /// `count` sums rounded to the nearest value of 16 bits, ties to even; null but where elements
+  /// are converted.
   void (*narrow)(Source* dst, const Sum* src, int count);
   /// `count` whole sums rounded to the nearest float, ties to even; null for other types.
   void (*to_f32)(float* dst, const Sum* src, int count);

@@ -66,9 +66,8 @@ struct Quads : Words<I32> {
 }  // namespace
 
 constexpr KernelsBf16Pairs kAmxBf16 =
-    make_tile_kernels<AmxBf16, Pairs, AsTheyLie<BrainBits>>("amx", narrow<F32, ConvertBf16>);
-constexpr KernelsF16Pairs kAmxF16 =
-    make_tile_kernels<AmxF16, Pairs, AsTheyLie<HalfBits>>("amx", narrow<F32, ConvertF16>);
+    make_tile_kernels<AmxBf16, Pairs, AsTheyLie<BrainBits>>("amx");
+constexpr KernelsF16Pairs kAmxF16 = make_tile_kernels<AmxF16, Pairs, AsTheyLie<HalfBits>>("amx");
 constexpr KernelsI8 kAmxI8 = make_tile_kernels<AmxI8, Quads, AsTheyLie<std::int8_t>>("amx");
 constexpr KernelsU8 kAmxU8 = make_tile_kernels<AmxU8, Quads, AsTheyLie<std::uint8_t>>("amx");
 

@@ -20,7 +20,9 @@ struct F32 {
   static type splat(float x) { return _mm256_set1_ps(x); }
   static __m256i first(int n) { return lanes_below(n); }
   static type load(const float* p) { return _mm256_loadu_ps(p); }
-  static type load_first(const float* p, __m256i m) { return _mm256_maskload_ps(p, m); }
+  static type load_first(const float* p, __m256i m) {
+    return _mm256_blendv_ps(broadcast(p), _mm256_maskload_ps(p, m), _mm256_castsi256_ps(m));
+  }
   static type broadcast(const float* p) { return _mm256_broadcast_ss(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
   static type add(type a, type b) { return _mm256_add_ps(a, b); }
@@ -41,7 +43,9 @@ struct F64 {
   static type splat(double x) { return _mm256_set1_pd(x); }
   static __m256i first(int n) { return lanes_below(2 * n); }
   static type load(const double* p) { return _mm256_loadu_pd(p); }
-  static type load_first(const double* p, __m256i m) { return _mm256_maskload_pd(p, m); }
+  static type load_first(const double* p, __m256i m) {
+    return _mm256_blendv_pd(broadcast(p), _mm256_maskload_pd(p, m), _mm256_castsi256_pd(m));
+  }
   static type broadcast(const double* p) { return _mm256_broadcast_sd(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_pd(a, b, c); }
   static type add(type a, type b) { return _mm256_add_pd(a, b); }

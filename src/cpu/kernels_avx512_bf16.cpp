@@ -19,9 +19,9 @@ struct Pairs : Words<F32> {
 
 }  // namespace
 
-constexpr KernelsBf16Pairs kAvx512Bf16 = make_kernels<Pairs, 8, 3, BrainBits>(
-    "avx512 bf16", pack_groups<Pairs, AsTheyLie<BrainBits>>,
-    pack_groups<Pairs, AsTheyLie<BrainBits>>, narrow<F32, ConvertBf16>);
+constexpr KernelsBf16Pairs kAvx512Bf16 =
+    make_kernels<Pairs, 8, 3, BrainBits>("avx512 bf16", pack_groups<Pairs, AsTheyLie<BrainBits>>,
+                                         pack_groups<Pairs, AsTheyLie<BrainBits>>);
 
 }  // namespace tessera::cpu
 #endif

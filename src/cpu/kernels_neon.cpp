@@ -18,8 +18,8 @@ struct F32 {
   static int first(int n) { return n; }
   static type load(const float* p) { return vld1q_f32(p); }
   static type load_first(const float* p, int n) {
-    float x[lanes] = {};
-    for (int i = 0; i < n; ++i) x[i] = p[i];
+    float x[lanes];
+    for (int i = 0; i < lanes; ++i) x[i] = p[i < n ? i : 0];
     return vld1q_f32(x);
   }
   static type broadcast(const float* p) { return vld1q_dup_f32(p); }
@@ -56,7 +56,7 @@ struct F64 {
   static int first(int n) { return n; }
   static type load(const double* p) { return vld1q_f64(p); }
   static type load_first(const double* p, int n) {
-    return n == 2 ? vld1q_f64(p) : vsetq_lane_f64(*p, zero(), 0);
+    return n == 2 ? vld1q_f64(p) : vld1q_dup_f64(p);
   }
   static type broadcast(const double* p) { return vld1q_dup_f64(p); }
   static type fma(type a, type b, type c) { return vfmaq_f64(c, a, b); }

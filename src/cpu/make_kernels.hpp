@@ -29,8 +29,36 @@ void finish_last(T* c, int count, const LastStep<T>& last) {
 
 template <class V>
 void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
+                 typename V::sum* c, index_t c_row, const FinishRow<typename V::sum>& how);
+
+/// finish_rows past the caches, with a last step: that changes elements where they have been
+/// stored, so they go somewhere else first.
+template <class V>
+void stream_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
+                 typename V::sum* c, index_t c_row, FinishRow<typename V::sum> how) {
+  constexpr int most = 4, width = 64;
+  alignas(64) typename V::sum done[most * width];
+  how.stream = false;
+  for (int r = 0; r < rows; r += most) {
+    const int here = rows - r < most ? rows - r : most;
+    finish_rows<V>(tile + r * tile_row, tile_row, here, cols, done, width, how);
+    if (how.row_bias != nullptr) how.row_bias += here;
+    for (int i = 0; i < here; ++i) {
+      typename V::sum* to = c + (r + i) * c_row;
+      int j = 0;
+      for (; j + V::lanes <= cols; j += V::lanes) V::stream(to + j, V::load(done + i * width + j));
+      const auto mask = V::first(cols - j);
+      if (j < cols) V::store_first(to + j, mask, V::load_first(done + i * width + j, mask));
+    }
+  }
+}
+
+template <class V>
+void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
                  typename V::sum* c, index_t c_row, const FinishRow<typename V::sum>& how) {
   using T = typename V::sum;
+  if (how.stream && !how.last.changes_nothing())
+    return stream_rows<V>(tile, tile_row, rows, cols, c, c_row, how);
   const auto one = V::splat(T{1});
   const auto alpha = V::splat(how.alpha), beta = V::splat(how.beta);
   const bool scales = how.alpha != T{1}, adds = how.beta != T{0};
@@ -59,7 +87,8 @@ void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int co
       TESSERA_UNROLL
       for (int i = 0; i < Rows; ++i) {
         T* to = c + (first + i) * c_row + j;
-        if (whole) V::store(to, value[i]);
+        if (whole && how.stream) V::stream(to, value[i]);
+        else if (whole) V::store(to, value[i]);
         else V::store_first(to, mask, value[i]);
       }
     }
@@ -92,15 +121,13 @@ void to_f32(float* dst, const typename V::sum* src, int count) {
 /// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
 template <class V, int MR, int Vectors, class Source>
 constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
-    const char* isa, Pack<Source, typename V::word> pack_a, Pack<Source, typename V::word> pack_b,
-    void (*narrow)(Source*, const typename V::sum*, int) = nullptr) {
+    const char* isa, Pack<Source, typename V::word> pack_a, Pack<Source, typename V::word> pack_b) {
   Kernels<Source, typename V::word, typename V::sum> out{};
   out.isa = isa;
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
   out.group = V::group;
   out.pack_a = pack_a, out.pack_b = pack_b;
   out.finish = finish_rows<V>;
-  out.narrow = narrow;
   if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
@@ -184,8 +211,9 @@ constexpr Table with_tall_tiles(Table table) {
 template <class V, int MR, int Vectors, class Convert>
 constexpr auto make_converted_kernels(const char* isa) {
   constexpr auto pack = pack_converted<V, Convert>;
-  return make_kernels<V, MR, Vectors, typename Convert::source>(isa, pack, pack,
-                                                                narrow<V, Convert>);
+  auto out = make_kernels<V, MR, Vectors, typename Convert::source>(isa, pack, pack);
+  out.narrow = narrow<V, Convert>;
+  return out;
 }
 
 }  // namespace tessera::cpu

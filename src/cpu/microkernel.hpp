@@ -5,6 +5,7 @@
 //   zero splat load load_first store store_first stream add mul fma   on them
 //   V::word, V::group, V::operand   what is multiplied; group elements of K in one word
 //   fetch fetch_first broadcast step(x, row, acc)                             on them
+//   fma_first(mask, a, b, c)       may be missing: fma of the first lanes, the others left alone
 //   V::source, gather(p, s)         may be missing: elements of B, whose rows lie s apart, to words
 //   V::shifts                       may be missing: each row adds a sum that the panel of A ends
 //                                   with, or that `shifts` has; see Kernels::sum_rows
@@ -45,6 +46,14 @@ struct Plain : V {
   }
   static typename V::type step(operand x, operand row, typename V::type acc) {
     return V::fma(x, row, acc);
+  }
+  /// Of a row that fetch_first has read. What it has not is no number of B's: infinity times zero
+  /// would be an exception that the product does not have. Where lanes cannot be left alone,
+  /// fetch_first fills them with the first element.
+  template <class Mask>
+  static typename V::type step_first(Mask m, operand x, operand row, typename V::type acc) {
+    if constexpr (requires { V::fma_first(m, x, row, acc); }) return V::fma_first(m, x, row, acc);
+    else return V::fma(x, row, acc);
   }
 };
 
@@ -159,7 +168,12 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       for (int r = 0; r < Rows; ++r) {
         const auto x = V::broadcast(PackedA == A::packed ? a[0] + r : a[r / 3] + (r % 3) * a_row);
         TESSERA_UNROLL
-        for (int v = 0; v < Vectors; ++v) acc[r][v] = V::step(x, row[v], acc[r][v]);
+        for (int v = 0; v < Vectors; ++v) {
+          if constexpr (EdgeB == B::edge)
+            acc[r][v] = v + 1 == Vectors ? V::step_first(mask, x, row[v], acc[r][v])
+                                         : V::step(x, row[v], acc[r][v]);
+          else acc[r][v] = V::step(x, row[v], acc[r][v]);
+        }
       }
       TESSERA_UNROLL
       for (int i = 0; i < pointers; ++i) a[i] += a_k;

@@ -50,7 +50,7 @@ void pack_panel(typename V::word* dst, int width, const typename V::word* src, i
     const T* from = src + k * s_k;
     int i = 0;
     for (; i < lines; ++i) to[i] = from[i * s_line];
-    for (; i < width; ++i) to[i] = T{0};
+    for (; i < width; ++i) to[i] = from[0];
   }
 }
 
@@ -88,7 +88,7 @@ void copy_rows(typename V::word* dst, int width, const typename V::word* src, in
           for (; i + V::lanes <= width; i += V::lanes) V::store(to + i, V::load(from + i));
           if (i < width) V::store_first(to + i, part, V::load_first(from + i, part));
         } else {
-          for (; i < width; ++i) to[i] = i < here ? from[i] : T{0};
+          for (; i < width; ++i) to[i] = from[i < here ? i : 0];
         }
       }
     }
@@ -107,13 +107,13 @@ void pack_panels(typename V::word* dst, int width, const typename V::word* src, 
   }
 }
 
-/// `count` converted elements, then zeros up to `width`.
+/// `count` converted elements, then the first once more, up to `width`.
 template <class V, class Convert>
 void convert_line(float* dst, const typename Convert::source* src, int count, int width) {
   int i = 0;
   for (; i + V::lanes <= count; i += V::lanes) V::store(dst + i, Convert::load(src + i));
   for (; i < count; ++i) dst[i] = Convert::one(src[i]);
-  for (; i < width; ++i) dst[i] = 0.f;
+  for (; i < width; ++i) dst[i] = dst[0];
 }
 
 /// See Pack, for f16 or bf16 that become f32: Convert::first(p, m) converts up to V::lanes of them,
@@ -138,13 +138,14 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
           const int columns = width - i < 8 ? width - i : 8;
           for (int d = 0; d < depth; ++d) {
             float* to = dst + d * width + i;
-            for (int r = 0; r < columns; ++r) to[r] = r < rows ? block[r * chunk + d] : 0.f;
+            const float first = i == 0 ? block[d] : dst[d * width];
+            for (int r = 0; r < columns; ++r) to[r] = r < rows ? block[r * chunk + d] : first;
           }
         }
       } else {
         for (int d = 0; d < depth; ++d) {
           for (int i = 0; i < width; ++i)
-            dst[d * width + i] = i < here ? Convert::one(src[i * s_line + (k + d) * s_k]) : 0.f;
+            dst[d * width + i] = Convert::one(src[(i < here ? i : 0) * s_line + (k + d) * s_k]);
         }
       }
       if (depth < chunk) dst += (depth - chunk) * width;

@@ -145,18 +145,25 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     // Rows of sums an odd number of lines apart lie in different sets of the caches.
     constexpr index_t line = 64 / static_cast<index_t>(sizeof(Sum));
     sums_row_ = (ceil_div(cols, line) | 1) * line;
-    // A large C that is written once and not read again goes past the caches, if whole vectors of
-    // it lie on their boundaries.
-    const index_t vector = kernels_.lanes * static_cast<index_t>(sizeof(Out));
-    stream_c_ =
-        plain_ && slabs_ == 1 && blocks_.stream == Stream::none &&
-        call.c_row * static_cast<index_t>(sizeof(Out)) % vector == 0 &&
-        reinterpret_cast<std::uintptr_t>(call.C) % static_cast<std::uintptr_t>(vector) == 0 &&
-        call.M * call.N * static_cast<index_t>(sizeof(Out)) > 8 * caches().l2;
+    // A large C that is written once and not read goes past the caches, if whole vectors of it lie
+    // on their boundaries.
+    constexpr auto size = static_cast<index_t>(sizeof(Out));
+    const index_t vector = kernels_.lanes * size;
+    const bool streams = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0 &&
+                         slabs_ == 1 && blocks_.stream == Stream::none &&
+                         call.c_row * size % vector == 0 &&
+                         call.M * call.N * size > 8 * caches().l2;
+    const auto beyond = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(call.C) %
+                                             static_cast<std::uintptr_t>(vector));
+    stream_c_ = streams && beyond == 0;
+    if (streams && beyond % size == 0) columns_before_ = (vector - beyond) % vector / size;
   }
 
   /// How B is read by few rows, if it is.
   Stream stream() const { return blocks_.stream; }
+
+  /// Columns before the first boundary of vectors in C, without which it would go past the caches.
+  index_t columns_before_streaming() const { return columns_before_; }
 
   /// Bytes that it takes while it runs.
   std::size_t workspace() const { return needs().total; }
@@ -400,7 +407,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     micro.a_k = pack_a_ ? kernels_.rows : call_.a_col;
     micro.b_k = pack_b_ ? blocks_.nr : call_.b_row;
     micro.resume = part.slab > 0;
-    micro.stream = stream_c_;
+    micro.stream = stream_c_ && plain_;
     return micro;
   }
 
@@ -415,7 +422,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     table[kernels_.entry(micro.rows)][vectors - 1](micro);
     if (part.slab + 1 == slabs_ && !plain_)
       finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
-                  micro.cols);
+                  micro.cols, stream_c_);
   }
 
   /// Rows of A that meet each panel of B before the next one does.
@@ -592,7 +599,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       table[kernels_.entry(micro.rows)][vectors - 1](micro);
       if (finishes)
         finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
-                    micro.cols);
+                    micro.cols, stream_c_);
       micro.a += mr_ * a_step, micro.c += c_step;
     }
   }
@@ -893,6 +900,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   bool keeps_sums_;                             ///< beyond a micro-tile
   bool sums_in_c_;                              ///< C itself holds the sums between slabs
   index_t sums_row_;                            ///< else: the distance of their rows
+  index_t columns_before_ = 0;                  ///< see columns_before_streaming
   int sweep_ = 0;                               ///< the entry of `sweep`
   Word *a_slab_ = nullptr, *b_slab_ = nullptr;  // packed for one slab, shared
   State *a_states_ = nullptr, *b_states_ = nullptr;

@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 
+#include "choose_kernels.hpp"
+#include "epilogue.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"
@@ -47,14 +49,13 @@ Gemm<In, Sum> part_of(const Gemm<In, Out>& call, index_t depth, index_t p, Sum* 
 }
 
 /// Row i of C from the sums of all parts, a few cache lines at a time.
-template <class In, class Out, class Sum>
-void add_parts(const Gemm<In, Out>& call, index_t parts, const Sum* sums, index_t i) {
-  using Scalar = typename Gemm<In, Out>::Scalar;
-  const EpilogueScalars<Scalar> scalars{call.alpha, call.beta, call.last};
-  constexpr index_t most = 128;
+template <class In, class Out, class Table, class Sum>
+void add_parts(const Gemm<In, Out>& call, const Table& kernels, index_t parts, const Sum* sums,
+               index_t i) {
+  constexpr index_t most = kMostColumns;
   for (index_t j = 0; j < call.N; j += most) {
     const index_t count = std::min(most, call.N - j);
-    Sum total[most];
+    alignas(64) Sum total[most];
     std::copy_n(sums + i * call.N + j, count, total);
     for (index_t p = 1; p < parts; ++p) {
       const Sum* part = sums + (p * call.M + i) * call.N + j;
@@ -63,11 +64,7 @@ void add_parts(const Gemm<In, Out>& call, index_t parts, const Sum* sums, index_
         else total[n] += part[n];
       }
     }
-    for (index_t n = 0; n < count; ++n) {
-      Out& target = call.C[i * call.c_row + (j + n) * call.c_col];
-      target = convert<Out>(finish(
-          scalars, static_cast<Scalar>(total[n]), [&] { return target; }, call.bias.at(i, j + n)));
-    }
+    finish_tile(call, call.C, kernels, total, most, i, j, 1, static_cast<int>(count));
   }
 }
 
@@ -81,8 +78,9 @@ std::size_t bytes_of_sums(const Gemm<In, Out>& call) {
 }
 
 /// The same sums for a few columns of one row at a time, which the stack has room for.
-template <class In, class Out>
-void split_without_memory(const Gemm<In, Out>& call, index_t depth, index_t parts) {
+template <class In, class Out, class Table>
+void split_without_memory(const Gemm<In, Out>& call, const Table& kernels, index_t depth,
+                          index_t parts) {
   constexpr index_t kColumns = 16;
   typename Gemm<In, Out>::Sum sums[kMostParts * kColumns];
   for (index_t i = 0; i < call.M; ++i) {
@@ -93,7 +91,7 @@ void split_without_memory(const Gemm<In, Out>& call, index_t depth, index_t part
       few.C += i * call.c_row + j * call.c_col;
       if (few.bias.kind != Bias::none) few.bias.values = few.bias.at(i, j);
       for (index_t p = 0; p < parts; ++p) gemm(part_of(few, depth, p, sums));
-      add_parts(few, parts, sums, 0);
+      add_parts(few, kernels, parts, sums, 0);
     }
   }
 }
@@ -125,24 +123,28 @@ void gemm_split_k(const Gemm<In, Out>& call) {
   const index_t depth = split_k_depth(call.M, call.N, call.K);
   const index_t parts = (call.K + depth - 1) / depth;
   Workspace workspace(bytes);
-  if (!workspace) return split_without_memory(call, depth, parts);
-  Sum* const sums = workspace.take<Sum>(0);
-  std::array<Gemm<In, Sum>, kMostParts> calls;
-  for (index_t p = 0; p < parts; ++p)
-    calls[static_cast<std::size_t>(p)] = part_of(call, depth, p, sums);
-  gemm_batch(calls.data(), parts);
-  // Four elements in a nanosecond, roughly.
-  const int threads = call.threads > 0 ? call.threads : default_threads();
-  std::atomic<index_t> next{0};
-  run_team(static_cast<int>(std::min<index_t>(threads, call.M)), parts * call.M * call.N / 4,
-           [&](int) {
-             for (index_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < call.M;)
-               add_parts(call, parts, sums, i);
-           });
+  with_kernels<In>([&](const auto& kernels) {
+    if (!workspace) return split_without_memory(call, kernels, depth, parts);
+    Sum* const sums = workspace.take<Sum>(0);
+    std::array<Gemm<In, Sum>, kMostParts> calls;
+    for (index_t p = 0; p < parts; ++p)
+      calls[static_cast<std::size_t>(p)] = part_of(call, depth, p, sums);
+    gemm_batch(calls.data(), parts);
+    // Four elements in a nanosecond, roughly.
+    const int threads = call.threads > 0 ? call.threads : default_threads();
+    std::atomic<index_t> next{0};
+    run_team(static_cast<int>(std::min<index_t>(threads, call.M)), parts * call.M * call.N / 4,
+             [&](int) {
+               for (index_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < call.M;)
+                 add_parts(call, kernels, parts, sums, i);
+             });
+  });
 }
 
 template void gemm_split_k(const Gemm<double>&);
 template void gemm_split_k(const Gemm<float>&);
+template void gemm_split_k(const Gemm<float, f16>&);
+template void gemm_split_k(const Gemm<float, bf16>&);
 template void gemm_split_k(const Gemm<f16>&);
 template void gemm_split_k(const Gemm<f16, float>&);
 template void gemm_split_k(const Gemm<bf16>&);
@@ -154,6 +156,8 @@ template void gemm_split_k(const Gemm<std::uint8_t, float>&);
 
 template std::size_t split_k_bytes(const Gemm<double>&);
 template std::size_t split_k_bytes(const Gemm<float>&);
+template std::size_t split_k_bytes(const Gemm<float, f16>&);
+template std::size_t split_k_bytes(const Gemm<float, bf16>&);
 template std::size_t split_k_bytes(const Gemm<f16>&);
 template std::size_t split_k_bytes(const Gemm<f16, float>&);
 template std::size_t split_k_bytes(const Gemm<bf16>&);

@@ -137,7 +137,7 @@ void pack_tiles_a(std::uint32_t* dst, int width, const typename G::source* src, 
 /// The table of one type: V multiplies nothing, but finishes and packs; G as pack_groups wants it.
 template <class Unit, class V, class G>
 constexpr Kernels<typename G::source, std::uint32_t, typename V::sum> make_tile_kernels(
-    const char* isa, void (*narrow)(typename G::source*, const typename V::sum*, int) = nullptr) {
+    const char* isa) {
   Kernels<typename G::source, std::uint32_t, typename V::sum> out{};
   out.isa = isa;
   out.rows = 2 * kTile, out.lanes = kTile, out.vectors = 2;
@@ -149,7 +149,6 @@ constexpr Kernels<typename G::source, std::uint32_t, typename V::sum> make_tile_
   out.pack_a = pack_tiles_a<V, G>;
   out.pack_b = pack_tiles_b<V, G>;
   out.finish = finish_rows<V>;
-  out.narrow = narrow;
   if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
   return out;
 }

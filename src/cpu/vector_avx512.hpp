@@ -22,6 +22,9 @@ struct F32 {
   static type load_first(const float* p, __mmask16 m) { return _mm512_maskz_loadu_ps(m, p); }
   static type broadcast(const float* p) { return _mm512_set1_ps(*p); }
   static type fma(type a, type b, type c) { return _mm512_fmadd_ps(a, b, c); }
+  static type fma_first(__mmask16 m, type a, type b, type c) {
+    return _mm512_mask3_fmadd_ps(a, b, c, m);
+  }
   static type add(type a, type b) { return _mm512_add_ps(a, b); }
   static type mul(type a, type b) { return _mm512_mul_ps(a, b); }
   static void store(float* p, type x) { _mm512_storeu_ps(p, x); }
@@ -77,6 +80,9 @@ struct F64 {
   static type load_first(const double* p, __mmask8 m) { return _mm512_maskz_loadu_pd(m, p); }
   static type broadcast(const double* p) { return _mm512_set1_pd(*p); }
   static type fma(type a, type b, type c) { return _mm512_fmadd_pd(a, b, c); }
+  static type fma_first(__mmask8 m, type a, type b, type c) {
+    return _mm512_mask3_fmadd_pd(a, b, c, m);
+  }
   static type add(type a, type b) { return _mm512_add_pd(a, b); }
   static type mul(type a, type b) { return _mm512_mul_pd(a, b); }
   static void store(double* p, type x) { _mm512_storeu_pd(p, x); }

@@ -24,8 +24,8 @@ struct PortableBase {
   static int first(int n) { return n; }
   static type load(const T* p) { return load_first(p, lanes); }
   static type load_first(const T* p, int n) {
-    type out{};
-    for (int i = 0; i < n; ++i) out.x[i] = p[i];
+    type out;
+    for (int i = 0; i < lanes; ++i) out.x[i] = p[i < n ? i : 0];
     return out;
   }
   static type broadcast(const T* p) { return splat(*p); }

@@ -29,7 +29,6 @@ namespace tessera {
 namespace {
 
 using io::errno_text;
-using io::printable;
 using io::QuietSignals;
 using io::shown_output;
 using io::uninterrupted;

@@ -10,21 +10,6 @@
 
 namespace tessera::io {
 
-/// Text from a file or a path, fit for a terminal: control bytes as \xNN, cut after `limit` bytes.
-inline std::string printable(std::string_view text, std::size_t limit = 200) {
-  constexpr char hex[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : text.substr(0, limit)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
-    } else {
-      out += c;
-    }
-  }
-  return text.size() > limit ? out + "..." : out;
-}
-
 /// 'text', cut after 40 bytes.
 inline std::string in_quotes(std::string_view text) { return "'" + printable(text, 40) + "'"; }
 

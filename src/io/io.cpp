@@ -56,7 +56,7 @@ Format input_format(const std::string& path, const io::Input& input, Format aske
   if (asked != Format::automatic) return asked;
   if (const auto known = by_extension(path)) return *known;
   if (const auto seen = by_content(input.text())) return *seen;
-  throw Error(Category::argument, cat(io::printable(input.path), ": the kind of file is unknown"),
+  throw Error(Category::argument, cat(printable(input.path), ": the kind of file is unknown"),
               std::string(kKnown), {}, "rename it, or name the format");
 }
 
@@ -64,8 +64,8 @@ void forbid_member(const std::string& path, const std::string& member) {
   if (member.empty()) return;
   throw Error(
       Category::argument,
-      cat(io::printable(path), " holds one array, but ", io::in_quotes(member), " was asked for"),
-      {}, {}, "leave the name out");
+      cat(printable(path), " holds one array, but ", io::in_quotes(member), " was asked for"), {},
+      {}, "leave the name out");
 }
 
 /// Runs `body`; where it runs out of memory, the message begins with `what`.
@@ -112,7 +112,7 @@ Location parse_location(const std::string& text) {
       const std::string_view head = std::string_view(text).substr(0, at + 1);
       if (!ends_with(head, end)) continue;
       if (at + 1 == text.size())
-        throw Error(Category::argument, cat(io::printable(text), " names no array"),
+        throw Error(Category::argument, cat(printable(text), " names no array"),
                     "a name behind the colon", {}, "or leave the colon out");
       return {text.substr(0, at), text.substr(at + 1)};
     }
@@ -146,7 +146,7 @@ Array read_array(const std::string& path, const ReadOptions& options) {
   const io::Input input = io::open_input(location.path);
   const Format format = input_format(location.path, input, options.format);
   if (!holds_members(format)) forbid_member(location.path, member);
-  return naming_memory("cannot read " + io::printable(input.path), [&] {
+  return naming_memory("cannot read " + printable(input.path), [&] {
     switch (format) {
       case Format::npz: return io::read_npz(input, member, options.untyped);
       case Format::matrix_market: return io::read_matrix_market(input);
@@ -174,7 +174,7 @@ Format output_format(const std::string& path, Format format) {
     return Format::npy;
   }
   throw Error(Category::argument,
-              cat("cannot write ", io::printable(path), ": the extension is unknown"),
+              cat("cannot write ", printable(path), ": the extension is unknown"),
               std::string(kKnown));
 }
 

@@ -40,10 +40,11 @@ extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTile
     kBlockTiledVectorized, kTensorCore, kPipelined, kSingleBlock, kTiledByHand, kTiledIdiomatic,
     kSarekNaive, kSarekTiled, kPacked, kSplitK;
 
-/// Element types of the packed path: those of every kernel, and bytes.
+/// Element types of the packed path: those of every kernel, bytes, and f32 into 16 bits.
 inline bool has_product(DType in, DType out) {
   const bool is_bytes = in == DType::i8 || in == DType::u8;
-  return has_native_product(in, out) || (is_bytes && (out == DType::i32 || out == DType::f32));
+  return has_native_product(in, out) || (is_bytes && (out == DType::i32 || out == DType::f32)) ||
+         (in == DType::f32 && (out == DType::f16 || out == DType::bf16));
 }
 
 /// The tile that `wanted` means, built in or not. Throws Error(argument) where no kernel of the

@@ -15,6 +15,8 @@ template <class Body>
 void visit_packed(DType in, DType out, Body&& body) {
   const auto with = [&]<class In, class Out>(TypeTag<In> a, TypeTag<Out> c) { body(a, c); };
   if (in == DType::f64) return with(TypeTag<double>{}, TypeTag<double>{});
+  if (in == DType::f32 && out == DType::f16) return with(TypeTag<float>{}, TypeTag<f16>{});
+  if (in == DType::f32 && out == DType::bf16) return with(TypeTag<float>{}, TypeTag<bf16>{});
   if (in == DType::f32) return with(TypeTag<float>{}, TypeTag<float>{});
   const bool whole = out == DType::i32;
   if (in == DType::i8 && whole) return with(TypeTag<std::int8_t>{}, TypeTag<std::int32_t>{});

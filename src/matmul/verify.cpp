@@ -53,19 +53,26 @@ std::vector<To> dense(const ConstMatrix& m) {
   return out;
 }
 
-float gelu(float x) { return activate(Activation::gelu, x); }
-float silu(float x) { return activate(Activation::silu, x); }
-double gelu(double x) {
-  return std::isinf(x) ? std::max(x, -0.) : x * 0.5 * std::erfc(x * -0.70710678118654752440);
+/// In the chain's types GELU and SiLU are what their definitions give; the exact value goes through
+/// the C library, more precisely.
+template <class Acc>
+Acc gelu(Acc x) {
+  return activate(Activation::gelu, x);
 }
-double silu(double x) {
+template <class Acc>
+Acc silu(Acc x) {
+  return activate(Activation::silu, x);
+}
+long double gelu(long double x) {
+  return std::isinf(x) ? std::max(x, -0.L) : x / 2 * std::erfc(-x * std::sqrt(0.5L));
+}
+long double silu(long double x) {
   if (x >= 0) return x / (1 + std::exp(-x));
-  return std::isinf(x) ? -0. : x * std::exp(x) / (1 + std::exp(x));
+  return std::isinf(x) ? -0.L : x * std::exp(x) / (1 + std::exp(x));
 }
 
 /// The epilogue once more, in the order alpha, beta, bias, activation, clamp; on purpose not the
-/// kernels' code, but for the chain of f32 whose GELU and SiLU are defined by it. The exact value
-/// goes through the C library in double.
+/// kernels' code.
 template <class Acc>
 Acc epilogue(const Problem& p, Acc sum, Acc old, Acc bias) {
   const Acc alpha = static_cast<Acc>(p.alpha), beta = static_cast<Acc>(p.beta);
@@ -174,6 +181,20 @@ void sum_row(const RowTask<Acc>& task) {
   sum_row_portable(task);
 }
 
+template <class T>
+bool is_subnormal(T x) {
+  return x != 0 && std::fabs(static_cast<double>(x)) < 0x1p-126;
+}
+template <class T>
+bool has_subnormals(const std::vector<T>& values) {
+  return std::any_of(values.begin(), values.end(), is_subnormal<T>);
+}
+template <class T>
+std::vector<T> without_subnormals(std::vector<T> values) {
+  std::replace_if(values.begin(), values.end(), is_subnormal<T>, T{0});
+  return values;
+}
+
 double unit_roundoff(DType type) {
   switch (type) {
     case DType::f64: return 0x1p-53;
@@ -242,6 +263,12 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
   const auto with_accumulator = [&]<class Sum, class Acc>(TypeTag<Sum>, TypeTag<Acc>) {
     const auto a = depth == 0 ? std::vector<Sum>() : dense<Sum>(A);
     const auto b = depth == 0 ? std::vector<Sum>() : dense<Sum>(B);
+    // Instructions that multiply pairs of bf16 take subnormal numbers for zero, and give zero where
+    // a sum is subnormal (Intel SDM vol. 2, VDPBF16PS, TDPBF16PS).
+    const bool flushes = p.in == DType::bf16;
+    const bool flushes_elements = flushes && (has_subnormals(a) || has_subnormals(b));
+    const auto flushed_a = flushes_elements ? without_subnormals(a) : std::vector<Sum>();
+    const auto flushed_b = flushes_elements ? without_subnormals(b) : std::vector<Sum>();
     const double u = std::is_integral_v<Acc> ? 0 : sizeof(Acc) == 4 ? 0x1p-24 : 0x1p-53;
     const DType acc_type = dtype_of<Acc>();
     // Roundings: of each step of a sum, or of a whole sum; of alpha, beta and the bias.
@@ -255,6 +282,10 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
       for (index_t j0 = 0; j0 < p.N; j0 += kColumns) {
         const int columns = static_cast<int>(std::min<index_t>(kColumns, p.N - j0));
         sum_row<Sum>({a.data() + i * depth, b.data() + j0, depth, p.N, columns, sums});
+        RowSums<Sum> flushed;
+        if (flushes_elements)
+          sum_row<Sum>(
+              {flushed_a.data() + i * depth, flushed_b.data() + j0, depth, p.N, columns, flushed});
         for (int c = 0; c < columns; ++c) {
           const index_t j = j0 + c;
           const auto at = static_cast<std::size_t>(i * p.N + j);
@@ -287,6 +318,9 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
                                   std::fabs(static_cast<double>(added));
               double bound = gamma * size + (n + std::fabs(alpha)) * smallest_subnormal(acc_type) *
                                                 std::max(1.0, std::fabs(alpha));
+              if (flushes) bound += std::fabs(alpha) * static_cast<double>(depth) * 0x1p-126;
+              if (flushes_elements)
+                bound += std::fabs(alpha) * (sums.magnitude[c] - flushed.magnitude[c]);
               // Sums that may overflow on the way in the accumulator's type have no bound.
               if (size * (1 + gamma) > largest(acc_type) || sums.magnitude[c] > largest(acc_type)) {
                 if (std::isfinite(size)) bound = std::numeric_limits<double>::infinity();
@@ -296,7 +330,8 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
                 // Slopes are at most 1.13; evaluating costs a few roundings more.
                 Problem activation_only;
                 activation_only.epilogue = p.epilogue, activation_only.epilogue.bias = Bias::none;
-                value = epilogue<double>(activation_only, value + low, 0, 0);
+                value =
+                    static_cast<double>(epilogue<long double>(activation_only, value + low, 0, 0));
                 low = 0;
                 bound = 1.13 * bound + 16 * u * (std::fabs(value) + std::fabs(size));
                 tf32 *= 1.13;
@@ -388,6 +423,7 @@ void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix&
     visit_operand(p.out, [&]<class Out>(TypeTag<Out>) {
       if constexpr ((std::is_same_v<In, Out> && sizeof(In) > 1) ||
                     (std::is_same_v<Out, float> && sizeof(In) == 2) ||
+                    (std::is_same_v<In, float> && sizeof(Out) == 2) ||
                     ((std::is_same_v<Out, std::int32_t> ||
                       std::is_same_v<Out, float>)&&sizeof(In) == 1)) {
         using Acc = Accumulator<Out>;

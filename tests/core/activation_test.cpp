@@ -55,6 +55,16 @@ TEST(Activations, GeluKeepsItsPrecisionInTheTail) {
   });
 }
 
+/// erfc(z) in long double is exact enough, and so is z.
+TEST(Activations, GeluOfDoublesKeepsItsPrecisionInTheTail) {
+  for (double x = -37.4; x < 8; x += 0.00731) {
+    const long double wide = x, exact = wide / 2 * std::erfc(-wide * std::sqrt(0.5L));
+    const double near = static_cast<double>(exact);
+    const double unit = std::nextafter(std::fabs(near), kInfinity) - std::fabs(near);
+    ASSERT_LE(std::fabs(static_cast<double>(activate(Activation::gelu, x) - exact)), 8 * unit) << x;
+  }
+}
+
 TEST(Activations, SiluIsOffByAFewUnits) {
   for_each_float([](float x) {
     const double wide = x, exact = wide / (1 + std::exp(-wide));

@@ -154,10 +154,10 @@ using QuadWords = TileWords<std::int32_t, 4>;
 /// The tables of kernels_amx.cpp over the emulation.
 inline constexpr cpu::KernelsBf16Pairs kEmulatedBf16 =
     cpu::make_tile_kernels<FloatTiles<cpu::BrainBits>, PairWords, PlainWords<cpu::BrainBits>>(
-        "emulated", cpu::narrow<PairWords, cpu::PortableConvert<PairWords, cpu::BrainBits>>);
+        "emulated");
 inline constexpr cpu::KernelsF16Pairs kEmulatedF16 =
     cpu::make_tile_kernels<FloatTiles<cpu::HalfBits>, PairWords, PlainWords<cpu::HalfBits>>(
-        "emulated", cpu::narrow<PairWords, cpu::PortableConvert<PairWords, cpu::HalfBits>>);
+        "emulated");
 inline constexpr cpu::KernelsI8 kEmulatedI8 =
     cpu::make_tile_kernels<ByteTiles<std::int8_t>, QuadWords, PlainWords<std::int8_t>>("emulated");
 inline constexpr cpu::KernelsU8 kEmulatedU8 =

@@ -23,10 +23,10 @@ struct From {
   using In = In_;
   using Out = Out_;
 };
-using Types =
-    ::testing::Types<From<double>, From<float>, From<f16>, From<f16, float>, From<bf16>,
-                     From<bf16, float>, From<std::int8_t, std::int32_t>, From<std::int8_t, float>,
-                     From<std::uint8_t, std::int32_t>, From<std::uint8_t, float>>;
+using Types = ::testing::Types<From<double>, From<float>, From<float, bf16>, From<f16>,
+                               From<f16, float>, From<bf16>, From<bf16, float>,
+                               From<std::int8_t, std::int32_t>, From<std::int8_t, float>,
+                               From<std::uint8_t, std::int32_t>, From<std::uint8_t, float>>;
 TYPED_TEST_SUITE(GemmPlans, Types);
 
 template <class In, class Out>

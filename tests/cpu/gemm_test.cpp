@@ -235,6 +235,45 @@ struct Product {
   }
 };
 
+/// With caches so small that stores of a shallow product pass them, with an epilogue or without.
+TYPED_TEST(GemmOf, ALargeCIsRightWhereverItBegins) {
+  using T = TypeParam;
+  const cpu::Caches before = cpu::assume_caches({16 << 10, 64 << 10, 64 << 10});
+  const Shape s{300, 448, 20};
+  Product<T> p(s);
+  std::vector<T> buffer(static_cast<std::size_t>(s.M * s.N + 64));
+  const auto boundary = static_cast<std::size_t>(
+      (64 - reinterpret_cast<std::uintptr_t>(buffer.data()) % 64) % 64 / sizeof(T));
+  for (const std::size_t begin : {0, 1, 3, 4, 15}) {
+    const Matrix C(buffer.data() + boundary + begin, dtype_of<T>(), s.M, s.N, s.N);
+    for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+      for (const auto& plain :
+           {cpu::Gemm<T>{}, cpu::Gemm<T>{.alpha = T(0.7)}, cpu::Gemm<T>{.beta = T(-1)},
+            cpu::Gemm<T>{.last = {Activation::gelu}}}) {
+        for (const int threads : {1, 2}) {
+          cpu::Gemm<T> call = p.with(bias, plain);
+          call.threads = threads;
+          std::fill(buffer.begin(), buffer.end(), Guarded<T>::guard());
+          for (index_t i = 0; i < s.M && call.beta != T{0}; ++i) {
+            for (index_t j = 0; j < s.N; ++j) static_cast<T*>(C.data)[i * s.N + j] = p.C0(i, j);
+          }
+          const Guarded<T> expected = p.expected(call);
+          multiply(call, p.A.view(), p.B.view(), C);
+          for (std::size_t at = 0; at < buffer.size(); ++at) {
+            const index_t n = static_cast<index_t>(at - boundary - begin);
+            const bool outside = at < boundary + begin || n >= s.M * s.N;
+            const T want = outside ? Guarded<T>::guard() : expected(n / s.N, n % s.N);
+            ASSERT_TRUE(testing::same(buffer[at], want))
+                << describe(call_on(call, p.A.view(), p.B.view(), C)) << " begins at " << begin
+                << ", element " << n;
+          }
+        }
+      }
+    }
+  }
+  cpu::assume_caches(before);
+}
+
 TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
   using T = TypeParam;
   for (const Shape s : {Shape{7, 9, 11},

@@ -121,7 +121,7 @@ class Bench {
     const index_t b_k = lie == Lie::rows ? b_step : 1, b_col = lie == Lie::rows ? 1 : b_step;
     T* b = b_.place(K == 0 ? 0 : (K - 1) * b_k + (b_width - 1) * b_col + 1, Against::page_behind);
     for (index_t k = 0; k < K; ++k) {
-      // Columns that do not exist: zeros in a packed panel, anything in a row of B.
+      // Columns that do not exist: anything.
       for (int c = 0; c < b_width; ++c)
         b[k * b_k + c * b_col] = c < tile.cols ? chains_.B(k, c) : T{99};
     }

@@ -390,6 +390,51 @@ TYPED_TEST(Numerics, AnExactProductRaisesNoException) {
   }
 }
 
+/// What fills up vectors and panels must not be multiplied by an infinity: zero times that is
+/// invalid.
+TYPED_TEST(Numerics, TheExceptionsAreThoseOfTheChain) {
+  using T = TypeParam;
+  constexpr int seen = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const KeepsEnvironment keeps;
+  std::size_t turn = 0;
+  for (const Shape s : {Shape{1, 1, 1},
+                        {3, 3, 3},
+                        {1, 20, 30},
+                        {2, 300, 40},
+                        {5, 7, 9},
+                        {17, 19, 23},
+                        {33, 50, 70},
+                        {70, 33, 300},
+                        {4, 1030, 60},
+                        {60, 1, 90},
+                        {200, 2, 50},
+                        {13, 333, 400},
+                        {100, 100, 700}}) {
+    for (const auto a : testing::kOrders<T>) {
+      for (const auto b : testing::kOrders<T>) {
+        Guarded<T> A(s.M, s.K, a), B(s.K, s.N, b), C(s.M, s.N, testing::kOrders<T>[turn / 3 % 5]);
+        const T large = turn % 3 == 0 ? infinity : std::numeric_limits<T>::max() / 2;
+        A.fill(testing::RandomData(turn));
+        B.fill([](index_t k, index_t j) { return static_cast<double>((3 * k + j) % 5 + 1); });
+        if (turn % 2 == 0) A(s.M - 1, s.K / 2) = large;
+        else B(s.K / 2, s.N - 1) = large;
+        if (turn % 7 == 0) A(0, s.K - 1) = -large;
+        Guarded<T> want = C;
+        std::feclearexcept(FE_ALL_EXCEPT);
+        testing::reference<T>({}, A.view(), B.view(), want.view());
+        const int expected = std::fetestexcept(seen);
+        std::feclearexcept(FE_ALL_EXCEPT);
+        multiply<T>({.threads = 1}, A.view(), B.view(), C.view());
+        ASSERT_EQ(std::fetestexcept(seen), expected)
+            << s.M << "x" << s.N << "x" << s.K << " turn " << turn;
+        ASSERT_EQ(difference(C, want), "");
+        ++turn;
+      }
+    }
+  }
+}
+
 #if defined(__x86_64__)
 TYPED_TEST(Numerics, ACallerThatFlushesSubnormalsKeepsDoingSo) {
   using T = TypeParam;

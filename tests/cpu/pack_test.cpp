@@ -88,7 +88,8 @@ std::vector<int> widths_of(const Table& table) {
   return out;
 }
 
-/// Panels whose words are elements, as they are or converted: element(line, k) at panel_layout.
+/// Panels whose words are elements, as they are or converted: element(line, k) at panel_layout;
+/// where lines are missing, the first of the panel.
 template <class Table, class Value, class Element>
 void expect_elements(const Table& table, Value value, Element element) {
   using Word = std::decay_t<decltype(element(0, 0))>;
@@ -97,7 +98,8 @@ void expect_elements(const Table& table, Value value, Element element) {
     const Layout layout = panel_layout(width, lines, K);
     for (index_t line = 0; line < width * panels; ++line) {
       for (index_t k = 0; k < K; ++k) {
-        const Word want = line < lines ? element(line, k) : Word{0}, got = dst[layout(line, k)];
+        const index_t from = line < lines ? line : line / width * width;  // the panel's first
+        const Word want = element(from, k), got = dst[layout(line, k)];
         if (std::memcmp(&got, &want, sizeof(Word)) != 0)
           return cat("(", line, ",", k, ") is ", got, ", not ", want);
       }

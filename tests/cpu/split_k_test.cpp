@@ -67,6 +67,7 @@ void expect_every_shape_right() {
 TEST(SplitK, IsRightForEveryTypeAndShape) {
   expect_every_shape_right<double, double>();
   expect_every_shape_right<float, float>();
+  expect_every_shape_right<float, f16>();
   expect_every_shape_right<f16, f16>();
   expect_every_shape_right<f16, float>();
   expect_every_shape_right<bf16, bf16>();

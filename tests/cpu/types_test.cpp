@@ -328,8 +328,6 @@ TEST(NarrowKernels, RoundAsTheLibraryDoes) {
     expect_narrow_is_convert<f16>(set->f16);
     expect_narrow_is_convert<bf16>(set->bf16);
   }
-  if (const auto* pairs = cpu::bf16_pair_kernels(); pairs != nullptr)
-    expect_narrow_is_convert<bf16>(*pairs);
 }
 
 #if defined(__x86_64__)

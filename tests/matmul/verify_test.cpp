@@ -185,6 +185,31 @@ TEST(Verify, SubnormalAndCancellingDataPass) {
   EXPECT_TRUE(q.check().within_bound);
 }
 
+/// Instructions that multiply pairs of bf16 flush them: that is within the bound, and no more.
+TEST(Verify, SubnormalBf16MayBeFlushed) {
+  for (const double small : {1e-20, 1e-39}) {
+    HostTensor<bf16> A(5, 8), B(8, 7);
+    for (index_t i = 0; i < 5; ++i) {
+      for (index_t k = 0; k < 8; ++k) A(i, k) = convert<bf16>(k == 3 ? small : 0.25);
+    }
+    for (index_t k = 0; k < 8; ++k) {
+      for (index_t j = 0; j < 7; ++j) B(k, j) = convert<bf16>(k == 3 ? 1e-20 : 0.);
+    }
+    const ConstMatrix a = matrix(A.data(), 5, 8), b = matrix(B.data(), 8, 7);
+    HostTensor<float> C(5, 7);
+    const Matrix c = matrix(C.data(), 5, 7);
+    const Verifier verifier(make_problem(a, b, c), a, b, c);
+    matmul(a, b, c);
+    EXPECT_TRUE(verifier.check(c).within_bound) << small;
+    for (index_t i = 0; i < 5; ++i) {
+      for (index_t j = 0; j < 7; ++j) C(i, j) = 0;
+    }
+    EXPECT_TRUE(verifier.check(c).within_bound) << small;
+    C(2, 3) = 1e-36f;
+    EXPECT_FALSE(verifier.check(c).within_bound) << small;
+  }
+}
+
 TEST(Verify, ExactIntegersInAnyOrderAreTheSameBits) {
   Product<float> p(64, 48, 100);
   p.A.fill([](index_t i, index_t j) { return static_cast<double>((i * 7 + j * 3) % 9) - 4; });

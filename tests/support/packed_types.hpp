@@ -20,9 +20,9 @@ struct IntoNames {
     return cat(name(dtype_of<typename T::In>()), "_into_", name(dtype_of<typename T::Out>()));
   }
 };
-using PackedTypes =
-    ::testing::Types<Into<float>, Into<double>, Into<f16>, Into<f16, float>, Into<bf16>,
-                     Into<bf16, float>, Into<std::int8_t, std::int32_t>, Into<std::int8_t, float>,
-                     Into<std::uint8_t, std::int32_t>, Into<std::uint8_t, float>>;
+using PackedTypes = ::testing::Types<Into<float>, Into<float, f16>, Into<float, bf16>, Into<double>,
+                                     Into<f16>, Into<f16, float>, Into<bf16>, Into<bf16, float>,
+                                     Into<std::int8_t, std::int32_t>, Into<std::int8_t, float>,
+                                     Into<std::uint8_t, std::int32_t>, Into<std::uint8_t, float>>;
 
 }  // namespace tessera::testing

@@ -81,9 +81,16 @@ TESSERA_INLINE float silu(float x) {
   const float e = exp_f32(x < 0.f ? x : -x);
   return (x < 0.f ? x * e : x) / (1.f + e);
 }
+/// erfc falls so steeply that what x / sqrt 2 loses in rounding would be 800 units in the last
+/// place at -37; -2 z erfc(z) is about its derivative there.
 TESSERA_INLINE double gelu(double x) {
+  constexpr double high = -0.70710678118654752440, low = 4.833646656726457e-17;
   x = x < -40. ? -40. : x;
-  return x * 0.5 * __builtin_erfc(x * -0.70710678118654752440);
+  const double z = x * high;
+  const double half = x * 0.5, e = __builtin_erfc(z);
+  if (!(z > 1.)) return half * e;
+  const double lost = __builtin_fma(x, high, -z) + x * low;
+  return half * (e * (1. - 2. * z * lost));
 }
 TESSERA_INLINE double silu(double x) {
   x = x < -800. ? -800. : x;

@@ -31,8 +31,8 @@ struct BiasVector {
 
 /// What is asked. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign; transposition
 /// is a stride. C overlaps neither A nor B, and its elements do not overlap. In and Out: double,
-/// float, f16, bf16 into the same type; f16, bf16 into float; int8_t, uint8_t into int32_t or
-/// float.
+/// float, f16, bf16 into the same type; f16, bf16 into float, float into f16, bf16; int8_t, uint8_t
+/// into int32_t or float.
 template <class In, class Out = In>
 struct Gemm {
   using Sum = Accumulator<In>;      ///< of a sum over K

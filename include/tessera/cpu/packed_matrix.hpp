@@ -11,7 +11,8 @@ namespace tessera::cpu {
 
 /// Where word (line, k) of packed lines lies: panels of `width` lines, each (width, words)
 /// column-major, one after the other. A line is a row of A or a column of B; a word, one element,
-/// or those along K that one instruction multiplies. Lines that fill up the last panel are zeros.
+/// or those along K that one instruction multiplies. Lines that fill up the last panel are zeros,
+/// or copies of the first.
 inline Layout panel_layout(index_t width, index_t lines, index_t words) {
   const index_t panels = (lines + width - 1) / width;
   return tile_to_shape(col_major(width, words), tuple(width * panels, words));

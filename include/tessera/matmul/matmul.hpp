@@ -20,7 +20,8 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
          const void* bias = nullptr);
 
 /// C = alpha * A * B + beta * C. A is (M,K), B is (K,N), C is (M,N), any strides; C must not
-/// overlap A or B. Types: f64, f32, f16, bf16, i32 with C of the same type; f16/bf16 also into f32;
+/// overlap A or B. Types: f64, f32, f16, bf16, i32 with C of the same type; f16/bf16 also into f32,
+/// f32 into f16/bf16;
 /// i8/u8 into i32, exact modulo 2^32, or into f32: the same sums, rounded once before alpha scales
 /// them.
 /// Returns the plan that ran, without `rejected`. Deciding takes longer than the smallest products:
