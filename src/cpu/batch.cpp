@@ -35,11 +35,12 @@ void run_batch(index_t count, int threads, std::int64_t ns, const MultiplyOn& mu
   });
 }
 
-/// Nanoseconds of one product on one thread, roughly: 128 GFLOP/s and 20 ns for the call; at most a
-/// second, so that they can be added up.
+/// Nanoseconds of one product on one thread, roughly: 128 GFLOP/s, a step of a sum each, and 20 ns
+/// for the call; at most a second, so that they can be added up.
 template <class In, class Out>
 std::int64_t nanoseconds(const Gemm<In, Out>& call) {
-  return std::min<std::int64_t>(1'000'000'000, 20 + bounded_product(call.M, call.N, call.K) / 64);
+  return std::min<std::int64_t>(
+      1'000'000'000, 20 + std::max(call.K, bounded_product(call.M, call.N, call.K) / 64));
 }
 
 }  // namespace

@@ -18,9 +18,11 @@ namespace tessera::cpu {
 namespace {
 
 /// Parts are at least so deep that adding their sums costs nothing beside them, and have so much
-/// work that handing one over does not either; at most so many that threads have enough of them,
+/// work that handing one over does not either, where few elements take as long as kLeastElements:
+/// each step of a sum waits for the one before. At most so many that threads have enough of them,
 /// and their sums together take at most so many elements.
 constexpr index_t kLeastDepth = 512, kLeastWork = index_t{1} << 18;
+constexpr index_t kLeastElements = 64;
 constexpr index_t kMostParts = 64, kMostSums = index_t{1} << 24;
 
 }  // namespace
@@ -28,7 +30,8 @@ constexpr index_t kMostParts = 64, kMostSums = index_t{1} << 24;
 index_t split_k_depth(index_t M, index_t N, index_t K) {
   M = std::max<index_t>(1, M), N = std::max<index_t>(1, N);
   const index_t room = kMostSums / M / N;
-  const index_t least = std::max(kLeastDepth, kLeastWork / M / N);
+  const index_t elements = bounded_product(M, N, 1);
+  const index_t least = std::max(kLeastDepth, kLeastWork / std::max(elements, kLeastElements));
   const index_t parts = std::clamp<index_t>(K / least, 1, std::clamp<index_t>(room, 1, kMostParts));
   const index_t even = (K + parts - 1) / parts;
   return (even + 63) / 64 * 64;

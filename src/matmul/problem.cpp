@@ -111,6 +111,11 @@ void check_epilogue(const Epilogue& e, DType out) {
       throw Error(Category::argument, "multiply: a clamp of i32 is no i32",
                   "a whole number of 32 bits", cat(bound));
     }
+    if (!whole && out != DType::f64 && std::isfinite(bound) &&
+        std::fabs(bound) > std::numeric_limits<float>::max()) {
+      throw Error(Category::argument, cat("multiply: a clamp of ", name(out), " is beyond f32"),
+                  "at most 3.40282347e+38, or infinity", cat(bound));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // threads.
 #include "tessera/core/team.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -477,6 +478,23 @@ TEST(Team, WaitingEndsWithWhatIsWaitedFor) {
   wait_for_team([&] { return done.load(); });
   EXPECT_TRUE(done.load());
   other.join();
+}
+
+/// Helpers look around in its code after the last call, so that stays.
+TEST(Team, APluginMayBeClosed) {
+  EXPECT_EQ(in_child(20,
+                     []() -> std::string {
+                       void* plugin = dlopen(TEAM_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+                       if (plugin == nullptr) return dlerror();
+                       auto* const multiplies = reinterpret_cast<float (*)()>(
+                           dlsym(plugin, "tessera_plugin_multiplies"));
+                       if (multiplies == nullptr) return dlerror();
+                       if (multiplies() != 600) return "wrong";
+                       dlclose(plugin);
+                       std::this_thread::sleep_for(milliseconds(50));
+                       return "";
+                     }),
+            "");
 }
 
 }  // namespace

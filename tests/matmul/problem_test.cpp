@@ -259,6 +259,8 @@ TEST(Problem, ClampsThatKeepNothingAreRefused) {
   const auto refused = [&](DType type, double low, double high) {
     return refusal([&] { clamped(type, low, high); }, Category::argument);
   };
+  EXPECT_THAT(refused(DType::f32, 1e300, kMost<double>), HasSubstr("a clamp of f32 is beyond f32"));
+  EXPECT_NO_THROW(clamped(DType::f64, -1e300, 1e300));
   EXPECT_EQ(refused(DType::f32, 6, 0),
             "multiply: the clamp keeps nothing: expected low <= high, got [6, 0]");
   EXPECT_NE(refused(DType::f32, std::nan(""), 1), "");
