@@ -232,8 +232,8 @@ def reasons_of(folder):
 LOST_INTRODUCTION = """## What is lost
 
 Every cell below {least} of the best peer's speed, by what it is lost to, as far as that is known; a shape that is in several suites
-counts once above, and each of its cells is here. Cells from {least} to 1 are bold in their tables and only counted above: so much
-is within what single cells differ from run to run.
+counts once above, and each of its cells is here. Figures in a reason are of separate runs, of which no file was kept. Cells from
+{least} to 1 are bold in their tables and only counted above: so much is within what single cells differ from run to run.
 
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the documents show is what happens: runs the examples of README.md and docs/*.md.
+"""What the documents show is what happens: runs the examples of README.md, CONTRIBUTING.md, bench/README.md and docs/*.md.
 
     ```console              each `$ command` runs in one temporary folder per document, with the built command first on
     $ command               the PATH and data/ linked; its stdout must be the lines that follow. A line `...` stands for
@@ -174,7 +174,7 @@ class Documents(unittest.TestCase):
 
 def add_documents():
     """One case for each document."""
-    for document in [cases.ROOT / "README.md", cases.ROOT / "CONTRIBUTING.md", *sorted((cases.ROOT / "docs").glob("*.md"))]:
+    for document in [*(cases.ROOT / name for name in ("README.md", "CONTRIBUTING.md", "bench/README.md")), *sorted((cases.ROOT / "docs").glob("*.md"))]:
         name = "test_" + re.sub(r"\W", "_", str(document.relative_to(cases.ROOT)))
         setattr(Documents, name, lambda self, document=document: self.run_document(document))
 

@@ -140,7 +140,7 @@ class Performance(unittest.TestCase):
 
     def test_a_page_without_losses_has_no_list_of_them(self):
         text, _ = self.page(square=[entry("blas", 8, ratio_fast=0.98)])
-        self.assertNotIn("What is lost", text)
+        self.assertNotIn("## What is lost", text)
 
 
 if __name__ == "__main__":
