@@ -6,9 +6,15 @@
     scripts/performance.py --check      fails where a page does not show its files
 
 A cell is one shape on one number of threads. Its figures are those that `tessera bench` wrote: medians over the turns, and
-ratios taken turn by turn and then the median.
+ratios taken turn by turn and then the median. A page has two generated parts: the first says what was measured, counts cells
+and lists those that are lost, the second has all of them; what stands around them is written by hand.
+
+FOLDER/reasons.txt says why cells are lost, in lines `PATTERN, PATTERN: reason`. A pattern, as of file names, fits the words
+`SUITE SHAPE TYPE THREADS`, of a single call also its state; the first line with one that fits counts, and a cell that no line
+fits is shown as lost for a reason that is not known. `#` begins a comment.
 """
 import argparse
+import fnmatch
 import json
 import math
 import pathlib
@@ -24,6 +30,8 @@ SUITES = {
     "odd": "Odd sizes", "transposed": "Transposed operands", "tiny": "Tiny products, one call each",
     "small": "Small products, a microsecond to ten", "few_rows": "Few rows against a matrix in the caches",
     "batched": "Batches, one call for all", "f64": "f64, squares", "bf16": "bf16 into f32", "int8": "i8 into i32", "latency": "Single calls"}
+LOST = 0.97  # of the best peer's speed: below it a cell is listed, from there to 1 it is counted
+NOT_KNOWN = "not known"
 OURS = ("blas", "packed")  # the first that was measured is Tessera's figure
 
 
@@ -39,8 +47,9 @@ def time_text(nanoseconds):
 
 
 def shape_of(entry):
-    m, n, k, batch = entry["m"], entry["n"], entry["k"], entry["batch"]
-    text = str(m) if m == n == k and batch == 1 else "x".join(str(side) for side in ([batch] if batch > 1 else []) + [m, n, k])
+    """MxNxK, a batch of them BATCHxMxNxK."""
+    sides = [entry["m"], entry["n"], entry["k"]]
+    text = "x".join(map(str, [entry["batch"], *sides] if entry["batch"] > 1 else sides))
     return text if entry["transposition"] == "NN" else f"{text}-{entry['transposition']}"
 
 
@@ -66,6 +75,11 @@ class Cell:
         return self.dtype, self.threads, self.shape, self.state
 
     @property
+    def name(self):
+        """The shape, of a single call with its state."""
+        return f"{self.shape}, {self.state}" if self.state else self.shape
+
+    @property
     def ours(self):
         rows = [self.rows[name] for name in OURS if name in self.rows and self.rows[name].measured]
         return rows[0] if rows else None
@@ -87,7 +101,8 @@ def cells_of(document):
 
 
 def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    """Numbers stand to the right; the first column, and one of sentences, to the left."""
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "".join("---|" if name == "why" else "--:|" for name in head[1:])]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
@@ -100,29 +115,37 @@ def ratio_text(ratio):
     return ratio_number(ratio) if ratio >= 1 else f"**{ratio_number(ratio)}**"
 
 
+def beside_best(cell):
+    """The best peer and times its speed, of a cell that may have neither."""
+    best, ratio = cell.best or ("-", None)
+    return [best, ratio_text(ratio) if ratio else "-"]
+
+
 def cell_row(cell):
     if cell.ours is None:
-        why = next((row.status for row in cell.rows.values() if row.name in OURS), "not measured")
-        return [cell.shape, f"**{why}**", "", "", "", ""]
+        return [cell.shape, f"**{why_unmeasured(cell)}**", "", "", "", ""]
     percent = f"{three_digits(cell.ours.percent)} %" if cell.ours.percent else "-"
     if cell.ours.peak_disturbed:
         percent += " (the peak was disturbed)"
-    best, ratio = cell.best or ("-", None)
-    return [cell.shape, time_text(cell.ours.time), three_digits(cell.ours.gflops), percent, best, ratio_text(ratio) if ratio else "-"]
+    return [cell.shape, time_text(cell.ours.time), three_digits(cell.ours.gflops), percent, *beside_best(cell)]
+
+
+def why_unmeasured(cell):
+    return next((row.status for row in cell.rows.values() if row.name in OURS), "not measured")
 
 
 def names_of(cells, *kinds):
     return list(dict.fromkeys(row.name for cell in cells for row in cell.rows.values() if row.kind in kinds))
 
 
-def everyone(cells, figure):
-    """All contestants down, shapes across."""
+def everyone(cells, figure, *kinds):
+    """All contestants of those kinds down, cells across."""
     rows = []
-    for name in names_of(cells, "algorithm", "peer", "peak"):
+    for name in names_of(cells, *kinds):
         found = [cell.rows.get(name) for cell in cells]
         rows.append(["measured peak" if name == "peak" else name] +
                     ["" if row is None else figure(row) if row.measured else row.status for row in found])
-    return table([""] + [cell.shape for cell in cells], rows)
+    return table([""] + [cell.name for cell in cells], rows)
 
 
 def groups_of(cells):
@@ -136,39 +159,45 @@ def title_of(dtype, threads):
     return f"{dtype}, {threads} thread{'s' if threads > 1 else ''}"
 
 
-def latency(cells):
-    """One table for each shape and number of threads: what a call costs in a row, after a pause, as the first one."""
-    text, groups = "", {}
-    for cell in cells:
-        groups.setdefault((cell.dtype, cell.threads, cell.shape), []).append(cell)
-    for (dtype, threads, shape), group in groups.items():
-        head = ["", *(cell.state or "call after call" for cell in group)]
-        rows = [[name] + [time_text(row.time) if row and row.measured else row.status if row else "" for row in
-                          (cell.rows.get(name) for cell in group)] for name in names_of(group, "algorithm", "peer")]
-        text += f"### {shape}, {title_of(dtype, threads)}\n\n{table(head, rows)}\n"
-    return text
+def latency_row(cell):
+    if cell.ours is None:
+        return [call_name(cell), f"**{why_unmeasured(cell)}**", "", ""]
+    return [call_name(cell), time_text(cell.ours.time), *beside_best(cell)]
+
+
+def call_name(cell):
+    return f"{cell.shape}, {cell.state or 'call after call'}"
 
 
 def section(suite, cells, context):
     text = f"## {SUITES.get(suite, suite)}\n\nMeasured at commit {context.get('commit', 'unknown')} on {context['date'][:10]}.\n\n"
-    if suite == "latency":
-        return text + latency(cells)
     for key, group in groups_of(cells).items():
         text += f"### {title_of(*key)}\n\n"
-        text += table(["", "time", "GFLOP/s", "of peak", "best peer", "times its speed"], map(cell_row, group))
-        text += "\n<details><summary>GFLOP/s of everyone</summary>\n\n" + everyone(group, lambda row: three_digits(row.gflops))
-        text += "\n</details>\n\n"
+        if suite == "latency":
+            text += table(["one call", "time", "best peer", "times its speed"], map(latency_row, group))
+            text += details("Times of everyone", everyone(group, lambda row: time_text(row.time), "algorithm", "peer"))
+        else:
+            text += table(["", "time", "GFLOP/s", "of peak", "best peer", "times its speed"], map(cell_row, group))
+            text += details("GFLOP/s of everyone", everyone(group, lambda row: three_digits(row.gflops), "algorithm", "peer", "peak"))
     return text
 
 
-def comparable(suites):
-    """Each cell of f32 once: some shapes are in several suites."""
+def details(title, text):
+    return f"\n<details><summary>{title}</summary>\n\n{text}\n</details>\n\n"
+
+
+def comparable(suites, dtype="f32"):
+    """Each cell of a type once, single calls aside: some shapes are in several suites."""
     cells = {}
     for suite, found in suites.items():
         for cell in found:
-            if cell.dtype == "f32" and not cell.state and suite != "latency":
+            if cell.dtype == dtype and suite != "latency":
                 cells.setdefault(cell.key(), (suite, cell))
     return [(suite, cell) for suite, cell in cells.values() if cell.best]
+
+
+def types_of(suites):
+    return list(dict.fromkeys(cell.dtype for found in suites.values() for cell in found))
 
 
 def mean(ratios):
@@ -176,36 +205,78 @@ def mean(ratios):
 
 
 def summary(suites):
-    cells = [cell for _, cell in comparable(suites)]
+    """Of each type and number of threads: how many cells are won, nearly so and lost, and the worst."""
+    kinds = {dtype: [cell for _, cell in comparable(suites, dtype)] for dtype in types_of(suites)}
+    kinds["single calls"] = [cell for cell in suites.get("latency", ()) if cell.best]
     rows = []
-    for threads in [*sorted({cell.threads for cell in cells}), None]:
-        of = [cell for cell in cells if threads in (None, cell.threads)]
-        worst = min(of, key=lambda cell: cell.best[1])
-        ahead = sum(cell.best[1] >= 1 for cell in of)
-        rows.append(["all" if threads is None else str(threads), str(len(of)), f"{ahead}", ratio_text(mean([c.best[1] for c in of])),
-                     f"{ratio_text(worst.best[1])} ({worst.shape}, {worst.best[0]})"])
-    return table(["threads", "cells of f32", "at least as fast as the best peer", "geometric mean of times its speed", "worst"], rows)
+    for kind, cells in kinds.items():
+        counts = sorted({cell.threads for cell in cells})
+        for threads in [*counts, None] if len(counts) > 1 else counts:
+            of = [cell for cell in cells if threads in (None, cell.threads)]
+            ratios = [cell.best[1] for cell in of]
+            worst = min(of, key=lambda cell: cell.best[1])
+            rows.append([kind, str(threads or "all"), str(len(of)), str(sum(ratio >= 1 for ratio in ratios)),
+                         str(sum(LOST <= ratio < 1 for ratio in ratios)), str(sum(ratio < LOST for ratio in ratios)),
+                         ratio_text(mean(ratios)), f"{ratio_text(worst.best[1])} ({worst.name}, {worst.best[0]})"])
+    return table(["type", "threads", "cells", "at least as fast as the best peer", f"{LOST} to 1", f"below {LOST}",
+                  "geometric mean of times its speed", "worst"], rows)
+
+
+def reasons_of(folder):
+    """[(patterns, reason)] of FOLDER/reasons.txt, in its order."""
+    file = folder / "reasons.txt"
+    lines = [line for line in file.read_text().splitlines() if line.strip() and not line.startswith("#")] if file.exists() else []
+    return [([one.strip() for one in patterns.split(",")], reason) for patterns, reason in (line.split(": ", 1) for line in lines)]
+
+
+LOST_INTRODUCTION = """## What is lost
+
+Every cell below {least} of the best peer's speed, by what it is lost to, as far as that is known; a shape that is in several suites
+counts once above, and each of its cells is here. Figures in a reason are of separate runs, of which no file was kept. Cells from
+{least} to 1 are bold in their tables and only counted above: so much is within what single cells differ from run to run.
+
+"""
+
+
+def lost(suites, reasons):
+    """Every lost cell: grouped by reason in the order of the file, those without one last, the worst first in each."""
+    groups = {reason: [] for _, reason in reasons}
+    groups[NOT_KNOWN] = groups.pop(NOT_KNOWN, [])
+    for suite, cells in suites.items():
+        for cell in cells:
+            if cell.best and cell.best[1] < LOST:
+                words = " ".join(filter(None, (suite, cell.shape, cell.dtype, str(cell.threads), cell.state)))
+                fits = (reason for patterns, reason in reasons if any(fnmatch.fnmatchcase(words, one) for one in patterns))
+                groups[next(fits, NOT_KNOWN)].append((suite, cell))
+    rows = []
+    for reason, found in groups.items():
+        for i, (suite, cell) in enumerate(sorted(found, key=lambda of: of[1].best[1])):
+            peer, ratio = cell.best
+            number = ratio_number(ratio) if ratio < LOST - 0.005 else f"{min(ratio, LOST - 0.001):.3f}"
+            rows.append([cell.name, suite, cell.dtype, str(cell.threads), f"**{number}**", peer, "the same" if i and reason != NOT_KNOWN else reason])
+    if not rows:
+        return ""
+    return LOST_INTRODUCTION.format(least=LOST) + table(["shape", "suite", "type", "threads", "times the best peer", "best peer", "why"], rows) + "\n"
 
 
 def more_threads(suites):
-    """What the most threads gain over the fewest, in a sentence: nothing may become slower by them."""
+    """What the most threads gain over the fewest, a sentence or two for each type: nothing may become slower by them."""
+    return "".join(gain_of(dtype, comparable(suites, dtype)) for dtype in types_of(suites))
+
+
+def gain_of(dtype, cells):
     times = {}
-    for suite, cell in comparable(suites):
+    for suite, cell in cells:
         times.setdefault((suite, cell.shape), {})[cell.threads] = cell.ours.time
     gains = {shape: of[min(of)] / of[max(of)] for (_, shape), of in times.items() if len(of) > 1}
     if not gains:
         return ""
     worst = min(gains, key=gains.get)
     slower = sorted((shape for shape in gains if gains[shape] < 1), key=gains.get)
-    names = ", ".join(f"{full(shape)} {ratio_number(gains[shape])}" for shape in slower)
-    return (f"On the most threads {len(gains) - len(slower)} of {len(gains)} products of f32 are at least as fast as on one; "
-            f"the geometric mean is {ratio_number(mean(list(gains.values())))} times the speed, the least {ratio_number(gains[worst])} ({full(worst)})"
-            f"{f'. Slower: {names}' if slower else ''}.\n")
-
-
-def full(shape):
-    """With all of its sides: 4x4x4 of the 4 that tables have."""
-    return "x".join([shape] * 3) if shape.isdigit() else shape
+    names = ", ".join(f"{shape} {ratio_number(gains[shape])}" for shape in slower)
+    return (f"On the most threads {len(gains) - len(slower)} of {len(gains)} products of {dtype} are at least as fast as on one; "
+            f"the geometric mean is {ratio_number(mean(list(gains.values())))} times the speed, the least {ratio_number(gains[worst])} ({worst})"
+            f"{f'. Slower: {names}' if slower else ''}.\n\n")
 
 
 def side(cell):
@@ -228,8 +299,8 @@ GOALS = (
 GOALS_INTRODUCTION = """## Goals
 
 What this library is to reach, in shares of the measured peak and in times the best peer's speed, and how many of the cells
-do; in brackets, what is aimed at. `least` is the cell that is furthest, as (shape, type, threads). Where the peak was disturbed
-a cell has no share. In the second table bold is what is not reached.
+do; in brackets, what is aimed at. `least` is the cell that is furthest, as (shape, type, threads). Shares that the tables mark "the
+peak was disturbed" do not count here. In the second table bold is what is not reached.
 
 """
 
@@ -283,26 +354,42 @@ def goals_beside_cells(suites):
         if rows:
             yield row("f32, 1 to 128 rows times 4096x4096, geometric mean of times the best peer" + on, mean(rows), least=1.3)
         for suite in ("odd", "transposed"):
-            plain = found.get((suite, threads, "1024", ""))
+            plain = found.get((suite, threads, "1024x1024x1024", ""))
             others = {shape: cell.ours.gflops / plain.ours.gflops for (of, n, shape, _), cell in found.items()
-                      if plain and (of, n) == (suite, threads) and shape != "1024"}
+                      if plain and (of, n) == (suite, threads) and shape != plain.shape}
             for shape, speed in others.items():
-                yield row(f"{shape}{on}, speed as a multiple of that of 1024", speed, least=0.98, aim=1)
+                yield row(f"{shape}{on}, speed as a multiple of that of {plain.shape}", speed, least=0.98, aim=1)
         plans = [cell.rows["xsmm"].time / cell.rows["plan"].time for key, cell in found.items() if key[:2] == ("tiny", threads)
                  and all(name in cell.rows and cell.rows[name].measured for name in ("plan", "xsmm"))]
         if plans:
             yield row(f"tiny{on}, a call of a GemmPlan as a multiple of the speed of libxsmm's kernel, the least", min(plans), least=1)
-    after = [found.get(("latency", threads, "128", "after 0.05 s of idleness")) for threads in (1, 2)]
+    after = [found.get(("latency", threads, "128x128x128", "after 0.05 s of idleness")) for threads in (1, 2)]
     if all(after):
-        yield row("128, 50 ms after the last call, time on 2 threads as a multiple of that on one", after[1].ours.time / after[0].ours.time, most=1.2, aim=1)
-    first, again = (found.get(("latency", 1, "128", state)) for state in ("first call of a process", ""))
+        yield row("128x128x128, 50 ms after the last call, time on 2 threads as a multiple of that on one", after[1].ours.time / after[0].ours.time, most=1.2, aim=1)
+    first, again = (found.get(("latency", 1, "128x128x128", state)) for state in ("first call of a process", ""))
     if first and again:
-        yield row("128, 1 thread, first call of a process, time beyond that of a later call", (first.ours.time - again.ours.time) / 1000, most=100, aim=30, unit=" us")
+        yield row("128x128x128, 1 thread, first call of a process, time beyond that of a later call", (first.ours.time - again.ours.time) / 1000, most=100, aim=30, unit=" us")
+
+
+def measured(documents):
+    """When and beside what: the first lines of a page."""
+    contexts = [document["context"] for document in documents.values()]
+    dates = {}
+    for context in contexts:
+        dates.setdefault(context["date"][:10], []).append(context.get("commit", "unknown"))
+    when = " and ".join(f"on {date} with the code of {', '.join(dict.fromkeys(dates[date]))}" for date in sorted(dates))
+    versions = ", ".join(dict.fromkeys(peer["version"].split("-Product")[0] for context in contexts for peer in context["peers"]))
+    return (f"Measured {when}: what has changed in the code since then is not in these cells.\n\n"
+            f"The peers are {versions}; their set-up is at the end. {NOT_MEASURED}\n\n")
+
+
+NOT_MEASURED = ("Not measured: AMD's AOCL-BLAS, of which Debian and PyPI have no package, and BLIS and oneDNN newer than those of Debian 12, "
+                "so nothing here says how fast these are.")
 
 
 def about(documents):
     """Machine, compiler and method, once where all files agree; peers with their set-up."""
-    text, contexts = "", [document["context"] for document in documents.values()]
+    text, contexts = "## Machine, method, peers\n\n", [document["context"] for document in documents.values()]
     lines = {f"{c['cpu_model']}, {c['num_cpus']} processors; {c['compiler']}, {c['library_build_type']}, "
              f"{c['flags'].strip() or 'no flags'}": None for c in contexts}
     text += "".join(f"Machine: {line}.\n\n" for line in lines)
@@ -338,7 +425,7 @@ def plot(suites):
     ticks = TICKS if most / least < 6 else COARSE_TICKS
     low = max((t for t in ticks if t < 0.99 * least), default=least)  # the ends are ticks, and no mark lies on them
     high = min((t for t in ticks if t > 1.01 * most), default=most)
-    left, right, top, step, width = 190, 650, 74, 17, 800
+    left, right, top, step, width = 250, 710, 74, 17, 860
 
     def x_of(ratio):
         return left + (right - left) * math.log(ratio / low) / math.log(high / low)
@@ -374,17 +461,18 @@ def plot(suites):
 
 
 def generated(folder, name):
-    """(the generated part of page NAME, its plot or None)"""
+    """(the two generated parts of page NAME, its plot or None)"""
     files = sorted(folder.glob("*.json"), key=lambda f: (list(SUITES).index(f.stem) if f.stem in SUITES else len(SUITES), f.stem))
     if not files:
-        return "\nThere are no results yet: `scripts/measure_suites` makes them, on a machine that does nothing else.\n\n", None
+        return ["\nThere are no results yet: `scripts/measure_suites` makes them, on a machine that does nothing else.\n\n", ""], None
     documents = {file.stem: json.loads(file.read_text()) for file in files}
     suites = {suite: cells_of(document) for suite, document in documents.items()}
-    text, drawn = "\n", None
+    text, drawn = "\n" + measured(documents) + summary(suites) + "\n" + more_threads(suites) + lost(suites, reasons_of(folder)), None
     if comparable(suites):
-        text += summary(suites) + "\n" + more_threads(suites) + "\n" + goals(suites) + "![Every cell of f32](" + name + ".svg)\n\n"
+        text += goals(suites) + "![Every cell of f32](" + name + ".svg)\n\n"
         drawn = plot(suites)
-    return text + "".join(section(suite, cells, documents[suite]["context"]) for suite, cells in suites.items()) + about(documents) + "\n", drawn
+    sections = "".join(section(suite, cells, documents[suite]["context"]) for suite, cells in suites.items())
+    return [text, "\n" + sections + about(documents) + "\n"], drawn
 
 
 def main():
@@ -401,10 +489,10 @@ def main():
 
 def written(name, folder, to, check):
     """Writes a page and its plot, or says whether they are as they would be written."""
-    text, drawn = generated(folder, name)
+    parts, drawn = generated(folder, name)
     page, picture = to / f"{name}.md", to / f"{name}.svg"
-    head, rest = (ROOT / f"docs/{name}.md").read_text().split(BEGIN)
-    new = head + BEGIN + text + END + rest.split(END)[1]
+    head, *rest = (ROOT / f"docs/{name}.md").read_text().split(BEGIN)
+    new = head + "".join(BEGIN + part + END + behind.split(END)[1] for part, behind in zip(parts, rest, strict=True))
     if check:
         return (page.read_text(), picture.read_text() if picture.exists() else None) == (new, drawn)
     page.write_text(new)

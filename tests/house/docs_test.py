@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the documents show is what happens: runs the examples of README.md and docs/*.md.
+"""What the documents show is what happens: runs the examples of README.md, CONTRIBUTING.md, bench/README.md and docs/*.md.
 
     ```console              each `$ command` runs in one temporary folder per document, with the built command first on
     $ command               the PATH and data/ linked; its stdout must be the lines that follow. A line `...` stands for
@@ -9,6 +9,8 @@
     ```cpp                  with `int main` it is compiled, linked and run; with `file=NAME` it is also kept under that
                             name for the commands of the document. A ```text block right behind it is its stdout.
                             `fragment` marks one that is no program; `fragment=FILE` must stand in that file as it is.
+
+An indented block, which nothing would run, is refused: every block has fences.
 
 `<!-- not run: reason -->` in the line before a block leaves it out, `<!-- run with NumPy and without a sanitizer: reason -->`
 where one of the two is not so; such blocks are listed. `python3` is one that has NumPy, where there is one.
@@ -27,6 +29,9 @@ import cases  # noqa: E402
 
 BLOCK = re.compile(r"^(?P<before>[^\n]*)\n```(?P<kind>console|cpp)(?P<info>[^\n]*)\n(?P<body>.*?)^```$"
                    r"(?:\n```text\n(?P<output>.*?)^```$)?", re.M | re.S)
+
+
+INDENTED = re.compile(r"(?:\A|\n\n)((?: {4,}|\t)\S[^\n]*)")
 
 
 def flags():
@@ -49,6 +54,10 @@ def blocks(text):
     """(line number, kind, info, body, stdout of a program or None, reason not to run or None) of each block."""
     found = list(BLOCK.finditer("\n" + text))
     fences = re.findall(r"^```(?:console|cpp)\b", text, re.M)
+    outside = re.sub(r"^```.*?^```$", lambda fenced: "```" + "\n" * fenced[0].count("\n"), text, flags=re.M | re.S)
+    for block in INDENTED.finditer(outside):
+        raise AssertionError(f"line {outside.count(chr(10), 0, block.start(1)) + 1}: give this block fences, console, cpp or text, so that "
+                             f"what it shows is run: {block[1].strip()}")
     if len(found) != len(fences):
         raise AssertionError(f"{len(fences)} blocks of console or cpp, but only {len(found)} can be run: each needs a line of text before "
                              "it; what a program prints is a text block behind it")
@@ -159,11 +168,13 @@ class Documents(unittest.TestCase):
         self.assertFalse(matches([], "y\n"))
         with self.assertRaisesRegex(AssertionError, "2 blocks .* only 1 can be run"):
             list(blocks("A\n```cpp\nint main() {}\n```\n```console\n$ never run\n```\n"))
+        with self.assertRaisesRegex(AssertionError, "line 7: give this block fences.*: tessera bench$"):
+            list(blocks("A\n```text\n\n    fenced\n```\n\n    tessera bench\n"))
 
 
 def add_documents():
     """One case for each document."""
-    for document in [cases.ROOT / "README.md", cases.ROOT / "CONTRIBUTING.md", *sorted((cases.ROOT / "docs").glob("*.md"))]:
+    for document in [*(cases.ROOT / name for name in ("README.md", "CONTRIBUTING.md", "bench/README.md")), *sorted((cases.ROOT / "docs").glob("*.md"))]:
         name = "test_" + re.sub(r"\W", "_", str(document.relative_to(cases.ROOT)))
         setattr(Documents, name, lambda self, document=document: self.run_document(document))
 
