@@ -171,7 +171,8 @@ blas.cblas_dgemm_batch_strided(101, 111, 111, 1, 1, 1, d(1), a, 1, 1, a, 1, 1, d
                          r"tessera: cblas_dgemm_batch_strided order=row M=1 N=1 K=1 trans=NN alpha=1 beta=0 products=4 " +
                          way("tiny", 1, "asking others would take longer than all products") + r"\Z")
         self.assertEqual(self.call(lines)[1], "")
-        self.assertEqual(self.call(lines, TESSERA_VERBOSE=0)[1], "")
+        for off in ("0", "", "false", "OFF", "no"):
+            self.assertEqual(self.call(lines, TESSERA_VERBOSE=off)[1], "")
 
     def test_verbose_prints_one_line_for_each_batch_too(self):
         lines = """
