@@ -273,6 +273,35 @@ TYPED_TEST(BlasStrides, OfAAndBAreAtLeastZeroByEveryName) {
   }
 }
 
+TEST(BlasErrors, NoDistanceIsAsLargeAsAMatrixBeyondAllNumbers) {
+  const double A[4] = {}, one = 1;
+  double C[4] = {5, 5, 5, 5};
+  const std::int64_t n = 3, k = 1, ldc = std::int64_t{1} << 62, none = 0, count = 2;
+  for (const std::int64_t step : {std::int64_t{0}, std::int64_t{4}, std::int64_t{1} << 62}) {
+    dgemm_batch_strided_64_("N", "N", &n, &n, &k, &one, A, &n, &none, A, &k, &none, &one, C, &ldc,
+                            &step, &count);
+    EXPECT_EQ(only_report().number, 16);
+    cblas_dgemm_batch_strided_64(kColumn, kNone, kNone, n, n, k, 1, A, n, 0, A, k, 0, 1, C, ldc,
+                                 step, count);
+    const Report report = only_report();
+    EXPECT_EQ(report.number, 17);
+    EXPECT_EQ(report.text, "argument 17 (stridec) is " + std::to_string(step) +
+                               ", expected at least 9223372036854775807\n");
+  }
+  EXPECT_EQ(C[0], 5);
+}
+
+TEST(BlasErrors, WhatIsNotReadMayHaveAnyDistance) {
+  const std::int64_t far = std::numeric_limits<std::int64_t>::max() / 2;
+  double A[1] = {3}, C[3] = {1, 2, 3};
+  cblas_dgemm_batch_strided_64(kColumn, kNone, kNone, 1, 1, 0, 1, A, 1, far, A, 1, far, 2, C, 1, 1,
+                               3);
+  cblas_dgemm_batch_strided_64(kColumn, kNone, kNone, 1, 1, 1, 0, A, 1, far, A, 1, far, 2, C, 1, 1,
+                               3);
+  EXPECT_TRUE(reports.empty());
+  EXPECT_TRUE(C[0] == 4 && C[1] == 8 && C[2] == 12);
+}
+
 TEST(BlasErrors, ABatchIsCheckedBeforeItBegins) {
   const double A[4] = {1, 1, 1, 1};
   double C[4] = {5, 5, 5, 5};
