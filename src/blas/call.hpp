@@ -12,16 +12,21 @@
 
 namespace tessera::blas {
 
-inline void illegal(const char* fortran_name, int number, int) {
+/// group: of a batch, counted from 1.
+inline void illegal(const char* fortran_name, int number, int, index_t group = 0) {
   std::size_t length = 0;
   while (fortran_name[length] != '\0') ++length;
+  illegal_group = group;
   xerbla_(fortran_name, &number, length);
+  illegal_group = 0;
 }
-inline void illegal(const char* fortran_name, int number, std::int64_t) {
+inline void illegal(const char* fortran_name, int number, std::int64_t, index_t group = 0) {
   std::size_t length = 0;
   while (fortran_name[length] != '\0') ++length;
   const std::int64_t wide = number;
+  illegal_group = group;
   xerbla_64_(fortran_name, &wide, length);
+  illegal_group = 0;
 }
 inline void illegal_c(int number, const char* name, const char* text, int) {
   cblas_xerbla(number, name, "%s\n", text);

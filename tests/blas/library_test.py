@@ -307,6 +307,20 @@ def call(): blas.dgemm_(b"N", b"N", ctypes.byref(bad), ctypes.byref(n), ctypes.b
             out, said = self.call(f"ctypes.CDLL({str(own)!r})\n" + other + illegal + "call()")
         self.assertEqual((out, said), ("DGEMM : 3\n", ""))
 
+    def test_an_illegal_argument_of_a_batch_is_said_with_its_group(self):
+        for name, integer, bad, expected in (
+                ("dgemm_batch_", "int", "lda[1] = 1", "8 of group 2"), ("dgemm_batch_", "int", "size[2] = -1", "15 of group 3"),
+                ("dgemm_batch_64_", "int64", "m[0] = -1", "3 of group 1")):
+            _, said = self.call(f"""
+Int, d, p = ctypes.c_{integer}, ctypes.c_double * 3, ctypes.c_void_p * 3
+m, n, k, lda, ldb, ldc, size = ((Int * 3)(2, 2, 2) for _ in range(7))
+{bad}
+blas.{name}(b"NNN", b"NNN", m, n, k, d(1, 1, 1), p(), lda, p(), ldb, d(0, 0, 0), p(), ldc, ctypes.byref(Int(3)), size)
+blas.{name}(b"NNN", b"NNN", m, n, k, d(1, 1, 1), p(), lda, p(), ldb, d(0, 0, 0), p(), ldc, ctypes.byref(Int(-1)), size)
+""")
+            says = "tessera: On entry to DGEMM_BATCH parameter number {} had an illegal value\n"
+            self.assertEqual(said, says.format(f"{expected} (the first is 1)") + says.format(14))
+
     def test_loading_and_unloading_a_hundred_times(self):
         out, _ = self.call("""
 import _ctypes, os, threading
