@@ -20,14 +20,16 @@ target_compile_definitions(tessera_blas_objects PRIVATE TESSERA_BLAS_SYSTEM_FOLD
 
 # What is exported, and nothing else.
 file(READ ${PROJECT_SOURCE_DIR}/src/blas/forwarded.inc forwarded)
-string(REGEX REPLACE "//[^\n]*\n" "" forwarded "${forwarded}")
-string(REGEX REPLACE "TESSERA_FORWARD\\(([a-z0-9_]+)\\)" "  \\1;" forwarded "${forwarded}")
+string(REGEX MATCHALL "\nTESSERA_(FORTRAN|C)\\([a-z0-9_]+\\)" forwarded "${forwarded}")
+string(REGEX REPLACE "\nTESSERA_FORTRAN\\(([a-z0-9_]+)\\)" "  \\1_; \\1_64_" forwarded "${forwarded}")
+string(REGEX REPLACE "\nTESSERA_C\\(([a-z0-9_]+)\\)" "  cblas_\\1; cblas_\\1_64; cblas_\\164_" forwarded "${forwarded}")
+string(REPLACE ";" ";\n" forwarded "${forwarded};")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/blas/forwarded.inc)
 set(exports ${PROJECT_BINARY_DIR}/tessera_blas.map)
 file(CONFIGURE OUTPUT ${exports} CONTENT "{
 global:
   [sdcz]gemm_; [sdcz]gemm_64_; [sdcz]gemm_batch*_; cblas_[sdcz]gemm; cblas_[sdcz]gemm_64; cblas_[sdcz]gemm64_;
-  cblas_[sdcz]gemm_batch*; scipy_[sdcz]gemm_*; scipy_cblas_[sdcz]gemm*;
+  cblas_[sdcz]gemm_batch*; [sdcz]gemmt*_; cblas_[sdcz]gemmt*; scipy_[sdcz]gemm_*; scipy_cblas_[sdcz]gemm*;
   xerbla_; xerbla_64_; cblas_xerbla; cblas_xerbla_64; RowMajorStrg; CBLAS_CallFromC;
   tessera_get_*; tessera_set_*;
 @forwarded@

@@ -87,9 +87,9 @@ template <class T, class Int>
 void fortran_batch(const char* name, const char* xerbla_name, const Batch<T, Int, char>& batch) {
   if (batch.groups < 0) return illegal(xerbla_name, 14, Int{});
   for (index_t g = 0; g < batch.groups; ++g) {
-    if (const int number = first_illegal(batch.arguments(g)))
-      return illegal(xerbla_name, number, Int{});
-    if (batch.size[g] < 0) return illegal(xerbla_name, 15, Int{});
+    int number = first_illegal(batch.arguments(g));
+    if (number == 0 && batch.size[g] < 0) number = 15;
+    if (number != 0) return illegal(xerbla_name, number, Int{}, g + 1);
   }
   run(name, batch);
 }

@@ -53,7 +53,8 @@ class Repeated {
 
 /// What all of it takes one thread, roughly.
 inline index_t expected_ns(index_t count, index_t multiply_adds) {
-  return multiply_adds / kMultiplyAddsPerNanosecond + count * kNanosecondsPerCall;
+  return multiply_adds / kMultiplyAddsPerNanosecond +
+         bounded_product(count, kNanosecondsPerCall, 1);
 }
 
 /// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`, which is

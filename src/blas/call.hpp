@@ -12,16 +12,21 @@
 
 namespace tessera::blas {
 
-inline void illegal(const char* fortran_name, int number, int) {
+/// group: of a batch, counted from 1.
+inline void illegal(const char* fortran_name, int number, int, index_t group = 0) {
   std::size_t length = 0;
   while (fortran_name[length] != '\0') ++length;
+  illegal_group = group;
   xerbla_(fortran_name, &number, length);
+  illegal_group = 0;
 }
-inline void illegal(const char* fortran_name, int number, std::int64_t) {
+inline void illegal(const char* fortran_name, int number, std::int64_t, index_t group = 0) {
   std::size_t length = 0;
   while (fortran_name[length] != '\0') ++length;
   const std::int64_t wide = number;
+  illegal_group = group;
   xerbla_64_(fortran_name, &wide, length);
+  illegal_group = 0;
 }
 inline void illegal_c(int number, const char* name, const char* text, int) {
   cblas_xerbla(number, name, "%s\n", text);
@@ -45,12 +50,17 @@ inline bool are_legal(int order, const Arguments& a) {
 constexpr int strided_position(int number) {
   return number + (number > 8 ? 1 : 0) + (number > 10 ? 1 : 0);
 }
-enum class Form { plain, batch, strided };
+/// Where gemmtr has it: the side of C comes first, and its one extent is both m and n.
+constexpr int triangle_position(int number) {
+  return number + (number >= 1 && number <= 3 ? 1 : 0);
+}
+enum class Form { plain, triangle, batch, strided };
 
-/// Reports the first illegal argument of a CBLAS call. Of a plain one as the reference CBLAS
-/// numbers them: order is 1 and all others come one later than in Fortran, where storage by rows
-/// exchanges m with n and lda with ldb; its cblas_xerbla exchanges them back. The text says which
-/// argument of the caller it is, as the numbers of batches do; `where`: "" or " of group 3".
+/// Reports the first illegal argument of a CBLAS call. Of a plain one and of one with a triangle as
+/// the reference CBLAS numbers them: order is 1 and all others come one later than in Fortran,
+/// where storage by rows exchanges m with n and lda with ldb; its cblas_xerbla exchanges them back.
+/// The text says which argument of the caller it is, as the numbers of batches do; `where`: "" or "
+/// of group 3".
 template <class Int>
 [[gnu::noinline, gnu::cold]] void refuse(const char* name, int order, Arguments a,
                                          const char* where, Form form) {
@@ -62,29 +72,33 @@ template <class Int>
   }
   if (!is_legal(a.trans_a) || !is_legal(a.trans_b)) {
     const bool first = !is_legal(a.trans_a);
+    const int position = (first ? 2 : 3) + (form == Form::triangle ? 1 : 0);
     std::snprintf(text, sizeof text, "argument %d (trans%c)%s is %d, expected 111, 112 or 113",
-                  first ? 2 : 3, first ? 'A' : 'B', where,
+                  position, first ? 'A' : 'B', where,
                   static_cast<int>(first ? a.trans_a : a.trans_b));
-    return illegal_c(first ? 2 : 3, name, text, Int{});
+    return illegal_c(position, name, text, Int{});
   }
   const bool rows = order == kRowMajor;
   const Arguments roles = fortran_roles(order, a);
-  const int number = first_illegal(roles);
+  const bool triangle = form == Form::triangle;
+  const int plain = first_illegal(roles), number = triangle ? triangle_position(plain) : plain;
   int position = 0;
   const auto say = [&](int own, const char* argument, index_t got, index_t least) {
     position = 1 + (form == Form::strided ? strided_position(own) : own);
     std::snprintf(text, sizeof text, "argument %d (%s)%s is %lld, expected at least %lld", position,
                   argument, where, static_cast<long long>(got), static_cast<long long>(least));
   };
-  switch (number) {
-    case 3: rows ? say(4, "N", a.n, 0) : say(3, "M", a.m, 0); break;
+  switch (plain) {
+    case 3:
+      triangle ? say(4, "N", a.n, 0) : rows ? say(4, "N", a.n, 0) : say(3, "M", a.m, 0);
+      break;
     case 4: rows ? say(3, "M", a.m, 0) : say(4, "N", a.n, 0); break;
     case 5: say(5, "K", a.k, 0); break;
     case 8: say(rows ? 10 : 8, rows ? "ldb" : "lda", roles.lda, least_lda(roles)); break;
     case 10: say(rows ? 8 : 10, rows ? "lda" : "ldb", roles.ldb, least_ldb(roles)); break;
     default: say(13, "ldc", a.ldc, least_ldc(roles));
   }
-  illegal_c(form == Form::plain ? 1 + number : position, name, text, Int{});
+  illegal_c(form == Form::plain || triangle ? 1 + number : position, name, text, Int{});
 }
 
 inline char letter(Transpose t) {

@@ -36,8 +36,11 @@ int name_length(const char* name, std::size_t length) {
 }
 
 void say(const char* name, std::size_t length, long long info) {
-  std::fprintf(stderr, "tessera: On entry to %.*s parameter number %lld had an illegal value\n",
-               name_length(name, length), name, info);
+  char group[60] = "";
+  if (const long long number = tessera::blas::illegal_group; number > 0)
+    std::snprintf(group, sizeof group, " of group %lld (the first is 1)", number);
+  std::fprintf(stderr, "tessera: On entry to %.*s parameter number %lld%s had an illegal value\n",
+               name_length(name, length), name, info, group);
 }
 
 void say(long long info, const char* routine, const char* form, std::va_list values) {

@@ -5,6 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace tessera::blas {
+
+/// While an illegal argument of a batch is reported: of which group, counted from 1. A program's
+/// own xerbla_ has no place for it.
+inline thread_local std::int64_t illegal_group [[gnu::tls_model("initial-exec")]] = 0;
+
+}  // namespace tessera::blas
+
 extern "C" {
 #pragma GCC visibility push(default)
 /// `name` is not ended by a zero; it has `length` characters, blank padded to at least six.

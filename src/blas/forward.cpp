@@ -5,7 +5,12 @@
 //   1. the library that TESSERA_BLAS_FALLBACK names,
 //   2. before.so.3 beside this library: what `tessera-blas on` put this library in the place of,
 //   3. a BLAS that is loaded already: what LD_PRELOAD put this library in front of,
-//   4. the BLAS libraries of the system, the fast ones first.
+//   4. the BLAS libraries of the system, the fast ones first,
+//   5. anything loaded that has it: a name that no BLAS has belongs to a library of the program.
+//
+// A name with _64 is looked for as the reference BLAS and as OpenBLAS spell it, and without _64 in
+// a BLAS whose integers have 64 bits under the plain names: Debian's. A name without _64 is never
+// taken from such a one.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -15,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "loaded_objects.hpp"
 #include "tessera/core/text.hpp"
@@ -54,10 +60,41 @@ constexpr const char* kSystem[] = {
     "libcblas.so.3",
 };
 
+/// Those whose integers have 64 bits. Debian's and Fedora's first are of plain names.
+constexpr const char* kSystemWide[] = {
+    "libblas64.so.3",      "libopenblas64.so.0",  "libblis64.so.4",
+    "libopenblas64_.so.0", "libflexiblas64.so.3",
+};
+
+bool is_of_c(std::string_view name) { return name.starts_with("cblas_"); }
+
+/// "ddot_" for "ddot_64_", "cblas_ddot" for "cblas_ddot_64" and "cblas_ddot64_"; empty for the name
+/// of a function with 32-bit integers.
+std::string plain_of_wide(std::string_view name) {
+  const auto without = [&](std::size_t count) {
+    return std::string(name.substr(0, name.size() - count));
+  };
+  if (!is_of_c(name)) return name.ends_with("_64_") ? without(3) : std::string();
+  return name.ends_with("_64") || name.ends_with("64_") ? without(3) : std::string();
+}
+
+/// Looks for a function under each name that it can have in this library; `look` finds one name.
+template <class Look>
+void* look_for(const char* name, const LoadedObject& object, const Look& look) {
+  const bool is_wide = tessera::blas::has_wide_integers(object.name());
+  const std::string plain = plain_of_wide(name);
+  if (plain.empty()) return is_wide ? nullptr : look(name);
+  void* found = look((plain + (is_of_c(name) ? "_64" : "64_")).c_str());
+  if (found == nullptr && is_of_c(name)) found = look((plain + "64_").c_str());
+  return found == nullptr && is_wide ? look(plain.c_str()) : found;
+}
+
 /// A function of a library that is loaded for it, and then stays. Null, with the reason in `why`,
 /// where the library cannot be loaded or is this one.
 void* load(const char* library, const char* name, std::string& why) {
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  // Where plain names are of 64-bit integers, ours must not come between its own functions.
+  const bool apart = tessera::blas::has_wide_integers(library);
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL | (apart ? RTLD_DEEPBIND : 0));
   if (handle == nullptr) {
     const char* said = dlerror();
     why = said != nullptr ? said : "it cannot be loaded";
@@ -68,7 +105,12 @@ void* load(const char* library, const char* name, std::string& why) {
     why = "it is Tessera's";
     return nullptr;
   }
-  void* found = object.find_with_dependencies(name);
+  if (tessera::blas::has_wide_integers(object.name()) && plain_of_wide(name).empty()) {
+    why = "its integers have 64 bits";
+    return nullptr;
+  }
+  void* found =
+      look_for(name, object, [&](const char* as) { return object.find_with_dependencies(as); });
   if (found != nullptr) dlopen(library, RTLD_LAZY | RTLD_LOCAL);  // once more: it stays
   return found;
 }
@@ -103,12 +145,17 @@ void complain(const std::string& why, void* found) {
   std::fprintf(stderr, "tessera: %s; going on with '%s'\n", why.c_str(), other);
 }
 
-/// Only from what is a BLAS: others may define a ddot_ for themselves.
-void* from_loaded(const char* name) {
-  const char* mark = std::strncmp(name, "cblas_", 6) == 0 ? "cblas_dgemm" : "dgemm_";
+/// Only from what is a BLAS, or from anything.
+enum class From { blas, anything };
+void* from_loaded(const char* name, From from) {
+  const std::string mark =
+      std::string(is_of_c(name) ? "cblas_dgemm" : "dgemm_") + (plain_of_wide(name).empty() ? ""
+                                                               : is_of_c(name)             ? "_64"
+                                                                                           : "64_");
   for (const LoadedObject& object : tessera::blas::loaded_objects()) {
-    if (object.find(mark) == nullptr) continue;
-    void* found = object.find(name);
+    const auto look = [&](const char* as) { return object.find(as); };
+    if (from == From::blas && look_for(mark.c_str(), object, look) == nullptr) continue;
+    void* found = look_for(name, object, look);
     Dl_info info;
     if (found == nullptr || dladdr(found, &info) == 0) continue;
     dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);  // it stays
@@ -125,6 +172,10 @@ void* from_before(const char* name) {
 }
 
 void* from_system(const char* name) {
+  if (!plain_of_wide(name).empty()) {
+    for (const char* library : kSystemWide)
+      if (void* found = load(library, name)) return found;
+  }
   for (const char* library : kSystem)
     if (void* found = load(library, name)) return found;
   return nullptr;
@@ -143,14 +194,18 @@ extern "C" {
   std::string why;
   void* found = from_environment(name, why);
   if (found == nullptr) found = from_before(name);
-  if (found == nullptr) found = from_loaded(name);
+  if (found == nullptr) found = from_loaded(name, From::blas);
   if (found == nullptr) found = from_system(name);
+  if (found == nullptr) found = from_loaded(name, From::anything);
   if (found == nullptr) {
+    const bool is_wide = !plain_of_wide(name).empty();
     std::fprintf(stderr,
                  "tessera: no BLAS for '%s': Tessera multiplies matrices, another BLAS does the "
-                 "rest. Install one (Debian: libopenblas0) or name its file in "
+                 "rest. Install one %s(Debian: %s) or name its file in "
                  "TESSERA_BLAS_FALLBACK%s%s\n",
-                 name, why.empty() ? "" : "; now ", why.c_str());
+                 name, is_wide ? "with 64-bit integers " : "",
+                 is_wide ? "libopenblas64-0" : "libopenblas0", why.empty() ? "" : "; now ",
+                 why.c_str());
     _exit(127);  // as the dynamic linker does for a symbol that is not there
   }
   if (!why.empty()) complain(why, found);

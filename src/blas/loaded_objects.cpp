@@ -45,7 +45,33 @@ void* LoadedObject::find_with_dependencies(const char* name) const {
   return LoadedObject(owner).is_tessera() ? nullptr : found;
 }
 
-bool LoadedObject::is_tessera() const { return find(kOurMark) != nullptr; }
+bool LoadedObject::is_tessera() const {
+  link_map* self = nullptr;
+  if (dlinfo(handle_.get(), RTLD_DI_LINKMAP, &self) != 0) return false;
+  return self == object_of(reinterpret_cast<void*>(&loaded_objects)) || find(kOurMark) != nullptr;
+}
+
+std::string LoadedObject::name() const {
+  link_map* self = nullptr;
+  if (dlinfo(handle_.get(), RTLD_DI_LINKMAP, &self) != 0) return {};
+  ElfW(Addr) strings = 0;
+  ElfW(Xword) own_name = 0;
+  for (const ElfW(Dyn)* entry = self->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SONAME) own_name = entry->d_un.d_val;
+  }
+  if (strings == 0 || own_name == 0) return self->l_name;
+  if (strings < self->l_addr) strings += self->l_addr;  // the kernel's own is not relocated
+  return reinterpret_cast<const char*>(strings + own_name);
+}
+
+bool has_wide_integers(std::string_view file) {
+  file.remove_prefix(file.rfind('/') + 1);  // of npos: nothing
+  for (const char* begin :
+       {"libblas64", "libopenblas64", "libblis64", "libcblas64", "libflexiblas64"})
+    if (file.starts_with(begin)) return true;
+  return false;
+}
 
 std::vector<LoadedObject> loaded_objects() {
   std::vector<std::string> names;

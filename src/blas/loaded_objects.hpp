@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::blas {
@@ -21,10 +22,16 @@ class LoadedObject {
   void* find_with_dependencies(const char* name) const;
   /// Is this file this library, or the same library under its other name?
   bool is_tessera() const;
+  /// What it calls itself ("libblas.so.3"), or else its file; empty for the program.
+  std::string name() const;
 
  private:
   std::shared_ptr<void> handle_;
 };
+
+/// Is this file, with or without its folder, a BLAS with 64-bit integers under the plain names, as
+/// distributions build them? It may have names with _64 beside these.
+bool has_wide_integers(std::string_view file);
 
 /// In the order of loading.
 std::vector<LoadedObject> loaded_objects();

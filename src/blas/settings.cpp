@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "tessera/core/cpu.hpp"
+#include "tessera/core/environment.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 
@@ -30,8 +29,7 @@ int sensible(int threads) { return std::clamp(threads, 0, kMostThreads); }
 }  // namespace
 
 bool read_verbosity() {
-  const char* text = std::getenv("TESSERA_VERBOSE");
-  const bool on = text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+  const bool on = is_switched_on("TESSERA_VERBOSE");
   verbosity.store(on ? 1 : 0, std::memory_order_relaxed);
   return on;
 }

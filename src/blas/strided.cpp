@@ -2,6 +2,8 @@
 // of one shape whose matrices lie at equal distances. A distance of 0 uses one A or B for all; MKL,
 // whose arrays have stride * batch_size elements, knows none below, and one that has overflowed
 // shows as such: it is illegal.
+#include <limits>
+
 #include "batch.hpp"
 #include "export.hpp"
 
@@ -23,14 +25,20 @@ struct Strided {
   int threads = 0;
 
   Product<T> product(index_t i) const {
-    return product_of(a, alpha, A + i * step_a, B + i * step_b, beta, C + i * step_c, threads);
+    // What is not read may have any distance, and no place.
+    const index_t read = a.k > 0 && alpha != T{0} ? i : 0;
+    return product_of(a, alpha, A + read * step_a, B + read * step_b, beta, C + i * step_c,
+                      threads);
   }
 };
 
-/// The least distance at which the matrices C lie apart.
+/// The least distance at which the matrices C lie apart; one of them may be larger than any number.
 index_t least_step_c(const Arguments& a, index_t count) {
   if (count < 2 || a.m == 0 || a.n == 0) return 0;
-  return a.ldc * (a.n - 1) + a.m;
+  index_t least;
+  if (__builtin_mul_overflow(a.ldc, a.n - 1, &least) || __builtin_add_overflow(least, a.m, &least))
+    return std::numeric_limits<index_t>::max();
+  return least;
 }
 
 template <class T>

@@ -54,7 +54,7 @@ bool rows_meet(index_t step);
 
 /// How B is read once by a product with few rows: where it lies, all columns of a job at once;
 /// panel by panel, which the first rows of A pack by the way; packed block by block; where its
-/// columns are lines in memory, along these; or, out of the caches, in strips of as many columns as
+/// columns are lines in memory, along these; or, from the caches, in strips of as many columns as
 /// there are registers for their sums.
 enum class Stream : char { none, sweep, panels, copied, lines, strips };
 

@@ -286,7 +286,7 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
     switch (Product<In, Out, std::remove_cvref_t<decltype(kernels)>>(call, kernels).stream()) {
       case Stream::none: way = {"packed", "blocks for the caches", call.threads}; break;
       case Stream::strips:
-        way = {"strips", "read where it lies, out of the caches", call.threads};
+        way = {"strips", "not packed: read in place, from the caches", call.threads};
         break;
       default: way = {"few_rows", "the larger factor passes by once", call.threads};
     }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "call.hpp"
@@ -14,6 +12,7 @@
 #include "overlap.hpp"
 #include "packed.hpp"
 #include "tessera/core/cpu.hpp"
+#include "tessera/core/environment.hpp"
 #include "tessera/core/overlap_error.hpp"
 #include "tessera/cpu/gemm_way.hpp"
 #include "tessera/cpu/split_k.hpp"
@@ -23,10 +22,7 @@ namespace tessera {
 namespace detail {
 
 bool verbose() {
-  static const bool on = [] {
-    const char* text = std::getenv("TESSERA_VERBOSE");
-    return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
-  }();
+  static const bool on = is_switched_on("TESSERA_VERBOSE");
   return on;
 }
 

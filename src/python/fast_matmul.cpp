@@ -1,10 +1,8 @@
 // tessera.matmul itself. Two plain NumPy matrices of float32 or float64 are multiplied right here:
 // for small ones the way from Python to the product is most of the time. All else goes to
 // tessera._matmul, which is written in Python.
-#include <cstdlib>
-#include <cstring>
-
 #include "bindings.hpp"
+#include "tessera/core/environment.hpp"
 #include "tessera/cpu/gemm.hpp"
 #include "tessera/matmul/matrix.hpp"
 
@@ -147,8 +145,7 @@ void add_matmul(nb::module_& m) {
   const auto kept = [](nb::object object) { return object.release().ptr(); };  // for ever
   numpy = {kept(module.attr("ndarray")), kept(module.attr("empty")),
            kept(module.attr("dtype")("float32")), kept(module.attr("dtype")("float64"))};
-  const char* verbose = std::getenv("TESSERA_VERBOSE");
-  is_verbose = verbose != nullptr && *verbose != '\0' && std::strcmp(verbose, "0") != 0;
+  is_verbose = is_switched_on("TESSERA_VERBOSE");
   const nb::str name("tessera");
   m.attr("matmul") = nb::steal(PyCFunction_NewEx(&definition, nullptr, name.ptr()));
   m.def(

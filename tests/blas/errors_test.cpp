@@ -59,6 +59,14 @@ void cblas_xerbla_64(std::int64_t number, const char* name, const char* form, ..
                                         S, const E*, std::int64_t, std::int64_t, const E*,       \
                                         std::int64_t, std::int64_t, S, E*, std::int64_t,         \
                                         std::int64_t, std::int64_t);
+void dgemmtr_(const char*, const char*, const char*, const int*, const int*, const double*,
+              const double*, const int*, const double*, const int*, const double*, double*,
+              const int*);
+void dgemmt_64_(const char*, const char*, const char*, const std::int64_t*, const std::int64_t*,
+                const double*, const double*, const std::int64_t*, const double*,
+                const std::int64_t*, const double*, double*, const std::int64_t*);
+void cblas_dgemmtr(int, int, int, int, int, int, double, const double*, int, const double*, int,
+                   double, double*, int);
 TESSERA_TEST_STRIDED_NAMES(s, f32, float, float)
 TESSERA_TEST_STRIDED_NAMES(d, f64, double, double)
 TESSERA_TEST_STRIDED_NAMES(c, c32, void, const void*)
@@ -152,6 +160,58 @@ TEST(BlasErrors, TheNamesWith64BitIntegersHaveTheirOwnHandler) {
   EXPECT_EQ(C[0], 5);
 }
 
+TEST(BlasErrors, OfATriangleTheSideOfCComesFirst) {
+  const struct {
+    char uplo;
+    Call call;
+    int number;
+  } cases[] = {{'/', {'/', 'N', 2, 2, 2, 2, 2, 2}, 1},  {'U', {'/', 'N', 2, 2, 2, 2, 2, 2}, 2},
+               {'l', {'N', '/', 2, 2, 2, 2, 2, 2}, 3},  {'L', {'N', 'N', -1, -1, -1, 2, 2, 2}, 4},
+               {'u', {'N', 'N', 2, 2, -1, 2, 2, 2}, 5}, {'U', {'N', 'N', 2, 2, 3, 1, 3, 2}, 8},
+               {'U', {'T', 'N', 2, 2, 3, 2, 3, 2}, 8},  {'U', {'N', 'N', 2, 2, 3, 2, 2, 2}, 10},
+               {'U', {'N', 'T', 2, 2, 3, 2, 1, 2}, 10}, {'U', {'N', 'N', 2, 2, 2, 2, 2, 1}, 13}};
+  const double one = 1, A[16] = {}, B[16] = {};
+  for (const auto& [uplo, c, number] : cases) {
+    double C[4] = {1, 2, 3, 4};
+    dgemmtr_(&uplo, &c.ta, &c.tb, &c.n, &c.k, &one, A, &c.lda, B, &c.ldb, &one, C, &c.ldc);
+    Report report = only_report();
+    EXPECT_EQ(report.number, number);
+    EXPECT_EQ(report.name, "DGEMMTR");
+    const std::int64_t n = c.n, k = c.k, lda = c.lda, ldb = c.ldb, ldc = c.ldc;
+    dgemmt_64_(&uplo, &c.ta, &c.tb, &n, &k, &one, A, &lda, B, &ldb, &one, C, &ldc);
+    report = only_report();
+    EXPECT_EQ(report.number, number);
+    EXPECT_EQ(report.name, "DGEMMT ");
+    EXPECT_TRUE(C[0] == 1 && C[1] == 2 && C[2] == 3 && C[3] == 4);
+  }
+  double C[4] = {};
+  const auto expect = [&](int order, int uplo, int ta, int tb, int n, int k, int lda, int ldb,
+                          int ldc, int number, const std::string& text) {
+    cblas_dgemmtr(order, uplo, ta, tb, n, k, 1, A, lda, B, ldb, 1, C, ldc);
+    const Report report = only_report();
+    EXPECT_EQ(report.number, number);
+    EXPECT_EQ(report.text, "argument " + text + "\n");
+  };
+  constexpr int kUpper = 121;
+  expect(kBad, kBad, kNone, kNone, 2, 2, 2, 2, 2, 1,
+         "1 (order) is -7, expected 101 (row) or 102 (column)");
+  expect(kRow, kBad, kBad, kNone, 2, 2, 2, 2, 2, 2,
+         "2 (uplo) is -7, expected 121 (upper) or 122 (lower)");
+  expect(kRow, kUpper, kBad, kNone, 2, 2, 2, 2, 2, 3, "3 (transA) is -7, expected 111, 112 or 113");
+  expect(kRow, kUpper, kNone, kBad, 2, 2, 2, 2, 2, 4, "4 (transB) is -7, expected 111, 112 or 113");
+  for (const int order : {kRow, kColumn}) {
+    const bool rows = order == kRow;
+    expect(order, kUpper, kNone, kNone, -2, 2, 2, 2, 2, 5, "5 (N) is -2, expected at least 0");
+    expect(order, kUpper, kNone, kNone, 2, -2, 2, 2, 2, 6, "6 (K) is -2, expected at least 0");
+    // By rows the reference's numbers are those of the call that it makes of it.
+    expect(order, kUpper, kNone, kNone, 2, 2, 1, 2, 2, rows ? 11 : 9,
+           "9 (lda) is 1, expected at least 2");
+    expect(order, kUpper, kNone, kNone, 2, 2, 2, 1, 2, rows ? 9 : 11,
+           "11 (ldb) is 1, expected at least 2");
+    expect(order, kUpper, kNone, kNone, 2, 2, 2, 2, 1, 14, "14 (ldc) is 1, expected at least 2");
+  }
+}
+
 /// The five names of a strided product.
 template <class T>
 struct StridedNames;
@@ -211,6 +271,35 @@ TYPED_TEST(BlasStrides, OfAAndBAreAtLeastZeroByEveryName) {
     cblas(Names::cblas64_, -1, 4), expect(10, a);
     cblas(Names::cblas64_, 4, -4), expect(13, b);
   }
+}
+
+TEST(BlasErrors, NoDistanceIsAsLargeAsAMatrixBeyondAllNumbers) {
+  const double A[4] = {}, one = 1;
+  double C[4] = {5, 5, 5, 5};
+  const std::int64_t n = 3, k = 1, ldc = std::int64_t{1} << 62, none = 0, count = 2;
+  for (const std::int64_t step : {std::int64_t{0}, std::int64_t{4}, std::int64_t{1} << 62}) {
+    dgemm_batch_strided_64_("N", "N", &n, &n, &k, &one, A, &n, &none, A, &k, &none, &one, C, &ldc,
+                            &step, &count);
+    EXPECT_EQ(only_report().number, 16);
+    cblas_dgemm_batch_strided_64(kColumn, kNone, kNone, n, n, k, 1, A, n, 0, A, k, 0, 1, C, ldc,
+                                 step, count);
+    const Report report = only_report();
+    EXPECT_EQ(report.number, 17);
+    EXPECT_EQ(report.text, "argument 17 (stridec) is " + std::to_string(step) +
+                               ", expected at least 9223372036854775807\n");
+  }
+  EXPECT_EQ(C[0], 5);
+}
+
+TEST(BlasErrors, WhatIsNotReadMayHaveAnyDistance) {
+  const std::int64_t far = std::numeric_limits<std::int64_t>::max() / 2;
+  double A[1] = {3}, C[3] = {1, 2, 3};
+  cblas_dgemm_batch_strided_64(kColumn, kNone, kNone, 1, 1, 0, 1, A, 1, far, A, 1, far, 2, C, 1, 1,
+                               3);
+  cblas_dgemm_batch_strided_64(kColumn, kNone, kNone, 1, 1, 1, 0, A, 1, far, A, 1, far, 2, C, 1, 1,
+                               3);
+  EXPECT_TRUE(reports.empty());
+  EXPECT_TRUE(C[0] == 4 && C[1] == 8 && C[2] == 12);
 }
 
 TEST(BlasErrors, ABatchIsCheckedBeforeItBegins) {

@@ -40,9 +40,13 @@ def tool(*command):
 
 class Library(libraries.BlasTest):
     def test_it_exports_the_names_of_a_blas_and_nothing_else(self):
-        forwarded = re.findall(r"TESSERA_FORWARD\((\w+)\)", (cases.ROOT / "src/blas/forwarded.inc").read_text())
-        self.assertGreater(len(forwarded), 300)
-        expected = set(forwarded) | {"xerbla_", "xerbla_64_", "cblas_xerbla", "cblas_xerbla_64", "RowMajorStrg", "CBLAS_CallFromC"}
+        forwarded = re.findall(r"^TESSERA_(FORTRAN|C)\((\w+)\)$", (cases.ROOT / "src/blas/forwarded.inc").read_text(), re.M)
+        self.assertGreater(len(forwarded), 600)
+        self.assertEqual(len(set(forwarded)), len(forwarded))
+        forms = {"FORTRAN": ("{}_", "{}_64_"), "C": ("cblas_{}", "cblas_{}_64", "cblas_{}64_")}
+        expected = {form.format(stem) for kind, stem in forwarded for form in forms[kind]}
+        expected |= {form.format(x + stem) for x in "sdcz" for stem in ("gemmt", "gemmtr") for kind in forms for form in forms[kind]}
+        expected |= {"xerbla_", "xerbla_64_", "cblas_xerbla", "cblas_xerbla_64", "RowMajorStrg", "CBLAS_CallFromC"}
         expected |= {f"tessera_{name}" for name in ("set_num_threads", "set_num_threads_local", "get_num_threads", "get_config",
                                                     "get_corename")}
         for x in "sdcz":
@@ -61,6 +65,59 @@ class Library(libraries.BlasTest):
         def names(file):
             return {line.split()[-1] for line in tool("nm", "-D", "--defined-only", file).splitlines()}
         self.assertEqual(names(folder / "libblas.so.3") - names(FILES[1]), set())
+
+    def test_functions_with_64_bit_integers_go_to_a_blas_that_has_them(self):
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if compiler is None:
+            self.skipTest("names with 64-bit integers are NOT tested: no C compiler")
+        # As the reference BLAS and OpenBLAS spell them, and as Debian builds both: under the plain names. There cblas_ddot calls
+        # what it calls by name, which must be its own ddotsub_, not ours.
+        kinds = {"libreference.so": ("ddot_64_", "cblas_ddot_64", "ddotsub_64_"), "libsuffix.so": ("ddot_64_", "cblas_ddot64_", "ddotsub_64_"),
+                 "libblas64.so.3": ("ddot_", "cblas_ddot", "ddotsub_")}
+        lines = """
+long = ctypes.c_int64
+n, one, x = long(1 << 33 | 2), long(1), (ctypes.c_double * 2)(3, 4)
+for function in blas.ddot_64_, blas.cblas_ddot_64, blas.cblas_ddot64_: function.restype = ctypes.c_double
+print(blas.ddot_64_(ctypes.byref(n), x, ctypes.byref(one), x, ctypes.byref(one)), blas.cblas_ddot_64(n, x, one, x, one), blas.cblas_ddot64_(n, x, one, x, one))
+"""
+        plain = """
+blas.cblas_ddot.restype = ctypes.c_double
+x = (ctypes.c_double * 2)(3, 4)
+print(blas.cblas_ddot(2, x, 1, x, 1))
+"""
+        with tempfile.TemporaryDirectory() as scratch:
+            for file, (fortran, c, inner) in kinds.items():
+                source, library = pathlib.Path(scratch, "other.c"), pathlib.Path(scratch, file)
+                source.write_text(f"""
+void {inner}(const long* n, const double* x, const long* i, const double* y, const long* j, double* out) {{
+  *out = *n == (1L << 33 | 2) ? x[0] * y[0] + x[*i] * y[*j] : -1; }}
+double {fortran}(const long* n, const double* x, const long* i, const double* y, const long* j) {{
+  double out; {inner}(n, x, i, y, j, &out); return out; }}
+double {c}(long n, const double* x, long i, const double* y, long j) {{ double out; {inner}(&n, x, &i, y, &j, &out); return out; }}
+""")
+                tool(compiler, "-shared", "-fPIC", f"-Wl,-soname,{file}", source, "-o", library)
+                out, said = self.call(lines, TESSERA_BLAS_FALLBACK=library, LD_PRELOAD=libraries.LIBRARY)
+                self.assertEqual((out, said), ("25.0 25.0 25.0\n", ""), file)
+                # Nobody has the other names there.
+                _, said = self.call("blas.cblas_daxpy_64(0, 0)", status=127, TESSERA_BLAS_FALLBACK=library, LD_LIBRARY_PATH="/nowhere")
+                self.assertRegex(said, r"\Atessera: no BLAS for 'cblas_daxpy_64': .* Install one with 64-bit integers \(Debian: libopenblas64-0\) or ")
+            # The plain names of the one that Debian builds are not those of a program with 32-bit integers.
+            if libraries.reference() is not None:
+                out, said = self.call(plain, TESSERA_BLAS_FALLBACK=library)
+                self.assertEqual(out, "25.0\n")
+                self.assertIn("its integers have 64 bits; going on with", said)
+
+    def test_a_name_that_no_blas_has_is_that_of_the_library_of_a_program(self):
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if compiler is None:
+            self.skipTest("names of others are NOT tested: no C compiler")
+        with tempfile.TemporaryDirectory() as scratch:
+            source, other = pathlib.Path(scratch, "other.c"), pathlib.Path(scratch, "libother.so")
+            source.write_text("void dsctr_(int* x) { *x = 7; }\nvoid call(int* x) { dsctr_(x); }\n")
+            tool(compiler, "-shared", "-fPIC", source, "-o", other)
+            out, said = self.call(f"x = ctypes.c_int(0)\nctypes.CDLL({str(other)!r}).call(ctypes.byref(x))\nprint(x.value)",
+                                  LD_PRELOAD=libraries.LIBRARY)
+            self.assertEqual((out, said), ("7\n", ""))
 
     def test_xerbla_is_weak_and_called_through_the_symbol_table(self):
         for file in FILES:
@@ -114,7 +171,8 @@ blas.cblas_dgemm_batch_strided(101, 111, 111, 1, 1, 1, d(1), a, 1, 1, a, 1, 1, d
                          r"tessera: cblas_dgemm_batch_strided order=row M=1 N=1 K=1 trans=NN alpha=1 beta=0 products=4 " +
                          way("tiny", 1, "asking others would take longer than all products") + r"\Z")
         self.assertEqual(self.call(lines)[1], "")
-        self.assertEqual(self.call(lines, TESSERA_VERBOSE=0)[1], "")
+        for off in ("0", "", "false", "OFF", "no"):
+            self.assertEqual(self.call(lines, TESSERA_VERBOSE=off)[1], "")
 
     def test_verbose_prints_one_line_for_each_batch_too(self):
         lines = """
@@ -248,6 +306,20 @@ def call(): blas.dgemm_(b"N", b"N", ctypes.byref(bad), ctypes.byref(n), ctypes.b
             tool(compiler, "-shared", "-fPIC", source, "-o", own)
             out, said = self.call(f"ctypes.CDLL({str(own)!r})\n" + other + illegal + "call()")
         self.assertEqual((out, said), ("DGEMM : 3\n", ""))
+
+    def test_an_illegal_argument_of_a_batch_is_said_with_its_group(self):
+        for name, integer, bad, expected in (
+                ("dgemm_batch_", "int", "lda[1] = 1", "8 of group 2"), ("dgemm_batch_", "int", "size[2] = -1", "15 of group 3"),
+                ("dgemm_batch_64_", "int64", "m[0] = -1", "3 of group 1")):
+            _, said = self.call(f"""
+Int, d, p = ctypes.c_{integer}, ctypes.c_double * 3, ctypes.c_void_p * 3
+m, n, k, lda, ldb, ldc, size = ((Int * 3)(2, 2, 2) for _ in range(7))
+{bad}
+blas.{name}(b"NNN", b"NNN", m, n, k, d(1, 1, 1), p(), lda, p(), ldb, d(0, 0, 0), p(), ldc, ctypes.byref(Int(3)), size)
+blas.{name}(b"NNN", b"NNN", m, n, k, d(1, 1, 1), p(), lda, p(), ldb, d(0, 0, 0), p(), ldc, ctypes.byref(Int(-1)), size)
+""")
+            says = "tessera: On entry to DGEMM_BATCH parameter number {} had an illegal value\n"
+            self.assertEqual(said, says.format(f"{expected} (the first is 1)") + says.format(14))
 
     def test_loading_and_unloading_a_hundred_times(self):
         out, _ = self.call("""

@@ -222,6 +222,41 @@ class Switch(libraries.BlasTest):
         self.assertEqual(said, "")
         self.tessera_blas("run", "false", status=1)
 
+    def test_run_from_a_path_that_cannot_be_preloaded_does_not_run_without_us(self):
+        for name in ("with space", "with:colon"):
+            folder = self.folder / name
+            shutil.copytree(self.folder / "bin", folder / "bin")
+            shutil.copytree(self.libraries, folder / self.libraries.relative_to(self.folder), symlinks=True)
+            out, said = self.run_in(None, [folder / "bin/tessera-blas", "run", "echo", "ran"], status=4)
+            self.assertEqual(out, "")
+            self.assertRegex(said, rf"\Atessera-blas: run: LD_PRELOAD takes no path with a space or a colon, such as '{folder}/.*'.*\n\Z")
+
+    def test_functions_that_would_be_missing_are_named(self):
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if compiler is None or shutil.which("nm") is None:
+            self.skipTest("missing functions are NOT tested: no C compiler or no nm")
+        self.provide()
+        for state in ("on", "status"):
+            self.assertEqual(self.tessera_blas(state)[1], "")
+        self.tessera_blas("off")
+        def more(path, names):
+            source = self.folder / "more.c"
+            source.write_text("".join(f"void {name}(void) {{}}\n" for name in names))
+            subprocess.run([compiler, "-shared", "-fPIC", source, "-o", path], check=True)
+        newer = self.folder / "newer.so.3"
+        more(newer, ("dgemmtr_", "ddot_", "dnew_", "cblas_dnew", "dgetrf_", "inner_kernel"))
+        self.alternatives("--install", self.link, self.name, newer, 200)
+        for state in ("on", "status"):
+            _, said = self.tessera_blas(state)
+            self.assertEqual(said, f"tessera-blas: warning: {newer} has 3 that Tessera's library neither has nor passes on; programs that "
+                                   "call one do not run with it, only after 'tessera-blas off': cblas_dnew dgetrf_ dnew_\n")
+        more(self.folder / "usr/liblapack.so.3", ("dgetrf_",))
+        self.assertRegex(self.tessera_blas("status")[1], r" has 2 .*: cblas_dnew dnew_\n\Z")
+        self.tessera_blas("off")
+        self.assertEqual(self.tessera_blas("status")[1], "")
+        more(newer, [f"d{number}_" for number in range(10, 40)])
+        self.assertRegex(self.tessera_blas("on")[1], r" has 30 .*: d10_ .* d29_ \.\.\.\n\Z")
+
     def test_wrong_usage_says_what_is_right(self):
         for arguments in ((), ("uninstall",), ("run",)):
             out, said = self.tessera_blas(*arguments, status=2)
