@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "bench_support.hpp"
 #include "tessera/core/error.hpp"
@@ -287,6 +288,39 @@ TEST(BenchJson, RefusesWhatItDidNotWriteAndSaysWhere) {
   EXPECT_THAT(refusal(changed("dtype", "f99")), HasSubstr("f99"));
   EXPECT_THAT(refusal(changed("real_time", 0)), HasSubstr("real_time"));
   EXPECT_THAT(refusal(changed("time_unit", "ms")), HasSubstr("unit"));
+}
+
+/// A number that a clock gives: any.
+double some_seconds() {
+  return std::ldexp(*rc::gen::inRange(1, 1 << 30) / 3.0, *rc::gen::inRange(-58, -20));
+}
+
+RC_GTEST_PROP(BenchJson, WhatIsReadIsWrittenTheSame, ()) {
+  BenchResults results = made_results();
+  for (auto& row : results.rows) {
+    for (Sample& sample : row.samples)
+      sample.seconds = some_seconds(), sample.cpu_seconds = some_seconds();
+  }
+  const std::string once = to_json(results);
+  RC_ASSERT(to_json(parse_bench_json(once, "once")) == once);
+}
+
+/// Files of earlier versions, to the samples: what is computed from them may differ in a last
+/// digit.
+TEST(BenchJson, KeptSamplesAreWrittenAsTheyWereRead) {
+  const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
+  const std::string path = (root / "bench/results/suites-zen4/tiny.json").string();
+  const std::string text = testing::content_of(path);
+  const json before = json::parse(text), after = json::parse(to_json(parse_bench_json(text, path)));
+  ASSERT_EQ(before["benchmarks"].size(), after["benchmarks"].size());
+  for (std::size_t i = 0; i < before["benchmarks"].size(); ++i) {
+    for (const char* key : {"real_time", "cpu_time", "gflops"}) {
+      const json &was = before["benchmarks"][i], &is = after["benchmarks"][i];
+      if (was.at("run_type") == "iteration" && was.contains(key)) {
+        ASSERT_EQ(was.at(key), is.at(key)) << i << key;
+      }
+    }
+  }
 }
 
 RC_GTEST_PROP(BenchJson, DamagedFilesAreReadOrRefused, ()) {
