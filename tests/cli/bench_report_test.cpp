@@ -408,6 +408,26 @@ TEST(BenchCsv, HasOneHeaderLineAndAsManyFieldsInEachLine) {
   EXPECT_EQ(lines[9][column("seconds_median")], "");
 }
 
+TEST(BenchMarkdown, NamesOfAFileGiveATerminalNoOrders) {
+  BenchResults results = made_results();
+  results.rows[0].name = "na\033[2Jive\r|";
+  results.rows[0].message = "\033]0;title\a";
+  results.context["peers"][0]["version"] = "1\033[31m";
+  results.context["cpu_model"] = "chip\033[0m";
+  std::vector<std::string> texts = {to_markdown(results),
+                                    case_table(results, results.rows[0]).text};
+  results.rows.erase(results.rows.begin() + 4, results.rows.end());  // one size: other tables
+  results.rows[1].status = RowStatus::failed;
+  results.rows[1].message = "because\033[2J";
+  texts.push_back(to_markdown(results));
+  texts.push_back(case_table(results, results.rows[0]).text);
+  for (const auto& text : texts) {
+    EXPECT_EQ(text.find('\033'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\r'), std::string::npos) << text;
+  }
+  EXPECT_THAT(texts[0], HasSubstr("| na\\x1b[2Jive\\x0d\\| |"));
+}
+
 TEST(BenchMarkdown, HasATableOfSizesAndTheBestAgainstEachPeer) {
   const std::string text = to_markdown(made_results());
   EXPECT_THAT(text, HasSubstr("### f32, 1 thread"));

@@ -41,6 +41,19 @@ std::string cat(const Args&... args) {
   return out;
 }
 
+/// For a message: what would move a terminal's cursor or change its colors is escaped; cut after
+/// `limit` bytes.
+inline std::string printable(std::string_view text, std::size_t limit = 200) {
+  constexpr char hex[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : text.substr(0, limit)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) out += {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+    else out += c;
+  }
+  return text.size() > limit ? out + "..." : out;
+}
+
 /// A count of bytes as "512 bytes" or "1.50 GiB".
 inline std::string bytes_text(index_t bytes) {
   constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
