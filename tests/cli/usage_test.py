@@ -162,11 +162,14 @@ class Misspelt(harness.CommandTest):
         self.fails(2, "multiply", "a", "b", "--alpha", 2, "--alpha", 3, says="--alpha is given twice")
         self.fails(2, "multiply", "a", "b", *["-o", "c"] * 3, says="--output is given 3 times")
         self.fails(2, "bench", "--plot", says="--plot needs a value: FILE")
-        self.fails(2, "bench", "--compare", "a", says="--compare needs 2 values: FILE FILE")
+        self.fails(2, "bench", "--compare", "a", says="--compare needs 2 values: OLD NEW")
         self.fails(2, "bench", *["--compare", "a", "b"] * 2, says="--compare is given twice")
         self.fails(2, "compare", "-m", says="-m needs a value: N")
         self.fails(2, "--color", says="--color needs a value: auto|always|never")
         self.fails(3, "doctor", "--config", "nofile", says="cannot read the configuration file 'nofile': No such file")
+
+    def test_a_comparison_takes_an_old_and_a_new_file(self):
+        self.assertIn("\n  --compare OLD NEW ", self.succeeds("bench", "--help").out)
 
     def test_threads_of_a_benchmark_have_words_of_their_own(self):
         for value, says in [("0", "it is at least 1, not 0"), ("5000", "'5000' is larger than 4096"), ("two", "'two' is not a whole number")]:
