@@ -32,7 +32,7 @@ void require_only(const BenchRequest& request, const std::string& option, const 
   if (!others.empty())
     throw Error(Category::argument,
                 cat(option, " measures nothing and does not take ", join(others)),
-                cat("with it only ", join(taken)), {}, "leave out what does not belong to it");
+                cat("nothing but ", join(taken)), {}, "leave out what does not belong to it");
 }
 
 BenchResults read_results(const std::string& path) {
@@ -160,7 +160,9 @@ int show_comparison(const Context& context, const BenchRequest& request) {
            : in == Form::markdown ? comparison_markdown(compared)
                                   : comparison_table(compared);
   };
-  Outputs(request).write(text);
+  BenchRequest without_picture = request;  // that a file of settings may ask for
+  without_picture.plot.clear();
+  Outputs(without_picture).write(text);
   context.print(text(form));
   return any_worse(compared) ? 1 : 0;
 }

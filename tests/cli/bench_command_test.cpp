@@ -454,6 +454,12 @@ TEST(Bench, SettingsInAFileDoNotStandInTheWayOfKeptResults) {
   const Ran ran = run_bench({"--from", scratch / "r.json", "--config", scratch / "s.toml"});
   EXPECT_EQ(ran.code, plain.code) << ran.err;
   EXPECT_EQ(ran.out, plain.out);
+  std::ofstream(scratch / "p.toml") << "[bench]\nplot = \"" << scratch / "p.svg"
+                                    << "\"\n";
+  const Ran compared = run_bench(
+      {"--compare", scratch / "r.json", scratch / "r.json", "--config", scratch / "p.toml"});
+  EXPECT_EQ(compared.code, 0) << compared.err;
+  EXPECT_FALSE(std::filesystem::exists(scratch / "p.svg"));
 }
 
 TEST(Bench, TheDocumentShowsTheNewestKeptResults) {
