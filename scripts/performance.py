@@ -430,7 +430,7 @@ def plot(suites):
     def x_of(ratio):
         return left + (right - left) * math.log(ratio / low) / math.log(high / low)
 
-    body, y, before = [], top, None
+    body, y, before, two_names = [], top, None, False
     for suite, shape in lines:
         if suite != before:
             y += 8
@@ -446,17 +446,19 @@ def plot(suites):
             body.append(f'<circle cx="{x_of(ratio):.1f}" cy="{y}" {shape_of_mark}/>')
             names.append(name)
         body.append(f'<text x="{right + 14}" y="{y + 4}" class="small">{", ".join(dict.fromkeys(names))}</text>')
+        two_names = two_names or len(set(names)) > 1
         y += step
     height = y + 40
     for tick in (t for t in ticks if low <= t <= high):
         body.insert(0, f'<line x1="{x_of(tick):.1f}" y1="{top - 8}" x2="{x_of(tick):.1f}" y2="{y}" class="{"one" if tick == 1 else "grid"}"/>'
                        f'<text x="{x_of(tick):.1f}" y="{y + 16}" class="middle">{tick:g}</text>')
+    which = f"; of two names the first is that on {counts[0]} thread{'s' if counts[0] > 1 else ''}, the other on {counts[-1]}" if two_names else ""
     marks = "; ".join(f"{'dot' if count == counts[0] else 'ring'}: {count} thread{'s' if count > 1 else ''}" for count in counts)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">\n'
             f"<title>Tessera's speed as a multiple of the best peer's</title>\n{STYLE}"
             f'<rect class="page" width="{width}" height="{height}"/>\n'
             f'<text x="20" y="26" class="title">f32: Tessera\'s speed as a multiple of the best peer\'s</text>\n'
-            f'<text x="20" y="46" class="small">right of 1 Tessera is faster; {marks}; the names are those peers</text>\n'
+            f'<text x="20" y="46" class="small">right of 1 Tessera is faster; {marks}; the names are those peers{which}</text>\n'
             + "\n".join(body) + "\n</svg>\n")
 
 

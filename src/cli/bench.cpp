@@ -1,15 +1,15 @@
 // `tessera bench`: how fast every algorithm multiplies, beside every other BLAS on this machine and
-// the machine's own peak. What is asked and where the results go; the run is bench_run.cpp.
+// the machine's own peak. What is asked; the run is bench_run.cpp, where the results go is
+// bench_outputs.cpp, and what is shown without measuring is bench_kept.cpp.
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "algorithm_options.hpp"
-#include "bench_compare.hpp"
 #include "bench_context.hpp"
 #include "bench_cuda.hpp"
+#include "bench_kept.hpp"
 #include "bench_options.hpp"
+#include "bench_outputs.hpp"
 #include "bench_run.hpp"
 #include "bench_sizes.hpp"
 #include "commands.hpp"
@@ -20,45 +20,13 @@
 #include "suggest.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/io/array.hpp"
-#include "tessera/io/atomic_file.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {
 
 namespace {
 
-enum class Form { table, json, csv, markdown };
-
 // ---- what is asked ------------------------------------------------------------------------------
-
-Form form_of(const Context& context, const BenchRequest& request) {
-  const int asked = int{context.json} + int{request.csv} + int{request.markdown};
-  if (asked > 1)
-    throw Error(Category::argument, "more than one form of output asked for",
-                "one of --json, --csv and --markdown", {}, "use -o FILE for a second form");
-  return context.json       ? Form::json
-         : request.csv      ? Form::csv
-         : request.markdown ? Form::markdown
-                            : Form::table;
-}
-
-bool ends_with(const std::string& text, const char* ending) {
-  return std::string_view(text).ends_with(ending);
-}
-
-Form form_of_file(const std::string& path) {
-  if (ends_with(path, ".json")) return Form::json;
-  if (ends_with(path, ".csv")) return Form::csv;
-  if (ends_with(path, ".md")) return Form::markdown;
-  throw Error(Category::argument, cat("cannot tell the form of '", path, "' from its name"),
-              "a name that ends with .json, .csv or .md");
-}
-
-std::string text_in(Form form, const BenchResults& results) {
-  if (form == Form::json) return to_json(results);
-  if (form == Form::csv) return to_csv(results);
-  return to_markdown(results);
-}
 
 std::vector<Shape> shapes_of(const BenchRequest& request) {
   const bool rectangles = !request.m.empty() || !request.n.empty() || !request.k.empty();
@@ -174,40 +142,6 @@ std::vector<Peer> peers_of(const Context& context, const BenchRequest& request,
   return out;
 }
 
-// ---- where results go ---------------------------------------------------------------------------
-
-/// Files that show what is finished so far: replaced as a whole after each case.
-class Outputs {
- public:
-  Outputs(const BenchRequest& request) {
-    if (!request.output.empty()) add(request.output, form_of_file(request.output), request.force);
-    if (request.plot.empty()) return;
-    if (!ends_with(request.plot, ".svg"))
-      throw Error(Category::argument, "--plot writes SVG", "a name that ends with .svg",
-                  cat("'", request.plot, "'"));
-    add(request.plot, std::nullopt, request.force);
-  }
-
-  void write(const BenchResults& results) const {
-    for (const auto& [path, form] : files_) {
-      AtomicFile file(path, Overwrite::replace);
-      file.write(form ? text_in(*form, results) : to_svg(results));
-      file.commit();
-    }
-  }
-
- private:
-  /// A file that cannot be written should be known before hours of measuring, not after.
-  void add(const std::string& path, std::optional<Form> form, bool force) {
-    for (const auto& [other, unused] : files_) {
-      if (other == path) throw Error(Category::argument, cat("'", path, "' is written twice"));
-    }
-    AtomicFile trial(path, force ? Overwrite::replace : Overwrite::refuse);
-    files_.emplace_back(path, form);
-  }
-  std::vector<std::pair<std::string, std::optional<Form>>> files_;
-};
-
 // ---- the command --------------------------------------------------------------------------------
 
 void require_memory_for(const std::vector<Shape>& shapes, const Types& types,
@@ -221,91 +155,6 @@ void require_memory_for(const std::vector<Shape>& shapes, const Types& types,
     most = std::max(most, sets * now.bytes() * static_cast<double>(contestants + 1) + verifier);
   }
   require_memory(most, cat("the largest size with ", contestants, " contestants"));
-}
-
-/// What a user must know about rows without figures, on stderr; the exit code.
-int judged(const Context& context, const BenchResults& results) {
-  int code = 0;
-  for (const auto& row : results.rows) {
-    const std::string what = cat(row.name, ", ", group_text(row.on), ", ", to_string(row.on.shape),
-                                 ", ", to_string(row.status), ": ", row.message);
-    if (row.status == RowStatus::refused || row.status == RowStatus::failed) {
-      context.error(what);
-      code = 1;
-    } else if (row.status != RowStatus::verified) {
-      context.detail(what);
-    }
-  }
-  return code;
-}
-
-BenchResults read_results(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Category::file, cat("cannot read '", path, "'"));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_bench_json(text.str(), path);
-}
-
-void print_table(const Context& context, const BenchResults& results, const BenchRow& row) {
-  const CaseTable table = case_table(results, row);
-  context.print(context.paint(table.title, Ink::bold) + "\n" + table.text + "\n");
-  context.flush();
-}
-
-/// Tables come size by size; what only the later ones show of the peak is said behind them.
-void print_disturbed(const Context& context, const BenchResults& results) {
-  for (const auto* first : distinct(results.rows, same_group)) {
-    if (distinct(group_of(results, *first), same_case).size() == 1) continue;
-    if (const auto where = disturbed_text(results, *first); !where.empty())
-      context.print(cat(group_text(first->on), ": ", where, "\n"));
-  }
-}
-
-/// What was asked for of kept results. The peak stays: shares are of it.
-void keep_asked(const BenchRequest& request, BenchResults& results) {
-  const auto named = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  const auto& algorithms = request.algorithms;
-  if (!algorithms.empty())
-    std::erase_if(results.rows, [&](const BenchRow& row) {
-      return row.kind == Contestant::Kind::algorithm && !named(algorithms, row.name);
-    });
-  if (request.peers == "auto") return;
-  const auto peers = split(request.peers, ',');
-  std::erase_if(results.rows, [&](const BenchRow& row) {
-    return row.kind == Contestant::Kind::peer && !named(peers, row.name);
-  });
-  const auto listed = results.context.find("peers");
-  if (listed == results.context.end() || !listed->is_array()) return;
-  auto kept = nlohmann::ordered_json::array();
-  for (const auto& peer : *listed) {
-    if (!peer.is_object()) continue;
-    const auto name = peer.find("name");
-    if (name != peer.end() && name->is_string() && named(peers, name->get<std::string>()))
-      kept.push_back(peer);
-  }
-  *listed = std::move(kept);
-}
-
-int show_kept(const Context& context, const BenchRequest& request, Form form) {
-  BenchResults results = read_results(request.from);
-  keep_asked(request, results);
-  Outputs(request).write(results);
-  if (form != Form::table) {
-    context.print(text_in(form, results));
-  } else {
-    // Each as it was printed when it was measured.
-    BenchResults so_far{results.context, {}};
-    for (std::size_t i = 0; i < results.rows.size(); ++i) {
-      so_far.rows.push_back(results.rows[i]);
-      if (i + 1 == results.rows.size() || !same_case(results.rows[i], results.rows[i + 1]))
-        print_table(context, so_far, results.rows[i]);
-    }
-    print_disturbed(context, results);
-  }
-  return judged(context, results);
 }
 
 /// As below, on a device, where the algorithms alone do not say what a product takes by itself.
@@ -351,28 +200,6 @@ void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
   }
 }
 
-int show_comparison(const Context& context, const BenchRequest& request, Form form) {
-  if (form == Form::csv)
-    throw Error(Category::argument, "a comparison has no CSV", "--json or --markdown");
-  const BenchResults before = read_results(request.compare[0]),
-                     after = read_results(request.compare[1]);
-  if (const std::string difference = machine_difference(before, after); !difference.empty()) {
-    if (!request.other_machine)
-      throw Error(Category::argument, cat("the files come from different machines: ", difference),
-                  {}, {}, "compare them all the same with --other-machine");
-    context.warn(cat("different machines: ", difference));
-  }
-  const ComparedResults compared = compare_results(before, after, request.threshold / 100);
-  if (compared.comparisons.empty())
-    throw Error(Category::file, "no row was measured in both files",
-                "the same algorithm or peer, type, size and number of threads in both", {},
-                "compare results of one 'tessera bench' command");
-  context.print(form == Form::json       ? comparison_json(compared)
-                : form == Form::markdown ? comparison_markdown(compared)
-                                         : comparison_table(compared));
-  return any_worse(compared) ? 1 : 0;
-}
-
 BenchSettings settings_of(const Context& context, const BenchRequest& request) {
   BenchSettings out;
   out.types = parse_types(request.dtype);
@@ -414,9 +241,16 @@ int keep_partial(const Context& context, const Outputs& outputs, Form form,
 }
 
 int bench(const Context& context, const BenchRequest& request) {
+  if (!request.from.empty() && !request.compare.empty())
+    throw Error(Category::argument, "--from and --compare given", "one of them");
+  if (!request.from.empty()) return show_kept(context, request);
+  if (!request.compare.empty()) return show_comparison(context, request);
+  for (const char* option : {"--threshold", "--other-machine"}) {
+    if (std::find(request.given.begin(), request.given.end(), option) != request.given.end())
+      throw Error(Category::argument, cat(option, " is for --compare"), {}, {},
+                  "add --compare OLD NEW, or leave it out");
+  }
   const Form form = form_of(context, request);
-  if (!request.from.empty()) return show_kept(context, request, form);
-  if (!request.compare.empty()) return show_comparison(context, request, form);
   const Outputs outputs(request);
   const BenchSettings settings = settings_of(context, request);
   const std::size_t contestants = settings.algorithms.size() + settings.peers.size() + 1;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "algorithm_options.hpp"
@@ -16,6 +17,21 @@ namespace {
 
 constexpr double kSmallBytes = 16384;  // a third of an L1 cache of 48 KiB
 constexpr index_t kSets = 50;
+
+/// All that products are of: "f32", then types of A and B and one of C, "bf16:f32".
+std::vector<std::string> type_names() {
+  std::vector<std::string> out = product_dtype_names();
+  for (const auto& in : product_dtype_names(Products::operands)) {
+    for (const auto& to : dtype_names()) {
+      const auto supports = [&](const Algorithm& each) {
+        return each.supports(parse_dtype(in), parse_dtype(to));
+      };
+      if (in != to && std::any_of(algorithms().begin(), algorithms().end(), supports))
+        out.push_back(cat(in, ":", to));
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -49,7 +65,7 @@ std::string to_string(const Types& types) {
 Types parse_types(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) {
-    const DType both = named_dtype(std::string(text));
+    const DType both = named_dtype(std::string(text), type_names());
     return {both, both};
   }
   return {named_dtype(std::string(text.substr(0, colon)), product_dtype_names(Products::operands)),

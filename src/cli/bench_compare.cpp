@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "json_text.hpp"
+#include "suggest.hpp"
 #include "table.hpp"
 #include "tessera/core/text.hpp"
 
@@ -18,8 +19,8 @@ using nlohmann::ordered_json;
 using Kind = Contestant::Kind;
 
 constexpr double kConfidence = 0.95;
-/// With fewer the interval is as wide as luck has it.
-constexpr std::size_t kFewestSamples = 3;
+/// In each file. Four have an interval too, but one disturbance soon covers all of them.
+constexpr std::size_t kFewestSamples = 5;
 
 const BenchRow* find_row(const BenchResults& results, const BenchRow& like) {
   for (const auto& row : results.rows) {
@@ -51,6 +52,15 @@ Verdict verdict_of(double ratio, const Interval& interval, double threshold) {
   return Verdict::unclear;
 }
 
+/// Why samples that are enough do not tell.
+std::string why_unclear(double ratio, const Interval& interval, double threshold) {
+  const double most = 1 + threshold;
+  const bool beyond = ratio > most || ratio < 1 / most;
+  if (interval.low <= 1 && interval.high >= 1)
+    return beyond ? "the samples scatter as far" : "the interval exceeds the threshold";
+  return "about the threshold";
+}
+
 /// The median speed as a multiple of the peak's beside it, whatever became of that.
 double raw_share(const BenchResults& results, const BenchRow& row) {
   std::vector<double> out;
@@ -73,20 +83,27 @@ RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
   const bool peaks = has_peak(before, old) && has_peak(after, now);
   const bool disturbed = peaks && (peak_disturbed(before, old) || peak_disturbed(after, now));
   const bool by_share = peaks && !disturbed;
-  RowComparison out{&old, &now, by_share, 0, {}, Verdict::unclear, disturbed};
+  RowComparison out{&old, &now, by_share, 0, {}, Verdict::unclear, disturbed, 0, 0, 0, 0, {}};
   const auto was = speeds(before, old, by_share), is = speeds(after, now, by_share);
   out.ratio = median(is) / median(was);
   out.interval = ratio_interval(was, is, kConfidence);
   if (by_share) out.old_percent = 100 * median(was), out.new_percent = 100 * median(is);
-  if (std::min(was.size(), is.size()) >= kFewestSamples)
-    out.verdict = verdict_of(out.ratio, out.interval, threshold);
-  if (disturbed)
-    out.verdict = confirmed(out.verdict, raw_share(after, now) / raw_share(before, old), threshold);
+  out.old_samples = was.size(), out.new_samples = is.size();
+  if (std::min(was.size(), is.size()) < kFewestSamples) {
+    out.why = cat("fewer than ", kFewestSamples, " samples");
+    return out;
+  }
+  out.verdict = verdict_of(out.ratio, out.interval, threshold);
+  if (out.verdict == Verdict::unclear) out.why = why_unclear(out.ratio, out.interval, threshold);
+  if (!disturbed) return out;
+  const Verdict by_time = out.verdict;
+  out.verdict = confirmed(by_time, raw_share(after, now) / raw_share(before, old), threshold);
+  if (out.verdict != by_time) out.why = "the disturbed peak contradicts";
   return out;
 }
 
 std::string name_of_row(const BenchRow& row) {
-  return cat(row.name, ", ", group_text(row.on), ", ", to_string(row.on.shape));
+  return cat(printable(row.name), ", ", group_text(row.on), ", ", to_string(row.on.shape));
 }
 
 /// "114 (84.2 %)"; without the share where that is not compared.
@@ -96,6 +113,7 @@ std::string speed_text(const BenchRow& row, const RowComparison& in, double perc
 }
 
 std::string interval_text(const Interval& interval) {
+  if (std::isnan(interval.low)) return "-";
   return fmt::format("{:.3f} to {:.3f}", interval.low, interval.high);
 }
 
@@ -105,11 +123,12 @@ std::vector<std::string> cells_of(const RowComparison& each) {
           speed_text(*each.after, each, each.new_percent),
           fmt::format("{:.3f}", each.ratio),
           interval_text(each.interval),
+          cat(each.old_samples, ", ", each.new_samples),
           each.by_share ? "share of peak" : "time",
-          to_string(each.verdict)};
+          cat(to_string(each.verdict), each.why.empty() ? "" : ": ", each.why)};
 }
-constexpr std::array kHeads = {"GFLOP/s (share of peak)", "old", "new",    "ratio",
-                               "95 % interval",           "by",  "verdict"};
+constexpr std::array kHeads = {"GFLOP/s (share of peak)", "old",     "new", "ratio",
+                               "95 % interval",           "samples", "by",  "verdict"};
 
 /// "3 SAME, 1 SLOWER; a ratio above 1 is faster, ..."
 std::string summary_of(const ComparedResults& compared) {
@@ -149,6 +168,39 @@ ordered_json about(const BenchResults& results) {
     if (results.context.contains(key)) out[key] = results.context[key];
   }
   return out;
+}
+
+std::string one_line(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// "L1 Data 48.00 KiB" for each cache that the file describes. Who shares one is left out: it
+/// follows from the number of processors.
+std::vector<std::string> caches_of(const BenchResults& results) {
+  std::vector<std::string> out;
+  const auto caches = results.context.find("caches");
+  if (caches == results.context.end() || !caches->is_array()) return out;
+  for (const auto& cache : *caches) {
+    const auto number = [&cache](const char* key) {
+      const auto at = cache.find(key);
+      return at != cache.end() && at->is_number_integer() ? at->get<index_t>() : 0;
+    };
+    if (!cache.is_object()) continue;
+    const auto type = cache.find("type");
+    out.push_back(cat("L", number("level"), " ",
+                      type != cache.end() && type->is_string() ? type->get<std::string>() : "cache",
+                      " ", bytes_text(number("size"))));
+  }
+  return out;
+}
+
+/// Those of `all` that are not among `others`.
+std::vector<std::string> without(std::vector<std::string> all,
+                                 const std::vector<std::string>& others) {
+  std::erase_if(all, [&](const std::string& each) {
+    return std::find(others.begin(), others.end(), each) != others.end();
+  });
+  return all;
 }
 
 ordered_json percent_or_null(const RowComparison& each, double percent) {
@@ -192,6 +244,7 @@ ComparedResults compare_results(const BenchResults& before, const BenchResults& 
 
 std::string machine_difference(const BenchResults& before, const BenchResults& after) {
   std::string out;
+  const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
   const auto device_of = [](const BenchResults& results) {
     const auto device = results.context.find("device");
     return device == results.context.end() || !device->is_object()
@@ -199,12 +252,18 @@ std::string machine_difference(const BenchResults& before, const BenchResults& a
                : device->value("name", std::string("unknown"));
   };
   if (device_of(before) != device_of(after))
-    out = cat("device ", device_of(before), " and ", device_of(after));
-  for (const char* key : {"cpu_model", "num_cpus", "host_name"}) {
+    add(cat("device ", device_of(before), " and ", device_of(after)));
+  for (const char* key : {"cpu_model", "cpu_stepping", "num_cpus", "host_name"}) {
     const auto old = before.context.find(key), now = after.context.find(key);
     if (old == before.context.end() || now == after.context.end() || *old == *now) continue;
-    out += cat(out.empty() ? "" : ", ", key, " ", old->dump(), " and ", now->dump());
+    add(cat(key, " ", one_line(*old), " and ", one_line(*now)));
   }
+  const auto was = caches_of(before), is = caches_of(after);
+  if (was.empty() || is.empty()) return out;
+  const auto here = without(was, is), there = without(is, was);
+  if (!here.empty() || !there.empty())
+    add(cat("caches ", here.empty() ? "none" : join(here), " and ",
+            there.empty() ? "none" : join(there)));
   return out;
 }
 
@@ -215,7 +274,7 @@ std::string comparison_table(const ComparedResults& compared) {
   for (const auto& each : compared.comparisons) table.add(cells_of(each));
   std::string out = table.text() + "\n" + summary_of(compared) + "\n";
   for (const auto& note : notes_of(compared)) out += note + "\n";
-  return out;
+  return plain_lines(out);
 }
 
 std::string comparison_markdown(const ComparedResults& compared) {
@@ -224,11 +283,11 @@ std::string comparison_markdown(const ComparedResults& compared) {
     for (const auto& cell : cells) out += cat(" ", cell, " |");
     return out + "\n";
   };
-  std::string out = line(kHeads) + "|---|--:|--:|--:|--:|---|---|\n";
+  std::string out = line(kHeads) + "|---|--:|--:|--:|--:|--:|---|---|\n";
   for (const auto& each : compared.comparisons) out += line(cells_of(each));
   out += "\n" + summary_of(compared) + "\n";
   for (const auto& note : notes_of(compared)) out += "- " + note + "\n";
-  return out;
+  return plain_lines(out);
 }
 
 std::string comparison_json(const ComparedResults& compared) {
@@ -253,12 +312,13 @@ std::string comparison_json(const ComparedResults& compared) {
                                   {"new_percent_of_peak", percent_or_null(each, each.new_percent)},
                                   {"old_seconds", median(each.before->seconds())},
                                   {"new_seconds", median(each.after->seconds())},
-                                  {"old_samples", each.before->samples.size()},
-                                  {"new_samples", each.after->samples.size()},
-                                  {"ratio", each.ratio},
-                                  {"low", each.interval.low},
-                                  {"high", each.interval.high},
-                                  {"verdict", to_string(each.verdict)}});
+                                  {"old_samples", each.old_samples},
+                                  {"new_samples", each.new_samples},
+                                  {"ratio", number_or_null(each.ratio)},
+                                  {"low", number_or_null(each.interval.low)},
+                                  {"high", number_or_null(each.interval.high)},
+                                  {"verdict", to_string(each.verdict)},
+                                  {"why", each.why}});
   }
   out["not_compared"] = compared.left_out;
   return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -26,10 +26,12 @@ struct RowComparison {
   const BenchRow *before = nullptr, *after = nullptr;
   bool by_share = false;  ///< of the peak; else by time
   double ratio = 0;       ///< the new median speed as a multiple of the old one
-  Interval interval;      ///< of the ratio, with a confidence of 95 %
+  Interval interval;      ///< of the ratio, with a confidence of 95 %; NaN: too few samples
   Verdict verdict = Verdict::unclear;
-  bool peak_disturbed = false;              ///< on either side, where both have it
-  double old_percent = 0, new_percent = 0;  ///< of the peak, where compared by share
+  bool peak_disturbed = false;                   ///< on either side, where both have it
+  double old_percent = 0, new_percent = 0;       ///< of the peak, where compared by share
+  std::size_t old_samples = 0, new_samples = 0;  ///< that were compared
+  std::string why;                               ///< it is UNCLEAR
 };
 
 struct ComparedResults {

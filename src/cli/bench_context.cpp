@@ -92,6 +92,7 @@ ordered_json context_json(const BenchRequest& request, const BenchSettings& sett
   out["compiler"] = compiler_text();
   out["flags"] = TESSERA_CXX_FLAGS;
   out["cpu_model"] = machine.cpu_model;
+  if (!machine.cpu_stepping.empty()) out["cpu_stepping"] = machine.cpu_stepping;
   out["instruction_sets"] = join(instruction_sets(), " ");
   out["kernel"] = machine.kernel;
   out["transparent_huge_pages"] = machine.transparent_huge_pages;

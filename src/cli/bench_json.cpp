@@ -18,6 +18,33 @@ using Kind = Contestant::Kind;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+double gflops_of(const BenchRow& row, double seconds) { return row.on.flops() / seconds * 1e-9; }
+
+/// The seconds that are written as so many nanoseconds, so that what is read is written the same.
+/// Where several are, those that give the speed beside them; where none are, the quotient.
+double seconds_written_as(double nanoseconds, const BenchRow& row, double gflops) {
+  double first = kNan, near = nanoseconds / 1e9;
+  for (double each : {near, std::nextafter(near, 0.0), std::nextafter(near, HUGE_VAL)}) {
+    if (each * 1e9 != nanoseconds) continue;
+    if (std::isnan(gflops) || gflops_of(row, each) == gflops) return each;
+    if (std::isnan(first)) first = each;
+  }
+  return std::isnan(first) ? near : first;
+}
+
+/// As a file tells it. Of times that are written alike only one is read back, so that what is
+/// computed from them is the same, to the last digit, when it is written again.
+BenchResults as_read_back(BenchResults results) {
+  for (BenchRow& row : results.rows) {
+    for (Sample& sample : row.samples) {
+      sample.seconds =
+          seconds_written_as(sample.seconds * 1e9, row, gflops_of(row, sample.seconds));
+      sample.cpu_seconds = seconds_written_as(sample.cpu_seconds * 1e9, row, kNan);
+    }
+  }
+  return results;
+}
+
 std::string run_name(const BenchRow& row) {
   const Readiness& readiness = row.on.readiness;
   const std::string state = readiness.first_call ? "/first_call"
@@ -76,7 +103,7 @@ DeviceCounters counters_of(const BenchResults& results, const BenchRow& row) {
   };
   DeviceCounters out;
   std::vector<double> gflops;
-  for (double seconds : row.seconds()) gflops.push_back(row.on.flops() / seconds * 1e-9);
+  for (double seconds : row.seconds()) gflops.push_back(gflops_of(row, seconds));
   out.emplace_back("gflops", gflops);
   if (row.kind == Kind::peak) return out;
   if (!others(results, row, Kind::peak).empty())
@@ -225,14 +252,15 @@ BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
   return row;
 }
 
-Sample sample_of_entry(const ordered_json& entry, const std::string& where) {
+Sample sample_of_entry(const ordered_json& entry, const BenchRow& row, const std::string& where) {
   Sample out;
   out.turn = field<int>(entry, "turn", where);
   out.iterations = field<index_t>(entry, "iterations", where);
-  // Divided: 4625 * 1e-9 is not the double that a clock calls 4625 ns, and may be printed as 4.63
-  // us.
-  out.seconds = field<double>(entry, "real_time", where) / 1e9;
-  out.cpu_seconds = field<double>(entry, "cpu_time", where) / 1e9;
+  const auto gflops = entry.find("gflops");
+  const bool known = gflops != entry.end() && gflops->is_number();
+  out.seconds = seconds_written_as(field<double>(entry, "real_time", where), row,
+                                   known ? gflops->get<double>() : kNan);
+  out.cpu_seconds = seconds_written_as(field<double>(entry, "cpu_time", where), row, kNan);
   if (field<std::string>(entry, "time_unit", where) != "ns")
     throw Error(Category::file, cat(where, " has times in another unit"), "ns");
   if (!(out.seconds > 0) || !std::isfinite(out.seconds))
@@ -242,7 +270,8 @@ Sample sample_of_entry(const ordered_json& entry, const std::string& where) {
 
 }  // namespace
 
-std::string to_json(const BenchResults& results) {
+std::string to_json(const BenchResults& measured) {
+  const BenchResults results = as_read_back(measured);
   ordered_json out = json_object();
   out["context"] = results.context;
   out["benchmarks"] = ordered_json::array();
@@ -283,7 +312,7 @@ BenchResults parse_bench_json(const std::string& text, const std::string& source
                            same_contestant(out.rows.back(), row);
     if (!continues) out.rows.push_back(std::move(row));
     if (out.rows.back().status == RowStatus::verified)
-      out.rows.back().samples.push_back(sample_of_entry(entry, where));
+      out.rows.back().samples.push_back(sample_of_entry(entry, out.rows.back(), where));
   }
   return out;
 }

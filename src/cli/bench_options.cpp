@@ -117,9 +117,22 @@ void add_how(CLI::App& app, BenchRequest& request) {
       ->take_all();
 }
 
+/// Those that not every command has.
+std::vector<std::string> given_options(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const auto* option : app.get_options()) {
+    const std::string name = option->get_name();
+    const bool common = app.get_parent()->get_option_no_throw(name) != nullptr;
+    if (option->count() > 0 && !common) out.push_back(name);
+  }
+  return out;
+}
+
 }  // namespace
 
 void add_bench_options(CLI::App& app, Context& context, BenchRequest& request) {
+  // Before files add their values.
+  app.parse_complete_callback([&app, &request] { request.given = given_options(app); });
   add_what(app, request);
   add_how(app, request);
   add_json_option(app, context, "JSON as google/benchmark writes it, raw samples included");
@@ -137,7 +150,7 @@ void add_bench_options(CLI::App& app, Context& context, BenchRequest& request) {
   app.add_option("--compare", request.compare,
                  "Measure nothing: say of each row of two kept results, OLD and NEW, whether it is "
                  "SAME, FASTER, SLOWER or UNCLEAR; exit 1 where an algorithm is SLOWER")
-      ->type_name("FILE")
+      ->type_name("OLD NEW")
       ->expected(2);
   add_positive(app, "--threshold", request.threshold, "PERCENT", 99,
                "What counts as a change for --compare; default 2");

@@ -25,6 +25,9 @@ struct BenchRequest {
   double threshold = 2;              // percent
   bool other_machine = false;
   std::vector<std::string> extra_context;
+  /// The options on the command line, "--sizes": those that files set are not among them, nor those
+  /// that every command has.
+  std::vector<std::string> given;
 };
 
 /// Each option checks its value when it is read.

@@ -146,8 +146,19 @@ double ratio_to(const Figures& found, const std::string& peer) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+std::string plain_lines(const std::string& text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += printable(std::string_view(text).substr(begin, end - begin), text.size());
+    if (end < text.size()) out += '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
 std::string shown_name(const BenchRow& row) {
-  return row.kind == Kind::peak && row.units.empty() ? "measured peak" : row.name;
+  return row.kind == Kind::peak && row.units.empty() ? "measured peak" : printable(row.name);
 }
 
 std::string short_number(double value) {

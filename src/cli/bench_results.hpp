@@ -107,6 +107,9 @@ std::vector<const BenchRow*> distinct(const std::vector<BenchRow>& rows, Same&& 
   return out;
 }
 
+/// Names, remarks and versions are those of a file: what a terminal would obey is escaped, line by
+/// line.
+std::string plain_lines(const std::string& text);
 /// "measured peak", or the row's name (a device's peak is computed).
 std::string shown_name(const BenchRow& row);
 /// Three significant digits: 0.512, 5.12, 51.2, 512, 5120; "-" for what is no number.

@@ -325,7 +325,7 @@ std::string to_markdown(const BenchResults& results) {
   if (const std::string method = context_text(results, "method"); !method.empty())
     out += "\nMethod: " + method + "\n";
   if (const std::string peers = peer_lines(results); !peers.empty()) out += "\nPeers:\n\n" + peers;
-  return out;
+  return plain_lines(out);
 }
 
 CaseTable case_table(const BenchResults& results, const BenchRow& of) {
@@ -341,7 +341,7 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of) {
     text = figures_table(results, rows, {});
     more = ratio_tables(results, rows, peers);
   }
-  return {cat(group_text(of.on), ", ", full_text(of.on.shape)), text + why + more};
+  return {cat(group_text(of.on), ", ", full_text(of.on.shape)), plain_lines(text + why + more)};
 }
 
 }  // namespace tessera::cli

@@ -116,7 +116,7 @@ std::string mismatch_of(const CLI::Option& option) {
     return cat(name, " is given ", times == 2 ? "twice" : cat(times, " times"));
   }
   const std::string type = option.get_type_name();
-  return values > 1 ? cat(name, " needs ", values, " values: ", type, " ", type)
+  return values > 1 ? cat(name, " needs ", values, " values: ", type)
                     : cat(name, " needs a value: ", type);
 }
 

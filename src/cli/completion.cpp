@@ -24,7 +24,7 @@ struct Values {
 
 Values values_of(const CLI::Option& option, const CLI::App& root) {
   const std::string type = option.get_type_name();
-  if (type == "FILE") return {true, false, {}};
+  if (type == "FILE" || type == "OLD NEW") return {true, false, {}};
   if (type == "TYPE") return {false, false, product_dtype_names()};
   const auto kinds = split(type, '|');
   const bool algorithms = !kinds.empty() && kinds[0] == "ALGORITHMS";

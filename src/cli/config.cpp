@@ -18,6 +18,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// Of a path or a value, which may be a list of paths.
+constexpr std::size_t kShown = 4000;
+
 struct Value {
   std::string name, value, source;
 };
@@ -26,7 +29,8 @@ struct Value {
 std::vector<Value> values_of(const Context& context, const std::vector<ConfigFile>& files) {
   std::vector<Value> out;
   for (const char* variable : {"TESSERA_NUM_THREADS", "OMP_NUM_THREADS", "TESSERA_CPU",
-                               "TESSERA_PEERS", "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"}) {
+                               "TESSERA_PEERS", "TESSERA_CUBLAS", "TESSERA_BLAS_FALLBACK",
+                               "TESSERA_COURSE", "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"}) {
     const char* value = std::getenv(variable);
     if (value != nullptr && *value != '\0') out.push_back({variable, value, "environment"});
   }
@@ -55,10 +59,11 @@ int show(const Context& context) {
   }
   std::string out = "Files, the first that names a value wins:\n";
   for (const auto& file : files)
-    out += fmt::format("  {}{}\n", file.path, file.found ? "" : " (not there)");
+    out += fmt::format("  {}{}\n", printable(file.path, kShown), file.found ? "" : " (not there)");
   out += "Values:\n";
   for (const auto& each : values)
-    out += fmt::format("  {} = {}  ({})\n", each.name, each.value, each.source);
+    out += fmt::format("  {} = {}  ({})\n", printable(each.name), printable(each.value, kShown),
+                       printable(each.source, kShown));
   context.print(out + "  everything else is built in\n");
   return 0;
 }

@@ -30,6 +30,7 @@ using nlohmann::ordered_json;
 /// Something a user may want and this machine may lack.
 struct Optional {
   std::string name, purpose, package, found;  // found: where; empty: missing
+  std::string made_by = {};                   ///< a script of the sources
 };
 
 /// The version of the CUDA driver as "13.0", or "" without one. The driver is asked without
@@ -66,6 +67,14 @@ std::vector<std::pair<std::string_view, std::string>> multiplied_by() {
       {"bf16", std::string(by.bf16)},  {"i8", std::string(by.i8)},      {"u8", std::string(by.u8)}};
 }
 
+struct MadePeer {
+  const char *name, *package, *script;
+};
+/// Peers that no package holds as a library: scripts/peers makes them.
+constexpr std::array<MadePeer, 3> kMadePeers = {{{"eigen", "libeigen3-dev", "eigen"},
+                                                 {"xsmm", "libxsmm-dev", "xsmm"},
+                                                 {"openblas-new", "", "openblas"}}};
+
 std::vector<Optional> optional_things(const PeerSearch& peers) {
   std::vector<Optional> out = {
       {"nvcc", "compiles the kernels for CUDA", "nvidia-cuda-toolkit", nvcc_path()},
@@ -77,6 +86,21 @@ std::vector<Optional> optional_things(const PeerSearch& peers) {
     if (!peer.package.empty())
       out.push_back({peer.name, "a peer for tessera bench", peer.package, ""});
   }
+  for (const auto& [name, package, script] : kMadePeers) {
+    const bool there =
+        std::any_of(peers.found.begin(), peers.found.end(),
+                    [&, name = name](const Peer& peer) { return peer.name == name; });
+    if (!there)
+      out.push_back({name, "a peer for tessera bench", package, "", cat("scripts/peers ", script)});
+  }
+  return out;
+}
+
+/// What gives it: a package, a script, or both.
+std::string made_from(const Optional& thing) {
+  std::string out = thing.package.empty() ? "" : "package " + thing.package;
+  if (!thing.made_by.empty())
+    out += cat(out.empty() ? "" : ", then ", thing.made_by, " in the sources");
   return out;
 }
 
@@ -166,7 +190,10 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
   for (const auto& thing : things) {
     if (thing.found.empty())
       missing.push_back(
-          {{"name", thing.name}, {"purpose", thing.purpose}, {"package", thing.package}});
+          {{"name", thing.name},
+           {"purpose", thing.purpose},
+           {"package", thing.package.empty() ? ordered_json() : ordered_json(thing.package)},
+           {"made_by", thing.made_by.empty() ? ordered_json() : ordered_json(thing.made_by)}});
   }
   out["missing"] = missing;
   return out;
@@ -250,14 +277,16 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
   std::vector<std::string> packages;
   for (const auto& thing : things) {
     if (!thing.found.empty()) continue;
-    report.line(thing.name, cat(thing.purpose, "; package ", thing.package));
+    report.line(thing.name, cat(thing.purpose, "; ", made_from(thing)));
     const std::string package =
         thing.package.substr(0, thing.package.find(' '));  // "name (remark)"
-    if (std::find(packages.begin(), packages.end(), package) == packages.end())
+    if (!package.empty() && std::find(packages.begin(), packages.end(), package) == packages.end())
       packages.push_back(package);
   }
-  if (packages.empty()) report.line("nothing", "everything optional is there");
-  else report.line("to install", "apt-get install " + join(packages, " "));
+  const bool complete = std::all_of(things.begin(), things.end(),
+                                    [](const Optional& thing) { return !thing.found.empty(); });
+  if (complete) report.line("nothing", "everything optional is there");
+  if (!packages.empty()) report.line("to install", "apt-get install " + join(packages, " "));
   return report.text();
 }
 

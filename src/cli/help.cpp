@@ -96,6 +96,10 @@ constexpr const char* kEnvironmentPage =
   TESSERA_CPU          portable, avx2, avx512, amx or neon, as far as this CPU has it: the instruction set of the
                        packed path and of the CPU engine; else the best one
   TESSERA_PEERS        more libraries for 'tessera bench', as paths joined by colons
+  TESSERA_CUBLAS       the file of cuBLAS for 'tessera bench --device cuda', where it is not found by itself
+  TESSERA_BLAS_FALLBACK
+                       the BLAS to which libtessera_blas passes what it does not compute; else one that it finds
+  TESSERA_COURSE       the folder of another course for 'tessera puzzle'
   TESSERA_VERBOSE      1: each product writes one line on stderr with shape, plan, reason and time
   NO_COLOR             any value: no colours
   CLICOLOR_FORCE       not 0: colours even where the output is no terminal
@@ -130,6 +134,13 @@ std::string page(const std::string& topic) {
   return {};
 }
 
+bool is_command(const CLI::App& app, const std::string& name) {
+  for (const auto* sub : visible_commands(app)) {
+    if (sub->get_name() == name) return true;
+  }
+  return false;
+}
+
 int show_help(const Context& context, const std::vector<std::string>& words) {
   if (words.empty()) {
     // root->help() would be that of the command that was given: of this one.
@@ -145,6 +156,11 @@ int show_help(const Context& context, const std::vector<std::string>& words) {
     context.print(text);
     return 0;
   }
+  // A topic has no page below it; a command may have the same name, and commands below it.
+  if (words.size() > 1 && !page(words.front()).empty() && !is_command(*context.root, words.front()))
+    throw Error(Category::argument, cat("unexpected argument '", words[1], "'"),
+                cat("nothing behind the topic '", words.front(), "'"), {},
+                cat("'tessera help ", words.front(), "' shows it"));
   const CLI::App* app = context.root;
   for (const auto& word : words) {
     std::vector<std::string> known;

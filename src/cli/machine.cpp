@@ -93,6 +93,24 @@ std::vector<Cache> caches_of_first_cpu() {
   return out;
 }
 
+/// "AuthenticAMD family 25 model 17 stepping 1", on Arm "0x41 part 0xd4f variant 0x0 revision 0";
+/// hypervisors leave out of the model's name what these say.
+std::string stepping_text() {
+  std::string out;
+  for (const auto& [key, word] : {std::pair{"vendor_id", ""},
+                                  {"cpu family", " family "},
+                                  {"model\t", " model "},
+                                  {"stepping", " stepping "},
+                                  {"CPU implementer", ""},
+                                  {"CPU part", " part "},
+                                  {"CPU variant", " variant "},
+                                  {"CPU revision", " revision "}}) {
+    if (const std::string value = value_of("/proc/cpuinfo", key); !value.empty())
+      out += word + value;
+  }
+  return out;
+}
+
 std::vector<std::string> arithmetic_flags() {
   constexpr std::array<std::string_view, 21> wanted = {
       "sse4_2",   "avx",      "avx2",        "fma",         "f16c",        "avx512f",  "avx512dq",
@@ -125,6 +143,7 @@ Machine describe_machine() {
     out.kernel = cat(names.sysname, " ", names.release, " ", names.machine);
   }
   out.cpu_model = value_of("/proc/cpuinfo", "model name");
+  out.cpu_stepping = stepping_text();
   out.cpu_flags = arithmetic_flags();
   out.mhz = std::strtod(value_of("/proc/cpuinfo", "cpu MHz").c_str(), nullptr);
   out.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");

@@ -18,6 +18,7 @@ struct Cache {
 
 struct Machine {
   std::string host, cpu_model, kernel;
+  std::string cpu_stepping;            ///< what tells apart processors of one model name
   std::vector<std::string> cpu_flags;  ///< of /proc/cpuinfo, those that matter for arithmetic
   int cpus_online = 1;                 ///< logical processors of the machine
   int cpus_allowed = 1;                ///< by this process's affinity mask

@@ -26,6 +26,8 @@ constexpr double kTiltedGap = 16;  // between the names of cells
 constexpr double kBarHeight = 19, kBarGap = 9, kBarLeft = 190, kBarRight = 200;
 constexpr double kCaption = 30;
 constexpr std::size_t kShades = 8;
+// Values that are further apart; bars need less room than curves that cross.
+constexpr double kLogarithmic = 15, kLogarithmicBars = 50;
 
 /// At most one digit behind the point.
 std::string px(double value) {
@@ -91,7 +93,8 @@ std::string style() {
       "text{font-family:system-ui,'DejaVu Sans',Arial,sans-serif;font-size:12px;fill:#24292f}\n"
       ".page{fill:#ffffff}\n.title{font-size:15px;font-weight:600}\n.small{font-size:10.5px;"
       "fill:#57606a}\n.tick{fill:#57606a}\n.right{text-anchor:end}\n.middle{text-anchor:middle}\n"
-      ".grid{stroke:#d8dee4;stroke-width:1}\n.axis{stroke:#8c959f;stroke-width:1}\n"
+      ".grid{stroke:#d8dee4;stroke-width:1}\n.band{fill:#f3f5f8}\n.axis{stroke:#8c959f;stroke-"
+      "width:1}\n"
       ".curve{fill:none !important;stroke-width:2;stroke-linejoin:round}\n"
       ".dashed{stroke-dasharray:7 4}\n.dotted{stroke-dasharray:2 4}\n"
       ".spread{stroke-width:1.2}\n.lead{stroke-width:.8;opacity:.6}\n"
@@ -104,32 +107,12 @@ std::string style() {
   out +=
       "@media (prefers-color-scheme: dark){\n"
       "text{fill:#e6edf3}\n.page{fill:#0d1117}\n.small,.tick{fill:#9da7b3}\n"
-      ".grid{stroke:#262c36}\n.axis{stroke:#6e7681}\n.whisker{stroke:#e6edf3}\n"
+      ".grid{stroke:#262c36}\n.band{fill:#161c25}\n.axis{stroke:#6e7681}\n.whisker{stroke:#e6edf3}"
+      "\n"
       ".limit{stroke:#9da7b3;fill:#9da7b3}\n.halo{stroke:#0d1117}\n";
   out += shades({56, 100, 170}, {165, 210, 255}, "step") + peer_hues(&PeerHue::on_black);
   return out + "}\n</style>\n";
 }
-
-/// "step3", the steps spread over all shades whatever their number; "peer3", one after the other.
-class Shade {
- public:
-  template <class Items>
-  explicit Shade(const Items& items) {
-    for (const auto& item : items) ++counts_[item.role];
-  }
-  std::string next(PlotRole role) {
-    const std::size_t at = used_[role]++, count = counts_[role];
-    if (role == PlotRole::limit) return "limit";
-    if (role == PlotRole::peer) return fmt::format("peer{}", at % kShades);
-    const std::size_t shade = count < 2 ? kShades - 1 : at * (kShades - 1) / (count - 1);
-    return fmt::format("step{}", shade);
-  }
-  /// So many of this role have had their shade.
-  std::size_t used(PlotRole role) { return used_[role]; }
-
- private:
-  std::map<PlotRole, std::size_t> counts_, used_;
-};
 
 /// Notes in lines that fit.
 std::vector<std::string> wrapped(const std::vector<std::string>& notes) {
@@ -236,9 +219,11 @@ Axis linear_axis(double high, double from, double to) {
 }
 
 Axis log_axis(double low, double high, double from, double to) {
+  constexpr double most_between = 1e5;  // with more than powers of ten as ticks
   Axis out{low, high, true, from, to, {}};
   for (double power = std::pow(10.0, std::floor(std::log10(low))); power <= high; power *= 10) {
     for (double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && high / low > most_between) break;
       const double tick = factor * power;
       if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) out.ticks.push_back(tick);
     }
@@ -294,7 +279,7 @@ Axis size_axis(const LinePlot& plot, const Range& xs) {
 Axis speed_axis(const Range& ys, double top) {
   const double from = top + kFieldHeight, to = top;
   // A ladder spans orders of magnitude; contestants of one kind do not.
-  if (ys.high > 15 * ys.low) return log_axis(ys.low / 1.25, ys.high * 1.25, from, to);
+  if (ys.high > kLogarithmic * ys.low) return log_axis(ys.low / 1.25, ys.high * 1.25, from, to);
   return linear_axis(ys.high * 1.08, from, to);
 }
 
@@ -324,8 +309,40 @@ std::vector<double> spread_labels(std::vector<double> wanted, double top, double
 
 /// How a series looks, apart from its line: lines of one colour are told apart by their marks.
 struct Look {
-  std::string shade;
-  std::size_t mark = 0;  ///< its number among the series of its role
+  std::string shade;     ///< "step3", "peer3", "limit"
+  std::size_t mark = 0;  ///< its number among the names of its role
+};
+
+const std::vector<PlotSeries>& items_of(const LinePlot& plot) { return plot.series; }
+const std::vector<PlotBar>& items_of(const BarPlot& plot) { return plot.bars; }
+
+/// A name looks the same in all plots of a document: the steps spread over all shades whatever
+/// their number, peers one after the other.
+class Looks {
+ public:
+  template <class Plots>
+  explicit Looks(const Plots& plots) {
+    for (const auto& plot : plots) {
+      for (const auto& item : items_of(plot)) {
+        auto& names = names_[item.role];
+        if (std::find(names.begin(), names.end(), item.name) == names.end())
+          names.push_back(item.name);
+      }
+    }
+  }
+
+  Look of(PlotRole role, const std::string& name) const {
+    const auto& names = names_.at(role);
+    const auto at =
+        static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (role == PlotRole::limit) return {"limit", at};
+    if (role == PlotRole::peer) return {fmt::format("peer{}", at % kShades), at};
+    const std::size_t last = names.size() - 1;
+    return {fmt::format("step{}", last == 0 ? kShades - 1 : at * (kShades - 1) / last), at};
+  }
+
+ private:
+  std::map<PlotRole, std::vector<std::string>> names_;
 };
 
 using Corners = std::vector<std::array<double, 2>>;
@@ -390,31 +407,109 @@ std::string curve(const LinePlot& plot, const PlotSeries& series, const Look& lo
                      is_hollow(look) ? " thin" : "", marks);
 }
 
+/// A name, its mark before it: what covers what.
+struct Box {
+  double left = 0, right = 0, top = 0, bottom = 0;
+
+  bool holds(double x, double y) const {
+    return x >= left && x <= right && y >= top && y <= bottom;
+  }
+};
+
+/// Points along all curves, a few pixels apart: what a name in the field had better not cover.
+std::vector<std::array<double, 2>> points_of_curves(const LinePlot& plot, const Axis& x,
+                                                    const Axis& y) {
+  constexpr double apart = 4;
+  std::vector<std::array<double, 2>> out;
+  for (const auto& series : plot.series) {
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      const double to_x = x.at(series.points[i].x), to_y = y.at(series.points[i].y);
+      const double from_x = i == 0 ? to_x : x.at(series.points[i - 1].x);
+      const double from_y = i == 0 ? to_y : y.at(series.points[i - 1].y);
+      const int steps = 1 + static_cast<int>(std::hypot(to_x - from_x, to_y - from_y) / apart);
+      for (int step = 1; step <= steps; ++step)
+        out.push_back(
+            {from_x + (to_x - from_x) * step / steps, from_y + (to_y - from_y) * step / steps});
+    }
+  }
+  return out;
+}
+
+/// Names of curves that end before the others, each beside its last point, where least is covered,
+/// with a thin line to it.
+class EarlyLabels {
+ public:
+  EarlyLabels(const LinePlot& plot, const Axis& x, const Axis& y)
+      : x_(x), y_(y), covered_(points_of_curves(plot, x, y)) {}
+
+  std::string label(const PlotSeries& series, const Look& look) {
+    const double end_x = x_.at(series.points.back().x), end_y = y_.at(series.points.back().y);
+    Box best;
+    double best_cost = HUGE_VAL;
+    for (double away = 14; away <= 120; away += 14) {
+      for (double down : {-away, away}) {
+        for (double right : {16.0, 40.0, 80.0}) {
+          const Box box = box_at(end_x + right, end_y + down, series.name);
+          // A point covered is as bad as a long way.
+          const double cost = 30 * covers(box) + away + right / 4;
+          if (cost < best_cost && fits(box)) best_cost = cost, best = box;
+        }
+      }
+    }
+    for (double at = best.left; at <= best.right; at += 4)
+      covered_.push_back({at, (best.top + best.bottom) / 2});
+    const double middle = (best.top + best.bottom) / 2;
+    return line_from(end_x, end_y, best.left, middle, "lead " + look.shade) +
+           mark_at(best.left + 5, middle, 4, look) +
+           text_at(best.left + 14, middle + 4, "halo", series.name);
+  }
+
+ private:
+  static Box box_at(double left, double middle, const std::string& name) {
+    return {left, left + 18 + kCharacter * static_cast<double>(name.size()), middle - 8,
+            middle + 8};
+  }
+  bool fits(const Box& box) const {
+    return box.right <= kWidth - kRight && box.top >= y_.to && box.bottom <= y_.from;
+  }
+  int covers(const Box& box) const {
+    return static_cast<int>(std::count_if(covered_.begin(), covered_.end(),
+                                          [&](const auto& at) { return box.holds(at[0], at[1]); }));
+  }
+
+  Axis x_, y_;
+  std::vector<std::array<double, 2>> covered_;
+};
+
 /// Names at the right ends, each with a thin line to its curve. A curve that ends earlier has its
-/// name below them and no line to it, which would look as if it went on. Points over cells have
-/// their names from the top.
+/// name beside its last point: from the right the line would look as if it went on. Points over
+/// cells have their names from the top.
 std::string end_labels(const LinePlot& plot, const std::vector<Look>& looks, const Axis& x,
                        const Axis& y) {
-  std::vector<double> wanted;
   double last = 0;
   for (const auto& series : plot.series) last = std::max(last, x.at(series.points.back().x));
-  for (const auto& series : plot.series) {
-    const auto number = static_cast<double>(wanted.size());
-    const bool ends = x.at(series.points.back().x) < last;
-    wanted.push_back(!plot.cells.empty() ? y.to + number
-                     : ends              ? y.from + number
-                                         : y.at(series.points.back().y));
+  std::vector<double> wanted;
+  std::vector<std::size_t> right, early;
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const auto& end = plot.series[i].points.back();
+    const bool ends = plot.cells.empty() && x.at(end.x) < last;
+    (ends ? early : right).push_back(i);
+    if (!ends)
+      wanted.push_back(plot.cells.empty() ? y.at(end.y)
+                                          : y.to + static_cast<double>(wanted.size()));
   }
   const auto at = spread_labels(wanted, y.to, y.from);
   std::string out;
-  for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    const double end = x.at(plot.series[i].points.back().x);
-    const double label = kWidth - kRight + 22;
-    if (end == last && plot.cells.empty())
-      out += line_from(end + 5, wanted[i], label, at[i], "lead " + looks[i].shade);
-    out += mark_at(label, at[i], 4, looks[i]);
-    out += text_at(label + 9, at[i] + 4, "", plot.series[i].name);
+  const double label = kWidth - kRight + 22;
+  for (std::size_t n = 0; n < right.size(); ++n) {
+    const std::size_t i = right[n];
+    if (plot.cells.empty())
+      out += line_from(last + 5, wanted[n], label, at[n], "lead " + looks[i].shade);
+    out += mark_at(label, at[n], 4, looks[i]);
+    out += text_at(label + 9, at[n] + 4, "", plot.series[i].name);
   }
+  EarlyLabels labels(plot, x, y);
+  for (const std::size_t i : early) out += labels.label(plot.series[i], looks[i]);
   return out;
 }
 
@@ -425,6 +520,23 @@ double names_height(const LinePlot& plot) {
   return 6.3 * static_cast<double>(longest);
 }
 
+/// Too narrow a cell shows nothing of its band.
+bool has_bands(const LinePlot& plot, const Axis& x) {
+  return !plot.cells.empty() && x.at(1) - x.at(0) >= 6;
+}
+
+/// Every other cell on a ground of its own, so that its marks belong to it.
+std::string cell_bands(const LinePlot& plot, const Axis& x, double field) {
+  std::string out;
+  for (std::size_t cell = 1; cell < plot.cells.size(); cell += 2) {
+    const double begin = x.at(static_cast<double>(cell) - 0.5);
+    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"band\"/>\n",
+                       px(begin), px(field), px(x.at(static_cast<double>(cell) + 0.5) - begin),
+                       px(kFieldHeight));
+  }
+  return out;
+}
+
 std::string x_tick(const LinePlot& plot, double tick, double x, double y) {
   if (plot.cells.empty()) return text_at(x, y + 18, "tick middle", tick_text(std::round(tick)));
   return fmt::format(
@@ -432,7 +544,7 @@ std::string x_tick(const LinePlot& plot, double tick, double x, double y) {
       px(x + 4), px(y + 14), escaped(plot.cells[static_cast<std::size_t>(tick)]));
 }
 
-std::string drawn(const LinePlot& plot, double top) {
+std::string drawn(const LinePlot& plot, const Looks& all, double top) {
   Range xs, ys;
   for (const auto& series : plot.series) {
     for (const auto& point : series.points) {
@@ -445,12 +557,14 @@ std::string drawn(const LinePlot& plot, double top) {
   if (ys.high == 0) return out + text_at(kLeft, field + 20, "small", "no verified result");
   const Axis x = plot.cells.empty() ? size_axis(plot, xs) : cell_axis(plot);
   const Axis y = speed_axis(ys, field);
+  const bool banded = has_bands(plot, x);
+  if (banded) out += cell_bands(plot, x, field);
   for (double tick : y.ticks) {
     out += line_from(kLeft, y.at(tick), kWidth - kRight, y.at(tick), "grid");
     out += text_at(kLeft - 8, y.at(tick) + 4, "tick right", tick_text(tick));
   }
   for (double tick : x.ticks) {
-    out += line_from(x.at(tick), field, x.at(tick), field + kFieldHeight, "grid");
+    if (!banded) out += line_from(x.at(tick), field, x.at(tick), field + kFieldHeight, "grid");
     out += x_tick(plot, tick, x.at(tick), field + kFieldHeight);
   }
   out += line_from(kLeft, field + kFieldHeight, kWidth - kRight, field + kFieldHeight, "axis");
@@ -460,10 +574,9 @@ std::string drawn(const LinePlot& plot, double top) {
       fmt::format("<text transform=\"translate(22 {}) rotate(-90)\" class=\"middle\">{}</text>\n",
                   px(field + kFieldHeight / 2),
                   escaped(plot.y_label + (y.logarithmic ? ", logarithmic" : ", linear")));
-  Shade shade(plot.series);
   std::vector<Look> looks;
   for (const auto& series : plot.series) {
-    looks.push_back({shade.next(series.role), shade.used(series.role) - 1});
+    looks.push_back(all.of(series.role, series.name));
     out += curve(plot, series, looks.back(), beside(plot, x, looks.size() - 1), y);
   }
   return out + end_labels(plot, looks, x, y);
@@ -485,14 +598,23 @@ double text_after(const BarPlot& plot, const PlotBar& bar, const Axis& x) {
   return plot.limit > 0 && begin < limit + 7 && end > limit ? limit + 7 : begin;
 }
 
-std::string drawn(const BarPlot& plot, double top) {
+/// From 0, unless one long bar would leave nothing of the others and no limit bounds them.
+Axis bar_axis(const BarPlot& plot) {
+  Range values;
+  for (const auto& bar : plot.bars) {
+    for (double value : {bar.value, bar.low, bar.high}) values.add(value);
+  }
+  if (plot.limit == 0 && values.high > kLogarithmicBars * values.low)
+    return log_axis(values.low / 2, values.high * 1.25, kBarLeft, kWidth - kBarRight);
+  return linear_axis(std::max(plot.limit, values.high), kBarLeft, kWidth - kBarRight);
+}
+
+std::string drawn(const BarPlot& plot, const Looks& all, double top) {
   auto [out, height] = head_of(plot, top);
   const double field = top + height;
   if (plot.bars.empty()) return out + text_at(kLeft, field + 20, "small", "no verified result");
   const double bottom = field + static_cast<double>(plot.bars.size()) * (kBarHeight + kBarGap);
-  double high = plot.limit;
-  for (const auto& bar : plot.bars) high = std::max(high, bar.high);
-  const Axis x = linear_axis(high, kBarLeft, kWidth - kBarRight);
+  const Axis x = bar_axis(plot);
   for (double tick : x.ticks) {
     out += line_from(x.at(tick), field - 4, x.at(tick), bottom, "grid");
     out += text_at(x.at(tick), bottom + 16, "tick middle", tick_text(tick));
@@ -501,12 +623,12 @@ std::string drawn(const BarPlot& plot, double top) {
     out += line_from(x.at(plot.limit), field - 4, x.at(plot.limit), bottom, "limit dotted");
     out += text_at(x.at(plot.limit), field - 9, "small middle", plot.limit_name);
   }
-  Shade shade(plot.bars);
   double y = field + kBarGap / 2;
   for (const auto& bar : plot.bars) {
     const double end = x.at(bar.value), middle = y + kBarHeight / 2;
     out += text_at(kBarLeft - 8, middle + 4, "right", bar.name);
-    const std::string color = bar.role == PlotRole::peer ? "peer0" : shade.next(bar.role);
+    const std::string color =
+        bar.role == PlotRole::peer ? "peer0" : all.of(bar.role, bar.name).shade;
     if (bar.value > 0)
       out += fmt::format(
           "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\" class=\"bar {}\"/>\n",
@@ -517,15 +639,17 @@ std::string drawn(const BarPlot& plot, double top) {
     y += kBarHeight + kBarGap;
   }
   out += line_from(kBarLeft, field - 4, kBarLeft, bottom, "axis");
-  return out + text_at((kBarLeft + kWidth - kBarRight) / 2, bottom + 38, "middle", plot.x_label);
+  return out + text_at((kBarLeft + kWidth - kBarRight) / 2, bottom + 38, "middle",
+                       plot.x_label + (x.logarithmic ? "; logarithmic" : ""));
 }
 
 template <class Plot>
 std::string document(const std::vector<Plot>& plots, const std::string& caption) {
   std::string body;
   double top = 0;
+  const Looks looks(plots);
   for (const auto& plot : plots) {
-    body += drawn(plot, top);
+    body += drawn(plot, looks, top);
     top += height_of(plot);
   }
   const double height = top + kCaption;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 namespace tessera::cli {
@@ -21,15 +20,67 @@ double quantile_of_sorted(const std::vector<double>& sorted, double p) {
   return sorted[below] * (1 - share) + sorted[above] * share;
 }
 
-constexpr int kDraws = 2000;
+/// Above this product of the lists' lengths the normal approximation is as good.
+constexpr std::size_t kMostCounted = 2500;
 
-/// The median of as many values as there are, each drawn from all of them.
-double median_of_draw(std::span<const double> samples, std::mt19937_64& random,
-                      std::vector<double>& scratch) {
-  scratch.clear();
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    scratch.push_back(samples[random() % samples.size()]);
-  return median(scratch);
+/// Of all ways to choose `few` among `all` places, the share of those that have so many unchosen
+/// places before chosen ones, pair by pair: the distribution of Mann and Whitney's U.
+std::vector<double> distribution_of_pairs(std::size_t few, std::size_t all) {
+  const std::size_t most = few * (all - few);
+  // ways[k][u]: k chosen among the places so far, u pairs.
+  std::vector<std::vector<double>> ways(few + 1, std::vector<double>(most + 1));
+  ways[0][0] = 1;
+  for (std::size_t place = 1; place <= all; ++place) {
+    for (std::size_t k = std::min(few, place); k > 0; --k) {
+      for (std::size_t u = place - k; u <= most; ++u) ways[k][u] += ways[k - 1][u - (place - k)];
+    }
+  }
+  double sum = 0;
+  for (const double each : ways[few]) sum += each;
+  for (double& each : ways[few]) each /= sum;
+  return ways[few];
+}
+
+/// How many of the smallest ratios, and of the largest, are beyond the interval, and the one at its
+/// end; 0: there is none.
+std::size_t pairs_beyond(std::size_t before, std::size_t after, double tail) {
+  if (before * after > kMostCounted) {
+    const auto n = static_cast<double>(before), m = static_cast<double>(after);
+    double low = 0, high = 40;  // standard deviations; bisection of the normal distribution
+    while (high - low > 1e-12) {
+      const double middle = (low + high) / 2;
+      (std::erfc(middle / std::sqrt(2.0)) / 2 > tail ? low : high) = middle;
+    }
+    const double pairs = n * m / 2 - high * std::sqrt(n * m * (n + m + 1) / 12);
+    return pairs < 1 ? 0 : static_cast<std::size_t>(pairs);
+  }
+  std::size_t out = 0;
+  double sum = 0;
+  for (const double share : distribution_of_pairs(before, before + after)) {
+    sum += share;
+    if (sum > tail * (1 + 1e-9)) break;
+    ++out;
+  }
+  return out;
+}
+
+/// The ratio after / before that `rank` of them (from 1) do not exceed. Both ascend.
+double ratio_of_rank(const std::vector<double>& before, const std::vector<double>& after,
+                     std::size_t rank) {
+  const auto at_most = [&](double ratio) {
+    std::size_t out = 0, i = 0;
+    for (const double was : before) {  // the larger, the more of `after`
+      while (i < after.size() && after[i] / was <= ratio) ++i;
+      out += i;
+    }
+    return out;
+  };
+  double below = 0, found = after.back() / before.front();
+  for (;;) {
+    const double middle = below + (found - below) / 2;
+    if (middle == below || middle == found) return found;
+    (at_most(middle) >= rank ? found : below) = middle;
+  }
 }
 
 }  // namespace
@@ -45,18 +96,15 @@ double median(std::span<const double> samples) { return quantile(samples, 0.5); 
 
 Interval ratio_interval(std::span<const double> before, std::span<const double> after,
                         double confidence) {
-  if (before.empty() || after.empty()) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    return {nan, nan};
-  }
-  std::mt19937_64 random(1);
-  std::vector<double> ratios, scratch;
-  for (int i = 0; i < kDraws; ++i) {
-    const double was = median_of_draw(before, random, scratch);
-    ratios.push_back(median_of_draw(after, random, scratch) / was);
-  }
-  const double tail = (1 - confidence) / 2;
-  return {quantile(ratios, tail), quantile(ratios, 1 - tail)};
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> was(before.begin(), before.end()), is(after.begin(), after.end());
+  std::sort(was.begin(), was.end());
+  std::sort(is.begin(), is.end());
+  const std::size_t beyond = pairs_beyond(was.size(), is.size(), (1 - confidence) / 2);
+  if (beyond == 0 || !(was.front() > 0) || !(is.front() > 0)) return {nan, nan};
+  const double middle = median(is) / median(was);
+  return {std::min(middle, ratio_of_rank(was, is, beyond)),
+          std::max(middle, ratio_of_rank(was, is, was.size() * is.size() + 1 - beyond))};
 }
 
 Summary summarize(std::span<const double> samples) {

@@ -31,10 +31,12 @@ double median(std::span<const double> samples);
 struct Interval {
   double low = 0, high = 0;
 };
-/// Where the ratio median(after) / median(before) lies with this confidence: both lists are drawn
-/// from again and again (percentile bootstrap), with the same random numbers for the same lists. It
-/// knows how samples scatter within each list, and nothing of what differs between two runs. NaN
-/// where a list is empty.
+/// By what factor `after` is larger than `before`, with at least this confidence: between those of
+/// the ratios of a value of one list to one of the other that a Mann-Whitney test would not refuse.
+/// Exact for any number of values of any one distribution, scaled and drawn independently: where
+/// nothing changed, 1 lies outside with a chance of at most 1 - confidence. It holds the ratio of
+/// the medians, and knows nothing of what differs between two runs. NaN where so few values give no
+/// such confidence (0.95 takes 4 and 4), and for values that are not positive.
 Interval ratio_interval(std::span<const double> before, std::span<const double> after,
                         double confidence);
 

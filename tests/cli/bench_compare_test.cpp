@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <random>
 
 #include "bench_support.hpp"
@@ -18,6 +19,7 @@ using ::testing::HasSubstr;
 using testing::made_results;
 using testing::made_row;
 using ::testing::Not;
+using testing::repeated;
 using Kind = Contestant::Kind;
 
 BenchResults results_of(const std::vector<double>& seconds) {
@@ -34,6 +36,8 @@ std::vector<double> noisy(double middle, double noise, std::size_t count, unsign
   for (std::size_t i = 0; i < count; ++i) out.push_back(middle * std::exp(normal(random)));
   return out;
 }
+
+std::vector<double> five_times(double seconds) { return std::vector<double>(5, seconds); }
 
 RowComparison comparison(const std::vector<double>& before, const std::vector<double>& after,
                          double threshold = 0.02) {
@@ -61,23 +65,56 @@ TEST(BenchCompare, ScatterMakesTheSameChangeUnclear) {
   EXPECT_EQ(change(0.2), Verdict::unclear);
 }
 
-TEST(BenchCompare, TwoSamplesTellNothing) {
-  EXPECT_EQ(comparison({1, 1}, {2, 2}).verdict, Verdict::unclear);
-  EXPECT_EQ(comparison({1, 1, 1}, {2, 2, 2}).verdict, Verdict::slower);
+TEST(BenchCompare, FourSamplesTellNothing) {
+  for (const auto& [before, after] :
+       {std::pair{std::vector<double>(4, 1.0), std::vector<double>(4, 2.0)},
+        {std::vector<double>(30, 1.0), std::vector<double>(4, 2.0)},
+        {{1}, {2}}}) {
+    const RowComparison found = comparison(before, after);
+    EXPECT_EQ(found.verdict, Verdict::unclear);
+    EXPECT_EQ(found.why, "fewer than 5 samples");
+  }
+  const RowComparison five = comparison(five_times(1), five_times(2));
+  EXPECT_EQ(five.verdict, Verdict::slower);
+  EXPECT_EQ(five.why, "");
+}
+
+TEST(BenchCompare, ARowThatIsUnclearSaysWhyAndHowManySamplesItHas) {
+  EXPECT_EQ(comparison({1, 1.4, 0.7, 1.1, 0.9}, {1.2, 1.6, 0.8, 1.1, 1.3}).why,
+            "the samples scatter as far");
+  EXPECT_EQ(comparison({1, 1.4, 0.7, 1.1, 0.9}, {1, 1.4, 0.7, 1.1, 0.9}).why,
+            "the interval exceeds the threshold");
+  EXPECT_EQ(comparison({1, 1, 1, 1, 1}, {1.01, 1.01, 1.012, 1.05, 1.05}).why,
+            "about the threshold");
+  const BenchResults before = results_of({1, 1, 1}), after = results_of({1, 1, 1, 1, 1, 1});
+  const ComparedResults compared = compare_results(before, after, 0.02);
+  const std::string text = comparison_table(compared);
+  EXPECT_THAT(text, HasSubstr("  3, 6  "));
+  EXPECT_THAT(text, HasSubstr("UNCLEAR: fewer than 5 samples"));
+  const auto row = nlohmann::json::parse(comparison_json(compared))["comparisons"][0];
+  EXPECT_EQ(row.at("why"), "fewer than 5 samples");
+  EXPECT_EQ(row.at("old_samples"), 3);
+  const BenchResults two = results_of({1, 1});
+  const auto none = compare_results(two, two, 0.02);
+  EXPECT_THAT(comparison_table(none), HasSubstr("  -    ")) << "no interval";
+  EXPECT_TRUE(nlohmann::json::parse(comparison_json(none))["comparisons"][0].at("low").is_null());
 }
 
 TEST(BenchCompare, NoiseAloneIsHardlyEverAChange) {
-  int changes = 0;
-  for (unsigned seed = 0; seed < 200; ++seed) {
-    const Verdict verdict =
-        comparison(noisy(1, 0.03, 5, 2 * seed + 10), noisy(1, 0.03, 5, 2 * seed + 11)).verdict;
-    changes += verdict == Verdict::faster || verdict == Verdict::slower;
+  for (const std::size_t count : {5u, 11u}) {
+    int changes = 0;
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+      const Verdict verdict =
+          comparison(noisy(1, 0.1, count, 2 * seed + 10), noisy(1, 0.1, count, 2 * seed + 11))
+              .verdict;
+      changes += verdict == Verdict::faster || verdict == Verdict::slower;
+    }
+    EXPECT_LE(changes, 65) << "of 1000, " << count << " samples; at most 5 %";
   }
-  EXPECT_LE(changes, 20) << "of 200; 95 % confidence";
 }
 
 TEST(BenchCompare, AClockThatChangedCancelsWhereThePeakWasMeasured) {
-  const BenchResults before = made_results();
+  const BenchResults before = repeated(made_results());
   BenchResults after = before;
   for (auto& row : after.rows) {
     for (Sample& sample : row.samples) sample.seconds *= 1.3;
@@ -103,8 +140,8 @@ BenchResults beside_peak(const std::vector<double>& seconds, const std::vector<d
 }
 
 TEST(BenchCompare, WhereThePeakWasDisturbedTheTimeCounts) {
-  const BenchResults quiet = beside_peak({3, 3, 3}, {2, 2, 2});
-  const BenchResults disturbed = beside_peak({3, 3, 3}, {2, 2.9, 2.5});
+  const BenchResults quiet = beside_peak(five_times(3), five_times(2));
+  const BenchResults disturbed = beside_peak(five_times(3), {2, 2.9, 2.5, 2, 2.9});
   for (const auto& [before, after] : {std::pair{&quiet, &disturbed}, {&disturbed, &quiet}}) {
     const auto found = compare_results(*before, *after, 0.02).comparisons.at(0);
     EXPECT_FALSE(found.by_share);
@@ -116,25 +153,25 @@ TEST(BenchCompare, WhereThePeakWasDisturbedTheTimeCounts) {
 }
 
 TEST(BenchCompare, BesideADisturbedPeakAChangeOfTimeNeedsTheSharesToo) {
-  const BenchResults quiet = beside_peak({3, 3, 3}, {2, 2, 2});
+  const BenchResults quiet = beside_peak(five_times(3), five_times(2));
   const auto verdict = [&](const std::vector<double>& seconds, const std::vector<double>& peak) {
     const BenchResults now = beside_peak(seconds, peak);
     return compare_results(quiet, now, 0.02).comparisons.at(0).verdict;
   };
   // The peak's spread is 11 percent, its middle where it was: the product alone changed.
-  EXPECT_EQ(verdict({4, 4, 4}, {1.8, 2, 2.2}), Verdict::slower);
-  EXPECT_EQ(verdict({2.5, 2.5, 2.5}, {1.8, 2, 2.2}), Verdict::faster);
+  EXPECT_EQ(verdict(five_times(4), {1.8, 2, 2.2, 1.8, 2.2}), Verdict::slower);
+  EXPECT_EQ(verdict(five_times(2.5), {1.8, 2, 2.2, 1.8, 2.2}), Verdict::faster);
   // Both a third slower: the clock, or whatever disturbed the peak.
-  EXPECT_EQ(verdict({4, 4, 4}, {2.4, 2.67, 2.9}), Verdict::unclear);
+  EXPECT_EQ(verdict(five_times(4), {2.4, 2.67, 2.9, 2.4, 2.9}), Verdict::unclear);
   // The time says slower, the shares say faster.
-  EXPECT_EQ(verdict({4, 4, 4}, {3, 3.4, 3.8}), Verdict::unclear);
+  EXPECT_EQ(verdict(five_times(4), {3, 3.4, 3.8, 3, 3.8}), Verdict::unclear);
   // No share can be told, and the peak beside it says the contrary.
-  EXPECT_EQ(verdict({4, 4, 4}, {5, 5, 5}), Verdict::unclear);
+  EXPECT_EQ(verdict(five_times(4), five_times(5)), Verdict::unclear);
 }
 
 TEST(BenchCompare, SharesStandBesideTheSpeedsWhereTheyAreCompared) {
-  const BenchResults before = beside_peak({4, 4, 4}, {2, 2, 2});
-  const BenchResults after = beside_peak({8, 8, 8}, {3, 3, 3});
+  const BenchResults before = beside_peak(five_times(4), five_times(2));
+  const BenchResults after = beside_peak(five_times(8), five_times(3));
   const auto gflops = [](double seconds) {
     return short_number(2.0 * 64 * 64 * 64 / seconds * 1e-9);
   };
@@ -146,7 +183,7 @@ TEST(BenchCompare, SharesStandBesideTheSpeedsWhereTheyAreCompared) {
   EXPECT_DOUBLE_EQ(document["comparisons"][0].at("old_percent_of_peak").get<double>(), 50);
   EXPECT_DOUBLE_EQ(document["comparisons"][0].at("new_percent_of_peak").get<double>(), 37.5);
 
-  const BenchResults disturbed = beside_peak({8, 8, 8}, {3, 4, 5});
+  const BenchResults disturbed = beside_peak(five_times(8), {3, 4, 5, 3, 5});
   const ComparedResults by_time = compare_results(before, disturbed, 0.02);
   EXPECT_THAT(comparison_table(by_time), Not(HasSubstr("(50.0 %)")));
   EXPECT_THAT(comparison_table(by_time),
@@ -159,7 +196,7 @@ TEST(BenchCompare, SharesStandBesideTheSpeedsWhereTheyAreCompared) {
 TEST(BenchCompare, WhatIsNotComparedIsOneLineAndBeginsWithWhatBroke) {
   BenchResults before = made_results(), after = made_results();
   for (int i = 0; i < 20; ++i)
-    before.rows.insert(before.rows.begin(), made_row(cat("old", i), Kind::peer, 64, {1, 1, 1}));
+    before.rows.insert(before.rows.begin(), made_row(cat("old", i), Kind::peer, 64, five_times(1)));
   after.rows[1].status = RowStatus::failed;
   const ComparedResults compared = compare_results(before, after, 0.02);
   for (const std::string& text : {comparison_table(compared), comparison_markdown(compared)}) {
@@ -176,7 +213,7 @@ TEST(BenchCompare, RowsOfOneFileOnlyAreNamed) {
   BenchResults before = made_results(), after = made_results();
   after.rows[0].status = RowStatus::refused;
   after.rows.erase(after.rows.begin() + 1);
-  after.rows.push_back(made_row("new", Kind::algorithm, 64, {1, 1, 1}));
+  after.rows.push_back(made_row("new", Kind::algorithm, 64, five_times(1)));
   EXPECT_THAT(compare_results(before, after, 0.02).left_out,
               ElementsAre("naive, f32, 1 thread, 64: is refused",
                           "tiled, f32, 1 thread, 64: only in the old file",
@@ -184,7 +221,7 @@ TEST(BenchCompare, RowsOfOneFileOnlyAreNamed) {
 }
 
 TEST(BenchCompare, OnlyAlgorithmsDecide) {
-  const BenchResults before = made_results();
+  const BenchResults before = repeated(made_results());
   BenchResults after = before;
   for (Sample& sample : after.rows[2].samples) sample.seconds *= 2;  // the peer
   EXPECT_FALSE(any_worse(compare_results(before, after, 0.02)));
@@ -193,7 +230,7 @@ TEST(BenchCompare, OnlyAlgorithmsDecide) {
 }
 
 TEST(BenchCompare, AnAlgorithmThatIsWrongNowIsNoSuccess) {
-  const BenchResults before = made_results();
+  const BenchResults before = repeated(made_results());
   for (const RowStatus status : {RowStatus::refused, RowStatus::failed}) {
     BenchResults after = before;
     after.rows[2].status = status;  // the peer
@@ -216,8 +253,41 @@ TEST(BenchCompare, MachinesAreToldApartByWhatBothFilesSay) {
   EXPECT_EQ(machine_difference(before, after), "num_cpus 2 and 64");
 }
 
+TEST(BenchCompare, MachinesOfOneModelNameAreToldApartByCachesAndStepping) {
+  BenchResults before = made_results(), after = made_results();
+  const auto caches = [](index_t first) {
+    return nlohmann::ordered_json{
+        {{"type", "Data"}, {"level", 1}, {"size", first}, {"num_sharing", 1}},
+        {{"type", "Unified"}, {"level", 2}, {"size", 1048576}, {"num_sharing", 1}}};
+  };
+  before.context["caches"] = caches(49152);
+  EXPECT_EQ(machine_difference(before, after), "") << "the other file does not say";
+  after.context["caches"] = caches(49152);
+  EXPECT_EQ(machine_difference(before, after), "");
+  after.context["caches"] = caches(32768);
+  EXPECT_EQ(machine_difference(before, after), "caches L1 Data 48.00 KiB and L1 Data 32.00 KiB");
+  after.context["caches"] = caches(49152);
+  after.context["cpu_stepping"] = "X family 25 model 17 stepping 1";
+  EXPECT_EQ(machine_difference(before, after), "");
+  before.context["cpu_stepping"] = "X family 26 model 2 stepping 1";
+  EXPECT_THAT(machine_difference(before, after), HasSubstr("cpu_stepping \"X family 26"));
+  before.context["caches"] = {1, "two", nullptr, {{"level", "x"}}};
+  EXPECT_NO_THROW(machine_difference(before, after)) << "of a file that was edited";
+}
+
+/// The committed results of two machines that both call themselves AMD EPYC.
+TEST(BenchCompare, TheKeptResultsOfTwoMachinesDiffer) {
+  const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
+  const auto kept = [&](const char* folder) {
+    const std::string path = (root / "bench/results" / folder / "square.json").string();
+    return parse_bench_json(testing::content_of(path), path);
+  };
+  EXPECT_THAT(machine_difference(kept("suites"), kept("suites-zen4")), HasSubstr("L1 Data"));
+  EXPECT_EQ(machine_difference(kept("suites-zen4"), kept("suites-zen4")), "");
+}
+
 TEST(BenchCompare, EveryFormShowsEachRowWithItsInterval) {
-  const BenchResults before = made_results(), after = made_results();
+  const BenchResults before = repeated(made_results()), after = before;
   const ComparedResults compared = compare_results(before, after, 0.02);
   EXPECT_THAT(comparison_table(compared), HasSubstr("4 SAME, 2 UNCLEAR; threshold 2 %"));
   EXPECT_THAT(comparison_markdown(compared), HasSubstr("| tiled, f32, 1 thread, 128 |"));
@@ -227,7 +297,7 @@ TEST(BenchCompare, EveryFormShowsEachRowWithItsInterval) {
     EXPECT_EQ(each.at("verdict"), each.at("contestant") == "naive" ? "UNCLEAR" : "SAME");
     EXPECT_LE(each.at("low"), each.at("ratio"));
     EXPECT_GE(each.at("high"), each.at("ratio"));
-    EXPECT_EQ(each.at("old_samples"), 3);
+    EXPECT_EQ(each.at("old_samples"), 9);
   }
 }
 

@@ -122,26 +122,76 @@ TEST(Plot, NamesDoNotCoverEachOther) {
   for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 10);
 }
 
-TEST(Plot, NoLineLeadsOnFromACurveThatEndsEarly) {
+TEST(Plot, ACurveThatEndsEarlyIsNamedBesideItsLastPoint) {
   LinePlot plot = one_line({{64, 1, 1, 1}, {128, 2, 2, 2}});
-  const std::regex lead("<line [^>]*class=\"lead ");
-  const auto leads = [&] {
-    const std::string svg = svg_of(std::vector{plot}, "");
-    return std::distance(std::sregex_iterator(svg.begin(), svg.end(), lead),
-                         std::sregex_iterator());
-  };
-  EXPECT_EQ(leads(), 1);
-  plot.series.push_back({"short", PlotRole::peer, {{64, 3, 3, 3}}});
-  EXPECT_EQ(leads(), 1);
-}
-
-TEST(Plot, ACurveThatEndsEarlyIsNamedBelowTheOthers) {
-  LinePlot plot = one_line({{64, 1, 1, 1}, {128, 2, 2, 2}});
-  plot.series.push_back({"short", PlotRole::peer, {{64, 3, 3, 3}}});
+  plot.series.push_back({"short", PlotRole::peer, {{64, 1.9, 1.9, 1.9}}});
   plot.series.push_back({"low", PlotRole::peer, {{64, 1, 1, 1}, {128, 0.5, 0.5, 0.5}}});
   const std::string svg = svg_of(std::vector{plot}, "");
   EXPECT_LT(label_height(svg, "curve"), label_height(svg, "low"));
-  EXPECT_LT(label_height(svg, "low"), label_height(svg, "short"));
+  EXPECT_TRUE(std::isnan(label_height(svg, "short"))) << "not among the names at the right";
+  std::smatch name;
+  const std::regex text("<text x=\"([0-9.]+)\" y=\"([0-9.]+)\" class=\"halo\">short<");
+  ASSERT_TRUE(std::regex_search(svg, name, text));
+  const auto circles = numbers(svg, "cx");
+  EXPECT_NEAR(std::stod(name[1]), circles[0], 60);
+  const std::regex lead("<line [^>]*class=\"lead ");
+  EXPECT_EQ(
+      std::distance(std::sregex_iterator(svg.begin(), svg.end(), lead), std::sregex_iterator()), 3);
+}
+
+TEST(Plot, ANameInTheFieldCoversNoCurve) {
+  LinePlot plot = one_line({{64, 5, 5, 5}, {128, 5, 5, 5}, {4096, 5, 5, 5}});
+  plot.series.push_back({"above", PlotRole::step, {{64, 6, 6, 6}, {4096, 6, 6, 6}}});
+  for (const char* name : {"early", "earlier"})
+    plot.series.push_back({name, PlotRole::peer, {{64, 5.1, 5.1, 5.1}}});
+  const std::string svg = svg_of(std::vector{plot}, "");
+  const std::regex text("<text x=\"[0-9.]+\" y=\"([0-9.]+)\" class=\"halo\">(early|earlier)<");
+  const std::regex path("<path d=\"M[0-9.]+ ([0-9.]+)");
+  std::vector<double> names, curves;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), text), end; at != end; ++at)
+    names.push_back(std::stod((*at)[1]) - 4);
+  for (std::sregex_iterator at(svg.begin(), svg.end(), path), end; at != end; ++at)
+    curves.push_back(std::stod((*at)[1]));
+  ASSERT_EQ(names.size(), 2u);
+  ASSERT_EQ(curves.size(), 4u);
+  for (double name : names) {
+    for (double curve : {curves[0], curves[1]}) EXPECT_GT(std::abs(name - curve), 8);
+  }
+  EXPECT_GT(std::abs(names[0] - names[1]), 8) << "nor the other name";
+}
+
+/// The first class of the mark before this name, after `from`: the colour, and the mark's kind.
+std::string look_of(const std::string& svg, const std::string& name, std::size_t from) {
+  const std::string rest = svg.substr(from);
+  std::smatch found;
+  const std::regex mark("<(circle|polygon)[^>]*class=\"([a-z]+[0-9]+( hollow)?)\"/>\n<text[^>]*>" +
+                        name + "<");
+  return std::regex_search(rest, found, mark) ? cat(found[1].str(), " ", found[2].str()) : "";
+}
+
+TEST(Plot, ANameLooksTheSameInAllPlotsOfAPicture) {
+  const std::vector<PlotPoint> points = {{64, 2, 2, 2}, {128, 2, 2, 2}};
+  const LinePlot first{"First",
+                       "x",
+                       "y",
+                       {{"naive", PlotRole::step, points},
+                        {"packed", PlotRole::step, points},
+                        {"one", PlotRole::peer, points},
+                        {"two", PlotRole::peer, points}}};
+  const LinePlot second{"Second",
+                        "x",
+                        "y",
+                        {{"two", PlotRole::peer, points},
+                         {"three", PlotRole::peer, points},
+                         {"packed", PlotRole::step, points}}};
+  const std::string svg = svg_of(std::vector{first, second}, "");
+  const std::size_t below = svg.find(">Second<");
+  for (const char* name : {"packed", "two"}) {
+    EXPECT_NE(look_of(svg, name, 0), "");
+    EXPECT_EQ(look_of(svg, name, 0), look_of(svg, name, below)) << name;
+  }
+  EXPECT_THAT(look_of(svg, "two", below), HasSubstr("peer1"));
+  EXPECT_THAT(look_of(svg, "three", below), HasSubstr("peer2"));
 }
 
 TEST(Plot, PeersHaveHuesOfTheirOwn) {
@@ -210,6 +260,29 @@ TEST(Plot, CellsStandSideBySideWithTheirPoints) {
   EXPECT_EQ(places.size(), 24u) << "equal speeds beside one another";
 }
 
+TEST(Plot, EveryOtherCellHasAGroundOfItsOwnWhereThatShows) {
+  const auto bands = [](const std::string& svg) {
+    const std::regex band("<rect x=\"([0-9.]+)\"[^>]*width=\"([0-9.]+)\"[^>]*class=\"band\"");
+    std::vector<std::pair<double, double>> out;
+    for (std::sregex_iterator at(svg.begin(), svg.end(), band), end; at != end; ++at)
+      out.emplace_back(std::stod((*at)[1]), std::stod((*at)[1]) + std::stod((*at)[2]));
+    return out;
+  };
+  const std::string svg = svg_of(std::vector{cells(5)}, "");
+  const auto found = bands(svg);
+  ASSERT_EQ(found.size(), 2u);
+  // Each cell's marks are inside its band, or outside all.
+  const std::regex spread("<line x1=\"([0-9.]+)\"[^>]*class=\"spread ");
+  int inside = 0;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), spread), end; at != end; ++at) {
+    for (const auto& [from, to] : found)
+      inside += std::stod((*at)[1]) > from && std::stod((*at)[1]) < to;
+  }
+  EXPECT_EQ(inside, 2 * 6);
+  EXPECT_TRUE(bands(svg_of(std::vector{cells(1000)}, "")).empty());
+  EXPECT_TRUE(bands(svg_of(std::vector{one_line({{64, 1, 1, 1}})}, "")).empty());
+}
+
 TEST(Plot, NamesOfManyCellsDoNotCoverEachOther) {
   for (std::size_t count : {1u, 2u, 38u, 60u, 1000u}) {
     const std::string svg = svg_of(std::vector{cells(count)}, "");
@@ -230,6 +303,22 @@ TEST(Plot, BarsAreAsLongAsTheirValues) {
   ASSERT_EQ(widths.size(), 5u);
   EXPECT_NEAR(widths[3], 2 * widths[2], 0.3);
   EXPECT_NEAR(widths[4], 8 * widths[2], 0.9);
+}
+
+TEST(Plot, OneLongBarLeavesTheOthersTheirLength) {
+  BarPlot plot{"Time", "ms", 0, "", {}};
+  for (double value : {0.05, 0.1, 112.0})
+    plot.bars.push_back({"bar", "text", PlotRole::peer, value, value, value});
+  const std::string svg = svg_of(std::vector{plot}, "");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, HasSubstr(">ms; logarithmic<"));
+  const auto widths = numbers(svg, "width");
+  ASSERT_EQ(widths.size(), 5u);
+  EXPECT_GT(widths[2], 20);
+  EXPECT_GT(widths[3], widths[2] + 20);
+  EXPECT_GT(widths[4], widths[3] + 200);
+  plot.bars[2] = {"bar", "text", PlotRole::peer, 0.2, 0.2, 0.2};
+  EXPECT_THAT(svg_of(std::vector{plot}, ""), Not(HasSubstr("logarithmic")));
 }
 
 TEST(Plot, TheLimitCrossesNoText) {

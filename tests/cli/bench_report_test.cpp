@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "bench_support.hpp"
 #include "tessera/core/error.hpp"
@@ -289,6 +290,39 @@ TEST(BenchJson, RefusesWhatItDidNotWriteAndSaysWhere) {
   EXPECT_THAT(refusal(changed("time_unit", "ms")), HasSubstr("unit"));
 }
 
+/// A number that a clock gives: any.
+double some_seconds() {
+  return std::ldexp(*rc::gen::inRange(1, 1 << 30) / 3.0, *rc::gen::inRange(-58, -20));
+}
+
+RC_GTEST_PROP(BenchJson, WhatIsReadIsWrittenTheSame, ()) {
+  BenchResults results = made_results();
+  for (auto& row : results.rows) {
+    for (Sample& sample : row.samples)
+      sample.seconds = some_seconds(), sample.cpu_seconds = some_seconds();
+  }
+  const std::string once = to_json(results);
+  RC_ASSERT(to_json(parse_bench_json(once, "once")) == once);
+}
+
+/// Files of earlier versions, to the samples: what is computed from them may differ in a last
+/// digit.
+TEST(BenchJson, KeptSamplesAreWrittenAsTheyWereRead) {
+  const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
+  const std::string path = (root / "bench/results/suites-zen4/tiny.json").string();
+  const std::string text = testing::content_of(path);
+  const json before = json::parse(text), after = json::parse(to_json(parse_bench_json(text, path)));
+  ASSERT_EQ(before["benchmarks"].size(), after["benchmarks"].size());
+  for (std::size_t i = 0; i < before["benchmarks"].size(); ++i) {
+    for (const char* key : {"real_time", "cpu_time", "gflops"}) {
+      const json &was = before["benchmarks"][i], &is = after["benchmarks"][i];
+      if (was.at("run_type") == "iteration" && was.contains(key)) {
+        ASSERT_EQ(was.at(key), is.at(key)) << i << key;
+      }
+    }
+  }
+}
+
 RC_GTEST_PROP(BenchJson, DamagedFilesAreReadOrRefused, ()) {
   static const std::string whole = to_json(made_results());
   std::string text = whole.substr(0, *rc::gen::inRange<std::size_t>(0, whole.size() + 1));
@@ -372,6 +406,26 @@ TEST(BenchCsv, HasOneHeaderLineAndAsManyFieldsInEachLine) {
   EXPECT_EQ(lines[9][column("remark")], "wrong at (0,0), \"quoted\"");
   EXPECT_EQ(lines[9][column("gflops")], "");
   EXPECT_EQ(lines[9][column("seconds_median")], "");
+}
+
+TEST(BenchMarkdown, NamesOfAFileGiveATerminalNoOrders) {
+  BenchResults results = made_results();
+  results.rows[0].name = "na\033[2Jive\r|";
+  results.rows[0].message = "\033]0;title\a";
+  results.context["peers"][0]["version"] = "1\033[31m";
+  results.context["cpu_model"] = "chip\033[0m";
+  std::vector<std::string> texts = {to_markdown(results),
+                                    case_table(results, results.rows[0]).text};
+  results.rows.erase(results.rows.begin() + 4, results.rows.end());  // one size: other tables
+  results.rows[1].status = RowStatus::failed;
+  results.rows[1].message = "because\033[2J";
+  texts.push_back(to_markdown(results));
+  texts.push_back(case_table(results, results.rows[0]).text);
+  for (const auto& text : texts) {
+    EXPECT_EQ(text.find('\033'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\r'), std::string::npos) << text;
+  }
+  EXPECT_THAT(texts[0], HasSubstr("| na\\x1b[2Jive\\x0d\\| |"));
 }
 
 TEST(BenchMarkdown, HasATableOfSizesAndTheBestAgainstEachPeer) {

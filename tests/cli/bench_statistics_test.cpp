@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <vector>
 
 #include "statistics.hpp"
@@ -63,9 +64,54 @@ TEST(Statistics, IntervalOfARatioHoldsItAndShrinksWithTheScatter) {
   const Interval again = ratio_interval(before, after, 0.95);
   EXPECT_EQ(again.low, calm.low) << "the same lists give the same interval";
   EXPECT_TRUE(std::isnan(ratio_interval({}, after, 0.95).low));
-  const std::vector<double> one = {4};
-  EXPECT_EQ(ratio_interval(one, one, 0.95).low, 1);
-  EXPECT_EQ(ratio_interval(one, one, 0.95).high, 1);
+}
+
+TEST(Statistics, AnIntervalNeedsAsManyValuesAsItsConfidenceTakes) {
+  const auto has = [](std::size_t before, std::size_t after) {
+    const std::vector<double> was(before, 1.0), is(after, 2.0);
+    const Interval found = ratio_interval(was, is, 0.95);
+    return found.low == 2 && found.high == 2;
+  };
+  // All of one list above all of the other: 2 of the 20 orders of 3 and 3, of the 70 of 4 and 4.
+  EXPECT_FALSE(has(3, 3));
+  EXPECT_TRUE(has(4, 4));
+  EXPECT_TRUE(has(3, 5));
+  EXPECT_FALSE(has(1, 5));
+  EXPECT_TRUE(has(5, 5));
+  EXPECT_TRUE(has(600, 600)) << "where the normal distribution takes over";
+  const std::vector<double> zero = {0, 1, 1, 1, 1};
+  EXPECT_TRUE(std::isnan(ratio_interval(zero, zero, 0.95).low)) << "no ratio";
+}
+
+TEST(Statistics, AnIntervalIsBoundedByTheRatiosThatTheTestLeaves) {
+  // Of the 25 ratios of 5 and 5 the three smallest and the three largest are beyond it.
+  const std::vector<double> before = {1, 1.01, 1.02, 1.03, 1.04}, after = {2, 2.2, 2.4, 2.6, 2.8};
+  std::vector<double> ratios;
+  for (double was : before) {
+    for (double is : after) ratios.push_back(is / was);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const Interval found = ratio_interval(before, after, 0.95);
+  EXPECT_EQ(found.low, ratios[2]);
+  EXPECT_EQ(found.high, ratios[22]);
+}
+
+TEST(Statistics, NothingThatChangedIsOutsideTheIntervalAsRarelyAsItSays) {
+  std::mt19937_64 random(1);
+  std::lognormal_distribution<double> times(0, 0.1);
+  for (const std::size_t count : {4u, 5u, 8u, 21u, 60u}) {
+    constexpr int tries = 2000;
+    int outside = 0;
+    for (int i = 0; i < tries; ++i) {
+      std::vector<double> before(count), after(count);
+      for (double& each : before) each = times(random);
+      for (double& each : after) each = times(random);
+      const Interval found = ratio_interval(before, after, 0.95);
+      outside += found.low > 1 || found.high < 1;
+    }
+    EXPECT_LE(outside, tries * 6.5 / 100) << count << ": 5 % and three standard deviations";
+    EXPECT_GE(outside, tries * 1.5 / 100) << count << ": not wider than it must be";
+  }
 }
 
 std::vector<double> some_samples() {

@@ -50,6 +50,11 @@ class Config(harness.CommandTest):
         context = self.succeeds(*bench).json["context"]
         self.assertEqual((context["a"], context["b"]), ("1", "2"))
 
+    def test_show_escapes_what_a_terminal_would_obey(self):
+        text = self.succeeds("config", "show", env={"TESSERA_PEERS": "/tmp/\033[2Jx\n  fake = 1"}).out
+        self.assertIn("TESSERA_PEERS = /tmp/\\x1b[2Jx\\x0a  fake = 1  (environment)\n", text)
+        self.assertNotIn("\033", text)
+
     def test_show_says_where_each_value_comes_from(self):
         self.assertIn("(not there)", self.succeeds("config", "show").out)
         self.write("threads = 3\ncolor = 'never'\n[layout.eval]\njson = true\n[bench]\nseed = 4\n")

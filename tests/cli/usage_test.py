@@ -43,6 +43,8 @@ class Help(harness.CommandTest):
     def test_unknown_topic_is_refused_with_a_suggestion(self):
         self.fails(2, "help", "algoritms", says="did you mean 'algorithms'?")
         self.fails(2, "help", "multiply", "types")
+        run = self.fails(2, "help", "files", "extra", says=["unexpected argument 'extra'", "'tessera help files' shows it"])
+        self.assertNotIn("did you mean", run.err)
 
     def test_help_wins_over_other_mistakes(self):
         self.assertIn("Usage:", self.succeeds("multiply", "--bogus", "--help").out)
@@ -51,6 +53,14 @@ class Help(harness.CommandTest):
         text = self.succeeds("help", "environment").out
         for name in ["portable", "avx2", "avx512", "neon", "packed"]:
             self.assertRegex(text.split("TESSERA_CPU")[1].split("TESSERA_PEERS")[0], rf"\b{name}\b")
+
+    def test_the_environment_page_and_config_show_name_every_variable(self):
+        text = self.succeeds("help", "environment").out
+        for name in ["TESSERA_NUM_THREADS", "TESSERA_CPU", "TESSERA_PEERS", "TESSERA_CUBLAS", "TESSERA_BLAS_FALLBACK", "TESSERA_COURSE",
+                     "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"]:
+            self.assertIn(f"\n  {name}", text)
+            value = "1" if name.endswith(("THREADS", "VERBOSE", "COLOR", "FORCE")) else "portable"
+            self.assertIn(f"\n  {name} = {value}  (environment)\n", self.succeeds("config", "show", env={name: value}).out)
 
     def test_exit_codes_page_names_them_all(self):
         text = self.succeeds("help", "exit-codes").out
@@ -86,6 +96,17 @@ class Doctor(harness.CommandTest):
             self.assertEqual("vdpbf16ps" in by["bf16"], "bf16" in features and "amx-bf16" not in features)
             self.assertEqual("vpdpbusd" in by["i8"], "vnni" in features and "amx-int8" not in features)
             self.assertEqual("converted" in by["f16"], "amx-fp16" not in features)
+
+
+    def test_it_names_the_peers_that_a_script_makes(self):
+        document = self.succeeds("doctor", "--json").json
+        found = {peer["name"] for peer in document["peers"]}
+        made = {thing["name"]: thing["made_by"] for thing in document["missing"] if thing["made_by"]}
+        expected = {"eigen": "scripts/peers eigen", "xsmm": "scripts/peers xsmm", "openblas-new": "scripts/peers openblas"}
+        self.assertEqual(made, {name: script for name, script in expected.items() if name not in found})
+        text = self.succeeds("doctor").out
+        for script in made.values():
+            self.assertIn(f"{script} in the sources\n", text)
 
 
 class Version(harness.CommandTest):
@@ -141,11 +162,14 @@ class Misspelt(harness.CommandTest):
         self.fails(2, "multiply", "a", "b", "--alpha", 2, "--alpha", 3, says="--alpha is given twice")
         self.fails(2, "multiply", "a", "b", *["-o", "c"] * 3, says="--output is given 3 times")
         self.fails(2, "bench", "--plot", says="--plot needs a value: FILE")
-        self.fails(2, "bench", "--compare", "a", says="--compare needs 2 values: FILE FILE")
+        self.fails(2, "bench", "--compare", "a", says="--compare needs 2 values: OLD NEW")
         self.fails(2, "bench", *["--compare", "a", "b"] * 2, says="--compare is given twice")
         self.fails(2, "compare", "-m", says="-m needs a value: N")
         self.fails(2, "--color", says="--color needs a value: auto|always|never")
         self.fails(3, "doctor", "--config", "nofile", says="cannot read the configuration file 'nofile': No such file")
+
+    def test_a_comparison_takes_an_old_and_a_new_file(self):
+        self.assertIn("\n  --compare OLD NEW ", self.succeeds("bench", "--help").out)
 
     def test_threads_of_a_benchmark_have_words_of_their_own(self):
         for value, says in [("0", "it is at least 1, not 0"), ("5000", "'5000' is larger than 4096"), ("two", "'two' is not a whole number")]:
@@ -155,6 +179,7 @@ class Misspelt(harness.CommandTest):
     def test_unknown_types_are_told_those_that_the_command_takes(self):
         for line in [["multiply", "a", "b"], ["compare", "-m", 2, "-n", 2, "-k", 2], ["bench"]]:
             self.fails(2, *line, "--dtype", "q7", says="expected one of f64, f32, f16, bf16, i32")
+        self.fails(2, "bench", "--dtype", "f99", says=["bf16:f32", "i8:i32", "i8:f32"])
         self.fails(2, "bench", "--dtype", "q7:i32", says="expected one of f64, f32, f16, bf16, i8, u8, i32")
         self.fails(2, "bench", "--dtype", "i9:i32", says="did you mean 'i8'?")
 

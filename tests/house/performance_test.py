@@ -99,6 +99,15 @@ class Performance(unittest.TestCase):
             self.assertEqual(len(marks), 2)
             self.assertTrue(min(ticks) < min(marks) and max(marks) < max(ticks), (ratios, marks, ticks))
 
+    def test_the_plot_says_what_two_names_mean_where_there_are_two(self):
+        words = "of two names the first is that on 1 thread, the other on 2"
+        one, two = entry("blas", 8, threads=1, ratio_fast=1.2), entry("blas", 8, threads=2, ratio_slow=1.2)
+        _, drawn = self.page(square=[one, two])
+        self.assertIn(words, drawn)
+        self.assertIn(">fast, slow<", drawn)
+        _, drawn = self.page(square=[one, entry("blas", 8, threads=2, ratio_fast=1.3)])
+        self.assertNotIn(words, drawn)
+
     def test_a_shape_in_two_suites_counts_once_and_other_types_do_not(self):
         text, _ = self.page(square=[entry("blas", 8, ratio_fast=1.0)], odd=[entry("blas", 8, ratio_fast=4.0)],
                             bf16=[entry("packed", 8, dtype="bf16:f32", ratio_fast=0.1)])
