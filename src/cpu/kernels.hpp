@@ -67,7 +67,6 @@ struct FinishRow {
   const Sum* row_bias;     ///< one value for each row, or null; at most one of the two
   const Sum* column_bias;  ///< one value for each column, or null
   LastStep<Sum> last;
-  bool stream = false;  ///< store past the caches: c is aligned to whole vectors, and not read
 };
 
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of

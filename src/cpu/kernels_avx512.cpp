@@ -18,12 +18,12 @@ struct HalfF32 {
   static type splat(float x) { return _mm256_set1_ps(x); }
   static __mmask8 first(int n) { return static_cast<__mmask8>((1u << n) - 1); }
   static type load(const float* p) { return _mm256_loadu_ps(p); }
-  static type load_first(const float* p, __mmask8 m) { return _mm256_maskz_loadu_ps(m, p); }
+  static type load_first(const float* p, __mmask8 m) {
+    const __m256i all = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_permutexvar_ps(_mm256_maskz_mov_epi32(m, all), _mm256_maskz_loadu_ps(m, p));
+  }
   static type broadcast(const float* p) { return _mm256_set1_ps(*p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
-  static type fma_first(__mmask8 m, type a, type b, type c) {
-    return _mm256_mask3_fmadd_ps(a, b, c, m);
-  }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __mmask8 m, type x) { _mm256_mask_storeu_ps(p, m, x); }

@@ -29,36 +29,8 @@ void finish_last(T* c, int count, const LastStep<T>& last) {
 
 template <class V>
 void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
-                 typename V::sum* c, index_t c_row, const FinishRow<typename V::sum>& how);
-
-/// finish_rows past the caches, with a last step: that changes elements where they have been
-/// stored, so they go somewhere else first.
-template <class V>
-void stream_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
-                 typename V::sum* c, index_t c_row, FinishRow<typename V::sum> how) {
-  constexpr int most = 4, width = 64;
-  alignas(64) typename V::sum done[most * width];
-  how.stream = false;
-  for (int r = 0; r < rows; r += most) {
-    const int here = rows - r < most ? rows - r : most;
-    finish_rows<V>(tile + r * tile_row, tile_row, here, cols, done, width, how);
-    if (how.row_bias != nullptr) how.row_bias += here;
-    for (int i = 0; i < here; ++i) {
-      typename V::sum* to = c + (r + i) * c_row;
-      int j = 0;
-      for (; j + V::lanes <= cols; j += V::lanes) V::stream(to + j, V::load(done + i * width + j));
-      const auto mask = V::first(cols - j);
-      if (j < cols) V::store_first(to + j, mask, V::load_first(done + i * width + j, mask));
-    }
-  }
-}
-
-template <class V>
-void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int cols,
                  typename V::sum* c, index_t c_row, const FinishRow<typename V::sum>& how) {
   using T = typename V::sum;
-  if (how.stream && !how.last.changes_nothing())
-    return stream_rows<V>(tile, tile_row, rows, cols, c, c_row, how);
   const auto one = V::splat(T{1});
   const auto alpha = V::splat(how.alpha), beta = V::splat(how.beta);
   const bool scales = how.alpha != T{1}, adds = how.beta != T{0};
@@ -87,8 +59,7 @@ void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int co
       TESSERA_UNROLL
       for (int i = 0; i < Rows; ++i) {
         T* to = c + (first + i) * c_row + j;
-        if (whole && how.stream) V::stream(to, value[i]);
-        else if (whole) V::store(to, value[i]);
+        if (whole) V::store(to, value[i]);
         else V::store_first(to, mask, value[i]);
       }
     }

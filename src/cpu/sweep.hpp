@@ -86,8 +86,7 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
       for (int r = 0; r < Rows; ++r) {
         const auto x = V::broadcast(a + i * Rows + r);
         TESSERA_UNROLL
-        for (int v = 0; v < Vectors; ++v)
-          acc[r][v] = Whole ? V::step(x, y[v], acc[r][v]) : V::step_first(mask, x, y[v], acc[r][v]);
+        for (int v = 0; v < Vectors; ++v) acc[r][v] = V::step(x, y[v], acc[r][v]);
       }
     };
     if constexpr (Whole) {
@@ -149,8 +148,7 @@ void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
     }
     each<Rows, Last>([&](int i, int v) {
       const auto* from = b + i * b_k + rest + v * V::lanes;
-      last[v] = v + 1 < Last ? V::step(x[i], V::fetch(from), last[v])
-                             : V::step_first(mask, x[i], V::fetch_first(from, mask), last[v]);
+      last[v] = V::step(x[i], v + 1 < Last ? V::fetch(from) : V::fetch_first(from, mask), last[v]);
     });
     a += Rows * a_k, b += Rows * b_k;
   };
