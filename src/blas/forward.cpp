@@ -127,9 +127,9 @@ void* from_environment(const char* name, std::string& why) {
   std::string reason;
   void* found = load(library, name, reason);
   if (found == nullptr) {
-    why = "TESSERA_BLAS_FALLBACK='" + tessera::printable(library) + "' ";
+    why = "TESSERA_BLAS_FALLBACK='" + tessera::printable(library, 1000) + "' ";
     why += reason.empty() ? "has no '" + std::string(name) + "'"
-                          : "is of no use: " + tessera::printable(reason);
+                          : "is of no use: " + tessera::printable(reason, 1000);
   }
   return found;
 }

@@ -3,7 +3,6 @@
 // when that counter is 0, so a body never outlives its call.
 #include "tessera/core/team.hpp"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -222,6 +221,15 @@ void help(Pool& p) {  // begins as a sleeper that was woken
   }
 }
 
+/// The object that this code is part of stays loaded while a thread has something of it to destroy
+/// at its end (the C library counts that: __cxa_thread_atexit_impl): a plugin that has this library
+/// inside and is closed, while helpers still look around in it.
+struct StaysLoaded {
+  ~StaysLoaded() { asm volatile(""); }
+};
+thread_local StaysLoaded stays_loaded;
+void keep_loaded() { asm volatile("" ::"r"(&stays_loaded)); }
+
 /// What a new helper is told.
 struct Start {
   Pool& pool;
@@ -244,6 +252,7 @@ bool start_helper(Pool& p) {
   }
   pthread_t thread;
   const auto entry = [](void* argument) -> void* {
+    keep_loaded();
     std::unique_ptr<Start> told(static_cast<Start*>(argument));
     if (CPU_COUNT(&told->cores) > 0) sched_setaffinity(0, sizeof told->cores, &told->cores);
     Pool& pool = told->pool;
@@ -260,23 +269,11 @@ bool start_helper(Pool& p) {
   return true;
 }
 
-/// Keeps the object that this code is part of loaded for good, because helpers go on in it after
-/// the last call: a plugin that has this library inside and is closed.
-void keep_loaded() {
-  static const bool once = [] {
-    Dl_info info;
-    return dladdr(reinterpret_cast<void*>(&keep_loaded), &info) != 0 &&
-           dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
-  }();
-  (void)once;
-}
-
 /// Starts helpers until there are `wanted`, or the system has no more. Signals stay with the
 /// program's own threads.
 void start_helpers(Pool& p, int wanted) {
   std::unique_lock lock(p.starting, std::try_to_lock);
   if (!lock) return;  // another caller is at it
-  keep_loaded();
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -288,6 +285,7 @@ void start_helpers(Pool& p, int wanted) {
       p.sleeping.fetch_sub(1);
       break;
     }
+    keep_loaded();  // here too, until the helper has done it
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

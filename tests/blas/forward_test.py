@@ -15,7 +15,7 @@ from libraries import cases
 
 SOURCES = [cases.ROOT / "src/blas" / name for name in ("forward.cpp", "forward_stubs.cpp", "loaded_objects.cpp")]
 HERE = pathlib.Path(__file__).resolve().parent / "forward"
-FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
+FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{cases.ROOT / 'include'}"]
 
 
 class Forward(unittest.TestCase):

@@ -292,7 +292,7 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
       {"--sizes", "8-TX"},
       {"--idle", "0"},
       {"--dtype", "bf16:f99"},
-      {"--dtype", "f32:bf16"},
+      {"--dtype", "f64:bf16"},
       {"--algorithms", "blas", "--dtype", "i32"},
       {"--algorithms", "plan", "--dtype", "i32"},
       {"--sizes", "8", "-o", "results.txt"},

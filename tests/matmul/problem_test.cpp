@@ -248,7 +248,7 @@ TEST(Problem, WholeNumbersHaveNoGeluAndNoSilu) {
 }
 
 TEST(Problem, ClampsThatKeepNothingAreRefused) {
-  float elements[3] = {};
+  double elements[3] = {};
   const auto clamped = [&](DType type, double low, double high) {
     make_problem(ConstMatrix(elements, type, 1, 1, 1), ConstMatrix(elements + 1, type, 1, 1, 1),
                  Matrix(elements + 2, type, 1, 1, 1), 1, 0, {.low = low, .high = high});

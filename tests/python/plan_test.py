@@ -38,7 +38,7 @@ WRONG = [
     ({"bias": np.ones(7, np.float32)}, ValueError, r"bias has shape \(7,\)"),
     ({"bias": np.ones(2)}, TypeError, "bias has elements of float64"),
     ({"out": np.empty((2, 3), np.float32)}, ValueError, r"out has shape \(2,3\)"),
-    ({"out": np.empty((3, 2))}, TypeError, "a product of float32 is float32, not float64"),
+    ({"out": np.empty((3, 2))}, TypeError, "a product of float32 is float32 or float16 or bfloat16, not float64"),
     ({"c": np.ones((2, 3), np.float32)}, ValueError, r"c has shape \(2,3\)"),
     ({"c": np.ones((3, 2))}, TypeError, "c has elements of float64: expected float32"),
     ({"algorithm": "nonsense"}, ValueError, "unknown algorithm 'nonsense'"),
