@@ -20,10 +20,16 @@ namespace tessera {
 namespace {
 
 #if defined(__x86_64__)
-/// Clang 14 does not know this one by name: Intel SDM vol. 2, CPUID, leaf 1, ECX bit 29.
+// CPUID takes 5 us on a virtual machine, which sees to each, so the first call of a process should
+// need none: what the compiler's library has read while the program was loaded is known already.
+
 bool has_f16c() {
+#if defined(__clang__)  // version 14 does not know it: Intel SDM vol. 2, CPUID, leaf 1, ECX bit 29
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1) != 0;
+#else
+  return __builtin_cpu_supports("f16c");
+#endif
 }
 
 /// The tile unit's bits, if the system switches its registers at all. Intel SDM vol. 2, CPUID, leaf
@@ -64,11 +70,12 @@ bool runs(VectorPath path) {
   }
 }
 
+[[maybe_unused]] bool has_tiles(const CpuFeatures& features) {
+  return features.amx_bf16 || features.amx_fp16 || features.amx_int8;
+}
 bool has_tiles() {
 #if defined(__x86_64__)
-  if (!runs(VectorPath::avx512)) return false;
-  const CpuFeatures tiles = tile_features();
-  return tiles.amx_bf16 || tiles.amx_fp16 || tiles.amx_int8;
+  return runs(VectorPath::avx512) && has_tiles(tile_features());
 #else
   return false;
 #endif
@@ -81,11 +88,11 @@ constexpr std::string_view kTiles = "amx";
 
 struct Choice {
   VectorPath path;
-  bool tiles;
+  bool tiles;  ///< may be used, if there are any
 };
 
 Choice choose() {
-  const Choice best{best_vector_path(), has_tiles()};
+  const Choice best{best_vector_path(), true};
   const char* asked = std::getenv("TESSERA_CPU");
   if (asked == nullptr || *asked == '\0') return best;
   std::string known;
@@ -94,8 +101,10 @@ Choice choose() {
     if (name(path) == asked) return {path, false};
     known += (known.empty() ? "" : ", ") + std::string(name(path));
   }
-  if (best.tiles && asked == kTiles) return best;
-  if (best.tiles) known += ", " + std::string(kTiles);
+  if (has_tiles()) {
+    if (asked == kTiles) return best;
+    known += ", " + std::string(kTiles);
+  }
   std::fprintf(stderr, "tessera: ignoring TESSERA_CPU='%s': this CPU runs %s\n",
                printable(asked).c_str(), known.c_str());
   return best;
@@ -110,7 +119,8 @@ CpuFeatures read_features() {
   CpuFeatures out;
 #if defined(__x86_64__)
   if (vector_path() != VectorPath::avx512) return out;
-  if (choice().tiles && allowed_tiles()) out = tile_features();
+  if (choice().tiles) out = tile_features();
+  if (has_tiles(out) && !allowed_tiles()) out = {};
   unsigned a = 0, b = 0, c = 0, d = 0;
   // Intel SDM vol. 2A, CPUID leaf 7: sub-leaf 0 ECX[11] VNNI, EDX[23] FP16; sub-leaf 1 EAX[5] BF16.
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
