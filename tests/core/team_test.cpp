@@ -482,6 +482,7 @@ TEST(Team, WaitingEndsWithWhatIsWaitedFor) {
 
 /// Helpers look around in its code after the last call, so that stays.
 TEST(Team, APluginMayBeClosed) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   EXPECT_EQ(in_child(20,
                      []() -> std::string {
                        void* plugin = dlopen(TEAM_PLUGIN, RTLD_NOW | RTLD_LOCAL);
