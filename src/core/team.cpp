@@ -24,6 +24,12 @@
 #include "cores.hpp"
 #include "tessera/core/parallel.hpp"
 
+// Of the leak sanitizer, where there is one: sanitizer/lsan_interface.h.
+extern "C" {
+[[gnu::weak]] void __lsan_disable();
+[[gnu::weak]] void __lsan_enable();
+}
+
 namespace tessera {
 
 namespace {
@@ -228,7 +234,12 @@ struct StaysLoaded {
   ~StaysLoaded() { asm volatile(""); }
 };
 thread_local StaysLoaded stays_loaded;
-void keep_loaded() { asm volatile("" ::"r"(&stays_loaded)); }
+/// What the C library counts with is lost in a forked child, where the thread is not: no leak.
+void keep_loaded() {
+  if (__lsan_disable != nullptr) __lsan_disable();
+  asm volatile("" ::"r"(&stays_loaded));
+  if (__lsan_enable != nullptr) __lsan_enable();
+}
 
 /// What a new helper is told.
 struct Start {
