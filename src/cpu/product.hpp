@@ -156,7 +156,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const auto beyond = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(call.C) %
                                              static_cast<std::uintptr_t>(vector));
     stream_c_ = streams && beyond == 0;
-    if (streams && beyond % size == 0) columns_before_ = (vector - beyond) % vector / size;
+    const index_t before = (vector - beyond) % vector / size;
+    if (streams && beyond % size == 0 && before < call.N) columns_before_ = before;
   }
 
   /// How B is read by few rows, if it is.

@@ -274,6 +274,25 @@ TYPED_TEST(GemmOf, ALargeCIsRightWhereverItBegins) {
   cpu::assume_caches(before);
 }
 
+/// So many rows that the columns before the first boundary would themselves pass the caches.
+TYPED_TEST(GemmOf, ATallCIsRightWhereverItBegins) {
+  using T = TypeParam;
+  const cpu::Caches before = cpu::assume_caches({16 << 10, 64 << 10, 64 << 10});
+  const Shape s{40'000, 64, 3};
+  Product<T> p(s);
+  const Guarded<T> expected = p.expected({});
+  std::vector<T> buffer(static_cast<std::size_t>(s.M * s.N + 64));
+  const auto boundary = static_cast<std::size_t>(
+      (64 - reinterpret_cast<std::uintptr_t>(buffer.data()) % 64) % 64 / sizeof(T));
+  for (const std::size_t begin : {1, 4}) {
+    const Matrix C(buffer.data() + boundary + begin, dtype_of<T>(), s.M, s.N, s.N);
+    multiply<T>({}, p.A.view(), p.B.view(), C);
+    for (index_t i = 0; i < s.M * s.N; ++i)
+      ASSERT_TRUE(testing::same(static_cast<T*>(C.data)[i], expected(i / s.N, i % s.N))) << i;
+  }
+  cpu::assume_caches(before);
+}
+
 TYPED_TEST(GemmOf, EveryEpilogueHasTheBitsOfTheReference) {
   using T = TypeParam;
   for (const Shape s : {Shape{7, 9, 11},
