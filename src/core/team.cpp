@@ -34,9 +34,11 @@ namespace tessera {
 
 namespace {
 
-/// Measured on 2 cores of an EPYC guest (bench/threads.cpp): waking a sleeper costs the caller 3 to
-/// 60 us and the sleeper needs as long again to arrive.
-constexpr std::int64_t kWorthWaking = 250'000;  // ns of work for one thread
+/// ns of work for one thread. Measured on 2 cores of an EPYC guest (bench/threads.cpp): waking a
+/// sleeper costs the caller 3 to 60 us and the sleeper needs as long again to arrive; starting one
+/// costs some 80. Two cores of an EPYC (family 25), 2026-11-25, f32, 1 to 50 ms after the last
+/// call, times as fast when woken as alone: 192^3 (120 us) 1.04 to 1.2, 224^3 1.2 to 1.4.
+constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
 constexpr std::int64_t kLookAround = 200'000;   // ns that an idle helper stays awake
 /// ns between calls that ask for help, besides four times what they are expected to take, because
 /// some processors do a quarter as much in a cycle. Without that (16,1024,1024) of f32, expected to
@@ -127,6 +129,7 @@ struct Pool {
   std::atomic<std::int64_t> wake_after_ns{0};  // until then nobody is woken for little work
   std::atomic<std::int64_t> last_wish_ns{0};
   std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
+  std::atomic<int> callers_core{-1};  // on which the last work was posted
   alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
   std::atomic<int> patience{kLeastPatience};
   std::atomic<bool> knows_threads{false};  // the default ones
@@ -198,6 +201,39 @@ Slot* join(Pool& p) {
   return nullptr;
 }
 
+/// Keeps this thread off a core, if it may be on others, until this ends: or until somebody else
+/// says where it may be.
+class KeptOff {
+ public:
+  explicit KeptOff(int core) {
+    if (core < 0 || core >= CPU_SETSIZE || sched_getaffinity(0, sizeof before_, &before_) != 0)
+      return;
+    kept_ = before_;
+    CPU_CLR(core, &kept_);
+    is_kept_ = CPU_COUNT(&kept_) > 0 && sched_setaffinity(0, sizeof kept_, &kept_) == 0;
+  }
+  ~KeptOff() {
+    cpu_set_t now;
+    if (is_kept_ && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &kept_))
+      sched_setaffinity(0, sizeof before_, &before_);
+  }
+  KeptOff(const KeptOff&) = delete;
+  KeptOff& operator=(const KeptOff&) = delete;
+
+ private:
+  cpu_set_t before_, kept_;
+  bool is_kept_ = false;
+};
+
+/// Until work is posted. Some kernels wake a thread on the core of the one that wakes it, although
+/// others are idle, where it waits until its caller is done or the kernel looks again, milliseconds
+/// later. Two cores of an EPYC (family 25), 2026-11-25, 50 ms after the last call: a helper came
+/// after 1.6 ms, or not at all in 3; kept off that core after 80 us.
+void sleep(Pool& p, std::uint32_t seen) {
+  const KeptOff kept(p.callers_core.load(std::memory_order_relaxed));
+  p.posts.wait(seen);
+}
+
 void help(Pool& p) {  // begins as a sleeper that was woken
   p.sleeping.fetch_sub(1);
   std::uint32_t seen = p.posts.load();
@@ -220,7 +256,7 @@ void help(Pool& p) {  // begins as a sleeper that was woken
     if (last != nullptr && last->state.load(std::memory_order_relaxed) != 0) last->outlasts = true;
     last = nullptr;
     p.sleeping.fetch_add(1);
-    p.posts.wait(seen);
+    sleep(p, seen);
     p.sleeping.fetch_sub(1);
     woken = true;
     until = now_ns() + kLookAround;
@@ -309,12 +345,13 @@ int cores() {
 
 /// Counts a call that found too few helpers awake. Is it worth its time to start or wake some?
 bool worth_waking(Pool& p, std::int64_t expected_ns) {
-  if (expected_ns >= kWorthWaking) return true;
+  if (expected_ns >= kWorthStarting) return true;
   const std::int64_t now = now_ns();
   const std::int64_t last = p.last_wish_ns.exchange(now, std::memory_order_relaxed);
   if (now - last > kCloselyFollowing + 4 * expected_ns)
     p.wishes.store(0, std::memory_order_relaxed);
   if (now < p.wake_after_ns.load(std::memory_order_relaxed)) return false;
+  if (expected_ns >= kWorthWaking && p.helpers.load(std::memory_order_relaxed) > 0) return true;
   const int wishes = p.wishes.load(std::memory_order_relaxed) + 1;
   if (wishes < kCallsToWake) p.wishes.store(wishes, std::memory_order_relaxed);
   return wishes >= kCallsToWake;
@@ -447,6 +484,9 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     mine->arrival_ns.store(kMostArrival, std::memory_order_relaxed);
     mine->state.store(Slot::kTaken + room, std::memory_order_release);
     p.posts.fetch_add(1);
+    const int core = sched_getcpu();
+    if (core != p.callers_core.load(std::memory_order_relaxed))
+      p.callers_core.store(core, std::memory_order_relaxed);
   }
   held_up_ns = 0;
   const int forks_before = forks;
