@@ -42,6 +42,16 @@ void finish_side_by_side(const Table& kernels, const Sum* sums, index_t sums_row
   }
 }
 
+/// The epilogue from (i, j) of C on.
+template <class In, class Out>
+FinishRow<typename Gemm<In, Out>::Scalar> finish_at(const Gemm<In, Out>& call, index_t i,
+                                                    index_t j) {
+  const auto* bias = call.bias.at(i, j);
+  const bool along_rows = call.bias.kind == Bias::per_row;
+  return {call.alpha, call.beta, along_rows ? bias : nullptr, along_rows ? nullptr : bias,
+          call.last};
+}
+
 /// The epilogue of a micro-tile of finished sums at (i, j) of C; `call` has everything but C.
 /// Columns that lie apart are put side by side meanwhile: 2048x2048x16 of f32 into every second
 /// column, one thread of an EPYC (family 25), 2026-11-25, 2.3 times as fast as element by element,
@@ -52,10 +62,7 @@ void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
                  int rows, int cols) {
   using Scalar = typename Gemm<In, Out>::Scalar;
   Out* c = C + i * call.c_row + j * call.c_col;
-  const Scalar* bias = call.bias.at(i, j);
-  const bool along_rows = call.bias.kind == Bias::per_row;
-  FinishRow<Scalar> how{call.alpha, call.beta, along_rows ? bias : nullptr,
-                        along_rows ? nullptr : bias, call.last};
+  FinishRow<Scalar> how = finish_at(call, i, j);
   if (call.c_col == 1)
     return finish_side_by_side(kernels, sums, sums_row, rows, cols, c, call.c_row, how);
   constexpr int most = Table::kMaxRows;
@@ -73,8 +80,44 @@ void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
       for (int n = 0; n < cols; ++n)
         at[r * call.c_row + n * call.c_col] = beside[r * kMostColumns + n];
     }
-    if (along_rows) how.row_bias += here;
+    if (how.row_bias != nullptr) how.row_bias += here;
   }
+}
+
+/// C is nothing but the sums, side by side: microkernels store straight to it.
+template <class In, class Out>
+bool is_plain(const Gemm<In, Out>& call) {
+  return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && call.c_col == 1 && call.alpha == 1 &&
+         call.beta == 0 && call.bias.kind == Bias::none && call.last.changes_nothing();
+}
+
+/// May micro-tiles do an epilogue, but for its last step, before they store?
+template <class In, class Out, class Table>
+bool finishes_in_tiles(const Gemm<In, Out>& call, const Table& kernels) {
+  return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && kernels.finishes && call.c_col == 1 &&
+         !is_plain(call);
+}
+
+/// One micro-tile of `rows` rows at (i, j) of C and its epilogue: in registers, or of the sums that
+/// it has stored where `micro` says.
+template <class In, class Out, class Table, class Micro, class Tile>
+void run_and_finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels, Micro run,
+                         bool in_registers, Tile& micro, index_t i, index_t j, int rows) {
+  if constexpr (std::is_same_v<Out, typename Gemm<In, Out>::Sum>) {
+    if (in_registers) {
+      const FinishRow<Out> how = finish_at(call, i, j);
+      micro.finish = &how;
+      micro.to = C + i * call.c_row + j, micro.to_row = call.c_row;
+      run(micro);
+      micro.finish = nullptr;
+      if (!how.last.changes_nothing())
+        kernels.finish(micro.to, micro.to_row, rows, micro.cols, micro.to, micro.to_row,
+                       {Out{1}, Out{0}, nullptr, nullptr, how.last});
+      return;
+    }
+  }
+  run(micro);
+  finish_tile(call, C, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
 }
 
 /// Sums of elements of their own type, into the same: what microkernels read and store as it lies.
@@ -99,13 +142,6 @@ template <class In, class Out>
 bool is_small(const Gemm<In, Out>& call) {
   return call.M <= kSmallExtent && call.N <= kSmallExtent && call.K <= kSmallExtent &&
          call.M * call.N * call.K <= kSmallWork;
-}
-
-/// C is nothing but the sums, side by side: microkernels store straight to it.
-template <class In, class Out>
-bool is_plain(const Gemm<In, Out>& call) {
-  return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && call.c_col == 1 && call.alpha == 1 &&
-         call.beta == 0 && call.bias.kind == Bias::none && call.last.changes_nothing();
 }
 
 }  // namespace tessera::cpu

@@ -53,7 +53,7 @@ template <class T>
   const index_t nr = call.N <= wide ? wide : even_part(call.N, most, kernels.lanes);
   int most_rows = kernels.rows_of(std::min<index_t>(nr, call.N));
   if (call.M > most_rows) most_rows = static_cast<int>(even_part(call.M, most_rows, 1));
-  const bool plain = is_plain(call);
+  const bool plain = is_plain(call), ends = finishes_in_tiles(call, kernels);
   const bool in_place = call.beta == T{0} && call.c_col == 1;
   alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
   auto micro =
@@ -63,13 +63,14 @@ template <class T>
     micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
     micro.b = B + j;
     const int vectors = kernels.vectors_of(micro.cols);
-    const auto& table = kernels.fills_vectors(micro.cols) ? kernels.lone : kernels.edge;
+    const auto& table = (kernels.fills_vectors(micro.cols) ? kernels.lone : kernels.edge)[ends];
     for (index_t i = 0; i < call.M; i += most_rows) {
       const int rows = static_cast<int>(std::min<index_t>(most_rows, call.M - i));
       micro.a = call.A + i * call.a_row;
       if (in_place) micro.c = call.C + i * call.c_row + j;
-      table[rows - 1][vectors - 1](micro);
-      if (!plain) finish_tile(call, call.C, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
+      const auto run = table[rows - 1][vectors - 1];
+      if (plain) run(micro);
+      else run_and_finish_tile(call, call.C, kernels, run, ends, micro, i, j, rows);
     }
   }
 }
@@ -148,7 +149,7 @@ template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
   const bool plain = is_plain(call);
   if (call.N <= kernels.one_panel()) {
-    const OnePanel<T> panel(call.M, call.N, kernels);
+    const OnePanel<T> panel(call.M, call.N, kernels, finishes_in_tiles(call, kernels));
     if (!plain) return panel.run_and_finish(call, kernels, call.A, B, b_k, call.C);
     return panel.run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C,
                      call.c_row);
@@ -223,7 +224,7 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
   if (M > kTiny || N > kTiny || K > kTiny) return false;
   const auto& kernels = tiny_kernels<T>(N);
   if (N > kernels.one_panel()) return false;
-  OnePanel<T>(M, N, kernels).run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
+  OnePanel<T>(M, N, kernels, false).run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
   return true;
 }
 

@@ -21,7 +21,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
   if constexpr (kIsPlainType<In, Out>) {
     const auto& kernels = tiny_kernels<In>(call_.N);
     if (call_.N > kernels.one_panel()) return;
-    const OnePanel<In> panel(call_.M, call_.N, kernels);
+    const OnePanel<In> panel(call_.M, call_.N, kernels, finishes_in_tiles(call_, kernels));
     kernels_ = &kernels, full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
     is_plain_ = is_plain(call_);
   } else {

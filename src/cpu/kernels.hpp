@@ -25,6 +25,16 @@ struct BrainBits {
   std::uint16_t bits;
 };
 
+/// The epilogue for columns that lie side by side. The same roundings as finish() in
+/// core/finish.hpp.
+template <class Sum>
+struct FinishRow {
+  Sum alpha, beta;
+  const Sum* row_bias;     ///< one value for each row, or null; at most one of the two
+  const Sum* column_bias;  ///< one value for each column, or null
+  LastStep<Sum> last;
+};
+
 /// One call of a microkernel. Operands by strides in words: a packed panel is just one more pair of
 /// strides. `MicroTile{}` is all zeros: it fetches nothing.
 template <class Word, class Sum>
@@ -57,16 +67,11 @@ struct MicroTile {
   const char* fetch_a;
   index_t fetch_a_bytes;
   const Sum* shifts;  ///< for `direct` entries: what Kernels::sum_rows gave
-};
-
-/// The epilogue for columns that lie side by side. The same roundings as finish() in
-/// core/finish.hpp.
-template <class Sum>
-struct FinishRow {
-  Sum alpha, beta;
-  const Sum* row_bias;     ///< one value for each row, or null; at most one of the two
-  const Sum* column_bias;  ///< one value for each column, or null
-  LastStep<Sum> last;
+  /// The epilogue, but for its last step, of whole vectors, in `edge` entries of any columns: the
+  /// result goes to `to`, and next_c lies there too. Null: none. For tables that `finishes`.
+  const FinishRow<Sum>* finish;
+  Sum* to;
+  index_t to_row;
 };
 
 /// Packs `lines` lines of K elements, line i at src + i * s_line with steps of s_k, into panels of
@@ -97,22 +102,24 @@ struct Kernels {
   /// Rows of micro-tiles of kMaxVectors vectors, which `direct`, `lone` and `edge` have for
   /// products of one panel; 0: none.
   int wide_rows;
+  bool finishes;  ///< micro-tiles do epilogues: see MicroTile::finish
 
   Micro packed[kMaxRows][kMaxVectors];  ///< [rows - 1][vectors - 1]; a packed by MR, b full vectors
   /// a by any strides, or, where words are several elements, by rows of words; b full vectors. Null
   /// where packed only.
   Micro direct[kMaxRows][kMaxVectors];
-  /// As `direct`, but fetching nothing; null where words are no elements.
-  Micro lone[kMaxRows][kMaxVectors];
+  /// As `direct`, but fetching nothing; null where words are no elements. [0] only stores sums, [1]
+  /// does what MicroTile::finish says, which is not null.
+  Micro lone[2][kMaxRows][kMaxVectors];
   /// The same, b read no further than `cols`.
-  Micro edge[kMaxRows][kMaxVectors];
+  Micro edge[2][kMaxRows][kMaxVectors];
   /// The same as `packed`, of a b that lies as it is, and which is packed by the way; a of the
   /// widest by any strides, as for all of these. Null where packed only.
   Micro copying[kMaxRows][kMaxVectors];
   /// Like `lone` and `edge`, of one vector and up to kTallRows rows, for products of one panel;
   /// null where registers are too few.
   static constexpr int kTallRows = 16;
-  Micro tall[kTallRows], tall_edge[kTallRows];
+  Micro tall[2][kTallRows], tall_edge[2][kTallRows];
 
   /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
   /// lies as it is; null where packed only, and where registers are too few. fetch_k: 0, or
@@ -151,13 +158,13 @@ struct Kernels {
   int rows_of(index_t cols) const { return cols > nr() ? wide_rows : rows; }
   /// The same, where micro-tiles may be tall.
   int tall_rows_of(index_t cols) const {
-    return cols <= lanes && tall[0] != nullptr ? kTallRows : rows_of(cols);
+    return cols <= lanes && tall[0][0] != nullptr ? kTallRows : rows_of(cols);
   }
-  /// The micro-tile of one panel, of at most tall_rows_of(cols) rows.
-  Micro one_panel_tile(int rows_, int cols) const {
+  /// The micro-tile of one panel, of at most tall_rows_of(cols) rows: with an epilogue or without.
+  Micro one_panel_tile(int rows_, int cols, bool ends) const {
     const bool fills = fills_vectors(cols);
-    if (cols <= lanes && tall[0] != nullptr) return (fills ? tall : tall_edge)[rows_ - 1];
-    return (fills ? lone : edge)[rows_ - 1][vectors_of(cols) - 1];
+    if (cols <= lanes && tall[0][0] != nullptr) return (fills ? tall : tall_edge)[ends][rows_ - 1];
+    return (fills ? lone : edge)[ends][rows_ - 1][vectors_of(cols) - 1];
   }
   /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a
   /// product of 4 x 4 x 4 would feel; lanes is a power of two.

@@ -25,6 +25,7 @@ struct F32 {
   }
   static type broadcast(const float* p) { return _mm256_broadcast_ss(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
+  static type fms(type a, type b, type c) { return _mm256_fmsub_ps(a, b, c); }
   static type add(type a, type b) { return _mm256_add_ps(a, b); }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
@@ -48,6 +49,7 @@ struct F64 {
   }
   static type broadcast(const double* p) { return _mm256_broadcast_sd(p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_pd(a, b, c); }
+  static type fms(type a, type b, type c) { return _mm256_fmsub_pd(a, b, c); }
   static type add(type a, type b) { return _mm256_add_pd(a, b); }
   static type mul(type a, type b) { return _mm256_mul_pd(a, b); }
   static void store(double* p, type x) { _mm256_storeu_pd(p, x); }

@@ -24,6 +24,7 @@ struct HalfF32 {
   }
   static type broadcast(const float* p) { return _mm256_set1_ps(*p); }
   static type fma(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
+  static type fms(type a, type b, type c) { return _mm256_fmsub_ps(a, b, c); }
   static type mul(type a, type b) { return _mm256_mul_ps(a, b); }
   static void store(float* p, type x) { _mm256_storeu_ps(p, x); }
   static void store_first(float* p, __mmask8 m, type x) { _mm256_mask_storeu_ps(p, m, x); }

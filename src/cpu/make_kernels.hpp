@@ -98,7 +98,7 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
   out.group = V::group;
   out.pack_a = pack_a, out.pack_b = pack_b;
-  out.finish = finish_rows<V>;
+  out.finish = finish_rows<V>, out.finishes = true;
   if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
@@ -107,8 +107,10 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
       out.copying[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
     }
     if constexpr (sizeof(Source) == sizeof(typename V::word)) {
-      out.lone[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::lone>;
-      out.edge[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
+      out.lone[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::lone>;
+      out.lone[1][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::lone, End::finish>;
+      out.edge[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
+      out.edge[1][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge, End::finish>;
     }
   };
   if constexpr (sizeof(Source) == sizeof(typename V::word)) {
@@ -152,8 +154,10 @@ constexpr Table with_wide_tiles(Table table) {
   constexpr int most = Table::kMaxVectors;
   const auto tile = [&]<int R>() {
     table.direct[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::full>;
-    table.lone[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::lone>;
-    table.edge[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::edge>;
+    table.lone[0][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::lone>;
+    table.lone[1][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::lone, End::finish>;
+    table.edge[0][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::edge>;
+    table.edge[1][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::edge, End::finish>;
     table.copying[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::copied>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
@@ -168,8 +172,11 @@ constexpr Table with_wide_tiles(Table table) {
 template <class V, class Table>
 constexpr Table with_tall_tiles(Table table) {
   const auto tile = [&]<int R>() {
-    table.tall[R - 1] = micro_tile<V, Table::kTallRows, R, 1, A::strided, B::lone>;
-    table.tall_edge[R - 1] = micro_tile<V, Table::kTallRows, R, 1, A::strided, B::edge>;
+    constexpr int most = Table::kTallRows;
+    table.tall[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::lone>;
+    table.tall[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::lone, End::finish>;
+    table.tall_edge[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::edge>;
+    table.tall_edge[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::edge, End::finish>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
     (tile.template operator()<R + 1>(), ...);

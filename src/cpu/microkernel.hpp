@@ -8,6 +8,8 @@
 //   load_first, and fetch_first of words that are numbers, fill the other lanes with the first one:
 //   zero times infinity would be an exception that the product does not have
 //   load_part(p, mask), fma_part(mask, a, b, c)   may be missing: on the first lanes alone
+//   fill(mask, x)                   where there is fma_part: the other lanes become the first one
+//   fms(a, b, c)                    may be missing: a b - c
 //   V::source, gather(p, s)         may be missing: elements of B, whose rows lie s apart, to words
 //   V::shifts                       may be missing: each row adds a sum that the panel of A ends
 //                                   with, or that `shifts` has; see Kernels::sum_rows
@@ -28,6 +30,9 @@ enum class A : bool { packed, strided };
 /// full: whole vectors of b. lone: the same, and nothing is fetched meanwhile: a 6 x 64 of f32 with
 /// K = 16, 430 cycles of an EPYC (family 25), takes 12 less without the code of that (2026-11-24).
 enum class B : char { full, lone, edge, copied, fetched };
+/// What becomes of the sums: finish: what MicroTile::finish says; either: unless it is null. To be
+/// asked for nothing took products of 4^3 to 16^3 1 to 5 % longer.
+enum class End : char { store, finish, either };
 
 /// Rows of B that `fetched` ones are fetched ahead.
 constexpr int kRowsAhead = 4;
@@ -93,7 +98,48 @@ struct Ahead {
   }
 };
 
-template <class V, int MR, int Rows, int Vectors, A PackedA, B EdgeB>
+/// The epilogue of a micro-tile but for its last step, while its sums are in registers: with the
+/// roundings of finish_rows(). C is where it is stored; of its last vector only what `mask` says
+/// exists, unless IsWhole.
+template <class V, bool IsWhole, int Rows, int Vectors, class Mask>
+[[gnu::always_inline]] inline void finish_sums(typename V::type (&acc)[Rows][Vectors],
+                                               const FinishRow<typename V::sum>& how,
+                                               const typename V::sum* c, index_t c_row, Mask mask) {
+  using Sum = typename V::sum;
+  const auto load = [&](const Sum* from, int v) {
+    return IsWhole || v + 1 < Vectors ? V::load(from + v * V::lanes)
+                                      : V::load_first(from + v * V::lanes, mask);
+  };
+  const bool adds = how.beta != Sum{0};
+  bool subtracts = false;  // sums from C: what LAPACK asks for
+  if constexpr (requires { &V::fms; }) subtracts = adds && how.alpha == Sum{-1};
+  if (!subtracts && how.alpha != Sum{1}) {
+    const auto alpha = V::splat(how.alpha);
+    each<Rows, Vectors>([&](int r, int v) { acc[r][v] = V::mul(alpha, acc[r][v]); });
+  }
+  if (adds) {
+    const auto beta = V::splat(how.beta);
+    if (!subtracts) {
+      each<Rows, Vectors>(
+          [&](int r, int v) { acc[r][v] = V::fma(beta, load(c + r * c_row, v), acc[r][v]); });
+    } else if constexpr (requires { &V::fms; }) {
+      each<Rows, Vectors>(
+          [&](int r, int v) { acc[r][v] = V::fms(beta, load(c + r * c_row, v), acc[r][v]); });
+    }
+  }
+  const auto one = V::splat(Sum{1});
+  if (how.row_bias != nullptr) {
+    each<Rows, Vectors>(
+        [&](int r, int v) { acc[r][v] = V::fma(one, V::splat(how.row_bias[r]), acc[r][v]); });
+  }
+  if (how.column_bias != nullptr) {
+    each<Rows, Vectors>(
+        [&](int r, int v) { acc[r][v] = V::fma(one, load(how.column_bias, v), acc[r][v]); });
+  }
+}
+
+template <class V, int MR, int Rows, int Vectors, A PackedA, B EdgeB,
+          End AtEnd = EdgeB == B::full || EdgeB == B::copied ? End::either : End::store>
 void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
   using Sum = typename V::sum;
@@ -130,10 +176,12 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
   // would push it out again (2048^3: 2 % slower).
   constexpr bool fetches = EdgeB == B::full || EdgeB == B::copied;
+  const bool finishes = AtEnd == End::finish || (AtEnd == End::either && call.finish != nullptr);
+  const index_t to_row = finishes ? call.to_row : call.c_row;
   [[maybe_unused]] const index_t rows_ahead = kRowsAhead * b_k;
   const auto fetch_next_c = [&]<int Locality>() {
     each<Rows, Vectors>([&](int r, int v) {
-      __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 0, Locality);
+      __builtin_prefetch(call.next_c + r * to_row + v * V::lanes, 0, Locality);
     });
   };
   index_t fetch_at = 0;
@@ -192,7 +240,14 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       acc[r][v] = V::add(acc[r][v], V::splat(shift));
     });
   }
-  const auto at = [&](int r, int v) { return call.c + r * call.c_row + v * V::lanes; };
+  Sum* const to = finishes ? call.to : call.c;
+  if constexpr (AtEnd != End::store && by_parts) {  // lanes of zeros
+    each<Rows, 1>([&](int r, int) { acc[r][Vectors - 1] = V::fill(mask, acc[r][Vectors - 1]); });
+  }
+  if constexpr (AtEnd != End::store) {
+    if (finishes) finish_sums<V, EdgeB != B::edge>(acc, *call.finish, to, to_row, mask);
+  }
+  const auto at = [&](int r, int v) { return to + r * to_row + v * V::lanes; };
   if (last != V::lanes) {
     each<Rows, Vectors>([&](int r, int v) {
       if (v + 1 < Vectors) V::store(at(r, v), acc[r][v]);

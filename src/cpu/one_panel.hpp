@@ -20,7 +20,7 @@ MicroTile<T, T> lone_tile(index_t K, const T* a, index_t a_row, index_t a_k, con
   micro.K = K, micro.a = a, micro.a_row = a_row, micro.a_k = a_k, micro.b = b, micro.b_k = b_k;
   micro.c = c, micro.c_row = c_row, micro.cols = cols;
   micro.next_c = nullptr, micro.resume = micro.stream = false;
-  micro.fetch_times = 0, micro.fetch = micro.fetch_a = nullptr;
+  micro.fetch_times = 0, micro.fetch = micro.fetch_a = nullptr, micro.finish = nullptr;
   return micro;
 }
 
@@ -31,12 +31,13 @@ struct OnePanel {
   int rows;
 
   OnePanel(Micro full_, Micro rest_, int rows_) : full(full_), rest(rest_), rows(rows_) {}
-  /// M and N are at least 1.
-  OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels) : rows(kernels.tall_rows_of(N)) {
+  /// M and N are at least 1. `ends`: with an epilogue in registers.
+  OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels, bool ends)
+      : rows(kernels.tall_rows_of(N)) {
     const int cols = static_cast<int>(N);
     const auto left = static_cast<unsigned>(M) % static_cast<unsigned>(rows);
-    full = kernels.one_panel_tile(rows, cols);
-    rest = left > 0 ? kernels.one_panel_tile(static_cast<int>(left), cols) : full;
+    full = kernels.one_panel_tile(rows, cols, ends);
+    rest = left > 0 ? kernels.one_panel_tile(static_cast<int>(left), cols, ends) : full;
   }
 
   void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
@@ -54,13 +55,13 @@ struct OnePanel {
   void run_and_finish(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* A, const T* B,
                       index_t b_k, T* C) const {
     alignas(64) T sums[Kernels<T, T, T>::kTallRows * kMostColumns];
+    const bool ends = finishes_in_tiles(call, kernels);
     const bool in_place = call.beta == T{0} && call.c_col == 1;
     auto micro = lone_tile(call.K, A, call.a_row, call.a_col, B, b_k, in_place ? C : sums,
                            in_place ? call.c_row : kMostColumns, static_cast<int>(call.N));
     for (index_t i = 0; i < call.M; i += rows) {
       const int here = static_cast<int>(std::min<index_t>(rows, call.M - i));
-      (here == rows ? full : rest)(micro);
-      finish_tile(call, C, kernels, micro.c, micro.c_row, i, 0, here, micro.cols);
+      run_and_finish_tile(call, C, kernels, here == rows ? full : rest, ends, micro, i, 0, here);
       micro.a += rows * call.a_row;
       if (in_place) micro.c += rows * call.c_row;
     }

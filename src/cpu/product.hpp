@@ -89,6 +89,7 @@ template <class In, class Out, class Source, class Word, class Sum>
 class Product<In, Out, Kernels<Source, Word, Sum>> {
  public:
   using Table = Kernels<Source, Word, Sum>;
+  using Scalar = typename Gemm<In, Out>::Scalar;
 
   Product(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B = nullptr)
       : call_(call),
@@ -99,6 +100,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         blocks_(cut(B)),
         slabs_(ceil_div(words_, blocks_.kc)),
         plain_(is_plain(call)),
+        ends_in_tiles_(finishes_in_tiles(call, kernels)),
         packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
         most_cols_(even_part(call.N, kSuperblock, blocks_.nr)),
         share_columns_(round_up(kShareColumns, blocks_.nr)) {
@@ -150,7 +152,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     // 2, 2048x2048x16 of f32, one thread of an EPYC (family 25), 2026-11-25, 0.75 times as fast.
     constexpr auto size = static_cast<index_t>(sizeof(Out));
     const index_t vector = kernels_.lanes * size;
-    const bool streams = plain_ && slabs_ == 1 && blocks_.stream == Stream::none &&
+    const bool only_stores =
+        plain_ || (ends_in_tiles_ && call.beta == Scalar{0} && call.last.changes_nothing());
+    adds_to_far_c_ = call.beta != Scalar{0} && call.M * call.N * size > caches().l2 / 2;
+    const bool streams = only_stores && slabs_ == 1 && blocks_.stream == Stream::none &&
                          call.c_row * size % vector == 0 &&
                          call.M * call.N * size > 8 * caches().l2;
     const auto beyond = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(call.C) %
@@ -413,18 +418,24 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
   /// Multiplies one micro-tile at (i, j) and finishes it after the last slab.
-  void multiply(const MicroTile<Word, Sum>& micro, const Part& part, bool packed_a, index_t i,
+  void multiply(MicroTile<Word, Sum>& micro, const Part& part, bool packed_a, index_t i,
                 index_t j) const {
     const int vectors = kernels_.vectors_of(micro.cols);
-    const auto& table = micro.copy != nullptr                             ? kernels_.copying
-                        : !pack_b_ && !kernels_.fills_vectors(micro.cols) ? kernels_.edge
-                        : packed_a                                        ? kernels_.packed
-                                                                          : kernels_.direct;
-    table[kernels_.entry(micro.rows)][vectors - 1](micro);
-    if (part.slab + 1 == slabs_ && !plain_)
-      finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
-                  micro.cols);
+    const bool fills = kernels_.fills_vectors(micro.cols), is_edge = !pack_b_ && !fills;
+    const auto& table = micro.copy != nullptr ? kernels_.copying
+                        : is_edge             ? kernels_.edge[ends_in_tile(part)]
+                        : packed_a            ? kernels_.packed
+                                              : kernels_.direct;
+    const auto run = table[kernels_.entry(micro.rows)][vectors - 1];
+    if (!finishes(part)) run(micro);
+    else
+      run_and_finish_tile(call_, call_.C, kernels_, run, ends_in_tile(part) && (fills || is_edge),
+                          micro, i0_ + i, j0_ + j, micro.rows);
   }
+  /// Is there an epilogue after this slab?
+  bool finishes(const Part& part) const { return part.slab + 1 == slabs_ && !plain_; }
+  /// Which micro-tiles do in their registers, where they are whole or `edge` ones?
+  bool ends_in_tile(const Part& part) const { return part.slab + 1 == slabs_ && ends_in_tiles_; }
 
   /// Rows of A that meet each panel of B before the next one does.
   struct Block {
@@ -528,6 +539,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
     const bool fetches = part.words >= kFetchDepth;
+    // Where micro-tiles store: what is fetched before they do.
+    Sum* next_c = in_place && !stream_c_ && fetches ? sums : nullptr;
+    index_t c_row = micro.c_row;
+    if constexpr (std::is_same_v<Sum, Out>) {
+      if (ends_in_tile(part) && fetches)
+        next_c = call_.C + i0_ * call_.c_row + j0_, c_row = call_.c_row;
+    }
     const index_t panels = ceil_div(part.j_end - part.j, nr);
     const bool fetches_rows =
         fetches && !block.packed && call_.a_col == 1 && panels <= (call_.threads == 1 ? 4 : 1);
@@ -548,10 +566,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         micro.b = b + panel;
         if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
         micro.c = in_place ? sums + i * micro.c_row + j : sums;
-        micro.next_c = stream_c_ || !in_place || !fetches ? nullptr
-                       : i + mr < block.i_end             ? micro.c + mr * micro.c_row
-                       : j + nr < part.j_end              ? sums + block.i * micro.c_row + j + nr
-                       : block.i_end < part.i_end ? sums + block.i_end * micro.c_row + part.j
+        micro.next_c = next_c == nullptr          ? nullptr
+                       : i + mr < block.i_end     ? next_c + (i + mr) * c_row + j
+                       : j + nr < part.j_end      ? next_c + block.i * c_row + j + nr
+                       : block.i_end < part.i_end ? next_c + block.i_end * c_row + part.j
                                                   : nullptr;  // another thread's
         if (copies || (wide_ && !pack_b_)) {
           fetch_next_b(micro, part, block, i, j);
@@ -584,12 +602,17 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   void multiply_shallow(MicroTile<Word, Sum>& micro, const Part& part, const Block& block,
                         index_t j, index_t a_step, Sum* sums) const {
     const int vectors = kernels_.vectors_of(micro.cols);
-    const bool is_edge = !pack_b_ && !kernels_.fills_vectors(micro.cols);
-    const auto& table = is_edge        ? kernels_.edge
-                        : block.packed ? kernels_.packed
-                        : kAsItLies    ? kernels_.lone
-                                       : kernels_.direct;
-    const bool finishes = part.slab + 1 == slabs_ && !plain_;
+    const bool fills = kernels_.fills_vectors(micro.cols), is_edge = !pack_b_ && !fills;
+    const bool finishes_it = finishes(part), ends = ends_in_tile(part);
+    const Sum* next_c = nullptr;  // of a C that is added to, which may be far away
+    if constexpr (std::is_same_v<Sum, Out>) {
+      if (ends && adds_to_far_c_) next_c = call_.C + (i0_ + block.i) * call_.c_row + j0_ + j;
+    }
+    const bool fetches_c = next_c != nullptr;
+    const auto& table = is_edge                   ? kernels_.edge[ends]
+                        : block.packed            ? kernels_.packed
+                        : kAsItLies && !fetches_c ? kernels_.lone[ends && fills]
+                                                  : kernels_.direct;
     const index_t c_step = sums != nullptr ? mr_ * micro.c_row : 0;
     if (sums != nullptr) micro.c = sums + block.i * micro.c_row + j;
     micro.a = block.a;
@@ -597,10 +620,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     for (index_t i = block.i; i < block.i_end; i += mr_) {
       micro.rows = static_cast<int>(std::min<index_t>(mr_, block.i_end - i));
       if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
-      table[kernels_.entry(micro.rows)][vectors - 1](micro);
-      if (finishes)
-        finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
-                    micro.cols);
+      const auto run = table[kernels_.entry(micro.rows)][vectors - 1];
+      if (fetches_c) micro.next_c = next_c += mr_ * call_.c_row;
+      if (!finishes_it) run(micro);
+      else
+        run_and_finish_tile(call_, call_.C, kernels_, run, ends && (fills || is_edge), micro,
+                            i0_ + i, j0_ + j, micro.rows);
       micro.a += mr_ * a_step, micro.c += c_step;
     }
   }
@@ -764,7 +789,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         micro.a = call_.A + i * call_.a_row;
         if (sums_in_c_) micro.c = first.c + i * first.c_row + j;
         const bool is_tile = i > 0 && here == kernels_.rows && micro.cols == kernels_.nr();
-        if (is_tile) kernels_.lone[here - 1][kernels_.vectors - 1](micro);
+        if (is_tile) kernels_.lone[0][here - 1][kernels_.vectors - 1](micro);
         else kernels_.strips[here - 1](micro);
         const index_t begin = part.j + j;
         finish_swept(micro.c, micro.c_row, i, i + here, begin, begin + micro.cols);
@@ -889,6 +914,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const Blocking blocks_;
   const index_t slabs_;
   const bool plain_;             ///< C = the sums, side by side: microkernels store straight to it
+  const bool ends_in_tiles_;     ///< they do the epilogue
+  bool adds_to_far_c_;           ///< and C is fetched before
   const Word* const packed_b_;   ///< all of B, where the caller has packed it
   const index_t most_cols_;      ///< of a superblock, whole panels
   const index_t share_columns_;  ///< columns of B in a share, whole panels

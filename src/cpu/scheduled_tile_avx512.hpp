@@ -7,6 +7,8 @@
 // and after: 256^3 0.97 and 1.02, 384^3 0.93 and 1.01, 768^3 0.95 and 1.00, 1024^3 0.96 and 1.00.
 #pragma once
 
+#include <cstddef>
+
 #include "vector_avx512.hpp"
 
 namespace tessera::cpu {
@@ -111,19 +113,73 @@ namespace {
   "vmovu" P " %%zmm" #c0 ", (%[c])\n\t" \
   "vmovu" P " %%zmm" #c1 ", 64(%[c])\n\t" \
   "vmovu" P " %%zmm" #c2 ", 128(%[c])%{%[mask]%}\n\t" \
-  "add %[c_row], %[c]\n\t"
+  "add %[fours], %[c]\n\t"
 /// Past the caches: whole vectors on their boundaries.
 #define TESSERA_STREAM(P, c0, c1, c2) \
   "vmovnt" P " %%zmm" #c0 ", (%[c])\n\t" \
   "vmovnt" P " %%zmm" #c1 ", 64(%[c])\n\t" \
   "vmovnt" P " %%zmm" #c2 ", 128(%[c])\n\t" \
-  "add %[c_row], %[c]\n\t"
+  "add %[fours], %[c]\n\t"
+/// Of an epilogue: alpha, or beta, in 0; b at FinishRow; `last` at the bias.
+#define TESSERA_SCALE(P, c0, c1, c2) \
+  "vmul" P " %%zmm0, %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
+  "vmul" P " %%zmm0, %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
+  "vmul" P " %%zmm0, %%zmm" #c2 ", %%zmm" #c2 "\n\t"
+#define TESSERA_ADD_C(P, c0, c1, c2) \
+  "vfmadd231" P " (%[c]), %%zmm0, %%zmm" #c0 "\n\t" \
+  "vfmadd231" P " 64(%[c]), %%zmm0, %%zmm" #c1 "\n\t" \
+  "vfmadd231" P " 128(%[c]), %%zmm0, %%zmm" #c2 "\n\t" \
+  "add %[fours], %[c]\n\t"
+#define TESSERA_FROM_C(P, c0, c1, c2) \
+  "vfmsub231" P " (%[c]), %%zmm0, %%zmm" #c0 "\n\t" \
+  "vfmsub231" P " 64(%[c]), %%zmm0, %%zmm" #c1 "\n\t" \
+  "vfmsub231" P " 128(%[c]), %%zmm0, %%zmm" #c2 "\n\t" \
+  "add %[fours], %[c]\n\t"
+#define TESSERA_ADD_3(P, b0, b1, b2, c0, c1, c2) \
+  "vadd" P " %%zmm" #b0 ", %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
+  "vadd" P " %%zmm" #b1 ", %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
+  "vadd" P " %%zmm" #b2 ", %%zmm" #c2 ", %%zmm" #c2 "\n\t"
+#define TESSERA_ADD_OF_COLUMNS(P, c0, c1, c2) TESSERA_ADD_3(P, 0, 1, 2, c0, c1, c2)
+#define TESSERA_ADD_OF_ROW_ps(P, c0, c1, c2) \
+  "vbroadcastss (%[last]), %%zmm0\n\tadd $4, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
+#define TESSERA_ADD_OF_ROW_pd(P, c0, c1, c2) \
+  "vbroadcastsd (%[last]), %%zmm0\n\tadd $8, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
+/// Unless bit `bit` of `how` is set, to `label`.
+#define TESSERA_UNLESS(bit, label) "testb $" #bit ", %[how]\n\tjz " #label "\n\t"
+#define TESSERA_FINISH(P, S, E, ADD_OF_ROW) \
+  TESSERA_UNLESS(62, 15f) \
+  "mov %[finish], %[b]\n\t" \
+  TESSERA_UNLESS(2, 11f) \
+  "vbroadcast" S " (%[b]), %%zmm0\n\t" \
+  TESSERA_ROWS_OF_C(TESSERA_SCALE, P) \
+  "11:\n\t" \
+  TESSERA_UNLESS(4, 12f) \
+  "vbroadcast" S " " E "(%[b]), %%zmm0\n\t" \
+  TESSERA_ROWS_OF_C(TESSERA_ADD_C, P) \
+  "mov %[to], %[c]\n" \
+  "12:\n\t" \
+  TESSERA_UNLESS(32, 14f) \
+  "vbroadcast" S " " E "(%[b]), %%zmm0\n\t" \
+  TESSERA_ROWS_OF_C(TESSERA_FROM_C, P) \
+  "mov %[to], %[c]\n" \
+  "14:\n\t" \
+  TESSERA_UNLESS(8, 13f) \
+  "mov 2*" E "(%[b]), %[last]\n\t" \
+  TESSERA_ROWS_OF_C(ADD_OF_ROW, P) \
+  "13:\n\t" \
+  TESSERA_UNLESS(16, 15f) \
+  "mov 8+2*" E "(%[b]), %[last]\n\t" \
+  "vmovu" P " (%[last]), %%zmm0\n\t" \
+  "vmovu" P " 64(%[last]), %%zmm1\n\t" \
+  "vmovu" P " 128(%[last]), %%zmm2\n\t" \
+  TESSERA_ROWS_OF_C(TESSERA_ADD_OF_COLUMNS, P) \
+  "15:\n\t"
 #define TESSERA_ROWS_OF_C(WHAT, P) \
   WHAT(P, 8, 16, 24) WHAT(P, 9, 17, 25) WHAT(P, 10, 18, 26) WHAT(P, 11, 19, 27) \
   WHAT(P, 12, 20, 28) WHAT(P, 13, 21, 29) WHAT(P, 14, 22, 30) WHAT(P, 15, 23, 31)
 /// c begins as where sums are taken up, or null. ADVANCE: moves a, and a4, by so many steps. From 6
 /// on, `last` is 0 or 1.
-#define TESSERA_TILE(P, S, AT, E, ADVANCE, KEEP, FETCH) \
+#define TESSERA_TILE(P, S, AT, E, ADVANCE, KEEP, FETCH, ADD_OF_ROW) \
   "test %[c], %[c]\n\t" \
   "jnz 1f\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_ZERO, P) \
@@ -165,8 +221,10 @@ namespace {
   TESSERA_LAST(P, S, AT, E, 0, 0, 1, 2) \
   "7:\n\t" \
   "mov %[to], %[c]\n\t" \
-  "cmpb $0, %[stream]\n\t" \
-  "jne 9f\n\t" \
+  "mov %[to_row], %[fours]\n\t" \
+  TESSERA_FINISH(P, S, E, ADD_OF_ROW) \
+  "testb $1, %[how]\n\t" \
+  "jnz 9f\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_STORE, P) \
   "jmp 10f\n" \
   "9:\n\t" \
@@ -186,54 +244,70 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   static_assert(sizeof(T) * V::lanes == 64);
   constexpr bool in_panel = PackedA == A::packed;
   if (!in_panel && call.a_k != 1) return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
+  const FinishRow<T>* const finish = call.finish;
+  const bool finishes = finish != nullptr;
+  const index_t row = finishes ? call.to_row : call.c_row;
   if (call.next_c != nullptr) {
-    each<rows, vectors>([&](int r, int v) {
-      __builtin_prefetch(call.next_c + r * call.c_row + v * V::lanes, 0, 2);
-    });
+    each<rows, vectors>(
+        [&](int r, int v) { __builtin_prefetch(call.next_c + r * row + v * V::lanes, 0, 2); });
   }
   constexpr auto bytes = index_t{sizeof(T)};
   const T *a = call.a, *b = call.b;
-  T *const to = call.c, *c = call.resume ? to : nullptr;
+  T *const to = finishes ? call.to : call.c, *c = call.resume ? call.c : nullptr;
+  const index_t to_row = row * bytes;
   const index_t b_row = call.b_k * bytes, b_row3 = 3 * b_row, c_row = call.c_row * bytes;
   index_t fours = call.K < 2 ? 0 : (call.K - 2) / 4;  // each loads two steps ahead
   index_t last = call.K - 4 * fours;
   const int last_cols = call.cols - (vectors - 1) * V::lanes;
   const auto mask = V::first(last_cols);
-  const bool stream = call.stream && last_cols == V::lanes;
+  // Bits: stores go past the caches; alpha, beta, biases of rows and of columns count; sums are
+  // subtracted from C.
+  unsigned how = call.stream && last_cols == V::lanes;
+  if (finishes) {
+    static_assert(offsetof(FinishRow<T>, beta) == bytes);
+    static_assert(offsetof(FinishRow<T>, row_bias) == 2 * bytes);
+    static_assert(offsetof(FinishRow<T>, column_bias) == 2 * bytes + 8);
+    const bool adds = finish->beta != T{0}, subtracts = adds && finish->alpha == T{-1};
+    how |= (subtracts ? 32u : (finish->alpha != T{1} ? 2u : 0u) | (adds ? 4u : 0u)) |
+           (finish->row_bias != nullptr ? 8u : 0u) | (finish->column_bias != nullptr ? 16u : 0u);
+  }
 #define TESSERA_RESULTS [b] "+r"(b), [c] "+r"(c), [fours] "+r"(fours), [last] "+r"(last)
 #define TESSERA_OPERANDS                                                      \
   [b_row] "r"(b_row), [b_row3] "r"(b_row3), [c_row] "r"(c_row), [to] "m"(to), \
-      [stream] "m"(stream), [mask] "Yk"(mask)
+      [to_row] "m"(to_row), [how] "m"(how), [finish] "m"(finish), [mask] "Yk"(mask)
 #define TESSERA_CLOBBERED                                                                         \
   "memory", "cc", "zmm0", "zmm1", "zmm2", "zmm3", "zmm4", "zmm5", "zmm6", "zmm7", "zmm8", "zmm9", \
       "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15", "zmm16", "zmm17", "zmm18", "zmm19",   \
       "zmm20", "zmm21", "zmm22", "zmm23", "zmm24", "zmm25", "zmm26", "zmm27", "zmm28", "zmm29",   \
       "zmm30", "zmm31"
-#define TESSERA_PANEL_TILE(P, S, E, KEEP)                                                         \
-  asm volatile(                                                                                   \
-      TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP, TESSERA_FETCH_ROWS)      \
-      : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row), [next_times] "+r"(next_times), \
-        [copy] "+r"(copy), TESSERA_RESULTS                                                        \
-      : [twice] "m"(twice), TESSERA_OPERANDS                                                      \
-      : TESSERA_CLOBBERED)
-#define TESSERA_ROWS_TILE(P, S, E, FETCH)                                                     \
-  asm volatile(                                                                               \
-      TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, FETCH) \
-      : [a] "+r"(a), [a4] "+r"(a4), [next] "+r"(next), [next4] "+r"(next4), TESSERA_RESULTS   \
-      : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step),                 \
-        [rarely] "n"(kSteps / 4 - 1), TESSERA_OPERANDS                                        \
-      : TESSERA_CLOBBERED)
+#define TESSERA_PANEL_TILE(P, S, E, KEEP, ADD_OF_ROW)                              \
+  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP,  \
+                            TESSERA_FETCH_ROWS, ADD_OF_ROW)                        \
+               : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row),        \
+                 [next_times] "+r"(next_times), [copy] "+r"(copy), TESSERA_RESULTS \
+               : [twice] "m"(twice), TESSERA_OPERANDS                              \
+               : TESSERA_CLOBBERED)
+#define TESSERA_ROWS_TILE(P, S, E, FETCH, ADD_OF_ROW)                                           \
+  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, \
+                            FETCH, ADD_OF_ROW)                                                  \
+               : [a] "+r"(a), [a4] "+r"(a4), [next] "+r"(next), [next4] "+r"(next4),            \
+                 TESSERA_RESULTS                                                                \
+               : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step),          \
+                 [rarely] "n"(kSteps / 4 - 1), TESSERA_OPERANDS                                 \
+               : TESSERA_CLOBBERED)
   if constexpr (in_panel) {
     const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
     index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_times = call.fetch_times;
     const bool twice = 4 * next_times > call.K;
     T* copy = call.copy;
     if constexpr (HowB == B::copied) {
-      if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY);
-      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_COPY);
+      if constexpr (sizeof(T) == 4)
+        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_ps);
+      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_pd);
     } else {
-      if constexpr (sizeof(T) == 4) TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_NOTHING);
-      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_NOTHING);
+      if constexpr (sizeof(T) == 4)
+        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_ps);
+      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_pd);
     }
   } else {
     const T* a4 = a + 4 * call.a_row;
@@ -243,11 +317,13 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     const index_t times = fours < kSteps / 2 ? 1 : fours / (kSteps / 4);
     const index_t next_step = next == nullptr ? 0 : (call.fetch_a_bytes + times - 1) / times;
     if (next == nullptr) {
-      if constexpr (sizeof(T) == 4) TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING);
-      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING);
+      if constexpr (sizeof(T) == 4)
+        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_ps);
+      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_pd);
     } else {
-      if constexpr (sizeof(T) == 4) TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_LINES);
-      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_LINES);
+      if constexpr (sizeof(T) == 4)
+        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_LINES, TESSERA_ADD_OF_ROW_ps);
+      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_LINES, TESSERA_ADD_OF_ROW_pd);
     }
   }
 }
@@ -258,7 +334,7 @@ constexpr Table with_scheduled_tile(Table table) {
   table.packed[7][2] = scheduled_tile<V, A::packed, B::full>;
   if constexpr (sizeof(typename Table::source) == sizeof(typename V::word)) {
     table.direct[7][2] = scheduled_tile<V, A::strided, B::full>;
-    table.lone[7][2] = table.direct[7][2];
+    table.lone[0][7][2] = table.lone[1][7][2] = table.direct[7][2];
     table.copying[7][2] = scheduled_tile<V, A::packed, B::copied>;
   }
   return table;

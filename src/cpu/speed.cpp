@@ -27,7 +27,7 @@ int measured_vectors_in_16_ns() {
   const float a[1] = {};
   alignas(64) float b[kMostColumns] = {}, c[KernelsF32::kMaxRows * kMostColumns];
   const auto tile = lone_tile<float>(deep, a, 0, 0, b, 0, c, kMostColumns, kernels.nr());
-  const auto micro = kernels.lone[kernels.rows - 1][kernels.vectors - 1];
+  const auto micro = kernels.lone[0][kernels.rows - 1][kernels.vectors - 1];
   // Whole numbers: a product of numbers that are exact raises no exception, nor may this.
   using std::chrono::nanoseconds;
   using Clock = std::chrono::steady_clock;

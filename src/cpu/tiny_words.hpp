@@ -28,6 +28,7 @@ template <class In, class Out, class Source, class Word, class Sum>
   const index_t nr = kernels.nr(), b_panel = nr * (words + kernels.b_extra);
   kernels.pack_b(b, static_cast<int>(nr), reinterpret_cast<const Source*>(B), call.N, call.K,
                  call.b_col, call.b_row);
+  const bool ends = finishes_in_tiles(call, kernels);
   MicroTile<Word, Sum> micro{};
   micro.K = words, micro.a = a, micro.b_k = nr, micro.c = sums, micro.c_row = kMostColumns;
   for (index_t i = 0; i < call.M; i += kernels.rows) {
@@ -37,8 +38,10 @@ template <class In, class Out, class Source, class Word, class Sum>
     micro.b = b;
     for (index_t j = 0; j < call.N; j += nr, micro.b += b_panel) {
       micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
-      kernels.packed[kernels.entry(micro.rows)][kernels.vectors_of(micro.cols) - 1](micro);
-      finish_tile(call, C, kernels, sums, kMostColumns, i, j, micro.rows, micro.cols);
+      const auto run =
+          kernels.packed[kernels.entry(micro.rows)][kernels.vectors_of(micro.cols) - 1];
+      run_and_finish_tile(call, C, kernels, run, ends && kernels.fills_vectors(micro.cols), micro,
+                          i, j, micro.rows);
     }
   }
 }

@@ -20,11 +20,15 @@ struct F32 {
   static __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1); }
   static type load(const float* p) { return _mm512_loadu_ps(p); }
   static type load_first(const float* p, __mmask16 m) {
+    return fill(m, _mm512_maskz_loadu_ps(m, p));
+  }
+  static type fill(__mmask16 m, type x) {
     const __m512i all = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return _mm512_permutexvar_ps(_mm512_maskz_mov_epi32(m, all), _mm512_maskz_loadu_ps(m, p));
+    return _mm512_permutexvar_ps(_mm512_maskz_mov_epi32(m, all), x);
   }
   static type broadcast(const float* p) { return _mm512_set1_ps(*p); }
   static type fma(type a, type b, type c) { return _mm512_fmadd_ps(a, b, c); }
+  static type fms(type a, type b, type c) { return _mm512_fmsub_ps(a, b, c); }
   static type load_part(const float* p, __mmask16 m) { return _mm512_maskz_loadu_ps(m, p); }
   static type fma_part(__mmask16 m, type a, type b, type c) {
     return _mm512_mask3_fmadd_ps(a, b, c, m);
@@ -82,11 +86,15 @@ struct F64 {
   static __mmask8 first(int n) { return static_cast<__mmask8>((1u << n) - 1); }
   static type load(const double* p) { return _mm512_loadu_pd(p); }
   static type load_first(const double* p, __mmask8 m) {
+    return fill(m, _mm512_maskz_loadu_pd(m, p));
+  }
+  static type fill(__mmask8 m, type x) {
     const __m512i all = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    return _mm512_permutexvar_pd(_mm512_maskz_mov_epi64(m, all), _mm512_maskz_loadu_pd(m, p));
+    return _mm512_permutexvar_pd(_mm512_maskz_mov_epi64(m, all), x);
   }
   static type broadcast(const double* p) { return _mm512_set1_pd(*p); }
   static type fma(type a, type b, type c) { return _mm512_fmadd_pd(a, b, c); }
+  static type fms(type a, type b, type c) { return _mm512_fmsub_pd(a, b, c); }
   static type load_part(const double* p, __mmask8 m) { return _mm512_maskz_loadu_pd(m, p); }
   static type fma_part(__mmask8 m, type a, type b, type c) {
     return _mm512_mask3_fmadd_pd(a, b, c, m);

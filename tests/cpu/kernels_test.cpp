@@ -18,6 +18,7 @@
 namespace tessera {
 namespace {
 
+using cpu::FinishRow;
 using cpu::MicroTile;
 using testing::Against;
 using testing::BetweenPages;
@@ -77,12 +78,14 @@ class Bench {
         a_(kRows * (chains.K + 4) * 2),
         b_(chains.K * 80 + 400),
         c_(kRows * 80),
+        to_(kRows * 80),
         copy_(chains.K * kCols + 1) {}
 
   struct Tile {
     int rows, vectors, lanes, cols;
     bool resume, stream;
     index_t ahead = 0;  ///< fetch_k: for sweeps along columns bytes, for strips 0 or not
+    const FinishRow<T>* finish = nullptr;
   };
 
   /// How B lies: rows of columns side by side, or columns of elements side by side.
@@ -145,21 +148,53 @@ class Bench {
       it.fetch = reinterpret_cast<const char*>(b), it.fetch_times = K / (2 + tile.rows % 3);
       it.fetch_k = b_step * static_cast<index_t>(sizeof(T));
     }
+    const auto& sums = tile.resume ? chains_.resumed : chains_.zero_up;
+    if (tile.finish != nullptr) return call_finishing(micro, it, tile, sums);
     micro(it);
-    const auto& expected = tile.resume ? chains_.resumed : chains_.zero_up;
-    for (index_t i = 0; i < size; ++i) {
-      const int r = static_cast<int>(i / c_row), j = static_cast<int>(i % c_row);
-      const T want = j < tile.cols ? expected[at(r, j)] : kUntouched;
-      if (!same(c[i], want)) return cat("(", r, ",", j, ") is ", c[i], ", not ", want);
-    }
-    return "";
+    return difference(c, c_row, tile, [&](int r, int j) { return sums[at(r, j)]; });
   }
 
  private:
   static constexpr T kUntouched = T(-77);
+
+  /// The epilogue into another C than the sums were taken up from.
+  template <class Sums>
+  std::string call_finishing(void (*micro)(const MicroTile<T, T>&), MicroTile<T, T>& it,
+                             const Tile& tile, const Sums& sums) {
+    const FinishRow<T>& how = *tile.finish;
+    const index_t to_row = tile.stream ? tile.lanes * tile.vectors : 66;
+    const index_t size = (tile.rows - 1) * to_row + tile.cols;
+    T* to = to_.place(size, Against::page_behind);
+    const auto old = [&](int r, int j) { return T(0.25) * static_cast<T>(r - j); };
+    for (index_t i = 0; i < size; ++i) {
+      const int r = static_cast<int>(i / to_row), j = static_cast<int>(i % to_row);
+      to[i] = j >= tile.cols ? kUntouched : how.beta == T{0} ? T(NAN) : old(r, j);
+    }
+    it.finish = &how, it.to = to, it.to_row = to_row;
+    micro(it);
+    return difference(to, to_row, tile, [&](int r, int j) {
+      const T* bias = how.row_bias != nullptr      ? how.row_bias + r
+                      : how.column_bias != nullptr ? how.column_bias + j
+                                                   : nullptr;
+      return finish(
+          EpilogueScalars<T>{how.alpha, how.beta, {}}, sums[at(r, j)], [&] { return old(r, j); },
+          bias);
+    });
+  }
+  /// Between a micro-tile's C, what lies between its rows too, and what it should be.
+  template <class Want>
+  std::string difference(const T* c, index_t c_row, const Tile& tile, const Want& want) const {
+    for (index_t i = 0; i < (tile.rows - 1) * c_row + tile.cols; ++i) {
+      const int r = static_cast<int>(i / c_row), j = static_cast<int>(i % c_row);
+      const T expected = j < tile.cols ? want(r, j) : kUntouched;
+      if (!same(c[i], expected)) return cat("(", r, ",", j, ") is ", c[i], ", not ", expected);
+    }
+    return "";
+  }
+
   static std::size_t at(int r, int j) { return static_cast<std::size_t>(r * kCols + j); }
   const Chains<T>& chains_;
-  BetweenPages<T> a_, b_, c_, copy_;
+  BetweenPages<T> a_, b_, c_, to_, copy_;
   T* copy_to_ = nullptr;
 };
 
@@ -190,8 +225,8 @@ void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vec
   const bool is_wide = vectors > table.vectors;  // these are not for packed panels
   ASSERT_EQ(entry(table.packed) == nullptr, is_wide);
   ASSERT_NE(entry(table.direct), nullptr);
-  ASSERT_NE(entry(table.lone), nullptr);
-  ASSERT_NE(entry(table.edge), nullptr);
+  ASSERT_NE(entry(table.lone[0]), nullptr);
+  ASSERT_NE(entry(table.edge[0]), nullptr);
   ASSERT_NE(entry(table.copying), nullptr);
   for (int cols = width - table.lanes + 1; cols <= width; ++cols) {
     for (const bool resume : {false, true}) {
@@ -208,8 +243,8 @@ void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vec
                   "")
             << table.isa << " copying" << said;
       }
-      expect_any_strides_right<T>(bench, entry(table.direct), entry(table.lone), entry(table.edge),
-                                  tile, K, table.isa);
+      expect_any_strides_right<T>(bench, entry(table.direct), entry(table.lone[0]),
+                                  entry(table.edge[0]), tile, K, table.isa);
     }
   }
 }
@@ -232,13 +267,14 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
         expect_entry_right<T>(bench, *table, rows, table->kMaxVectors, K);
         if (this->HasFatalFailure()) return;
       }
-      if (table->tall[0] == nullptr) continue;
+      if (table->tall[0][0] == nullptr) continue;
       for (int rows = 1; rows <= table->kTallRows; ++rows) {
         for (int cols = 1; cols <= table->lanes; ++cols) {
           for (const bool resume : {false, true}) {
-            expect_any_strides_right<T>(
-                bench, table->tall[rows - 1], table->tall[rows - 1], table->tall_edge[rows - 1],
-                {rows, 1, table->lanes, cols, resume, false}, K, table->isa);
+            expect_any_strides_right<T>(bench, table->tall[0][rows - 1], table->tall[0][rows - 1],
+                                        table->tall_edge[0][rows - 1],
+                                        {rows, 1, table->lanes, cols, resume, false}, K,
+                                        table->isa);
             if (this->HasFatalFailure()) return;
           }
         }
@@ -350,8 +386,8 @@ TYPED_TEST(Microkernels, StoresPastTheCachesToo) {
           const typename Bench<T>::Tile tile{rows, vectors, table->lanes, width, resume, true};
           ASSERT_EQ(bench.call(entry(table->packed), tile, 1, table->rows, width, width), "");
           ASSERT_EQ(bench.call(entry(table->direct), tile, 9, 1, width, width), "");
-          ASSERT_EQ(bench.call(entry(table->lone), tile, 9, 1, width, width), "");
-          ASSERT_EQ(bench.call(entry(table->edge), tile, 9, 1, width, width), "");
+          ASSERT_EQ(bench.call(entry(table->lone[0]), tile, 9, 1, width, width), "");
+          ASSERT_EQ(bench.call(entry(table->edge[0]), tile, 9, 1, width, width), "");
         }
       }
     }
@@ -376,6 +412,77 @@ TYPED_TEST(Microkernels, ASumTakenUpAgainIsTheSameSum) {
           ASSERT_TRUE(same(c[static_cast<std::size_t>(r * cols + j)],
                            chains.zero_up[static_cast<std::size_t>(r * kCols + j)]))
               << table->isa << " cut at " << cut;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Microkernels, AnEpilogueInRegistersIsTheOneEpilogue) {
+  using T = TypeParam;
+  using Tile = typename Bench<T>::Tile;
+  const BetweenPages<T> row_place(kRows), column_place(kCols);
+  for (const auto* table : runnable_tables<T>()) {
+    ASSERT_TRUE(table->finishes);
+    for (const index_t K : {1, 2, 7, 34}) {
+      const Chains<T> chains(K);
+      Bench<T> bench(chains);
+      int turn = 0;
+      // Each way to end in turn.
+      const auto expect_right = [&](Tile tile, void (*micro)(const MicroTile<T, T>&), bool copying,
+                                    index_t a_row, index_t a_k, int b_width, index_t b_step) {
+        T* rows = row_place.place(tile.rows, Against::page_behind);
+        T* columns = column_place.place(tile.cols, Against::page_behind);
+        for (int r = 0; r < tile.rows; ++r) rows[r] = T(0.3) + static_cast<T>(r);
+        for (int j = 0; j < tile.cols; ++j) columns[j] = T(0.7) - static_cast<T>(j);
+        for (int way = 0; way < 4; ++way, ++turn) {
+          const FinishRow<T> how{std::array{T{1}, T{-1}, T(0.7)}[turn % 3],
+                                 std::array{T{0}, T{1}, T(-0.3), T{1}}[turn / 3 % 4],
+                                 turn / 12 % 3 == 1 ? rows : nullptr,
+                                 turn / 12 % 3 == 2 ? columns : nullptr,
+                                 {}};
+          tile.finish = &how;
+          const std::string wrong =
+              copying ? bench.call_copying(micro, tile, a_row, a_k, b_width, b_step)
+                      : bench.call(micro, tile, a_row, a_k, b_width, b_step);
+          ASSERT_EQ(wrong, "") << table->isa << " rows " << tile.rows << " cols " << tile.cols
+                               << " K " << K << " resumed " << tile.resume << " streamed "
+                               << tile.stream << " alpha " << how.alpha << " beta " << how.beta
+                               << " bias " << turn / 12 % 3;
+        }
+      };
+      for (int rows = 1; rows <= table->kTallRows; ++rows) {
+        for (int vectors = 1; vectors <= table->kMaxVectors; ++vectors) {
+          const int lanes = table->lanes, width = vectors * lanes;
+          const bool is_wide = vectors > table->vectors;
+          for (const bool resume : {false, true}) {
+            for (int cols = width - lanes + 1; cols <= width; ++cols) {
+              const Tile tile{rows, vectors, lanes, cols, resume, false};
+              if (rows <= (is_wide ? table->wide_rows : table->rows)) {
+                expect_right(tile, table->edge[1][rows - 1][vectors - 1], false, K + 1, 1, cols,
+                             cols + 5);
+              }
+              if (vectors == 1 && table->tall[1][0] != nullptr)
+                expect_right(tile, table->tall_edge[1][rows - 1], false, K + 1, 1, cols, cols + 5);
+              if (this->HasFatalFailure()) return;
+            }
+            for (const bool stream : {false, true}) {
+              const Tile tile{rows, vectors, lanes, width, resume, stream};
+              if (vectors == 1 && table->tall[1][0] != nullptr)
+                expect_right(tile, table->tall[1][rows - 1], false, 1, 17, width, width + 3);
+              if (rows > (is_wide ? table->wide_rows : table->rows)) continue;
+              const auto entry = [&](const auto& entries) {
+                return entries[rows - 1][vectors - 1];
+              };
+              expect_right(tile, entry(table->lone[1]), false, K + 1, 1, width, width + 3);
+              expect_right(tile, entry(table->direct), false, K + 1, 1, width, width + 3);
+              expect_right(tile, entry(table->copying), true, is_wide ? K + 1 : 1,
+                           is_wide ? 1 : table->rows, width, width + 3);
+              if (!is_wide)
+                expect_right(tile, entry(table->packed), false, 1, table->rows, width, width);
+              if (this->HasFatalFailure()) return;
+            }
+          }
+        }
       }
     }
   }

@@ -420,12 +420,17 @@ TYPED_TEST(Numerics, TheExceptionsAreThoseOfTheChain) {
         if (turn % 2 == 0) A(s.M - 1, s.K / 2) = large;
         else B(s.K / 2, s.N - 1) = large;
         if (turn % 7 == 0) A(0, s.K - 1) = -large;
+        cpu::Gemm<T> call{.threads = 1};
+        if (turn % 4 == 1) call.alpha = infinity;
+        if (turn % 4 == 3) call.alpha = T{-1}, call.beta = turn % 8 == 3 ? T{1} : -infinity;
+        C.fill([&](index_t i, index_t j) { return static_cast<double>((i + 2 * j) % 4 + 1); });
+        if (turn % 5 == 0) C(s.M / 2, s.N - 1) = infinity;
         Guarded<T> want = C;
         std::feclearexcept(FE_ALL_EXCEPT);
-        testing::reference<T>({}, A.view(), B.view(), want.view());
+        testing::reference<T>(call, A.view(), B.view(), want.view());
         const int expected = std::fetestexcept(seen);
         std::feclearexcept(FE_ALL_EXCEPT);
-        multiply<T>({.threads = 1}, A.view(), B.view(), C.view());
+        multiply<T>(call, A.view(), B.view(), C.view());
         ASSERT_EQ(std::fetestexcept(seen), expected)
             << s.M << "x" << s.N << "x" << s.K << " turn " << turn;
         ASSERT_EQ(difference(C, want), "");
