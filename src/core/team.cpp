@@ -39,7 +39,7 @@ namespace {
 /// costs some 80. Two cores of an EPYC (family 25), 2026-11-25, f32, 1 to 50 ms after the last
 /// call, times as fast when woken as alone: 192^3 (120 us) 1.04 to 1.2, 224^3 1.2 to 1.4.
 constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
-constexpr std::int64_t kLookAround = 200'000;   // ns that an idle helper stays awake
+constexpr std::int64_t kLookAround = 200'000;  // ns that an idle helper stays awake
 /// ns between calls that ask for help, besides four times what they are expected to take, because
 /// some processors do a quarter as much in a cycle. Without that (16,1024,1024) of f32, expected to
 /// take 140 us, had no help on an EPYC (family 25), where it takes 320, however often it was

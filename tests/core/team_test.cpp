@@ -414,49 +414,48 @@ TEST(Team, AThreadThatIsPinnedHasNotGivenUpTheOtherCores) {
 TEST(Team, AHelperThatSleepsKeepsOffItsCallersCore) {
   if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   if (available_cores() < 2) GTEST_SKIP() << "only one core: NOT TESTED here";
-  EXPECT_EQ(
-      in_child(30,
-               []() -> std::string {
-                 const auto deadline = Clock::now() + std::chrono::seconds(20);
-                 std::atomic<pid_t> helper{0};
-                 const auto mask_of = [](pid_t thread) {
-                   cpu_set_t mask;
-                   sched_getaffinity(thread, sizeof mask, &mask);
-                   return mask;
-                 };
-                 cpu_set_t awake;  // where the helper may be while it works
-                 const auto wake = [&] {
-                   for (helper = 0; helper == 0 && Clock::now() < deadline;)
-                     run_team(2, kLong, [&](int worker) {
-                       if (worker == 0) return std::this_thread::sleep_for(milliseconds(1));
-                       awake = mask_of(0);
-                       helper = gettid();
-                     });
-                   return helper != 0;
-                 };
-                 const cpu_set_t whole = mask_of(0);
-                 const auto keeps_off_one = [&] {
-                   do {
-                     std::this_thread::sleep_for(milliseconds(1));
-                     const cpu_set_t now = mask_of(helper);
-                     if (CPU_COUNT(&now) == CPU_COUNT(&whole) - 1) return true;
-                   } while (Clock::now() < deadline);
-                   return false;
-                 };
-                 for (int time = 0; time < 2; ++time) {
-                   if (!wake()) return "no helper came";
-                   if (!CPU_EQUAL(&awake, &whole)) return "it works on some cores only";
-                   if (!keeps_off_one()) return "it may be woken on its caller's core";
-                 }
-                 // Somebody else says where it may be while it sleeps: that holds.
-                 const cpu_set_t kept = mask_of(helper);
-                 cpu_set_t one;
-                 CPU_XOR(&one, &whole, &kept);
-                 sched_setaffinity(helper, sizeof one, &one);
-                 if (!wake()) return "it came twice only";
-                 return CPU_EQUAL(&awake, &one) ? "" : "it is not where it was told to be";
-               }),
-      "");
+  EXPECT_EQ(in_child(30,
+                     []() -> std::string {
+                       const auto deadline = Clock::now() + std::chrono::seconds(20);
+                       std::atomic<pid_t> helper{0};
+                       const auto mask_of = [](pid_t thread) {
+                         cpu_set_t mask;
+                         sched_getaffinity(thread, sizeof mask, &mask);
+                         return mask;
+                       };
+                       cpu_set_t awake;  // where the helper may be while it works
+                       const auto wake = [&] {
+                         for (helper = 0; helper == 0 && Clock::now() < deadline;)
+                           run_team(2, kLong, [&](int worker) {
+                             if (worker == 0) return std::this_thread::sleep_for(milliseconds(1));
+                             awake = mask_of(0);
+                             helper = gettid();
+                           });
+                         return helper != 0;
+                       };
+                       const cpu_set_t whole = mask_of(0);
+                       const auto keeps_off_one = [&] {
+                         do {
+                           std::this_thread::sleep_for(milliseconds(1));
+                           const cpu_set_t now = mask_of(helper);
+                           if (CPU_COUNT(&now) == CPU_COUNT(&whole) - 1) return true;
+                         } while (Clock::now() < deadline);
+                         return false;
+                       };
+                       for (int time = 0; time < 2; ++time) {
+                         if (!wake()) return "no helper came";
+                         if (!CPU_EQUAL(&awake, &whole)) return "it works on some cores only";
+                         if (!keeps_off_one()) return "it may be woken on its caller's core";
+                       }
+                       // Somebody else says where it may be while it sleeps: that holds.
+                       const cpu_set_t kept = mask_of(helper);
+                       cpu_set_t one;
+                       CPU_XOR(&one, &whole, &kept);
+                       sched_setaffinity(helper, sizeof one, &one);
+                       if (!wake()) return "it came twice only";
+                       return CPU_EQUAL(&awake, &one) ? "" : "it is not where it was told to be";
+                     }),
+            "");
 }
 
 TEST(Team, OneCoreIsEnough) {
