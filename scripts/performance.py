@@ -29,7 +29,8 @@ SUITES = {
     "square": "Square", "skinny": "Skinny: few rows, or one column", "small_k": "Small K, large C", "long_k": "Long K, small C",
     "odd": "Odd sizes", "transposed": "Transposed operands", "tiny": "Tiny products, one call each",
     "small": "Small products, a microsecond to ten", "few_rows": "Few rows against a matrix in the caches",
-    "batched": "Batches, one call for all", "f64": "f64, squares", "bf16": "bf16 into f32", "int8": "i8 into i32", "latency": "Single calls"}
+    "batched": "Batches, one call for all", "update": "Updates, C = C - A B",
+    "update_f64": "Updates of f64, C = C - A B", "f64": "f64, squares", "bf16": "bf16 into f32", "int8": "i8 into i32", "latency": "Single calls"}
 LOST = 0.97  # of the best peer's speed: below it a cell is listed, from there to 1 it is counted
 NOT_KNOWN = "not known"
 OURS = ("blas", "packed")  # the first that was measured is Tessera's figure
@@ -50,7 +51,8 @@ def shape_of(entry):
     """MxNxK, a batch of them BATCHxMxNxK."""
     sides = [entry["m"], entry["n"], entry["k"]]
     text = "x".join(map(str, [entry["batch"], *sides] if entry["batch"] > 1 else sides))
-    return text if entry["transposition"] == "NN" else f"{text}-{entry['transposition']}"
+    text += "" if entry["transposition"] == "NN" else f"-{entry['transposition']}"
+    return f"{text}-update" if entry.get("update") else text
 
 
 class Row:

@@ -205,6 +205,12 @@ BenchSettings settings_of(const Context& context, const BenchRequest& request) {
   out.types = parse_types(request.dtype);
   require_product(out.types);
   out.shapes = shapes_of(request);
+  const auto updates = std::find_if(out.shapes.begin(), out.shapes.end(),
+                                    [](const Shape& shape) { return shape.updates; });
+  if (request.device != "cpu" && updates != out.shapes.end())
+    throw Error(Category::argument,
+                cat("no updates are measured on a GPU: '", to_string(*updates), "'"),
+                "sizes without -update", {}, "leave it out, or --device");
   out.threads = threads_of(request);
   out.readiness = readiness_of(request);
   out.device = device_of(request);

@@ -33,6 +33,12 @@ std::vector<std::string> type_names() {
   return out;
 }
 
+/// "", "-TN", "-update", "-TN-update"
+std::string suffix(const Shape& shape) {
+  const std::string transposition = transposition_text(shape);
+  return cat(transposition == "NN" ? "" : "-" + transposition, shape.updates ? "-update" : "");
+}
+
 }  // namespace
 
 int as_int(index_t extent) {
@@ -47,15 +53,13 @@ std::string transposition_text(const Shape& shape) {
 }
 
 std::string full_text(const Shape& shape) {
-  const std::string transposition = transposition_text(shape);
   return cat(shape.batch == 1 ? "" : cat(shape.batch, "x"), shape.M, "x", shape.N, "x", shape.K,
-             transposition == "NN" ? "" : "-" + transposition);
+             suffix(shape));
 }
 
 std::string to_string(const Shape& shape) {
   if (shape.M != shape.N || shape.N != shape.K || shape.batch != 1) return full_text(shape);
-  const std::string transposition = transposition_text(shape);
-  return cat(shape.M, transposition == "NN" ? "" : "-" + transposition);
+  return cat(shape.M, suffix(shape));
 }
 
 std::string to_string(const Types& types) {
@@ -94,8 +98,8 @@ double BenchCase::flops() const {
 double BenchCase::bytes() const {
   const auto M = static_cast<double>(shape.M), N = static_cast<double>(shape.N),
              K = static_cast<double>(shape.K);
-  return static_cast<double>(shape.batch) *
-         ((M * K + K * N) * size_of(types.in) + M * N * size_of(types.out));
+  return static_cast<double>(shape.batch) * ((M * K + K * N) * size_of(types.in) +
+                                             (shape.updates ? 2 : 1) * M * N * size_of(types.out));
 }
 
 index_t BenchCase::sets() const {
@@ -110,6 +114,7 @@ Problem problem_of(const BenchCase& now) {
   out.a = shape.a_transposed ? Strides{1, shape.M} : Strides{shape.K, 1};
   out.b = shape.b_transposed ? Strides{1, shape.K} : Strides{shape.N, 1};
   out.c = {shape.N, 1};
+  if (shape.updates) out.alpha = -1, out.beta = 1;
   return out;
 }
 

@@ -18,12 +18,14 @@ struct Shape {
   index_t M = 0, N = 0, K = 0;
   index_t batch = 1;
   bool a_transposed = false, b_transposed = false;
+  bool updates = false;  ///< C = C - A B, as LAPACK's factorizations do, instead of C = A B
   bool operator==(const Shape&) const = default;
 };
 
 /// As the 32-bit integers of most libraries. Throws Error(argument) where it does not fit.
 int as_int(index_t extent);
-/// "512" for a cube, "4096x16x4096", "1024-TN", "1000x8x8x8" for a batch of a thousand.
+/// "512" for a cube, "4096x16x4096", "1024-TN", "1000x8x8x8" for a batch of a thousand,
+/// "512x512x64-update".
 std::string to_string(const Shape& shape);
 /// "512x512x512", else the same.
 std::string full_text(const Shape& shape);
@@ -64,7 +66,7 @@ struct BenchCase {
 
   /// Of one call: the whole batch.
   double flops() const;
-  /// Of the matrices of one call, each counted once.
+  /// Of the matrices of one call, each counted once, and a C that is updated twice.
   double bytes() const;
   /// Small products go through so many sets of operands in turn, so that these lie in the L2 cache
   /// as a program's would, and not all in the L1. A device has its own (bench_device.hpp).

@@ -76,6 +76,7 @@ void describe_row(ordered_json& entry, const BenchResults& results, const BenchR
   entry["k"] = row.on.shape.K;
   entry["batch"] = row.on.shape.batch;
   entry["transposition"] = transposition_text(row.on.shape);
+  if (row.on.shape.updates) entry["update"] = true;
   entry["idle_seconds"] = row.on.readiness.idle_seconds;
   entry["first_call"] = row.on.readiness.first_call;
   if (!row.on.device.empty()) entry["device"] = row.on.device;
@@ -223,6 +224,7 @@ Shape shape_of_entry(const ordered_json& entry, const std::string& where) {
       index_of(names, field_or<std::string>(entry, "transposition", "NN", where), where);
   out.a_transposed = which >= 2;
   out.b_transposed = which % 2 == 1;
+  out.updates = field_or(entry, "update", false, where);
   return out;
 }
 

@@ -16,8 +16,9 @@ Judge::Judge(const SharedOperands& operands, index_t products,
   for (index_t i = 0; i < products; ++i) {
     const ConstMatrix A = operands.A(i), B = operands.B(i);
     const Matrix C = operands.C(i);
-    verifiers_.emplace_back(make_problem(A, B, C), A, B, C, nullptr, products == 1 ? 0 : 1,
-                            [&](index_t done, index_t total) {
+    const Problem product = problem_of(operands.now());
+    verifiers_.emplace_back(make_problem(A, B, C, product.alpha, product.beta), A, B, C, nullptr,
+                            products == 1 ? 0 : 1, [&](index_t done, index_t total) {
                               const double share = static_cast<double>(done) /
                                                    static_cast<double>(std::max<index_t>(1, total));
                               if (progress) progress((static_cast<double>(i) + share) / count);

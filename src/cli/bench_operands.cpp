@@ -105,13 +105,21 @@ void SharedOperands::prepare(const BenchCase& now, std::uint64_t seed) {
   const OperandPlaces places(now);
   fill(base_ + places.a, now.products() * now.shape.M * now.shape.K);
   fill(base_ + places.b, now.products() * now.shape.K * now.shape.N);
+  spoil_results();
 }
 
 void SharedOperands::attach(const BenchCase& now) { map(now, false); }
 
 void SharedOperands::spoil_results() {
   const OperandPlaces places(case_);
-  std::memset(base_ + places.c, 0xff, places.end - places.c);
+  char* const all = base_ + places.c;
+  std::memset(all, 0xff, places.end - places.c);
+  if (!case_.shape.updates) return;
+  visit_dtype(case_.types.out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (index_t i = 0; i < case_.products() * case_.shape.M * case_.shape.N; ++i)
+      reinterpret_cast<T*>(all)[i] = static_cast<T>(static_cast<float>(i % 5));
+  });
 }
 
 ConstMatrix SharedOperands::A(index_t product) const {
@@ -138,8 +146,7 @@ OwnOperands::OwnOperands(const BenchCase& now, const SharedOperands& shared) : c
   memory_.reset(static_cast<char*>(std::aligned_alloc(kHugePage, bytes)));
   if (!memory_) throw Error(Category::resource, "not enough memory for the operands");
   madvise(memory_.get(), bytes, MADV_HUGEPAGE);
-  std::memcpy(memory_.get(), shared.A(0).data, places.c);  // all A, then all B
-  std::memset(memory_.get() + places.c, 0xff, places.end - places.c);
+  std::memcpy(memory_.get(), shared.A(0).data, places.end);  // all A, then all B, then all C
 }
 
 void OwnOperands::Free::operator()(char* p) const { std::free(p); }

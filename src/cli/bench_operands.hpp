@@ -27,14 +27,16 @@ class SharedOperands {
   SharedOperands(const SharedOperands&) = delete;
   SharedOperands& operator=(const SharedOperands&) = delete;
 
-  /// Makes room for the case and fills A and B with random numbers. Throws Error(resource) where
-  /// memory is short.
+  /// Makes room for the case, fills A and B with random numbers and spoils C. Throws
+  /// Error(resource) where memory is short.
   void prepare(const BenchCase& now, std::uint64_t seed);
   /// As another process sees what prepare() made.
   void attach(const BenchCase& now);
-  /// Fills C with NaN (or the largest bit pattern), so that an element nobody writes is found.
+  /// Fills C with NaN (or the largest bit pattern), so that an element nobody writes is found; a C
+  /// that is updated with what it is before.
   void spoil_results();
 
+  const BenchCase& now() const { return case_; }
   ConstMatrix A(index_t product) const;  ///< (M,K)
   ConstMatrix B(index_t product) const;  ///< (K,N)
   Matrix C(index_t product) const;       ///< (M,N)

@@ -47,6 +47,7 @@ std::optional<CommonSize> common_size(const std::vector<const BenchRow*>& cases)
         fixed.push_back(cat(name, " = ", first.*extents[0]));
     }
     if (const auto turned = transposition_text(first); turned != "NN") fixed.push_back(turned);
+    if (first.updates) fixed.push_back("C = C - A B");
     if (!fixed.empty()) axis.label += ", with " + join(fixed);
     return axis;
   }

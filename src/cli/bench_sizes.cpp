@@ -24,7 +24,8 @@ struct Wording {
 constexpr index_t kLargest = index_t{1} << 20;  // 4 TiB for one f32 square: nobody's memory
 constexpr Wording kSizes = {
     "size", "a size",
-    "512, 64:1024:x2, 64:1024:+64, 4096x16x4096, 1000x8x8x8 or 1024-TN, joined by commas",
+    "512, 64:1024:x2, 64:1024:+64, 4096x16x4096, 1000x8x8x8, 1024-TN or 1024-update, joined by "
+    "commas",
     kLargest};
 constexpr Wording kExtents = {"extent", "an extent",
                               "512, 64:1024:x2 or 64:1024:+64, joined by commas", kLargest};
@@ -49,6 +50,9 @@ constexpr std::array kSuites = {
     Suite{"few_rows",
           "1x512x512,2x512x512,4x512x512,8x512x512,16x512x512,1x1024x1024,4x1024x1024,8x1024x1024,"
           "16x1024x1024,1x2000x2000,4x2000x2000,16x2000x2000"},
+    Suite{"update",
+          "16-update,64-update,256x256x32-update,512x512x64-update,1000x1000x32-update,"
+          "2048x2048x128-update,4096x4096x64-update,1024-update"},
     Suite{"batched", "1000x8x8x8,1000x16x16x16,1000x32x32x32,100x64x64x64"}};
 
 [[noreturn]] void refuse(const Wording& list, std::string_view part, const std::string& why) {
@@ -112,9 +116,12 @@ std::vector<T> parse_list(const Wording& list, std::string_view text, Each&& eac
   return out;
 }
 
-/// Takes "-TN" and the like from the end of `part`: a shape that is transposed so.
-Shape without_transposition(std::string& part) {
+/// Takes "-TN", "-update" and the like from the end of `part`: a shape that is so.
+Shape without_suffix(std::string& part) {
   Shape out;
+  constexpr std::string_view update = "-update";
+  out.updates = part.ends_with(update);
+  if (out.updates) part.resize(part.size() - update.size());
   for (const char a : {'N', 'T'}) {
     for (const char b : {'N', 'T'}) {
       if (!part.ends_with(std::string{'-', a, b})) continue;
@@ -152,19 +159,22 @@ std::vector<index_t> parse_thread_counts(std::string_view text) {
 std::vector<Shape> parse_sizes(std::string_view text) {
   return parse_list<Shape>(kSizes, text, [](const std::string& part) {
     std::string sides = part;
-    const Shape like = without_transposition(sides);
+    const Shape like = without_suffix(sides);
     const auto dash = sides.find('-');
     if (dash != std::string::npos && dash > 0 && sides[dash - 1] >= '0' && sides[dash - 1] <= '9')
       refuse(kSizes, part,
-             cat("'", part.substr(dash), "' is none of the transpositions -NN, -NT, -TN and -TT"));
+             cat("'", part.substr(dash),
+                 "' is none of the transpositions -NN, -NT, -TN and -TT, perhaps with -update"));
     std::vector<Shape> out;
     if (sides.find('x') != std::string::npos && sides.find(':') == std::string::npos) {
       out.push_back(rectangle(sides));
     } else {
       for (index_t side : range(kSizes, sides)) out.push_back({side, side, side});
     }
-    for (Shape& each : out)
+    for (Shape& each : out) {
       each.a_transposed = like.a_transposed, each.b_transposed = like.b_transposed;
+      each.updates = like.updates;
+    }
     return out;
   });
 }

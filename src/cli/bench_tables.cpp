@@ -274,7 +274,8 @@ std::string peer_lines(const BenchResults& results) {
 std::string to_csv(const BenchResults& results) {
   const auto peers = peer_names(results.rows);
   std::string out =
-      "name,kind,dtype,m,n,k,batch,transposition,device,threads,idle_seconds,first_call,status,max_"
+      "name,kind,dtype,m,n,k,batch,transposition,update,device,threads,idle_seconds,first_call,"
+      "status,max_"
       "error_"
       "ratio,repetitions,iterations,"
       "seconds_median,seconds_mad,seconds_min,seconds_mean,gflops,percent_of_peak,bytes,"
@@ -287,9 +288,9 @@ std::string to_csv(const BenchResults& results) {
     index_t iterations = 0;
     for (const Sample& sample : row.samples) iterations += sample.iterations;
     const Shape& shape = row.on.shape;
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:g},{:d},{},{}", quoted(row.name),
+    out += fmt::format("{},{},{},{},{},{},{},{},{:d},{},{},{:g},{:d},{},{}", quoted(row.name),
                        name_of(row.kind), to_string(row.on.types), shape.M, shape.N, shape.K,
-                       shape.batch, transposition_text(shape),
+                       shape.batch, transposition_text(shape), shape.updates,
                        row.on.device.empty() ? "cpu" : row.on.device, row.on.threads,
                        row.on.readiness.idle_seconds, row.on.readiness.first_call,
                        to_string(row.status), csv_number(row.max_error_ratio));

@@ -183,13 +183,14 @@ Call batch_call(const Problem& p, index_t batch, const Options& options) {
   return [p, batch, options](const void* A, const void* B, void* C) {
     matmul_strided({A, p.in, p.M, p.K, p.a.row, p.a.col}, {B, p.in, p.K, p.N, p.b.row, p.b.col},
                    {C, p.out, p.M, p.N, p.c.row, p.c.col}, batch, {p.M * p.K, p.K * p.N, p.M * p.N},
-                   1, 0, options);
+                   p.alpha, p.beta, options);
   };
 }
 
 /// One product after the other, each a call of a plan that was made before.
 template <class In, class Out = In>
 Call plan_once(const Problem& p, index_t batch, int threads) {
+  using Scalar = typename cpu::Gemm<In, Out>::Scalar;
   const cpu::GemmPlan<In, Out> plan({.M = p.M,
                                      .N = p.N,
                                      .K = p.K,
@@ -198,6 +199,8 @@ Call plan_once(const Problem& p, index_t batch, int threads) {
                                      .b_row = p.b.row,
                                      .b_col = p.b.col,
                                      .c_row = p.c.row,
+                                     .alpha = static_cast<Scalar>(p.alpha),
+                                     .beta = static_cast<Scalar>(p.beta),
                                      .threads = threads});
   return [plan, batch, a = p.M * p.K, b = p.K * p.N, c = p.M * p.N](const void* A, const void* B,
                                                                     void* C) {

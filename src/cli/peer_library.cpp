@@ -59,6 +59,7 @@ struct BlasShape {
   Int m, n, k, lda, ldb, ldc;
   int trans_a, trans_b;
   char letter_a, letter_b;
+  float alpha, beta;  // whole numbers
 };
 
 template <class Int>
@@ -77,7 +78,9 @@ BlasShape<Int> blas_shape(const Shape& shape) {
           ta ? kTranspose : kNoTranspose,
           tb ? kTranspose : kNoTranspose,
           ta ? 'T' : 'N',
-          tb ? 'T' : 'N'};
+          tb ? 'T' : 'N',
+          shape.updates ? -1.0f : 1.0f,
+          shape.updates ? 1.0f : 0.0f};
 }
 
 template <class In, class Out>
@@ -86,8 +89,8 @@ Call cblas_call(void* function, const Shape& shape) {
       void(int, int, int, int, int, int, Out, const In*, int, const In*, int, Out, Out*, int);
   return [gemm = reinterpret_cast<Gemm*>(function), s = blas_shape<int>(shape)](
              const void* A, const void* B, void* C) {
-    gemm(kRowMajor, s.trans_a, s.trans_b, s.m, s.n, s.k, Out(1), static_cast<const In*>(A), s.lda,
-         static_cast<const In*>(B), s.ldb, Out(0), static_cast<Out*>(C), s.ldc);
+    gemm(kRowMajor, s.trans_a, s.trans_b, s.m, s.n, s.k, Out(s.alpha), static_cast<const In*>(A),
+         s.lda, static_cast<const In*>(B), s.ldb, Out(s.beta), static_cast<Out*>(C), s.ldc);
   };
 }
 
@@ -99,9 +102,9 @@ Call fortran_call(void* function, const Shape& shape) {
            const int*, const T*, const int*, const T*, T*, const int*, std::size_t, std::size_t);
   return [gemm = reinterpret_cast<Gemm*>(function), s = blas_shape<int>(shape)](
              const void* A, const void* B, void* C) {
-    const T one = 1, zero = 0;
-    gemm(&s.letter_b, &s.letter_a, &s.n, &s.m, &s.k, &one, static_cast<const T*>(B), &s.ldb,
-         static_cast<const T*>(A), &s.lda, &zero, static_cast<T*>(C), &s.ldc, 1, 1);
+    const T alpha = s.alpha, beta = s.beta;
+    gemm(&s.letter_b, &s.letter_a, &s.n, &s.m, &s.k, &alpha, static_cast<const T*>(B), &s.ldb,
+         static_cast<const T*>(A), &s.lda, &beta, static_cast<T*>(C), &s.ldc, 1, 1);
   };
 }
 
@@ -116,8 +119,9 @@ Call onednn_call(void* function, const Shape& shape) {
       int(char, char, Int, Int, Int, float, const In*, Int, const In*, Int, float, Out*, Int);
   return [gemm = reinterpret_cast<Gemm*>(function), s = blas_shape<Int>(shape)](
              const void* A, const void* B, void* C) {
-    require_success(gemm(s.letter_a, s.letter_b, s.m, s.n, s.k, 1, static_cast<const In*>(A), s.lda,
-                         static_cast<const In*>(B), s.ldb, 0, static_cast<Out*>(C), s.ldc));
+    require_success(gemm(s.letter_a, s.letter_b, s.m, s.n, s.k, s.alpha, static_cast<const In*>(A),
+                         s.lda, static_cast<const In*>(B), s.ldb, s.beta, static_cast<Out*>(C),
+                         s.ldc));
   };
 }
 
@@ -130,9 +134,9 @@ Call onednn_bytes_call(void* function, const Shape& shape) {
   return [gemm = reinterpret_cast<Gemm*>(function), s = blas_shape<Int>(shape)](
              const void* A, const void* B, void* C) {
     const std::int32_t zero = 0;
-    require_success(gemm(s.letter_a, s.letter_b, 'F', s.m, s.n, s.k, 1, static_cast<const In*>(A),
-                         s.lda, 0, static_cast<const std::int8_t*>(B), s.ldb, 0, 0,
-                         static_cast<std::int32_t*>(C), s.ldc, &zero));
+    require_success(gemm(s.letter_a, s.letter_b, 'F', s.m, s.n, s.k, s.alpha,
+                         static_cast<const In*>(A), s.lda, 0, static_cast<const std::int8_t*>(B),
+                         s.ldb, 0, s.beta, static_cast<std::int32_t*>(C), s.ldc, &zero));
   };
 }
 
@@ -140,10 +144,10 @@ Call onednn_bytes_call(void* function, const Shape& shape) {
 void require_small(const Entry& entry, const Shape& shape) {
   constexpr index_t most = 64 * 64 * 64;
   const bool xsmm = std::string_view(entry.name).starts_with("libxsmm");
-  const bool transposed = shape.a_transposed || shape.b_transposed;
-  if (xsmm && (transposed || shape.M * shape.N * shape.K > most))
+  const bool more = shape.a_transposed || shape.b_transposed || shape.updates;
+  if (xsmm && (more || shape.M * shape.N * shape.K > most))
     throw Error(Category::unavailable, cat("libxsmm has no product of ", to_string(shape)),
-                "at most 64^3 multiplications, nothing transposed");
+                "C = A B, at most 64^3 multiplications, nothing transposed");
 }
 
 Call call_of(const Entry& entry, void* function, const Shape& shape) {
@@ -184,9 +188,9 @@ Call cblas_strided_call(void* function, const Shape& shape) {
           a_step = as_int(shape.M * shape.K), b_step = as_int(shape.K * shape.N),
           c_step = as_int(shape.M * shape.N),
           batch = as_int(shape.batch)](const void* A, const void* B, void* C) {
-    gemm(kRowMajor, s.trans_a, s.trans_b, s.m, s.n, s.k, T(1), static_cast<const T*>(A), s.lda,
-         a_step, static_cast<const T*>(B), s.ldb, b_step, T(0), static_cast<T*>(C), s.ldc, c_step,
-         batch);
+    gemm(kRowMajor, s.trans_a, s.trans_b, s.m, s.n, s.k, T(s.alpha), static_cast<const T*>(A),
+         s.lda, a_step, static_cast<const T*>(B), s.ldb, b_step, T(s.beta), static_cast<T*>(C),
+         s.ldc, c_step, batch);
   };
 }
 
@@ -211,9 +215,9 @@ Call cblas_pointers_call(void* function, const Shape& shape) {
         lists.C.push_back(static_cast<T*>(C) + i * shape.M * shape.N);
       }
     }
-    const T one = 1, zero = 0;
-    gemm(kRowMajor, &s.trans_a, &s.trans_b, &s.m, &s.n, &s.k, &one, lists.A.data(), &s.lda,
-         lists.B.data(), &s.ldb, &zero, lists.C.data(), &s.ldc, 1, &batch);
+    const T alpha = s.alpha, beta = s.beta;
+    gemm(kRowMajor, &s.trans_a, &s.trans_b, &s.m, &s.n, &s.k, &alpha, lists.A.data(), &s.lda,
+         lists.B.data(), &s.ldb, &beta, lists.C.data(), &s.ldc, 1, &batch);
   };
 }
 

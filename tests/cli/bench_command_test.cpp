@@ -217,6 +217,34 @@ TEST(Bench, ARightPeerGivesRatios) {
   }
 }
 
+/// The peer is right where C = A B is asked for, and knows nothing else.
+TEST(Bench, UpdatesSubtractFromWhatIsThere) {
+  const Scratch scratch;
+  for (const char* dtype : {"f32", "f64"}) {
+    const Ran ran = run_bench(
+        quick({"--sizes", "8-update,20x30x9-TT-update", "--algorithms", "naive,packed,plan,blas",
+               "--peers", WRONG_PEER, "--dtype", dtype, "--force", "-o", scratch / "u.json"}),
+        {{"WRONG_PEER", "right"}});
+    EXPECT_EQ(ran.code, 1);
+    const json document = json::parse(content_of(scratch / "u.json"));
+    int verified = 0;
+    for (const auto& entry : document.at("benchmarks")) {
+      if (entry.at("kind") == "peak") continue;
+      EXPECT_EQ(entry.at("update"), true);
+      const bool ours = entry.at("contestant") != "wrong_peer";
+      const std::string status = entry.at("status");
+      verified += status == "verified";
+      if (ours) EXPECT_NE(status, "refused") << entry.dump();
+      else EXPECT_NE(status, "verified");
+    }
+    EXPECT_GT(verified, 0) << dtype;
+    const Ran again = run_bench({"--from", scratch / "u.json"});
+    EXPECT_THAT(again.out, HasSubstr("20x30x9-TT-update"));
+  }
+  const Ran csv = run_bench({"--from", scratch / "u.json", "--csv"});
+  EXPECT_THAT(csv.out, HasSubstr(",TT,1,cpu,"));
+}
+
 TEST(Bench, WritesEveryFormAndReadsItsJsonBack) {
   const Scratch scratch;
   const Ran ran = run_bench(quick({"--sizes", "8,16", "--algorithms", "naive,tiled", "--peers",

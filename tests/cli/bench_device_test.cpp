@@ -185,7 +185,7 @@ TEST_F(BenchOnDevice, TablesAndFilesNameTheDevice) {
   EXPECT_THAT(table.text, HasSubstr("x cublas-tf32"));
   EXPECT_THAT(table.text, HasSubstr("peak of CUDA cores"));
   EXPECT_THAT(to_markdown(results), HasSubstr("Machine: Test GPU, 4 SMs; A CPU"));
-  EXPECT_THAT(to_csv(results), HasSubstr("naive,algorithm,f32,16,8,24,1,NN,cuda:7,1,"));
+  EXPECT_THAT(to_csv(results), HasSubstr("naive,algorithm,f32,16,8,24,1,NN,0,cuda:7,1,"));
   const BenchResults kept = parse_bench_json(to_json(results), "text");
   ASSERT_EQ(kept.rows.size(), results.rows.size());
   for (std::size_t i = 0; i < kept.rows.size(); ++i) {

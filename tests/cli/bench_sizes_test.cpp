@@ -53,6 +53,16 @@ TEST(BenchSizes, TranspositionsAndBatches) {
   EXPECT_EQ(full_text({8, 8, 8}), "8x8x8");
 }
 
+TEST(BenchSizes, Updates) {
+  Shape update = cube(8), turned = transposed({4, 5, 6}, true, false);
+  update.updates = turned.updates = true;
+  EXPECT_THAT(parse_sizes("8-update,8,4x5x6-TN-update"), ElementsAre(update, cube(8), turned));
+  for (const Shape& each : {update, turned})
+    EXPECT_THAT(parse_sizes(to_string(each)), ElementsAre(each));
+  EXPECT_THROW(parse_sizes("8-update-TN"), Error);
+  for (const Shape& each : suite_shapes("update")) EXPECT_TRUE(each.updates);
+}
+
 TEST(BenchSizes, SuitesAreListsWithNames) {
   EXPECT_EQ(suite_shapes("square").size(), 13u);
   EXPECT_THAT(suite_shapes("tiny"), ElementsAre(cube(4), cube(8), cube(16), cube(32)));
