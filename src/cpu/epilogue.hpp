@@ -98,6 +98,13 @@ bool finishes_in_tiles(const Gemm<In, Out>& call, const Table& kernels) {
          !is_plain(call);
 }
 
+/// What registers do not: the last step of an epilogue, of a micro-tile that has been stored.
+template <class Table, class Tile>
+void finish_last_step(const Table& kernels, const Tile& micro, int rows) {
+  kernels.finish(micro.to, micro.to_row, rows, micro.cols, micro.to, micro.to_row,
+                 {1, 0, nullptr, nullptr, micro.finish->last});
+}
+
 /// One micro-tile of `rows` rows at (i, j) of C and its epilogue: in registers, or of the sums that
 /// it has stored where `micro` says.
 template <class In, class Out, class Table, class Micro, class Tile>
@@ -109,10 +116,8 @@ void run_and_finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels
       micro.finish = &how;
       micro.to = C + i * call.c_row + j, micro.to_row = call.c_row;
       run(micro);
+      if (!how.last.changes_nothing()) finish_last_step(kernels, micro, rows);
       micro.finish = nullptr;
-      if (!how.last.changes_nothing())
-        kernels.finish(micro.to, micro.to_row, rows, micro.cols, micro.to, micro.to_row,
-                       {Out{1}, Out{0}, nullptr, nullptr, how.last});
       return;
     }
   }

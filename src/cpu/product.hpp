@@ -603,29 +603,42 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                         index_t j, index_t a_step, Sum* sums) const {
     const int vectors = kernels_.vectors_of(micro.cols);
     const bool fills = kernels_.fills_vectors(micro.cols), is_edge = !pack_b_ && !fills;
-    const bool finishes_it = finishes(part), ends = ends_in_tile(part);
-    const Sum* next_c = nullptr;  // of a C that is added to, which may be far away
-    if constexpr (std::is_same_v<Sum, Out>) {
-      if (ends && adds_to_far_c_) next_c = call_.C + (i0_ + block.i) * call_.c_row + j0_ + j;
-    }
-    const bool fetches_c = next_c != nullptr;
+    const bool finishes_it = finishes(part), ends = ends_in_tile(part) && (fills || is_edge);
+    const bool fetches_c = ends && adds_to_far_c_;
     const auto& table = is_edge                   ? kernels_.edge[ends]
                         : block.packed            ? kernels_.packed
-                        : kAsItLies && !fetches_c ? kernels_.lone[ends && fills]
+                        : kAsItLies && !fetches_c ? kernels_.lone[ends]
                                                   : kernels_.direct;
     const index_t c_step = sums != nullptr ? mr_ * micro.c_row : 0;
     if (sums != nullptr) micro.c = sums + block.i * micro.c_row + j;
     micro.a = block.a;
     micro.next_c = nullptr, micro.fetch = micro.fetch_a = nullptr, micro.fetch_times = 0;
+    if constexpr (std::is_same_v<Sum, Out>) {
+      if (ends) {  // the epilogue is the same for all, but for where its biases are
+        FinishRow<Scalar> how = finish_at(call_, i0_ + block.i, j0_ + j);
+        micro.finish = &how;
+        micro.to = call_.C + (i0_ + block.i) * call_.c_row + j0_ + j, micro.to_row = call_.c_row;
+        const index_t step = mr_ * micro.to_row;
+        for (index_t i = block.i; i < block.i_end; i += mr_) {
+          micro.rows = static_cast<int>(std::min<index_t>(mr_, block.i_end - i));
+          if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
+          if (fetches_c) micro.next_c = micro.to + step;
+          table[kernels_.entry(micro.rows)][vectors - 1](micro);
+          if (!how.last.changes_nothing()) finish_last_step(kernels_, micro, micro.rows);
+          micro.a += mr_ * a_step, micro.c += c_step, micro.to += step;
+          if (how.row_bias != nullptr) how.row_bias += mr_;
+        }
+        micro.finish = nullptr;
+        return;
+      }
+    }
     for (index_t i = block.i; i < block.i_end; i += mr_) {
       micro.rows = static_cast<int>(std::min<index_t>(mr_, block.i_end - i));
       if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
-      const auto run = table[kernels_.entry(micro.rows)][vectors - 1];
-      if (fetches_c) micro.next_c = next_c += mr_ * call_.c_row;
-      if (!finishes_it) run(micro);
-      else
-        run_and_finish_tile(call_, call_.C, kernels_, run, ends && (fills || is_edge), micro,
-                            i0_ + i, j0_ + j, micro.rows);
+      table[kernels_.entry(micro.rows)][vectors - 1](micro);
+      if (finishes_it)
+        finish_tile(call_, call_.C, kernels_, micro.c, micro.c_row, i0_ + i, j0_ + j, micro.rows,
+                    micro.cols);
       micro.a += mr_ * a_step, micro.c += c_step;
     }
   }
