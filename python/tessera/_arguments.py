@@ -107,7 +107,7 @@ def path(name: str, value: Any, expected: str, call: str) -> str:
 
 _FORMS = {"Swizzle": inspect.signature(lambda bits, base, shift: None), "Swizzle.__call__": inspect.signature(lambda index: None),
           "Tiler": inspect.signature(lambda modes, /: None),
-          "PackedMatrix": inspect.signature(lambda b, *, transpose=False: None)}
+          "PackedMatrix": inspect.signature(lambda b, *, transpose=False, a_dtype=None: None)}
 
 
 def bound(call: str, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:

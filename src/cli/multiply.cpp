@@ -24,6 +24,7 @@ Plan plan_of(const MultiplyRequest& request, const Operands& in) {
   Problem problem;
   problem.M = in.M(), problem.N = in.N(), problem.K = in.K();
   problem.in = in.a.dtype(), problem.out = in.type;
+  if (in.b.dtype() != in.a.dtype()) problem.in_b = in.b.dtype();
   problem.a = {in.a.row_stride(), in.a.col_stride()};
   problem.b = {in.b.row_stride(), in.b.col_stride()};
   problem.c = {in.N(), 1};

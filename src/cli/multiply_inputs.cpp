@@ -58,7 +58,8 @@ Array converted(const Context& context, const MultiplyRequest& request, const Ar
 bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product) {
   const bool packed =
       request.algorithm == "packed" || (request.algorithm == "auto" && request.tile.empty());
-  return packed && a == b && (a == DType::i8 || a == DType::u8) && product == DType::i32;
+  const auto is_byte = [](DType type) { return type == DType::i8 || type == DType::u8; };
+  return packed && is_byte(a) && is_byte(b) && product == DType::i32;
 }
 
 void require_inner_extents(const MultiplyRequest& request, const Array& a, const Array& b) {

@@ -83,6 +83,10 @@ template void gemm_strided(const Gemm<std::int8_t, std::int32_t>&, index_t, cons
 template void gemm_strided(const Gemm<std::int8_t, float>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<std::uint8_t, std::int32_t>&, index_t, const BatchSteps&);
 template void gemm_strided(const Gemm<std::uint8_t, float>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<U8I8, std::int32_t>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<U8I8, float>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<I8U8, std::int32_t>&, index_t, const BatchSteps&);
+template void gemm_strided(const Gemm<I8U8, float>&, index_t, const BatchSteps&);
 template void gemm_batch(const Gemm<double, double>*, index_t);
 template void gemm_batch(const Gemm<float, float>*, index_t);
 template void gemm_batch(const Gemm<float, f16>*, index_t);
@@ -95,5 +99,9 @@ template void gemm_batch(const Gemm<std::int8_t, std::int32_t>*, index_t);
 template void gemm_batch(const Gemm<std::int8_t, float>*, index_t);
 template void gemm_batch(const Gemm<std::uint8_t, std::int32_t>*, index_t);
 template void gemm_batch(const Gemm<std::uint8_t, float>*, index_t);
+template void gemm_batch(const Gemm<U8I8, std::int32_t>*, index_t);
+template void gemm_batch(const Gemm<U8I8, float>*, index_t);
+template void gemm_batch(const Gemm<I8U8, std::int32_t>*, index_t);
+template void gemm_batch(const Gemm<I8U8, float>*, index_t);
 
 }  // namespace tessera::cpu

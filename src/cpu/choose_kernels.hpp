@@ -5,6 +5,7 @@
 
 #include "kernels.hpp"
 #include "tessera/core/small_float.hpp"
+#include "tessera/cpu/gemm.hpp"
 
 namespace tessera::cpu {
 
@@ -28,6 +29,8 @@ void with_kernels(Body&& body) {
   if constexpr (std::is_same_v<In, float> || std::is_same_v<In, double>) body(plain_kernels<In>());
   else if constexpr (std::is_same_v<In, std::int8_t>) body(i8_kernels());
   else if constexpr (std::is_same_v<In, std::uint8_t>) body(u8_kernels());
+  else if constexpr (std::is_same_v<In, U8I8>) body(u8i8_kernels());
+  else if constexpr (std::is_same_v<In, I8U8>) body(i8u8_kernels());
   else if constexpr (std::is_same_v<In, f16>) {
     if (const auto* pairs = f16_pair_kernels(); pairs != nullptr) body(*pairs);
     else body(kernel_set().f16);

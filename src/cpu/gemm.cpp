@@ -169,12 +169,23 @@ template <class T>
   gemm_tiny(call, kernels, B.words, B.width);
 }
 
-/// As a Product runs it: C has its longer side along vectors.
-template <class In, class Out, class Table>
-Gemm<In, Out> prepared(Gemm<In, Out> call, const Table& kernels, int threads) {
-  if (has_few_columns(call, kernels.lanes)) call = swapped(call);
+/// Calls body(call, kernels) with the call as a Product runs it: C has its longer side along
+/// vectors.
+template <class In, class Out, class Table, class Body>
+void with_prepared(Gemm<In, Out> call, const Table& kernels, int threads, const Body& body) {
   call.threads = threads;
-  return call;
+  if (!has_few_columns(call, kernels.lanes)) return body(call, kernels);
+  if constexpr (std::is_same_v<ElementA<In>, ElementB<In>>) {
+    body(swapped(call), kernels);
+  } else {
+    with_kernels<typename OperandTypes<In>::Swapped>(
+        [&](const auto& others) { body(swapped(call), others); });
+  }
+}
+
+template <class In, class Out, class Table>
+Product<In, Out, Table> product_of(const Gemm<In, Out>& call, const Table& kernels) {
+  return {call, kernels};
 }
 
 /// The product of columns [j, j_end) of B.
@@ -208,7 +219,8 @@ template <class In, class Out, class Table>
     if (is_small_alone(asked, threads, kernels))
       return gemm_tiny(asked, kernels, asked.B, asked.b_row);
   }
-  run_product(prepared(asked, kernels, threads), kernels);
+  with_prepared(asked, kernels, threads,
+                [](const auto& call, const auto& table) { run_product(call, table); });
 }
 
 }  // namespace
@@ -283,14 +295,15 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
         return;
       }
     }
-    const Gemm<In, Out> call = prepared(asked, kernels, threads);
-    switch (Product<In, Out, std::remove_cvref_t<decltype(kernels)>>(call, kernels).stream()) {
-      case Stream::none: way = {"packed", "blocks for the caches", call.threads}; break;
-      case Stream::strips:
-        way = {"strips", "not packed: read in place, from the caches", call.threads};
-        break;
-      default: way = {"few_rows", "the larger factor passes by once", call.threads};
-    }
+    with_prepared(asked, kernels, threads, [&](const auto& call, const auto& table) {
+      switch (product_of(call, table).stream()) {
+        case Stream::none: way = {"packed", "blocks for the caches", call.threads}; break;
+        case Stream::strips:
+          way = {"strips", "not packed: read in place, from the caches", call.threads};
+          break;
+        default: way = {"few_rows", "the larger factor passes by once", call.threads};
+      }
+    });
   });
   return way;
 }
@@ -305,8 +318,9 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
     if constexpr (kIsPlainType<In, Out>) {
       if (is_small_alone(asked, threads, kernels)) return;
     }
-    const Gemm<In, Out> call = prepared(asked, kernels, threads);
-    bytes = Product<In, Out, std::remove_cvref_t<decltype(kernels)>>(call, kernels).workspace();
+    with_prepared(asked, kernels, threads, [&](const auto& call, const auto& table) {
+      bytes = product_of(call, table).workspace();
+    });
   });
   return bytes;
 }
@@ -331,6 +345,10 @@ template void gemm(const Gemm<std::int8_t, std::int32_t>&);
 template void gemm(const Gemm<std::int8_t, float>&);
 template void gemm(const Gemm<std::uint8_t, std::int32_t>&);
 template void gemm(const Gemm<std::uint8_t, float>&);
+template void gemm(const Gemm<U8I8, std::int32_t>&);
+template void gemm(const Gemm<U8I8, float>&);
+template void gemm(const Gemm<I8U8, std::int32_t>&);
+template void gemm(const Gemm<I8U8, float>&);
 
 template GemmWay way_of(const Gemm<double>&);
 template GemmWay way_of(const Gemm<float>&);
@@ -344,6 +362,10 @@ template GemmWay way_of(const Gemm<std::int8_t, std::int32_t>&);
 template GemmWay way_of(const Gemm<std::int8_t, float>&);
 template GemmWay way_of(const Gemm<std::uint8_t, std::int32_t>&);
 template GemmWay way_of(const Gemm<std::uint8_t, float>&);
+template GemmWay way_of(const Gemm<U8I8, std::int32_t>&);
+template GemmWay way_of(const Gemm<U8I8, float>&);
+template GemmWay way_of(const Gemm<I8U8, std::int32_t>&);
+template GemmWay way_of(const Gemm<I8U8, float>&);
 
 template void gemm(const Gemm<double, double>&, const PackedMatrix<double>&);
 template void gemm(const Gemm<float, float>&, const PackedMatrix<float>&);
@@ -357,6 +379,10 @@ template void gemm(const Gemm<std::int8_t, std::int32_t>&, const PackedMatrix<st
 template void gemm(const Gemm<std::int8_t, float>&, const PackedMatrix<std::int8_t>&);
 template void gemm(const Gemm<std::uint8_t, std::int32_t>&, const PackedMatrix<std::uint8_t>&);
 template void gemm(const Gemm<std::uint8_t, float>&, const PackedMatrix<std::uint8_t>&);
+template void gemm(const Gemm<U8I8, std::int32_t>&, const PackedMatrix<U8I8>&);
+template void gemm(const Gemm<U8I8, float>&, const PackedMatrix<U8I8>&);
+template void gemm(const Gemm<I8U8, std::int32_t>&, const PackedMatrix<I8U8>&);
+template void gemm(const Gemm<I8U8, float>&, const PackedMatrix<I8U8>&);
 
 template std::size_t workspace_bytes(const Gemm<double>&);
 template std::size_t workspace_bytes(const Gemm<float>&);
@@ -370,5 +396,9 @@ template std::size_t workspace_bytes(const Gemm<std::int8_t, std::int32_t>&);
 template std::size_t workspace_bytes(const Gemm<std::int8_t, float>&);
 template std::size_t workspace_bytes(const Gemm<std::uint8_t, std::int32_t>&);
 template std::size_t workspace_bytes(const Gemm<std::uint8_t, float>&);
+template std::size_t workspace_bytes(const Gemm<U8I8, std::int32_t>&);
+template std::size_t workspace_bytes(const Gemm<U8I8, float>&);
+template std::size_t workspace_bytes(const Gemm<I8U8, std::int32_t>&);
+template std::size_t workspace_bytes(const Gemm<I8U8, float>&);
 
 }  // namespace tessera::cpu

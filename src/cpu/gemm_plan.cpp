@@ -16,7 +16,9 @@ template <class In, class Out>
 GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
   if (call_.threads <= 0) call_.threads = default_threads();
   if (call.M <= 0 || call.N <= 0 || call.K <= 0 || call.alpha == 0) return;
-  if (call.c_col != 1 && call.c_row == 1) call_ = swapped(call_), swapped_ = true;
+  if constexpr (std::is_same_v<ElementA<In>, ElementB<In>>) {
+    if (call.c_col != 1 && call.c_row == 1) call_ = swapped(call_), swapped_ = true;
+  }
   if (!is_tiny(call)) return;
   if constexpr (kIsPlainType<In, Out>) {
     const auto& kernels = tiny_kernels<In>(call_.N);
@@ -30,8 +32,10 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
 }
 
 template <class In, class Out>
-void GemmPlan<In, Out>::operator()(const In* A, const In* B, Out* C) const {
-  if (swapped_) std::swap(A, B);
+void GemmPlan<In, Out>::operator()(const ElementA<In>* A, const ElementB<In>* B, Out* C) const {
+  if constexpr (std::is_same_v<ElementA<In>, ElementB<In>>) {
+    if (swapped_) std::swap(A, B);
+  }
   if constexpr (kIsPlainType<In, Out>) {
     if (is_plain_ && call_.b_col == 1)
       return OnePanel<In>{full_, rest_, rows_}.run(call_.M, call_.N, call_.K, A, call_.a_row,
@@ -41,7 +45,7 @@ void GemmPlan<In, Out>::operator()(const In* A, const In* B, Out* C) const {
 }
 
 template <class In, class Out>
-void GemmPlan<In, Out>::multiply(const In* A, const In* B, Out* C) const {
+void GemmPlan<In, Out>::multiply(const ElementA<In>* A, const ElementB<In>* B, Out* C) const {
   if constexpr (kIsPlainType<In, Out>) {
     if (kernels_ != nullptr) {
       const OnePanel<In> panel{full_, rest_, rows_};
@@ -72,5 +76,9 @@ template class GemmPlan<std::int8_t, std::int32_t>;
 template class GemmPlan<std::int8_t, float>;
 template class GemmPlan<std::uint8_t, std::int32_t>;
 template class GemmPlan<std::uint8_t, float>;
+template class GemmPlan<U8I8, std::int32_t>;
+template class GemmPlan<U8I8, float>;
+template class GemmPlan<I8U8, std::int32_t>;
+template class GemmPlan<I8U8, float>;
 
 }  // namespace tessera::cpu

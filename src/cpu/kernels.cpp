@@ -46,6 +46,22 @@ const KernelsU8& u8_kernels() {
   return kernel_set().u8;
 }
 
+const KernelsBytes& u8i8_kernels() {
+#if defined(__x86_64__)
+  if (cpu_features().amx_int8) return kAmxU8I8;
+  if (cpu_features().vnni) return kAvx512VnniU8I8;
+#endif
+  return kernel_set().u8i8;
+}
+
+const KernelsBytes& i8u8_kernels() {
+#if defined(__x86_64__)
+  if (cpu_features().amx_int8) return kAmxI8U8;
+  if (cpu_features().vnni) return kAvx512VnniI8U8;
+#endif
+  return kernel_set().i8u8;
+}
+
 const KernelsBf16Pairs* bf16_pair_kernels() {
 #if defined(__x86_64__)
   if (cpu_features().amx_bf16) return &kAmxBf16;

@@ -198,6 +198,8 @@ using KernelsBf16Pairs = Kernels<BrainBits, std::uint32_t, float>;  ///< vdpbf16
 using KernelsF16Pairs = Kernels<HalfBits, std::uint32_t, float>;    ///< tdpfp16ps
 using KernelsI8 = Kernels<std::int8_t, std::uint32_t, std::int32_t>;
 using KernelsU8 = Kernels<std::uint8_t, std::uint32_t, std::int32_t>;
+/// Of u8 and i8: bytes to whoever calls, and pack_a and pack_b know what they are.
+using KernelsBytes = KernelsU8;
 
 /// The tables of one instruction set.
 struct KernelSet {
@@ -207,6 +209,7 @@ struct KernelSet {
   KernelsBf16 bf16;
   KernelsI8 i8;
   KernelsU8 u8;
+  KernelsBytes u8i8, i8u8;  ///< A is of the first, B of the second
 };
 extern const KernelSet kPortable, kAvx2, kAvx512, kNeon;
 
@@ -214,12 +217,14 @@ extern const KernelSet kPortable, kAvx2, kAvx512, kNeon;
 extern const KernelsBf16Pairs kAvx512Bf16;
 extern const KernelsI8 kAvx512VnniI8;
 extern const KernelsU8 kAvx512VnniU8;
+extern const KernelsBytes kAvx512VnniU8I8, kAvx512VnniI8U8;
 
 /// Tables that need a tile unit, and AVX-512 for their packing.
 extern const KernelsBf16Pairs kAmxBf16;
 extern const KernelsF16Pairs kAmxF16;
 extern const KernelsI8 kAmxI8;
 extern const KernelsU8 kAmxU8;
+extern const KernelsBytes kAmxU8I8, kAmxI8U8;
 
 /// For up to eight columns of f32.
 extern const KernelsF32 kAvx512Narrow;
@@ -231,6 +236,8 @@ const KernelsF32& tiny_f32_kernels(index_t N);
 const KernelSet& kernel_set();
 const KernelsI8& i8_kernels();
 const KernelsU8& u8_kernels();
+const KernelsBytes& u8i8_kernels();
+const KernelsBytes& i8u8_kernels();
 /// Null where the CPU does not multiply bf16, or f16: then they are converted to f32.
 const KernelsBf16Pairs* bf16_pair_kernels();
 const KernelsF16Pairs* f16_pair_kernels();

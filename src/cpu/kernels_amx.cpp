@@ -56,6 +56,19 @@ struct AmxU8 : Amx {
   }
 };
 
+struct AmxU8I8 : Amx {
+  template <int C, int A, int B>
+  static void dot() {
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B));
+  }
+};
+struct AmxI8U8 : Amx {
+  template <int C, int A, int B>
+  static void dot() {
+    asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(C), "n"(A), "n"(B));
+  }
+};
+
 struct Pairs : Words<F32> {
   static constexpr int group = 2;
 };
@@ -70,6 +83,8 @@ constexpr KernelsBf16Pairs kAmxBf16 =
 constexpr KernelsF16Pairs kAmxF16 = make_tile_kernels<AmxF16, Pairs, AsTheyLie<HalfBits>>("amx");
 constexpr KernelsI8 kAmxI8 = make_tile_kernels<AmxI8, Quads, AsTheyLie<std::int8_t>>("amx");
 constexpr KernelsU8 kAmxU8 = make_tile_kernels<AmxU8, Quads, AsTheyLie<std::uint8_t>>("amx");
+constexpr KernelsBytes kAmxU8I8 = make_tile_kernels<AmxU8I8, Quads, AsTheyLie<std::uint8_t>>("amx");
+constexpr KernelsBytes kAmxI8U8 = make_tile_kernels<AmxI8U8, Quads, AsTheyLie<std::uint8_t>>("amx");
 
 }  // namespace tessera::cpu
 #endif

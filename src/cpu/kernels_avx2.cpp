@@ -121,10 +121,14 @@ struct Pairs {
   static void stream(sum* p, type x) { _mm256_stream_si256(reinterpret_cast<__m256i*>(p), x); }
 };
 
-template <class Source>
+/// A of one type of bytes and B of another, or of the same.
+template <class ElementOfA, class ElementOfB = ElementOfA>
 constexpr auto integer_kernels() {
-  constexpr auto pack = pack_groups<Pairs, PairsOf<Pairs, Source>>;
-  return make_kernels<Pairs, 6, 2, Source>("avx2", pack, pack);
+  using Source =
+      std::conditional_t<std::is_same_v<ElementOfA, ElementOfB>, ElementOfA, std::uint8_t>;
+  return make_kernels<Pairs, 6, 2, Source>("avx2",
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfA, Source>>,
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfB, Source>>);
 }
 
 using F = Plain<F32>;
@@ -137,7 +141,9 @@ constexpr KernelSet kAvx2 = {make_kernels<F, 6, 2, float>("avx2", pack_panels<F>
                              make_converted_kernels<F, 6, 2, ConvertF16>("avx2"),
                              make_converted_kernels<F, 6, 2, ConvertBf16>("avx2"),
                              integer_kernels<std::int8_t>(),
-                             integer_kernels<std::uint8_t>()};
+                             integer_kernels<std::uint8_t>(),
+                             integer_kernels<std::uint8_t, std::int8_t>(),
+                             integer_kernels<std::int8_t, std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

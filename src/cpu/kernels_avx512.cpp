@@ -42,10 +42,14 @@ struct Pairs : Words<I32> {
   }
 };
 
-template <class Source>
+/// A of one type of bytes and B of another, or of the same.
+template <class ElementOfA, class ElementOfB = ElementOfA>
 constexpr auto integer_kernels() {
-  constexpr auto pack = pack_groups<Pairs, PairsOf<Pairs, Source>>;
-  return make_kernels<Pairs, 8, 3, Source>("avx512", pack, pack);
+  using Source =
+      std::conditional_t<std::is_same_v<ElementOfA, ElementOfB>, ElementOfA, std::uint8_t>;
+  return make_kernels<Pairs, 8, 3, Source>("avx512",
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfA, Source>>,
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfB, Source>>);
 }
 
 using F = Plain<F32>;
@@ -65,7 +69,9 @@ constexpr KernelSet kAvx512 = {
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertF16>("avx512")),
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertBf16>("avx512")),
     integer_kernels<std::int8_t>(),
-    integer_kernels<std::uint8_t>()};
+    integer_kernels<std::uint8_t>(),
+    integer_kernels<std::uint8_t, std::int8_t>(),
+    integer_kernels<std::int8_t, std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

@@ -2,6 +2,7 @@
 // (modulo 2^32). A is read as it lies. The signs of B are flipped while it is packed, so that one
 // is unsigned and one signed, and each row of A adds what that changed:
 //   i8: sum a b = sum a (b + 128) - 128 sum a,    u8: sum a b = sum a (b - 128) + 128 sum a.
+// Where one of A and B is unsigned and the other signed, nothing is flipped.
 #if defined(__x86_64__)
 #include "vector_avx512.hpp"
 
@@ -99,8 +100,28 @@ constexpr auto quads_kernels() {
   return out;
 }
 
+/// A and B as they lie.
+template <bool SignedA>
+struct MixedQuads : Words<I32> {
+  using source = std::uint8_t;
+  static constexpr int group = 4;
+  static type step(operand x, operand row, type acc) {
+    return SignedA ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
+  }
+  static operand gather(const source* p, index_t s_k) { return AsTheyLie<source>::rows(p, s_k); }
+};
+
+template <bool SignedA>
+constexpr KernelsBytes mixed_kernels() {
+  using V = MixedQuads<SignedA>;
+  constexpr auto pack = pack_groups<V, AsTheyLie<std::uint8_t>>;
+  return make_kernels<V, 8, 3, std::uint8_t>("avx512 vnni", pack, pack);
+}
+
 }  // namespace
 
+constexpr KernelsBytes kAvx512VnniU8I8 = mixed_kernels<false>();
+constexpr KernelsBytes kAvx512VnniI8U8 = mixed_kernels<true>();
 constexpr KernelsI8 kAvx512VnniI8 = quads_kernels<std::int8_t>();
 constexpr KernelsU8 kAvx512VnniU8 = quads_kernels<std::uint8_t>();
 

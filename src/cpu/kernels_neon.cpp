@@ -80,11 +80,15 @@ struct F64 {
 using F = Plain<F32>;
 using D = Plain<F64>;
 
-template <class Source>
+/// A of one type of bytes and B of another, or of the same.
+template <class ElementOfA, class ElementOfB = ElementOfA>
 constexpr auto integer_kernels() {
   using Pairs = PortablePairs<4>;
-  constexpr auto pack = pack_groups<Pairs, PairsOf<Pairs, Source>>;
-  return make_kernels<Pairs, 4, 1, Source>("portable", pack, pack);
+  using Source =
+      std::conditional_t<std::is_same_v<ElementOfA, ElementOfB>, ElementOfA, std::uint8_t>;
+  return make_kernels<Pairs, 4, 1, Source>("portable",
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfA, Source>>,
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfB, Source>>);
 }
 
 }  // namespace
@@ -94,7 +98,9 @@ constexpr KernelSet kNeon = {make_kernels<F, 8, 3, float>("neon", pack_panels<F>
                              make_converted_kernels<F, 8, 3, PortableConvert<F, HalfBits>>("neon"),
                              make_converted_kernels<F, 8, 3, PortableConvert<F, BrainBits>>("neon"),
                              integer_kernels<std::int8_t>(),
-                             integer_kernels<std::uint8_t>()};
+                             integer_kernels<std::uint8_t>(),
+                             integer_kernels<std::uint8_t, std::int8_t>(),
+                             integer_kernels<std::int8_t, std::uint8_t>()};
 
 }  // namespace tessera::cpu
 #endif

@@ -8,11 +8,15 @@ namespace {
 using F = Plain<PortableBase<float, 4>>;
 using D = Plain<PortableBase<double, 2>>;
 
-template <class Source>
+/// A of one type of bytes and B of another, or of the same.
+template <class ElementOfA, class ElementOfB = ElementOfA>
 constexpr auto integer_kernels() {
   using Pairs = PortablePairs<4>;
-  constexpr auto pack = pack_groups<Pairs, PairsOf<Pairs, Source>>;
-  return make_kernels<Pairs, 4, 1, Source>("portable", pack, pack);
+  using Source =
+      std::conditional_t<std::is_same_v<ElementOfA, ElementOfB>, ElementOfA, std::uint8_t>;
+  return make_kernels<Pairs, 4, 1, Source>("portable",
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfA, Source>>,
+                                           pack_groups<Pairs, PairsOf<Pairs, ElementOfB, Source>>);
 }
 
 }  // namespace
@@ -23,6 +27,8 @@ constexpr KernelSet kPortable = {
     make_converted_kernels<F, 4, 1, PortableConvert<F, HalfBits>>("portable"),
     make_converted_kernels<F, 4, 1, PortableConvert<F, BrainBits>>("portable"),
     integer_kernels<std::int8_t>(),
-    integer_kernels<std::uint8_t>()};
+    integer_kernels<std::uint8_t>(),
+    integer_kernels<std::uint8_t, std::int8_t>(),
+    integer_kernels<std::int8_t, std::uint8_t>()};
 
 }  // namespace tessera::cpu

@@ -25,7 +25,8 @@ void with_word(const Kernels<Source, Word, Sum>& table, Body&& body) {
 }  // namespace
 
 template <class In>
-PackedMatrix<In>::PackedMatrix(const In* B, index_t K, index_t N, index_t b_row, index_t b_col)
+PackedMatrix<In>::PackedMatrix(const ElementB<In>* B, index_t K, index_t N, index_t b_row,
+                               index_t b_col)
     : K_(K), N_(N) {
   if (K <= 0 || N <= 0) return;
   with_kernels<In>([&](const auto& table) {
@@ -80,5 +81,7 @@ template class PackedMatrix<f16>;
 template class PackedMatrix<bf16>;
 template class PackedMatrix<std::int8_t>;
 template class PackedMatrix<std::uint8_t>;
+template class PackedMatrix<U8I8>;
+template class PackedMatrix<I8U8>;
 
 }  // namespace tessera::cpu

@@ -296,8 +296,14 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
-  static const Source* source(const In* p) { return reinterpret_cast<const Source*>(p); }
-  static const Word* in_words(const In* p) { return reinterpret_cast<const Word*>(p); }
+  template <class Element>
+  static const Source* source(const Element* p) {
+    return reinterpret_cast<const Source*>(p);
+  }
+  template <class Element>
+  static const Word* in_words(const Element* p) {
+    return reinterpret_cast<const Word*>(p);
+  }
   /// The distance of rows of an A that lies as it is, in words.
   index_t a_row() const { return call_.a_row / kernels_.group; }
 
@@ -651,7 +657,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t k0 = wraps ? part.k0 + part.k : part.k0;
     const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
     const index_t rows = ends ? 0 : std::min(blocks_.kc * kernels_.group, call_.K - k0);
-    const In* panel = call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + blocks_.nr);
+    const auto* panel = call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + blocks_.nr);
     constexpr auto bytes = static_cast<index_t>(sizeof(In));
     const index_t step = call_.b_row * bytes;
     if (const index_t width = blocks_.nr * bytes; width > 64) {
@@ -873,7 +879,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       fetch(a_slab_ + i0 * (blocks_.kc + kernels_.a_extra) + (i - i0) * depth,
             depth * kernels_.rows);
     } else if (call_.a_col == 1) {
-      const In* from = call_.A + (i0_ + i) * call_.a_row + part.k0;
+      const auto* from = call_.A + (i0_ + i) * call_.a_row + part.k0;
       for (int r = 0; r < kernels_.rows; ++r) fetch(from + r * call_.a_row, part.k);
     }
   }

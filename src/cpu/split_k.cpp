@@ -156,6 +156,10 @@ template void gemm_split_k(const Gemm<std::int8_t, std::int32_t>&);
 template void gemm_split_k(const Gemm<std::int8_t, float>&);
 template void gemm_split_k(const Gemm<std::uint8_t, std::int32_t>&);
 template void gemm_split_k(const Gemm<std::uint8_t, float>&);
+template void gemm_split_k(const Gemm<U8I8, std::int32_t>&);
+template void gemm_split_k(const Gemm<U8I8, float>&);
+template void gemm_split_k(const Gemm<I8U8, std::int32_t>&);
+template void gemm_split_k(const Gemm<I8U8, float>&);
 
 template std::size_t split_k_bytes(const Gemm<double>&);
 template std::size_t split_k_bytes(const Gemm<float>&);
@@ -169,5 +173,9 @@ template std::size_t split_k_bytes(const Gemm<std::int8_t, std::int32_t>&);
 template std::size_t split_k_bytes(const Gemm<std::int8_t, float>&);
 template std::size_t split_k_bytes(const Gemm<std::uint8_t, std::int32_t>&);
 template std::size_t split_k_bytes(const Gemm<std::uint8_t, float>&);
+template std::size_t split_k_bytes(const Gemm<U8I8, std::int32_t>&);
+template std::size_t split_k_bytes(const Gemm<U8I8, float>&);
+template std::size_t split_k_bytes(const Gemm<I8U8, std::int32_t>&);
+template std::size_t split_k_bytes(const Gemm<I8U8, float>&);
 
 }  // namespace tessera::cpu

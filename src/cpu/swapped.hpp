@@ -1,23 +1,23 @@
 // A product turned so that C has its columns side by side, as vectors want them.
 #pragma once
 
-#include <utility>
-
 #include "tessera/cpu/gemm.hpp"
 
 namespace tessera::cpu {
 
 /// The same product with C transposed: C' = B' A'.
 template <class In, class Out>
-Gemm<In, Out> swapped(Gemm<In, Out> call) {
-  std::swap(call.M, call.N);
-  std::swap(call.A, call.B);
-  std::swap(call.a_row, call.b_col);
-  std::swap(call.a_col, call.b_row);
-  std::swap(call.c_row, call.c_col);
+Gemm<typename OperandTypes<In>::Swapped, Out> swapped(const Gemm<In, Out>& call) {
+  Gemm<typename OperandTypes<In>::Swapped, Out> out;
+  out.M = call.N, out.N = call.M, out.K = call.K;
+  out.A = call.B, out.a_row = call.b_col, out.a_col = call.b_row;
+  out.B = call.A, out.b_row = call.a_col, out.b_col = call.a_row;
+  out.C = call.C, out.c_row = call.c_col, out.c_col = call.c_row;
+  out.alpha = call.alpha, out.beta = call.beta, out.bias = call.bias, out.last = call.last;
   if (call.bias.kind != Bias::none)
-    call.bias.kind = call.bias.kind == Bias::per_row ? Bias::per_column : Bias::per_row;
-  return call;
+    out.bias.kind = call.bias.kind == Bias::per_row ? Bias::per_column : Bias::per_row;
+  out.threads = call.threads;
+  return out;
 }
 
 }  // namespace tessera::cpu

@@ -16,8 +16,8 @@ namespace tessera::cpu {
 /// 308 and 152; 8^3 of f16 501 and 352.
 template <class In, class Out, class Source, class Word, class Sum>
 [[gnu::noinline]] void gemm_tiny_words(const Gemm<In, Out>& call,
-                                       const Kernels<Source, Word, Sum>& kernels, const In* A,
-                                       const In* B, Out* C) {
+                                       const Kernels<Source, Word, Sum>& kernels,
+                                       const ElementA<In>* A, const ElementB<In>* B, Out* C) {
   using Table = Kernels<Source, Word, Sum>;
   // Words of one element each, or of two or more and, for tile units, 15 words beyond them.
   constexpr index_t most_words = std::is_same_v<Word, Sum> ? kTiny : kTiny / 2 + 15;

@@ -150,16 +150,16 @@ struct PortableConvert {
   }
 };
 
-/// Words of two i16 from i8 or u8: see pack_groups.
-template <class V, class Source>
+/// Words of two i16 from i8 or u8, which may come as bytes of the other type: see pack_groups.
+template <class V, class Element, class Source = Element>
 struct PairsOf {
   using source = Source;
   static constexpr bool as_it_lies = false, rows_together = false;
+  static std::uint16_t wide(Source x) {
+    return static_cast<std::uint16_t>(static_cast<std::int16_t>(static_cast<Element>(x)));
+  }
   static std::uint32_t word(const Source (&part)[2]) {
-    return static_cast<std::uint16_t>(static_cast<std::int16_t>(part[0])) |
-           static_cast<std::uint32_t>(
-               static_cast<std::uint16_t>(static_cast<std::int16_t>(part[1])))
-               << 16;
+    return wide(part[0]) | static_cast<std::uint32_t>(wide(part[1])) << 16;
   }
 };
 

@@ -104,7 +104,7 @@ void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
   detail::expect_bias(p, bias, C, count, asked.c);
   detail::run_reported(cat("matmul_strided count=", count), plan, [&] {
     if (empty) return;
-    detail::visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+    detail::visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       cpu::gemm_strided(detail::gemm_of<In, Out>(p, A.data, B.data, C.data, bias, plan.threads),
                         count, steps);
     });
@@ -118,17 +118,16 @@ void matmul_batch(std::span<const Product> products, double alpha, double beta,
   for (std::size_t i = 0; i < products.size(); ++i) {
     const Problem& p = problems.emplace_back(problem_of(products[i], i, alpha, beta));
     const Problem& first = problems.front();
-    if (p.in != first.in || p.out != first.out)
+    if (p.in != first.in || p.in_b != first.in_b || p.out != first.out)
       throw Error(Category::type,
                   cat("matmul_batch: product ", i, " has other element types than product 0"),
-                  cat(name(first.in), " into ", name(first.out)),
-                  cat(name(p.in), " into ", name(p.out)), "make a batch of each type");
+                  detail::type_text(first), detail::type_text(p), "make a batch of each type");
   }
   const Problem first = products.empty() ? Problem{} : problems.front();
   const Plan plan = plan_batch("matmul_batch", first, options);
   detail::refuse_overlaps("matmul_batch", products);
   detail::run_reported(cat("matmul_batch count=", products.size()), plan, [&] {
-    detail::visit_packed(first.in, first.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+    detail::visit_packed(first, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       std::vector<cpu::Gemm<In, Out>> calls;
       calls.reserve(products.size());
       for (std::size_t i = 0; i < products.size(); ++i) {

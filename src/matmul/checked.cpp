@@ -68,7 +68,7 @@ check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMa
                            const Matrix& C, const check::Options& options, const void* bias) {
   const Problem& p = plan.problem;
   detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
-  detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
+  detail::expect_planned("B", B, p.K, p.N, p.type_of_b(), p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
   detail::expect_bias(p, bias, C);
   const auto all = detail::checked_ladder();

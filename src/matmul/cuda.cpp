@@ -57,7 +57,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
     throw Error(Category::argument, cat("run: the plan was made for device '", plan.device, "'"),
                 "a plan for a CUDA device", {}, "make it with Options{.device = \"cuda\"}");
   expect_planned("A", A, p.M, p.K, p.in, p.a);
-  expect_planned("B", B, p.K, p.N, p.in, p.b);
+  expect_planned("B", B, p.K, p.N, p.type_of_b(), p.b);
   expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
   tessera::detail::expect_bias(p, bias, C);

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "call.hpp"
 #include "ladder_tiles.hpp"
 #include "operands.hpp"
 #include "tessera/matmul/plan.hpp"
@@ -42,8 +43,7 @@ extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTile
 
 /// Element types of the packed path: those of every kernel, bytes, and f32 into 16 bits.
 inline bool has_product(DType in, DType out) {
-  const bool is_bytes = in == DType::i8 || in == DType::u8;
-  return has_native_product(in, out) || (is_bytes && (out == DType::i32 || out == DType::f32)) ||
+  return has_native_product(in, out) || (is_byte(in) && (out == DType::i32 || out == DType::f32)) ||
          (in == DType::f32 && (out == DType::f16 || out == DType::bf16));
 }
 

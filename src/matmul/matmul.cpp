@@ -75,7 +75,7 @@ index_t workspace_of(const Plan& plan) {
     if (rows > most || cols > most / std::max<index_t>(1, rows)) return 0;
   }
   index_t bytes = 0;
-  visit_packed(p.in, p.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+  visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
     const auto gemm = gemm_of<In, Out>(p, nullptr, nullptr, nullptr, nullptr, plan.threads);
     bytes = static_cast<index_t>(splits ? cpu::split_k_bytes(gemm) : cpu::workspace_bytes(gemm));
   });
@@ -96,12 +96,11 @@ void expect_cpu(const Plan& plan) {
 std::string way_text(const Plan& plan) {
   std::string out;
   if (plan.algorithm == "packed") {
-    detail::visit_packed(plan.problem.in, plan.problem.out,
-                         [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-                           const cpu::GemmWay way = cpu::way_of(detail::gemm_of<In, Out>(
-                               plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads));
-                           out = cat(" way=", way.name, " taking_part=", way.threads);
-                         });
+    detail::visit_packed(plan.problem, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+      const cpu::GemmWay way = cpu::way_of(
+          detail::gemm_of<In, Out>(plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads));
+      out = cat(" way=", way.name, " taking_part=", way.threads);
+    });
   }
   return out;
 }
@@ -131,7 +130,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   const Problem& p = plan.problem;
   expect_cpu(plan);
   detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
-  detail::expect_planned("B", B, p.K, p.N, p.in, p.b);
+  detail::expect_planned("B", B, p.K, p.N, p.type_of_b(), p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
   (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
   detail::expect_bias(p, bias, C);

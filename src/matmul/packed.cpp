@@ -14,13 +14,12 @@ bool supports(DType in, DType out) { return in != DType::i32 && has_product(in, 
 
 template <bool SplitK>
 void run_packed(const LadderCall& call) {
-  visit_packed(
-      call.problem.in, call.problem.out, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-        const auto gemm =
-            gemm_of<In, Out>(call.problem, call.A, call.B, call.C, call.bias, call.config.threads);
-        if constexpr (SplitK) cpu::gemm_split_k(gemm);
-        else cpu::gemm(gemm);
-      });
+  visit_packed(call.problem, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+    const auto gemm =
+        gemm_of<In, Out>(call.problem, call.A, call.B, call.C, call.bias, call.config.threads);
+    if constexpr (SplitK) cpu::gemm_split_k(gemm);
+    else cpu::gemm(gemm);
+  });
 }
 
 }  // namespace

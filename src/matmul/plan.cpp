@@ -18,10 +18,6 @@ namespace tessera {
 
 namespace {
 
-std::string type_text(const Problem& p) {
-  return p.in == p.out ? std::string(name(p.in)) : cat(name(p.in), " into ", name(p.out));
-}
-
 /// The built-in tile that `wanted` means: "64,64,32/32,32" fits a warp tile as well as a thread
 /// tile.
 TileShape resolve_tile(const Algorithm& a, const TileShape& wanted) {
@@ -78,7 +74,8 @@ std::string canonical_device(std::string_view name) {
 Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
   const Algorithm& a = entry.algorithm;
   if (!a.supports(p.in, p.out))
-    return {cat("no ", type_text(p), " product"), "choose another algorithm, or let it be chosen"};
+    return {cat("no ", detail::type_text(p), " product"),
+            "choose another algorithm, or let it be chosen"};
   if (std::find(a.tiles.begin(), a.tiles.end(), tile) < a.tiles.begin() + a.typed_tiles) return {};
   if (a.tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
   if (const auto why = entry.rule(tile, size_of(p.in)); !why.empty())
@@ -102,7 +99,7 @@ Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileSh
   const auto offered = p.in == DType::f32 && p.out == DType::f32
                            ? a.tiles
                            : a.tiles.first(static_cast<std::size_t>(typed));
-  return {cat("tile ", to_string(tile), " is possible, but not built in for ", type_text(p),
+  return {cat("tile ", to_string(tile), " is possible, but not built in for ", detail::type_text(p),
               " (built: ", tile_list(offered), ")"),
           cat("in C++, launch ", entry.kernel, "<TileShape", detail::initializer_text(tile),
               ">: see docs/kernels.md")};
@@ -178,9 +175,10 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, bool on_cuda) {
       return {entry.algorithm.name, tile, "the first of the ladder with this tile",
               "has this tile too, but comes later"};
   }
-  throw Error(Category::argument,
-              cat("no algorithm has tile ", to_string(wanted), " built in for ", type_text(p)), {},
-              {}, "name an algorithm to learn why, or see 'tessera compare --list'");
+  throw Error(
+      Category::argument,
+      cat("no algorithm has tile ", to_string(wanted), " built in for ", detail::type_text(p)), {},
+      {}, "name an algorithm to learn why, or see 'tessera compare --list'");
 }
 
 /// Of options that name no algorithm.
@@ -205,6 +203,11 @@ const detail::LadderEntry& detail::find_entry(std::string_view name) {
   }
   throw Error(Category::argument, cat("unknown algorithm '", name, "'"), "auto or one of " + known,
               {}, nearest == nullptr ? "" : cat("did you mean '", nearest->algorithm.name, "'?"));
+}
+
+std::string detail::type_text(const Problem& p) {
+  const std::string in = p.in_b ? cat(p.in, " times ", *p.in_b) : to_string(p.in);
+  return p.in == p.out && !p.in_b ? in : cat(in, " into ", p.out);
 }
 
 TileShape detail::possible_tile(const LadderEntry& entry, DType in, DType out,
@@ -316,10 +319,13 @@ void detail::check_problem(const Problem& problem) {
     throw Error(Category::shape, "plan: C has too many elements", cat("at most ", most),
                 cat(problem.M, " x ", problem.N));
   }
-  if (!detail::has_product(problem.in, problem.out)) {
+  const bool fits =
+      !problem.in_b || (detail::is_byte(problem.in) && detail::is_byte(*problem.in_b));
+  if (!fits || !detail::has_product(problem.in, problem.out)) {
     throw Error(
-        Category::type, cat("multiply: there is no ", type_text(problem), " product"),
-        "f64, f32, f16, bf16 or i32 into the same type, f16 or bf16 into f32, i8 or u8 into i32",
+        Category::type, cat("multiply: there is no ", detail::type_text(problem), " product"),
+        "f64, f32, f16, bf16 or i32 into the same type, f16 or bf16 into f32, i8 or u8, also "
+        "one times the other, into i32 or f32",
         {}, "convert A and B first");
   }
   check_epilogue(problem.epilogue, problem.out);

@@ -139,7 +139,8 @@ void check_data(std::string_view name, const ConstMatrix& m) {
 }  // namespace detail
 
 std::string to_string(const Problem& p) {
-  return cat("m=", p.M, " n=", p.N, " k=", p.K, " in=", name(p.in), " out=", name(p.out),
+  return cat("m=", p.M, " n=", p.N, " k=", p.K, " in=", name(p.in),
+             p.in_b ? cat(" in_b=", name(*p.in_b)) : "", " out=", name(p.out),
              " a=", text_of_strides(p.a), " b=", text_of_strides(p.b), " c=", text_of_strides(p.c),
              " alpha=", detail::exact_text(p.alpha), " beta=", detail::exact_text(p.beta),
              " bias=", kBiasNames[static_cast<std::size_t>(p.epilogue.bias)],
@@ -155,6 +156,7 @@ Problem parse_problem(std::string_view text) {
     else if (key == "n") p.N = detail::parse_number<index_t>(value, "problem", key);
     else if (key == "k") p.K = detail::parse_number<index_t>(value, "problem", key);
     else if (key == "in") p.in = parse_dtype(value);
+    else if (key == "in_b") p.in_b = parse_dtype(value);
     else if (key == "out") p.out = parse_dtype(value), has_out = true;
     else if (key == "a") p.a = parse_strides(value, key), has_a = true;
     else if (key == "b") p.b = parse_strides(value, key), has_b = true;
@@ -167,12 +169,13 @@ Problem parse_problem(std::string_view text) {
     else if (key == "clamp") parse_clamp(value, p.epilogue);
     else
       throw Error(Category::argument, cat("problem: unknown field '", key, "'"),
-                  "m n k in out a b c alpha beta bias activation clamp");
+                  "m n k in in_b out a b c alpha beta bias activation clamp");
   }
   if (p.M < 0 || p.N < 0 || p.K < 0) {
     throw Error(Category::shape, "problem: negative extent", "m, n, k of 0 or more",
                 cat("m=", p.M, " n=", p.N, " k=", p.K));
   }
+  if (p.in_b == p.in) p.in_b.reset();
   if (!has_out) p.out = p.in;
   if (!has_a) p.a = {p.K, 1};
   if (!has_b) p.b = {p.N, 1};
@@ -198,7 +201,7 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
   detail::check_data("multiply: A", A);
   detail::check_data("multiply: B", B);
   detail::check_data("multiply: C", C);
-  if (A.dtype != B.dtype) {
+  if (A.dtype != B.dtype && !(detail::is_byte(A.dtype) && detail::is_byte(B.dtype))) {
     throw Error(Category::type, "multiply: A and B have different element types", {},
                 cat(name(A.dtype), " and ", name(B.dtype)), "convert one of them");
   }
@@ -217,6 +220,7 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
   Problem p;
   p.M = A.rows, p.N = B.cols, p.K = A.cols;
   p.in = A.dtype, p.out = C.dtype;
+  if (B.dtype != A.dtype) p.in_b = B.dtype;
   p.a = {A.row_stride, A.col_stride}, p.b = {B.row_stride, B.col_stride},
   p.c = {C.row_stride, C.col_stride};
   p.alpha = alpha, p.beta = beta;

@@ -430,8 +430,16 @@ void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix&
         for (index_t i = 0; i < p.M; ++i) {
           for (index_t j = 0; j < p.N; ++j) {
             Accumulator<In> sum{0};
-            for (index_t k = 0; k < depth; ++k)
-              sum = fma(element<In>(A, i, k), element<In>(B, k, j), sum);
+            for (index_t k = 0; k < depth; ++k) {
+              if constexpr (sizeof(In) == 1) {
+                const auto b = p.type_of_b() == DType::i8
+                                   ? static_cast<std::int32_t>(element<std::int8_t>(B, k, j))
+                                   : static_cast<std::int32_t>(element<std::uint8_t>(B, k, j));
+                sum = fma(static_cast<std::int32_t>(element<In>(A, i, k)), b, sum);
+              } else {
+                sum = fma(element<In>(A, i, k), element<In>(B, k, j), sum);
+              }
+            }
             Out& target = static_cast<Out*>(C.data)[i * C.row_stride + j * C.col_stride];
             const Acc* vector = static_cast<const Acc*>(bias);
             const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]

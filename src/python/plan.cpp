@@ -27,6 +27,7 @@ std::string shown(const CallPlan& call) {
   std::string out =
       cat(call.products == 1 ? "" : cat(call.products, " times "), operand_text("C", p.M, p.N),
           " = ", operand_text("A", p.M, p.K), " * ", operand_text("B", p.K, p.N), ", ", name(p.in),
+          p.in_b ? cat(" times ", name(*p.in_b)) : "",
           p.in == p.out ? "" : cat(" into ", name(p.out)), "\n", plan.algorithm,
           plan.tile == TileShape{} ? "" : cat(", tile ", to_string(plan.tile)), ", ",
           plan.device == "cpu" ? cat(plan.threads, plan.threads == 1 ? " thread" : " threads")

@@ -257,6 +257,7 @@ Problem problem_of(const Products& p, const Right& b, const Request& request,
   } else {
     out.M = p.C.rows, out.N = p.C.cols, out.K = p.A.cols;
     out.in = p.A.dtype, out.out = p.C.dtype;
+    if (p.B.dtype != p.A.dtype) out.in_b = p.B.dtype;
     out.a = {p.A.row_stride, p.A.col_stride}, out.b = {p.B.row_stride, p.B.col_stride};
     out.c = {p.C.row_stride, p.C.col_stride};
     out.alpha = request.alpha, out.beta = request.beta;
@@ -318,7 +319,14 @@ std::vector<index_t> product_shape(const Operand& a, const Right& b) {
     throw nb::value_error(
         cat("matmul: ", both(a, b), ": expected at least one axis each; a number is no matrix")
             .c_str());
-  if (a.dtype != b.dtype())
+  const auto is_byte = [](DType type) { return type == DType::i8 || type == DType::u8; };
+  if (b.packed != nullptr && a.dtype != b.packed->dtype_of_a() && is_byte(a.dtype))
+    throw nb::type_error(cat("matmul: b was packed for an a of ",
+                             numpy_name(b.packed->dtype_of_a()), ", and a has elements of ",
+                             numpy_name(a.dtype), "; pack it with a_dtype=\"", numpy_name(a.dtype),
+                             "\"")
+                             .c_str());
+  if (a.dtype != b.dtype() && !(is_byte(a.dtype) && is_byte(b.dtype())))
     throw nb::type_error(cat("matmul: a has elements of ", numpy_name(a.dtype), " and b of ",
                              numpy_name(b.dtype()), "; convert one of them")
                              .c_str());

@@ -72,14 +72,26 @@ void add_operand(nb::module_& m) {
       });
 }
 
+/// As matmul reads a dtype.
+DType dtype_of_a(nb::handle given) {
+  const auto name = nb::cast<std::string>(
+      nb::module_::import_("tessera._arguments").attr("dtype_name")(given, "PackedMatrix"));
+  for (const DType each : {DType::u8, DType::i8, DType::f64, DType::f32, DType::f16, DType::bf16})
+    if (numpy_name(each) == name) return each;
+  throw nb::type_error(
+      cat("PackedMatrix: a_dtype is ", name, ": expected uint8 or int8, or that of b").c_str());
+}
+
 void add_packed_matrix(nb::module_& m) {
   nb::class_<PackedMatrix>(
       m, "PackedMatrix",
-      "PackedMatrix(b, *, transpose=False): a matrix b (K, N) that many products have in common, "
+      "PackedMatrix(b, *, transpose=False, a_dtype=None): a matrix b (K, N) that many products "
+      "have in common, "
       "packed once. A copy; the products have the bits that they have with b itself. Of float64, "
-      "float32, float16, bfloat16, int8 or uint8; int32 is not packed.")
+      "float32, float16, bfloat16, int8 or uint8; int32 is not packed. a_dtype: that of the a it "
+      "is for, where it is another: uint8 for a b of int8, int8 for one of uint8.")
       .def(nb::new_([](nb::args given, nb::kwargs named) {
-        const auto [b, transposes] = bound<2>("PackedMatrix", given, named);
+        const auto [b, transposes, a_dtype] = bound<3>("PackedMatrix", given, named);
         const bool transpose =
             nb::cast<bool>(argument("flag", "transpose", transposes, "PackedMatrix"));
         nb::module_::import_("tessera._arrays").attr("check_plain")(b, "b", "PackedMatrix");
@@ -91,7 +103,8 @@ void add_packed_matrix(nb::module_& m) {
         if (operand.device != Operand::kCpu)
           throw nb::buffer_error("PackedMatrix: b lies on a GPU: expected the CPU");
         if (transpose) operand.transpose();
-        return PackedMatrix(operand.matrix());
+        const ConstMatrix matrix = operand.matrix();
+        return PackedMatrix(matrix, a_dtype.is_none() ? matrix.dtype : dtype_of_a(a_dtype));
       }))
       .def("__copy__", [](nb::object self) { return self; })  // it never changes
       .def("__deepcopy__", [](nb::object self, nb::handle) { return self; })

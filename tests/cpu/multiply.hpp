@@ -40,8 +40,10 @@ template <class In, class Out = In>
 cpu::Gemm<In, Out> call_on(cpu::Gemm<In, Out> call, const ConstMatrix& A, const ConstMatrix& B,
                            const Matrix& C) {
   call.M = C.rows, call.N = C.cols, call.K = A.cols;
-  call.A = static_cast<const In*>(A.data), call.a_row = A.row_stride, call.a_col = A.col_stride;
-  call.B = static_cast<const In*>(B.data), call.b_row = B.row_stride, call.b_col = B.col_stride;
+  call.A = static_cast<const cpu::ElementA<In>*>(A.data), call.a_row = A.row_stride,
+  call.a_col = A.col_stride;
+  call.B = static_cast<const cpu::ElementB<In>*>(B.data), call.b_row = B.row_stride,
+  call.b_col = B.col_stride;
   call.C = static_cast<Out*>(C.data), call.c_row = C.row_stride, call.c_col = C.col_stride;
   return call;
 }
@@ -59,7 +61,7 @@ Problem problem_of(const cpu::Gemm<In, Out>& call, const ConstMatrix& A, const C
   return {C.rows,
           C.cols,
           A.cols,
-          dtype_of<In>(),
+          dtype_of<cpu::ElementA<In>>(),
           dtype_of<Out>(),
           {A.row_stride, A.col_stride},
           {B.row_stride, B.col_stride},
@@ -67,7 +69,10 @@ Problem problem_of(const cpu::Gemm<In, Out>& call, const ConstMatrix& A, const C
           static_cast<double>(call.alpha),
           static_cast<double>(call.beta),
           {call.last.activation, call.bias.kind, static_cast<double>(call.last.low),
-           static_cast<double>(call.last.high)}};
+           static_cast<double>(call.last.high)},
+          std::is_same_v<cpu::ElementA<In>, cpu::ElementB<In>>
+              ? std::nullopt
+              : std::optional(dtype_of<cpu::ElementB<In>>())};
 }
 
 /// The same by the reference: one chain of fused multiply-adds in order of k, then the epilogue.
@@ -104,9 +109,10 @@ std::string difference(const Guarded<T>& got, const Expected& expected) {
 
 template <class In, class Out = In>
 std::string describe(const cpu::Gemm<In, Out>& call) {
-  return cat(name(dtype_of<In>()), " ", call.M, "x", call.N, "x", call.K, " a=", call.a_row, ":",
-             call.a_col, " b=", call.b_row, ":", call.b_col, " c=", call.c_row, ":", call.c_col,
-             " alpha=", static_cast<double>(call.alpha), " beta=", static_cast<double>(call.beta),
+  return cat(name(dtype_of<cpu::ElementA<In>>()), " ", call.M, "x", call.N, "x", call.K,
+             " a=", call.a_row, ":", call.a_col, " b=", call.b_row, ":", call.b_col,
+             " c=", call.c_row, ":", call.c_col, " alpha=", static_cast<double>(call.alpha),
+             " beta=", static_cast<double>(call.beta),
              call.bias.kind == Bias::per_row ? " row bias" : "",
              call.bias.kind == Bias::per_column ? " column bias" : "",
              " activation=", static_cast<int>(call.last.activation), " threads=", call.threads);

@@ -34,12 +34,14 @@ template <class In>
 class Bytes {
  public:
   using Sum = std::int32_t;
+  using InA = cpu::ElementA<In>;
+  using InB = cpu::ElementB<In>;
 
   Bytes(index_t M, index_t N, index_t K)
       : N_(N),
         K_(K),
-        a_(random(M * K, 1)),
-        b_(random(K * N, 2)),
+        a_(random<InA>(M * K, 1)),
+        b_(random<InB>(K * N, 2)),
         sums_(static_cast<std::size_t>(M * N)) {
     for (index_t i = 0; i < M; ++i) {
       for (index_t k = 0; k < K; ++k) {
@@ -51,9 +53,10 @@ class Bytes {
   }
 
   /// padding: elements between the rows of A.
-  void check(index_t M, index_t N, Order<In> order_a, Order<In> order_b, Order<Sum> order_c,
+  void check(index_t M, index_t N, Order<InA> order_a, Order<InB> order_b, Order<Sum> order_c,
              int threads, index_t padding = 3) const {
-    Guarded<In> A(M, K_, order_a, padding), B(K_, N, order_b);
+    Guarded<InA> A(M, K_, order_a, padding);
+    Guarded<InB> B(K_, N, order_b);
     Guarded<Sum> C(M, N, order_c);
     A.fill([&](index_t i, index_t k) { return a(i, k); });
     B.fill([&](index_t k, index_t j) { return b(k, j); });
@@ -71,36 +74,48 @@ class Bytes {
   }
 
  private:
-  static std::vector<In> random(index_t count, std::uint64_t seed) {
+  template <class Byte>
+  static std::vector<Byte> random(index_t count, std::uint64_t seed) {
     std::mt19937_64 engine(seed);
-    std::vector<In> out(static_cast<std::size_t>(count));
-    for (In& x : out) {
+    std::vector<Byte> out(static_cast<std::size_t>(count));
+    for (Byte& x : out) {
       const std::uint64_t bits = engine();
       // The extremes often: that is where signs and saturation go wrong.
-      x = bits % 4 == 0   ? std::numeric_limits<In>::min()
-          : bits % 4 == 1 ? std::numeric_limits<In>::max()
-                          : static_cast<In>(bits >> 8);
+      x = bits % 4 == 0   ? std::numeric_limits<Byte>::min()
+          : bits % 4 == 1 ? std::numeric_limits<Byte>::max()
+                          : static_cast<Byte>(bits >> 8);
     }
     return out;
   }
   index_t N_, K_;
-  std::vector<In> a_, b_;
+  std::vector<InA> a_;
+  std::vector<InB> b_;
   std::vector<std::uint32_t> sums_;
 };
 
 template <class In>
 class Integers : public ::testing::Test {};
-using ByteTypes = ::testing::Types<std::int8_t, std::uint8_t>;
-TYPED_TEST_SUITE(Integers, ByteTypes, testing::TypeNames);
+using ByteTypes = ::testing::Types<std::int8_t, std::uint8_t, cpu::U8I8, cpu::I8U8>;
+struct ByteNames {
+  template <class In>
+  static std::string GetName(int) {
+    const std::string a(name(dtype_of<cpu::ElementA<In>>())),
+        b(name(dtype_of<cpu::ElementB<In>>()));
+    return a == b ? a : a + b;
+  }
+};
+TYPED_TEST_SUITE(Integers, ByteTypes, ByteNames);
 
 TYPED_TEST(Integers, AreExactForEveryRemainder) {
   using In = TypeParam;
+  using InA [[maybe_unused]] = cpu::ElementA<In>;
+  using InB [[maybe_unused]] = cpu::ElementB<In>;
   std::size_t turn = 0;
   for (const index_t K : {1, 2, 3, 4, 5, 7, 8, 9, 50}) {
     const Bytes<In> bytes(17, 99, K);
     for (index_t M = 1; M <= 17; ++M) {
       for (index_t N = 1; N <= 99; N == 50 ? N = 95 : ++N) {
-        bytes.check(M, N, kOrders<In>[turn % 5], kOrders<In>[turn / 5 % 5],
+        bytes.check(M, N, kOrders<InA>[turn % 5], kOrders<InB>[turn / 5 % 5],
                     kOrders<std::int32_t>[turn / 25 % 5], 1);
         ++turn;
         if (this->HasFailure()) return;
@@ -111,6 +126,8 @@ TYPED_TEST(Integers, AreExactForEveryRemainder) {
 
 TYPED_TEST(Integers, AreExactForDeepAndLongShapesAndAnyThreads) {
   using In = TypeParam;
+  using InA [[maybe_unused]] = cpu::ElementA<In>;
+  using InB [[maybe_unused]] = cpu::ElementB<In>;
   std::size_t turn = 0;
   for (const Shape s : {Shape{9, 55, 1023},
                         {9, 55, 1024},
@@ -126,7 +143,7 @@ TYPED_TEST(Integers, AreExactForDeepAndLongShapesAndAnyThreads) {
                         {700, 300, 77}}) {
     const Bytes<In> bytes(s.M, s.N, s.K);
     for (const int threads : kThreads) {
-      bytes.check(s.M, s.N, kOrders<In>[turn % 2], kOrders<In>[turn / 2 % 2],
+      bytes.check(s.M, s.N, kOrders<InA>[turn % 2], kOrders<InB>[turn / 2 % 2],
                   kOrders<std::int32_t>[turn % 5], threads);
       ++turn;
       if (this->HasFailure()) return;
@@ -137,16 +154,19 @@ TYPED_TEST(Integers, AreExactForDeepAndLongShapesAndAnyThreads) {
 /// Whole words, on any address: A is read as it lies, and B is packed by the way or before.
 TYPED_TEST(Integers, AreExactWhereAIsReadAsItLies) {
   using In = TypeParam;
+  using InA [[maybe_unused]] = cpu::ElementA<In>;
+  using InB [[maybe_unused]] = cpu::ElementB<In>;
   for (const Shape s : {Shape{9, 250, 520}, {131, 257, 520}, {300, 500, 64}, {70, 250, 8200}}) {
     const Bytes<In> bytes(s.M, s.N, s.K);
-    for (const auto order : {Order<In>::row_major, Order<In>::reversed_rows}) {
+    for (const auto order : {Order<InA>::row_major, Order<InA>::reversed_rows}) {
       for (const int threads : {1, 3}) {
-        bytes.check(s.M, s.N, order, Order<In>::row_major, Order<std::int32_t>::row_major, threads,
+        bytes.check(s.M, s.N, order, Order<InB>::row_major, Order<std::int32_t>::row_major, threads,
                     4);
         if (this->HasFailure()) return;
       }
     }
-    Guarded<In> A(s.M, s.K, Order<In>::row_major, 4), B(s.K, s.N);
+    Guarded<InA> A(s.M, s.K, Order<InA>::row_major, 4);
+    Guarded<InB> B(s.K, s.N);
     Guarded<std::int32_t> C(s.M, s.N);
     A.fill([&](index_t i, index_t k) { return bytes.a(i, k); });
     B.fill([&](index_t k, index_t j) { return bytes.b(k, j); });
@@ -158,25 +178,32 @@ TYPED_TEST(Integers, AreExactWhereAIsReadAsItLies) {
 
 TYPED_TEST(Integers, SumsWrapModuloTwoToThe32) {
   using In = TypeParam;
+  using InA [[maybe_unused]] = cpu::ElementA<In>;
+  using InB [[maybe_unused]] = cpu::ElementB<In>;
   constexpr index_t K = 140'001;
-  Guarded<In> A(2, K), B(K, 3);
+  Guarded<InA> A(2, K);
+  Guarded<InB> B(K, 3);
   Guarded<std::int32_t> C(2, 3);
-  const auto largest = [](index_t, index_t) {
-    return std::is_signed_v<In> ? std::numeric_limits<In>::min() : std::numeric_limits<In>::max();
+  const auto largest = []<class Byte>(Byte) -> int {
+    return std::is_signed_v<Byte> ? std::numeric_limits<Byte>::min()
+                                  : std::numeric_limits<Byte>::max();
   };
-  A.fill(largest);
-  B.fill(largest);
+  A.fill([&](index_t, index_t) { return largest(InA{}); });
+  B.fill([&](index_t, index_t) { return largest(InB{}); });
   multiply<In, std::int32_t>({}, A.view(), B.view(), C.view());
-  const auto square = static_cast<std::uint32_t>(largest(0, 0) * largest(0, 0));
+  const auto square = static_cast<std::uint32_t>(largest(InA{}) * largest(InB{}));
   const auto sum = static_cast<std::int32_t>(square * std::uint32_t{K});
   EXPECT_EQ(difference(C, [&](index_t, index_t) { return sum; }), "");
 }
 
 TYPED_TEST(Integers, EpiloguesAreExact) {
   using In = TypeParam;
+  using InA [[maybe_unused]] = cpu::ElementA<In>;
+  using InB [[maybe_unused]] = cpu::ElementB<In>;
   const Shape s{19, 50, 60};
   const Bytes<In> bytes(s.M, s.N, s.K);
-  Guarded<In> A(s.M, s.K), B(s.K, s.N);
+  Guarded<InA> A(s.M, s.K);
+  Guarded<InB> B(s.K, s.N);
   A.fill([&](index_t i, index_t k) { return bytes.a(i, k); });
   B.fill([&](index_t k, index_t j) { return bytes.b(k, j); });
   std::vector<std::int32_t> rows(static_cast<std::size_t>(s.M)),
@@ -221,6 +248,8 @@ TYPED_TEST(Integers, EpiloguesAreExact) {
 /// Quantized products: what was whole is scaled, and the rest of the epilogue is f32's.
 TYPED_TEST(Integers, BecomeFloatsByOneRounding) {
   using In = TypeParam;
+  using InA [[maybe_unused]] = cpu::ElementA<In>;
+  using InB [[maybe_unused]] = cpu::ElementB<In>;
   std::size_t turn = 0;
   for (const Shape s : {Shape{1, 1, 1}, {19, 50, 60}, {5, 300, 200}, {61, 97, 1301}, {1, 7, 0}}) {
     const Bytes<In> bytes(s.M, s.N, s.K);
@@ -231,7 +260,8 @@ TYPED_TEST(Integers, BecomeFloatsByOneRounding) {
       for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
         for (const LastStep<float> last :
              {LastStep<float>{}, {Activation::gelu}, {Activation::silu, -1, 1}}) {
-          Guarded<In> A(s.M, s.K, kOrders<In>[turn % 5]), B(s.K, s.N, kOrders<In>[turn / 5 % 5]);
+          Guarded<InA> A(s.M, s.K, kOrders<InA>[turn % 5]);
+          Guarded<InB> B(s.K, s.N, kOrders<InB>[turn / 5 % 5]);
           Guarded<float> C(s.M, s.N, kOrders<float>[turn / 3 % 5]);
           A.fill([&](index_t i, index_t k) { return bytes.a(i, k); });
           B.fill([&](index_t k, index_t j) { return bytes.b(k, j); });
@@ -263,11 +293,12 @@ void expect_every_entry_exact(const Table& table) {
     for (int rows = 1; rows <= table.rows; ++rows) {
       for (int cols = 1; cols <= table.nr(); ++cols) {
         const int vectors = (cols + table.lanes - 1) / table.lanes, width = vectors * table.lanes;
-        std::vector<In> a, b;
+        using Source = typename Table::source;
+        std::vector<Source> a, b;
         for (int r = 0; r < rows; ++r)
-          for (index_t k = 0; k < K; ++k) a.push_back(static_cast<In>(bytes.a(r, k)));
+          for (index_t k = 0; k < K; ++k) a.push_back(static_cast<Source>(bytes.a(r, k)));
         for (index_t k = 0; k < K; ++k)
-          for (int j = 0; j < cols; ++j) b.push_back(static_cast<In>(bytes.b(k, j)));
+          for (int j = 0; j < cols; ++j) b.push_back(static_cast<Source>(bytes.b(k, j)));
         std::vector<std::uint32_t> panel_a(
             static_cast<std::size_t>((words + table.a_extra) * table.rows)),
             panel_b(static_cast<std::size_t>((words + table.b_extra) * width));
@@ -295,6 +326,8 @@ TEST(IntegerKernels, EveryEntryIsExact) {
   for (const cpu::KernelSet* set : testing::runnable_sets()) {
     expect_every_entry_exact<std::int8_t>(set->i8);
     expect_every_entry_exact<std::uint8_t>(set->u8);
+    expect_every_entry_exact<cpu::U8I8>(set->u8i8);
+    expect_every_entry_exact<cpu::I8U8>(set->i8u8);
   }
 }
 
@@ -335,6 +368,8 @@ TEST(IntegerKernels, EveryVnniEntryIsExact) {
   if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
   expect_every_entry_exact<std::int8_t>(cpu::kAvx512VnniI8);
   expect_every_entry_exact<std::uint8_t>(cpu::kAvx512VnniU8);
+  expect_every_entry_exact<cpu::U8I8>(cpu::kAvx512VnniU8I8);
+  expect_every_entry_exact<cpu::I8U8>(cpu::kAvx512VnniI8U8);
 }
 #endif
 

@@ -15,6 +15,8 @@
 #include "cpu/multiply.hpp"
 #include "support/packed_types.hpp"
 #include "support/refusal.hpp"
+#include "tessera/matmul/batch.hpp"
+#include "tessera/matmul/verify.hpp"
 
 namespace tessera {
 namespace {
@@ -91,6 +93,66 @@ TYPED_TEST(Weight, TakesItsPartInAnEpilogue) {
       EXPECT_EQ(difference(C, expected), "") << to_string(plain);
     }
   }
+}
+
+/// Also plain products, batches and K in parts.
+template <class Left, class Right>
+void expect_mixed_bytes_right() {
+  const index_t M = 19, N = 45, K = 3000;
+  Guarded<Left> A(M, K);
+  Guarded<Right> B(K, N, Guarded<Right>::Order::col_major);
+  A.fill([](index_t i, index_t k) { return std::numeric_limits<Left>::min() + (i * 7 + k) % 256; });
+  B.fill(
+      [](index_t k, index_t j) { return std::numeric_limits<Right>::max() - (k * 3 + j) % 256; });
+  Guarded<std::int32_t> expected(M, N), C(M, N);
+  for (index_t i = 0; i < M; ++i) {
+    for (index_t j = 0; j < N; ++j) {
+      expected(i, j) = 0;
+      for (index_t k = 0; k < K; ++k) expected(i, j) += A(i, k) * B(k, j);
+    }
+  }
+  const Problem problem = make_problem(A.view(), B.view(), C.view());
+  EXPECT_EQ(parse_problem(to_string(problem)), problem);
+  const auto expect_product = [&](std::string_view what) {
+    EXPECT_EQ(difference(C, expected), "") << what;
+    C.fill([](index_t, index_t) { return 1; });
+  };
+  for (const char* algorithm : {"auto", "packed", "split_k"}) {
+    const Plan plan = matmul(A.view(), B.view(), C.view(), 1, 0, {.algorithm = algorithm});
+    EXPECT_EQ(parse_plan(to_string(plan)).problem, plan.problem);
+    expect_product(algorithm);
+  }
+  const Verifier verifier(problem, A.view(), B.view(), C.view());
+  EXPECT_TRUE(verifier.check(expected.view()).same_bits);
+  EXPECT_FALSE(verifier.check(C.view()).within_bound);
+  reference_matmul(problem, A.view(), B.view(), C.view());
+  expect_product("reference");
+  matmul_strided(A.view(), B.view(), C.view(), 1, {});
+  expect_product("strided");
+  const Product product{A.view(), B.view(), C.view()};
+  matmul_batch({&product, 1});
+  expect_product("batch");
+  const PackedMatrix packed(B.view(), dtype_of<Left>());
+  EXPECT_EQ(packed.dtype(), dtype_of<Right>());
+  EXPECT_EQ(packed.dtype_of_a(), dtype_of<Left>());
+  matmul(A.view(), packed, C.view());
+  expect_product("packed");
+  const PackedMatrix for_its_own(B.view());
+  EXPECT_THROW(matmul(A.view(), for_its_own, C.view()), Error);
+  EXPECT_THROW(matmul(A.view(), B.view(), C.view(), 1, 0, {.algorithm = "naive"}), Error);
+  Guarded<float> scaled(M, N);
+  matmul(A.view(), B.view(), scaled.view(), 0.5);
+  EXPECT_EQ(
+      difference(scaled,
+                 [&](index_t i, index_t j) { return 0.5f * static_cast<float>(expected(i, j)); }),
+      "");
+}
+
+TEST(PackedMatrix, BytesOfEitherSignAreMultipliedWithEachOther) {
+  expect_mixed_bytes_right<std::uint8_t, std::int8_t>();
+  expect_mixed_bytes_right<std::int8_t, std::uint8_t>();
+  Guarded<std::int8_t> B(3, 4);
+  EXPECT_THROW(PackedMatrix(B.view(), DType::f32), Error);
 }
 
 TEST(PackedMatrix, IsMoved) {

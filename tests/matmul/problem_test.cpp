@@ -222,6 +222,7 @@ TEST(Problem, TextRoundTrips) {
     p.beta = static_cast<double>(*rc::gen::arbitrary<int>()) * 1e-300;
     p.epilogue = {static_cast<Activation>(*rc::gen::inRange(0, 4)),
                   static_cast<Bias>(*rc::gen::inRange(0, 3))};
+    if (*rc::gen::arbitrary<bool>()) p.in_b = p.in == DType::u8 ? DType::i8 : DType::u8;
     if (*rc::gen::arbitrary<bool>()) p.epilogue.low = *rc::gen::inRange(-100, 100) / 8.;
     if (*rc::gen::arbitrary<bool>()) p.epilogue.high = *rc::gen::inRange(-100, 100) / 8.;
     RC_ASSERT(parse_problem(to_string(p)) == p);

@@ -122,6 +122,24 @@ def test_integers_are_summed_as_int32(rng, dtype):
     np.testing.assert_array_equal(got, a.astype(np.int32) @ b.astype(np.int32))
 
 
+@pytest.mark.parametrize("left, right", [(np.uint8, np.int8), (np.int8, np.uint8)])
+def test_bytes_of_either_sign_are_multiplied_with_each_other(rng, left, right):
+    a = rng.integers(np.iinfo(left).min, np.iinfo(left).max, (3, 9, 200), left, True)
+    b = rng.integers(np.iinfo(right).min, np.iinfo(right).max, (200, 17), right, True)
+    sums = a.astype(np.int32) @ b.astype(np.int32)
+    np.testing.assert_array_equal(tessera.matmul(a, b), sums)
+    np.testing.assert_array_equal(tessera.matmul(a[0], b, dtype="float32", alpha=0.5), sums[0].astype(np.float32) / 2)
+    packed = tessera.PackedMatrix(b, a_dtype=left)
+    np.testing.assert_array_equal(tessera.matmul(a, packed), sums)
+    assert " times " in str(tessera.plan(a[0], b))
+    with pytest.raises(TypeError, match=f'packed for an a of {np.dtype(right)}, .*a_dtype="{np.dtype(left)}"'):
+        tessera.matmul(a, tessera.PackedMatrix(b))
+    with pytest.raises(TypeError, match="PackedMatrix"):
+        tessera.PackedMatrix(b, a_dtype="float32")
+    with pytest.raises(TypeError, match="convert one of them"):
+        tessera.matmul(a, b.astype(np.int32))
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 def test_quantized_products_are_scaled_into_float32(rng, dtype):
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max

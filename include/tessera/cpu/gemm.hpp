@@ -17,6 +17,35 @@
 
 namespace tessera::cpu {
 
+/// Elements of A and of B where these are of different types, as in quantized layers: A of uint8_t
+/// and B of int8_t, or the other way round. Gemm<U8I8, std::int32_t> and the like.
+struct U8I8 {};
+struct I8U8 {};
+
+/// What A and B are made of, and the same for the transposed product, C' = B' A'.
+template <class In>
+struct OperandTypes {
+  using A = In;
+  using B = In;
+  using Swapped = In;
+};
+template <>
+struct OperandTypes<U8I8> {
+  using A = std::uint8_t;
+  using B = std::int8_t;
+  using Swapped = I8U8;
+};
+template <>
+struct OperandTypes<I8U8> {
+  using A = std::int8_t;
+  using B = std::uint8_t;
+  using Swapped = U8I8;
+};
+template <class In>
+using ElementA = typename OperandTypes<In>::A;
+template <class In>
+using ElementB = typename OperandTypes<In>::B;
+
 /// The vector that is added to C: one value for each row, M of them, or for each column, N.
 template <class Scalar>
 struct BiasVector {
@@ -31,17 +60,17 @@ struct BiasVector {
 
 /// What is asked. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign; transposition
 /// is a stride. C overlaps neither A nor B, and its elements do not overlap. In and Out: double,
-/// float, f16, bf16 into the same type; f16, bf16 into float, float into f16, bf16; int8_t, uint8_t
-/// into int32_t or float.
+/// float, f16, bf16 into the same type; f16, bf16 into float, float into f16, bf16; int8_t,
+/// uint8_t, U8I8, I8U8 into int32_t or float.
 template <class In, class Out = In>
 struct Gemm {
-  using Sum = Accumulator<In>;      ///< of a sum over K
-  using Scalar = Accumulator<Out>;  ///< of the epilogue
+  using Sum = Accumulator<ElementA<In>>;  ///< of a sum over K
+  using Scalar = Accumulator<Out>;        ///< of the epilogue
 
   index_t M = 0, N = 0, K = 0;
-  const In* A = nullptr;
+  const ElementA<In>* A = nullptr;
   index_t a_row = 0, a_col = 1;
-  const In* B = nullptr;
+  const ElementB<In>* B = nullptr;
   index_t b_row = 0, b_col = 1;
   Out* C = nullptr;
   index_t c_row = 0, c_col = 1;

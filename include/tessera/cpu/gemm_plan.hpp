@@ -21,16 +21,16 @@ class GemmPlan {
   explicit GemmPlan(const Gemm<In, Out>& call);
 
   /// Throws nothing.
-  void operator()(const In* A, const In* B, Out* C) const;
+  void operator()(const ElementA<In>* A, const ElementB<In>* B, Out* C) const;
 
  private:
   using Sum = typename Gemm<In, Out>::Sum;
   using Micro = void (*)(const MicroTile<Sum, Sum>&);
 
-  void multiply(const In* A, const In* B, Out* C) const;
+  void multiply(const ElementA<In>* A, const ElementB<In>* B, Out* C) const;
 
   Gemm<In, Out> call_;
-  bool swapped_ = false;      ///< call_ is C' = B' A'
+  bool swapped_ = false;      ///< call_ is C' = B' A', where A and B are of one type
   bool packs_words_ = false;  ///< tiny, of elements that become words
   // Tiny, and one panel: the microkernels for full micro-tiles of so many rows, and for the rows
   // that are left.

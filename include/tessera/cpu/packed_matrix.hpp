@@ -24,7 +24,7 @@ template <class In>
 class PackedMatrix {
  public:
   /// Packs B, strides in elements, any sign. Throws Error(resource) where there is no memory.
-  PackedMatrix(const In* B, index_t K, index_t N, index_t b_row, index_t b_col = 1);
+  PackedMatrix(const ElementB<In>* B, index_t K, index_t N, index_t b_row, index_t b_col = 1);
   ~PackedMatrix();
   PackedMatrix(PackedMatrix&& other) noexcept;
   PackedMatrix& operator=(PackedMatrix&& other) noexcept;

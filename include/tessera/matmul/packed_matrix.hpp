@@ -18,16 +18,20 @@ class PackedMatrix {
  public:
   using Panels = std::variant<cpu::PackedMatrix<double>, cpu::PackedMatrix<float>,
                               cpu::PackedMatrix<f16>, cpu::PackedMatrix<bf16>,
-                              cpu::PackedMatrix<std::int8_t>, cpu::PackedMatrix<std::uint8_t>>;
+                              cpu::PackedMatrix<std::int8_t>, cpu::PackedMatrix<std::uint8_t>,
+                              cpu::PackedMatrix<cpu::U8I8>, cpu::PackedMatrix<cpu::I8U8>>;
 
   /// Packs B of f64, f32, f16, bf16, i8 or u8, any strides. Throws Error(type) for another element
   /// type, Error(shape) and Error(argument) for a matrix that is none (see make_problem),
   /// Error(resource) where there is no memory.
-  explicit PackedMatrix(const ConstMatrix& B);
+  explicit PackedMatrix(const ConstMatrix& B) : PackedMatrix(B, B.dtype) {}
+  /// The same for an A of another type: u8 where B is of i8, i8 where it is of u8.
+  PackedMatrix(const ConstMatrix& B, DType of_a);
 
   index_t rows() const;       ///< K
   index_t cols() const;       ///< N
   DType dtype() const;        ///< of the elements that were packed
+  DType dtype_of_a() const;   ///< of those that they can be multiplied with
   std::size_t bytes() const;  ///< of memory that it takes: about as many as B has, or twice as many
   const Panels& panels() const { return panels_; }
 

@@ -3,6 +3,7 @@
 // stride before this point.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,10 @@ struct Problem {
   Strides a, b, c;         ///< in elements
   double alpha = 1, beta = 0;
   Epilogue epilogue;
+  std::optional<DType> in_b = {};  ///< element type of B, where it is another: i8 beside u8
 
+  /// The element type of B.
+  DType type_of_b() const { return in_b.value_or(in); }
   /// 2 * M * N * K.
   double flops() const {
     return 2.0 * static_cast<double>(M) * static_cast<double>(N) * static_cast<double>(K);
@@ -46,7 +50,7 @@ struct Problem {
 };
 
 /// "m=64 n=32 k=16 in=f32 out=f32 a=16:1 b=32:1 c=32:1 alpha=1 beta=0 bias=none activation=none";
-/// numbers round-trip. A clamp adds "clamp=low:high".
+/// numbers round-trip. A clamp adds "clamp=low:high", a B of another type "in_b=i8".
 std::string to_string(const Problem& problem);
 /// Inverse of to_string; fields may be left out (defaults: compact row-major strides, f32). Throws
 /// Error(argument).
