@@ -73,7 +73,7 @@ def test_numbers_of_every_kind_are_numbers():
     (lambda: tessera.Swizzle(1, 2, 3, 4), r"Swizzle: too many positional arguments: expected Swizzle\(bits, base, shift\)"),
     (lambda: tessera.Swizzle(3, 0, 3)(1, 2), "Swizzle.__call__: too many positional arguments"),
     (lambda: tessera.Tiler(), r"Tiler: missing a required argument: 'modes': expected Tiler\(modes, /\)"),
-    (lambda: tessera.PackedMatrix(), r"PackedMatrix: missing a required argument: 'b': expected PackedMatrix\(b, \*, transpose=False\)"),
+    (lambda: tessera.PackedMatrix(), r"PackedMatrix: missing a required argument: 'b': expected PackedMatrix\(b, \*, transpose=False, a_dtype=None\)"),
     (lambda: tessera.PackedMatrix.__new__(tessera.PackedMatrix), "PackedMatrix: missing a required argument: 'b'"),
     (lambda: tessera.PackedMatrix(B, True), "PackedMatrix: too many positional arguments"),
     (lambda: tessera.PackedMatrix(B, layout=1), "PackedMatrix: got an unexpected keyword argument 'layout'"),
