@@ -140,9 +140,9 @@ namespace {
   "vadd" P " %%zmm" #b1 ", %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
   "vadd" P " %%zmm" #b2 ", %%zmm" #c2 ", %%zmm" #c2 "\n\t"
 #define TESSERA_ADD_OF_COLUMNS(P, c0, c1, c2) TESSERA_ADD_3(P, 0, 1, 2, c0, c1, c2)
-#define TESSERA_ADD_OF_ROW_ps(P, c0, c1, c2) \
+#define TESSERA_ADD_OF_ROW_PS(P, c0, c1, c2) \
   "vbroadcastss (%[last]), %%zmm0\n\tadd $4, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
-#define TESSERA_ADD_OF_ROW_pd(P, c0, c1, c2) \
+#define TESSERA_ADD_OF_ROW_PD(P, c0, c1, c2) \
   "vbroadcastsd (%[last]), %%zmm0\n\tadd $8, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
 /// Unless bit `bit` of `how` is set, to `label`.
 #define TESSERA_UNLESS(bit, label) "testb $" #bit ", %[how]\n\tjz " #label "\n\t"
@@ -302,12 +302,12 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     T* copy = call.copy;
     if constexpr (HowB == B::copied) {
       if constexpr (sizeof(T) == 4)
-        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_ps);
-      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_pd);
+        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_PS);
+      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_PD);
     } else {
       if constexpr (sizeof(T) == 4)
-        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_ps);
-      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_pd);
+        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_PS);
+      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_PD);
     }
   } else {
     const T* a4 = a + 4 * call.a_row;
@@ -318,12 +318,12 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     const index_t next_step = next == nullptr ? 0 : (call.fetch_a_bytes + times - 1) / times;
     if (next == nullptr) {
       if constexpr (sizeof(T) == 4)
-        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_ps);
-      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_pd);
+        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_PS);
+      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_PD);
     } else {
       if constexpr (sizeof(T) == 4)
-        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_LINES, TESSERA_ADD_OF_ROW_ps);
-      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_LINES, TESSERA_ADD_OF_ROW_pd);
+        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_LINES, TESSERA_ADD_OF_ROW_PS);
+      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_LINES, TESSERA_ADD_OF_ROW_PD);
     }
   }
 }

@@ -93,7 +93,11 @@ class Multiply(harness.CommandTest):
             self.succeeds("multiply", "x.npy", "x.npy", "-o", "bytes.npy", "--verify", "--force")
             self.succeeds("multiply", "x.npy", "x.npy", "-o", "words.npy", "--algorithm", "naive", "--force")
             self.assertEqual(self.path("bytes.npy").read_bytes(), self.path("words.npy").read_bytes())
-            self.assertIn("in=i32 out=i32", self.succeeds("multiply", "x.npy", "y.npy", "--dry-run").out)
+            mixed = self.succeeds("multiply", "x.npy", "y.npy", "--dry-run").out
+            self.assertIn(f"in={kind} in_b={others} out=i32", mixed)
+            self.succeeds("multiply", "x.npy", "y.npy", "-o", "bytes.npy", "--verify", "--force")
+            self.succeeds("multiply", "x.npy", "y.npy", "-o", "words.npy", "--algorithm", "naive", "--force")
+            self.assertEqual(self.path("bytes.npy").read_bytes(), self.path("words.npy").read_bytes())
 
     def test_dtype_option_wins(self):
         self.succeeds("multiply", "a.npy", "b.npy", "--dtype", "float64", "-o", "c.npy")
