@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -201,27 +202,36 @@ Slot* join(Pool& p) {
   return nullptr;
 }
 
-/// Keeps this thread off a core, if it may be on others, until this ends: or until somebody else
-/// says where it may be.
+/// Where a thread may be, 0: this one; nowhere if that cannot be found out.
+cpu_set_t affinity_of(pid_t thread) {
+  cpu_set_t out;
+  CPU_ZERO(&out);
+  sched_getaffinity(thread, sizeof out, &out);
+  return out;
+}
+
+/// Keeps this thread off a core, if it may be on others, until this ends: but not if somebody else
+/// has said meanwhile where it, or the first thread of this process, may be. What is said of all
+/// threads may be just where this one is kept.
 class KeptOff {
  public:
-  explicit KeptOff(int core) {
-    if (core < 0 || core >= CPU_SETSIZE || sched_getaffinity(0, sizeof before_, &before_) != 0)
-      return;
-    kept_ = before_;
+  explicit KeptOff(int core)
+      : before_(affinity_of(0)), kept_(before_), first_(affinity_of(getpid())) {
+    if (core < 0 || core >= CPU_SETSIZE) return;
     CPU_CLR(core, &kept_);
     is_kept_ = CPU_COUNT(&kept_) > 0 && sched_setaffinity(0, sizeof kept_, &kept_) == 0;
   }
   ~KeptOff() {
-    cpu_set_t now;
-    if (is_kept_ && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &kept_))
+    if (!is_kept_) return;
+    const cpu_set_t now = affinity_of(0), first = affinity_of(getpid());
+    if (CPU_EQUAL(&now, &kept_) && CPU_EQUAL(&first, &first_))
       sched_setaffinity(0, sizeof before_, &before_);
   }
   KeptOff(const KeptOff&) = delete;
   KeptOff& operator=(const KeptOff&) = delete;
 
  private:
-  cpu_set_t before_, kept_;
+  cpu_set_t before_, kept_, first_;
   bool is_kept_ = false;
 };
 

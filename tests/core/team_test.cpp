@@ -453,7 +453,15 @@ TEST(Team, AHelperThatSleepsKeepsOffItsCallersCore) {
                        CPU_XOR(&one, &whole, &kept);
                        sched_setaffinity(helper, sizeof one, &one);
                        if (!wake()) return "it came twice only";
-                       return CPU_EQUAL(&awake, &one) ? "" : "it is not where it was told to be";
+                       if (!CPU_EQUAL(&awake, &one)) return "it is not where it was told to be";
+                       // Also where all threads are told to be just where it is kept.
+                       sched_setaffinity(helper, sizeof whole, &whole);
+                       if (!wake() || !keeps_off_one()) return "it keeps off no core any more";
+                       const cpu_set_t there = mask_of(helper);
+                       sched_setaffinity(0, sizeof there, &there);
+                       sched_setaffinity(helper, sizeof there, &there);
+                       if (!wake()) return "it came four times only";
+                       return CPU_EQUAL(&awake, &there) ? "" : "it has left where all are to be";
                      }),
             "");
 }
