@@ -56,8 +56,8 @@ Array converted(const Context& context, const MultiplyRequest& request, const Ar
 
 /// The packed path multiplies bytes as they are.
 bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product) {
-  const bool packed =
-      request.algorithm == "packed" || (request.algorithm == "auto" && request.tile.empty());
+  const bool packed = request.algorithm == "packed" || request.algorithm == "split_k" ||
+                      (request.algorithm == "auto" && request.tile.empty());
   const auto is_byte = [](DType type) { return type == DType::i8 || type == DType::u8; };
   return packed && is_byte(a) && is_byte(b) && product == DType::i32;
 }

@@ -97,6 +97,8 @@ class Multiply(harness.CommandTest):
             self.assertIn(f"in={kind} in_b={others} out=i32", mixed)
             self.succeeds("multiply", "x.npy", "y.npy", "-o", "bytes.npy", "--verify", "--force")
             self.succeeds("multiply", "x.npy", "y.npy", "-o", "words.npy", "--algorithm", "naive", "--force")
+            self.succeeds("multiply", "x.npy", "y.npy", "-o", "parts.npy", "--algorithm", "split_k", "--force")
+            self.assertEqual(self.path("parts.npy").read_bytes(), self.path("words.npy").read_bytes())
             self.assertEqual(self.path("bytes.npy").read_bytes(), self.path("words.npy").read_bytes())
 
     def test_dtype_option_wins(self):
