@@ -159,8 +159,7 @@ void require_memory_for(const std::vector<Shape>& shapes, const Types& types,
 
 /// As below, on a device, where the algorithms alone do not say what a product takes by itself.
 void choose_device_algorithms(const BenchRequest& request, BenchSettings& out) {
-  Problem any = parse_problem("m=1 n=1 k=1");
-  any.in = out.types.in, any.out = out.types.out;
+  const Problem any = problem_of({out.types, {1, 1, 1}});
   const bool all = request.algorithms.empty();
   std::vector<std::string> names = all ? algorithm_names() : request.algorithms;
   if (all) names.emplace_back(kAutomatic);
@@ -182,8 +181,7 @@ void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
   out.algorithms = all ? algorithm_names() : named;
   std::erase(out.algorithms, kOwnBlas);
   if (!all) {  // refused before any work
-    Problem any = parse_problem("m=1 n=1 k=1");
-    any.in = out.types.in, any.out = out.types.out;
+    const Problem any = problem_of({out.types, {1, 1, 1}});
     for (const auto& name : out.algorithms)
       (void)make_plan(any, {.algorithm = name == kPlanOnce ? "packed" : name});
   }

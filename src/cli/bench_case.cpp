@@ -63,26 +63,35 @@ std::string to_string(const Shape& shape) {
 }
 
 std::string to_string(const Types& types) {
+  if (types.in_b != types.in) return cat(types.in, ":", types.in_b, ":", types.out);
   return types.in == types.out ? to_string(types.in) : cat(types.in, ":", types.out);
 }
 
 Types parse_types(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    const DType both = named_dtype(std::string(text), type_names());
-    return {both, both};
+  const auto first = text.find(':'), last = text.rfind(':');
+  if (first == std::string_view::npos) {
+    const DType all = named_dtype(std::string(text), type_names());
+    return {all, all};
   }
-  return {named_dtype(std::string(text.substr(0, colon)), product_dtype_names(Products::operands)),
-          named_dtype(std::string(text.substr(colon + 1)))};
+  const auto operand = [](std::string_view name) {
+    return named_dtype(std::string(name), product_dtype_names(Products::operands));
+  };
+  const DType in = operand(text.substr(0, first)),
+              out = named_dtype(std::string(text.substr(last + 1)));
+  if (first == last) return {in, out};
+  return {in, out, operand(text.substr(first + 1, last - first - 1))};
 }
 
 void require_product(const Types& types) {
+  const bool fits = types.in == types.in_b || (is_byte(types.in) && is_byte(types.in_b));
   for (const Algorithm& each : algorithms()) {
-    if (each.supports(types.in, types.out)) return;
+    if (fits && each.supports(types.in, types.out)) return;
   }
-  throw Error(Category::type, cat("there is no product of ", types.in, " into ", types.out),
+  const std::string operands =
+      types.in == types.in_b ? to_string(types.in) : cat(types.in, " and ", types.in_b);
+  throw Error(Category::type, cat("there is no product of ", operands, " into ", types.out),
               "f64, f32, f16, bf16, i32, or a type of A and B and one of C, such as bf16:f32, "
-              "i8:i32 or i8:f32");
+              "i8:i32 or i8:f32, or bytes of either sign, such as u8:i8:i32");
 }
 
 std::string to_string(const Readiness& readiness) {
@@ -111,6 +120,7 @@ Problem problem_of(const BenchCase& now) {
   Problem out;
   out.M = shape.M, out.N = shape.N, out.K = shape.K;
   out.in = now.types.in, out.out = now.types.out;
+  if (now.types.in_b != now.types.in) out.in_b = now.types.in_b;
   out.a = shape.a_transposed ? Strides{1, shape.M} : Strides{shape.K, 1};
   out.b = shape.b_transposed ? Strides{1, shape.K} : Strides{shape.N, 1};
   out.c = {shape.N, 1};

@@ -32,13 +32,13 @@ std::string full_text(const Shape& shape);
 /// "NN", "TN", "NT" or "TT".
 std::string transposition_text(const Shape& shape);
 
-/// Element types: of A and B, and of C.
+/// Element types: of A and C, and of B where it differs.
 struct Types {
-  DType in = DType::f32, out = DType::f32;
+  DType in = DType::f32, out = DType::f32, in_b = in;
   bool operator==(const Types&) const = default;
 };
 
-/// "f32", "bf16:f32"
+/// "f32", "bf16:f32", "u8:i8:i32"
 std::string to_string(const Types& types);
 /// Inverse of to_string. Throws Error(type).
 Types parse_types(std::string_view text);

@@ -41,7 +41,7 @@ OperandPlaces::OperandPlaces(const BenchCase& now) {
   const auto count = static_cast<std::size_t>(now.products());
   const std::size_t page = 4096;
   a_step = bytes_of(shape.M, shape.K, now.types.in);
-  b_step = bytes_of(shape.K, shape.N, now.types.in);
+  b_step = bytes_of(shape.K, shape.N, now.types.in_b);
   c_step = bytes_of(shape.M, shape.N, now.types.out);
   a = 0;
   b = a + rounded_up(count * a_step, page);
@@ -87,14 +87,15 @@ void SharedOperands::map(const BenchCase& now, bool reserve) {
 void SharedOperands::prepare(const BenchCase& now, std::uint64_t seed) {
   map(now, true);
   std::mt19937_64 random(seed);
-  const auto fill = [&random, &now](char* at, index_t count) {
-    visit_dtype(now.types.in, [&](auto tag) {
+  const auto fill = [&random, &now](char* at, DType type, index_t count) {
+    visit_dtype(type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       auto* values = reinterpret_cast<T*>(at);
       for (index_t i = 0; i < count; ++i) {
         const std::uint64_t bits = random();
-        // u8 stays below 128: libraries whose second factor is signed multiply the same numbers.
-        if constexpr (std::is_same_v<T, std::uint8_t>) values[i] = static_cast<T>(bits & 127);
+        // Two of u8 stay below 128: libraries whose second factor is signed multiply the same.
+        if constexpr (std::is_same_v<T, std::uint8_t>)
+          values[i] = static_cast<T>(now.types.in == now.types.in_b ? bits & 127 : bits);
         else if constexpr (sizeof(T) == 1 && std::is_integral_v<T>)
           values[i] = static_cast<T>(bits);
         else if constexpr (std::is_integral_v<T>) values[i] = static_cast<T>(bits % 17);
@@ -103,8 +104,8 @@ void SharedOperands::prepare(const BenchCase& now, std::uint64_t seed) {
     });
   };
   const OperandPlaces places(now);
-  fill(base_ + places.a, now.products() * now.shape.M * now.shape.K);
-  fill(base_ + places.b, now.products() * now.shape.K * now.shape.N);
+  fill(base_ + places.a, now.types.in, now.products() * now.shape.M * now.shape.K);
+  fill(base_ + places.b, now.types.in_b, now.products() * now.shape.K * now.shape.N);
   spoil_results();
 }
 
@@ -130,8 +131,8 @@ ConstMatrix SharedOperands::A(index_t product) const {
 
 ConstMatrix SharedOperands::B(index_t product) const {
   const OperandPlaces places(case_);
-  return view(base_ + places.b + static_cast<std::size_t>(product) * places.b_step, case_.types.in,
-              case_.shape.K, case_.shape.N, case_.shape.b_transposed);
+  return view(base_ + places.b + static_cast<std::size_t>(product) * places.b_step,
+              case_.types.in_b, case_.shape.K, case_.shape.N, case_.shape.b_transposed);
 }
 
 Matrix SharedOperands::C(index_t product) const {

@@ -79,7 +79,8 @@ void add_what(CLI::App& app, BenchRequest& request) {
                  "takes that names none; default all",
                  cat(kOwnBlas, "|", kPlanOnce, "|", kAutomatic));
   add_bench_text(app, "--dtype", request.dtype, "TYPE",
-                 "Element type of A, B and C, or of A and B and of C: bf16:f32; default f32",
+                 "Element type of A, B and C, or of A and B and of C, bf16:f32, or of each, "
+                 "u8:i8:i32; default f32",
                  [](const std::string& text) { parse_types(text); });
   add_bench_text(
       app, "--threads", request.threads, "LIST",

@@ -275,9 +275,7 @@ std::string to_csv(const BenchResults& results) {
   const auto peers = peer_names(results.rows);
   std::string out =
       "name,kind,dtype,m,n,k,batch,transposition,update,device,threads,idle_seconds,first_call,"
-      "status,max_"
-      "error_"
-      "ratio,repetitions,iterations,"
+      "status,max_error_ratio,repetitions,iterations,"
       "seconds_median,seconds_mad,seconds_min,seconds_mean,gflops,percent_of_peak,bytes,"
       "arithmetic_intensity";
   for (const auto& peer : peers) out += cat(",ratio_", quoted(peer));

@@ -166,13 +166,13 @@ std::function<Child::Answer()> starting(std::function<MakeCall()> load, const Co
 /// One product after the other, each a run of the plan.
 Call planned_call(const Plan& plan, index_t batch) {
   const Problem& p = plan.problem;
-  const index_t a_step = p.M * p.K * size_of(p.in), b_step = p.K * p.N * size_of(p.in),
+  const index_t a_step = p.M * p.K * size_of(p.in), b_step = p.K * p.N * size_of(p.type_of_b()),
                 c_step = p.M * p.N * size_of(p.out);
   return [plan, batch, a_step, b_step, c_step](const void* A, const void* B, void* C) {
     const Problem& q = plan.problem;
     for (index_t i = 0; i < batch; ++i) {
       run(plan, {static_cast<const char*>(A) + i * a_step, q.in, q.M, q.K, q.a.row, q.a.col},
-          {static_cast<const char*>(B) + i * b_step, q.in, q.K, q.N, q.b.row, q.b.col},
+          {static_cast<const char*>(B) + i * b_step, q.type_of_b(), q.K, q.N, q.b.row, q.b.col},
           {static_cast<char*>(C) + i * c_step, q.out, q.M, q.N, q.c.row, q.c.col});
     }
   };
@@ -181,7 +181,8 @@ Call planned_call(const Plan& plan, index_t batch) {
 /// All products in one call, as the library offers it.
 Call batch_call(const Problem& p, index_t batch, const Options& options) {
   return [p, batch, options](const void* A, const void* B, void* C) {
-    matmul_strided({A, p.in, p.M, p.K, p.a.row, p.a.col}, {B, p.in, p.K, p.N, p.b.row, p.b.col},
+    matmul_strided({A, p.in, p.M, p.K, p.a.row, p.a.col},
+                   {B, p.type_of_b(), p.K, p.N, p.b.row, p.b.col},
                    {C, p.out, p.M, p.N, p.c.row, p.c.col}, batch, {p.M * p.K, p.K * p.N, p.M * p.N},
                    p.alpha, p.beta, options);
   };
@@ -205,8 +206,8 @@ Call plan_once(const Problem& p, index_t batch, int threads) {
   return [plan, batch, a = p.M * p.K, b = p.K * p.N, c = p.M * p.N](const void* A, const void* B,
                                                                     void* C) {
     for (index_t i = 0; i < batch; ++i)
-      plan(static_cast<const In*>(A) + i * a, static_cast<const In*>(B) + i * b,
-           static_cast<Out*>(C) + i * c);
+      plan(static_cast<const cpu::ElementA<In>*>(A) + i * a,
+           static_cast<const cpu::ElementB<In>*>(B) + i * b, static_cast<Out*>(C) + i * c);
   };
 }
 
@@ -222,9 +223,15 @@ Call plan_once(const BenchCase& now) {
     case DType::bf16:
       return (real ? plan_once<bf16, float> : plan_once<bf16, bf16>)(p, batch, now.threads);
     case DType::i8:
+      if (p.in_b)
+        return (real ? plan_once<cpu::I8U8, float>
+                     : plan_once<cpu::I8U8, std::int32_t>)(p, batch, now.threads);
       return (real ? plan_once<std::int8_t, float>
                    : plan_once<std::int8_t, std::int32_t>)(p, batch, now.threads);
     case DType::u8:
+      if (p.in_b)
+        return (real ? plan_once<cpu::U8I8, float>
+                     : plan_once<cpu::U8I8, std::int32_t>)(p, batch, now.threads);
       return (real ? plan_once<std::uint8_t, float>
                    : plan_once<std::uint8_t, std::int32_t>)(p, batch, now.threads);
     default:

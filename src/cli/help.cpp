@@ -57,8 +57,8 @@ Files may hold all of them. Products are computed in f64, f32, f16, bf16 or i32.
 how many elements), but a fraction or NaN for i32, and a value beyond the type, are refused with the first such element.
 So are --alpha and --beta that the sums' type cannot hold.
 
-f16 and bf16 are summed in f32 and rounded once, to nearest even. i32 wraps modulo 2^32. Two matrices of i8, or of u8, are
-multiplied as the bytes that they are, into i32.
+f16 and bf16 are summed in f32 and rounded once, to nearest even. i32 wraps modulo 2^32. Two matrices of i8 or u8, or one
+of each, are multiplied as the bytes that they are, into i32.
 )";
 
 constexpr const char* kFilesPage =

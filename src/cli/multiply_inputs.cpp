@@ -4,6 +4,7 @@
 #include "conversion.hpp"
 #include "operand.hpp"
 #include "tessera/io/io.hpp"
+#include "tessera/matmul/problem.hpp"
 
 namespace tessera::cli {
 
@@ -58,7 +59,6 @@ Array converted(const Context& context, const MultiplyRequest& request, const Ar
 bool multiplied_as_bytes(const MultiplyRequest& request, DType a, DType b, DType product) {
   const bool packed = request.algorithm == "packed" || request.algorithm == "split_k" ||
                       (request.algorithm == "auto" && request.tile.empty());
-  const auto is_byte = [](DType type) { return type == DType::i8 || type == DType::u8; };
   return packed && is_byte(a) && is_byte(b) && product == DType::i32;
 }
 

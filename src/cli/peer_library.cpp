@@ -18,6 +18,7 @@ namespace {
 constexpr Types kF32{DType::f32, DType::f32}, kF64{DType::f64, DType::f64};
 constexpr Types kBf16{DType::bf16, DType::f32};
 constexpr Types kI8{DType::i8, DType::i32}, kU8{DType::u8, DType::i32};
+constexpr Types kU8I8{DType::u8, DType::i32, DType::i8};
 
 struct Entry {
   PeerInterface interface;
@@ -30,6 +31,7 @@ constexpr std::array kEntries = {
     Entry{PeerInterface::onednn, kBf16, "dnnl_gemm_bf16bf16f32"},
     Entry{PeerInterface::onednn, kI8, "dnnl_gemm_s8s8s32"},
     Entry{PeerInterface::onednn, kU8, "dnnl_gemm_u8s8s32"},
+    Entry{PeerInterface::onednn, kU8I8, "dnnl_gemm_u8s8s32"},
     Entry{PeerInterface::cblas, kF32, "cblas_sgemm"},
     Entry{PeerInterface::cblas, kF64, "cblas_dgemm"},
     Entry{PeerInterface::cblas, kBf16, "cblas_sbgemm"},
@@ -37,6 +39,7 @@ constexpr std::array kEntries = {
     Entry{PeerInterface::cblas, kF32, "scipy_cblas_sgemm"},
     Entry{PeerInterface::cblas, kF64, "scipy_cblas_dgemm"},
     Entry{PeerInterface::cblas, kBf16, "scipy_cblas_sbgemm"},
+    Entry{PeerInterface::cblas, kU8I8, "cblas_gemm_s8u8s32"},
     Entry{PeerInterface::fortran, kF32, "libxsmm_sgemm"},
     Entry{PeerInterface::fortran, kF64, "libxsmm_dgemm"},
     Entry{PeerInterface::fortran, kF32, "sgemm_"},
@@ -91,6 +94,19 @@ Call cblas_call(void* function, const Shape& shape) {
              const void* A, const void* B, void* C) {
     gemm(kRowMajor, s.trans_a, s.trans_b, s.m, s.n, s.k, Out(s.alpha), static_cast<const In*>(A),
          s.lda, static_cast<const In*>(B), s.ldb, Out(s.beta), static_cast<Out*>(C), s.ldc);
+  };
+}
+
+/// MKL's name tells of matrices by columns; by rows, A is of u8 and B of i8.
+Call cblas_bytes_call(void* function, const Shape& shape) {
+  using Gemm = void(int, int, int, int, int, int, int, float, const void*, int, std::int8_t,
+                    const void*, int, std::int8_t, float, std::int32_t*, int, const std::int32_t*);
+  constexpr int fixed_offset = 173;
+  return [gemm = reinterpret_cast<Gemm*>(function), s = blas_shape<int>(shape)](
+             const void* A, const void* B, void* C) {
+    const std::int32_t zero = 0;
+    gemm(kRowMajor, s.trans_a, s.trans_b, fixed_offset, s.m, s.n, s.k, s.alpha, A, s.lda, 0, B,
+         s.ldb, 0, s.beta, static_cast<std::int32_t*>(C), s.ldc, &zero);
   };
 }
 
@@ -156,6 +172,7 @@ Call call_of(const Entry& entry, void* function, const Shape& shape) {
     case PeerInterface::cblas:
       if (entry.types == kF32) return cblas_call<float, float>(function, shape);
       if (entry.types == kF64) return cblas_call<double, double>(function, shape);
+      if (entry.types == kU8I8) return cblas_bytes_call(function, shape);
       return cblas_call<bf16, float>(function, shape);
     case PeerInterface::fortran:
       if (entry.types == kF32) return fortran_call<float>(function, shape);
@@ -176,7 +193,7 @@ struct Steps {
   index_t a, b, c;
   Steps(const Types& types, const Shape& shape)
       : a(shape.M * shape.K * size_of(types.in)),
-        b(shape.K * shape.N * size_of(types.in)),
+        b(shape.K * shape.N * size_of(types.in_b)),
         c(shape.M * shape.N * size_of(types.out)) {}
 };
 

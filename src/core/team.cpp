@@ -38,7 +38,7 @@ namespace {
 /// ns of work for one thread. Measured on 2 cores of an EPYC guest (bench/threads.cpp): waking a
 /// sleeper costs the caller 3 to 60 us and the sleeper needs as long again to arrive; starting one
 /// costs some 80. Two cores of an EPYC (family 25), 2026-11-25, f32, 1 to 50 ms after the last
-/// call, times as fast when woken as alone: 192^3 (120 us) 1.04 to 1.2, 224^3 1.2 to 1.4.
+/// call, times as fast when woken as alone: 192^3 (120 us) 1.0 to 1.2, 224^3 1.2 to 1.4.
 constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
 constexpr std::int64_t kLookAround = 200'000;  // ns that an idle helper stays awake
 /// ns between calls that ask for help, besides four times what they are expected to take, because
@@ -238,7 +238,7 @@ class KeptOff {
 /// Until work is posted. Some kernels wake a thread on the core of the one that wakes it, although
 /// others are idle, where it waits until its caller is done or the kernel looks again, milliseconds
 /// later. Two cores of an EPYC (family 25), 2026-11-25, 50 ms after the last call: a helper came
-/// after 1.6 ms, or not at all in 3; kept off that core after 80 us.
+/// after 1.6 ms, or not at all in 3; kept off that core after 110 us.
 void sleep(Pool& p, std::uint32_t seen) {
   const KeptOff kept(p.callers_core.load(std::memory_order_relaxed));
   p.posts.wait(seen);

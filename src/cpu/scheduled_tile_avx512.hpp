@@ -120,7 +120,8 @@ namespace {
   "vmovnt" P " %%zmm" #c1 ", 64(%[c])\n\t" \
   "vmovnt" P " %%zmm" #c2 ", 128(%[c])\n\t" \
   "add %[fours], %[c]\n\t"
-/// Of an epilogue: alpha, or beta, in 0; b at FinishRow; `last` at the bias.
+/// Of an epilogue, of whole vectors only (see MicroTile::finish): alpha, or beta, in 0; b at
+/// FinishRow; `last` at the bias.
 #define TESSERA_SCALE(P, c0, c1, c2) \
   "vmul" P " %%zmm0, %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
   "vmul" P " %%zmm0, %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
@@ -158,15 +159,15 @@ namespace {
   TESSERA_ROWS_OF_C(TESSERA_ADD_C, P) \
   "mov %[to], %[c]\n" \
   "12:\n\t" \
-  TESSERA_UNLESS(32, 14f) \
+  TESSERA_UNLESS(32, 13f) \
   "vbroadcast" S " " E "(%[b]), %%zmm0\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_FROM_C, P) \
   "mov %[to], %[c]\n" \
-  "14:\n\t" \
-  TESSERA_UNLESS(8, 13f) \
+  "13:\n\t" \
+  TESSERA_UNLESS(8, 14f) \
   "mov 2*" E "(%[b]), %[last]\n\t" \
   TESSERA_ROWS_OF_C(ADD_OF_ROW, P) \
-  "13:\n\t" \
+  "14:\n\t" \
   TESSERA_UNLESS(16, 15f) \
   "mov 8+2*" E "(%[b]), %[last]\n\t" \
   "vmovu" P " (%[last]), %%zmm0\n\t" \

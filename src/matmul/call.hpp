@@ -16,8 +16,6 @@ bool reach_fits(const ConstMatrix& m, index_t count = 1, index_t step = 0);
 
 /// "f32", "f16 into f32", "u8 times i8 into i32"
 std::string type_text(const Problem& problem);
-/// i8 or u8, which may be multiplied with each other.
-inline bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
 
 /// Refuses negative extents. `name` begins the message: "multiply: A".
 void check_extents(std::string_view name, const ConstMatrix& m);

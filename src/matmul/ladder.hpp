@@ -4,7 +4,6 @@
 
 #include <span>
 
-#include "call.hpp"
 #include "ladder_tiles.hpp"
 #include "operands.hpp"
 #include "tessera/matmul/plan.hpp"

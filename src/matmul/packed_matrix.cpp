@@ -67,7 +67,7 @@ Problem make_problem(const ConstMatrix& A, const PackedMatrix& B, const Matrix& 
                      double beta, Epilogue epilogue) {
   const void* any = std::visit([](const auto& panels) { return panels.data(); }, B.panels());
   // Strides of 0: one address of the panels stands for all elements.
-  if (detail::is_byte(A.dtype) && detail::is_byte(B.dtype()) && A.dtype != B.dtype_of_a())
+  if (is_byte(A.dtype) && is_byte(B.dtype()) && A.dtype != B.dtype_of_a())
     throw Error(Category::type,
                 cat("multiply: A is of ", name(A.dtype), ", but B was packed for another type"),
                 to_string(B.dtype_of_a()), to_string(A.dtype),

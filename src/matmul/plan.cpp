@@ -319,14 +319,12 @@ void detail::check_problem(const Problem& problem) {
     throw Error(Category::shape, "plan: C has too many elements", cat("at most ", most),
                 cat(problem.M, " x ", problem.N));
   }
-  const bool fits =
-      !problem.in_b || (detail::is_byte(problem.in) && detail::is_byte(*problem.in_b));
+  const bool fits = !problem.in_b || (is_byte(problem.in) && is_byte(*problem.in_b));
   if (!fits || !detail::has_product(problem.in, problem.out)) {
     throw Error(Category::type,
                 cat("multiply: there is no ", detail::type_text(problem), " product"),
                 "f64, f32, f16, bf16 or i32 into the same type, f16 or bf16 into f32, f32 into f16 "
-                "or bf16, "
-                "i8 or u8 (A and B, or one each) into i32 or f32",
+                "or bf16, i8 or u8 (A and B, or one each) into i32 or f32",
                 {}, "convert A and B first");
   }
   check_epilogue(problem.epilogue, problem.out);

@@ -201,7 +201,7 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
   detail::check_data("multiply: A", A);
   detail::check_data("multiply: B", B);
   detail::check_data("multiply: C", C);
-  if (A.dtype != B.dtype && !(detail::is_byte(A.dtype) && detail::is_byte(B.dtype))) {
+  if (A.dtype != B.dtype && !(is_byte(A.dtype) && is_byte(B.dtype))) {
     throw Error(Category::type, "multiply: A and B have different element types", {},
                 cat(name(A.dtype), " and ", name(B.dtype)), "convert one of them");
   }

@@ -319,7 +319,6 @@ std::vector<index_t> product_shape(const Operand& a, const Right& b) {
     throw nb::value_error(
         cat("matmul: ", both(a, b), ": expected at least one axis each; a number is no matrix")
             .c_str());
-  const auto is_byte = [](DType type) { return type == DType::i8 || type == DType::u8; };
   if (b.packed != nullptr && a.dtype != b.packed->dtype_of_a() && is_byte(a.dtype))
     throw nb::type_error(cat("matmul: b was packed for an a of ",
                              numpy_name(b.packed->dtype_of_a()), ", and a has elements of ",

@@ -141,8 +141,8 @@ TEST(Bench, OurOwnBlasIsAnAlgorithm) {
 }
 
 TEST(Bench, APlanIsMadeOnceForEachShape) {
-  for (const char* types :
-       {"f32", "f64", "f16", "f16:f32", "bf16", "bf16:f32", "i8:i32", "u8:i32"}) {
+  for (const char* types : {"f32", "f64", "f16", "f16:f32", "bf16", "bf16:f32", "i8:i32", "u8:i32",
+                            "u8:i8:i32", "i8:u8:f32"}) {
     const Ran ran = run_bench(quick({"--sizes", "8,9-TT,20x4x4x4,70", "--algorithms", "plan",
                                      "--peers", "none", "--json", "--dtype", types}));
     ASSERT_EQ(ran.code, 0) << types << ran.err;

@@ -80,13 +80,17 @@ TEST(BenchSizes, SuitesAreListsWithNames) {
 }
 
 TEST(BenchSizes, TypesReadBack) {
-  for (const char* text : {"f32", "bf16:f32", "i8:i32"})
+  for (const char* text : {"f32", "bf16:f32", "i8:i32", "u8:i8:i32"})
     EXPECT_EQ(to_string(parse_types(text)), text);
   EXPECT_EQ(to_string(parse_types("f32:f32")), "f32");
-  for (const char* text : {"", ":", "f32:", "f32:f99", "f32:f32:f32"})
+  EXPECT_EQ(to_string(parse_types("i8:i8:i32")), "i8:i32");
+  for (const char* text : {"", ":", "f32:", "f32:f99", "f32::f32", "f32:f32:f32:f32"})
     EXPECT_THROW(parse_types(text), Error) << text;
   EXPECT_THROW(require_product({DType::i8, DType::i8}), Error);
   EXPECT_NO_THROW(require_product({DType::bf16, DType::f32}));
+  EXPECT_NO_THROW(require_product(parse_types("i8:u8:f32")));
+  EXPECT_THROW(require_product(parse_types("f32:i8:f32")), Error);
+  EXPECT_THROW(require_product(parse_types("f16:bf16:f32")), Error);
 }
 
 TEST(BenchSizes, SmallProductsHaveManySetsOfOperands) {

@@ -110,20 +110,19 @@ struct FloatTiles : Tiles {
   }
 };
 
-/// TDPBSSD and TDPBUUD: four products of bytes, and sums modulo 2^32.
-template <class Byte>
+/// TDPBSSD, TDPBUUD, TDPBUSD and TDPBSUD: four products of bytes, and sums modulo 2^32.
+template <class ByteOfA, class ByteOfB = ByteOfA>
 struct ByteTiles : Tiles {
   template <int C, int A, int B>
   static void dot() {
     dot_rows<C, A, B>([](Tile& c, const Tile& a, const Tile& b, int m) {
-      const auto byte = [](std::uint32_t word, int i) {
-        return static_cast<int>(static_cast<Byte>(word >> 8 * i));
+      const auto product = [](std::uint32_t in_a, std::uint32_t in_b, int i) {
+        return int{static_cast<ByteOfA>(in_a >> 8 * i)} * int{static_cast<ByteOfB>(in_b >> 8 * i)};
       };
       for (int k = 0; k < a.bytes / 4; ++k) {
         for (int n = 0; n < c.bytes / 4; ++n) {
           for (int i = 0; i < 4; ++i)
-            c.words[m][n] +=
-                static_cast<std::uint32_t>(byte(a.words[m][k], i) * byte(b.words[k][n], i));
+            c.words[m][n] += static_cast<std::uint32_t>(product(a.words[m][k], b.words[k][n], i));
         }
       }
     });
@@ -160,6 +159,12 @@ inline constexpr cpu::KernelsF16Pairs kEmulatedF16 =
         "emulated");
 inline constexpr cpu::KernelsI8 kEmulatedI8 =
     cpu::make_tile_kernels<ByteTiles<std::int8_t>, QuadWords, PlainWords<std::int8_t>>("emulated");
+inline constexpr cpu::KernelsBytes kEmulatedU8I8 =
+    cpu::make_tile_kernels<ByteTiles<std::uint8_t, std::int8_t>, QuadWords,
+                           PlainWords<std::uint8_t>>("emulated");
+inline constexpr cpu::KernelsBytes kEmulatedI8U8 =
+    cpu::make_tile_kernels<ByteTiles<std::int8_t, std::uint8_t>, QuadWords,
+                           PlainWords<std::uint8_t>>("emulated");
 inline constexpr cpu::KernelsU8 kEmulatedU8 =
     cpu::make_tile_kernels<ByteTiles<std::uint8_t>, QuadWords, PlainWords<std::uint8_t>>(
         "emulated");

@@ -19,7 +19,8 @@ using RealTypes = ::testing::Types<float, double>;
 struct TypeNames {
   template <class T>
   static std::string GetName(int) {
-    return std::string(name(dtype_of<T>()));
+    const std::string a(name(dtype_of<cpu::ElementA<T>>())), b(name(dtype_of<cpu::ElementB<T>>()));
+    return a == b ? a : a + b;
   }
 };
 

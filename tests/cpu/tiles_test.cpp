@@ -34,6 +34,8 @@ const auto& emulated() {
   if constexpr (std::is_same_v<In, bf16>) return testing::kEmulatedBf16;
   else if constexpr (std::is_same_v<In, f16>) return testing::kEmulatedF16;
   else if constexpr (std::is_same_v<In, std::int8_t>) return testing::kEmulatedI8;
+  else if constexpr (std::is_same_v<In, cpu::U8I8>) return testing::kEmulatedU8I8;
+  else if constexpr (std::is_same_v<In, cpu::I8U8>) return testing::kEmulatedI8U8;
   else return testing::kEmulatedU8;
 }
 #if defined(__x86_64__)
@@ -42,6 +44,8 @@ const auto& real() {
   if constexpr (std::is_same_v<In, bf16>) return cpu::kAmxBf16;
   else if constexpr (std::is_same_v<In, f16>) return cpu::kAmxF16;
   else if constexpr (std::is_same_v<In, std::int8_t>) return cpu::kAmxI8;
+  else if constexpr (std::is_same_v<In, cpu::U8I8>) return cpu::kAmxU8I8;
+  else if constexpr (std::is_same_v<In, cpu::I8U8>) return cpu::kAmxI8U8;
   else return cpu::kAmxU8;
 }
 template <class In>
@@ -57,11 +61,13 @@ bool runs_real() {
 template <class In>
 class Data {
  public:
-  using Sum = Accumulator<In>;
+  using InA = cpu::ElementA<In>;
+  using InB = cpu::ElementB<In>;
+  using Sum = Accumulator<InA>;
   static constexpr int kSide = 32;
   const index_t K;
 
-  explicit Data(index_t K_) : K(K_), A(make(kSide * K, 1)), B(make(K * kSide, 2)) {
+  explicit Data(index_t K_) : K(K_), A(make<InA>(kSide * K, 1)), B(make<InB>(K * kSide, 2)) {
     if constexpr (std::is_same_v<Sum, float>) {
       // Products that are subnormal, in row 0 times column 0; subnormal elements in row 1.
       for (index_t k = 0; k < K; ++k) {
@@ -92,24 +98,26 @@ class Data {
     return from;
   }
 
-  std::vector<In> A, B;
+  std::vector<InA> A;
+  std::vector<InB> B;
 
  private:
   static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
   float a(int i, index_t k) const { return k < K ? read(A[at(i * K + k)]) : 0.f; }
   float b(index_t k, int j) const { return k < K ? read(B[at(k * kSide + j)]) : 0.f; }
-  static float read(In x) {
+  static float read(InA x) {
     const auto value = static_cast<float>(x);
     return std::is_same_v<In, bf16> ? testing::flushed(value) : value;
   }
-  static std::vector<In> make(index_t count, std::uint64_t seed) {
+  template <class Element>
+  static std::vector<Element> make(index_t count, std::uint64_t seed) {
     std::mt19937_64 engine(seed);
-    std::vector<In> out(at(count));
-    for (In& x : out) {
+    std::vector<Element> out(at(count));
+    for (Element& x : out) {
       const auto bits = static_cast<int>(engine() % 4096);
       if constexpr (sizeof(In) == 1)
-        x = static_cast<In>(bits % 3 == 0 ? 0x80 : bits % 3 == 1 ? 0x7F : bits >> 4);
-      else x = convert<In>(std::ldexp(static_cast<float>(bits - 2048), bits % 9 - 12));
+        x = static_cast<Element>(bits % 3 == 0 ? 0x80 : bits % 3 == 1 ? 0x7F : bits >> 4);
+      else x = convert<Element>(std::ldexp(static_cast<float>(bits - 2048), bits % 9 - 12));
     }
     return out;
   }
@@ -178,10 +186,11 @@ void expect_products(const Table& table) {
                         {48, 40, 47},
                         {70, 50, 1301},
                         {5, 300, 200}}) {
-    for (const auto a : kOrders<In>) {
-      for (const auto b : kOrders<In>) {
+    for (const auto a : kOrders<cpu::ElementA<In>>) {
+      for (const auto b : kOrders<cpu::ElementB<In>>) {
         const auto order = kOrders<Out>[turn % 5];
-        Guarded<In> A(s.M, s.K, a), B(s.K, s.N, b);
+        Guarded<cpu::ElementA<In>> A(s.M, s.K, a);
+        Guarded<cpu::ElementB<In>> B(s.K, s.N, b);
         Guarded<Out> C(s.M, s.N, order);
         const RandomData values(turn, true);
         A.fill(values), B.fill(values), C.fill(values);
@@ -207,7 +216,7 @@ void expect_products(const Table& table) {
 
 template <class In>
 class TileKernels : public ::testing::Test {};
-using TileTypes = ::testing::Types<bf16, f16, std::int8_t, std::uint8_t>;
+using TileTypes = ::testing::Types<bf16, f16, std::int8_t, std::uint8_t, cpu::U8I8, cpu::I8U8>;
 TYPED_TEST_SUITE(TileKernels, TileTypes, testing::TypeNames);
 
 TYPED_TEST(TileKernels, EveryEntryIsWhatTheUnitMakes) {
@@ -216,7 +225,7 @@ TYPED_TEST(TileKernels, EveryEntryIsWhatTheUnitMakes) {
 
 TYPED_TEST(TileKernels, ProductsAreRightForEveryShapeAndOrder) {
   using In = TypeParam;
-  expect_products<In, Accumulator<In>>(emulated<In>());
+  expect_products<In, typename Data<In>::Sum>(emulated<In>());
   if constexpr (sizeof(In) == 2) expect_products<In, In>(emulated<In>());
 }
 
@@ -236,10 +245,11 @@ TYPED_TEST(TileKernels, ThePackingOfTheRealTableIsTheSame) {
   using Source = typename std::remove_cvref_t<decltype(real<In>())>::source;
   for (const index_t K : {1, 5, 31, 32, 64, 128, 131, 300}) {
     for (const index_t lines : {1, 15, 16, 31, 32, 33, 70}) {
-      const std::vector<In> from = [&] {
-        std::vector<In> out(static_cast<std::size_t>(lines * K));
+      using Element = cpu::ElementA<In>;  // to packing, bytes are bytes
+      const std::vector<Element> from = [&] {
+        std::vector<Element> out(static_cast<std::size_t>(lines * K));
         std::mt19937 engine(3);
-        for (In& x : out) x = convert<In>(static_cast<float>(engine() % 101));
+        for (Element& x : out) x = convert<Element>(static_cast<float>(engine() % 101));
         return out;
       }();
       const auto* source = reinterpret_cast<const Source*>(from.data());
@@ -265,9 +275,9 @@ TYPED_TEST(TileKernels, ThePackingOfTheRealTableIsTheSame) {
 
 TYPED_TEST(TileKernels, TheRealUnitMakesTheSame) {
   if (!runs_real<TypeParam>())
-    GTEST_SKIP() << "this CPU has no AMX for " << name(dtype_of<TypeParam>());
+    GTEST_SKIP() << "this CPU has no AMX for " << testing::TypeNames::GetName<TypeParam>(0);
   expect_every_entry<TypeParam>(real<TypeParam>());
-  expect_products<TypeParam, Accumulator<TypeParam>>(real<TypeParam>());
+  expect_products<TypeParam, typename Data<TypeParam>::Sum>(real<TypeParam>());
 }
 #endif
 

@@ -96,15 +96,7 @@ class Bytes {
 template <class In>
 class Integers : public ::testing::Test {};
 using ByteTypes = ::testing::Types<std::int8_t, std::uint8_t, cpu::U8I8, cpu::I8U8>;
-struct ByteNames {
-  template <class In>
-  static std::string GetName(int) {
-    const std::string a(name(dtype_of<cpu::ElementA<In>>())),
-        b(name(dtype_of<cpu::ElementB<In>>()));
-    return a == b ? a : a + b;
-  }
-};
-TYPED_TEST_SUITE(Integers, ByteTypes, ByteNames);
+TYPED_TEST_SUITE(Integers, ByteTypes, testing::TypeNames);
 
 TYPED_TEST(Integers, AreExactForEveryRemainder) {
   using In = TypeParam;

@@ -93,6 +93,8 @@ TEST(Matmul, GivesAProductInMemoryOfItsOwn) {
   const HostTensor<std::int32_t> D =
       matmul(HostTensor<std::int8_t>(4, 5), HostTensor<std::int8_t>(5, 2));
   EXPECT_EQ(D(3, 1), 0);
+  const HostTensor<std::uint8_t> bytes({{200, 1}, {0, 255}});
+  EXPECT_EQ(matmul(bytes, HostTensor<std::int8_t>({{-3}, {7}}))(0, 0), -593);
   EXPECT_EQ(matmul(HostTensor<double>(0, 3), HostTensor<double>(3, 2)).rows(), 0);
   EXPECT_EQ(matmul(HostTensor<double>(2, 0), HostTensor<double>(0, 2))(1, 1), 0);
   EXPECT_THROW(matmul(A, A), Error);

@@ -21,18 +21,23 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
 
 /// C = alpha * A * B + beta * C. A is (M,K), B is (K,N), C is (M,N), any strides; C must not
 /// overlap A or B. Types: f64, f32, f16, bf16, i32 with C of the same type; f16/bf16 also into f32,
-/// f32 into f16/bf16;
-/// i8/u8 into i32, exact modulo 2^32, or into f32: the same sums, rounded once before alpha scales
-/// them.
+/// f32 into f16/bf16; i8/u8, or one of each, into i32, exact modulo 2^32, or into f32: the same
+/// sums, rounded once before alpha scales them.
 /// Returns the plan that ran, without `rejected`. Deciding takes longer than the smallest products:
 /// where one is repeated, make_plan once and `run`, or cpu::GemmPlan, which checks nothing.
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
             double beta = 0, const Options& options = {});
 
-/// A * B, (M,K) times (K,N), in memory of its own: of the same type, i32 for i8 and u8.
-template <class T>
-auto matmul(const HostTensor<T>& A, const HostTensor<T>& B, const Options& options = {}) {
-  using Out = std::conditional_t<sizeof(T) == 1, std::int32_t, T>;
+/// Elements of A and B that are multiplied with each other: of one type, or bytes of either sign.
+template <class InA, class InB>
+inline constexpr bool kFitEachOther = std::is_same_v<InA, InB> ||
+                                      (is_byte(dtype_of<InA>()) && is_byte(dtype_of<InB>()));
+
+/// A * B, (M,K) times (K,N), in memory of its own: of the same type, i32 for bytes.
+template <class InA, class InB>
+auto matmul(const HostTensor<InA>& A, const HostTensor<InB>& B,
+            const Options& options = {}) requires(kFitEachOther<InA, InB>) {
+  using Out = std::conditional_t<sizeof(InA) == 1, std::int32_t, InA>;
   auto C = HostTensor<Out>::uninitialized(A.rows(), B.cols());
   matmul(matrix(A.data(), A.rows(), A.cols()), matrix(B.data(), B.rows(), B.cols()),
          matrix(C.data(), C.rows(), C.cols()), 1, 0, options);

@@ -26,6 +26,9 @@ LastStep<Acc> last_step(const Epilogue& e) {
           e.high == kMost<double> ? kMost<Acc> : static_cast<Acc>(e.high)};
 }
 
+/// i8 or u8: A may be of one and B of the other.
+constexpr bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
+
 struct Strides {
   index_t row = 0, col = 1;
   bool operator==(const Strides&) const = default;
