@@ -39,7 +39,7 @@ constexpr std::array kSuites = {
     Suite{"skinny",
           "1x4096x4096,2x4096x4096,4x4096x4096,8x4096x4096,16x4096x4096,32x4096x4096,"
           "64x4096x4096,128x4096x4096,4096x1x4096"},
-    Suite{"small_k", "4096x4096x64,8192x8192x32"},
+    Suite{"small_k", "4096x4096x64,8192x8192x32,1024x1024x32,256x1024x16"},
     Suite{"long_k", "4096x64x4096,64x64x65536"},
     Suite{"odd", "1000,1023x1025x1027,1024"},
     Suite{"transposed", "1024,1024-TN,1024-NT,1024-TT"},

@@ -118,6 +118,7 @@ const FewRows* few_rows(const BlockingInput& in) {
   // 1.34; (4,2500,2500) 0.64; as a multiple of the speed of panels (14,1800,1800) 1.21,
   // (16,1700,1700) 1.20, (16,2000,2000) 0.99, (16,2048,2048) 0.92.
   const index_t bytes = in.b_bytes;
+  if (b_crowds_l1(in.M, in.K, in.b_step, in.mr)) return nullptr;
   if (is_for_strips(in)) return &kStrips;
   if (bytes <= caches().l2 * 5 / 8) return nullptr;
   const bool pages = in.b_step % 4096 == 0;
@@ -167,6 +168,11 @@ bool rows_meet(index_t step) {
   // that Xeon, as a multiple of oneDNN's speed, in place and packed: K = 16384 0.92 and 0.90, 32768
   // 0.73 and 0.92, 65536 0.78 and 0.92, 66000 0.93 and 0.85.
   return l3_is_far() && step % l2_way() == 0;
+}
+
+bool b_crowds_l1(index_t M, index_t K, index_t step, int mr) {
+  constexpr index_t way = 4096, deepest = 64;
+  return M > 2 * mr && step % way == 0 && K > caches().l1 / way / 2 && K <= deepest;
 }
 
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads) {

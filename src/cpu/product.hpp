@@ -125,8 +125,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       pack_a_ = !kernels.reads_a(call.K, call.a_row, call.a_col) || !(a_passes_once || a_stays);
       const bool b_fits = (packed_b_ == nullptr && b_is_small()) ||
                           blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
-      pack_b_ =
-          packed_b_ != nullptr || !kAsItLies || call.b_col != 1 || !(rows <= 2 * mr_ || b_fits);
+      pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
+                b_crowds_l1(rows, call.K, b_step, mr_) || !(rows <= 2 * mr_ || b_fits);
       share_a_ = pack_a_ && cols > blocks_.nc;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }

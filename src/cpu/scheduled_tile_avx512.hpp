@@ -77,8 +77,8 @@ namespace {
   "je 8f\n\t" \
   TESSERA_FETCH_ROW \
   "8:\n\t"
-/// Every `c_wait` times, a row of where the next sums go, at c until this tile stores its own;
-/// c_row, whose use is over, counts.
+/// The first time and then every `c_wait` times, a row of where the next sums go, at c until this
+/// tile stores its own; c_row, whose use is over, counts.
 #define TESSERA_FETCH_C \
   "sub $1, %[c_row]\n\t" \
   "jnz 16f\n\t" \
@@ -201,7 +201,7 @@ namespace {
   TESSERA_ROWS_OF_C(TESSERA_LOAD, P) \
   "2:\n\t" \
   "mov %[next_c], %[c]\n\t" \
-  "mov %[c_wait], %[c_row]\n\t" \
+  "mov $1, %[c_row]\n\t" \
   "cmp $2, %[last]\n\t" \
   "jl 6f\n\t" \
   TESSERA_ROW_OF_B(P, 0, 1, 2, 0, KEEP) TESSERA_ROW_OF_B(P, 3, 4, 5, 1, KEEP) \
@@ -273,9 +273,10 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   // Spread over the steps: all at once, what comes from L3 or memory keeps B waiting. One thread of
   // an EPYC (family 26), 2026-11-25, tiles of 1024 steps whose sums lie in memory: 0.96 of the peak
   // at once, 0.975 spread, 0.98 where they lie in L2; two threads, 384^3 1.01 times as fast.
-  const T* const next_c = call.next_c;
-  const bool fetches_c = next_c != nullptr && fours > 0;
-  const index_t c_wait = fetches_c ? std::max<index_t>(1, fours / rows) : 0;  // 0: for ever
+  const bool fetches_c = call.next_c != nullptr;
+  const T* const next_c = fetches_c ? call.next_c : call.c;
+  const index_t c_wait =
+      fetches_c ? std::max<index_t>(1, (fours + rows / 2) / rows) : 0;  // 0: never again
   const int last_cols = call.cols - (vectors - 1) * V::lanes;
   const auto mask = V::first(last_cols);
   // Bits: stores go past the caches; alpha, beta, biases of rows and of columns count; sums are
