@@ -232,11 +232,18 @@ template <class In, class Out>
 
 template <class T>
 bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
-                  const T* B, index_t b_row, T* C, index_t c_row) {
-  if (M > kTiny || N > kTiny || K > kTiny) return false;
+                  const T* B, index_t b_row, T* C, index_t c_row, T alpha, T beta) {
+  // Or as little work in other extents, which the call would do in the same way: 1x64x64.
+  constexpr index_t most = kTiny * kTiny * kTiny, narrow = 8;
+  const bool is_tiny = M <= kTiny && N <= kTiny && K <= kTiny;
+  if (!is_tiny && (N <= narrow || M > kSmallExtent || K > kSmallExtent || M * N * K > most))
+    return false;
   const auto& kernels = tiny_kernels<T>(N);
-  if (N > kernels.one_panel()) return false;
-  OnePanel<T>(M, N, kernels, false).run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
+  const bool ends = alpha != T{1} || beta != T{0};
+  if (N > kernels.one_panel() || (ends && (alpha == T{0} || !kernels.finishes))) return false;
+  const OnePanel<T> panel(M, N, kernels, ends);
+  if (!ends) panel.run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
+  else panel.run(M, N, K, A, a_row, a_col, B, b_row, C, c_row, {alpha, beta, nullptr, nullptr, {}});
   return true;
 }
 
@@ -329,9 +336,9 @@ bool bf16_keeps_the_chain() { return bf16_pair_kernels() == nullptr; }
 bool f16_keeps_the_chain() { return f16_pair_kernels() == nullptr; }
 
 template bool gemm_if_tiny(index_t, index_t, index_t, const double*, index_t, index_t,
-                           const double*, index_t, double*, index_t);
+                           const double*, index_t, double*, index_t, double, double);
 template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, index_t, const float*,
-                           index_t, float*, index_t);
+                           index_t, float*, index_t, float, float);
 
 template void gemm(const Gemm<double>&);
 template void gemm(const Gemm<float>&);

@@ -51,6 +51,19 @@ struct OnePanel {
     rest(micro);
   }
 
+  /// The same with an epilogue that micro-tiles do; C is not where sums are kept.
+  void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
+           index_t b_k, T* C, index_t c_row, const FinishRow<T>& how) const {
+    auto micro = lone_tile<T>(K, A, a_row, a_col, B, b_k, C, c_row, static_cast<int>(N));
+    micro.finish = &how, micro.to = C, micro.to_row = c_row;
+    for (index_t left = M; left > rows; left -= rows) {
+      full(micro);
+      micro.a += rows * a_row;
+      micro.to += rows * c_row;
+    }
+    rest(micro);
+  }
+
   /// With the epilogue of `call`, whose A, B and C are not looked at, nor how its B lies.
   void run_and_finish(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* A, const T* B,
                       index_t b_k, T* C) const {

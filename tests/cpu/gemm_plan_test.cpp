@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
 #include <vector>
 
@@ -106,20 +107,29 @@ TYPED_TEST_SUITE(GemmIfTiny, testing::RealTypes, testing::TypeNames);
 TYPED_TEST(GemmIfTiny, GivesTheBitsOfTheCallOrTouchesNothing) {
   using T = TypeParam;
   int taken = 0, refused = 0;
-  for (index_t M : {1, 4, 7, 8, 9, 48, 49}) {
-    for (index_t N : {1, 4, 7, 8, 9, 16, 24, 25, 48, 50}) {
-      for (index_t K : {1, 4, 17, 48, 60}) {
+  struct Factors {
+    T alpha, beta;
+  };
+  for (index_t M : {1, 4, 7, 8, 9, 48, 49, 256, 257}) {
+    for (index_t N : {1, 4, 7, 8, 9, 16, 24, 25, 32, 33, 48, 50, 64, 65}) {
+      for (index_t K : {1, 4, 17, 48, 60, 256, 257}) {
         for (const auto order : {Guarded<T>::Order::row_major, Guarded<T>::Order::col_major}) {
+          const auto [alpha, beta] =
+              std::array{Factors{1, 0}, Factors{-1, 1}, Factors{3, 0}, Factors{0.1f, -2},
+                         Factors{1, 1}}[(taken + refused) % 5];
           Guarded<T> A(M, K, order), B(K, N), C(M, N), expected(M, N);
           A.fill(RandomData(1)), B.fill(RandomData(2));
           C.fill(RandomData(3)), expected.fill(RandomData(3));
           const ConstMatrix a = A.view(), b = B.view();
           const Matrix c = C.view();
-          const bool done = cpu::gemm_if_tiny(M, N, K, static_cast<const T*>(a.data), a.row_stride,
-                                              a.col_stride, static_cast<const T*>(b.data),
-                                              b.row_stride, static_cast<T*>(c.data), c.row_stride);
+          const bool done =
+              cpu::gemm_if_tiny(M, N, K, static_cast<const T*>(a.data), a.row_stride, a.col_stride,
+                                static_cast<const T*>(b.data), b.row_stride,
+                                static_cast<T*>(c.data), c.row_stride, alpha, beta);
           (done ? taken : refused) += 1;
-          if (done) testing::multiply<T>({}, a, b, expected.view());
+          cpu::Gemm<T> call;
+          call.alpha = alpha, call.beta = beta;
+          if (done) testing::multiply<T>(call, a, b, expected.view());
           ASSERT_EQ(testing::difference(C, expected), "") << M << "x" << N << "x" << K;
           ASSERT_TRUE(C.guards_intact());
         }

@@ -85,12 +85,13 @@ struct Gemm {
 template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call);
 
-/// C = A B of float or double where that is tiny (about 48 in each extent), without a Gemm around
-/// it: for callers that count nanoseconds. Extents at least 1; the columns of B and those of C lie
-/// side by side. False, and nothing done, where the product is not tiny.
+/// C = alpha A B + beta C of float or double where that is tiny (about 48 in each extent, or as
+/// much work in few columns), without a Gemm around it: for callers that count nanoseconds. Extents
+/// at least 1; the columns of B and those of C lie side by side. False, and nothing done, where the
+/// product is not tiny, or alpha is 0.
 template <class T>
 bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
-                  const T* B, index_t b_row, T* C, index_t c_row);
+                  const T* B, index_t b_row, T* C, index_t c_row, T alpha = T{1}, T beta = T{0});
 
 /// Do bf16 products, or f16 products, keep the bits of the f32 chain on this CPU?
 bool bf16_keeps_the_chain();
