@@ -172,7 +172,7 @@ bool rows_meet(index_t step) {
 
 bool b_crowds_l1(index_t M, index_t K, index_t step, int mr) {
   constexpr index_t way = 4096, deepest = 64;
-  return M > 2 * mr && step % way == 0 && K > caches().l1 / way / 2 && K <= deepest;
+  return M > 2 * mr && step != 0 && step % way == 0 && K > caches().l1 / way / 2 && K <= deepest;
 }
 
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads) {

@@ -77,8 +77,8 @@ namespace {
   "je 8f\n\t" \
   TESSERA_FETCH_ROW \
   "8:\n\t"
-/// The first time and then every `c_wait` times, a row of where the next sums go, at c until this
-/// tile stores its own; c_row, whose use is over, counts.
+/// The first time and then every `c_wait` times, a row of where the next sums go, eight or so, at c
+/// until this tile stores its own; c_row, whose use is over, counts. c_wait = 0: never.
 #define TESSERA_FETCH_C \
   "sub $1, %[c_row]\n\t" \
   "jnz 16f\n\t" \
@@ -201,7 +201,10 @@ namespace {
   TESSERA_ROWS_OF_C(TESSERA_LOAD, P) \
   "2:\n\t" \
   "mov %[next_c], %[c]\n\t" \
-  "mov $1, %[c_row]\n\t" \
+  "mov %[c_wait], %[c_row]\n\t" /* to 1, or 0 */ \
+  "neg %[c_row]\n\t" \
+  "sbb %[c_row], %[c_row]\n\t" \
+  "neg %[c_row]\n\t" \
   "cmp $2, %[last]\n\t" \
   "jl 6f\n\t" \
   TESSERA_ROW_OF_B(P, 0, 1, 2, 0, KEEP) TESSERA_ROW_OF_B(P, 3, 4, 5, 1, KEEP) \
@@ -273,10 +276,9 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   // Spread over the steps: all at once, what comes from L3 or memory keeps B waiting. One thread of
   // an EPYC (family 26), 2026-11-25, tiles of 1024 steps whose sums lie in memory: 0.96 of the peak
   // at once, 0.975 spread, 0.98 where they lie in L2; two threads, 384^3 1.01 times as fast.
-  const bool fetches_c = call.next_c != nullptr;
-  const T* const next_c = fetches_c ? call.next_c : call.c;
-  const index_t c_wait =
-      fetches_c ? std::max<index_t>(1, (fours + rows / 2) / rows) : 0;  // 0: never again
+  const T* const next_c = call.next_c;
+  const bool fetches_c = next_c != nullptr;
+  const index_t c_wait = fetches_c ? std::max<index_t>(1, (fours + rows / 2) / rows) : 0;
   const int last_cols = call.cols - (vectors - 1) * V::lanes;
   const auto mask = V::first(last_cols);
   // Bits: stores go past the caches; alpha, beta, biases of rows and of columns count; sums are
@@ -290,8 +292,9 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     how |= (subtracts ? 32u : (finish->alpha != T{1} ? 2u : 0u) | (adds ? 4u : 0u)) |
            (finish->row_bias != nullptr ? 8u : 0u) | (finish->column_bias != nullptr ? 16u : 0u);
   }
+// Operands are as many as GCC takes, 30, of which a "+" counts twice.
 #define TESSERA_RESULTS \
-  [b] "+r"(b), [c] "+r"(c), [c_row] "+r"(c_row), [fours] "+r"(fours), [last] "+r"(last)
+  [b] "+&r"(b), [c] "+&r"(c), [c_row] "+&r"(c_row), [fours] "+&r"(fours), [last] "+&r"(last)
 #define TESSERA_OPERANDS                                                                \
   [b_row] "r"(b_row), [b_row3] "r"(b_row3), [to] "m"(to), [to_row] "m"(to_row),         \
       [next_c] "m"(next_c), [c_wait] "m"(c_wait), [how] "m"(how), [finish] "m"(finish), \
@@ -301,19 +304,19 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15", "zmm16", "zmm17", "zmm18", "zmm19",   \
       "zmm20", "zmm21", "zmm22", "zmm23", "zmm24", "zmm25", "zmm26", "zmm27", "zmm28", "zmm29",   \
       "zmm30", "zmm31"
-#define TESSERA_PANEL_TILE(P, S, E, KEEP, ADD_OF_ROW)                              \
-  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP,  \
-                            TESSERA_FETCH_ROWS TESSERA_FETCH_C, ADD_OF_ROW)        \
-               : [a] "+r"(a), [next] "+r"(next), [next_row] "+r"(next_row),        \
-                 [next_times] "+r"(next_times), [copy] "+r"(copy), TESSERA_RESULTS \
-               : [twice] "m"(twice), TESSERA_OPERANDS                              \
+#define TESSERA_PANEL_TILE(P, S, E, KEEP, ADD_OF_ROW)                                \
+  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP,    \
+                            TESSERA_FETCH_ROWS TESSERA_FETCH_C, ADD_OF_ROW)          \
+               : [a] "+&r"(a), [next] "+&r"(next), [next_row] "+&r"(next_row),       \
+                 [next_times] "+&r"(next_times), [copy] "+&r"(copy), TESSERA_RESULTS \
+               : [twice] "m"(twice), TESSERA_OPERANDS                                \
                : TESSERA_CLOBBERED)
-#define TESSERA_ROWS_TILE(P, S, E, FETCH, ADD_OF_ROW)                                          \
-  asm volatile(                                                                                \
-      TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, FETCH,  \
-                   ADD_OF_ROW)                                                                 \
-      : [a] "+r"(a), [a4] "+r"(a4), [next] "+r"(next), [next4] "+r"(next4), TESSERA_RESULTS    \
-      : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS \
+#define TESSERA_ROWS_TILE(P, S, E, FETCH, ADD_OF_ROW)                                           \
+  asm volatile(                                                                                 \
+      TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, FETCH,   \
+                   ADD_OF_ROW)                                                                  \
+      : [a] "+&r"(a), [a4] "+&r"(a4), [next] "+&r"(next), [next4] "+&r"(next4), TESSERA_RESULTS \
+      : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS  \
       : TESSERA_CLOBBERED)
   if constexpr (in_panel) {
     const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
