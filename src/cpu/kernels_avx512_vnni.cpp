@@ -21,6 +21,9 @@ struct Flipped : AsTheyLie<Source> {
     return _mm512_xor_si512(words, _mm512_set1_epi32(static_cast<int>(signs)));
   }
   static __m512i rows(const Source* p, index_t s_k) { return mapped(Base::rows(p, s_k)); }
+  static __m512i rows_part(const Source* p, index_t s_k, __mmask16 lines, int count) {
+    return mapped(Base::rows_part(p, s_k, lines, count));
+  }
 };
 
 template <class Source>
@@ -70,10 +73,8 @@ template <class V>
 void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_t lines, index_t K,
             index_t s_line, index_t s_k) {
   const index_t words = (K + V::group - 1) / V::group;
+  pack_groups<V, AsTheyLie<typename V::source>, 1>(dst, width, src, lines, K, s_line, s_k);
   for (index_t line = 0; line < lines; line += width, dst += width * (words + 1)) {
-    const index_t here = lines - line < width ? lines - line : width;
-    pack_groups<V, AsTheyLie<typename V::source>>(dst, width, src + line * s_line, here, K, s_line,
-                                                  s_k);
     for (int i = 0; i < width; i += V::lanes) {
       const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
       typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};

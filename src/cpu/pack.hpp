@@ -7,50 +7,59 @@
 
 namespace tessera::cpu {
 
+[[gnu::always_inline]] inline index_t lesser(index_t a, index_t b) { return a < b ? a : b; }
+
+/// Calls body(begin) for blocks of `side` that cover `count`, at least one: the last one reaches
+/// back over what the one before has done.
+template <class Body>
+[[gnu::always_inline]] inline void by_blocks(index_t count, index_t side, Body&& body) {
+  index_t begin = 0;
+  for (; begin + side <= count; begin += side) body(begin);
+  if (begin < count) body(count - side);
+}
+
 /// One panel of up to `width` lines, in any order of strides.
 template <class V>
 void pack_panel(typename V::word* dst, int width, const typename V::word* src, int lines, index_t K,
                 index_t s_line, index_t s_k) {
   using T = typename V::word;
-  const bool turns = s_k == 1 && lines == width;
-  index_t k = 0;
+  for (index_t k = 0; lines < width && k < K; ++k) {
+    for (int i = lines; i < width; ++i) dst[k * width + i] = src[k * s_k];
+  }
   // Whole vectors along a line, and one group of lines after the other: (1000,1000)' took 0.88 of
   // the time of smaller blocks, (2048,2048)' 0.70, 1024^3 with B transposed 0.99 (f32, one thread
   // of an EPYC, family 26, 2026-11-23).
   if constexpr (requires(const T* p, typename V::type(&column)[V::lanes]) {
                   V::turn(p, p, 1, column);
                 }) {
-    if (turns && width % V::lanes == 0) {
-      for (int i = 0; i < width; i += V::lanes) {
-        for (k = 0; k + V::lanes <= K; k += V::lanes) {
+    if (s_k == 1 && lines >= V::lanes && K >= V::lanes) {
+      return by_blocks(lines, V::lanes, [&](index_t i) {
+        by_blocks(K, V::lanes, [&](index_t k) {
           typename V::type column[V::lanes];
           const T* from = src + i * s_line + k;
           V::turn(from, from + V::lanes / 2 * s_line, s_line, column);
           TESSERA_UNROLL
           for (int n = 0; n < V::lanes; ++n) V::store(dst + (k + n) * width + i, column[n]);
-        }
-      }
+        });
+      });
     }
   }
-  if (turns && V::transposed > 0 && width % V::transposed == 0) {
+  constexpr int side = V::transposed;
+  if (side > 0 && s_k == 1 && lines >= side && K >= side) {
     constexpr index_t run = 128;  // along a line, so that few lines are read side by side
-    const index_t whole = K / V::transposed * V::transposed;
-    for (; k < whole; k += run) {
-      const index_t end = k + run < whole ? k + run : whole;
-      for (int i = 0; i < width; i += V::transposed) {
-        for (index_t at = k; at < end; at += V::transposed)
-          V::transpose(dst + at * width + i, width, src + i * s_line + at,
+    for (index_t k = 0; k < K; k += run) {
+      const index_t begin = K - k < side ? K - side : k, count = K - begin < run ? K - begin : run;
+      by_blocks(lines, side, [&](index_t i) {
+        by_blocks(count, side, [&](index_t at) {
+          V::transpose(dst + (begin + at) * width + i, width, src + i * s_line + begin + at,
                        s_line * index_t{sizeof(T)});
-      }
+        });
+      });
     }
-    k = whole;
+    return;
   }
-  for (; k < K; ++k) {
-    T* to = dst + k * width;
-    const T* from = src + k * s_k;
-    int i = 0;
-    for (; i < lines; ++i) to[i] = from[i * s_line];
-    for (; i < width; ++i) to[i] = from[0];
+  for (int i = 0; i < lines; ++i) {
+    for (index_t k = 0; k < K; ++k) dst[k * width + i] = src[i * s_line + k * s_k];
   }
 }
 
@@ -153,61 +162,91 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
   }
 }
 
-/// See Pack, for words of several elements: Element is a byte or 16 bits. G knows how its words are
-/// made: G::word(elements) of single elements; if G::as_it_lies, they are what lies in memory, or,
-/// if G::maps, G::mapped(words) of it; if G::rows_together, G::rows(p, s_k) of V::lanes lines side
-/// by side.
-template <class V, class G>
+/// See Pack, for words of several elements, bytes or 16 bits; `Extra` words of a line lie between
+/// panels. G knows how its words are made: G::word(elements) of single elements; if G::as_it_lies,
+/// they are what lies in memory, or, if G::maps, G::mapped(words) of it; if G::rows_together,
+/// G::rows(p, s_k) of V::lanes lines side by side, and G::rows_part(p, s_k, mask, count) of the
+/// first of them and the first `count` elements of each.
+template <class V, class G, int Extra = 0>
 void pack_groups(typename V::word* dst, int width, const typename G::source* src, index_t lines,
                  index_t K, index_t s_line, index_t s_k) {
   using Word = typename V::word;
   using Source = typename G::source;
   constexpr int group = V::group;
-  const index_t words = (K + group - 1) / group, whole = K / group;
-  const auto element = [&](index_t line, index_t k) {
-    return line < lines && k < K ? src[line * s_line + k * s_k] : Source{};
-  };
-  const auto word = [&](index_t line, index_t w) {
-    Source part[group];
-    for (int g = 0; g < group; ++g) part[g] = element(line, w * group + g);
-    return G::word(part);
-  };
-  const Word none = word(lines, 0);
-  for (index_t first = 0; first < lines; first += width) {
-    const int here = static_cast<int>(lines - first < width ? lines - first : width);
-    const bool full = here == width;
-    Word* to = dst;
-    index_t w = 0;
-    if constexpr (G::as_it_lies) {
-      if (full && s_k == 1 && width % V::transposed == 0) {
-        for (; w + V::transposed <= whole; w += V::transposed, to += V::transposed * width) {
-          for (int i = 0; i < width; i += V::transposed) {
-            V::transpose(to + i, width, src + (first + i) * s_line + w * group,
-                         s_line * index_t{sizeof(Source)});
+  const index_t words = (K + group - 1) / group, whole = K / group, panel = words + Extra;
+  if constexpr (G::rows_together) {
+    // Across all panels at once: lines of the cache go through several.
+    constexpr index_t deep = 4;
+    for (index_t w = 0; s_line == 1 && w < words; w += deep) {
+      for (index_t line = 0; line < lines; line += width) {
+        for (int i = 0; i < width; i += V::lanes) {
+          const index_t left = lines - line - i, room = width - i;
+          const auto here = V::first(static_cast<int>(left < 0 ? 0 : lesser(left, V::lanes)));
+          const auto kept = V::first(static_cast<int>(lesser(room, V::lanes)));
+          const Source* from = src + line + i + w * group * s_k;
+          Word* to = dst + line * panel + w * width + i;
+          if (left >= V::lanes && room >= V::lanes && w + deep <= whole) {
+            TESSERA_UNROLL
+            for (index_t n = 0; n < deep; ++n)
+              V::keep(to + n * width, G::rows(from + n * group * s_k, s_k));
+            continue;
+          }
+          for (index_t n = w; n < lesser(words, w + deep); ++n) {
+            const auto count = static_cast<int>(lesser(group, K - n * group));
+            V::keep_first(to, kept, G::rows_part(from, s_k, here, count));
+            from += group * s_k, to += width;
           }
         }
+      }
+    }
+    if (s_line == 1) return;
+  }
+  for (index_t first = 0; first < lines; first += width, dst += width * panel) {
+    const int here = static_cast<int>(lesser(width, lines - first));
+    const Source* from = src + first * s_line;
+    index_t w = 0;
+    if constexpr (G::as_it_lies) {
+      constexpr int side = V::transposed;
+      if (s_k == 1 && here >= side && whole >= side) {
+        for (; here < width && w < whole; ++w) {
+          for (int i = here; i < width; ++i) dst[w * width + i] = Word{};
+        }
+        by_blocks(whole, side, [&](index_t k) {
+          by_blocks(here, side, [&](index_t i) {
+            V::transpose(dst + k * width + i, width, from + i * s_line + k * group,
+                         s_line * index_t{sizeof(Source)});
+          });
+        });
         // Afterwards: words that have just been stored by halves of vectors would be waited for.
         if constexpr (G::maps) {
-          for (index_t i = 0; i < w * width; i += V::lanes)
-            V::keep(dst + i, G::mapped(V::fetch(dst + i)));
+          for (index_t i = 0; i < whole * width; i += V::lanes) {
+            const auto mask = V::first(static_cast<int>(lesser(V::lanes, whole * width - i)));
+            V::keep_first(dst + i, mask, G::mapped(V::fetch_first(dst + i, mask)));
+          }
         }
+        w = whole;
       }
     }
-    if constexpr (G::rows_together) {
-      if (s_line == 1 && width % V::lanes == 0) {
-        for (; w < whole; ++w, to += width) {
-          int i = 0;
-          for (; i + V::lanes <= here; i += V::lanes)
-            V::keep(to + i, G::rows(src + first + i + w * group * s_k, s_k));
-          for (; i < here; ++i) to[i] = word(first + i, w);
-          for (; i < width; ++i) to[i] = none;
+    for (int i = 0; w < words && i < here; ++i) {
+      const Source* line = from + i * s_line + w * group * s_k;
+      Word* to = dst + w * width + i;
+      Source part[group]{};
+      for (index_t left = words - w; left > 0; --left, to += width, line += group * s_k) {
+        const bool is_whole = left > 1 || whole == words;
+        if (G::as_it_lies && s_k == 1 && is_whole) {
+          __builtin_memcpy(part, line, sizeof part);
+        } else {
+          for (index_t g = 0; g < group; ++g)
+            part[g] = is_whole || g < K % group ? line[g * s_k] : Source{};
         }
+        *to = G::word(part);
       }
     }
-    for (; w < words; ++w, to += width) {
-      for (int i = 0; i < width; ++i) to[i] = i < here ? word(first + i, w) : none;
+    const Source nothing[group]{};
+    const Word none = G::word(nothing);
+    for (; here < width && w < words; ++w) {
+      for (int i = here; i < width; ++i) dst[w * width + i] = none;
     }
-    dst += width * words;
   }
 }
 

@@ -197,6 +197,7 @@ struct Words : Base {
     return _mm512_set1_epi32(x);
   }
   static void keep(word* p, operand x) { _mm512_storeu_si512(p, x); }
+  static void keep_first(word* p, __mmask16 m, operand x) { _mm512_mask_storeu_epi32(p, m, x); }
   static void transpose(word* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
@@ -212,18 +213,42 @@ struct AsTheyLie {
     return __builtin_bit_cast(std::uint32_t, part);
   }
   static __m512i rows(const Source* p, index_t s_k) {
-    const auto row = [&](int g) {
-      const void* from = p + g * s_k;
-      if constexpr (group == 2)
-        return _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
-      else return _mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
-    };
-    const __m512i low = _mm512_or_si512(row(0), _mm512_slli_epi32(row(1), 32 / group));
-    if constexpr (group == 2) return low;
-    else {
-      const __m512i high = _mm512_or_si512(row(2), _mm512_slli_epi32(row(3), 8));
-      return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+    const auto row = [&](int g) { return static_cast<const void*>(p + g * s_k); };
+    if constexpr (group == 2) {
+      return zipped(_mm256_loadu_si256(static_cast<const __m256i*>(row(0))),
+                    _mm256_loadu_si256(static_cast<const __m256i*>(row(1))));
+    } else {
+      const auto load = [&](int g) { return _mm_loadu_si128(static_cast<const __m128i*>(row(g))); };
+      return zipped(load(0), load(1), load(2), load(3));
     }
+  }
+  static __m512i rows_part(const Source* p, index_t s_k, __mmask16 lines, int count) {
+    const auto mask = [&](int g) { return g < count ? lines : __mmask16{0}; };
+    if constexpr (group == 2) {
+      const auto load = [&](int g) { return _mm256_maskz_loadu_epi16(mask(g), p + g * s_k); };
+      return zipped(load(0), load(1));
+    } else {
+      const auto load = [&](int g) { return _mm_maskz_loadu_epi8(mask(g), p + g * s_k); };
+      return zipped(load(0), load(1), load(2), load(3));
+    }
+  }
+
+ private:
+  /// One element of each row in turn.
+  static __m512i zipped(__m256i a, __m256i b) {
+    const __m512i order =
+        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    return _mm512_permutexvar_epi16(order, _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1));
+  }
+  static __m512i zipped(__m128i a, __m128i b, __m128i c, __m128i d) {
+    const __m512i rows = _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1)),
+        _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1), 1);
+    const __m512i fours = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i bytes =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(fours, rows), bytes);
   }
 };
 
