@@ -80,12 +80,14 @@ struct Blocking {
 struct BlockingInput {
   index_t M, N, K;
   int mr, lanes, vectors, word_bytes;
+  int group;  ///< elements in a word
   int threads;
   index_t b_bytes;    ///< all of B
   index_t b_step;     ///< from one row of B to the next
   bool b_in_rows;     ///< the columns of B lie side by side
   bool b_in_lines;    ///< the elements of a column do
   bool b_as_it_lies;  ///< a microkernel can read its elements
+  int line_rows;      ///< rows that lines are for
   bool packs_only_b;  ///< A of many rows lies well, B does not
   bool a_by_pages;    ///< the elements of a row of A lie pages apart
 };

@@ -35,6 +35,9 @@ struct FinishRow {
   LastStep<Sum> last;
 };
 
+/// Rows up to which `sweep_lines` reads an A that lies in any way.
+constexpr int kLinesOfAnyA = 2;
+
 /// One call of a microkernel. Operands by strides in words: a packed panel is just one more pair of
 /// strides. `MicroTile{}` is all zeros: it fetches nothing.
 template <class Word, class Sum>
@@ -66,7 +69,9 @@ struct MicroTile {
   /// a.
   const char* fetch_a;
   index_t fetch_a_bytes;
-  const Sum* shifts;  ///< for `direct` entries: what Kernels::sum_rows gave
+  const Sum* shifts;  ///< for `direct` entries: what Kernels::sum_rows gave; for `sweep` and
+                      ///< `sweep_lines` the same of a packed panel, or null
+  int k_rest;         ///< for these: elements of the last word, where they do not fill it; else 0
   /// The epilogue, but for its last step, of whole vectors, in `edge` entries of any columns: the
   /// result goes to `to`, and next_c lies there too. Null: none. For tables that `finishes`.
   const FinishRow<Sum>* finish;
@@ -127,10 +132,11 @@ struct Kernels {
   static constexpr int kSweeps = 6, kSweepRows[kSweeps] = {1, 2, 4, 8, 12, 16};
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are
-  /// One or two rows, a by any strides; b_k is the distance of columns, whose elements lie side by
-  /// side; fetch_k: how many bytes ahead are fetched, 0: b is in a near cache. Resumes nothing.
-  static constexpr int kLineRows = 2;
-  Micro sweep_lines[kLineRows];
+  /// Up to line_rows rows, kLinesOfAnyA of an a by any strides, more of a panel of as many; b_k is
+  /// the distance of columns in elements, which lie side by side; fetch_k: how many bytes ahead are
+  /// fetched, 0: b is in a near cache. Resumes nothing.
+  Micro sweep_lines[kMaxRows];
+  int line_rows;
   /// Up to MR rows, a by any strides, and any number of columns of a b as it lies, as many at a
   /// time as there are registers for; null where words are no elements. fetch_k: 0, or whole strips
   /// of three or more rows fetch some rows of b ahead, and one row reads several rows of b side by

@@ -8,10 +8,8 @@ namespace tessera::cpu {
 
 namespace {
 
-struct Pairs : Words<F32> {
-  using source = BrainBits;
+struct Pairs : Gathered<Words<F32>, AsTheyLie<BrainBits>> {
   static constexpr int group = 2;
-  static operand gather(const source* p, index_t s_k) { return AsTheyLie<source>::rows(p, s_k); }
   static type step(operand x, operand row, type acc) {
     return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(row));
   }

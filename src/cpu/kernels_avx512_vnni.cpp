@@ -27,14 +27,13 @@ struct Flipped : AsTheyLie<Source> {
 };
 
 template <class Source>
-struct Quads : Words<I32> {
-  using source = Source;
-  static constexpr int group = 4;
+struct Quads : Gathered<Words<I32>, Flipped<Source>> {
+  using operand = __m512i;
+  using type = __m512i;
   static constexpr bool shifts = true, is_signed = std::is_same_v<Source, std::int8_t>;
   static type step(operand x, operand row, type acc) {
     return is_signed ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
   }
-  static operand gather(const source* p, index_t s_k) { return Flipped<source>::rows(p, s_k); }
   /// Sums of the elements of A in words.
   static type count(operand words, type sums) {
     const operand ones = _mm512_set1_epi8(1);
@@ -103,13 +102,10 @@ constexpr auto quads_kernels() {
 
 /// A and B as they lie.
 template <bool SignedA>
-struct MixedQuads : Words<I32> {
-  using source = std::uint8_t;
-  static constexpr int group = 4;
+struct MixedQuads : Gathered<Words<I32>, AsTheyLie<std::uint8_t>> {
   static type step(operand x, operand row, type acc) {
     return SignedA ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
   }
-  static operand gather(const source* p, index_t s_k) { return AsTheyLie<source>::rows(p, s_k); }
 };
 
 template <bool SignedA>

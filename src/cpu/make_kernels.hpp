@@ -113,7 +113,7 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
       out.edge[1][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge, End::finish>;
     }
   };
-  if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+  if constexpr (V::group * sizeof(Source) == sizeof(typename V::word)) {
     using Table = Kernels<Source, typename V::word, typename V::sum>;
     const auto sweep = [&]<int I>() {
       if constexpr (Table::kSweepRows[I] <= MR * Vectors)  // as many sums as a micro-tile
@@ -123,8 +123,13 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
       (sweep.template operator()<I>(), ...);
     };
     sweeps(std::make_integer_sequence<int, Table::kSweeps>());
-    out.sweep_lines[0] = tessera::cpu::sweep_lines<V, 1>;
-    out.sweep_lines[1] = tessera::cpu::sweep_lines<V, 2>;
+    const auto lines = [&]<int... R>(std::integer_sequence<int, R...>) {
+      ((out.sweep_lines[R] = tessera::cpu::sweep_lines<V, R + 1>), ...);
+    };
+    lines(std::make_integer_sequence<int, MR>());
+    out.line_rows = MR;
+  }
+  if constexpr (sizeof(Source) == sizeof(typename V::word)) {
     const auto strips = [&]<int... R>(std::integer_sequence<int, R...>) {
       ((out.strips[R] = tessera::cpu::strips<V, R + 1, MR * Vectors>), ...);
     };

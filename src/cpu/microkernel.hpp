@@ -11,12 +11,16 @@
 //   fill(mask, x)                   where there is fma_part: the other lanes become the first one
 //   fms(a, b, c)                    may be missing: a b - c
 //   V::source, gather(p, s)         may be missing: elements of B, whose rows lie s apart, to words
+//   gather_first(p, s, mask, count) the same of the first lanes and of the first `count` rows
+//   V::packs                        with these: what pack_groups wants for B
 //   V::shifts                       may be missing: each row adds a sum that the panel of A ends
 //                                   with, or that `shifts` has; see Kernels::sum_rows
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
-//   V::turn, halves                 may be missing: a square block of all lanes into registers, the
-//                                   lower half of its lines and the upper from anywhere; one number
-//                                   in the lower half of the lanes, another in the upper
+//   V::turn, halves                 may be missing: half as many words as there are lanes, of as
+//   many
+//                                   lines as lanes, the lower half of these and the upper from
+//                                   anywhere, into registers; one number in the lower half of the
+//                                   lanes, another in the upper
 //
 // Register budget, MR x NR = 8 x 3 vectors: 24 sums + 3 of B + 1 broadcast of A = 28 of 32
 // registers (AVX-512, NEON); 6 x 2 vectors: 12 + 2 + 1 of 16 (AVX2).
@@ -46,6 +50,10 @@ struct Plain : V {
   static constexpr int group = 1;
   static operand fetch(const word* p) { return V::load(p); }
   static operand gather(const source* p, index_t) { return V::load(p); }
+  template <class Mask>
+  static operand gather_first(const source* p, index_t, Mask m, int) {
+    return V::load_first(p, m);
+  }
   static void keep(word* p, operand row) { V::store(p, row); }
   template <class Mask>
   static operand fetch_first(const word* p, Mask m) {

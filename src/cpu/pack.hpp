@@ -29,17 +29,19 @@ void pack_panel(typename V::word* dst, int width, const typename V::word* src, i
   // Whole vectors along a line, and one group of lines after the other: (1000,1000)' took 0.88 of
   // the time of smaller blocks, (2048,2048)' 0.70, 1024^3 with B transposed 0.99 (f32, one thread
   // of an EPYC, family 26, 2026-11-23).
-  if constexpr (requires(const T* p, typename V::type(&column)[V::lanes]) {
+  constexpr int half = V::lanes / 2;
+  if constexpr (requires(const T* p, typename V::type(&column)[half]) {
                   V::turn(p, p, 1, column);
+                  V::store(dst, column[0]);
                 }) {
-    if (s_k == 1 && lines >= V::lanes && K >= V::lanes) {
+    if (s_k == 1 && lines >= V::lanes && K >= half) {
       return by_blocks(lines, V::lanes, [&](index_t i) {
-        by_blocks(K, V::lanes, [&](index_t k) {
-          typename V::type column[V::lanes];
+        by_blocks(K, half, [&](index_t k) {
+          typename V::type column[half];
           const T* from = src + i * s_line + k;
-          V::turn(from, from + V::lanes / 2 * s_line, s_line, column);
+          V::turn(from, from + half * s_line, s_line * index_t{sizeof(T)}, column);
           TESSERA_UNROLL
-          for (int n = 0; n < V::lanes; ++n) V::store(dst + (k + n) * width + i, column[n]);
+          for (int n = 0; n < half; ++n) V::store(dst + (k + n) * width + i, column[n]);
         });
       });
     }

@@ -107,7 +107,9 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
     if (one_slab()) {
-      pack_a_ = pack_b_ = false;
+      // One or two rows of elements that are words are read as they lie.
+      pack_a_ = blocks_.stream == Stream::lines && (call.M > kLinesOfAnyA || kernels.group > 1);
+      pack_b_ = false;
     } else if (blocks_.stream == Stream::sweep) {
       pack_a_ = true, pack_b_ = false;
       const index_t groups = ceil_div(call.M, kernels.sweep_rows());
@@ -222,7 +224,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                    : 0;
     out.states = Workspace::rounded(size(out.a_shares + out.b_shares) * sizeof(State));
     const index_t a_rows =
-        blocks_.stream == Stream::sweep ? swept_rows()
+        blocks_.stream == Stream::sweep   ? swept_rows()
+        : blocks_.stream == Stream::lines ? call_.M
         : blocks_.stream == Stream::copied
             ? round_up(blocks_.mc, kernels_.rows)
             : std::max(round_up(block_rows(), kernels_.rows), round_up(first_rows_, kernels_.rows));
@@ -267,12 +270,14 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            kernels_.lanes,
                            wide_ ? Table::kMaxVectors : kernels_.vectors,
                            sizeof(Word),
+                           kernels_.group,
                            call_.threads,
                            b_bytes(),
                            std::abs(call_.b_row) * static_cast<index_t>(sizeof(In)),
                            call_.b_col == 1,
                            call_.b_row == 1,
-                           kAsItLies,
+                           kernels_.sweeps > 0,
+                           kernels_.line_rows,
                            B == nullptr && !b_is_small() && call_.a_col == 1 &&
                                kernels_.reads_a(call_.K, call_.a_row, call_.a_col),
                            call_.a_col * static_cast<index_t>(sizeof(In)) % 4096 == 0};
@@ -744,40 +749,56 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// A job's columns all in one call: one or two rows of A, or, some rows of B meeting all of A
   /// before the next ones, a few more; or strip by strip.
   void run_sweep(int worker, const Part& part) {
+    const index_t group = kernels_.group, a_depth = part.words + kernels_.a_extra;
+    auto micro = micro_tile(part, sums_);
+    micro.c += part.j;
+    const auto* b = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
+    micro.b = in_words(b);
+    micro.cols = static_cast<int>(part.j_end - part.j);
+    micro.k_rest = static_cast<int>(part.k % group);
     if constexpr (kAsItLies) {
-      auto micro = micro_tile(part, sums_);
-      micro.c += part.j;
-      micro.b = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
-      micro.cols = static_cast<int>(part.j_end - part.j);
       if (blocks_.stream == Stream::strips) return run_strips(part, micro);
-      const In* a = call_.A + part.k0 * call_.a_col;
-      Sum* const sums = micro.c;
-      if (blocks_.stream == Stream::lines) {
-        micro.a = a, micro.a_row = call_.a_row, micro.a_k = call_.a_col;
-        micro.b_k = call_.b_col;
-        micro.fetch_k = b_bytes() <= near_bytes() ? 0
-                        : caches().l1 < kLargeL1  ? kAheadInL2
-                        : call_.threads == 1      ? kAheadAlone
-                                                  : kAhead;
-        kernels_.sweep_lines[call_.M - 1](micro);
-      } else {
-        const int rows = Table::kSweepRows[sweep_];
-        Word* const panels = own_a(worker);
-        kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
-        const index_t deep = rows < call_.M ? kSweptTogether : part.k;
-        micro.fetch_k = b_bytes() > 2 * near_bytes() && fetches_in_order(micro.cols) ? 1 : 0;
-        for (index_t k = 0; k < part.k; k += deep, micro.b += deep * call_.b_row) {
-          micro.K = std::min(deep, part.k - k);
-          micro.resume = part.slab > 0 || k > 0;
-          for (index_t i = 0; i < call_.M; i += rows) {
-            micro.a = panels + i * part.k + k * rows;
-            micro.c = sums + i * micro.c_row;
-            kernels_.sweep[sweep_](micro);
-          }
+    }
+    const ElementA<In>* a = call_.A + part.k0 * call_.a_col;
+    const int rows =
+        blocks_.stream == Stream::lines ? static_cast<int>(call_.M) : Table::kSweepRows[sweep_];
+    Word* const panels = own_a(worker);
+    if (pack_a_)
+      kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
+    // The sums that end panel i, of what packing it has shifted away.
+    const auto shifts = [&](index_t i) {
+      const bool shifted = kernels_.sum_rows != nullptr;
+      return shifted ? reinterpret_cast<const Sum*>(panels + i * a_depth + rows * part.words)
+                     : nullptr;
+    };
+    Sum* const sums = micro.c;
+    if (blocks_.stream == Stream::lines) {
+      micro.a = pack_a_ ? panels : in_words(a);
+      micro.a_row = pack_a_ ? 1 : call_.a_row, micro.a_k = pack_a_ ? rows : call_.a_col;
+      micro.b_k = call_.b_col;
+      micro.shifts = shifts(0);
+      micro.fetch_k = b_bytes() <= near_bytes() ? 0
+                      : caches().l1 < kLargeL1  ? kAheadInL2
+                      : call_.threads == 1      ? kAheadAlone
+                                                : kAhead;
+      kernels_.sweep_lines[rows - 1](micro);
+    } else {
+      const index_t deep = rows < call_.M ? kSweptTogether : part.words;
+      micro.fetch_k = b_bytes() > 2 * near_bytes() && fetches_in_order(micro.cols) ? 1 : 0;
+      for (index_t w = 0; w < part.words; w += deep) {
+        micro.b = in_words(b + w * group * call_.b_row);
+        micro.K = std::min(deep, part.words - w);
+        micro.k_rest = w + deep < part.words ? 0 : static_cast<int>(part.k % group);
+        micro.resume = part.slab > 0 || w > 0;
+        for (index_t i = 0; i < call_.M; i += rows) {
+          micro.a = panels + i * a_depth + w * rows;
+          micro.c = sums + i * micro.c_row;
+          micro.shifts = w == 0 ? shifts(i) : nullptr;
+          kernels_.sweep[sweep_](micro);
         }
       }
-      if (part.slab + 1 == slabs_) finish_swept(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
     }
+    if (part.slab + 1 == slabs_) finish_swept(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
   }
 
   /// May the rows of B that a sweep reads next be fetched into L2, all of a job's columns of them?

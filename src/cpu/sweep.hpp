@@ -16,7 +16,7 @@ namespace tessera::cpu {
 /// Fetches the line `ahead` bytes behind p: from so far ahead that L1 would lose it again, into L2.
 constexpr index_t kMostAheadInL1 = 768;
 template <class V>
-void fetch_ahead(const typename V::word* p, index_t ahead) {
+void fetch_ahead(const typename V::source* p, index_t ahead) {
   const char* line = reinterpret_cast<const char*>(p) + ahead;
   if (ahead <= kMostAheadInL1) __builtin_prefetch(line);
   else __builtin_prefetch(line, 0, 2);
@@ -39,36 +39,46 @@ void fetch_ahead(const typename V::word* p, index_t ahead) {
 /// M = 4 0.89, 0.95, and out of L3, (1,2000,2000) 0.8.
 template <class V, int Rows>
 void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
+  using Source = typename V::source;
   constexpr bool fetches = Rows >= 4, may_fetch_in_order = Rows != 4;
-  constexpr int depth = Rows > 12 ? 16 : 8, wide = Rows > 2 ? 1 : 4;
+  constexpr int group = V::group;
+  constexpr int depth = (Rows > 12 ? 16 : 8) / (group > 1 ? 2 : 1);
+  constexpr int wide = Rows <= 2 ? 4 : group == 1 || Rows > 8 ? 1 : Rows == 4 ? group : 2;
   // Rows that one pointer reaches: three, as in a micro-tile, or all. More pointers than registers
   // are kept in vector registers, and come out of these behind multiply-adds that wait: eight rows
   // were 0.85 times as fast so.
   constexpr int near = Rows > 4 ? 16 : 3;
-  const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * b_k;
-  constexpr index_t bytes = sizeof(typename V::word);
+  const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * group * b_k;
+  constexpr index_t bytes = sizeof(Source);
   const index_t fetched_bytes = call.cols * bytes,
                 next_row = b_k * bytes;  // of a row, and to the next
   const char *fetched_row = nullptr, *fetched = nullptr;
   const int whole = call.cols / V::lanes * V::lanes;
-  const auto *a = call.a, *b = call.b;
+  const auto* a = call.a;
+  const Source* b = reinterpret_cast<const Source*>(call.b);
+  [[maybe_unused]] const auto* shifts = call.shifts;
   bool resume = call.resume;
-  // Some vectors of columns from j on: `deep` rows of B. Whole: all rows, and all of the vectors.
-  const auto add = [&]<int Vectors, bool Whole, bool InOrder>(int j, int deep, int lanes) {
+  // Some vectors of columns from j on: `deep` words of B, the last one of `last` elements. Whole:
+  // all words, and all of the vectors.
+  const auto add = [&]<int Vectors, bool Whole, bool InOrder>(int j, int deep, int last,
+                                                              int lanes) {
     const auto mask = V::first(lanes);
-    const typename V::word *rows[(depth - 1) / near + 1], *next[(depth - 1) / near + 1];
+    const Source *rows[(depth - 1) / near + 1], *next[(depth - 1) / near + 1];
     typename V::sum* sums[(Rows - 1) / near + 1];
-    for (int i = 0; i < depth; i += near) rows[i / near] = b + j + i * b_k;
+    for (int i = 0; i < depth; i += near) rows[i / near] = b + j + i * group * b_k;
     for (int i = 0; i < depth; i += near) next[i / near] = rows[i / near] + ahead;
     for (int r = 0; r < Rows; r += near) sums[r / near] = call.c + j + r * c_row;
     const auto at = [&](int r, int v) { return sums[r / near] + r % near * c_row + v * V::lanes; };
     typename V::type acc[Rows][Vectors];
     each<Rows, Vectors>([&](int r, int v) {
       acc[r][v] = !resume ? V::zero() : Whole ? V::load(at(r, v)) : V::load_first(at(r, v), mask);
+      if constexpr (requires { V::shifts; }) {
+        if (shifts != nullptr) acc[r][v] = V::add(acc[r][v], V::splat(shifts[r]));
+      }
     });
     const auto step = [&](int i) {
       if constexpr (InOrder) {
-        constexpr index_t here = Vectors * V::lanes * bytes;
+        constexpr index_t here = Vectors * V::lanes * group * bytes;
         TESSERA_UNROLL
         for (index_t line = 0; line < here; line += 64) __builtin_prefetch(fetched + line, 0, 2);
         fetched += here;
@@ -77,10 +87,14 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
       typename V::operand y[Vectors];
       TESSERA_UNROLL
       for (int v = 0; v < Vectors; ++v) {
-        const index_t column = i % near * b_k + v * V::lanes;
-        if constexpr (fetches && !InOrder) __builtin_prefetch(next[i / near] + column, 0, 2);
-        y[v] = Whole ? V::fetch(rows[i / near] + column)
-                     : V::fetch_first(rows[i / near] + column, mask);
+        const index_t column = i % near * group * b_k + v * V::lanes;
+        if constexpr (fetches && !InOrder) {
+          for (int g = 0; v * V::lanes * bytes % 64 == 0 && g < group; ++g)
+            __builtin_prefetch(next[i / near] + column + g * b_k, 0, 2);
+        }
+        const auto* from = rows[i / near] + column;
+        y[v] = Whole ? V::gather(from, b_k)
+                     : V::gather_first(from, b_k, mask, i + 1 < deep ? group : last);
       }
       TESSERA_UNROLL
       for (int r = 0; r < Rows; ++r) {
@@ -101,21 +115,25 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   };
   for (index_t k = 0; k < call.K; k += depth, a += depth * Rows, b += ahead, resume = true) {
     const int deep = call.K - k < depth ? static_cast<int>(call.K - k) : depth;
+    const int last = call.k_rest > 0 && k + deep == call.K ? call.k_rest : group;
+    const bool whole_words = deep == depth && last == group;
     int j = 0;
     const auto add_whole = [&]<bool InOrder>() {
       for (; j + wide * V::lanes <= whole; j += wide * V::lanes)
-        add.template operator()<wide, true, InOrder>(j, depth, V::lanes);
+        add.template operator()<wide, true, InOrder>(j, depth, group, V::lanes);
       if constexpr (wide > 1) {
         for (; j < whole; j += V::lanes)
-          add.template operator()<1, true, InOrder>(j, depth, V::lanes);
+          add.template operator()<1, true, InOrder>(j, depth, group, V::lanes);
       }
     };
     fetched = fetched_row = reinterpret_cast<const char*>(b + ahead);
-    if (may_fetch_in_order && deep == depth && call.fetch_k > 0)
+    if (may_fetch_in_order && whole_words && call.fetch_k > 0)
       add_whole.template operator()<may_fetch_in_order>();
-    else if (deep == depth) add_whole.template operator()<false>();
-    for (; j < whole; j += V::lanes) add.template operator()<1, false, false>(j, deep, V::lanes);
-    if (j < call.cols) add.template operator()<1, false, false>(j, deep, call.cols - j);
+    else if (whole_words) add_whole.template operator()<false>();
+    for (; j < whole; j += V::lanes)
+      add.template operator()<1, false, false>(j, deep, last, V::lanes);
+    if (j < call.cols) add.template operator()<1, false, false>(j, deep, last, call.cols - j);
+    shifts = nullptr;
   }
 }
 
@@ -216,6 +234,9 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
   }
 }
 
+/// Rows for which columns pages apart are read as below.
+constexpr int kPagesRows = 4;
+
 /// As sweep_lines below, for whole vectors of columns, at least one, whose lines lie pages apart:
 /// elements equally far along them share a set of L1, which has room for 8 or 12 lines of the
 /// cache. So one half of a vector's lines stays some bytes behind the other, which then begins with
@@ -225,29 +246,38 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
 /// caches is no faster: (16,1,1024) 0.73, (64,1,4096) 1.00, f64 (512,1,512) 0.94.
 constexpr index_t kBytesBehind = 1536;
 template <class V, int Rows>
-void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
+void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call, index_t a_row,
+                 index_t a_k) {
   using T = typename V::sum;
+  using Source = typename V::source;
   constexpr int kBehind = kBytesBehind / sizeof(T), half = V::lanes / 2;
+  constexpr index_t group = V::group;
+  const index_t line = call.b_k * index_t{sizeof(Source)};
   typename V::type acc[Rows];
   each<Rows, 1>([&](int r, int) { acc[r] = V::zero(); });
-  const auto at = [&](int j, index_t k) { return call.b + j * call.b_k + k; };
-  // `count` elements of the lower lines from column `low` on and of the upper from `high` on.
+  const auto at = [&](int j, index_t k) {
+    return reinterpret_cast<const Source*>(call.b) + j * call.b_k + k * group;
+  };
+  // `count` words of the lower lines from column `low` on and of the upper from `high` on.
   const auto add = [&](int low, index_t low_k, int high, index_t high_k, index_t count) {
     const auto *lower = at(low, low_k), *upper = at(high + half, high_k);
-    const auto *a_low = call.a + low_k * call.a_k, *a_high = call.a + high_k * call.a_k;
-    for (; count > 0; count -= V::lanes, lower += V::lanes, upper += V::lanes) {
-      typename V::type column[V::lanes];
+    const auto *a_low = call.a + low_k * a_k, *a_high = call.a + high_k * a_k;
+    for (; count > 0; count -= V::lanes, lower += V::lanes * group, upper += V::lanes * group) {
       for (int i = 0; i < half; ++i) {
         fetch_ahead<V>(lower + i * call.b_k, call.fetch_k);
         fetch_ahead<V>(upper + i * call.b_k, call.fetch_k);
       }
-      V::turn(lower, upper, call.b_k, column);
       TESSERA_UNROLL
-      for (int k = 0; k < V::lanes; ++k, a_low += call.a_k, a_high += call.a_k) {
-        each<Rows, 1>([&](int r, int) {
-          const auto x = V::halves(a_low + r * call.a_row, a_high + r * call.a_row);
-          acc[r] = V::step(x, column[k], acc[r]);
-        });
+      for (int h = 0; h < 2; ++h) {
+        typename V::operand column[half];
+        V::turn(lower + h * half * group, upper + h * half * group, line, column);
+        TESSERA_UNROLL
+        for (int k = 0; k < half; ++k, a_low += a_k, a_high += a_k) {
+          each<Rows, 1>([&](int r, int) {
+            const auto x = V::halves(a_low + r * a_row, a_high + r * a_row);
+            acc[r] = V::step(x, column[k], acc[r]);
+          });
+        }
       }
     }
   };
@@ -288,16 +318,22 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call) {
 template <class V, int Rows>
 void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
+  using Source = typename V::source;
+  constexpr index_t group = V::group;
+  constexpr bool is_packed = Rows > kLinesOfAnyA;
+  const index_t a_row = is_packed ? 1 : call.a_row, a_k = is_packed ? Rows : call.a_k;
+  const index_t line = call.b_k * index_t{sizeof(Source)};
+  const index_t whole = call.K - (call.k_rest > 0 ? 1 : 0);  // words
   int j = 0;
   const bool is_cached = call.fetch_k == 0;
   constexpr index_t small_l1 = 32 << 10, l1_way = 4096;
-  const index_t apart = std::abs(call.b_k) * index_t{sizeof(Word)};
-  const bool two_fit = 2 * V::lanes * std::gcd(apart, l1_way) <= small_l1;
-  if constexpr (requires { &V::turn; }) {
+  const bool two_fit = 2 * V::lanes * std::gcd(std::abs(line), l1_way) <= small_l1;
+  if constexpr (
+      requires { &V::turn; } && !requires { V::shifts; } && Rows <= kPagesRows) {
     constexpr index_t bytes = sizeof(Word);
-    if (!is_cached && call.cols >= 4 * V::lanes && call.K % V::lanes == 0 &&
-        call.K * bytes >= 4 * kBytesBehind && call.b_k * bytes % 4096 == 0) {
-      sweep_pages<V, Rows>(call);
+    if (!is_cached && call.cols >= 4 * V::lanes && call.K % V::lanes == 0 && call.k_rest == 0 &&
+        call.K * bytes >= 4 * kBytesBehind && line % 4096 == 0) {
+      sweep_pages<V, Rows>(call, a_row, a_k);
       j = call.cols / V::lanes * V::lanes;
     }
   }
@@ -306,60 +342,78 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   const auto add_groups = [&]<int Groups>(int lines) {
     typename V::type acc[Groups][Rows];
     each<Groups, Rows>([&](int g, int r) { acc[g][r] = V::zero(); });
-    const auto *a = call.a, *b = call.b + j * call.b_k;
-    const auto add = [&](int g, int k, const typename V::type& column) {
+    const auto* a = call.a;
+    const Source* b = reinterpret_cast<const Source*>(call.b) + j * call.b_k;
+    const auto add = [&](int g, int k, const typename V::operand& column) {
       each<Rows, 1>([&](int r, int) {
-        const auto x = V::broadcast(a + r * call.a_row + k * call.a_k);
+        const auto x = V::broadcast(a + r * a_row + k * a_k);
         acc[g][r] = V::step(x, column, acc[g][r]);
       });
     };
     index_t k = 0;
     if constexpr (requires { &V::turn; }) {
-      const auto turn = [&](int g, typename V::type(&column)[V::lanes]) {
-        const auto* from = b + g * V::lanes * call.b_k;
-        for (int i = 0; Groups == 1 && !is_cached && i < V::lanes; ++i)
+      // What comes next is turned before the present columns are added: their chains take longer.
+      constexpr int half = V::lanes / 2;
+      typename V::operand now[half];
+      const auto turn = [&](int g, index_t at, typename V::operand(&column)[half]) {
+        const auto* from = b + g * V::lanes * call.b_k + at * group;
+        for (int i = 0; Groups == 1 && !is_cached && at % V::lanes == 0 && i < V::lanes; ++i)
           fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
-        V::turn(from, from + V::lanes / 2 * call.b_k, call.b_k, column);
+        V::turn(from, from + half * call.b_k, line, column);
       };
-      typename V::type column[V::lanes];
-      if (lines == V::lanes && call.K >= V::lanes) {
-        for (; k + V::lanes <= call.K; k += V::lanes) {
-          TESSERA_UNROLL
-          for (int g = 0; g < Groups; ++g) {
-            turn(g, column);
-            TESSERA_UNROLL
-            for (int i = 0; i < V::lanes; ++i) add(g, i, column[i]);
-          }
-          a += V::lanes * call.a_k, b += V::lanes;
+      const auto add_and_turn = [&](int first, index_t next_k) {
+        each<Groups, 1>([&](int g, int) {
+          typename V::operand next[half];
+          const bool turns = g + 1 < Groups || next_k >= 0;
+          if (g + 1 < Groups) turn(g + 1, k, next);
+          else if (turns) turn(0, next_k, next);
+          each<half, 1>([&](int i, int) {
+            if (i >= first) add(g, i, now[i]);
+            if (turns) now[i] = next[i];
+          });
+        });
+      };
+      if (lines == V::lanes && whole >= half) {
+        turn(0, 0, now);
+        for (; k + 2 * half <= whole; k += half, a += half * a_k) add_and_turn(0, k + half);
+        // The last ones, and the rest once more with what came before it.
+        const index_t rest = whole - k - half, last = whole - half;
+        add_and_turn(0, rest > 0 ? last : -1);
+        if (rest > 0) {
+          a += rest * a_k, k = last;
+          add_and_turn(static_cast<int>(half - rest), -1);
         }
-        // The rest, once more with what came before it.
-        const int rest = static_cast<int>(call.K - k);
-        a -= (V::lanes - rest) * call.a_k, b -= V::lanes - rest, k = call.K;
-        for (int g = 0; rest > 0 && g < Groups; ++g) {
-          turn(g, column);
-          TESSERA_UNROLL
-          for (int i = 1; i < V::lanes; ++i) {
-            if (i >= V::lanes - rest) add(g, i, column[i]);
-          }
-        }
+        a += half * a_k, k = whole, b += whole * group;
       }
     }
     alignas(64) Word turned[V::lanes * V::lanes];
     for (; k < call.K; k += V::lanes) {
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
-        pack_panel<V>(turned, V::lanes, b + g * V::lanes * call.b_k, lines, deep, call.b_k, 1);
-        for (int i = 0; i < deep; ++i) add(g, i, V::load(turned + i * V::lanes));
+        const auto* from = b + g * V::lanes * call.b_k;
+        if constexpr (group == 1) {
+          pack_panel<V>(turned, V::lanes, from, lines, deep, call.b_k, 1);
+        } else {
+          const bool ends = k + deep == call.K && call.k_rest > 0;
+          pack_groups<V, typename V::packs>(turned, V::lanes, from, lines,
+                                            ends ? (deep - 1) * group + call.k_rest : deep * group,
+                                            call.b_k, 1);
+        }
+        for (int i = 0; i < deep; ++i) add(g, i, V::fetch(turned + i * V::lanes));
       }
-      a += V::lanes * call.a_k, b += V::lanes;
+      a += V::lanes * a_k, b += V::lanes * group;
     }
     each<Groups, Rows>([&](int g, int r) {
+      auto sum = acc[g][r];
+      if constexpr (requires { V::shifts; }) sum = V::add(sum, V::splat(call.shifts[r]));
       auto* c = call.c + r * call.c_row + j + g * V::lanes;
-      lines == V::lanes ? V::store(c, acc[g][r]) : V::store_first(c, V::first(lines), acc[g][r]);
+      lines == V::lanes ? V::store(c, sum) : V::store_first(c, V::first(lines), sum);
     });
   };
-  for (; is_cached && two_fit && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)
-    add_groups.template operator()<2>(V::lanes);
+  if constexpr (Rows <= kLinesOfAnyA) {
+    for (; is_cached && two_fit && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)
+      add_groups.template operator()<2>(V::lanes);
+  }
   for (; j < call.cols; j += V::lanes) {
     const int lines = call.cols - j < V::lanes ? call.cols - j : V::lanes;
     const bool again = lines < V::lanes && call.cols >= V::lanes;  // some lines once more

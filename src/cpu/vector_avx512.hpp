@@ -44,36 +44,36 @@ struct F32 {
   static type halves(const float* lower, const float* upper) {
     return _mm512_mask_broadcastss_ps(splat(*lower), 0xFF00, _mm_load_ss(upper));
   }
-  static void turn(const float* lower, const float* upper, index_t line, type (&column)[16]) {
+  static void turn(const void* lower, const void* upper, index_t line, type (&column)[8]) {
+    // v[k]: in quarter q, column k + 4 (q % 2) of lines 0 to 3, from q = 2 on of 4 to 7;
+    // v[4 + k]: of lines 8 to 11, from q = 2 on of 12 to 15.
+    type v[8];
     TESSERA_UNROLL
-    for (int h = 0; h < 16; h += 8) {
-      // v[k]: in quarter q, column h + k + 4 (q % 2) of lines 0 to 3, from q = 2 on of 4 to 7;
-      // v[4 + k]: of lines 8 to 11, from q = 2 on of 12 to 15.
-      type v[8];
-      TESSERA_UNROLL
-      for (int i = 0; i < 8; i += 4) {
-        const float* p = (i == 0 ? lower : upper) + h;
-        const auto two = [&](int n) { return both(p + n * line, p + (n + 4) * line); };
-        const type a = two(0), b = two(1), c = two(2), d = two(3);
-        const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
-        const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
-        const __m512d ab2 = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
-        const __m512d cd2 = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
-        v[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
-        v[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
-        v[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab2, cd2));
-        v[i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab2, cd2));
-      }
-      TESSERA_UNROLL
-      for (int k = 0; k < 4; ++k) {
-        column[h + k] = _mm512_shuffle_f32x4(v[k], v[4 + k], 0x88);
-        column[h + 4 + k] = _mm512_shuffle_f32x4(v[k], v[4 + k], 0xDD);
-      }
+    for (int i = 0; i < 8; i += 4) {
+      const char* p = static_cast<const char*>(i == 0 ? lower : upper);
+      const auto two = [&](int n) { return both(p + n * line, p + (n + 4) * line); };
+      const type a = two(0), b = two(1), c = two(2), d = two(3);
+      const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+      const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+      const __m512d ab2 = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+      const __m512d cd2 = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+      v[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+      v[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+      v[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab2, cd2));
+      v[i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab2, cd2));
+    }
+    TESSERA_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      column[k] = _mm512_shuffle_f32x4(v[k], v[4 + k], 0x88);
+      column[4 + k] = _mm512_shuffle_f32x4(v[k], v[4 + k], 0xDD);
     }
   }
   /// Eight numbers of one line and eight of another: a load and a half of one, instead of shuffles.
-  static type both(const float* p, const float* q) {
-    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(p)), _mm256_loadu_ps(q), 1);
+  static type both(const char* p, const char* q) {
+    const auto load = [](const char* from) {
+      return _mm256_loadu_ps(reinterpret_cast<const float*>(from));
+    };
+    return _mm512_insertf32x8(_mm512_castps256_ps512(load(p)), load(q), 1);
   }
 };
 
@@ -110,28 +110,28 @@ struct F64 {
   static type halves(const double* lower, const double* upper) {
     return _mm512_mask_broadcastsd_pd(splat(*lower), 0xF0, _mm_load_sd(upper));
   }
-  static void turn(const double* lower, const double* upper, index_t line, type (&column)[8]) {
+  static void turn(const void* lower, const void* upper, index_t line, type (&column)[4]) {
+    // v[k]: in quarter q, column k + 2 (q % 2) of lines 0 and 1, from q = 2 on of 2 and 3;
+    // v[2 + k]: of lines 4 and 5, from q = 2 on of 6 and 7.
+    type v[4];
     TESSERA_UNROLL
-    for (int h = 0; h < 8; h += 4) {
-      // v[k]: in quarter q, column h + k + 2 (q % 2) of lines 0 and 1, from q = 2 on of 2 and 3;
-      // v[2 + k]: of lines 4 and 5, from q = 2 on of 6 and 7.
-      type v[4];
-      TESSERA_UNROLL
-      for (int i = 0; i < 4; i += 2) {
-        const double* p = (i == 0 ? lower : upper) + h;
-        const type a = both(p, p + 2 * line), b = both(p + line, p + 3 * line);
-        v[i] = _mm512_unpacklo_pd(a, b);
-        v[i + 1] = _mm512_unpackhi_pd(a, b);
-      }
-      TESSERA_UNROLL
-      for (int k = 0; k < 2; ++k) {
-        column[h + k] = _mm512_shuffle_f64x2(v[k], v[2 + k], 0x88);
-        column[h + 2 + k] = _mm512_shuffle_f64x2(v[k], v[2 + k], 0xDD);
-      }
+    for (int i = 0; i < 4; i += 2) {
+      const char* p = static_cast<const char*>(i == 0 ? lower : upper);
+      const type a = both(p, p + 2 * line), b = both(p + line, p + 3 * line);
+      v[i] = _mm512_unpacklo_pd(a, b);
+      v[i + 1] = _mm512_unpackhi_pd(a, b);
+    }
+    TESSERA_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      column[k] = _mm512_shuffle_f64x2(v[k], v[2 + k], 0x88);
+      column[2 + k] = _mm512_shuffle_f64x2(v[k], v[2 + k], 0xDD);
     }
   }
-  static type both(const double* p, const double* q) {
-    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(p)), _mm256_loadu_pd(q), 1);
+  static type both(const char* p, const char* q) {
+    const auto load = [](const char* from) {
+      return _mm256_loadu_pd(reinterpret_cast<const double*>(from));
+    };
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(load(p)), load(q), 1);
   }
 };
 
@@ -201,6 +201,15 @@ struct Words : Base {
   static void transpose(word* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
+  static operand halves(const word* lower, const word* upper) {
+    return _mm512_mask_set1_epi32(broadcast(lower), 0xFF00, static_cast<int>(*upper));
+  }
+  static void turn(const void* lower, const void* upper, index_t line, operand (&column)[8]) {
+    __m512 turned[8];
+    F32::turn(lower, upper, line, turned);
+    TESSERA_UNROLL
+    for (int i = 0; i < 8; ++i) column[i] = _mm512_castps_si512(turned[i]);
+  }
 };
 
 /// Words of two f16 or bf16, or of four bytes, as they lie in memory: see pack_groups.
@@ -249,6 +258,26 @@ struct AsTheyLie {
     const __m512i bytes =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
     return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(fours, rows), bytes);
+  }
+};
+
+/// Words that G makes of elements as they lie in memory.
+template <class Base, class G>
+struct Gathered : Base {
+  using packs = G;
+  using source = typename G::source;
+  using operand = typename Base::operand;
+  static constexpr int group = G::group;
+  static operand gather(const source* p, index_t s_k) { return G::rows(p, s_k); }
+  static operand gather_first(const source* p, index_t s_k, __mmask16 m, int count) {
+    return G::rows_part(p, s_k, m, count);
+  }
+  static void turn(const void* lower, const void* upper, index_t line, operand (&column)[8]) {
+    Base::turn(lower, upper, line, column);
+    if constexpr (G::maps) {
+      TESSERA_UNROLL
+      for (int i = 0; i < 8; ++i) column[i] = G::mapped(column[i]);
+    }
   }
 };
 

@@ -326,18 +326,24 @@ TYPED_TEST(Microkernels, StripsAreTheChain) {
   }
 }
 
+/// Strides of rows of A that sweep_lines takes: any, or a panel.
+std::vector<std::array<index_t, 2>> ways_of_a(int rows, index_t K) {
+  if (rows > cpu::kLinesOfAnyA) return {{1, rows}};
+  return {{K + 1, 1}, {-(K + 3), -1}};
+}
+
 TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
   using T = TypeParam;
   for (const auto* table : runnable_tables<T>()) {
     for (const index_t K : {1, 7, 8, 15, 16, 17, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
-      for (int rows = 1; rows <= table->kLineRows; ++rows) {
+      for (int rows = 1; rows <= table->line_rows; ++rows) {
         for (int at = 0; at < 2 * kCols; ++at) {
           const int cols = at / 2 + 1;
           const index_t ahead = at % 2 * 512;
           const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, ahead};
-          for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
+          for (const auto& [a_row, a_k] : ways_of_a(rows, K)) {
             ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, K + 5,
                                  Bench<T>::Lie::columns),
                       "")
@@ -357,11 +363,11 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsThatArePagesApartIsTheChain) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
       const index_t step = ceil_div(K, page) * page;
-      for (int rows = 1; rows <= table->kLineRows; ++rows) {
+      for (int rows = 1; rows <= table->line_rows; ++rows) {
         for (const int cols : {1, 8, 15, 16, 17, 31, 32, 33, 39, 63, 64}) {
           if ((cols - 1) * step + K > 80 * K) continue;  // more than the bench has room for
           const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, 512};
-          for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
+          for (const auto& [a_row, a_k] : ways_of_a(rows, K)) {
             ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, step,
                                  Bench<T>::Lie::columns),
                       "")
