@@ -65,6 +65,14 @@ void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
   FinishRow<Scalar> how = finish_at(call, i, j);
   if (call.c_col == 1)
     return finish_side_by_side(kernels, sums, sums_row, rows, cols, c, call.c_row, how);
+  if constexpr (std::is_same_v<Out, typename Gemm<In, Out>::Sum>) {
+    if (how.changes_nothing()) {
+      for (int n = 0; n < cols; ++n) {
+        for (int r = 0; r < rows; ++r) c[r * call.c_row + n * call.c_col] = sums[r * sums_row + n];
+      }
+      return;
+    }
+  }
   constexpr int most = Table::kMaxRows;
   alignas(64) Out beside[most * kMostColumns];
   for (int first = 0; first < rows; first += most) {

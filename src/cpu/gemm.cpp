@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "alone.hpp"
 #include "choose_kernels.hpp"
 #include "one_panel.hpp"
 #include "product.hpp"
@@ -37,40 +38,6 @@ template <class In, class Out, class Table>
       finish_tile(call, call.C, kernels, zeros, kMostColumns, i, j,
                   static_cast<int>(std::min<index_t>(Table::kMaxRows, call.M - i)),
                   static_cast<int>(std::min<index_t>(kMostColumns, call.N - j)));
-    }
-  }
-}
-
-/// A tiny or small product of several panels: no jobs, no shared state. B has its columns side by
-/// side, b_k apart along k.
-template <class T>
-[[gnu::noinline]] void gemm_panels(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
-                                   index_t b_k) {
-  // As few panels as possible: wide ones where that saves one. Equal ones, down and across: a few
-  // rows or columns that are left take as long as many.
-  const index_t wide = kernels.one_panel(), narrow = kernels.nr();
-  const index_t most = ceil_div(call.N, wide) < ceil_div(call.N, narrow) ? wide : narrow;
-  const index_t nr = call.N <= wide ? wide : even_part(call.N, most, kernels.lanes);
-  int most_rows = kernels.rows_of(std::min<index_t>(nr, call.N));
-  if (call.M > most_rows) most_rows = static_cast<int>(even_part(call.M, most_rows, 1));
-  const bool plain = is_plain(call), ends = finishes_in_tiles(call, kernels);
-  const bool in_place = call.beta == T{0} && call.c_col == 1;
-  alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
-  auto micro =
-      lone_tile<T>(call.K, nullptr, call.a_row, call.a_col, nullptr, b_k, sums, kMostColumns, 0);
-  if (in_place) micro.c_row = call.c_row;
-  for (index_t j = 0; j < call.N; j += nr) {
-    micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
-    micro.b = B + j;
-    const int vectors = kernels.vectors_of(micro.cols);
-    const auto& table = (kernels.fills_vectors(micro.cols) ? kernels.lone : kernels.edge)[ends];
-    for (index_t i = 0; i < call.M; i += most_rows) {
-      const int rows = static_cast<int>(std::min<index_t>(most_rows, call.M - i));
-      micro.a = call.A + i * call.a_row;
-      if (in_place) micro.c = call.C + i * call.c_row + j;
-      const auto run = table[rows - 1][vectors - 1];
-      if (plain) run(micro);
-      else run_and_finish_tile(call, call.C, kernels, run, ends, micro, i, j, rows);
     }
   }
 }
@@ -127,54 +94,12 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, 
   }
 }
 
-/// Would a few columns of C leave most of a vector empty, which its rows could fill?
-template <class In, class Out>
-bool has_few_columns(const Gemm<In, Out>& call, int lanes) {
-  return call.N * 4 <= lanes && call.M > 4 * call.N;
-}
-
-/// One thread makes it without cutting jobs, and not better in strips that have an epilogue?
-template <class T>
-bool is_small_alone(const Gemm<T>& call, int threads, const Kernels<T, T, T>& kernels) {
-  return threads == 1 && is_small(call) && call.b_col == 1 &&
-         !has_few_columns(call, kernels.lanes) &&
-         (call.M > 2 || call.N <= kernels.one_panel() || is_plain(call));
-}
-
-/// Rows that fit one group are best in strips, more in panels. f32, one thread of an EPYC (family
-/// 26), 2026-11-23, strips as a multiple of the speed of panels, or, for two rows at most, of
-/// strips that a Product prepares: (1,128,128) 1.29, (2,100,100) 1.25, (3,128,128) 1.21,
-/// (5,200,200) 1.07, (7,150,60) 1.53, (8,256,256) 1.04; (10,100,100) 0.95, (20,100,100) 0.89.
-template <class T>
-void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
-  const bool plain = is_plain(call);
-  if (call.N <= kernels.one_panel()) {
-    const OnePanel<T> panel(call.M, call.N, kernels, finishes_in_tiles(call, kernels));
-    if (!plain) return panel.run_and_finish(call, kernels, call.A, B, b_k, call.C);
-    return panel.run(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C,
-                     call.c_row);
-  }
-  if (!plain || call.M > kernels.rows) return gemm_panels(call, kernels, B, b_k);
-  MicroTile<T, T> strip{};
-  strip.K = call.K, strip.a = call.A, strip.a_row = call.a_row, strip.a_k = call.a_col;
-  strip.b = B, strip.b_k = b_k, strip.cols = static_cast<int>(call.N);
-  strip.c = call.C, strip.c_row = call.c_row;
-  kernels.strips[call.M - 1](strip);
-}
-
-/// A tiny product whose B has no columns side by side: packed first.
-template <class T>
-[[gnu::noinline]] void gemm_tiny_packed(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  const TinyPanel<T> B(call, kernels, call.B);
-  gemm_tiny(call, kernels, B.words, B.width);
-}
-
 /// Calls body(call, kernels) with the call as a Product runs it: C has its longer side along
 /// vectors.
 template <class In, class Out, class Table, class Body>
 void with_prepared(Gemm<In, Out> call, const Table& kernels, int threads, const Body& body) {
   call.threads = threads;
-  if (!has_few_columns(call, kernels.lanes)) return body(call, kernels);
+  if (!has_few_columns(call, kernels.lanes, kernels.group)) return body(call, kernels);
   if constexpr (std::is_same_v<ElementA<In>, ElementB<In>>) {
     body(swapped(call), kernels);
   } else {
@@ -213,14 +138,13 @@ void run_product(const Gemm<In, Out>& call, const Table& kernels) {
 }
 
 template <class In, class Out, class Table>
-[[gnu::noinline]] void gemm_with(const Gemm<In, Out>& asked, const Table& kernels) {
-  const int threads = threads_of(asked, kernels);
+[[gnu::noinline]] void gemm_with(Gemm<In, Out> call, const Table& kernels) {
+  const int threads = threads_of(call, kernels);
   if constexpr (kIsPlainType<In, Out>) {
-    if (is_small_alone(asked, threads, kernels))
-      return gemm_tiny(asked, kernels, asked.B, asked.b_row);
+    if (threads == 1 && gemm_alone(call, kernels)) return;
   }
-  with_prepared(asked, kernels, threads,
-                [](const auto& call, const auto& table) { run_product(call, table); });
+  with_prepared(call, kernels, threads,
+                [](const auto& prepared, const auto& table) { run_product(prepared, table); });
 }
 
 }  // namespace
@@ -241,6 +165,12 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
   const auto& kernels = tiny_kernels<T>(N);
   const bool ends = alpha != T{1} || beta != T{0};
   if (N > kernels.one_panel() || (ends && (alpha == T{0} || !kernels.finishes))) return false;
+  if (a_row == 1 && !ends) {
+    const index_t left = columns_left(M, N, true, kernels.lanes), j = N - left;
+    if (left > 0)
+      multiply_columns(M, left, K, A, a_row, a_col, B + j, b_row, 1, C + j, c_row, kernels);
+    N = j;
+  }
   const OnePanel<T> panel(M, N, kernels, ends);
   if (!ends) panel.run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
   else panel.run(M, N, K, A, a_row, a_col, B, b_row, C, c_row, {alpha, beta, nullptr, nullptr, {}});
@@ -258,6 +188,8 @@ void gemm(const Gemm<In, Out>& asked) {
     if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
     const auto& kernels = tiny_kernels<In>(asked.N);
     if (asked.b_col == 1) gemm_tiny(asked, kernels, asked.B, asked.b_row);
+    else if (asked.M <= kLinesOfAnyA && is_for_lines(asked, kernels))
+      multiply_lines(asked, kernels);
     else gemm_tiny_packed(asked, kernels);
   } else {
     with_kernels<In>([&](const auto& kernels) {
@@ -297,7 +229,7 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
   with_kernels<In>([&](const auto& kernels) {
     const int threads = threads_of(asked, kernels);
     if constexpr (kIsPlainType<In, Out>) {
-      if (is_small_alone(asked, threads, kernels)) {
+      if (threads == 1 && alone(asked, kernels) != Alone::no) {
         way = {"small", "too little work to cut into jobs", 1};
         return;
       }
@@ -323,7 +255,10 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
   with_kernels<In>([&](const auto& kernels) {
     const int threads = asked.threads > 0 ? asked.threads : default_threads();
     if constexpr (kIsPlainType<In, Out>) {
-      if (is_small_alone(asked, threads, kernels)) return;
+      if (const Alone way = threads == 1 ? alone(asked, kernels) : Alone::no; way != Alone::no) {
+        bytes = way == Alone::panel ? panel_bytes(asked, kernels) : 0;
+        return;
+      }
     }
     with_prepared(asked, kernels, threads, [&](const auto& call, const auto& table) {
       bytes = product_of(call, table).workspace();

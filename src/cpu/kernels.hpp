@@ -33,6 +33,11 @@ struct FinishRow {
   const Sum* row_bias;     ///< one value for each row, or null; at most one of the two
   const Sum* column_bias;  ///< one value for each column, or null
   LastStep<Sum> last;
+
+  bool changes_nothing() const {
+    return alpha == Sum{1} && beta == Sum{0} && row_bias == nullptr && column_bias == nullptr &&
+           last.changes_nothing();
+  }
 };
 
 /// Rows up to which `sweep_lines` reads an A that lies in any way.

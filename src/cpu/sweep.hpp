@@ -352,38 +352,28 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     };
     index_t k = 0;
     if constexpr (requires { &V::turn; }) {
-      // What comes next is turned before the present columns are added: their chains take longer.
       constexpr int half = V::lanes / 2;
-      typename V::operand now[half];
-      const auto turn = [&](int g, index_t at, typename V::operand(&column)[half]) {
-        const auto* from = b + g * V::lanes * call.b_k + at * group;
-        for (int i = 0; Groups == 1 && !is_cached && at % V::lanes == 0 && i < V::lanes; ++i)
-          fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
-        V::turn(from, from + half * call.b_k, line, column);
-      };
-      const auto add_and_turn = [&](int first, index_t next_k) {
+      // Columns [k + first, k + half) of all groups.
+      const auto turn_and_add = [&](int first) {
         each<Groups, 1>([&](int g, int) {
-          typename V::operand next[half];
-          const bool turns = g + 1 < Groups || next_k >= 0;
-          if (g + 1 < Groups) turn(g + 1, k, next);
-          else if (turns) turn(0, next_k, next);
+          const auto* from = b + g * V::lanes * call.b_k;
+          for (int i = 0; Groups == 1 && !is_cached && k % V::lanes == 0 && i < V::lanes; ++i)
+            fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
+          typename V::operand column[half];
+          V::turn(from, from + half * call.b_k, line, column);
           each<half, 1>([&](int i, int) {
-            if (i >= first) add(g, i, now[i]);
-            if (turns) now[i] = next[i];
+            if (i >= first) add(g, i, column[i]);
           });
         });
       };
       if (lines == V::lanes && whole >= half) {
-        turn(0, 0, now);
-        for (; k + 2 * half <= whole; k += half, a += half * a_k) add_and_turn(0, k + half);
-        // The last ones, and the rest once more with what came before it.
-        const index_t rest = whole - k - half, last = whole - half;
-        add_and_turn(0, rest > 0 ? last : -1);
-        if (rest > 0) {
-          a += rest * a_k, k = last;
-          add_and_turn(static_cast<int>(half - rest), -1);
+        for (; k + half <= whole; k += half, a += half * a_k, b += half * group) turn_and_add(0);
+        // The rest, once more with what came before it.
+        if (const int rest = static_cast<int>(whole - k); rest > 0) {
+          a -= (half - rest) * a_k, b -= (half - rest) * group, k = whole;
+          turn_and_add(half - rest);
+          a += half * a_k, b += half * group;
         }
-        a += half * a_k, k = whole, b += whole * group;
       }
     }
     alignas(64) Word turned[V::lanes * V::lanes];
@@ -410,7 +400,7 @@ void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       lines == V::lanes ? V::store(c, sum) : V::store_first(c, V::first(lines), sum);
     });
   };
-  if constexpr (Rows <= kLinesOfAnyA) {
+  if constexpr (Rows <= 4) {
     for (; is_cached && two_fit && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)
       add_groups.template operator()<2>(V::lanes);
   }
