@@ -26,8 +26,26 @@ struct Flipped : AsTheyLie<Source> {
   }
 };
 
+/// Bytes along a line in memory, for sums in any order.
+template <class G>
+struct Lines : Gathered<Words<I32>, G> {
+  using Source = typename G::source;
+  static __m512i line(const Source* p) { return mapped(_mm512_loadu_si512(p)); }
+  static __m512i line_part(const Source* p, int count) {
+    return mapped(_mm512_maskz_loadu_epi8((__mmask64{1} << count) - 1, p));
+  }
+  static __m512i first_of(std::int32_t x) { return _mm512_zextsi128_si512(_mm_cvtsi32_si128(x)); }
+  static std::int32_t total(__m512i sums) { return _mm512_reduce_add_epi32(sums); }
+
+ private:
+  static __m512i mapped(__m512i bytes) {
+    if constexpr (G::maps) return G::mapped(bytes);
+    else return bytes;
+  }
+};
+
 template <class Source>
-struct Quads : Gathered<Words<I32>, Flipped<Source>> {
+struct Quads : Lines<Flipped<Source>> {
   using operand = __m512i;
   using type = __m512i;
   static constexpr bool shifts = true, is_signed = std::is_same_v<Source, std::int8_t>;
@@ -102,7 +120,7 @@ constexpr auto quads_kernels() {
 
 /// A and B as they lie.
 template <bool SignedA>
-struct MixedQuads : Gathered<Words<I32>, AsTheyLie<std::uint8_t>> {
+struct MixedQuads : Lines<AsTheyLie<std::uint8_t>> {
   static type step(operand x, operand row, type acc) {
     return SignedA ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
   }

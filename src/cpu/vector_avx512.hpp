@@ -202,7 +202,9 @@ struct Words : Base {
     transpose_8x8(dst, width, src, line);
   }
   static operand halves(const word* lower, const word* upper) {
-    return _mm512_mask_set1_epi32(broadcast(lower), 0xFF00, static_cast<int>(*upper));
+    return _mm512_mask_broadcastd_epi32(
+        broadcast(lower), 0xFF00,
+        _mm_castps_si128(_mm_load_ss(reinterpret_cast<const float*>(upper))));
   }
   static void turn(const void* lower, const void* upper, index_t line, operand (&column)[8]) {
     __m512 turned[8];

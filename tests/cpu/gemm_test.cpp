@@ -116,6 +116,24 @@ TYPED_TEST(GemmOf, IsExactForEveryDepth) {
   }
 }
 
+/// Few rows, few columns, and few of them left beyond whole vectors: made by one thread alone.
+TYPED_TEST(GemmOf, IsExactForSmallProductsOfAnySides) {
+  using T = TypeParam;
+  for (const index_t K : {7, 16, 100, 257}) {
+    const WholeNumbers numbers(260, 260, K);
+    int turn = 0;
+    for (const index_t M : {1, 2, 3, 8, 9, 23, 24, 33, 100, 256, 260}) {
+      for (const index_t N : {1, 2, 4, 5, 8, 9, 17, 33, 36, 37, 49, 52, 65, 68, 97, 99, 130, 260}) {
+        each_transposition<T>([&](Order<T> a, Order<T> b) {
+          const auto c = turn++ % 3 == 0 ? Order<T>::col_major : Order<T>::row_major;
+          numbers.check<T>(M, N, a, b, c, 1);
+        });
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
 /// Shapes that go other ways than squares do, on any number of threads, transposed each way.
 template <class T>
 void expect_long_and_flat_shapes_exact() {

@@ -1,0 +1,146 @@
+// Sweeps of elements that share a word (pairs of bf16, bytes), which read B as it lies: the bits of
+// micro-tiles of packed panels, for every number of rows and columns and every rest of K, and
+// nothing is read beyond B.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "kernels.hpp"
+#include "support/guard_pages.hpp"
+#include "tessera/core/cpu.hpp"
+
+#if defined(__x86_64__)
+namespace tessera {
+namespace {
+
+using cpu::MicroTile;
+using testing::Against;
+using testing::BetweenPages;
+
+constexpr index_t kMostK = 4200, kMostColumns = 70, kBetween = 3;
+
+/// Elements of A and B, small enough that bf16 has no overflow.
+template <class Source>
+Source element(index_t i, index_t k) {
+  const auto bits = static_cast<std::uint32_t>(i * 2654435761u + k * 40503u + i * k);
+  if constexpr (std::is_same_v<Source, cpu::BrainBits>)
+    return {static_cast<std::uint16_t>(0x3C00u | (bits >> 7 & 0x83FFu))};
+  else return static_cast<Source>(bits >> 11);
+}
+
+template <class Table>
+class Sweeps {
+  using Source = typename Table::source;
+  using Word = std::uint32_t;
+
+ public:
+  explicit Sweeps(const Table& table) : table_(table), b_(kMostColumns * (kMostK + kBetween) * 2) {}
+
+  template <class S>
+  void expect_same(int rows, int cols, index_t K, bool along_lines, index_t fetch, index_t step) {
+    const index_t words = (K + table_.group - 1) / table_.group;
+    const index_t b_row = along_lines ? 1 : step, b_col = along_lines ? step : 1;
+    Source* b = b_.place((K - 1) * b_row + (cols - 1) * b_col + 1, Against::page_behind);
+    for (index_t k = 0; k < K; ++k) {
+      for (int j = 0; j < cols; ++j) b[k * b_row + j * b_col] = element<Source>(j + 100, k);
+    }
+    std::vector<Source> a;
+    for (int r = 0; r < rows; ++r) {
+      for (index_t k = 0; k < K; ++k) a.push_back(element<Source>(r, k));
+    }
+    const std::vector<S> want = packed<S>(a, b, rows, cols, K, b_row, b_col);
+    std::vector<Word> panel(static_cast<std::size_t>((words + table_.a_extra) * rows));
+    table_.pack_a(panel.data(), rows, a.data(), rows, K, K, 1);
+    std::vector<S> got(static_cast<std::size_t>(rows * cols + 1), S{77});
+    MicroTile<Word, S> micro{};
+    micro.K = words, micro.k_rest = static_cast<int>(K % table_.group);
+    micro.a = panel.data(), micro.a_row = 1, micro.a_k = rows;
+    micro.b = reinterpret_cast<const Word*>(b), micro.b_k = step, micro.cols = cols;
+    micro.c = got.data(), micro.c_row = cols;
+    micro.fetch_k = fetch;
+    if (table_.sum_rows != nullptr)
+      micro.shifts = reinterpret_cast<const S*>(panel.data() + words * rows);
+    if (along_lines) table_.sweep_lines[rows - 1](micro);
+    else table_.sweep[table_.sweep_entry(rows)](micro);
+    ASSERT_EQ(std::memcmp(got.data(), want.data(), want.size() * sizeof(S)), 0)
+        << table_.isa << (along_lines ? " lines " : " rows ") << rows << "x" << cols << "x" << K;
+    ASSERT_EQ(got.back(), S{77}) << "written beyond C";
+  }
+
+ private:
+  template <class S>
+  std::vector<S> packed(const std::vector<Source>& a, const Source* b, int rows, int cols,
+                        index_t K, index_t b_row, index_t b_col) {
+    const index_t words = (K + table_.group - 1) / table_.group;
+    std::vector<S> out(static_cast<std::size_t>(rows * cols));
+    std::vector<Word> panel_a(static_cast<std::size_t>((words + table_.a_extra) * table_.rows)),
+        panel_b(static_cast<std::size_t>((words + table_.b_extra) * table_.nr()));
+    for (int r = 0; r < rows; r += table_.rows) {
+      const int down = std::min(table_.rows, rows - r);
+      table_.pack_a(panel_a.data(), table_.rows, a.data() + r * K, down, K, K, 1);
+      for (int j = 0; j < cols; j += table_.nr()) {
+        const int across = std::min(table_.nr(), cols - j);
+        table_.pack_b(panel_b.data(), table_.nr(), b + j * b_col, across, K, b_col, b_row);
+        MicroTile<Word, S> micro{};
+        micro.K = words, micro.a = panel_a.data(), micro.b = panel_b.data();
+        micro.b_k = table_.nr(), micro.rows = down, micro.cols = across;
+        micro.c = out.data() + r * cols + j, micro.c_row = cols;
+        table_.packed[down - 1][table_.vectors_of(across) - 1](micro);
+      }
+    }
+    return out;
+  }
+
+  const Table& table_;
+  const BetweenPages<Source> b_;
+};
+
+template <class S, class Table>
+void expect_sweeps(const Table& table) {
+  Sweeps<Table> sweeps(table);
+  ASSERT_EQ(table.line_rows, 8);
+  ASSERT_EQ(table.sweeps, 6);
+  for (const index_t K : {1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 66, 100, 129, 258}) {
+    for (int cols = 1; cols <= kMostColumns; ++cols) {
+      for (int entry = 0; entry < table.sweeps; ++entry) {
+        sweeps.template expect_same<S>(table.kSweepRows[entry], cols, K, false, cols % 2,
+                                       cols + kBetween);
+      }
+      for (int rows = 1; rows <= table.line_rows; ++rows)
+        sweeps.template expect_same<S>(rows, cols, K, true, cols % 2 * 512, K + kBetween);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+  // Lines whole pages apart, long enough for these to be read one half behind the other.
+  const auto elements = static_cast<index_t>(4096 / sizeof(typename Table::source));
+  for (const index_t bytes : {4096, 8192}) {
+    const index_t K = bytes / static_cast<index_t>(sizeof(typename Table::source));
+    if (K > kMostK) continue;
+    for (int rows = 1; rows <= table.line_rows; ++rows) {
+      for (const int cols : {64, 70}) {
+        for (const index_t rest : {0, 1, 2, 7})
+          sweeps.template expect_same<S>(rows, cols, K - rest, true, 512,
+                                         (K + elements - 1) / elements * elements);
+      }
+    }
+  }
+}
+
+TEST(WordSweeps, OfBrainFloatsHaveTheBitsOfPackedTiles) {
+  if (!cpu_features().bf16) GTEST_SKIP() << "this CPU has no AVX512_BF16";
+  expect_sweeps<float>(cpu::kAvx512Bf16);
+}
+
+TEST(WordSweeps, OfBytesAreExact) {
+  if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
+  expect_sweeps<std::int32_t>(cpu::kAvx512VnniI8);
+  expect_sweeps<std::int32_t>(cpu::kAvx512VnniU8);
+  expect_sweeps<std::int32_t>(cpu::kAvx512VnniU8I8);
+  expect_sweeps<std::int32_t>(cpu::kAvx512VnniI8U8);
+}
+
+}  // namespace
+}  // namespace tessera
+#endif
