@@ -64,10 +64,12 @@ constexpr index_t kSweepBytes = 4096;
 /// (2,2000,2000) 1.47, (4,2000,2000) 2.2, (6,2000,2000) 1.7, (16,2000,2000) 1.5,
 /// (8,2000,2000) 1.27; at 12 MB (4,1700,1700) 1.20, (8,1700,1700) 0.88; at 9 MB (4,1536,1536) 0.78.
 /// Two threads, half of B each: (1,2000,2000) 1.92, (16,2000,2000) 1.39, (4,2000,2000) 0.92,
-/// (6,2000,2000) 0.65. On the EPYC (family 26) the others leave more: (8,2000,2000) 0.65,
-/// (4,2000,2000) 0.84.
+/// (6,2000,2000) 0.65. The EPYC (family 26), which the size of L1 tells apart, leaves more: all of
+/// it as a multiple of the speed with these limits, 2026-11-25, (4,2000,2000) 1.6,
+/// (6,2000,2000) 1.75, (6,1800,1800) 2.2, (16,2000,2000) 1.06, (16,1800,1800) 1.23.
 index_t near_bytes_for(const BlockingInput& in) {
   const index_t l2 = caches().l2, all = near_bytes();
+  if (caches().l1 >= kLargeL1) return all;
   if (in.M == 1) return std::min(all, 10 * l2);
   if (in.M <= 6 && in.threads == 1) return std::min(all, 12 * l2);
   return in.M > 12 ? std::min(all, 12 * l2) : all;

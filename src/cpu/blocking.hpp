@@ -23,6 +23,8 @@ struct Caches {
   index_t l3 = 8 << 20;  ///< shared by several cores; some systems say the sum of a whole package
   index_t l2_ways = 16;
 };
+/// Cores with so much L1 or more were measured apart from those with less.
+constexpr index_t kLargeL1 = 48 << 10;
 /// What the system says; the defaults above where it says nothing.
 const Caches& caches();
 /// For tests, while nothing else runs: as if the system had said this. Returns what it was.

@@ -60,7 +60,7 @@ constexpr index_t kFourUnfetched = 8, kUnfetched = 2, kMostFetching = 10;
 /// With less than 48 KB of L1, fetched into L2: one thread of an EPYC (family 25), GB/s with 768
 /// and 256 bytes into L1 and 1024 into L2: f32 (4096,1,4096) 19.0, 24.3, 26.1, two rows of A 17.1,
 /// 20.6, 27.9, (4000,1,4000) 19.3, 25.5, 26.2, f64 (4096,1,2048) 18.3, 23.4, 26.1.
-constexpr index_t kAheadAlone = 768, kAhead = 256, kAheadInL2 = 1024, kLargeL1 = 48 << 10;
+constexpr index_t kAheadAlone = 768, kAhead = 256, kAheadInL2 = 1024;
 
 /// Bytes that it reads in a nanosecond, roughly: out of L2, out of a near L3, out of memory.
 constexpr index_t kBytesOfL2 = 200, kBytesOfL3 = 100, kBytesOfMemory = 20;
