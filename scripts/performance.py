@@ -29,8 +29,11 @@ SUITES = {
     "square": "Square", "skinny": "Skinny: few rows, or one column", "small_k": "Small K, large C", "long_k": "Long K, small C",
     "odd": "Odd sizes", "transposed": "Transposed operands", "tiny": "Tiny products, one call each",
     "small": "Small products, a microsecond to ten", "few_rows": "Few rows against a matrix in the caches",
+    "thin": "Few columns, or few rows of a transposed B", "uneven": "Small sizes that fill no vectors, or are transposed",
     "batched": "Batches, one call for all", "update": "Updates, C = C - A B",
-    "update_f64": "Updates of f64, C = C - A B", "f64": "f64, squares", "bf16": "bf16 into f32", "int8": "i8 into i32", "latency": "Single calls"}
+    "update_f64": "Updates of f64, C = C - A B", "f64": "f64, squares", "f64_shapes": "f64, other shapes",
+    "bf16": "bf16 into f32", "bf16_shapes": "bf16 into f32, other shapes", "int8": "i8 into i32",
+    "int8_shapes": "i8 into i32, other shapes", "u8i8_shapes": "u8 times i8 into i32", "latency": "Single calls"}
 LOST = 0.97  # of the best peer's speed: below it a cell is listed, from there to 1 it is counted
 NOT_KNOWN = "not known"
 OURS = ("blas", "packed")  # the first that was measured is Tessera's figure

@@ -50,6 +50,11 @@ constexpr std::array kSuites = {
     Suite{"few_rows",
           "1x512x512,2x512x512,4x512x512,8x512x512,16x512x512,1x1024x1024,4x1024x1024,8x1024x1024,"
           "16x1024x1024,1x2000x2000,4x2000x2000,16x2000x2000"},
+    Suite{"thin",
+          "1000x4x16,64x4x64,1000x8x100,1000x3x1000,4096x8x4096,4096x8x4096-TN,4x128x128-NT,"
+          "8x128x128-NT,1x1000x1000-NT,3x1000x1000-NT,8x1000x1000-NT,8x4096x4096-NT"},
+    Suite{"uneven",
+          "17,33,50,65,97,100,130,33-TN,100-TN,24-TT,33-TT,64-TT,100-TT,64-NT,65-NT,256-TN"},
     Suite{"update",
           "16-update,64-update,256x256x32-update,512x512x64-update,1000x1000x32-update,"
           "2048x2048x128-update,4096x4096x64-update,1024-update"},
