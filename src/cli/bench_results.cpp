@@ -203,7 +203,7 @@ std::string machine_line(const BenchResults& results) {
   add(context_text(results, "cpu_model"), "; ");
   if (const auto cpus = results.context.find("num_cpus");
       cpus != results.context.end() && cpus->is_number_integer())
-    add(cat(cpus->get<int>(), " processors"), ", ");
+    add(cat(cpus->get<int>(), cpus->get<int>() == 1 ? " processor" : " processors"), ", ");
   add(context_text(results, "compiler"), "; ");
   add(context_text(results, "library_build_type"), ", ");
   if (const std::string commit = context_text(results, "commit"); !commit.empty())

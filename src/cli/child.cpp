@@ -95,8 +95,9 @@ bool receive_message(int socket, char& kind, std::string& text) {
 void become_quiet(Child::Talk talk) {
   // Ctrl-C reaches the whole group: the parent decides, and takes its children with it.
   std::signal(SIGINT, SIG_IGN);
-  for (int number : {SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
-    std::signal(number, SIG_DFL);
+  for (int number : {SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
+    if (std::signal(number, SIG_DFL) == SIG_IGN) std::signal(number, SIG_IGN);  // nohup
+  }
   const int null = open("/dev/null", O_RDWR);
   if (null >= 0) {
     dup2(null, 0);

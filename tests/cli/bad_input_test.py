@@ -292,6 +292,19 @@ class Interrupted(harness.CommandTest):
             self.path("r.json").unlink()
             self.no_leftovers()
 
+    def test_a_benchmark_under_nohup_outlives_its_terminal(self):
+        process = subprocess.Popen([harness.COMMAND, "bench", "--sizes", "64", "--algorithms", "packed", "--peers", "none",
+                                    "--repetitions", "40", "-o", "r.json"], cwd=self.folder, env=harness.environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        time.sleep(1.5)
+        self.assertIsNone(process.poll())
+        os.killpg(process.pid, signal.SIGHUP)
+        _, err = process.communicate(timeout=harness.PATIENCE)
+        self.assertEqual(process.returncode, 0, err)
+        rows = json.loads(self.path("r.json").read_text())["benchmarks"]
+        self.assertEqual({row["status"] for row in rows}, {"verified"})
+
     def test_a_benchmark_interrupted_at_once_ends_at_once(self):
         codes = set()
         for delay in [0, 0.02, 0.05, 0.1, 1, 5]:
