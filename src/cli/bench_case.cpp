@@ -73,6 +73,9 @@ Types parse_types(std::string_view text) {
     const DType all = named_dtype(std::string(text), type_names());
     return {all, all};
   }
+  if (std::count(text.begin(), text.end(), ':') > 2)
+    throw Error(Category::argument, cat("'", text, "' names more than three types"),
+                "one type, that of A and B and that of C, such as i8:i32, or one each, u8:i8:i32");
   const auto operand = [](std::string_view name) {
     return named_dtype(std::string(name), product_dtype_names(Products::operands));
   };

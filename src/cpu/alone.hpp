@@ -87,9 +87,9 @@ template <class T>
 /// A few rows of A, at most line_rows, times a B whose columns are lines in memory, b_col apart;
 /// K at most kSmallExtent.
 template <class T>
-void multiply_lines(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
-                    const T* B, index_t b_col, T* C, index_t c_row,
-                    const Kernels<T, T, T>& kernels) {
+[[gnu::noinline]] void multiply_lines(index_t M, index_t N, index_t K, const T* A, index_t a_row,
+                                      index_t a_col, const T* B, index_t b_col, T* C, index_t c_row,
+                                      const Kernels<T, T, T>& kernels) {
   alignas(64) T panel[Kernels<T, T, T>::kMaxRows * kSmallExtent];
   MicroTile<T, T> micro{};
   micro.K = K, micro.a = A, micro.a_row = a_row, micro.a_k = a_col;
@@ -140,11 +140,11 @@ bool may_be_columns(const Gemm<T>& call) {
 
 /// How many columns beyond whole vectors are better made that way, because vectors would be empty
 /// but for them. f32, one thread of an EPYC (family 26), 2026-11-25, times as fast: 49^3 1.10,
-/// 65^3 1.15, 66^3 1.15, 67^3 1.09, 68^3 1.02, 36^3 0.86, 12x65x65 0.75; with A transposed 33^3
-/// 1.14, 36^3 1.09, 17^3 0.83.
+/// 65^3 1.15, 66^3 1.15, 67^3 1.09, 68^3 1.02, 100^3 1.09, 36^3 0.86, 12x65x65 0.75; with A
+/// transposed 33^3 1.14, 36^3 1.09, 17^3 0.83; f64 97^3 1.06, 68^3 0.96.
 inline index_t columns_left(index_t M, index_t N, bool a_in_columns, index_t lanes) {
   const index_t left = N & (lanes - 1);
-  return M >= 24 && (a_in_columns ? left <= 4 && N > 32 : left <= 3 && N > 48) ? left : 0;
+  return M >= 24 && (a_in_columns ? left <= 4 && N > 32 : left * 4 <= lanes && N > 48) ? left : 0;
 }
 
 /// B packed as one panel: where its columns do not lie side by side, and the panel stays in L1 or
@@ -156,7 +156,8 @@ std::size_t panel_bytes(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 }
 template <class T>
 bool is_for_a_panel(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  return is_small(call) && call.b_col != 1 &&
+  const bool is_in_lines = call.b_row == 1 && call.M <= kLinesOfAnyA;  // with an epilogue
+  return is_small(call) && call.b_col != 1 && !is_in_lines &&
          !has_few_columns(call, kernels.lanes, kernels.group) &&
          panel_bytes(call, kernels) <= static_cast<std::size_t>(2 * caches().l1);
 }
@@ -183,7 +184,7 @@ bool is_for_tiles(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
          (call.M > 2 || call.N <= kernels.one_panel() || is_plain(call));
 }
 
-/// How one thread makes all of a product, and what memory that takes.
+/// How one thread makes all of a product.
 enum class Alone : char { no, columns, tiles, lines, panel };
 template <class T>
 Alone alone(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
@@ -195,6 +196,12 @@ Alone alone(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   return is_for_a_panel(call, kernels) ? Alone::panel : Alone::no;
 }
 
+template <class T>
+index_t columns_left(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+  const bool may_be = may_be_columns(call) && call.b_col == 1;
+  return may_be ? columns_left(call.M, call.N, call.a_row == 1, kernels.lanes) : 0;
+}
+
 /// False where jobs are better. Some columns may be gone from `call` then.
 template <class T>
 [[gnu::noinline]] bool gemm_alone(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
@@ -204,10 +211,7 @@ template <class T>
                      kernels);
     call.N = j;
   };
-  if (may_be_columns(call) && call.b_col == 1) {
-    const index_t left = columns_left(call.M, call.N, call.a_row == 1, kernels.lanes);
-    if (left > 0) columns(call.N - left);
-  }
+  if (const index_t left = columns_left(call, kernels); left > 0) columns(call.N - left);
   switch (alone(call, kernels)) {
     case Alone::no: return false;
     case Alone::columns: return columns(0), true;

@@ -127,7 +127,7 @@ const FewRows* few_rows(const BlockingInput& in) {
   const auto if_few = [&](const FewRows& few) {
     return in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;  // measured with 8 rows
   };
-  if (in.b_in_lines && in.M <= in.line_rows) return &kLines;
+  if (in.b_in_lines && (!in.b_in_rows || in.group > 1) && in.M <= in.line_rows) return &kLines;
   if (is_narrow(in)) return &kTransposedLines;
   if (!in.b_in_rows) return if_few(kTransposed);
   if (!in.b_as_it_lies) return if_few(kCopied);

@@ -228,13 +228,15 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
   GemmWay way;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = threads_of(asked, kernels);
+    Gemm<In, Out> rest = asked;
     if constexpr (kIsPlainType<In, Out>) {
-      if (threads == 1 && alone(asked, kernels) != Alone::no) {
+      if (threads == 1) rest.N -= columns_left(asked, kernels);
+      if (threads == 1 && alone(rest, kernels) != Alone::no) {
         way = {"small", "too little work to cut into jobs", 1};
         return;
       }
     }
-    with_prepared(asked, kernels, threads, [&](const auto& call, const auto& table) {
+    with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
       switch (product_of(call, table).stream()) {
         case Stream::none: way = {"packed", "blocks for the caches", call.threads}; break;
         case Stream::strips:
@@ -254,14 +256,17 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
   std::size_t bytes = 0;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = asked.threads > 0 ? asked.threads : default_threads();
+    Gemm<In, Out> rest = asked;
     if constexpr (kIsPlainType<In, Out>) {
-      if (const Alone way = threads == 1 ? alone(asked, kernels) : Alone::no; way != Alone::no) {
-        bytes = way == Alone::panel ? panel_bytes(asked, kernels) : 0;
-        return;
-      }
+      // Or one thread makes it, where it is too little for the others.
+      rest.N -= columns_left(asked, kernels);
+      const Alone way = alone(rest, kernels);
+      if (way == Alone::panel) bytes = panel_bytes(rest, kernels);
+      if (threads == 1 && way != Alone::no) return;
+      if (threads > 1) rest = asked;
     }
-    with_prepared(asked, kernels, threads, [&](const auto& call, const auto& table) {
-      bytes = product_of(call, table).workspace();
+    with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
+      bytes = std::max(bytes, product_of(call, table).workspace());
     });
   });
   return bytes;

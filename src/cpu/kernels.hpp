@@ -50,9 +50,10 @@ struct MicroTile {
   index_t K;           ///< words
   const Word* a;       ///< (rows, K)
   index_t a_row, a_k;  ///< strides of a; ignored by the packed kernels (1, MR)
-  /// (K, cols), columns contiguous; for `copying` entries the elements of B as they lie in memory
+  /// (K, cols), columns contiguous; for `copying`, `sweep` and `sweep_lines` entries the elements
+  /// of B as they lie in memory
   const Word* b;
-  index_t b_k;    ///< stride of b along k; for `copying` entries in elements
+  index_t b_k;    ///< stride of b along k; for those entries in elements
   Sum* c;         ///< (rows, cols), columns contiguous
   index_t c_row;  ///< stride of c along rows
   int cols;       ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
@@ -74,9 +75,10 @@ struct MicroTile {
   /// a.
   const char* fetch_a;
   index_t fetch_a_bytes;
-  const Sum* shifts;  ///< for `direct` entries: what Kernels::sum_rows gave; for `sweep` and
-                      ///< `sweep_lines` the same of a packed panel, or null
-  int k_rest;         ///< for these: elements of the last word, where they do not fill it; else 0
+  /// For `direct` entries: what Kernels::sum_rows gave; for `sweep` and `sweep_lines` the same of a
+  /// packed panel, or, for `sweep`, null.
+  const Sum* shifts;
+  int k_rest;  ///< for these: elements of the last word, where they do not fill it; else 0
   /// The epilogue, but for its last step, of whole vectors, in `edge` entries of any columns: the
   /// result goes to `to`, and next_c lies there too. Null: none. For tables that `finishes`.
   const FinishRow<Sum>* finish;
@@ -137,7 +139,8 @@ struct Kernels {
   static constexpr int kSweeps = 6, kSweepRows[kSweeps] = {1, 2, 4, 8, 12, 16};
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are
-  /// Up to line_rows rows, kLinesOfAnyA of an a by any strides, more of a panel of as many; b_k is
+  /// Up to line_rows rows, kLinesOfAnyA of an a by any strides, more, or of words of several
+  /// elements, of a panel of as many; b_k is
   /// the distance of columns in elements, which lie side by side; fetch_k: how many bytes ahead are
   /// fetched, 0: b is in a near cache. Resumes nothing.
   Micro sweep_lines[kMaxRows];

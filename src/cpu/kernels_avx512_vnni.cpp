@@ -35,7 +35,13 @@ struct Lines : Gathered<Words<I32>, G> {
     return mapped(_mm512_maskz_loadu_epi8((__mmask64{1} << count) - 1, p));
   }
   static __m512i first_of(std::int32_t x) { return _mm512_zextsi128_si512(_mm_cvtsi32_si128(x)); }
-  static std::int32_t total(__m512i sums) { return _mm512_reduce_add_epi32(sums); }
+  static std::int32_t total(__m512i sums) {
+    const __m256i half =
+        _mm256_add_epi32(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
+    __m128i part = _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    part = _mm_add_epi32(part, _mm_shuffle_epi32(part, 0x4E));
+    return _mm_cvtsi128_si32(_mm_add_epi32(part, _mm_shuffle_epi32(part, 0xB1)));
+  }
 
  private:
   static __m512i mapped(__m512i bytes) {

@@ -9,8 +9,8 @@ namespace tessera::cpu {
 
 [[gnu::always_inline]] inline index_t lesser(index_t a, index_t b) { return a < b ? a : b; }
 
-/// Calls body(begin) for blocks of `side` that cover `count`, at least one: the last one reaches
-/// back over what the one before has done.
+/// Calls body(begin) for blocks of `side` that cover `count`, which is at least `side`: the last
+/// one reaches back over what the one before has done.
 template <class Body>
 [[gnu::always_inline]] inline void by_blocks(index_t count, index_t side, Body&& body) {
   index_t begin = 0;
@@ -177,26 +177,34 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
   constexpr int group = V::group;
   const index_t words = (K + group - 1) / group, whole = K / group, panel = words + Extra;
   if constexpr (G::rows_together) {
-    // Across all panels at once: lines of the cache go through several.
+    // Across all panels at once, two where a vector has the words of two: lines of the cache go
+    // through several.
     constexpr index_t deep = 4;
+    const bool in_pairs = 2 * width == V::lanes;
+    const index_t together = in_pairs ? 2 * width : width;
     for (index_t w = 0; s_line == 1 && w < words; w += deep) {
-      for (index_t line = 0; line < lines; line += width) {
-        for (int i = 0; i < width; i += V::lanes) {
-          const index_t left = lines - line - i, room = width - i;
-          const auto here = V::first(static_cast<int>(left < 0 ? 0 : lesser(left, V::lanes)));
-          const auto kept = V::first(static_cast<int>(lesser(room, V::lanes)));
+      for (index_t line = 0; line < lines; line += together) {
+        for (int i = 0; i < together; i += V::lanes) {
+          const index_t left = lines - line - i, room = together - i;
           const Source* from = src + line + i + w * group * s_k;
           Word* to = dst + line * panel + w * width + i;
-          if (left >= V::lanes && room >= V::lanes && w + deep <= whole) {
+          Word* const other = in_pairs && left > width ? to + width * panel : nullptr;
+          const auto kept = V::first(static_cast<int>(in_pairs ? width : lesser(room, V::lanes)));
+          const auto keep = [&](index_t n, const auto& x) {
+            Word* const at = to + n * width;
+            if (room >= V::lanes && !in_pairs) return V::keep(at, x);
+            V::keep_first(at, kept, x);
+            if (other != nullptr) V::keep_upper(other + n * width, x);
+          };
+          if (left >= V::lanes && w + deep <= whole) {
             TESSERA_UNROLL
-            for (index_t n = 0; n < deep; ++n)
-              V::keep(to + n * width, G::rows(from + n * group * s_k, s_k));
+            for (index_t n = 0; n < deep; ++n) keep(n, G::rows(from + n * group * s_k, s_k));
             continue;
           }
-          for (index_t n = w; n < lesser(words, w + deep); ++n) {
-            const auto count = static_cast<int>(lesser(group, K - n * group));
-            V::keep_first(to, kept, G::rows_part(from, s_k, here, count));
-            from += group * s_k, to += width;
+          const auto here = V::first(static_cast<int>(left < 0 ? 0 : lesser(left, V::lanes)));
+          for (index_t n = 0; n < lesser(deep, words - w); ++n) {
+            const auto count = static_cast<int>(lesser(group, K - (w + n) * group));
+            keep(n, G::rows_part(from + n * group * s_k, s_k, here, count));
           }
         }
       }

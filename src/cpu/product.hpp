@@ -285,7 +285,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
   /// Do jobs go over all columns of theirs by themselves, as run_sweep does?
   bool sweeps() const { return blocks_.stream == Stream::sweep || one_slab(); }
-  /// A few rows of an A that lies as it is.
+  /// All of K at once, its sums in registers.
   bool one_slab() const {
     return blocks_.stream == Stream::lines || blocks_.stream == Stream::strips;
   }
@@ -746,8 +746,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
   }
 
-  /// A job's columns all in one call: one or two rows of A, or, some rows of B meeting all of A
-  /// before the next ones, a few more; or strip by strip.
+  /// A job's columns all in one call: along lines, or, some rows of B meeting all of A before the
+  /// next ones, along rows; or strip by strip.
   void run_sweep(int worker, const Part& part) {
     const index_t group = kernels_.group, a_depth = part.words + kernels_.a_extra;
     auto micro = micro_tile(part, sums_);

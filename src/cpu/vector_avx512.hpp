@@ -198,13 +198,15 @@ struct Words : Base {
   }
   static void keep(word* p, operand x) { _mm512_storeu_si512(p, x); }
   static void keep_first(word* p, __mmask16 m, operand x) { _mm512_mask_storeu_epi32(p, m, x); }
+  static void keep_upper(word* p, operand x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_extracti64x4_epi64(x, 1));
+  }
   static void transpose(word* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
   static operand halves(const word* lower, const word* upper) {
-    return _mm512_mask_broadcastd_epi32(
-        broadcast(lower), 0xFF00,
-        _mm_castps_si128(_mm_load_ss(reinterpret_cast<const float*>(upper))));
+    const __m128i other = _mm_cvtsi32_si128(static_cast<int>(*upper));
+    return _mm512_mask_broadcastd_epi32(broadcast(lower), 0xFF00, other);
   }
   static void turn(const void* lower, const void* upper, index_t line, operand (&column)[8]) {
     __m512 turned[8];
@@ -234,12 +236,15 @@ struct AsTheyLie {
     }
   }
   static __m512i rows_part(const Source* p, index_t s_k, __mmask16 lines, int count) {
-    const auto mask = [&](int g) { return g < count ? lines : __mmask16{0}; };
     if constexpr (group == 2) {
-      const auto load = [&](int g) { return _mm256_maskz_loadu_epi16(mask(g), p + g * s_k); };
+      const auto load = [&](int g) {
+        return g < count ? _mm256_maskz_loadu_epi16(lines, p + g * s_k) : _mm256_setzero_si256();
+      };
       return zipped(load(0), load(1));
     } else {
-      const auto load = [&](int g) { return _mm_maskz_loadu_epi8(mask(g), p + g * s_k); };
+      const auto load = [&](int g) {
+        return g < count ? _mm_maskz_loadu_epi8(lines, p + g * s_k) : _mm_setzero_si128();
+      };
       return zipped(load(0), load(1), load(2), load(3));
     }
   }

@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include "blocking.hpp"
 #include "cpu/multiply.hpp"
 
 namespace tessera {
@@ -392,6 +393,33 @@ TYPED_TEST(Numerics, AnExactProductRaisesNoException) {
 
 /// What fills up vectors and panels must not be multiplied by an infinity: zero times that is
 /// invalid.
+/// Columns of B whole pages apart are read one half of them behind the other: what is summed from
+/// the middle of a chain on may not raise what the chain does not.
+TYPED_TEST(Numerics, ColumnsPagesApartRaiseNoOtherExceptions) {
+  using T = TypeParam;
+  constexpr index_t N = 64, K = 4096;
+  constexpr T large = std::numeric_limits<T>::max() * T(0.9);
+  const KeepsEnvironment keeps;
+  const cpu::Caches before = cpu::assume_caches({48 << 10, 64 << 10, 64 << 10});
+  const std::vector<T> a(4 * K, T{1});
+  std::vector<T> b(N * K), c(4 * N);
+  for (index_t j = 0; j < N; ++j) {
+    T* const column = b.data() + j * K;
+    column[j] = -large, column[K - 90 + j] = column[K - 91 + j] = large * T(0.6);
+  }
+  for (index_t M = 1; M <= 4; ++M) {
+    cpu::Gemm<T> call{.M = M, .N = N, .K = K, .A = a.data(), .a_row = K, .B = b.data()};
+    call.b_row = 1, call.b_col = K, call.C = c.data(), call.c_row = N, call.threads = 1;
+    std::feclearexcept(FE_ALL_EXCEPT);
+    cpu::gemm(call);
+    EXPECT_EQ(std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW), 0) << M << " rows";
+    for (index_t i = 0; i < M * N; ++i) {
+      ASSERT_EQ(c[static_cast<std::size_t>(i)], (-large + large * T(0.6)) + large * T(0.6));
+    }
+  }
+  cpu::assume_caches(before);
+}
+
 TYPED_TEST(Numerics, TheExceptionsAreThoseOfTheChain) {
   using T = TypeParam;
   constexpr int seen = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW;
