@@ -347,7 +347,7 @@ def goals_beside_cells(suites):
             number = f"{value:.3f}" if unit == "" else f"{value:.1f}{unit}"
         return [what, *("" if limit is None else f"{limit:g}{unit}" for limit in (least, most, aim)), number if reached else f"**{number}**"]
 
-    for name, added in (("all cells of f32", ()), ("all but those of small products and few rows in the caches", ("small", "few_rows"))):
+    for name, added in (("all cells of f32", ()), ("all but those of small and thin products and few rows in the caches", ("small", "few_rows", "thin", "uneven"))):
         f32 = [cell.best[1] for suite, cell in comparable(suites) if suite not in added]
         if f32 and (not added or any(suite in suites for suite in added)):
             yield row(f"{name}, geometric mean of times the best peer", mean(f32), least=1.05)
