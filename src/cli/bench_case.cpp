@@ -30,6 +30,7 @@ std::vector<std::string> type_names() {
         out.push_back(cat(in, ":", to));
     }
   }
+  for (const char* mixed : {"u8:i8:i32", "i8:u8:i32"}) out.emplace_back(mixed);
   return out;
 }
 

@@ -378,7 +378,12 @@ std::optional<Peer> own_blas() {
   const auto multiarch = std::filesystem::path(kFolder).parent_path().filename();
   for (const auto& folder : {bin, bin / "..", bin / "../lib", bin / "../lib" / multiarch}) {
     const auto file = folder / "libtessera_blas.so.0";
-    if (std::filesystem::exists(file)) return peer_at(file.string(), kOwnBlas);
+    if (!std::filesystem::exists(file)) continue;
+    Peer out = peer_at(file.string(), kOwnBlas);
+    std::erase_if(out.types, [](const Types& each) {  // what it would pass on is none of its own
+      return !(each == Types{DType::f32, DType::f32} || each == Types{DType::f64, DType::f64});
+    });
+    return out;
   }
   return std::nullopt;
 }
