@@ -2,6 +2,7 @@
 // flushes subnormals as Intel SDM vol. 2, VDPBF16PS, says: not the bits of a chain of fused
 // multiply-adds.
 #if defined(__x86_64__)
+#include "scheduled_tile_avx512.hpp"
 #include "vector_avx512.hpp"
 
 namespace tessera::cpu {
@@ -17,9 +18,9 @@ struct Pairs : Gathered<Words<F32>, AsTheyLie<BrainBits>> {
 
 }  // namespace
 
-constexpr KernelsBf16Pairs kAvx512Bf16 =
+constexpr KernelsBf16Pairs kAvx512Bf16 = with_scheduled_tile<Pairs>(
     make_kernels<Pairs, 8, 3, BrainBits>("avx512 bf16", pack_groups<Pairs, AsTheyLie<BrainBits>>,
-                                         pack_groups<Pairs, AsTheyLie<BrainBits>>);
+                                         pack_groups<Pairs, AsTheyLie<BrainBits>>));
 
 }  // namespace tessera::cpu
 #endif

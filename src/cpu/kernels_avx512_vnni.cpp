@@ -4,6 +4,7 @@
 //   i8: sum a b = sum a (b + 128) - 128 sum a,    u8: sum a b = sum a (b - 128) + 128 sum a.
 // Where one of A and B is unsigned and the other signed, nothing is flipped.
 #if defined(__x86_64__)
+#include "scheduled_tile_avx512.hpp"
 #include "vector_avx512.hpp"
 
 namespace tessera::cpu {
@@ -54,17 +55,17 @@ template <class Source>
 struct Quads : Lines<Flipped<Source>> {
   using operand = __m512i;
   using type = __m512i;
-  static constexpr bool shifts = true, is_signed = std::is_same_v<Source, std::int8_t>;
+  static constexpr bool shifts = true, signed_a = std::is_same_v<Source, std::int8_t>;
   static type step(operand x, operand row, type acc) {
-    return is_signed ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
+    return signed_a ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
   }
   /// Sums of the elements of A in words.
   static type count(operand words, type sums) {
     const operand ones = _mm512_set1_epi8(1);
-    return is_signed ? _mm512_dpbusd_epi32(sums, ones, words)
-                     : _mm512_dpbusd_epi32(sums, words, ones);
+    return signed_a ? _mm512_dpbusd_epi32(sums, ones, words)
+                    : _mm512_dpbusd_epi32(sums, words, ones);
   }
-  static constexpr int weight = is_signed ? -128 : 128;
+  static constexpr int weight = signed_a ? -128 : 128;
 };
 
 template <class V>
@@ -117,8 +118,8 @@ void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_
 template <class Source>
 constexpr auto quads_kernels() {
   using V = Quads<Source>;
-  auto out =
-      make_kernels<V, 8, 3, Source>("avx512 vnni", pack_a<V>, pack_groups<V, Flipped<Source>>);
+  auto out = with_scheduled_tile<V>(
+      make_kernels<V, 8, 3, Source>("avx512 vnni", pack_a<V>, pack_groups<V, Flipped<Source>>));
   out.a_extra = 1;
   out.sum_rows = sum_rows<V>;
   return out;
@@ -127,6 +128,7 @@ constexpr auto quads_kernels() {
 /// A and B as they lie.
 template <bool SignedA>
 struct MixedQuads : Lines<AsTheyLie<std::uint8_t>> {
+  static constexpr bool signed_a = SignedA;
   static type step(operand x, operand row, type acc) {
     return SignedA ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
   }
@@ -136,7 +138,7 @@ template <bool SignedA>
 constexpr KernelsBytes mixed_kernels() {
   using V = MixedQuads<SignedA>;
   constexpr auto pack = pack_groups<V, AsTheyLie<std::uint8_t>>;
-  return make_kernels<V, 8, 3, std::uint8_t>("avx512 vnni", pack, pack);
+  return with_scheduled_tile<V>(make_kernels<V, 8, 3, std::uint8_t>("avx512 vnni", pack, pack));
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
-// The microkernel of full micro-tiles, 8 rows by 3 vectors, of f32 and f64, scheduled by hand.
+// The microkernel of full micro-tiles, 8 rows by 3 vectors, scheduled by hand.
 // Where another program uses the core's other thread, half of what the core can look ahead is gone,
 // and a loop whose multiply-adds wait for their loads loses most. Here a row of B is loaded two
 // steps, a number of A two rows before it is used. All 32 registers are taken (24 sums, two rows of
 // B, two numbers of A), which compilers do not manage without copies. Speed, as a multiple of
 // oneDNN's measured beside it, f32, one thread of a Xeon (family 6), 2026-11-22, before
 // and after: 256^3 0.97 and 1.02, 384^3 0.93 and 1.01, 768^3 0.95 and 1.00, 1024^3 0.96 and 1.00.
+// Times as fast as what the compiler makes, one thread of an EPYC (family 26), 2026-11-25: f32
+// 1024^3 1.007, bf16 512^3 1.02, 1024^3 1.01, i8 100^3 1.10, 512^3 1.015, 1024^3 1.03.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "vector_avx512.hpp"
 
@@ -17,8 +20,9 @@ namespace tessera::cpu {
 namespace {
 
 // Sum (r, v) is register 8 + r + 8 v; B's rows alternate between 0, 1, 2 and 3, 4, 5; A's numbers
-// between 6 and 7. P: ps or pd; S: ss or sd; E: bytes of an element; AT(E, r, k): where element (r,
-// k) of A lies, in a panel or in rows. Row k + 2 of B lies k rows behind b.
+// between 6 and 7. P: ps or pd; S: ss or sd; E: bytes of a word; MUL(a, b, c): the multiply-add
+// of words; AT(E, r, k): where word (r, k) of A lies, in a panel or in rows. Row k + 2 of B lies k
+// rows behind b.
 // clang-format off
 #define TESSERA_IN_PANEL(E, r, k) E "*(8*(" #k ")+" #r ")(%[a])"
 #define TESSERA_IN_ROWS(E, r, k) TESSERA_ROW_##r(E "*(" #k ")")
@@ -88,30 +92,33 @@ namespace {
   "prefetcht1 128(%[c])\n\t" \
   "add %[to_row], %[c]\n" \
   "16:\n\t"
-#define TESSERA_MULTIPLY(P, a, b0, b1, b2, c0, c1, c2) \
-  "vfmadd231" P " %%zmm" #b0 ", %%zmm" #a ", %%zmm" #c0 "\n\t" \
-  "vfmadd231" P " %%zmm" #b1 ", %%zmm" #a ", %%zmm" #c1 "\n\t" \
-  "vfmadd231" P " %%zmm" #b2 ", %%zmm" #a ", %%zmm" #c2 "\n\t"
+#define TESSERA_FMA_PS(a, b, c) "vfmadd231ps %%zmm" #b ", %%zmm" #a ", %%zmm" #c "\n\t"
+#define TESSERA_FMA_PD(a, b, c) "vfmadd231pd %%zmm" #b ", %%zmm" #a ", %%zmm" #c "\n\t"
+#define TESSERA_DOT_BF16(a, b, c) "vdpbf16ps %%zmm" #b ", %%zmm" #a ", %%zmm" #c "\n\t"
+/// Bytes: those of A unsigned and those of B signed, or the other way round.
+#define TESSERA_DOT_US(a, b, c) "vpdpbusd %%zmm" #b ", %%zmm" #a ", %%zmm" #c "\n\t"
+#define TESSERA_DOT_SU(a, b, c) "vpdpbusd %%zmm" #a ", %%zmm" #b ", %%zmm" #c "\n\t"
+#define TESSERA_MULTIPLY(MUL, a, b0, b1, b2, c0, c1, c2) MUL(a, b0, c0) MUL(a, b1, c1) MUL(a, b2, c2)
 /// Rows 0 to 5 of step k, whose row of B is in b0, b1, b2.
-#define TESSERA_SIX_ROWS(P, S, AT, E, k, b0, b1, b2) \
-  TESSERA_MULTIPLY(P, 6, b0, b1, b2, 8, 16, 24) TESSERA_NUMBER(S, AT, E, 6, 2, k) \
-  TESSERA_MULTIPLY(P, 7, b0, b1, b2, 9, 17, 25) TESSERA_NUMBER(S, AT, E, 7, 3, k) \
-  TESSERA_MULTIPLY(P, 6, b0, b1, b2, 10, 18, 26) TESSERA_NUMBER(S, AT, E, 6, 4, k) \
-  TESSERA_MULTIPLY(P, 7, b0, b1, b2, 11, 19, 27) TESSERA_NUMBER(S, AT, E, 7, 5, k) \
-  TESSERA_MULTIPLY(P, 6, b0, b1, b2, 12, 20, 28) TESSERA_NUMBER(S, AT, E, 6, 6, k) \
-  TESSERA_MULTIPLY(P, 7, b0, b1, b2, 13, 21, 29) TESSERA_NUMBER(S, AT, E, 7, 7, k)
+#define TESSERA_SIX_ROWS(MUL, S, AT, E, k, b0, b1, b2) \
+  TESSERA_MULTIPLY(MUL, 6, b0, b1, b2, 8, 16, 24) TESSERA_NUMBER(S, AT, E, 6, 2, k) \
+  TESSERA_MULTIPLY(MUL, 7, b0, b1, b2, 9, 17, 25) TESSERA_NUMBER(S, AT, E, 7, 3, k) \
+  TESSERA_MULTIPLY(MUL, 6, b0, b1, b2, 10, 18, 26) TESSERA_NUMBER(S, AT, E, 6, 4, k) \
+  TESSERA_MULTIPLY(MUL, 7, b0, b1, b2, 11, 19, 27) TESSERA_NUMBER(S, AT, E, 7, 5, k) \
+  TESSERA_MULTIPLY(MUL, 6, b0, b1, b2, 12, 20, 28) TESSERA_NUMBER(S, AT, E, 6, 6, k) \
+  TESSERA_MULTIPLY(MUL, 7, b0, b1, b2, 13, 21, 29) TESSERA_NUMBER(S, AT, E, 7, 7, k)
 /// The last step but one: it loads the first numbers of the last.
-#define TESSERA_LAST_BUT_ONE(P, S, AT, E, k, b0, b1, b2) \
-  TESSERA_SIX_ROWS(P, S, AT, E, k, b0, b1, b2) \
-  TESSERA_MULTIPLY(P, 6, b0, b1, b2, 14, 22, 30) TESSERA_NUMBER(S, AT, E, 6, 0, k + 1) \
-  TESSERA_MULTIPLY(P, 7, b0, b1, b2, 15, 23, 31) TESSERA_NUMBER(S, AT, E, 7, 1, k + 1)
-#define TESSERA_LAST(P, S, AT, E, k, b0, b1, b2) \
-  TESSERA_SIX_ROWS(P, S, AT, E, k, b0, b1, b2) \
-  TESSERA_MULTIPLY(P, 6, b0, b1, b2, 14, 22, 30) TESSERA_MULTIPLY(P, 7, b0, b1, b2, 15, 23, 31)
+#define TESSERA_LAST_BUT_ONE(MUL, S, AT, E, k, b0, b1, b2) \
+  TESSERA_SIX_ROWS(MUL, S, AT, E, k, b0, b1, b2) \
+  TESSERA_MULTIPLY(MUL, 6, b0, b1, b2, 14, 22, 30) TESSERA_NUMBER(S, AT, E, 6, 0, k + 1) \
+  TESSERA_MULTIPLY(MUL, 7, b0, b1, b2, 15, 23, 31) TESSERA_NUMBER(S, AT, E, 7, 1, k + 1)
+#define TESSERA_LAST(MUL, S, AT, E, k, b0, b1, b2) \
+  TESSERA_SIX_ROWS(MUL, S, AT, E, k, b0, b1, b2) \
+  TESSERA_MULTIPLY(MUL, 6, b0, b1, b2, 14, 22, 30) TESSERA_MULTIPLY(MUL, 7, b0, b1, b2, 15, 23, 31)
 /// A step before these: it loads the row of B of step k + 2 as well.
-#define TESSERA_STEP(P, S, AT, E, k, b0, b1, b2, KEEP) \
+#define TESSERA_STEP(P, MUL, S, AT, E, k, b0, b1, b2, KEEP) \
   "prefetcht0 512+" AT(E, 0, k) "\n\t" \
-  TESSERA_LAST_BUT_ONE(P, S, AT, E, k, b0, b1, b2) TESSERA_ROW_OF_B(P, b0, b1, b2, k, KEEP)
+  TESSERA_LAST_BUT_ONE(MUL, S, AT, E, k, b0, b1, b2) TESSERA_ROW_OF_B(P, b0, b1, b2, k, KEEP)
 #define TESSERA_ZERO(P, c0, c1, c2) \
   "vpxord %%zmm" #c0 ", %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
   "vpxord %%zmm" #c1 ", %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
@@ -157,6 +164,14 @@ namespace {
   "vbroadcastss (%[last]), %%zmm0\n\tadd $4, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
 #define TESSERA_ADD_OF_ROW_PD(P, c0, c1, c2) \
   "vbroadcastsd (%[last]), %%zmm0\n\tadd $8, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
+/// Of bytes that packing B has shifted: `finish` at what each row adds.
+#define TESSERA_ADD_SHIFT(P, c0, c1, c2) \
+  "vpbroadcastd (%[b]), %%zmm0\n\tadd $4, %[b]\n\t" \
+  "vpaddd %%zmm0, %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
+  "vpaddd %%zmm0, %%zmm" #c1 ", %%zmm" #c1 "\n\t" \
+  "vpaddd %%zmm0, %%zmm" #c2 ", %%zmm" #c2 "\n\t"
+#define TESSERA_FINISH_SHIFTS "mov %[finish], %[b]\n\t" TESSERA_ROWS_OF_C(TESSERA_ADD_SHIFT, )
+#define TESSERA_FINISH_NOTHING
 /// Unless bit `bit` of `how` is set, to `label`.
 #define TESSERA_UNLESS(bit, label) "testb $" #bit ", %[how]\n\tjz " #label "\n\t"
 #define TESSERA_FINISH(P, S, E, ADD_OF_ROW) \
@@ -187,12 +202,14 @@ namespace {
   "vmovu" P " 128(%[last]), %%zmm2\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_ADD_OF_COLUMNS, P) \
   "15:\n\t"
+#define TESSERA_FINISH_PS TESSERA_FINISH("ps", "ss", "4", TESSERA_ADD_OF_ROW_PS)
+#define TESSERA_FINISH_PD TESSERA_FINISH("pd", "sd", "8", TESSERA_ADD_OF_ROW_PD)
 #define TESSERA_ROWS_OF_C(WHAT, P) \
   WHAT(P, 8, 16, 24) WHAT(P, 9, 17, 25) WHAT(P, 10, 18, 26) WHAT(P, 11, 19, 27) \
   WHAT(P, 12, 20, 28) WHAT(P, 13, 21, 29) WHAT(P, 14, 22, 30) WHAT(P, 15, 23, 31)
 /// c begins as where sums are taken up, or null. ADVANCE: moves a, and a4, by so many steps. From 6
 /// on, `last` is 0 or 1.
-#define TESSERA_TILE(P, S, AT, E, ADVANCE, KEEP, FETCH, ADD_OF_ROW) \
+#define TESSERA_TILE(P, S, E, MUL, FINISH, AT, ADVANCE, KEEP, FETCH) \
   "test %[c], %[c]\n\t" \
   "jnz 1f\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_ZERO, P) \
@@ -214,8 +231,8 @@ namespace {
   "jz 4f\n\t" \
   ".p2align 6\n" \
   "3:\n\t" \
-  TESSERA_STEP(P, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 1, 3, 4, 5, KEEP) \
-  TESSERA_STEP(P, S, AT, E, 2, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 3, 3, 4, 5, KEEP) \
+  TESSERA_STEP(P, MUL, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, MUL, S, AT, E, 1, 3, 4, 5, KEEP) \
+  TESSERA_STEP(P, MUL, S, AT, E, 2, 0, 1, 2, KEEP) TESSERA_STEP(P, MUL, S, AT, E, 3, 3, 4, 5, KEEP) \
   ADVANCE(E, "4") FETCH \
   "lea (%[b],%[b_row],4), %[b]\n\t" \
   "sub $1, %[fours]\n\t" \
@@ -223,12 +240,12 @@ namespace {
   "4:\n\t" \
   "cmp $4, %[last]\n\t" \
   "jl 5f\n\t" \
-  TESSERA_STEP(P, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, S, AT, E, 1, 3, 4, 5, KEEP) \
+  TESSERA_STEP(P, MUL, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, MUL, S, AT, E, 1, 3, 4, 5, KEEP) \
   ADVANCE(E, "2") \
   "lea (%[b],%[b_row],2), %[b]\n\t" \
   "sub $2, %[last]\n" \
   "5:\n\t" \
-  TESSERA_LAST_BUT_ONE(P, S, AT, E, 0, 0, 1, 2) TESSERA_LAST(P, S, AT, E, 1, 3, 4, 5) \
+  TESSERA_LAST_BUT_ONE(MUL, S, AT, E, 0, 0, 1, 2) TESSERA_LAST(MUL, S, AT, E, 1, 3, 4, 5) \
   ADVANCE(E, "2") \
   "sub $2, %[last]\n" \
   "6:\n\t" \
@@ -236,11 +253,11 @@ namespace {
   "jz 7f\n\t" \
   TESSERA_ROW_OF_B(P, 0, 1, 2, 0, KEEP) \
   TESSERA_NUMBER(S, AT, E, 6, 0, 0) TESSERA_NUMBER(S, AT, E, 7, 1, 0) \
-  TESSERA_LAST(P, S, AT, E, 0, 0, 1, 2) \
+  TESSERA_LAST(MUL, S, AT, E, 0, 0, 1, 2) \
   "7:\n\t" \
   "mov %[to], %[c]\n\t" \
   "mov %[to_row], %[fours]\n\t" \
-  TESSERA_FINISH(P, S, E, ADD_OF_ROW) \
+  FINISH \
   "testb $1, %[how]\n\t" \
   "jnz 9f\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_STORE, P) \
@@ -257,16 +274,18 @@ namespace {
 /// micro_tile<V, 8, 8, 3, PackedA, HowB>, with the same sums in the same order.
 template <class V, A PackedA, B HowB>
 void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
+  using Word = typename V::word;
   using T = typename V::sum;
   constexpr int rows = 8, vectors = 3;
-  static_assert(sizeof(T) * V::lanes == 64);
-  constexpr bool in_panel = PackedA == A::packed;
-  if (!in_panel && call.a_k != 1) return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
-  const FinishRow<T>* const finish = call.finish;
-  const bool finishes = finish != nullptr;
+  static_assert(sizeof(T) * V::lanes == 64 && sizeof(T) == sizeof(Word));
+  constexpr bool in_panel = PackedA == A::packed, whole = std::is_integral_v<T>;
+  const FinishRow<T>* const epilogue = call.finish;
+  const bool finishes = epilogue != nullptr;
+  if ((!in_panel && call.a_k != 1) || (whole && finishes))
+    return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
   const index_t row = finishes ? call.to_row : call.c_row;
   constexpr auto bytes = index_t{sizeof(T)};
-  const T *a = call.a, *b = call.b;
+  const Word *a = call.a, *b = call.b;
   T *const to = finishes ? call.to : call.c, *c = call.resume ? call.c : nullptr;
   const index_t to_row = row * bytes;
   const index_t b_row = call.b_k * bytes, b_row3 = 3 * b_row;
@@ -284,13 +303,17 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   // Bits: stores go past the caches; alpha, beta, biases of rows and of columns count; sums are
   // subtracted from C.
   unsigned how = call.stream && last_cols == V::lanes;
-  if (finishes) {
+  const void* finish = epilogue;
+  if constexpr (whole) {
+    finish = in_panel ? static_cast<const void*>(a + rows * call.K) : call.shifts;
+  } else if (finishes) {
     static_assert(offsetof(FinishRow<T>, beta) == bytes);
     static_assert(offsetof(FinishRow<T>, row_bias) == 2 * bytes);
     static_assert(offsetof(FinishRow<T>, column_bias) == 2 * bytes + 8);
-    const bool adds = finish->beta != T{0}, subtracts = adds && finish->alpha == T{-1};
-    how |= (subtracts ? 32u : (finish->alpha != T{1} ? 2u : 0u) | (adds ? 4u : 0u)) |
-           (finish->row_bias != nullptr ? 8u : 0u) | (finish->column_bias != nullptr ? 16u : 0u);
+    const bool adds = epilogue->beta != T{0}, subtracts = adds && epilogue->alpha == T{-1};
+    how |= (subtracts ? 32u : (epilogue->alpha != T{1} ? 2u : 0u) | (adds ? 4u : 0u)) |
+           (epilogue->row_bias != nullptr ? 8u : 0u) |
+           (epilogue->column_bias != nullptr ? 16u : 0u);
   }
 // Operands are as many as GCC takes, 30, of which a "+" counts twice.
 #define TESSERA_RESULTS \
@@ -304,56 +327,57 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15", "zmm16", "zmm17", "zmm18", "zmm19",   \
       "zmm20", "zmm21", "zmm22", "zmm23", "zmm24", "zmm25", "zmm26", "zmm27", "zmm28", "zmm29",   \
       "zmm30", "zmm31"
-#define TESSERA_PANEL_TILE(P, S, E, KEEP, ADD_OF_ROW)                                \
-  asm volatile(TESSERA_TILE(P, S, TESSERA_IN_PANEL, E, TESSERA_ALONG_PANEL, KEEP,    \
-                            TESSERA_FETCH_ROWS TESSERA_FETCH_C, ADD_OF_ROW)          \
-               : [a] "+&r"(a), [next] "+&r"(next), [next_row] "+&r"(next_row),       \
-                 [next_times] "+&r"(next_times), [copy] "+&r"(copy), TESSERA_RESULTS \
-               : [twice] "m"(twice), TESSERA_OPERANDS                                \
+#define TESSERA_PANEL_TILE(KEEP, P, S, E, MUL, FINISH)                                         \
+  asm volatile(TESSERA_TILE(P, S, E, MUL, FINISH, TESSERA_IN_PANEL, TESSERA_ALONG_PANEL, KEEP, \
+                            TESSERA_FETCH_ROWS TESSERA_FETCH_C)                                \
+               : [a] "+&r"(a), [next] "+&r"(next), [next_row] "+&r"(next_row),                 \
+                 [next_times] "+&r"(next_times), [copy] "+&r"(copy), TESSERA_RESULTS           \
+               : [twice] "m"(twice), TESSERA_OPERANDS                                          \
                : TESSERA_CLOBBERED)
-#define TESSERA_ROWS_TILE(P, S, E, FETCH, ADD_OF_ROW)                                           \
+#define TESSERA_ROWS_TILE(FETCH, P, S, E, MUL, FINISH)                                          \
   asm volatile(                                                                                 \
-      TESSERA_TILE(P, S, TESSERA_IN_ROWS, E, TESSERA_ALONG_ROWS, TESSERA_KEEP_NOTHING, FETCH,   \
-                   ADD_OF_ROW)                                                                  \
+      TESSERA_TILE(P, S, E, MUL, FINISH, TESSERA_IN_ROWS, TESSERA_ALONG_ROWS,                   \
+                   TESSERA_KEEP_NOTHING, FETCH)                                                 \
       : [a] "+&r"(a), [a4] "+&r"(a4), [next] "+&r"(next), [next4] "+&r"(next4), TESSERA_RESULTS \
       : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS  \
       : TESSERA_CLOBBERED)
+// One of the two, of the words and sums that V has.
+#define TESSERA_TILE_OF_V(TILE, HOW)                                                             \
+  do {                                                                                           \
+    if constexpr (sizeof(T) == 8) TILE(HOW, "pd", "sd", "8", TESSERA_FMA_PD, TESSERA_FINISH_PD); \
+    else if constexpr (V::group == 1)                                                            \
+      TILE(HOW, "ps", "ss", "4", TESSERA_FMA_PS, TESSERA_FINISH_PS);                             \
+    else if constexpr (!whole) TILE(HOW, "ps", "ss", "4", TESSERA_DOT_BF16, TESSERA_FINISH_PS);  \
+    else if constexpr (!requires { V::shifts; } && V::signed_a)                                  \
+      TILE(HOW, "ps", "ss", "4", TESSERA_DOT_SU, TESSERA_FINISH_NOTHING);                        \
+    else if constexpr (!requires { V::shifts; })                                                 \
+      TILE(HOW, "ps", "ss", "4", TESSERA_DOT_US, TESSERA_FINISH_NOTHING);                        \
+    else if constexpr (V::signed_a)                                                              \
+      TILE(HOW, "ps", "ss", "4", TESSERA_DOT_SU, TESSERA_FINISH_SHIFTS);                         \
+    else TILE(HOW, "ps", "ss", "4", TESSERA_DOT_US, TESSERA_FINISH_SHIFTS);                      \
+  } while (false)
   if constexpr (in_panel) {
     const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
     index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_times = call.fetch_times;
     const bool twice = 4 * next_times > call.K;
-    T* copy = call.copy;
-    if constexpr (HowB == B::copied) {
-      if constexpr (sizeof(T) == 4)
-        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_PS);
-      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_COPY, TESSERA_ADD_OF_ROW_PD);
-    } else {
-      if constexpr (sizeof(T) == 4)
-        TESSERA_PANEL_TILE("ps", "ss", "4", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_PS);
-      else TESSERA_PANEL_TILE("pd", "sd", "8", TESSERA_KEEP_NOTHING, TESSERA_ADD_OF_ROW_PD);
-    }
+    Word* copy = call.copy;
+    if constexpr (HowB == B::copied) TESSERA_TILE_OF_V(TESSERA_PANEL_TILE, TESSERA_KEEP_COPY);
+    else TESSERA_TILE_OF_V(TESSERA_PANEL_TILE, TESSERA_KEEP_NOTHING);
   } else {
-    const T* a4 = a + 4 * call.a_row;
+    const Word* a4 = a + 4 * call.a_row;
     const index_t a_row = call.a_row * bytes, a_row3 = 3 * a_row;
     const char *next = call.fetch_a, *next4 = next + (next == nullptr ? 0 : 4 * a_row);
     constexpr index_t kSteps = 64 / bytes;  // of a line
     const index_t times = fours < kSteps / 2 ? 1 : fours / (kSteps / 4);
     const index_t next_step = next == nullptr ? 0 : (call.fetch_a_bytes + times - 1) / times;
     if (next != nullptr) {
-      if constexpr (sizeof(T) == 4)
-        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_LINES(3) TESSERA_FETCH_C,
-                          TESSERA_ADD_OF_ROW_PS);
-      else
-        TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_LINES(1) TESSERA_FETCH_C,
-                          TESSERA_ADD_OF_ROW_PD);
+      if constexpr (bytes == 4)
+        TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_LINES(3) TESSERA_FETCH_C);
+      else TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_LINES(1) TESSERA_FETCH_C);
     } else if (fetches_c) {
-      if constexpr (sizeof(T) == 4)
-        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_C, TESSERA_ADD_OF_ROW_PS);
-      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_C, TESSERA_ADD_OF_ROW_PD);
+      TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_C);
     } else {
-      if constexpr (sizeof(T) == 4)
-        TESSERA_ROWS_TILE("ps", "ss", "4", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_PS);
-      else TESSERA_ROWS_TILE("pd", "sd", "8", TESSERA_FETCH_NOTHING, TESSERA_ADD_OF_ROW_PD);
+      TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_NOTHING);
     }
   }
 }
@@ -362,8 +386,9 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
 template <class V, class Table>
 constexpr Table with_scheduled_tile(Table table) {
   table.packed[7][2] = scheduled_tile<V, A::packed, B::full>;
-  if constexpr (sizeof(typename Table::source) == sizeof(typename V::word)) {
+  if constexpr (sizeof(typename Table::source) * V::group == sizeof(typename V::word))
     table.direct[7][2] = scheduled_tile<V, A::strided, B::full>;
+  if constexpr (sizeof(typename Table::source) == sizeof(typename V::word)) {
     table.lone[0][7][2] = table.lone[1][7][2] = table.direct[7][2];
     table.copying[7][2] = scheduled_tile<V, A::packed, B::copied>;
   }

@@ -14,6 +14,19 @@ using Wide = __int128;
 
 inline Wide floor_mod(Wide a, Wide b) { return (a % b + b) % b; }
 
+/// The bytes from the first to the last of a matrix, which is not empty: [low, high).
+struct Reach {
+  Wide low, high;
+
+  explicit Reach(const ConstMatrix& m) {
+    const index_t size = size_of(m.dtype);
+    const index_t down = (m.rows - 1) * m.row_stride, along = (m.cols - 1) * m.col_stride;
+    const Wide first = reinterpret_cast<std::intptr_t>(m.data);
+    low = first + ((down < 0 ? down : 0) + (along < 0 ? along : 0)) * size;
+    high = first + ((down > 0 ? down : 0) + (along > 0 ? along : 0) + 1) * size;
+  }
+};
+
 /// `size` bytes at low + the sum of i * step over all modes, i from 0 to count - 1. Steps are
 /// positive and differ, or are 0 in a mode that has one place.
 struct Footprint {

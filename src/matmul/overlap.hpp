@@ -15,6 +15,12 @@ inline bool may_overlap(const Footprint& a, const Footprint& c) {
   return a.low < c.high() && c.low < a.high() && tessera::may_overlap(a.bytes(), c.bytes());
 }
 
+/// The same of two matrices. Most lie apart, as their ends say.
+inline bool may_overlap(const ConstMatrix& a, const ConstMatrix& c) {
+  const Reach of_a(a), of_c(c);
+  return of_a.low < of_c.high && of_c.low < of_a.high && may_overlap(Footprint(a), Footprint(c));
+}
+
 /// "A f32 (4,4):(4,1), C f32 (4,4):(4,1) 16 bytes behind it"
 inline std::string places(std::string_view name, const ConstMatrix& m, const ConstMatrix& c) {
   const auto bytes = static_cast<const char*>(c.data) - static_cast<const char*>(m.data);

@@ -62,10 +62,13 @@ std::string shape_text(std::string_view name, index_t rows, index_t cols) {
 }
 
 /// Do two different elements of C share an address? Exact: it happens iff a step of cs/g rows
-/// undoes rs/g columns.
+/// undoes rs/g columns. What reaches beyond 64 bits has been refused.
 bool overlaps_itself(const Matrix& c) {
-  if (c.rows == 0 || c.cols == 0 || (c.rows == 1 && c.cols == 1)) return false;
+  if (c.rows == 0 || c.cols == 0) return false;
   const index_t rs = std::abs(c.row_stride), cs = std::abs(c.col_stride);
+  // Whole rows, or columns, one behind the other; nearly every C.
+  if ((cs > 0 || c.cols == 1) && (rs > cs * (c.cols - 1) || c.rows == 1)) return false;
+  if ((rs > 0 || c.rows == 1) && (cs > rs * (c.rows - 1) || c.cols == 1)) return false;
   const index_t g = std::gcd(rs, cs);
   if (g == 0) return true;
   return cs / g < c.rows && rs / g < c.cols;
@@ -76,6 +79,11 @@ bool overlaps_itself(const Matrix& c) {
 namespace detail {
 
 bool reach_fits(const ConstMatrix& m, index_t count, index_t step) {
+  // Three products of two such numbers, each times the size of an element, stay far below 2^63.
+  const auto is_small = [](auto... numbers) {
+    return ((numbers > -(index_t{1} << 28) && numbers < index_t{1} << 28) && ...);
+  };
+  if (is_small(m.rows, m.cols, count, m.row_stride, m.col_stride, step)) return true;
   index_t low = 0, high = 0;
   bool overflow = false;
   for (const auto& [extent, stride] :
@@ -209,13 +217,14 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
     throw OverlapError(Category::shape, "multiply: elements of C overlap each other",
                        "strides that give every element its own place", to_string(C));
   }
-  for (const auto& [label, m] : {std::pair{"A", A}, std::pair{"B", B}}) {
-    if (m.rows > 0 && m.cols > 0 && C.rows > 0 && C.cols > 0 &&
-        detail::may_overlap(detail::Footprint(m), detail::Footprint(C))) {
+  const auto expect_apart = [&C](std::string_view label, const ConstMatrix& m) {
+    if (m.rows > 0 && m.cols > 0 && C.rows > 0 && C.cols > 0 && detail::may_overlap(m, C)) {
       throw OverlapError(Category::argument, cat("multiply: C overlaps ", label), {},
                          detail::places(label, m, C), "give C memory of its own");
     }
-  }
+  };
+  expect_apart("A", A);
+  expect_apart("B", B);
   detail::check_epilogue(epilogue, C.dtype);
   Problem p;
   p.M = A.rows, p.N = B.cols, p.K = A.cols;
