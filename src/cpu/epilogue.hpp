@@ -157,4 +157,12 @@ bool is_small(const Gemm<In, Out>& call) {
          call.M * call.N * call.K <= kSmallWork;
 }
 
+/// Would a few columns of C leave half of a vector empty, or more, which its rows could fill, deep
+/// enough to be worth C' = B' A'?
+template <class In, class Out>
+bool has_few_columns(const Gemm<In, Out>& call, int lanes, int group) {
+  const index_t least = call.N * 4 <= lanes ? 16 : 96;
+  return call.N * 2 <= lanes && call.M > 4 * call.N && call.K >= least * group;
+}
+
 }  // namespace tessera::cpu

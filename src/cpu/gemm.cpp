@@ -9,10 +9,10 @@
 #include "choose_kernels.hpp"
 #include "one_panel.hpp"
 #include "product.hpp"
+#include "small_words.hpp"
 #include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/gemm_way.hpp"
-#include "tiny_words.hpp"
 
 namespace tessera::cpu {
 
@@ -142,6 +142,8 @@ template <class In, class Out, class Table>
   const int threads = threads_of(call, kernels);
   if constexpr (kIsPlainType<In, Out>) {
     if (threads == 1 && gemm_alone(call, kernels)) return;
+  } else {
+    if (threads == 1 && is_for_words(call, kernels) && gemm_small_words(call, kernels)) return;
   }
   with_prepared(call, kernels, threads,
                 [](const auto& prepared, const auto& table) { run_product(prepared, table); });
@@ -235,6 +237,9 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
         way = {"small", "too little work to cut into jobs", 1};
         return;
       }
+    } else if (threads == 1 && is_for_words(asked, kernels)) {
+      way = {"small", "too little work to cut into jobs", 1};
+      return;
     }
     with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
       switch (product_of(call, table).stream()) {
@@ -264,6 +269,9 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
       if (way == Alone::panel) bytes = panel_bytes(rest, kernels);
       if (threads == 1 && way != Alone::no) return;
       if (threads > 1) rest = asked;
+    } else if (is_for_words(asked, kernels)) {
+      bytes = packed_words(asked, kernels).bytes();
+      if (threads == 1) return;
     }
     with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
       bytes = std::max(bytes, product_of(call, table).workspace());

@@ -6,9 +6,9 @@
 
 #include "choose_kernels.hpp"
 #include "one_panel.hpp"
+#include "small_words.hpp"
 #include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
-#include "tiny_words.hpp"
 
 namespace tessera::cpu {
 

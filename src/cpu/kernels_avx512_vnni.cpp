@@ -73,23 +73,59 @@ typename V::type weighed(const typename V::type (&sums)[4]) {
   return V::mul(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])), V::splat(V::weight));
 }
 
-/// See Kernels::sum_rows.
+/// The sums of all lanes of each of four vectors, side by side.
+inline __m128i totals(const __m512i (&x)[4]) {
+  const auto pairs = [](__m512i a, __m512i b) {
+    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+  };
+  const __m512i first = pairs(x[0], x[1]), second = pairs(x[2], x[3]);
+  const __m512i all =
+      _mm512_add_epi32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
+  const __m256i half =
+      _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+  return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
+/// See Kernels::sum_rows. Four rows at a time, the last one in place of those that are missing.
 template <class V>
 void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t words,
               index_t a_row) {
-  for (index_t i = 0; i < rows; ++i, a += a_row) {
+  for (index_t i = 0; i < rows; i += 4) {
+    const index_t here = lesser(4, rows - i);
+    const std::uint32_t* row[4];
+    TESSERA_UNROLL
+    for (int r = 0; r < 4; ++r) row[r] = a + (i + lesser(r, here - 1)) * a_row;
     typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
     index_t w = 0;
-    for (; w + 4 * V::lanes <= words; w += 4 * V::lanes) {
+    for (; w + V::lanes <= words; w += V::lanes) {
       TESSERA_UNROLL
-      for (int n = 0; n < 4; ++n) sums[n] = V::count(V::fetch(a + w + n * V::lanes), sums[n]);
+      for (int r = 0; r < 4; ++r) sums[r] = V::count(V::fetch(row[r] + w), sums[r]);
     }
-    for (; w < words; w += V::lanes) {
-      const int left = static_cast<int>(words - w < V::lanes ? words - w : V::lanes);
-      sums[0] = V::count(V::fetch_first(a + w, V::first(left)), sums[0]);
-    }
-    out[i] = _mm512_reduce_add_epi32(weighed<V>(sums));
+    const auto rest = V::first(static_cast<int>(words - w));
+    TESSERA_UNROLL
+    for (int r = 0; w < words && r < 4; ++r)
+      sums[r] = V::count(V::fetch_first(row[r] + w, rest), sums[r]);
+    const __m128i weighed = _mm_mullo_epi32(totals(sums), _mm_set1_epi32(V::weight));
+    _mm_mask_storeu_epi32(out + i, static_cast<__mmask8>((1 << here) - 1), weighed);
   }
+}
+
+/// The sums that end a panel half as wide as a vector, which holds two words of each line then.
+template <class V>
+void sum_narrow_panel(std::uint32_t* panel, index_t words) {
+  constexpr int width = V::lanes / 2;
+  typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
+  index_t w = 0;
+  for (; w + 8 <= words; w += 8) {
+    TESSERA_UNROLL
+    for (int n = 0; n < 4; ++n) sums[n] = V::count(V::fetch(panel + (w + 2 * n) * width), sums[n]);
+  }
+  for (; w < words; w += 2) {
+    const auto mask = V::first(w + 1 < words ? V::lanes : width);
+    sums[0] = V::count(V::fetch_first(panel + w * width, mask), sums[0]);
+  }
+  const __m512i both = weighed<V>(sums);
+  V::keep_lower(panel + words * width, V::add(both, _mm512_shuffle_i64x2(both, both, 0x4E)));
 }
 
 /// See Pack; each panel ends with the same sums.
@@ -99,6 +135,10 @@ void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_
   const index_t words = (K + V::group - 1) / V::group;
   pack_groups<V, AsTheyLie<typename V::source>, 1>(dst, width, src, lines, K, s_line, s_k);
   for (index_t line = 0; line < lines; line += width, dst += width * (words + 1)) {
+    if (2 * width == V::lanes) {
+      sum_narrow_panel<V>(dst, words);
+      continue;
+    }
     for (int i = 0; i < width; i += V::lanes) {
       const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
       typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};

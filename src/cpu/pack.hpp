@@ -164,6 +164,80 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
   }
 }
 
+/// How panels lie to vectors: as wide as some of them, half as wide as one, or neither.
+enum class Fit : char { whole, half, part };
+
+/// Lines side by side, `panel` words of each in a panel: across all panels at once, two where a
+/// vector has the words of two, because lines of the cache go through several.
+template <class V, class G, Fit fit>
+void pack_rows(typename V::word* dst, int width, const typename G::source* src, index_t lines,
+               index_t K, index_t s_k, index_t panel) {
+  constexpr index_t group = V::group, deep = 4;
+  const index_t words = (K + group - 1) / group, whole = K / group;
+  const index_t together = fit == Fit::half ? V::lanes : width;
+  for (index_t w = 0; w < words; w += deep) {
+    const bool is_deep = w + deep <= whole;
+    for (index_t line = 0; line < lines; line += together) {
+      for (index_t i = 0; i < together; i += V::lanes) {
+        const index_t left = lines - line - i;
+        const auto* from = src + line + i + w * group * s_k;
+        auto* const to = dst + line * panel + w * width + i;
+        const auto kept = V::first(static_cast<int>(lesser(together - i, V::lanes)));
+        const auto keep = [&](index_t n, const auto& x) {
+          if (fit == Fit::whole) return V::keep(to + n * width, x);
+          if (fit == Fit::part) return V::keep_first(to + n * width, kept, x);
+          V::keep_lower(to + n * width, x);
+          if (left > width) V::keep_upper(to + (panel + n) * width, x);
+        };
+        if (left >= V::lanes && is_deep) {
+          TESSERA_UNROLL
+          for (index_t n = 0; n < deep; ++n) keep(n, G::rows(from + n * group * s_k, s_k));
+          continue;
+        }
+        const auto here = V::first(static_cast<int>(left < 0 ? 0 : lesser(left, V::lanes)));
+        for (index_t n = 0; n < lesser(deep, words - w); ++n) {
+          const auto count = static_cast<int>(lesser(group, K - (w + n) * group));
+          keep(n, G::rows_part(from + n * group * s_k, s_k, here, count));
+        }
+      }
+    }
+  }
+}
+
+/// One panel of `here` lines whose elements lie side by side, at least a word of them: words as
+/// they lie in memory, zeros for what is missing.
+template <class V, int group, class Source>
+void pack_lines(typename V::word* dst, int width, const Source* src, int here, index_t K,
+                index_t s_line) {
+  using Word = typename V::word;
+  const index_t words = (K + group - 1) / group, whole = K / group;
+  for (index_t i = 0; here < width && i < words * width; ++i) dst[i] = Word{};
+  const auto word_at = [](const Source* p) {
+    Word x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+  };
+  constexpr int side = V::transposed;
+  if (here >= side && whole >= side) {
+    by_blocks(whole, side, [&](index_t k) {
+      by_blocks(here, side, [&](index_t i) {
+        V::transpose(dst + k * width + i, width, src + i * s_line + k * group,
+                     s_line * index_t{sizeof(Source)});
+      });
+    });
+  } else {
+    for (int i = 0; i < here; ++i) {
+      for (index_t w = 0; w < whole; ++w)
+        dst[w * width + i] = word_at(src + i * s_line + w * group);
+    }
+  }
+  // The last elements are the upper ones of a word that ends with the line.
+  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  const int missing = static_cast<int>(words * group - K) * 8 * static_cast<int>(sizeof(Source));
+  for (int i = 0; missing > 0 && i < here; ++i)
+    dst[whole * width + i] = word_at(src + i * s_line + K - group) >> missing;
+}
+
 /// See Pack, for words of several elements, bytes or 16 bits; `Extra` words of a line lie between
 /// panels. G knows how its words are made: G::word(elements) of single elements; if G::as_it_lies,
 /// they are what lies in memory, or, if G::maps, G::mapped(words) of it; if G::rows_together,
@@ -177,85 +251,43 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
   constexpr int group = V::group;
   const index_t words = (K + group - 1) / group, whole = K / group, panel = words + Extra;
   if constexpr (G::rows_together) {
-    // Across all panels at once, two where a vector has the words of two: lines of the cache go
-    // through several.
-    constexpr index_t deep = 4;
-    const bool in_pairs = 2 * width == V::lanes;
-    const index_t together = in_pairs ? 2 * width : width;
-    for (index_t w = 0; s_line == 1 && w < words; w += deep) {
-      for (index_t line = 0; line < lines; line += together) {
-        for (int i = 0; i < together; i += V::lanes) {
-          const index_t left = lines - line - i, room = together - i;
-          const Source* from = src + line + i + w * group * s_k;
-          Word* to = dst + line * panel + w * width + i;
-          Word* const other = in_pairs && left > width ? to + width * panel : nullptr;
-          const auto kept = V::first(static_cast<int>(in_pairs ? width : lesser(room, V::lanes)));
-          const auto keep = [&](index_t n, const auto& x) {
-            Word* const at = to + n * width;
-            if (room >= V::lanes && !in_pairs) return V::keep(at, x);
-            V::keep_first(at, kept, x);
-            if (other != nullptr) V::keep_upper(other + n * width, x);
-          };
-          if (left >= V::lanes && w + deep <= whole) {
-            TESSERA_UNROLL
-            for (index_t n = 0; n < deep; ++n) keep(n, G::rows(from + n * group * s_k, s_k));
-            continue;
-          }
-          const auto here = V::first(static_cast<int>(left < 0 ? 0 : lesser(left, V::lanes)));
-          for (index_t n = 0; n < lesser(deep, words - w); ++n) {
-            const auto count = static_cast<int>(lesser(group, K - (w + n) * group));
-            keep(n, G::rows_part(from + n * group * s_k, s_k, here, count));
-          }
-        }
-      }
+    if (s_line == 1) {
+      if (width % V::lanes == 0)
+        return pack_rows<V, G, Fit::whole>(dst, width, src, lines, K, s_k, panel);
+      if (2 * width == V::lanes)
+        return pack_rows<V, G, Fit::half>(dst, width, src, lines, K, s_k, panel);
+      return pack_rows<V, G, Fit::part>(dst, width, src, lines, K, s_k, panel);
     }
-    if (s_line == 1) return;
   }
+  const Source nothing[group]{};
   for (index_t first = 0; first < lines; first += width, dst += width * panel) {
     const int here = static_cast<int>(lesser(width, lines - first));
     const Source* from = src + first * s_line;
-    index_t w = 0;
     if constexpr (G::as_it_lies) {
-      constexpr int side = V::transposed;
-      if (s_k == 1 && here >= side && whole >= side) {
-        for (; here < width && w < whole; ++w) {
-          for (int i = here; i < width; ++i) dst[w * width + i] = Word{};
-        }
-        by_blocks(whole, side, [&](index_t k) {
-          by_blocks(here, side, [&](index_t i) {
-            V::transpose(dst + k * width + i, width, from + i * s_line + k * group,
-                         s_line * index_t{sizeof(Source)});
-          });
-        });
-        // Afterwards: words that have just been stored by halves of vectors would be waited for.
+      if (s_k == 1 && K >= group) {
+        pack_lines<V, group>(dst, width, from, here, K, s_line);
+        // Afterwards: words that have just been stored by parts of vectors would be waited for.
         if constexpr (G::maps) {
-          for (index_t i = 0; i < whole * width; i += V::lanes) {
-            const auto mask = V::first(static_cast<int>(lesser(V::lanes, whole * width - i)));
+          for (index_t i = 0; i < words * width; i += V::lanes) {
+            const auto mask = V::first(static_cast<int>(lesser(V::lanes, words * width - i)));
             V::keep_first(dst + i, mask, G::mapped(V::fetch_first(dst + i, mask)));
           }
         }
-        w = whole;
+        continue;
       }
     }
-    for (int i = 0; w < words && i < here; ++i) {
-      const Source* line = from + i * s_line + w * group * s_k;
-      Word* to = dst + w * width + i;
+    for (int i = 0; i < here; ++i) {
+      const Source* line = from + i * s_line;
+      Word* to = dst + i;
       Source part[group]{};
-      for (index_t left = words - w; left > 0; --left, to += width, line += group * s_k) {
-        const bool is_whole = left > 1 || whole == words;
-        if (G::as_it_lies && s_k == 1 && is_whole) {
-          __builtin_memcpy(part, line, sizeof part);
-        } else {
-          for (index_t g = 0; g < group; ++g)
-            part[g] = is_whole || g < K % group ? line[g * s_k] : Source{};
-        }
+      for (index_t w = 0; w < words; ++w, to += width, line += group * s_k) {
+        for (index_t g = 0; g < group; ++g)
+          part[g] = w < whole || g < K % group ? line[g * s_k] : Source{};
         *to = G::word(part);
       }
     }
-    const Source nothing[group]{};
-    const Word none = G::word(nothing);
-    for (; here < width && w < words; ++w) {
-      for (int i = here; i < width; ++i) dst[w * width + i] = none;
+    for (index_t w = 0; here < width && w < words; ++w) {
+      for (int i = here; i < width; ++i) dst[w * width + i] = G::word(nothing);
     }
   }
 }

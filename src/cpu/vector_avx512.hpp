@@ -198,6 +198,9 @@ struct Words : Base {
   }
   static void keep(word* p, operand x) { _mm512_storeu_si512(p, x); }
   static void keep_first(word* p, __mmask16 m, operand x) { _mm512_mask_storeu_epi32(p, m, x); }
+  static void keep_lower(word* p, operand x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_castsi512_si256(x));
+  }
   static void keep_upper(word* p, operand x) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_extracti64x4_epi64(x, 1));
   }

@@ -38,8 +38,9 @@ TEST(GemmWay, AlphaZeroOnlyScales) {
 }
 
 template <class In, class Out>
-std::string way_of_type(index_t size) {
+std::string way_of_type(index_t size, int threads = 0) {
   Gemm<In, Out> call;
+  call.threads = threads;
   call.M = call.N = call.K = size;
   call.a_row = call.b_row = call.c_row = size;
   return std::string(way_of(call).name);
@@ -51,6 +52,8 @@ TEST(GemmWay, IsThatOfTheTypeToo) {
   EXPECT_EQ((way_of_type<std::int8_t, std::int32_t>(300)), "packed");
   EXPECT_EQ((way_of_type<std::uint8_t, std::int32_t>(8)), "tiny");
   EXPECT_EQ((way_of_type<bf16, bf16>(48)), "tiny");
+  EXPECT_EQ((way_of_type<bf16, bf16>(64, 1)), "small");
+  EXPECT_EQ((way_of_type<std::int8_t, std::int32_t>(257, 1)), "packed");
   EXPECT_EQ((way_of_type<std::int8_t, std::int32_t>(0)), "nothing");
 }
 

@@ -12,9 +12,9 @@
 #include "cpu/emulated_tiles.hpp"
 #include "cpu/multiply.hpp"
 #include "product.hpp"
+#include "small_words.hpp"
 #include "support/guard_pages.hpp"
 #include "tessera/core/cpu.hpp"
-#include "tiny_words.hpp"
 
 namespace tessera {
 namespace {

@@ -143,6 +143,28 @@ TYPED_TEST(Integers, AreExactForDeepAndLongShapesAndAnyThreads) {
   }
 }
 
+/// What one thread packs at once, and what is a little larger or thinner.
+constexpr Shape kSmallProducts[] = {{17, 49, 7},    {33, 33, 33},   {49, 17, 50},   {50, 50, 50},
+                                    {65, 64, 63},   {64, 64, 64},   {97, 97, 97},   {100, 128, 60},
+                                    {128, 64, 127}, {250, 40, 129}, {256, 16, 260}, {257, 17, 31},
+                                    {16, 100, 100}, {70, 130, 150}};
+
+TYPED_TEST(Integers, AreExactForSmallProductsOfOneThread) {
+  using In = TypeParam;
+  using InA [[maybe_unused]] = cpu::ElementA<In>;
+  using InB [[maybe_unused]] = cpu::ElementB<In>;
+  std::size_t turn = 0;
+  for (const Shape s : kSmallProducts) {
+    const Bytes<In> bytes(s.M, s.N, s.K);
+    for (const auto a : kOrders<InA>) {
+      for (const auto b : kOrders<InB>) {
+        bytes.check(s.M, s.N, a, b, kOrders<std::int32_t>[turn++ % 5], 1);
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
 /// Whole words, on any address: A is read as it lies, and B is packed by the way or before.
 TYPED_TEST(Integers, AreExactWhereAIsReadAsItLies) {
   using In = TypeParam;
@@ -439,6 +461,22 @@ TYPED_TEST(Narrow, ProductsAreRightForEveryShapeAndOrder) {
         if (turn % 7 == 0)
           expect_right<In, Out>(s, a, b, c, {.alpha = 0.5f, .beta = -2, .threads = threads}, true);
         ++turn;
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Narrow, SmallProductsOfOneThreadAreRight) {
+  using In = typename TypeParam::In;
+  using Out = typename TypeParam::Out;
+  std::size_t turn = 0;
+  for (const Shape s : kSmallProducts) {
+    for (const auto a : kOrders<In>) {
+      for (const auto b : kOrders<In>) {
+        const auto c = kOrders<Out>[turn % 5];
+        if (turn++ % 3 > 0) expect_right<In, Out>(s, a, b, c, {.threads = 1}, turn % 2 == 0);
+        else expect_right<In, Out>(s, a, b, c, {.alpha = 0.5f, .beta = -2, .threads = 1}, true);
         if (this->HasFailure()) return;
       }
     }
