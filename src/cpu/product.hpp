@@ -214,7 +214,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     out.a_shares = share_a_ ? a_panels : 0;
     out.b_shares = share_b_ ? ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_) : 0;
     out.a_slab = share_a_ ? words(a_panels * kernels_.rows * a_depth) : 0;
-    out.b_slab = share_b_ ? words(round_up(cols, blocks_.nr) * b_depth) : 0;
+    out.b_slab = share_b_ ? words(ceil_div(cols, blocks_.nc) * job_columns() * b_depth) : 0;
     const index_t sums_rows = blocks_.stream == Stream::sweep ? swept_rows()
                               : blocks_.stream == Stream::strips
                                   ? std::min<index_t>(rows, kernels_.rows)
@@ -230,7 +230,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
             ? round_up(blocks_.mc, kernels_.rows)
             : std::max(round_up(block_rows(), kernels_.rows), round_up(first_rows_, kernels_.rows));
     const index_t b_cols = blocks_.stream == Stream::copied ? blocks_.stream_panels * blocks_.nr
-                           : keeps_b_                       ? round_up(blocks_.nc, blocks_.nr)
+                           : keeps_b_                       ? job_columns()
                                                             : blocks_.nr;
     // Of A: packed rows, or the sums of rows that lie as they are.
     const bool uses_a_own = pack_a_ || fuses_b_ || kernels_.sum_rows != nullptr;
@@ -309,6 +309,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   static const Word* in_words(const Element* p) {
     return reinterpret_cast<const Word*>(p);
   }
+  /// Columns of the panels of a job.
+  index_t job_columns() const { return round_up(blocks_.nc, blocks_.nr); }
   /// The distance of rows of an A that lies as it is, in words.
   index_t a_row() const { return call_.a_row / kernels_.group; }
 
@@ -513,7 +515,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       if (share_b_) {
         ends_it = begins(states[s], part.slab);
         packs = ends_it || !is_packed(states[s]);
-        if (ends_it || !packs) to = b_slab_ + part.j * depth + at;
+        if (ends_it || !packs) to = b_slab_ + part.j / blocks_.nc * job_columns() * depth + at;
       }
       shares[s] = to;
       if (packs && !fuses_b_) {
