@@ -1,5 +1,5 @@
 // Products of float or double that one thread makes without cutting jobs: from tiny ones up to
-// about 96 in each extent, a few rows or columns, and the columns that are left beyond whole
+// about 120 in each extent, a few rows or columns, and the columns that are left beyond whole
 // vectors. No shared state. Called by gemm.cpp.
 #pragma once
 

@@ -147,9 +147,10 @@ bool is_tiny(const Gemm<In, Out>& call) {
 }
 
 /// With so much work one thread is done before jobs would have been cut: 64^3 of f32 at 98 % of the
-/// peak instead of 92 (EPYC, family 25, 2026-11-21); 96^3 gains 1 %. On an EPYC (family 26), one
-/// thread, 2026-11-23, 128x128x16 gains 10 %, 200x64x64 8, 16x128x128 5.
-constexpr index_t kSmallWork = 96 * 96 * 96, kSmallExtent = 256;
+/// peak instead of 92 (EPYC, family 25, 2026-11-21). On an EPYC (family 26), one thread,
+/// 2026-11-23, 128x128x16 gains 10 %, 200x64x64 8, 16x128x128 5; 2026-11-25, 100^3 3, 112^3 6,
+/// 100^3-TT 13, 120^3 2, f64 100^3-TT 6, 112^3 1; 128^3 loses 0 to 2.
+constexpr index_t kSmallWork = 120 * 120 * 120, kSmallExtent = 256;
 
 template <class In, class Out>
 bool is_small(const Gemm<In, Out>& call) {
