@@ -35,7 +35,7 @@ SUITES = {
     "bf16": "bf16 into f32", "bf16_shapes": "bf16 into f32, other shapes", "int8": "i8 into i32",
     "int8_shapes": "i8 into i32, other shapes", "u8i8_shapes": "u8 times i8 into i32", "latency": "Single calls"}
 LOST = 0.97  # of the best peer's speed: below it a cell is listed, from there to 1 it is counted
-NOT_KNOWN = "not known"
+NOT_KNOWN = "why is not known"
 OURS = ("blas", "packed")  # the first that was measured is Tessera's figure
 
 
@@ -106,8 +106,8 @@ def cells_of(document):
 
 
 def table(head, rows):
-    """Numbers stand to the right; the first column, and one of sentences, to the left."""
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "".join("---|" if name == "why" else "--:|" for name in head[1:])]
+    """Numbers stand to the right, the first column to the left."""
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
@@ -236,15 +236,16 @@ def reasons_of(folder):
 
 LOST_INTRODUCTION = """## What is lost
 
-Every cell below {least} of the best peer's speed, by what it is lost to, as far as that is known; a shape that is in several suites
-counts once above, and each of its cells is here. Figures in a reason are of separate runs, of which no file was kept. Cells from
-{least} to 1 are bold in their tables and only counted above: so much is within what single cells differ from run to run.
+Every cell below {least} of the best peer's speed, by what it is lost to, as far as that is known: times the speed of the best peer, and
+which that is, where it is lost. A shape that is in several suites counts once above, and each of its cells is here. Figures in a reason
+are of separate runs, of which no file was kept. Cells from {least} to 1 are bold in their tables and only counted above: so much is
+within what single cells differ from run to run.
 
 """
 
 
 def lost(suites, reasons):
-    """Every lost cell: grouped by reason in the order of the file, those without one last, the worst first in each."""
+    """Every lost cell: a table for each reason in the order of the file, those without one last, the worst first in each."""
     groups = {reason: [] for _, reason in reasons}
     groups[NOT_KNOWN] = groups.pop(NOT_KNOWN, [])
     for suite, cells in suites.items():
@@ -253,15 +254,17 @@ def lost(suites, reasons):
                 words = " ".join(filter(None, (suite, cell.shape, cell.dtype, str(cell.threads), cell.state)))
                 fits = (reason for patterns, reason in reasons if any(fnmatch.fnmatchcase(words, one) for one in patterns))
                 groups[next(fits, NOT_KNOWN)].append((suite, cell))
-    rows = []
+    parts = []
     for reason, found in groups.items():
-        for i, (suite, cell) in enumerate(sorted(found, key=lambda of: of[1].best[1])):
+        rows, threads = {}, sorted({cell.threads for _, cell in found})
+        for suite, cell in sorted(found, key=lambda of: of[1].best[1]):
             peer, ratio = cell.best
             number = ratio_number(ratio) if ratio < LOST - 0.005 else f"{min(ratio, LOST - 0.001):.3f}"
-            rows.append([cell.name, suite, cell.dtype, str(cell.threads), f"**{number}**", peer, "the same" if i and reason != NOT_KNOWN else reason])
-    if not rows:
-        return ""
-    return LOST_INTRODUCTION.format(least=LOST) + table(["shape", "suite", "type", "threads", "times the best peer", "best peer", "why"], rows) + "\n"
+            rows.setdefault((cell.name, suite, cell.dtype), {})[cell.threads] = f"**{number}** {peer}"
+        if rows:
+            head = ["shape", "suite", "type"] + ["1 thread" if n == 1 else f"{n} threads" for n in threads]
+            parts.append(f"{reason[0].upper()}{reason[1:]}:\n\n" + table(head, [[*names, *(of.get(n, "") for n in threads)] for names, of in rows.items()]))
+    return LOST_INTRODUCTION.format(least=LOST) + "\n".join(parts) + "\n" if parts else ""
 
 
 def more_threads(suites):
@@ -278,10 +281,10 @@ def gain_of(dtype, cells):
         return ""
     worst = min(gains, key=gains.get)
     slower = sorted((shape for shape in gains if gains[shape] < 1), key=gains.get)
-    names = ", ".join(f"{shape} {ratio_number(gains[shape])}" for shape in slower)
+    names = ", ".join(f"{shape} {ratio_number(gains[shape])}" for shape in slower if gains[shape] < 0.98)
     return (f"On the most threads {len(gains) - len(slower)} of {len(gains)} products of {dtype} are at least as fast as on one; "
             f"the geometric mean is {ratio_number(mean(list(gains.values())))} times the speed, the least {ratio_number(gains[worst])} ({worst})"
-            f"{f'. Slower: {names}' if slower else ''}.\n\n")
+            f"{f'. More than 2 % slower: {names}' if names else ''}.\n\n")
 
 
 def side(cell):

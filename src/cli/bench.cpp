@@ -180,11 +180,16 @@ void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
   const bool blas_named = std::find(named.begin(), named.end(), kOwnBlas) != named.end();
   out.algorithms = all ? algorithm_names() : named;
   std::erase(out.algorithms, kOwnBlas);
-  if (!all) {  // refused before any work
-    const Problem any = problem_of({out.types, {1, 1, 1}});
-    for (const auto& name : out.algorithms)
+  const Problem any = problem_of({out.types, {1, 1, 1}});
+  std::erase_if(out.algorithms, [&](const std::string& name) {
+    try {
       (void)make_plan(any, {.algorithm = name == kPlanOnce ? "packed" : name});
-  }
+      return false;
+    } catch (const Error&) {  // refused before any work
+      if (!all) throw;
+      return true;
+    }
+  });
   if (!all && !blas_named) return;
   out.blas = own_blas();
   if (blas_named && !out.blas)

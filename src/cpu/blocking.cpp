@@ -245,12 +245,10 @@ int panel_columns(index_t N, int lanes, int vectors) {
   return static_cast<int>(even_part(N, index_t{lanes} * vectors, lanes));
 }
 
-namespace {
-
-/// Jobs have multiples of `unit` columns: of a panel, or, for threads, of a vector, so that their
-/// parts are as equal as can be. Two threads of an EPYC (family 26), 2026-11-25, vectors as a
-/// multiple of the speed of panels: f32 1024^3 1.03, 3000^3 1.02, 2048^3 1.01, f64 512^3 1.03,
-/// 1024^3 1.02 to 1.03, bf16 and i8 1024^3 1.02.
+/// Jobs, where there are rows enough, have multiples of `unit` columns: of a panel, or, for
+/// threads, of a vector, so that their parts are as equal as can be. Two threads of an EPYC (family
+/// 26), 2026-11-25, vectors as a multiple of the speed of panels: f32 1024^3 1.03, 3000^3 1.02,
+/// 2048^3 1.01, f64 512^3 1.03, 1024^3 1.02 to 1.03, bf16 and i8 1024^3 1.02.
 Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   Blocking out{};
   out.kc = kc, out.nr = nr;
@@ -295,12 +293,6 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   return out;
 }
 
-}  // namespace
-
-Blocking block_packed(const BlockingInput& in, index_t kc, int nr) {
-  return block_packed(in, kc, nr, nr);
-}
-
 Blocking block(const BlockingInput& in) {
   // A panel of transposed B takes as many lines side by side as it has columns. (1,4096,4096)',
   // f32: one vector of them 6.8 GFLOP/s, three 4.6.
@@ -325,7 +317,7 @@ Blocking block(const BlockingInput& in) {
   const bool always = sweeps && in.group > 1 && in.M <= kAlwaysSwept;
   if (few == nullptr || (!always && (in.N < 8 * nr_most || in.K < (sweeps ? 128 : 2 * few->kc))))
     return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes, in.N <= 2 * nr_most), nr,
-                        in.threads > 1 && in.mr <= 8 ? in.lanes : nr);
+                        in.threads > 1 && in.vectors == 3 ? in.lanes : nr);
   Blocking out{};
   out.nr = nr;
   out.stream = few->stream;

@@ -94,8 +94,9 @@ struct BlockingInput {
   bool a_by_pages;    ///< the elements of a row of A lie pages apart
 };
 Blocking block(const BlockingInput& in);
-/// For a B that is packed already, in slabs of kc and panels of nr columns.
-Blocking block_packed(const BlockingInput& in, index_t kc, int nr);
+/// For many rows: slabs of kc and panels of nr columns, jobs of multiples of `unit`. B may be
+/// packed already, with a unit of nr.
+Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit);
 
 /// kc and nr of a product with many rows.
 index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow = false);

@@ -15,6 +15,7 @@
 //   V::packs                        with these: what pack_groups wants for B
 //   V::shifts                       may be missing: each row adds a sum that the panel of A ends
 //                                   with, or that `shifts` has; see Kernels::sum_rows
+//   V::signed_a                     of bytes, for scheduled_tile: A is signed and B unsigned
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
 //   V::turn, halves                 may be missing: half as many words as there are lanes, of as
 //   many

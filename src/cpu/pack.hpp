@@ -107,6 +107,7 @@ void copy_rows(typename V::word* dst, int width, const typename V::word* src, in
           for (; i + V::lanes <= width; i += V::lanes) V::store(to + i, V::load(from + i));
           if (i < width) V::store_first(to + i, part, V::load_first(from + i, part));
         } else {
+          for (; i + V::lanes <= here; i += V::lanes) V::store(to + i, V::load(from + i));
           for (; i < width; ++i) to[i] = from[i < here ? i : 0];
         }
       }
@@ -214,10 +215,11 @@ void pack_rows(typename V::word* dst, int width, const typename G::source* src, 
 
 /// One panel of `here` lines whose elements lie side by side, at least a word of them: words as
 /// they lie in memory, zeros for what is missing.
-template <class V, int group, class Source>
+template <class V, class Source>
 void pack_lines(typename V::word* dst, int width, const Source* src, int here, index_t K,
                 index_t s_line) {
   using Word = typename V::word;
+  constexpr index_t group = V::group;
   const index_t words = (K + group - 1) / group, whole = K / group;
   for (index_t i = 0; here < width && i < words * width; ++i) dst[i] = Word{};
   const auto word_at = [](const Source* p) {
@@ -273,7 +275,7 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
     const Source* from = src + first * s_line;
     if constexpr (G::as_it_lies) {
       if (s_k == 1 && K >= group) {
-        pack_lines<V, group>(dst, width, from, here, K, s_line);
+        pack_lines<V>(dst, width, from, here, K, s_line);
         // Afterwards: words that have just been stored by parts of vectors would be waited for.
         if constexpr (G::maps) {
           for (index_t i = 0; i < words * width; i += V::lanes) {

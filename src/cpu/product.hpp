@@ -102,7 +102,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         plain_(is_plain(call)),
         ends_in_tiles_(finishes_in_tiles(call, kernels)),
         packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
-        most_cols_(even_part(call.N, kSuperblock, blocks_.nr)),
+        most_cols_(even_part(call.N, kSuperblock, B == nullptr ? kernels.lanes : blocks_.nr)),
         share_columns_(round_up(kShareColumns, blocks_.nr)) {
     const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
@@ -281,7 +281,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                            B == nullptr && !b_is_small() && call_.a_col == 1 &&
                                kernels_.reads_a(call_.K, call_.a_row, call_.a_col),
                            call_.a_col * static_cast<index_t>(sizeof(In)) % 4096 == 0};
-    return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr());
+    return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr(), B->nr());
   }
   /// Do jobs go over all columns of theirs by themselves, as run_sweep does?
   bool sweeps() const { return blocks_.stream == Stream::sweep || one_slab(); }
@@ -547,13 +547,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     return static_cast<int>(splits ? 2 * lanes : std::min(nr, left));
   }
   void pack_share(Word* to, const Part& part, index_t j, index_t j_end) const {
-    const index_t nr = blocks_.nr, rest = (j_end - j) % nr;
-    const bool splits = j_end - j > nr && rest > 0 && panel_of(nr + rest) < nr;
-    const index_t before = splits ? j_end - nr - rest : j_end,
-                  depth = part.words + kernels_.b_extra;
-    pack_panels_of_b(to, part, j, before);
-    to += round_up(before - j, nr) * depth;
-    for (j = before; j < j_end; to += nr * depth) {
+    const index_t nr = blocks_.nr, depth = part.words + kernels_.b_extra;
+    index_t whole = j;
+    while (panel_of(j_end - whole) == nr) whole += nr;
+    if (whole > j) pack_panels_of_b(to, part, j, whole);
+    to += (whole - j) * depth;
+    for (j = whole; j < j_end; to += nr * depth) {
       const index_t next = j + panel_of(j_end - j);
       pack_panels_of_b(to, part, j, next);
       j = next;
@@ -685,11 +684,11 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   /// right, or, where no other rows come first, of the next slab.
   void fetch_next_b(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
                     index_t j) const {
-    const bool wraps = j + blocks_.nr >= part.j_end;
+    const bool wraps = j + micro.cols >= part.j_end;
     const index_t k0 = wraps ? part.k0 + part.k : part.k0;
     const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
     const index_t rows = ends ? 0 : std::min(blocks_.kc * kernels_.group, call_.K - k0);
-    const auto* panel = call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + blocks_.nr);
+    const auto* panel = call_.B + k0 * call_.b_row + j0_ + (wraps ? part.j : j + micro.cols);
     constexpr auto bytes = static_cast<index_t>(sizeof(In));
     const index_t step = call_.b_row * bytes;
     if (const index_t width = blocks_.nr * bytes; width > 64) {
@@ -717,7 +716,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
     if (row >= part.i_end) return;
     const index_t bytes = std::min(part.k, call_.K - k0) * static_cast<index_t>(sizeof(In));
-    const index_t begin = (j - part.j) / blocks_.nr * bytes / panels / 64 * 64;
+    const index_t begin = ceil_div(j - part.j, blocks_.nr) * bytes / panels / 64 * 64;
     micro.fetch_a = reinterpret_cast<const char*>(call_.A + (i0_ + row) * call_.a_row + k0) + begin;
     micro.fetch_a_bytes = std::min(bytes - begin, ceil_div(bytes, panels) + 63);
     const index_t times = mr_ * micro.fetch_a_bytes / (64 * kernels_.vectors_of(micro.cols));
@@ -917,7 +916,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const auto fetch = [&](const auto* from, index_t count) {
       constexpr index_t line = 64 / sizeof(*from);
       const index_t share = (count * blocks_.nr / columns + line) / line * line;
-      const index_t begin = (j - part.j) / blocks_.nr * share;
+      const index_t begin = ceil_div(j - part.j, blocks_.nr) * share;
       for (index_t at = begin; at < std::min(count, begin + share); at += line)
         __builtin_prefetch(from + at, 0, 2);
     };
@@ -984,7 +983,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   const bool ends_in_tiles_;     ///< they do the epilogue
   bool adds_to_far_c_;           ///< and C is fetched before
   const Word* const packed_b_;   ///< all of B, where the caller has packed it
-  const index_t most_cols_;      ///< of a superblock, whole panels
+  const index_t most_cols_;      ///< of a superblock, whole vectors, or, of a packed B, panels
   const index_t share_columns_;  ///< columns of B in a share, whole panels
   bool pack_a_, pack_b_, stream_c_ = false;
   bool packs_b_, fuses_b_;  ///< what the caller has not packed; by the way, while it is read first

@@ -1,6 +1,6 @@
-// Tiny and small products of types whose elements are packed into words first (f16, bf16, bytes):
-// all of B, then A by the rows of a micro-tile, by one thread, no jobs, no shared state. Called by
-// gemm.cpp and gemm_plan.cpp.
+// Tiny and small products of types whose elements are packed into words first (f16, bf16, bytes),
+// and tiny ones of f32 into 16 bits: both factors packed at once by one thread, no jobs, no shared
+// state. Called by gemm.cpp and gemm_plan.cpp.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@ namespace tessera::cpu {
 /// Columns of a panel of B: as few panels as possible, equal ones.
 template <class Table>
 int small_panel(index_t N, const Table& kernels) {
+  if (N <= kernels.nr()) return kernels.lanes * kernels.vectors_of(static_cast<int>(N));
   return static_cast<int>(even_part(N, kernels.nr(), kernels.lanes));
 }
 
@@ -105,6 +106,7 @@ PackedWords packed_words(const Gemm<In, Out>& call, const Table& kernels) {
 /// where B is larger, (24,256,256) of bf16 0.86.
 template <class In, class Out, class Table>
 bool is_for_words(const Gemm<In, Out>& call, const Table& kernels) {
+  if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) return false;  // f32 into 16 bits
   return call.M <= kSmallExtent && call.N <= kSmallExtent &&
          call.K <= kSmallExtent * kernels.group && call.M > Table::kSweepRows[Table::kSweeps - 1] &&
          !has_few_columns(call, kernels.lanes, kernels.group) &&

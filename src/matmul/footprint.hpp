@@ -1,5 +1,5 @@
-// The bytes that a matrix occupies, or several of them at equal distances, as numbers. In 128 bits:
-// nothing overflows that reach_fits() in call.hpp has let through. Private to src/matmul.
+// The bytes that a matrix occupies, or several of them at equal distances, as numbers. Addresses in
+// 128 bits: nothing overflows that reach_fits() in call.hpp has let through. Private to src/matmul.
 #pragma once
 
 #include <array>
