@@ -27,6 +27,19 @@ struct Flipped : AsTheyLie<Source> {
   }
 };
 
+/// The sums of all lanes of each of four vectors, side by side.
+inline __m128i totals(const __m512i (&x)[4]) {
+  const auto pairs = [](__m512i a, __m512i b) {
+    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+  };
+  const __m512i first = pairs(x[0], x[1]), second = pairs(x[2], x[3]);
+  const __m512i all =
+      _mm512_add_epi32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
+  const __m256i half =
+      _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+  return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
 /// Bytes along a line in memory, for sums in any order.
 template <class G>
 struct Lines : Gathered<Words<I32>, G> {
@@ -35,13 +48,11 @@ struct Lines : Gathered<Words<I32>, G> {
   static __m512i line_part(const Source* p, int count) {
     return mapped(_mm512_maskz_loadu_epi8((__mmask64{1} << count) - 1, p));
   }
-  static __m512i first_of(std::int32_t x) { return _mm512_zextsi128_si512(_mm_cvtsi32_si128(x)); }
-  static std::int32_t total(__m512i sums) {
-    const __m256i half =
-        _mm256_add_epi32(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
-    __m128i part = _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    part = _mm_add_epi32(part, _mm_shuffle_epi32(part, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(part, _mm_shuffle_epi32(part, 0xB1)));
+  static void store_totals(std::int32_t* c, const __m512i (&sums)[4], index_t count,
+                           const std::int32_t* shift) {
+    __m128i all = totals(sums);
+    if (shift != nullptr) all = _mm_add_epi32(all, _mm_set1_epi32(*shift));
+    _mm_mask_storeu_epi32(c, static_cast<__mmask8>((1 << count) - 1), all);
   }
 
  private:
@@ -71,19 +82,6 @@ struct Quads : Lines<Flipped<Source>> {
 template <class V>
 typename V::type weighed(const typename V::type (&sums)[4]) {
   return V::mul(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])), V::splat(V::weight));
-}
-
-/// The sums of all lanes of each of four vectors, side by side.
-inline __m128i totals(const __m512i (&x)[4]) {
-  const auto pairs = [](__m512i a, __m512i b) {
-    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-  };
-  const __m512i first = pairs(x[0], x[1]), second = pairs(x[2], x[3]);
-  const __m512i all =
-      _mm512_add_epi32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
-  const __m256i half =
-      _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
-  return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
 /// See Kernels::sum_rows. Four rows at a time, the last one in place of those that are missing.

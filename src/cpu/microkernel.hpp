@@ -18,13 +18,13 @@
 //   V::signed_a                     of bytes, for scheduled_tile: A is signed and B unsigned
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
 //   V::turn, halves                 may be missing: half as many words as there are lanes, of as
-//   many
-//                                   lines as lanes, the lower half of these and the upper one from
-//                                   anywhere, into registers; one number in the lower half of the
-//                                   lanes, another in the upper
-//   line(p) line_part(p, count) first_of(x) total(acc)   may be missing: elements along a line as
-//                                   words, all lanes or `count` elements; a number in the first
-//                                   lane, else 0; the sum of all lanes
+//                                   many lines as lanes, the lower half of these and the upper one
+//                                   from anywhere, into registers; one number in the lower half of
+//                                   the lanes, another in the upper
+//   line(p) line_part(p, count)     may be missing: elements along a line as words, all lanes or
+//                                   `count` elements
+//   store_totals(c, sums, n, shift) with these: the sums of the lanes of each of n vectors, at most
+//                                   four, to which *shift is added, if there is one
 //
 // Register budget, MR x NR = 8 x 3 vectors: 24 sums + 3 of B + 1 broadcast of A = 28 of 32
 // registers (AVX-512, NEON); 6 x 2 vectors: 12 + 2 + 1 of 16 (AVX2).
