@@ -217,7 +217,10 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
           row[v] = V::gather(b + v * V::lanes, call.b_k);
           V::keep(copy + v * V::lanes, row[v]);
         } else {
-          if constexpr (EdgeB == B::fetched) __builtin_prefetch(b + rows_ahead + v * V::lanes);
+          if constexpr (EdgeB == B::fetched) {  // the line that the vector ends in
+            const Word* end = b + rows_ahead + (v + 1) * V::lanes;
+            __builtin_prefetch(reinterpret_cast<const char*>(end) - 1);
+          }
           if (EdgeB != B::edge || v + 1 < Vectors) row[v] = V::fetch(b + v * V::lanes);
           else if constexpr (by_parts) row[v] = V::load_part(b + v * V::lanes, mask);
           else row[v] = V::fetch_first(b + v * V::lanes, mask);
