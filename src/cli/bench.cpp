@@ -173,8 +173,8 @@ void choose_device_algorithms(const BenchRequest& request, BenchSettings& out) {
   }
 }
 
-/// What is named must run; without names, what can run does.
-void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
+/// What is named must run; without names, what can run does, and with -v the others are named.
+void choose_algorithms(const Context& context, const BenchRequest& request, BenchSettings& out) {
   const auto& named = request.algorithms;
   const bool all = named.empty();
   const bool blas_named = std::find(named.begin(), named.end(), kOwnBlas) != named.end();
@@ -185,8 +185,9 @@ void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
     try {
       (void)make_plan(any, {.algorithm = name == kPlanOnce ? "packed" : name});
       return false;
-    } catch (const Error&) {  // refused before any work
+    } catch (const Error& error) {  // refused before any work
       if (!all) throw;
+      context.detail(cat(name, " left out: ", error.what()));
       return true;
     }
   });
@@ -197,8 +198,8 @@ void choose_algorithms(const BenchRequest& request, BenchSettings& out) {
                 "build or install it");
   if (out.blas && !out.blas->supports(out.types)) {
     if (blas_named)
-      throw Error(Category::argument,
-                  cat("blas cannot run this product: no ", to_string(out.types), " product"));
+      throw Error(Category::argument, cat("blas cannot run this product: it has no ",
+                                          to_string(out.types), " product"));
     out.blas.reset();
   }
 }
@@ -225,7 +226,7 @@ BenchSettings settings_of(const Context& context, const BenchRequest& request) {
     choose_device_algorithms(request, out);
     out.peers = device_peers(context, request, out.types, *out.device);
   } else {
-    choose_algorithms(request, out);
+    choose_algorithms(context, request, out);
     out.peers = peers_of(context, request, out.types);
   }
   return out;

@@ -235,7 +235,7 @@ Call plan_once(const BenchCase& now) {
       return (real ? plan_once<std::uint8_t, float>
                    : plan_once<std::uint8_t, std::int32_t>)(p, batch, now.threads);
     default:
-      throw Error(Category::argument, cat(kPlanOnce, " cannot run this product: no ",
+      throw Error(Category::argument, cat(kPlanOnce, " cannot run this product: it has no ",
                                           to_string(now.types), " product"));
   }
 }

@@ -32,6 +32,9 @@ struct HalfF32 {
   static void transpose(void* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
+  static void transpose_half(void* dst, index_t width, const void* src, index_t line) {
+    transpose_4x4_words(dst, width, src, line);
+  }
 };
 
 /// Pairs of i16: vpmaddwd.

@@ -134,6 +134,7 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
       ((out.strips[R] = tessera::cpu::strips<V, R + 1, MR * Vectors>), ...);
     };
     strips(std::make_integer_sequence<int, MR>());
+    out.transpose = transpose_lines<V>;
   }
   const auto row = [&]<int R>() {
     tile.template operator()<R, 1>();

@@ -18,6 +18,53 @@ template <class Body>
   if (begin < count) body(count - side);
 }
 
+/// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K.
+template <class V>
+void transpose_lines(typename V::word* dst, index_t width, const typename V::word* src, int lines,
+                     index_t K, index_t s_line) {
+  using T = typename V::word;
+  // Whole vectors along a line, and one group of lines after the other: (1000,1000)' took 0.88 of
+  // the time of smaller blocks, (2048,2048)' 0.70, 1024^3 with B transposed 0.99 (f32, one thread
+  // of an EPYC, family 26, 2026-11-23).
+  constexpr int half = V::lanes / 2;
+  if constexpr (requires(const T* p, typename V::type(&column)[half]) {
+                  V::turn(p, p, 1, column);
+                  V::store(dst, column[0]);
+                }) {
+    if (lines >= V::lanes && K >= half) {
+      return by_blocks(lines, V::lanes, [&](index_t i) {
+        by_blocks(K, half, [&](index_t k) {
+          typename V::type column[half];
+          const T* from = src + i * s_line + k;
+          V::turn(from, from + half * s_line, s_line * index_t{sizeof(T)}, column);
+          TESSERA_UNROLL
+          for (int n = 0; n < half; ++n) V::store(dst + (k + n) * width + i, column[n]);
+        });
+      });
+    }
+  }
+  const auto in_squares = [&](index_t side, auto transpose) {
+    constexpr index_t run = 128;  // along a line, so that few lines are read side by side
+    for (index_t k = 0; k < K; k += run) {
+      const index_t begin = K - k < side ? K - side : k, count = K - begin < run ? K - begin : run;
+      by_blocks(lines, side, [&](index_t i) {
+        by_blocks(count, side, [&](index_t at) {
+          transpose(dst + (begin + at) * width + i, width, src + i * s_line + begin + at,
+                    s_line * index_t{sizeof(T)});
+        });
+      });
+    }
+  };
+  constexpr int side = V::transposed;
+  if (side > 0 && lines >= side && K >= side) return in_squares(side, V::transpose);
+  if constexpr (requires { &V::transpose_half; }) {
+    if (lines >= side / 2 && K >= side / 2) return in_squares(side / 2, V::transpose_half);
+  }
+  for (int i = 0; i < lines; ++i) {
+    for (index_t k = 0; k < K; ++k) dst[k * width + i] = src[i * s_line + k];
+  }
+}
+
 /// One panel of up to `width` lines, in any order of strides.
 template <class V>
 void pack_panel(typename V::word* dst, int width, const typename V::word* src, int lines, index_t K,
@@ -34,40 +81,7 @@ void pack_panel(typename V::word* dst, int width, const typename V::word* src, i
     }
     for (int i = lines; i < width; ++i) dst[k * width + i] = src[k * s_k];
   }
-  // Whole vectors along a line, and one group of lines after the other: (1000,1000)' took 0.88 of
-  // the time of smaller blocks, (2048,2048)' 0.70, 1024^3 with B transposed 0.99 (f32, one thread
-  // of an EPYC, family 26, 2026-11-23).
-  constexpr int half = V::lanes / 2;
-  if constexpr (requires(const T* p, typename V::type(&column)[half]) {
-                  V::turn(p, p, 1, column);
-                  V::store(dst, column[0]);
-                }) {
-    if (s_k == 1 && lines >= V::lanes && K >= half) {
-      return by_blocks(lines, V::lanes, [&](index_t i) {
-        by_blocks(K, half, [&](index_t k) {
-          typename V::type column[half];
-          const T* from = src + i * s_line + k;
-          V::turn(from, from + half * s_line, s_line * index_t{sizeof(T)}, column);
-          TESSERA_UNROLL
-          for (int n = 0; n < half; ++n) V::store(dst + (k + n) * width + i, column[n]);
-        });
-      });
-    }
-  }
-  constexpr int side = V::transposed;
-  if (side > 0 && s_k == 1 && lines >= side && K >= side) {
-    constexpr index_t run = 128;  // along a line, so that few lines are read side by side
-    for (index_t k = 0; k < K; k += run) {
-      const index_t begin = K - k < side ? K - side : k, count = K - begin < run ? K - begin : run;
-      by_blocks(lines, side, [&](index_t i) {
-        by_blocks(count, side, [&](index_t at) {
-          V::transpose(dst + (begin + at) * width + i, width, src + i * s_line + begin + at,
-                       s_line * index_t{sizeof(T)});
-        });
-      });
-    }
-    return;
-  }
+  if (s_k == 1) return transpose_lines<V>(dst, width, src, lines, K, s_line);
   for (int i = 0; i < lines; ++i) {
     for (index_t k = 0; k < K; ++k) dst[k * width + i] = src[i * s_line + k * s_k];
   }

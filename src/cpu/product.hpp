@@ -108,7 +108,8 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     const auto bytes = static_cast<index_t>(sizeof(In));
     if (one_slab()) {
       // One or two rows of elements that are words are read as they lie.
-      pack_a_ = blocks_.stream == Stream::lines && (call.M > kLinesOfAnyA || kernels.group > 1);
+      pack_a_ = blocks_.stream == Stream::lines &&
+                (call.M > (call.a_col == 1 ? kLinesOfAnyA : 2) || kernels.group > 1);
       pack_b_ = false;
     } else if (blocks_.stream == Stream::sweep) {
       pack_a_ = true, pack_b_ = false;

@@ -350,13 +350,14 @@ void dot_lines(const MicroTile<typename V::word, typename V::sum>& call) {
 
 /// As `sweep` for a B (K, cols) whose columns are lines of K elements side by side, b_k
 /// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
-/// its own chain. What follows is fetched meanwhile,
-/// fetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of lines take turns,
-/// because one chain of multiply-adds takes longer than turning what it adds. (256,1,256), f32, one
-/// thread of an EPYC (family 26), 2026-11-23, 1.5 times as fast as one by one, three and four 1.35.
-/// Not where so many lines push each other out of L1: one by one, an EPYC (family 25), 2026-11-24,
-/// (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. There turning itself is the bound: eleven
-/// ways of it, 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of what reading takes.
+/// its own chain. What follows is fetched meanwhile, fetch_k bytes ahead; where that is 0, b is in
+/// a cache: then two such groups of lines share each number of A, and more chains of multiply-adds
+/// hide how long one takes. f32, one thread of an EPYC (family 26), 2026-11-25, times as fast as
+/// one after the other: (4,128,128) 1.14, (4,100,100) 1.11; 2026-11-23, than one group:
+/// (256,1,256) 1.5. Not where so many lines push each other out of L1: one by one, an EPYC (family
+/// 25), 2026-11-24, (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. There turning itself is
+/// the bound: eleven ways of it, 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of
+/// what reading takes.
 template <class V, int Rows>
 void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
@@ -396,17 +397,19 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     index_t k = 0;
     if constexpr (requires { &V::turn; }) {
       constexpr int half = V::lanes / 2;
-      // Columns [k + first, k + half) of all groups.
+      // Columns [k + first, k + half) of all groups, which share each number of A.
       const auto turn_and_add = [&](int first) {
+        typename V::operand column[Groups][half];
         each<Groups, 1>([&](int g, int) {
           const auto* from = b + g * V::lanes * call.b_k;
           for (int i = 0; Groups == 1 && !is_cached && k % V::lanes == 0 && i < V::lanes; ++i)
             fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
-          typename V::operand column[half];
-          V::turn(from, from + half * call.b_k, line, column);
-          each<half, 1>([&](int i, int) {
-            if (i >= first) add(g, i, column[i]);
-          });
+          V::turn(from, from + half * call.b_k, line, column[g]);
+        });
+        each<half, Rows>([&](int i, int r) {
+          if (i < first) return;
+          const auto x = V::broadcast(a + r * a_row + i * a_k);
+          each<Groups, 1>([&](int g, int) { acc[g][r] = V::step(x, column[g][i], acc[g][r]); });
         });
       };
       if (lines == V::lanes && whole >= half) {

@@ -39,6 +39,19 @@ namespace {
   }
 }
 
+/// The same for i, k < 4.
+[[maybe_unused]] inline void transpose_4x4_words(void* to, index_t width, const void* from,
+                                                 index_t line) {
+  auto* dst = static_cast<float*>(to);
+  const auto* src = static_cast<const char*>(from);
+  __m128 r[4];
+  TESSERA_UNROLL
+  for (int i = 0; i < 4; ++i) r[i] = _mm_loadu_ps(reinterpret_cast<const float*>(src + i * line));
+  _MM_TRANSPOSE4_PS(r[0], r[1], r[2], r[3]);
+  TESSERA_UNROLL
+  for (int i = 0; i < 4; ++i) _mm_storeu_ps(dst + i * width, r[i]);
+}
+
 /// The same for words of 64 bits and i, k < 4.
 [[maybe_unused]] inline void transpose_4x4(double* dst, index_t width, const void* from,
                                            index_t line) {

@@ -41,6 +41,9 @@ struct F32 {
   static void transpose(void* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
+  static void transpose_half(void* dst, index_t width, const void* src, index_t line) {
+    transpose_4x4_words(dst, width, src, line);
+  }
   static type halves(const float* lower, const float* upper) {
     return _mm512_mask_broadcastss_ps(splat(*lower), 0xFF00, _mm_load_ss(upper));
   }

@@ -74,7 +74,7 @@ std::string canonical_device(std::string_view name) {
 Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
   const Algorithm& a = entry.algorithm;
   if (!a.supports(p.in, p.out))
-    return {cat("no ", detail::type_text(p), " product"),
+    return {cat("it has no ", detail::type_text(p), " product"),
             "choose another algorithm, or let it be chosen"};
   if (std::find(a.tiles.begin(), a.tiles.end(), tile) < a.tiles.begin() + a.typed_tiles) return {};
   if (a.tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};

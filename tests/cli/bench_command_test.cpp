@@ -344,7 +344,7 @@ TEST(Bench, WrongUsageIsOneLineAndExitCode2) {
 TEST(Bench, WhatIsNamedMustRunAndWhatIsNotMayBeLeftOut) {
   const Ran named = run_bench(quick(
       {"--sizes", "8", "--algorithms", "naive,tensor_core", "--dtype", "i32", "--peers", "none"}));
-  EXPECT_THAT(named.err, HasSubstr("tensor_core cannot run this product: no i32 product"));
+  EXPECT_THAT(named.err, HasSubstr("tensor_core cannot run this product: it has no i32 product"));
   const Ran all = run_bench(quick({"--sizes", "8", "--dtype", "i32", "--peers", "none", "--json"}));
   EXPECT_EQ(all.code, 0) << all.err;
   for (const auto& entry : entries_of(json::parse(all.out), "tensor_core"))

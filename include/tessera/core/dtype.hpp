@@ -44,7 +44,10 @@ inline constexpr std::array<std::string_view, 15> kDTypeNames = {
     "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "u8",
     "i16", "u16", "i32", "u32",  "i64",    "u64",    "bool"};
 
-constexpr std::string_view name(DType type) { return kDTypeNames[static_cast<std::size_t>(type)]; }
+constexpr std::string_view name(DType type) {
+  const auto i = static_cast<std::size_t>(type);
+  return i < kDTypeNames.size() ? kDTypeNames[i] : "no element type";
+}
 inline std::string to_string(DType type) { return std::string(name(type)); }
 
 /// Bytes of one element.
