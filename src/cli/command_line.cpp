@@ -89,7 +89,8 @@ std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::
       return cat("unknown command '", taken, "'", did_you_mean(taken, commands));
     if (!commands.empty() && taken.empty())
       return cat("unknown command '", word, "': expected one of ", join(commands),
-                 did_you_mean(word, commands), command_texts().others);
+                 did_you_mean(word == "matmul" || word == "gemm" ? "multiply" : word, commands),
+                 command_texts().others);
     return cat("unexpected argument '", word, "'; '", full_name(app),
                " --help' shows what it takes");
   }

@@ -241,13 +241,24 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
       way = {"small", "too little work to cut into jobs", 1};
       return;
     }
+    const bool waits = threads == 1 && (asked.threads > 0 ? asked.threads : default_threads()) > 1;
     with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
+      way.threads = call.threads;
       switch (product_of(call, table).stream()) {
-        case Stream::none: way = {"packed", "blocks for the caches", call.threads}; break;
-        case Stream::strips:
-          way = {"strips", "not packed: read in place, from the caches", call.threads};
+        case Stream::none:
+          way.name = "packed";
+          way.reason =
+              waits ? "blocks for the caches; others would come too late" : "blocks for the caches";
           break;
-        default: way = {"few_rows", "the larger factor passes by once", call.threads};
+        case Stream::strips:
+          way.name = "strips";
+          way.reason = waits ? "read in place, from the caches; others would come too late"
+                             : "read in place, from the caches";
+          break;
+        default:
+          way.name = "few_rows";
+          way.reason = waits ? "the larger factor passes by once; others would come too late"
+                             : "the larger factor passes by once";
       }
     });
   });

@@ -81,7 +81,8 @@ Problem make_problem(const ConstMatrix& A, const PackedMatrix& B, const Matrix& 
 void run(const Plan& plan, const ConstMatrix& A, const PackedMatrix& B, const Matrix& C,
          const void* bias) {
   const Problem& p = plan.problem;
-  if (plan.algorithm != "packed")
+  // Sums of bytes are the same in any order: a plan that splits K needs no packed one beside it.
+  if (plan.algorithm != "packed" && !(plan.algorithm == "split_k" && is_byte(p.in)))
     throw Error(Category::argument,
                 cat("run: ", plan.algorithm, " does not multiply a packed matrix"),
                 "a plan of algorithm packed", {}, "make the plan with it, or give run the matrix");

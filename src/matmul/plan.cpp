@@ -13,6 +13,7 @@
 #include "ladder.hpp"
 #include "tessera/core/edit_distance.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/cpu/split_k.hpp"
 
 namespace tessera {
 
@@ -127,6 +128,15 @@ struct Choice {
   std::string_view reason, others;  ///< why it, and why none of the others
 };
 
+/// Bytes with a C too small to be shared out and a long K. i8, two threads of an EPYC (family 26),
+/// 2026-11-25, times as fast as packed: 4x4x1000000 and 8x48x200000 1.9, 4x4x20000 1.8,
+/// 16x16x300000 1.37, 32x32x100000 1.15, 64x64x65536 0.96.
+bool splits_bytes(const Problem& p, int threads) {
+  constexpr index_t most = 512;
+  return is_byte(p.in) && threads > 1 && p.M > 0 && p.N > 0 && p.M <= most && p.N <= most / p.M &&
+         find_algorithm("split_k").supports(p.in, p.out) && cpu::split_k_depth(p.M, p.N, p.K) < p.K;
+}
+
 /// By measurement: AMD EPYC, 2 cores, 2026-11-21, GFLOP/s of `tessera bench --threads 2` with
 /// --sizes 1,2,4,8,16,24,32,48,64,128,256,512 and thin shapes from 1x4096x4096 to 4096x8x512.
 ///   f32 and f64: packed wins everywhere: f32 4^3 1.3 (the next: sarek_naive 0.039), 16^3 32 (1.2),
@@ -134,11 +144,14 @@ struct Choice {
 ///   i32: 4^3 sarek_naive 0.040 (coalescing 0.014), 16^3 1.2 (0.67), 32^3 coalescing 2.1 (1.7),
 ///     64^3 2.6 (block_tiled 2.5), 96^3 block_tiled 5.8 (2.8), 512^3 block_tiled_vectorized 13.9
 ///     (block_tiled 10.7); 4096x1x4096 sarek_naive 8.5 (6.3). f16 and bf16 fall alike.
-Choice choose_on_cpu(const Problem& p) {
+Choice choose_on_cpu(const Problem& p, int threads) {
   const auto taking = [](std::string_view name, std::string_view reason, std::string_view others) {
     return Choice{name, find_algorithm(name).tiles[0], reason, others};
   };
   constexpr std::string_view measured = "not clearly faster where such shapes were measured";
+  if (splits_bytes(p, threads))
+    return taking("split_k", "threads share K: sums of bytes are exact in any order",
+                  "slower where such shapes were measured");
   if (find_algorithm("packed").supports(p.in, p.out))
     return taking("packed", "the CPU's own vector instructions",
                   "slower wherever it was measured, from 1x1x1 to 1024x1024x1024");
@@ -184,7 +197,8 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, bool on_cuda) {
 /// Of options that name no algorithm.
 Choice choose(const Problem& p, const Options& options, bool on_cuda) {
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, on_cuda);
-  return on_cuda ? choose_on_cuda(p) : choose_on_cpu(p);
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  return on_cuda ? choose_on_cuda(p) : choose_on_cpu(p, threads);
 }
 
 }  // namespace
@@ -368,7 +382,9 @@ Plan make_plan(const Problem& problem, const Options& options) {
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty() && other.name == "split_k")
-      why = "adds in another order than one chain over k: only when asked for";
+      why = is_byte(problem.in)
+                ? "for a long K and a small C on several threads"
+                : "adds in another order than one chain over k: only when asked for";
     if (why.empty()) why = others;
     plan.rejected.push_back({std::string(other.name), why});
   }

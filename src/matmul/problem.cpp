@@ -201,7 +201,7 @@ Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C
     throw Error(Category::shape,
                 cat("multiply: A has ", A.cols, " columns but B has ", B.rows, " rows"), {},
                 cat(shape_text("A", A.rows, A.cols), ", ", shape_text("B", B.rows, B.cols)),
-                "transpose one of them, or check which file is which");
+                "transpose one of them, or exchange them");
   }
   if (C.rows != A.rows || C.cols != B.cols) {
     throw Error(Category::shape, "multiply: C does not have the shape of the product",

@@ -49,7 +49,7 @@ void expect_packed(const char* isa, cpu::Pack<Source, Word> pack, const std::vec
                    Value value, Words words, Check check) {
   const BetweenPages<Source> source(200'000);
   for (const int width : widths) {
-    for (const index_t lines : {1, width - 1, width, width + 1, 2 * width + 3}) {
+    for (const index_t lines : {1, 4, 5, width - 1, width, width + 1, 2 * width + 3}) {
       for (const index_t K : {1, 2, 3, 7, 8, 9, 17, 64, 66}) {
         if (lines < 1) continue;
         for (const Lie& lie : all_ways(lines, K)) {

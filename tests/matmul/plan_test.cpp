@@ -11,6 +11,7 @@
 #include "support/refusal.hpp"
 #include "tessera/matmul/batch.hpp"
 #include "tessera/matmul/matmul.hpp"
+#include "tessera/matmul/packed_matrix.hpp"
 
 namespace tessera {
 namespace {
@@ -52,6 +53,41 @@ TEST(Plan, AutomaticChoiceSaysWhyTheOthersWereNotTaken) {
       }
     }
   }
+}
+
+TEST(Plan, BytesWithALongKAndASmallCAreSplitForSeveralThreads) {
+  const auto chosen = [](const char* text, int threads) {
+    return make_plan(parse_problem(text), {.threads = threads}).algorithm;
+  };
+  EXPECT_EQ(chosen("m=4 n=4 k=1000000 in=i8 out=i32", 2), "split_k");
+  EXPECT_EQ(chosen("m=1 n=48 k=100000 in=u8 out=f32", 3), "split_k");
+  EXPECT_EQ(chosen("m=4 n=4 k=1000000 in=i8 out=i32", 1), "packed");
+  EXPECT_EQ(chosen("m=64 n=64 k=65536 in=i8 out=i32", 2), "packed") << "rows are shared out";
+  EXPECT_EQ(chosen("m=4 n=4 k=500 in=i8 out=i32", 2), "packed");
+  EXPECT_EQ(chosen("m=0 n=4 k=1000000 in=i8 out=i32", 2), "packed");
+  for (const char* type : {"f64", "f32", "bf16", "f16"})
+    EXPECT_EQ(chosen(cat("m=4 n=4 k=1000000 in=", type).c_str(), 2), "packed");
+}
+
+TEST(Plan, ThatSplitsBytesMultipliesPackedOnesToo) {
+  const index_t M = 3, N = 5, K = 70'000;
+  std::vector<std::int8_t> a(M * K), b(K * N);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::int8_t>(i * 7 % 251 - 125);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<std::int8_t>(i * 11 % 253 - 126);
+  std::vector<std::int32_t> c(M * N), split(M * N), packed(M * N);
+  for (index_t i = 0; i < M * N; ++i) {
+    for (index_t k = 0; k < K; ++k)
+      c[static_cast<std::size_t>(i)] +=
+          a[static_cast<std::size_t>(i / N * K + k)] * b[static_cast<std::size_t>(k * N + i % N)];
+  }
+  const auto A = matrix(a.data(), M, K), B = matrix(b.data(), K, N);
+  const auto to = matrix(split.data(), M, N);
+  const Plan plan = make_plan(make_problem(A, B, to), {.threads = 2});
+  EXPECT_EQ(plan.algorithm, "split_k");
+  run(plan, A, B, to);
+  EXPECT_EQ(split, c);
+  run(plan, A, PackedMatrix(B), matrix(packed.data(), M, N));
+  EXPECT_EQ(packed, c);
 }
 
 TEST(Plan, TinyThinSmallAndLargeProductsHaveTheirAlgorithms) {
