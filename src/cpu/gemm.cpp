@@ -254,16 +254,16 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
         case Stream::none:
           way.name = "packed";
           way.reason =
-              waits ? "blocks for the caches; others would come too late" : "blocks for the caches";
+              waits ? "blocks for the caches; others would not pay" : "blocks for the caches";
           break;
         case Stream::strips:
           way.name = "strips";
-          way.reason = waits ? "read in place, from the caches; others would come too late"
+          way.reason = waits ? "read in place, from the caches; others would not pay"
                              : "read in place, from the caches";
           break;
         default:
           way.name = "few_rows";
-          way.reason = waits ? "the larger factor passes by once; others would come too late"
+          way.reason = waits ? "the larger factor passes by once; others would not pay"
                              : "the larger factor passes by once";
       }
     });
