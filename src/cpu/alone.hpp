@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "blocking.hpp"
+#include "choose_kernels.hpp"
 #include "one_panel.hpp"
 #include "tessera/core/team.hpp"
 #include "workspace.hpp"
@@ -48,6 +50,19 @@ template <class T>
   }
 }
 
+/// At most MR rows of A times a B whose columns lie side by side, in strips of as many columns as
+/// there are registers for.
+template <class T>
+void multiply_strips(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
+                     const T* B, index_t b_row, T* C, index_t c_row,
+                     const Kernels<T, T, T>& kernels) {
+  MicroTile<T, T> strip{};
+  strip.K = K, strip.a = A, strip.a_row = a_row, strip.a_k = a_col;
+  strip.b = B, strip.b_k = b_row, strip.cols = static_cast<int>(N);
+  strip.c = C, strip.c_row = c_row;
+  kernels.strips[M - 1](strip);
+}
+
 /// Rows that fit one group are best in strips, more in panels. f32, one thread of an EPYC (family
 /// 26), 2026-11-23, strips as a multiple of the speed of panels, or, for two rows at most, of
 /// strips that a Product prepares: (1,128,128) 1.29, (2,100,100) 1.25, (3,128,128) 1.21,
@@ -62,35 +77,25 @@ void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
                      call.c_row);
   }
   if (!plain || call.M > kernels.rows) return gemm_panels(call, kernels, B, b_k);
-  MicroTile<T, T> strip{};
-  strip.K = call.K, strip.a = call.A, strip.a_row = call.a_row, strip.a_k = call.a_col;
-  strip.b = B, strip.b_k = b_k, strip.cols = static_cast<int>(call.N);
-  strip.c = call.C, strip.c_row = call.c_row;
-  kernels.strips[call.M - 1](strip);
+  multiply_strips(call.M, call.N, call.K, call.A, call.a_row, call.a_col, B, b_k, call.C,
+                  call.c_row, kernels);
 }
 
-/// A tiny product whose B has no columns side by side: packed first.
+/// Are lines of vectors of so many lanes turned in registers?
 template <class T>
-[[gnu::noinline]] void gemm_tiny_packed(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  const TinyPanel<T> B(call, kernels, call.B);
-  gemm_tiny(call, kernels, B.words, B.width);
+constexpr bool turns(int lanes) {
+  return lanes * sizeof(T) == 64;
 }
 
-/// A few rows of A, at most line_rows, times a B whose columns are lines in memory, b_col apart;
-/// K at most kSmallExtent.
+/// A few rows of A, at most line_rows, times a B whose columns are lines in memory, b_col apart.
 template <class T>
 [[gnu::noinline]] void multiply_lines(index_t M, index_t N, index_t K, const T* A, index_t a_row,
                                       index_t a_col, const T* B, index_t b_col, T* C, index_t c_row,
                                       const Kernels<T, T, T>& kernels) {
-  alignas(64) T panel[Kernels<T, T, T>::kMaxRows * kSmallExtent];
   MicroTile<T, T> micro{};
   micro.K = K, micro.a = A, micro.a_row = a_row, micro.a_k = a_col;
   micro.b = B, micro.b_k = b_col, micro.cols = static_cast<int>(N);
   micro.c = C, micro.c_row = c_row;
-  if (M > kLinesOfAnyA) {
-    kernels.pack_a(panel, static_cast<int>(M), A, M, K, a_row, a_col);
-    micro.a = panel;
-  }
   kernels.sweep_lines[M - 1](micro);
 }
 template <class T>
@@ -98,48 +103,111 @@ void multiply_lines(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   multiply_lines(call.M, call.N, call.K, call.A, call.a_row, call.a_col, call.B, call.b_col, call.C,
                  call.c_row, kernels);
 }
+/// A packed panel is better for more columns than one vector of 32 bytes where lines are not turned
+/// in registers, or too short for it, and for one number of each line.
 template <class T>
 bool is_for_lines(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  return call.b_row == 1 && call.M <= kernels.line_rows && is_plain(call) && is_small(call);
+  if (call.b_row != 1 || call.M > kernels.line_rows || !is_small(call) || !is_plain(call))
+    return false;
+  return (turns<T>(kernels.lanes) && 2 * call.K >= kernels.lanes) ||
+         (call.K > 1 && call.N * index_t{sizeof(T)} <= 32);
 }
 
-/// A few columns of C as rows of C' = B' A', some rows of A at a time: one thread of an EPYC
-/// (family 26), 2026-11-25, (1000,4,16) 1.45 times as fast as jobs. A has rows, or columns, whose
-/// elements lie side by side; its K is at most kSmallExtent.
+/// A few columns of C, at most line_rows, as rows of C' = B' A', some rows of A at a time: one
+/// thread of an EPYC (family 26), 2026-11-25, (1000,4,16) 1.45 times as fast as jobs. A has rows,
+/// or columns, whose elements lie side by side.
 template <class T>
 [[gnu::noinline]] void multiply_columns(index_t M, index_t columns, index_t K, const T* A,
                                         index_t a_row, index_t a_col, const T* B, index_t b_row,
                                         index_t b_col, T* C, index_t c_row,
                                         const Kernels<T, T, T>& kernels) {
-  alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kSmallExtent];
+  // Rows of sums an odd number of lines apart, lest they, and what is read, meet in L1.
+  constexpr index_t line = 64 / sizeof(T);
+  alignas(64) T sums[Kernels<T, T, T>::kMaxRows * (kSmallExtent + line)];
+  const index_t sums_row = (ceil_div(std::min(kSmallExtent, M), line) | 1) * line;
   for (index_t i = 0; i < M; i += kSmallExtent) {
     const index_t rows = std::min(kSmallExtent, M - i);
     const T* const a = A + i * a_row;
     if (a_row == 1) {
-      MicroTile<T, T> strip{};
-      strip.K = K, strip.a = B, strip.a_row = b_col, strip.a_k = b_row;
-      strip.b = a, strip.b_k = a_col, strip.cols = static_cast<int>(rows);
-      strip.c = sums, strip.c_row = kSmallExtent;
-      kernels.strips[columns - 1](strip);
+      multiply_strips<T>(columns, rows, K, B, b_col, b_row, a, a_col, sums, sums_row, kernels);
     } else {
-      multiply_lines<T>(columns, rows, K, B, b_col, b_row, a, a_row, sums, kSmallExtent, kernels);
+      multiply_lines<T>(columns, rows, K, B, b_col, b_row, a, a_row, sums, sums_row, kernels);
     }
-    kernels.transpose(C + i * c_row, c_row, sums, static_cast<int>(columns), rows, kSmallExtent);
+    kernels.transpose(C + i * c_row, c_row, sums, static_cast<int>(columns), rows, sums_row);
   }
 }
-template <class T>
-bool may_be_columns(const Gemm<T>& call) {
-  return (call.a_row == 1 || call.a_col == 1) && is_plain(call) && call.K <= kSmallExtent &&
-         bounded_product(call.M, call.N, call.K) <= kSmallWork;
-}
 
-/// How many columns beyond whole vectors are better made that way, because vectors would be empty
-/// but for them. f32, one thread of an EPYC (family 26), 2026-11-25, times as fast: 49^3 1.10,
-/// 65^3 1.15, 66^3 1.15, 67^3 1.09, 68^3 1.02, 100^3 1.09, 36^3 0.86, 12x65x65 0.75; with A
-/// transposed 33^3 1.14, 36^3 1.09, 17^3 0.83; f64 97^3 1.06, 68^3 0.96.
-inline index_t columns_left(index_t M, index_t N, bool a_in_columns, index_t lanes) {
-  const index_t left = N & (lanes - 1);
-  return M >= 24 && (a_in_columns ? left <= 4 && N > 32 : left * 4 <= lanes && N > 48) ? left : 0;
+/// What ways through a small product take, roughly, in multiply-adds of a vector, of which two
+/// begin in a cycle while one takes four. The constants are fits to 28,000 products of up to 256 in
+/// each extent, of few columns, or with B transposed, f32 and f64, one thread of an EPYC (family
+/// 26), 2026-11-26: what they choose takes 1.02 times as long as the fastest way (geometric mean),
+/// and 1.03 with AVX2. Times as fast as with limits for each extent: 48x1x48 2.3, 12x3x128 2.5 and
+/// 16x6x128 3.0 with B transposed, 33x33x33 with both 1.25.
+struct Costs {
+  index_t lanes;
+  int shift;     ///< of a division by them, which a tiny product would feel
+  int tall;      ///< rows of a micro-tile of one vector
+  index_t turn;  ///< a word of as many lines as lanes, in fifths
+
+  template <class T>
+  explicit Costs(const Kernels<T, T, T>& kernels)
+      : lanes(kernels.lanes),
+        shift(std::countr_zero(static_cast<unsigned>(kernels.lanes))),
+        tall(kernels.tall_rows_of(1)),
+        turn(turns<T>(kernels.lanes) ? lanes : 5 * lanes) {}
+
+  index_t vectors(index_t count) const { return (count + lanes - 1) >> shift; }
+
+  /// A wait for the sums before, whatever is multiplied.
+  static constexpr index_t kLeast = 8;
+
+  index_t tiles(index_t M, index_t N, index_t K) const {
+    const index_t each = vectors(N), rows = each == 1 ? tall : each < 4 ? 8 : 6;
+    const auto few = static_cast<index_t>(static_cast<unsigned>(M) % static_cast<unsigned>(rows));
+    return K * ((M - few) * each + (few > 0 ? std::max(kLeast, few * each) : 0));
+  }
+  index_t panel(index_t M, index_t N, index_t K) const {
+    return tiles(M, N, K) + K * vectors(N) * lanes * 5 / 8 + 60;
+  }
+  index_t lines(index_t rows, index_t lines, index_t K) const {
+    const index_t one = 5 * rows + turn, least = 5 * kLeast, groups = vectors(lines);
+    const index_t all = groups / 2 * std::max(least, 2 * one) + groups % 2 * std::max(least, one);
+    return ((K + lanes / 2 - 1) & -(lanes / 2)) * all / 5 + 60;
+  }
+  index_t columns(index_t M, index_t columns, index_t K, bool a_in_columns) const {
+    const index_t sums =
+        a_in_columns ? K * std::max(kLeast, vectors(M) * columns) + 50 : lines(columns, M, K);
+    return sums + M * columns * (columns < 4 ? 4 * columns : 3) / 8 + 60;
+  }
+};
+
+/// May so few columns beyond whole vectors be left for later? More never paid.
+inline bool may_be_left(index_t columns) { return columns > 0 && columns <= 4; }
+
+/// How many columns beyond whole vectors, or of none, are better made as rows of C' than by
+/// micro-tiles, for which B is packed or not. Of so few rows, or so little of A, none: to ask for
+/// costs takes as long as some multiply-adds.
+template <class T>
+index_t columns_left(index_t M, index_t N, index_t K, bool a_in_columns, bool packs,
+                     const Kernels<T, T, T>& kernels) {
+  const index_t left = N & (kernels.lanes - 1);
+  if (left < N ? !may_be_left(left) : left > kernels.line_rows) return 0;
+  if (M <= kernels.line_rows || M * K < (left < N ? 512 : 256)) return 0;
+  if (!a_in_columns && 2 * K < kernels.lanes) return 0;  // lines too short to be turned
+  const Costs costs(kernels);
+  const auto others = [&](index_t cols) {
+    return packs ? costs.panel(M, cols, K) : costs.tiles(M, cols, K);
+  };
+  const index_t takes = costs.columns(M, left, K, a_in_columns);
+  const bool pays = left < N ? takes * 3 / 2 < others(N) - others(N - left) : takes < others(N);
+  return pays ? left : 0;
+}
+template <class T>
+index_t columns_left(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+  if (call.K > kSmallExtent || bounded_product(call.M, call.N, call.K) > kSmallWork ||
+      !(call.a_row == 1 || call.a_col == 1) || !is_plain(call))
+    return 0;
+  return columns_left(call.M, call.N, call.K, call.a_row == 1, call.b_col != 1, kernels);
 }
 
 /// B packed as one panel: where its columns do not lie side by side, and the panel stays in L1 or
@@ -151,9 +219,8 @@ std::size_t panel_bytes(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 }
 template <class T>
 bool is_for_a_panel(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  const bool is_in_lines = call.b_row == 1 && call.M <= kLinesOfAnyA;  // with an epilogue
+  const bool is_in_lines = call.b_row == 1 && call.M <= kLinesOfAnyA && !is_plain(call);
   return is_small(call) && call.b_col != 1 && !is_in_lines &&
-         !has_few_columns(call, kernels.lanes, kernels.group) &&
          panel_bytes(call, kernels) <= static_cast<std::size_t>(2 * caches().l1);
 }
 template <class T>
@@ -175,46 +242,62 @@ bool is_for_tiles(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   const bool is_thin = call.N <= kernels.lanes && call.K <= kSmallExtent &&
                        bounded_product(call.M, call.N, call.K) <= kSmallWork;
   return (is_small(call) || is_thin) && call.b_col == 1 &&
-         !has_few_columns(call, kernels.lanes, kernels.group) &&
          (call.M > 2 || call.N <= kernels.one_panel() || is_plain(call));
 }
 
 /// How one thread makes all of a product.
-enum class Alone : char { no, columns, tiles, lines, panel };
+enum class Alone : char { no, tiles, lines, panel };
 template <class T>
 Alone alone(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+  // With an epilogue, jobs make a few columns as rows of C'.
+  if (!is_plain(call) && has_few_columns(call, kernels.lanes, kernels.group)) return Alone::no;
   if (is_for_tiles(call, kernels)) return Alone::tiles;
   if (is_for_lines(call, kernels)) return Alone::lines;
-  if (call.N <= kernels.line_rows && may_be_columns(call) &&
-      has_few_columns(call, kernels.lanes, kernels.group))
-    return Alone::columns;
   return is_for_a_panel(call, kernels) ? Alone::panel : Alone::no;
 }
 
+/// Makes some columns, which are gone from `call` then: perhaps all.
 template <class T>
-index_t columns_left(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  const bool may_be = may_be_columns(call) && call.b_col == 1;
-  return may_be ? columns_left(call.M, call.N, call.a_row == 1, kernels.lanes) : 0;
+void take_columns(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+  const index_t left = columns_left(call, kernels);
+  if (left == 0) return;
+  call.N -= left;
+  multiply_columns(call.M, left, call.K, call.A, call.a_row, call.a_col,
+                   call.B + call.N * call.b_col, call.b_row, call.b_col, call.C + call.N,
+                   call.c_row, kernels);
 }
 
 /// False where jobs are better. Some columns may be gone from `call` then.
 template <class T>
 [[gnu::noinline]] bool gemm_alone(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  const auto columns = [&](index_t j) {
-    multiply_columns(call.M, call.N - j, call.K, call.A, call.a_row, call.a_col,
-                     call.B + j * call.b_col, call.b_row, call.b_col, call.C + j, call.c_row,
-                     kernels);
-    call.N = j;
-  };
-  if (const index_t left = columns_left(call, kernels); left > 0) columns(call.N - left);
+  take_columns(call, kernels);
+  if (call.N == 0) return true;
   switch (alone(call, kernels)) {
     case Alone::no: return false;
-    case Alone::columns: return columns(0), true;
     case Alone::tiles: return gemm_tiny(call, kernels, call.B, call.b_row), true;
     case Alone::lines: return multiply_lines(call, kernels), true;
     case Alone::panel: return gemm_packed_alone(call, kernels);
   }
   return false;
+}
+
+/// A tiny product. B is packed on the stack where its columns do not lie side by side.
+template <class T>
+[[gnu::noinline]] void multiply_tiny_whole(const Gemm<T>& call, const Kernels<T, T, T>& lines) {
+  const auto& kernels = tiny_kernels<T>(call.N);
+  if (call.b_col == 1) return gemm_tiny(call, kernels, call.B, call.b_row);
+  if (is_for_lines(call, lines))
+    return multiply_lines(call, 2 * call.K < lines.lanes ? kernels : lines);
+  const TinyPanel<T> B(call, kernels, call.B);
+  gemm_tiny(call, kernels, B.words, B.width);
+}
+template <class T>
+void multiply_tiny(const Gemm<T>& asked) {
+  const auto& lines = plain_kernels<T>();
+  if (columns_left(asked, lines) == 0) return multiply_tiny_whole(asked, lines);
+  Gemm<T> call = asked;
+  take_columns(call, lines);
+  if (call.N > 0) multiply_tiny_whole(call, lines);
 }
 
 }  // namespace

@@ -172,12 +172,19 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
     return false;
   const auto& kernels = tiny_kernels<T>(N);
   const bool ends = alpha != T{1} || beta != T{0};
+  if (N > kernels.one_panel() && !ends && M <= kernels.rows) {
+    multiply_strips(M, N, K, A, a_row, a_col, B, b_row, C, c_row, kernels);
+    return true;
+  }
   if (N > kernels.one_panel() || (ends && (alpha == T{0} || !kernels.finishes))) return false;
-  if (a_row == 1 && !ends) {
-    const index_t left = columns_left(M, N, true, kernels.lanes), j = N - left;
-    if (left > 0)
-      multiply_columns(M, left, K, A, a_row, a_col, B + j, b_row, 1, C + j, c_row, kernels);
-    N = j;
+  const bool may_leave = N <= narrow || may_be_left(N & (kernels.lanes - 1));
+  if (may_leave && M > narrow && !ends && (a_row == 1 || a_col == 1)) {
+    const auto& lines = plain_kernels<T>();
+    if (const index_t left = columns_left(M, N, K, a_row == 1, false, lines); left > 0) {
+      N -= left;
+      multiply_columns(M, left, K, A, a_row, a_col, B + N, b_row, index_t{1}, C + N, c_row, lines);
+      if (N == 0) return true;
+    }
   }
   const OnePanel<T> panel(M, N, kernels, ends);
   if (!ends) panel.run(M, N, K, A, a_row, a_col, B, b_row, C, c_row);
@@ -194,11 +201,7 @@ void gemm(const Gemm<In, Out>& asked) {
   if constexpr (kIsPlainType<In, Out>) {
     if (zero) return finish_zeros(asked, plain_kernels<In>());
     if (!is_tiny(asked)) return gemm_with(asked, plain_kernels<In>());
-    const auto& kernels = tiny_kernels<In>(asked.N);
-    if (asked.b_col == 1) gemm_tiny(asked, kernels, asked.B, asked.b_row);
-    else if (asked.M <= kLinesOfAnyA && is_for_lines(asked, kernels))
-      multiply_lines(asked, kernels);
-    else gemm_tiny_packed(asked, kernels);
+    multiply_tiny(asked);
   } else {
     with_kernels<In>([&](const auto& kernels) {
       if (zero) finish_zeros(asked, kernels);
@@ -239,7 +242,7 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
     Gemm<In, Out> rest = asked;
     if constexpr (kIsPlainType<In, Out>) {
       if (threads == 1) rest.N -= columns_left(asked, kernels);
-      if (threads == 1 && alone(rest, kernels) != Alone::no) {
+      if (threads == 1 && (rest.N == 0 || alone(rest, kernels) != Alone::no)) {
         way = {"small", "too little work to cut into jobs", 1};
         return;
       }
@@ -282,7 +285,7 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
     if constexpr (kIsPlainType<In, Out>) {
       // Or one thread makes it, where it is too little for the others.
       rest.N -= columns_left(asked, kernels);
-      const Alone way = alone(rest, kernels);
+      const Alone way = rest.N > 0 ? alone(rest, kernels) : Alone::lines;
       if (way == Alone::panel) bytes = panel_bytes(rest, kernels);
       if (threads == 1 && way != Alone::no) return;
       if (threads > 1) rest = asked;

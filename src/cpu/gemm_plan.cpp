@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "alone.hpp"
 #include "choose_kernels.hpp"
 #include "one_panel.hpp"
 #include "small_words.hpp"
@@ -22,10 +23,13 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
   if (!is_tiny(call)) return;
   if constexpr (kIsPlainType<In, Out>) {
     const auto& kernels = tiny_kernels<In>(call_.N);
-    if (call_.N > kernels.one_panel()) return;
+    is_plain_ = is_plain(call_);
+    // What micro-tiles alone make; lines of A or B are turned elsewhere.
+    if (call_.N > kernels.one_panel() || (is_plain_ && call_.b_col != 1) ||
+        columns_left(call_, plain_kernels<In>()) > 0)
+      return;
     const OnePanel<In> panel(call_.M, call_.N, kernels, finishes_in_tiles(call_, kernels));
     kernels_ = &kernels, full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
-    is_plain_ = is_plain(call_);
   } else {
     packs_words_ = true;
   }
@@ -37,7 +41,7 @@ void GemmPlan<In, Out>::operator()(const ElementA<In>* A, const ElementB<In>* B,
     if (swapped_) std::swap(A, B);
   }
   if constexpr (kIsPlainType<In, Out>) {
-    if (is_plain_ && call_.b_col == 1)
+    if (is_plain_ && kernels_ != nullptr)
       return OnePanel<In>{full_, rest_, rows_}.run(call_.M, call_.N, call_.K, A, call_.a_row,
                                                    call_.a_col, B, call_.b_row, C, call_.c_row);
   }
@@ -51,9 +55,6 @@ void GemmPlan<In, Out>::multiply(const ElementA<In>* A, const ElementB<In>* B, O
       const OnePanel<In> panel{full_, rest_, rows_};
       if (call_.b_col == 1) return panel.run_and_finish(call_, *kernels_, A, B, call_.b_row, C);
       const TinyPanel<In> packed(call_, *kernels_, B);
-      if (is_plain_)
-        return panel.run(call_.M, call_.N, call_.K, A, call_.a_row, call_.a_col, packed.words,
-                         packed.width, C, call_.c_row);
       return panel.run_and_finish(call_, *kernels_, A, packed.words, packed.width, C);
     }
   } else if (packs_words_) {

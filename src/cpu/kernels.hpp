@@ -40,9 +40,9 @@ struct FinishRow {
   }
 };
 
-/// Rows up to which `sweep_lines` reads an A that lies in any way. One thread of an EPYC (family
-/// 26), 2026-11-25, as a multiple of the speed with three and four rows packed: (64,4,64), whose
-/// product is that of its transpose, 1.2, (4,128,128) with B transposed 1.2, (3,20,20) 1.3.
+/// Rows of A up to which jobs leave it as it lies for `sweep_lines`; more are packed for all of a
+/// long B. A product that needs no jobs packs none: one thread of an EPYC (family 26), 2026-11-26,
+/// times as fast, 16x5x64 1.9, 64x8x64 1.1, (8,128,128) with B transposed 1.03.
 constexpr int kLinesOfAnyA = 4;
 
 /// One call of a microkernel. Operands by strides in words: a packed panel is just one more pair of
@@ -141,10 +141,9 @@ struct Kernels {
   static constexpr int kSweeps = 6, kSweepRows[kSweeps] = {1, 2, 4, 8, 12, 16};
   Micro sweep[kSweeps];
   int sweeps;  ///< how many of them there are
-  /// Up to line_rows rows, kLinesOfAnyA of an a by any strides, more, or of words of several
-  /// elements, of a panel of as many; b_k is
-  /// the distance of columns in elements, which lie side by side; fetch_k: how many bytes ahead are
-  /// fetched, 0: b is in a near cache. Resumes nothing.
+  /// Up to line_rows rows of an a by any strides, of words; b_k is the distance of columns in
+  /// elements, which lie side by side; fetch_k: how many bytes ahead are fetched, 0: b is in a near
+  /// cache. Resumes nothing.
   Micro sweep_lines[kMaxRows];
   int line_rows;
   /// Up to MR rows, a by any strides, and any number of columns of a b as it lies, as many at a

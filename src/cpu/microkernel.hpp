@@ -17,10 +17,10 @@
 //                                   with, or that `shifts` has; see Kernels::sum_rows
 //   V::signed_a                     of bytes, for scheduled_tile: A is signed and B unsigned
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
-//   V::turn, halves                 may be missing: half as many words as there are lanes, of as
-//                                   many lines as lanes, the lower half of these and the upper one
-//                                   from anywhere, into registers; one number in the lower half of
-//                                   the lanes, another in the upper
+//   both(p, q) V::turn, halves      may be missing: half as many words as there are lanes of two
+//                                   lines; of all lines, two by two as turn() in pack.hpp has them,
+//                                   as columns; one number in the lower half of the lanes, another
+//                                   in the upper
 //   line(p) line_part(p, count)     may be missing: elements along a line as words, all lanes or
 //                                   `count` elements
 //   store_totals(c, sums, n, shift) with these: the sums of the lanes of each of n vectors, at most

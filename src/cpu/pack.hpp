@@ -18,6 +18,26 @@ template <class Body>
   if (begin < count) body(count - side);
 }
 
+/// Half as many words as V has lanes, of as many lines as lanes, as columns in registers: lines i
+/// and i + lanes / 4 of each half are both(half, i).
+template <class V, class Operand, int Half, class Both>
+[[gnu::always_inline]] inline void turn(Operand (&column)[Half], const Both& both) {
+  decltype(both(0, 0)) pairs[Half];
+  TESSERA_UNROLL
+  for (int i = 0; i < Half; ++i) pairs[i] = both(i / (Half / 2), i % (Half / 2));
+  V::turn(pairs, column);
+}
+/// The same of a lower and an upper half of lines, `line` bytes apart each.
+template <class V, class Operand, int Half>
+[[gnu::always_inline]] inline void turn(const void* lower, const void* upper, index_t line,
+                                        Operand (&column)[Half]) {
+  const char* const begin[2] = {static_cast<const char*>(lower), static_cast<const char*>(upper)};
+  turn<V>(column, [&](int h, int i) {
+    const char* const p = begin[h] + i * line;
+    return V::both(p, p + Half / 2 * line);
+  });
+}
+
 /// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K.
 template <class V>
 void transpose_lines(typename V::word* dst, index_t width, const typename V::word* src, int lines,
@@ -27,16 +47,13 @@ void transpose_lines(typename V::word* dst, index_t width, const typename V::wor
   // the time of smaller blocks, (2048,2048)' 0.70, 1024^3 with B transposed 0.99 (f32, one thread
   // of an EPYC, family 26, 2026-11-23).
   constexpr int half = V::lanes / 2;
-  if constexpr (requires(const T* p, typename V::type(&column)[half]) {
-                  V::turn(p, p, 1, column);
-                  V::store(dst, column[0]);
-                }) {
+  if constexpr (requires { V::store(dst, V::halves(src, src)); }) {
     if (lines >= V::lanes && K >= half) {
       return by_blocks(lines, V::lanes, [&](index_t i) {
         by_blocks(K, half, [&](index_t k) {
           typename V::type column[half];
           const T* from = src + i * s_line + k;
-          V::turn(from, from + half * s_line, s_line * index_t{sizeof(T)}, column);
+          turn<V>(from, from + half * s_line, s_line * index_t{sizeof(T)}, column);
           TESSERA_UNROLL
           for (int n = 0; n < half; ++n) V::store(dst + (k + n) * width + i, column[n]);
         });

@@ -270,7 +270,7 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call, index
       TESSERA_UNROLL
       for (int h = 0; h < 2; ++h) {
         typename V::operand column[half];
-        V::turn(lower + h * half * group, upper + h * half * group, line, column);
+        turn<V>(lower + h * half * group, upper + h * half * group, line, column);
         TESSERA_UNROLL
         for (int k = 0; k < half; ++k, a_low += a_k, a_high += a_k) {
           each<Rows, 1>([&](int r, int) {
@@ -363,8 +363,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
   using Source = typename V::source;
   constexpr index_t group = V::group;
-  constexpr bool is_packed = Rows > kLinesOfAnyA;
-  const index_t a_row = is_packed ? 1 : call.a_row, a_k = is_packed ? Rows : call.a_k;
+  const index_t a_row = call.a_row, a_k = call.a_k;
   const index_t line = call.b_k * index_t{sizeof(Source)};
   const index_t whole = call.K - (call.k_rest > 0 ? 1 : 0);  // words
   int j = 0;
@@ -373,7 +372,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   const index_t apart = line == 0 ? l1_way : lesser(line & -line, l1_way);  // in L1's sets
   const bool two_fit = 2 * V::lanes * apart <= small_l1;
   if constexpr (
-      requires { &V::turn; } && !requires { V::shifts; } && Rows <= kPagesRows) {
+      requires { &V::both; } && !requires { V::shifts; } && Rows <= kPagesRows) {
     constexpr index_t bytes = sizeof(Word);
     if (!is_cached && call.cols >= 4 * V::lanes && call.K % V::lanes == 0 && call.k_rest == 0 &&
         call.K * bytes >= 4 * kBytesBehind && line % 4096 == 0) {
@@ -381,13 +380,16 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       j = call.cols / V::lanes * V::lanes;
     }
   }
-  // `Groups` of lines from j on, each of `lines` of them: of several, as many as a vector has
-  // lanes.
-  const auto add_groups = [&]<int Groups>(int lines) {
+  // `Groups` of lines from j on, the second one `next` behind the first, each of as many as a
+  // vector has lanes; or a single one of `lines`, the last of which then stands in for those
+  // missing.
+  const auto add_inlined = [&]<int Groups, bool Whole>(int lines, int next)
+      __attribute__((always_inline)) {
     typename V::type acc[Groups][Rows];
     each<Groups, Rows>([&](int g, int r) { acc[g][r] = V::zero(); });
     const auto* a = call.a;
     const Source* b = reinterpret_cast<const Source*>(call.b) + j * call.b_k;
+    const index_t b_next = next * call.b_k;
     const auto add = [&](int g, int k, const typename V::operand& column) {
       each<Rows, 1>([&](int r, int) {
         const auto x = V::broadcast(a + r * a_row + k * a_k);
@@ -395,24 +397,42 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       });
     };
     index_t k = 0;
-    if constexpr (requires { &V::turn; }) {
+    if constexpr (requires { &V::both; }) {
       constexpr int half = V::lanes / 2;
+      index_t line_at[V::lanes];
+      for (int i = 0; !Whole && i < V::lanes; ++i) line_at[i] = lesser(i, lines - 1) * call.b_k;
       // Columns [k + first, k + half) of all groups, which share each number of A.
       const auto turn_and_add = [&](int first) {
         typename V::operand column[Groups][half];
         each<Groups, 1>([&](int g, int) {
-          const auto* from = b + g * V::lanes * call.b_k;
-          for (int i = 0; Groups == 1 && !is_cached && k % V::lanes == 0 && i < V::lanes; ++i)
+          const auto* from = b + g * b_next;
+          for (int i = 0; Groups == 1 && !is_cached && k % V::lanes == 0 && i < lines; ++i)
             fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
-          V::turn(from, from + half * call.b_k, line, column[g]);
+          if constexpr (Whole) {
+            turn<V>(from, from + half * call.b_k, line, column[g]);
+          } else {
+            turn<V>(column[g], [&](int h, int i) {
+              const index_t* at = line_at + h * half + i;
+              return V::both(from + at[0], from + at[half / 2]);
+            });
+          }
         });
-        each<half, Rows>([&](int i, int r) {
-          if (i < first) return;
-          const auto x = V::broadcast(a + r * a_row + i * a_k);
-          each<Groups, 1>([&](int g, int) { acc[g][r] = V::step(x, column[g][i], acc[g][r]); });
-        });
+        // Rows of A that one pointer reaches: see micro_tile().
+        constexpr int near = Rows > 4 ? 3 : 4;
+        const Word* row[(Rows - 1) / near + 1];
+        for (int i = 0; i < Rows; i += near) row[i / near] = a + i * a_row;
+        TESSERA_UNROLL
+        for (int i = 0; i < half; ++i) {
+          each<Rows, 1>([&](int r, int) {
+            if (i < first) return;
+            const auto x =
+                V::broadcast(row[r / near] + r % near * a_row + (Rows > 4 ? 0 : i * a_k));
+            each<Groups, 1>([&](int g, int) { acc[g][r] = V::step(x, column[g][i], acc[g][r]); });
+          });
+          for (auto& p : row) p += Rows > 4 ? a_k : 0;
+        }
       };
-      if (lines == V::lanes && whole >= half) {
+      if (whole >= half) {
         for (; k + half <= whole; k += half, a += half * a_k, b += half * group) turn_and_add(0);
         // The rest, once more with what came before it.
         if (const int rest = static_cast<int>(whole - k); rest > 0) {
@@ -426,7 +446,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     for (; k < call.K; k += V::lanes) {
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
-        const auto* from = b + g * V::lanes * call.b_k;
+        const auto* from = b + g * b_next;
         if constexpr (group == 1) {
           pack_panel<V>(turned, V::lanes, from, lines, deep, call.b_k, 1);
         } else {
@@ -442,19 +462,27 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     each<Groups, Rows>([&](int g, int r) {
       auto sum = acc[g][r];
       if constexpr (requires { V::shifts; }) sum = V::add(sum, V::splat(call.shifts[r]));
-      auto* c = call.c + r * call.c_row + j + g * V::lanes;
-      lines == V::lanes ? V::store(c, sum) : V::store_first(c, V::first(lines), sum);
+      auto* c = call.c + r * call.c_row + j + g * next;
+      Whole ? V::store(c, sum) : V::store_first(c, V::first(lines), sum);
     });
   };
-  if constexpr (Rows <= 4) {
-    for (; is_cached && two_fit && j + 2 * V::lanes <= call.cols; j += 2 * V::lanes)
-      add_groups.template operator()<2>(V::lanes);
+  // By itself: eight rows inlined are 0.95 times as fast, two of f64 that are not 0.7.
+  const auto add_one = [&]<bool Whole>(int lines) __attribute__((noinline)) {
+    add_inlined.template operator()<1, Whole>(lines, 0);
+  };
+  if (call.cols < V::lanes) return add_one.template operator()<false>(call.cols);
+  // Of the last lines, some are done once more.
+  const int last = call.cols - V::lanes;
+  if constexpr (Rows <= 5) {
+    for (int next; is_cached && two_fit && j < last; j += V::lanes + next) {
+      next = j + V::lanes < last ? V::lanes : last - j;
+      add_inlined.template operator()<2, true>(V::lanes, next);
+    }
   }
   for (; j < call.cols; j += V::lanes) {
-    const int lines = call.cols - j < V::lanes ? call.cols - j : V::lanes;
-    const bool again = lines < V::lanes && call.cols >= V::lanes;  // some lines once more
-    if (again) j = call.cols - V::lanes;
-    add_groups.template operator()<1>(again ? V::lanes : lines);
+    if (j > last) j = last;
+    if constexpr (Rows <= 5) add_inlined.template operator()<1, true>(V::lanes, 0);
+    else add_one.template operator()<true>(V::lanes);
   }
 }
 

@@ -47,15 +47,13 @@ struct F32 {
   static type halves(const float* lower, const float* upper) {
     return _mm512_mask_broadcastss_ps(splat(*lower), 0xFF00, _mm_load_ss(upper));
   }
-  static void turn(const void* lower, const void* upper, index_t line, type (&column)[8]) {
+  static void turn(const type (&pairs)[8], type (&column)[8]) {
     // v[k]: in quarter q, column k + 4 (q % 2) of lines 0 to 3, from q = 2 on of 4 to 7;
     // v[4 + k]: of lines 8 to 11, from q = 2 on of 12 to 15.
     type v[8];
     TESSERA_UNROLL
     for (int i = 0; i < 8; i += 4) {
-      const char* p = static_cast<const char*>(i == 0 ? lower : upper);
-      const auto two = [&](int n) { return both(p + n * line, p + (n + 4) * line); };
-      const type a = two(0), b = two(1), c = two(2), d = two(3);
+      const type a = pairs[i], b = pairs[i + 1], c = pairs[i + 2], d = pairs[i + 3];
       const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
       const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
       const __m512d ab2 = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
@@ -71,10 +69,9 @@ struct F32 {
       column[4 + k] = _mm512_shuffle_f32x4(v[k], v[4 + k], 0xDD);
     }
   }
-  /// Eight numbers of one line and eight of another: a load and a half of one, instead of shuffles.
-  static type both(const char* p, const char* q) {
-    const auto load = [](const char* from) {
-      return _mm256_loadu_ps(reinterpret_cast<const float*>(from));
+  static type both(const void* p, const void* q) {
+    const auto load = [](const void* from) {
+      return _mm256_loadu_ps(static_cast<const float*>(from));
     };
     return _mm512_insertf32x8(_mm512_castps256_ps512(load(p)), load(q), 1);
   }
@@ -113,16 +110,14 @@ struct F64 {
   static type halves(const double* lower, const double* upper) {
     return _mm512_mask_broadcastsd_pd(splat(*lower), 0xF0, _mm_load_sd(upper));
   }
-  static void turn(const void* lower, const void* upper, index_t line, type (&column)[4]) {
+  static void turn(const type (&pairs)[4], type (&column)[4]) {
     // v[k]: in quarter q, column k + 2 (q % 2) of lines 0 and 1, from q = 2 on of 2 and 3;
     // v[2 + k]: of lines 4 and 5, from q = 2 on of 6 and 7.
     type v[4];
     TESSERA_UNROLL
     for (int i = 0; i < 4; i += 2) {
-      const char* p = static_cast<const char*>(i == 0 ? lower : upper);
-      const type a = both(p, p + 2 * line), b = both(p + line, p + 3 * line);
-      v[i] = _mm512_unpacklo_pd(a, b);
-      v[i + 1] = _mm512_unpackhi_pd(a, b);
+      v[i] = _mm512_unpacklo_pd(pairs[i], pairs[i + 1]);
+      v[i + 1] = _mm512_unpackhi_pd(pairs[i], pairs[i + 1]);
     }
     TESSERA_UNROLL
     for (int k = 0; k < 2; ++k) {
@@ -130,9 +125,9 @@ struct F64 {
       column[2 + k] = _mm512_shuffle_f64x2(v[k], v[2 + k], 0xDD);
     }
   }
-  static type both(const char* p, const char* q) {
-    const auto load = [](const char* from) {
-      return _mm256_loadu_pd(reinterpret_cast<const double*>(from));
+  static type both(const void* p, const void* q) {
+    const auto load = [](const void* from) {
+      return _mm256_loadu_pd(static_cast<const double*>(from));
     };
     return _mm512_insertf64x4(_mm512_castpd256_pd512(load(p)), load(q), 1);
   }
@@ -214,9 +209,10 @@ struct Words : Base {
     const __m128i other = _mm_cvtsi32_si128(static_cast<int>(*upper));
     return _mm512_mask_broadcastd_epi32(broadcast(lower), 0xFF00, other);
   }
-  static void turn(const void* lower, const void* upper, index_t line, operand (&column)[8]) {
+  static __m512 both(const void* p, const void* q) { return F32::both(p, q); }
+  static void turn(const __m512 (&pairs)[8], operand (&column)[8]) {
     __m512 turned[8];
-    F32::turn(lower, upper, line, turned);
+    F32::turn(pairs, turned);
     TESSERA_UNROLL
     for (int i = 0; i < 8; ++i) column[i] = _mm512_castps_si512(turned[i]);
   }
@@ -285,8 +281,8 @@ struct Gathered : Base {
   static operand gather_first(const source* p, index_t s_k, __mmask16 m, int count) {
     return G::rows_part(p, s_k, m, count);
   }
-  static void turn(const void* lower, const void* upper, index_t line, operand (&column)[8]) {
-    Base::turn(lower, upper, line, column);
+  static void turn(const __m512 (&pairs)[8], operand (&column)[8]) {
+    Base::turn(pairs, column);
     if constexpr (G::maps) {
       TESSERA_UNROLL
       for (int i = 0; i < 8; ++i) column[i] = G::mapped(column[i]);

@@ -134,6 +134,25 @@ TYPED_TEST(GemmOf, IsExactForSmallProductsOfAnySides) {
   }
 }
 
+/// Few rows and few columns at once, whose lines are fewer than a vector has lanes, and few of one
+/// beside more of the other than fill two: which way is taken depends on all three extents.
+TYPED_TEST(GemmOf, IsExactForAFewRowsAndColumns) {
+  using T = TypeParam;
+  for (const index_t K : {3, 8, 9, 33, 64, 130}) {
+    const WholeNumbers numbers(40, 40, K);
+    int turn = 0;
+    for (index_t M = 1; M <= 40; M += M < 20 ? 1 : 5) {
+      for (index_t N = 1; N <= 40; N += N < 20 ? 1 : 5) {
+        each_transposition<T>([&](Order<T> a, Order<T> b) {
+          const auto c = turn++ % 3 == 0 ? Order<T>::col_major : Order<T>::row_major;
+          numbers.check<T>(M, N, a, b, c, 1);
+        });
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
 /// Shapes that go other ways than squares do, on any number of threads, transposed each way.
 template <class T>
 void expect_long_and_flat_shapes_exact() {

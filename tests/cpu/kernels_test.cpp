@@ -326,9 +326,8 @@ TYPED_TEST(Microkernels, StripsAreTheChain) {
   }
 }
 
-/// Strides of rows of A that sweep_lines takes: any, or a panel.
+/// Strides of rows of A that sweep_lines takes: any, as those of a panel.
 std::vector<std::array<index_t, 2>> ways_of_a(int rows, index_t K) {
-  if (rows > cpu::kLinesOfAnyA) return {{1, rows}};
   return {{K + 1, 1}, {-(K + 3), -1}, {1, rows}};
 }
 
