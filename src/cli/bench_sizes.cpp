@@ -52,7 +52,8 @@ constexpr std::array kSuites = {
           "16x1024x1024,1x2000x2000,4x2000x2000,16x2000x2000"},
     Suite{"thin",
           "1000x4x16,64x4x64,1000x8x100,1000x3x1000,4096x8x4096,4096x8x4096-TN,4x128x128-NT,"
-          "8x128x128-NT,1x1000x1000-NT,3x1000x1000-NT,8x1000x1000-NT,8x4096x4096-NT"},
+          "8x128x128-NT,1x1000x1000-NT,3x1000x1000-NT,8x1000x1000-NT,8x4096x4096-NT,48x1x48,"
+          "16x4x300,12x3x128-NT,16x6x128-NT,33x2x512-NT"},
     Suite{"uneven",
           "17,33,50,65,97,100,130,33-TN,100-TN,24-TT,33-TT,64-TT,100-TT,64-NT,65-NT,256-TN"},
     Suite{"update",
