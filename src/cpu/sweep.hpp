@@ -354,10 +354,10 @@ void dot_lines(const MicroTile<typename V::word, typename V::sum>& call) {
 /// a cache: then two such groups of lines share each number of A, and more chains of multiply-adds
 /// hide how long one takes. f32, one thread of an EPYC (family 26), 2026-11-25, times as fast as
 /// one after the other: (4,128,128) 1.14, (4,100,100) 1.11; 2026-11-23, than one group:
-/// (256,1,256) 1.5. Not where so many lines push each other out of L1: one by one, an EPYC (family
-/// 25), 2026-11-24, (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. There turning itself is
-/// the bound: eleven ways of it, 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of
-/// what reading takes.
+/// (256,1,256) 1.5; 2026-11-26, three where a third is left, (1,48,128) 1.4, (100,1,100) 1.15. Not
+/// where so many lines push each other out of L1: one by one, an EPYC (family 25), 2026-11-24,
+/// (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. There turning itself is the bound: eleven
+/// ways of it, 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of what reading takes.
 template <class V, int Rows>
 void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
@@ -380,16 +380,15 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       j = call.cols / V::lanes * V::lanes;
     }
   }
-  // `Groups` of lines from j on, the second one `next` behind the first, each of as many as a
-  // vector has lanes; or a single one of `lines`, the last of which then stands in for those
-  // missing.
-  const auto add_inlined = [&]<int Groups, bool Whole>(int lines, int next)
+  // `Groups` of lines from j on, the last one `end` behind the first, each of as many as a vector
+  // has lanes; or a single one of `lines`, the last of which then stands in for those missing.
+  const auto add_inlined = [&]<int Groups, bool Whole>(int lines, int end)
       __attribute__((always_inline)) {
     typename V::type acc[Groups][Rows];
     each<Groups, Rows>([&](int g, int r) { acc[g][r] = V::zero(); });
     const auto* a = call.a;
     const Source* b = reinterpret_cast<const Source*>(call.b) + j * call.b_k;
-    const index_t b_next = next * call.b_k;
+    const auto offset = [&](int g) { return g + 1 < Groups ? g * V::lanes : end; };
     const auto add = [&](int g, int k, const typename V::operand& column) {
       each<Rows, 1>([&](int r, int) {
         const auto x = V::broadcast(a + r * a_row + k * a_k);
@@ -405,7 +404,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       const auto turn_and_add = [&](int first) {
         typename V::operand column[Groups][half];
         each<Groups, 1>([&](int g, int) {
-          const auto* from = b + g * b_next;
+          const auto* from = b + offset(g) * call.b_k;
           for (int i = 0; Groups == 1 && !is_cached && k % V::lanes == 0 && i < lines; ++i)
             fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
           if constexpr (Whole) {
@@ -446,7 +445,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     for (; k < call.K; k += V::lanes) {
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
-        const auto* from = b + g * b_next;
+        const auto* from = b + offset(g) * call.b_k;
         if constexpr (group == 1) {
           pack_panel<V>(turned, V::lanes, from, lines, deep, call.b_k, 1);
         } else {
@@ -462,7 +461,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     each<Groups, Rows>([&](int g, int r) {
       auto sum = acc[g][r];
       if constexpr (requires { V::shifts; }) sum = V::add(sum, V::splat(call.shifts[r]));
-      auto* c = call.c + r * call.c_row + j + g * next;
+      auto* c = call.c + r * call.c_row + j + offset(g);
       Whole ? V::store(c, sum) : V::store_first(c, V::first(lines), sum);
     });
   };
@@ -474,9 +473,14 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   // Of the last lines, some are done once more.
   const int last = call.cols - V::lanes;
   if constexpr (Rows <= 5) {
-    for (int next; is_cached && two_fit && j < last; j += V::lanes + next) {
-      next = j + V::lanes < last ? V::lanes : last - j;
-      add_inlined.template operator()<2, true>(V::lanes, next);
+    for (int end; is_cached && two_fit && j < last; j += V::lanes + end) {
+      const int left = call.cols - j;
+      if constexpr (Rows <= 2) {
+        if (left > 2 * V::lanes && left <= 3 * V::lanes)
+          return add_inlined.template operator()<3, true>(V::lanes, last - j);
+      }
+      end = j + V::lanes < last ? V::lanes : last - j;
+      add_inlined.template operator()<2, true>(V::lanes, end);
     }
   }
   for (; j < call.cols; j += V::lanes) {
