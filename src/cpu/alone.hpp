@@ -56,10 +56,8 @@ template <class T>
 void multiply_strips(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
                      const T* B, index_t b_row, T* C, index_t c_row,
                      const Kernels<T, T, T>& kernels) {
-  MicroTile<T, T> strip{};
-  strip.K = K, strip.a = A, strip.a_row = a_row, strip.a_k = a_col;
-  strip.b = B, strip.b_k = b_row, strip.cols = static_cast<int>(N);
-  strip.c = C, strip.c_row = c_row;
+  auto strip = lone_tile<T>(K, A, a_row, a_col, B, b_row, C, c_row, static_cast<int>(N));
+  strip.fetch_k = 0;
   kernels.strips[M - 1](strip);
 }
 
@@ -92,10 +90,8 @@ template <class T>
 [[gnu::noinline]] void multiply_lines(index_t M, index_t N, index_t K, const T* A, index_t a_row,
                                       index_t a_col, const T* B, index_t b_col, T* C, index_t c_row,
                                       const Kernels<T, T, T>& kernels) {
-  MicroTile<T, T> micro{};
-  micro.K = K, micro.a = A, micro.a_row = a_row, micro.a_k = a_col;
-  micro.b = B, micro.b_k = b_col, micro.cols = static_cast<int>(N);
-  micro.c = C, micro.c_row = c_row;
+  auto micro = lone_tile<T>(K, A, a_row, a_col, B, b_col, C, c_row, static_cast<int>(N));
+  micro.fetch_k = 0, micro.k_rest = 0;
   kernels.sweep_lines[M - 1](micro);
 }
 template <class T>
@@ -148,11 +144,11 @@ template <class T>
 }
 
 /// What ways through a small product take, roughly, in multiply-adds of a vector, of which two
-/// begin in a cycle while one takes four. The constants are fits to 28,000 products of up to 256 in
+/// begin in a cycle while one takes four. The constants are fits to 26,000 products of up to 256 in
 /// each extent, of few columns, or with B transposed, f32 and f64, one thread of an EPYC (family
-/// 26), 2026-11-26: what they choose takes 1.02 times as long as the fastest way (geometric mean),
+/// 26), 2026-11-26: what they choose takes 1.01 times as long as the fastest way (geometric mean),
 /// and 1.03 with AVX2. Times as fast as with limits for each extent: 48x1x48 2.3, 12x3x128 2.5 and
-/// 16x6x128 3.0 with B transposed, 33x33x33 with both 1.25.
+/// 16x6x128 2.7 with B transposed, 33x33x33 with both 1.25.
 struct Costs {
   index_t lanes;
   int shift;     ///< of a division by them, which a tiny product would feel
