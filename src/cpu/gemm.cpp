@@ -149,6 +149,7 @@ template <class In, class Out, class Table>
   if constexpr (kIsPlainType<In, Out>) {
     if (threads == 1 && gemm_alone(call, kernels)) return;
   } else {
+    if (threads == 1 && gemm_word_lines(call, kernels, call.A, call.B, call.C)) return;
     if (threads == 1 && is_for_words(call, kernels) && gemm_small_words(call, kernels)) return;
   }
   with_prepared(call, kernels, threads,
@@ -246,7 +247,8 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
         way = {"small", "too little work to cut into jobs", 1};
         return;
       }
-    } else if (threads == 1 && is_for_words(asked, kernels)) {
+    } else if (threads == 1 &&
+               (is_for_word_lines(asked, kernels) || is_for_words(asked, kernels))) {
       way = {"small", "too little work to cut into jobs", 1};
       return;
     }
@@ -289,6 +291,8 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
       if (way == Alone::panel) bytes = panel_bytes(rest, kernels);
       if (threads == 1 && way != Alone::no) return;
       if (threads > 1) rest = asked;
+    } else if (is_for_word_lines(asked, kernels)) {
+      if (threads == 1) return;
     } else if (is_for_words(asked, kernels)) {
       bytes = packed_words(asked, kernels).bytes();
       if (threads == 1) return;

@@ -356,8 +356,11 @@ void dot_lines(const MicroTile<typename V::word, typename V::sum>& call) {
 /// one after the other: (4,128,128) 1.14, (4,100,100) 1.11; 2026-11-23, than one group:
 /// (256,1,256) 1.5; 2026-11-26, three where a third is left, (1,48,128) 1.4, (100,1,100) 1.15. Not
 /// where so many lines push each other out of L1: one by one, an EPYC (family 25), 2026-11-24,
-/// (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. There turning itself is the bound: eleven
-/// ways of it, 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of what reading takes.
+/// (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. But where those of one group stay, one or
+/// two rows of A meet two or three groups in turn, a line of the cache each time: on that EPYC of
+/// family 26, (512,1,512) 1.15, (33,1,512) 1.7, (33,2,512) 1.4, with four rows (4,512,512) 0.8, and
+/// (256,1,1024), of which no group stays, 0.8. Turning itself is the bound then: eleven ways of it,
+/// 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of what reading takes.
 template <class V, int Rows>
 void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   using Word = typename V::word;
@@ -370,7 +373,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   const bool is_cached = call.fetch_k == 0;
   constexpr index_t small_l1 = 32 << 10, l1_way = 4096;
   const index_t apart = line == 0 ? l1_way : lesser(line & -line, l1_way);  // in L1's sets
-  const bool two_fit = 2 * V::lanes * apart <= small_l1;
+  const bool one_fits = V::lanes * apart <= small_l1, two_fit = 2 * V::lanes * apart <= small_l1;
   if constexpr (
       requires { &V::both; } && !requires { V::shifts; } && Rows <= kPagesRows) {
     constexpr index_t bytes = sizeof(Word);
@@ -382,7 +385,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   }
   // `Groups` of lines from j on, the last one `end` behind the first, each of as many as a vector
   // has lanes; or a single one of `lines`, the last of which then stands in for those missing.
-  const auto add_inlined = [&]<int Groups, bool Whole>(int lines, int end)
+  const auto add_inlined = [&]<int Groups, bool Whole, bool Together>(int lines, int end)
       __attribute__((always_inline)) {
     typename V::type acc[Groups][Rows];
     each<Groups, Rows>([&](int g, int r) { acc[g][r] = V::zero(); });
@@ -400,12 +403,21 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       constexpr int half = V::lanes / 2;
       index_t line_at[V::lanes];
       for (int i = 0; !Whole && i < V::lanes; ++i) line_at[i] = lesser(i, lines - 1) * call.b_k;
-      // Columns [k + first, k + half) of all groups, which share each number of A.
-      const auto turn_and_add = [&](int first) {
-        typename V::operand column[Groups][half];
-        each<Groups, 1>([&](int g, int) {
-          const auto* from = b + offset(g) * call.b_k;
-          for (int i = 0; Groups == 1 && !is_cached && k % V::lanes == 0 && i < lines; ++i)
+      // What is inlined early is up to 1.4 times as fast here, and 0.9 elsewhere.
+      const auto each_of = [&]<int N>(const auto& body) __attribute__((always_inline)) {
+        if constexpr (Whole) {
+          TESSERA_UNROLL
+          for (int n = 0; n < N; ++n) body(n);
+        } else {
+          each<N, 1>([&](int n, int) { body(n); });
+        }
+      };
+      // Columns [k + first, k + half) of `Count` groups, which share each number of A.
+      const auto turn_and_add = [&]<int From, int Count>(int first) __attribute__((always_inline)) {
+        typename V::operand column[Count][half];
+        const auto turn_group = [&](int g) __attribute__((always_inline)) {
+          const auto* from = b + offset(From + g) * call.b_k;
+          for (int i = 0; Count == 1 && !is_cached && k % V::lanes == 0 && i < lines; ++i)
             fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
           if constexpr (Whole) {
             turn<V>(from, from + half * call.b_k, line, column[g]);
@@ -415,28 +427,43 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
               return V::both(from + at[0], from + at[half / 2]);
             });
           }
-        });
+        };
+        each_of.template operator()<Count>(turn_group);
         // Rows of A that one pointer reaches: see micro_tile().
         constexpr int near = Rows > 4 ? 3 : 4;
         const Word* row[(Rows - 1) / near + 1];
         for (int i = 0; i < Rows; i += near) row[i / near] = a + i * a_row;
         TESSERA_UNROLL
         for (int i = 0; i < half; ++i) {
-          each<Rows, 1>([&](int r, int) {
+          const auto add_row = [&](int r) __attribute__((always_inline)) {
             if (i < first) return;
             const auto x =
                 V::broadcast(row[r / near] + r % near * a_row + (Rows > 4 ? 0 : i * a_k));
-            each<Groups, 1>([&](int g, int) { acc[g][r] = V::step(x, column[g][i], acc[g][r]); });
-          });
+            each<Count, 1>(
+                [&](int g, int) { acc[From + g][r] = V::step(x, column[g][i], acc[From + g][r]); });
+          };
+          each_of.template operator()<Rows>(add_row);
           for (auto& p : row) p += Rows > 4 ? a_k : 0;
         }
       };
+      const auto turn_and_add_all = [&](int first) __attribute__((always_inline)) {
+        turn_and_add.template operator()<0, Groups>(first);
+      };
       if (whole >= half) {
-        for (; k + half <= whole; k += half, a += half * a_k, b += half * group) turn_and_add(0);
+        const auto next = [&](index_t words) { k += words, a += words * a_k, b += words * group; };
+        // The groups in turn, each with all of a line of the cache.
+        const auto turn_and_add_apart = [&]<int... G>(std::integer_sequence<int, G...>) {
+          for (; k + V::lanes <= whole; next(V::lanes))
+            ((turn_and_add.template operator()<G, 1>(0), next(half),
+              turn_and_add.template operator()<G, 1>(0), next(-half)),
+             ...);
+        };
+        if constexpr (!Together) turn_and_add_apart(std::make_integer_sequence<int, Groups>());
+        for (; k + half <= whole; next(half)) turn_and_add_all(0);
         // The rest, once more with what came before it.
         if (const int rest = static_cast<int>(whole - k); rest > 0) {
           a -= (half - rest) * a_k, b -= (half - rest) * group, k = whole;
-          turn_and_add(half - rest);
+          turn_and_add_all(half - rest);
           a += half * a_k, b += half * group;
         }
       }
@@ -467,25 +494,32 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   };
   // By itself: eight rows inlined are 0.95 times as fast, two of f64 that are not 0.7.
   const auto add_one = [&]<bool Whole>(int lines) __attribute__((noinline)) {
-    add_inlined.template operator()<1, Whole>(lines, 0);
+    add_inlined.template operator()<1, Whole, true>(lines, 0);
   };
   if (call.cols < V::lanes) return add_one.template operator()<false>(call.cols);
   // Of the last lines, some are done once more.
   const int last = call.cols - V::lanes;
-  if constexpr (Rows <= 5) {
-    for (int end; is_cached && two_fit && j < last; j += V::lanes + end) {
+  const auto add_several = [&]<bool Together>() {
+    for (int end; j < last; j += V::lanes + end) {
       const int left = call.cols - j;
       if constexpr (Rows <= 2) {
-        if (left > 2 * V::lanes && left <= 3 * V::lanes)
-          return add_inlined.template operator()<3, true>(V::lanes, last - j);
+        if (left > 2 * V::lanes && left <= 3 * V::lanes) {
+          add_inlined.template operator()<3, true, Together>(V::lanes, last - j);
+          j = call.cols;
+          return;
+        }
       }
       end = j + V::lanes < last ? V::lanes : last - j;
-      add_inlined.template operator()<2, true>(V::lanes, end);
+      add_inlined.template operator()<2, true, Together>(V::lanes, end);
     }
+  };
+  if constexpr (Rows <= 5) {
+    if (is_cached && two_fit) add_several.template operator()<true>();
+    else if (Rows <= 2 && is_cached && one_fits) add_several.template operator()<false>();
   }
   for (; j < call.cols; j += V::lanes) {
     if (j > last) j = last;
-    if constexpr (Rows <= 5) add_inlined.template operator()<1, true>(V::lanes, 0);
+    if constexpr (Rows <= 5) add_inlined.template operator()<1, true, true>(V::lanes, 0);
     else add_one.template operator()<true>(V::lanes);
   }
 }
