@@ -83,6 +83,7 @@ constexpr cpu::GemmWay kNoProducts = {"nothing", "there are no products", 1};
 /// How a batch is run of `count` products with together `multiply_adds`, this one first.
 template <class T>
 cpu::GemmWay way_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
+  const OnlyAsking asks;
   const int threads = first.threads > 0 ? first.threads : default_threads();
   if (!is_shared_out(count, multiply_adds, threads)) return way_of(first);
   first.threads = 1;  // whoever takes it runs it alone

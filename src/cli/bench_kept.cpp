@@ -2,6 +2,9 @@
 #include "bench_kept.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -36,8 +39,14 @@ void require_only(const BenchRequest& request, const std::string& option, const 
 }
 
 BenchResults read_results(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw Error(Category::file, cat(path, ": is a folder"), "a file that 'tessera bench -o' wrote");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Category::file, cat("cannot read '", path, "'"));
+  if (!file)
+    throw Error(Category::file, cat("cannot read '", path, "': ", std::strerror(errno)), {}, {},
+                "check the name and the folder");
   std::ostringstream text;
   text << file.rdbuf();
   BenchResults out = parse_bench_json(text.str(), path);

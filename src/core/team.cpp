@@ -17,6 +17,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -157,6 +158,7 @@ Pool& pool() {
 thread_local bool inside = false;
 thread_local int refused = 0;  ///< calls of this thread that did not ask, since it last forgot
 thread_local std::int64_t waiting_since_ns = 0, held_up_ns = 0;
+thread_local bool only_asks = false;  ///< see OnlyAsking
 
 bool always_ask = false;  ///< set before there are threads
 
@@ -356,14 +358,15 @@ int cores() {
 /// Counts a call that found too few helpers awake. Is it worth its time to start or wake some?
 bool worth_waking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns >= kWorthStarting) return true;
-  const std::int64_t now = now_ns();
-  const std::int64_t last = p.last_wish_ns.exchange(now, std::memory_order_relaxed);
-  if (now - last > kCloselyFollowing + 4 * expected_ns)
-    p.wishes.store(0, std::memory_order_relaxed);
+  const std::int64_t now = now_ns(), last = p.last_wish_ns.load(std::memory_order_relaxed);
+  if (!only_asks) p.last_wish_ns.store(now, std::memory_order_relaxed);
+  const bool is_apart = now - last > kCloselyFollowing + 4 * expected_ns;
+  const int before = is_apart ? 0 : p.wishes.load(std::memory_order_relaxed);
+  if (is_apart && !only_asks) p.wishes.store(0, std::memory_order_relaxed);
   if (now < p.wake_after_ns.load(std::memory_order_relaxed)) return false;
   if (expected_ns >= kWorthWaking && p.helpers.load(std::memory_order_relaxed) > 0) return true;
-  const int wishes = p.wishes.load(std::memory_order_relaxed) + 1;
-  if (wishes < kCallsToWake) p.wishes.store(wishes, std::memory_order_relaxed);
+  const int wishes = before + 1;
+  if (wishes < kCallsToWake && !only_asks) p.wishes.store(wishes, std::memory_order_relaxed);
   return wishes >= kCallsToWake;
 }
 
@@ -379,7 +382,7 @@ bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
   const int up = awake(p);
   if (up >= wanted) return true;
   const bool wakes = worth_waking(p, expected_ns);
-  if (wakes) {
+  if (wakes && !only_asks) {
     if (p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
     const int asleep = p.sleeping.load();
     if (asleep > 0 && !p.waking.exchange(true)) {
@@ -398,6 +401,7 @@ bool worth_asking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns >= kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed))
     return true;
   const int patience = p.patience.load(std::memory_order_relaxed);
+  if (only_asks) return refused + 1 >= patience;
   if (++refused < patience) return false;
   refused = 0;
   p.patience.store(std::min(2 * patience, kMostPatience), std::memory_order_relaxed);
@@ -455,13 +459,16 @@ bool will_be_helped(int threads, std::int64_t expected_ns) {
     // Helpers that do not come to the first calls need not be counted: that reads files.
     const bool knows = p.knows_threads.load(std::memory_order_relaxed);
     if (!knows && (!worth_asking(p, expected_ns) || !worth_waking(p, expected_ns))) return false;
-    p.knows_threads.store(true, std::memory_order_relaxed);
+    if (!only_asks) p.knows_threads.store(true, std::memory_order_relaxed);
     threads = default_threads();
     if (threads <= 1) return false;
   }
   const int wanted = wanted_helpers(p, threads, expected_ns);
   return wanted > 0 && call_helpers(p, 1, expected_ns);  // run_team knows how many it needs
 }
+
+OnlyAsking::OnlyAsking() : before_(std::exchange(only_asks, true)) {}
+OnlyAsking::~OnlyAsking() { only_asks = before_; }
 
 void always_ask_helpers() { always_ask = true; }
 

@@ -156,6 +156,30 @@ template <class In, class Out, class Table>
                 [](const auto& prepared, const auto& table) { run_product(prepared, table); });
 }
 
+/// Strides along an extent of 1 may be anything, also what overflows in bytes.
+constexpr index_t kMostStride = index_t{1} << 48;
+bool is_wild(index_t extent, index_t stride) {
+  return extent == 1 && (stride > kMostStride || stride < -kMostStride);
+}
+template <class In, class Out>
+bool has_wild_strides(const Gemm<In, Out>& call) {
+  if (call.M != 1 && call.N != 1 && call.K != 1) return false;
+  return is_wild(call.M, call.a_row) || is_wild(call.K, call.a_col) ||
+         is_wild(call.K, call.b_row) || is_wild(call.N, call.b_col) ||
+         is_wild(call.M, call.c_row) || is_wild(call.N, call.c_col);
+}
+template <class In, class Out>
+Gemm<In, Out> tamed(Gemm<In, Out> call) {
+  for (auto [extent, stride] : {std::pair{call.M, &call.a_row},
+                                {call.K, &call.a_col},
+                                {call.K, &call.b_row},
+                                {call.N, &call.b_col},
+                                {call.M, &call.c_row},
+                                {call.N, &call.c_col}})
+    if (is_wild(extent, *stride)) *stride = 1;
+  return call;
+}
+
 }  // namespace
 
 template <class In, class Out>
@@ -196,6 +220,7 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return;
+  if (has_wild_strides(asked)) return gemm(tamed(asked));
   // Vectors run along the columns of C: they should lie side by side.
   if (asked.c_col != 1 && asked.c_row == 1) return gemm_swapped(asked);
   const bool zero = asked.K <= 0 || asked.alpha == 0;
@@ -215,6 +240,7 @@ void gemm(const Gemm<In, Out>& asked) {
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
   if (asked.M <= 0 || asked.N <= 0) return;
+  if (has_wild_strides(asked)) return gemm(tamed(asked), B);
   with_kernels<In>([&](const auto& kernels) {
     if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
     Gemm<In, Out> call = asked;
@@ -234,9 +260,11 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
 template <class In, class Out>
 GemmWay way_of(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return {"nothing", "C is empty", 1};
+  if (has_wild_strides(asked)) return way_of(tamed(asked));
   if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
   if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
+  const OnlyAsking asks;
   GemmWay way;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = threads_of(asked, kernels);
@@ -278,6 +306,7 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
 
 template <class In, class Out>
 std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
+  if (has_wild_strides(asked)) return workspace_bytes(tamed(asked));
   if (asked.c_col != 1 && asked.c_row == 1) return workspace_bytes(swapped(asked));
   if (asked.M <= 0 || asked.N <= 0 || asked.K <= 0 || asked.alpha == 0 || is_tiny(asked)) return 0;
   std::size_t bytes = 0;

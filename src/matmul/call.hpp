@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/cpu/gemm_way.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::detail {
@@ -52,10 +53,12 @@ template <class Body>
 void run_reported(std::string_view call, const Plan& plan, const Body& body,
                   std::string_view way = {}) {
   if (!verbose()) return body();
+  const std::uint64_t refused = cpu::refused_workspaces();
   const auto start = std::chrono::steady_clock::now();
   body();
   const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
-  report(call, plan, way, spent.count());
+  const bool had_memory = cpu::refused_workspaces() == refused;
+  report(call, plan, had_memory ? way : " way=without_memory taking_part=1", spent.count());
 }
 
 }  // namespace tessera::detail

@@ -216,6 +216,20 @@ batch(3, [0, 1, 2], (1, 2, 3), eight, (2, 2, 2))
         self.assertEqual(said.count("\n"), len(expected))
         self.assertEqual(self.call(lines)[1], "")
 
+    def test_verbose_says_that_memory_was_missing(self):
+        lines = """
+import resource
+d, n, one = ctypes.c_double, 300, (ctypes.c_double * 2)(1, 0)
+a, c = (d * (2 * n * n))(), (d * (2 * n * n))()
+resource.setrlimit(resource.RLIMIT_AS, (1, 1))
+blas.cblas_dgemm(101, 111, 112, n, n, n, d(1), a, n, a, n, d(0), c, n)
+blas.cblas_zgemm(101, 111, 112, n, n, n, one, a, n, a, n, one, c, n)
+blas.cblas_dgemm(101, 111, 112, 5, 6, 7, d(1), a, n, a, n, d(0), c, n)
+"""
+        _, said = self.call(lines, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=2)
+        self.assertEqual(re.findall(r" way=(\w+) isa=\w+ threads=(\d+)", said),
+                         [("without_memory", "1"), ("without_memory", "1"), ("tiny", "1")], said)
+
     def test_verbose_says_why_one_thread_works_or_several(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("sharing is NOT tested: one core")

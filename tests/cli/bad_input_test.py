@@ -73,6 +73,8 @@ class HostileFiles(harness.CommandTest):
             if header:
                 self.assertIn("line 1, column ", run.err)
         self.path("bad.json").write_bytes(b"{\n \"context\": ]")
+        self.fails(3, "bench", "--from", "nofile.json", says=["cannot read 'nofile.json': No such file", "check the name and the folder"])
+        self.fails(3, "bench", "--from", ".", says=[".: is a folder", "a file that 'tessera bench -o' wrote"])
         run = self.fails(3, "bench", "--from", "bad.json", says=["'bad.json' is not JSON", "line 2, column 13"])
         self.assertNotIn("exception", run.err)
         self.succeeds("multiply", "good.npy", "good.npy", "-o", "two.npz:first")

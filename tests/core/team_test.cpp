@@ -260,6 +260,26 @@ TEST(Team, NoMoreHelpersThanAskedFor) {
             "");
 }
 
+TEST(Team, WhoeverOnlyAsksIsToldOfTheNextCallAndChangesNothing) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  EXPECT_EQ(in_child(10,
+                     [] {
+                       constexpr std::int64_t little =
+                           50'000;  // worth waking for in the third call
+                       std::string said;
+                       for (int call = 0; call < 3; ++call) {
+                         for (int n = 0; n < 5; ++n) {
+                           const OnlyAsking asks;
+                           said += will_be_helped(2, little) ? '+' : '-';
+                         }
+                         if (testing::count_threads() > 1) said += " a helper came";
+                         said += will_be_helped(2, little) ? "+ " : "- ";
+                       }
+                       return said == "------ ------ ++++++ " ? "" : said;
+                     }),
+            "");
+}
+
 TEST(Team, ForkedChildrenAndGrandchildrenWork) {
   if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   ASSERT_EQ(get_a_helper(), "");

@@ -14,6 +14,8 @@
 #include "cpu/multiply.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/core/cpu.hpp"
+#include "tessera/cpu/gemm_plan.hpp"
+#include "tessera/cpu/gemm_way.hpp"
 
 namespace tessera {
 namespace {
@@ -129,6 +131,34 @@ TYPED_TEST(GemmOf, IsExactForSmallProductsOfAnySides) {
           numbers.check<T>(M, N, a, b, c, 1);
         });
         if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+/// As BLAS allows any leading dimension for a single row or column: none is used, nor overflows.
+TYPED_TEST(GemmOf, AnyStrideAlongAnExtentOfOneIsAllowed) {
+  using T = TypeParam;
+  const std::vector<T> ones(300, T{1});
+  for (const index_t wild : {index_t{1} << 62, std::numeric_limits<index_t>::max(),
+                             std::numeric_limits<index_t>::min()}) {
+    for (const Shape s :
+         {Shape{1, 300, 1}, {300, 1, 1}, {1, 1, 300}, {1, 20, 15}, {20, 1, 15}, {20, 15, 1}}) {
+      for (const int threads : {1, 2}) {
+        std::vector<T> C(static_cast<std::size_t>(s.M * s.N));
+        cpu::Gemm<T> call;
+        call.M = s.M, call.N = s.N, call.K = s.K, call.threads = threads;
+        call.A = ones.data(), call.B = ones.data(), call.C = C.data();
+        call.a_row = s.M == 1 ? wild : s.K, call.a_col = s.K == 1 ? wild : 1;
+        call.b_row = s.K == 1 ? wild : s.N, call.b_col = s.N == 1 ? wild : 1;
+        call.c_row = s.M == 1 ? wild : s.N, call.c_col = s.N == 1 ? wild : 1;
+        (void)cpu::way_of(call);
+        (void)cpu::workspace_bytes(call);
+        cpu::gemm(call);
+        for (const T c : C) ASSERT_EQ(c, static_cast<T>(s.K)) << describe(call);
+        std::fill(C.begin(), C.end(), T{0});
+        cpu::GemmPlan<T>{call}(call.A, call.B, call.C);
+        for (const T c : C) ASSERT_EQ(c, static_cast<T>(s.K)) << "plan of " << describe(call);
       }
     }
   }

@@ -57,6 +57,19 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 /// threads = 0: default_threads(), which are not counted before that.
 bool will_be_helped(int threads, std::int64_t expected_ns);
 
+/// While one exists, will_be_helped counts and wakes nothing in this thread: it says what the next
+/// call will find. For reports of what a call is going to do.
+class OnlyAsking {
+ public:
+  OnlyAsking();
+  ~OnlyAsking();
+  OnlyAsking(const OnlyAsking&) = delete;
+  OnlyAsking& operator=(const OnlyAsking&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// From now on asks helpers for much work whatever they cost. For tests.
 void always_ask_helpers();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "tessera/cpu/gemm.hpp"
@@ -9,15 +10,23 @@
 namespace tessera::cpu {
 
 struct GemmWay {
-  std::string_view name;  ///< "tiny", "small", "strips", "few_rows", "packed"; "nothing", "scaled"
+  /// "tiny", "small", "strips", "few_rows", "packed"; "nothing", "scaled"; "without_memory"
+  std::string_view name;
   std::string_view reason;  ///< why this one, a few words
   int threads = 1;          ///< at most so many take part
 };
 
-/// Of a product; its pointers are not read. Where memory for packing is missing,
-/// gemm() goes another way than this says.
+/// Of a product, if it were called next; its pointers are not read. Where memory for packing is
+/// missing, gemm() goes another way than this says: kWithoutMemory.
 template <class In, class Out = In>
 GemmWay way_of(const Gemm<In, Out>& call);
+
+inline constexpr GemmWay kWithoutMemory = {
+    "without_memory", "none for panels: short ones on the stack, packed again and again", 1};
+
+/// How often this process found no memory for packing. Between two calls of this, a product went
+/// the way kWithoutMemory where the second gives more.
+std::uint64_t refused_workspaces();
 
 /// Bytes that gemm() takes for panels and sums while it runs, where all of its threads take part;
 /// on the stack, some 40 KiB at most, and for tiny products, nothing else. Pointers are not read.
