@@ -13,6 +13,7 @@
 #include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/gemm_way.hpp"
+#include "wild_strides.hpp"
 
 namespace tessera::cpu {
 
@@ -154,30 +155,6 @@ template <class In, class Out, class Table>
   }
   with_prepared(call, kernels, threads,
                 [](const auto& prepared, const auto& table) { run_product(prepared, table); });
-}
-
-/// Strides along an extent of 1 may be anything, also what overflows in bytes.
-constexpr index_t kMostStride = index_t{1} << 48;
-bool is_wild(index_t extent, index_t stride) {
-  return extent == 1 && (stride > kMostStride || stride < -kMostStride);
-}
-template <class In, class Out>
-bool has_wild_strides(const Gemm<In, Out>& call) {
-  if (call.M != 1 && call.N != 1 && call.K != 1) return false;
-  return is_wild(call.M, call.a_row) || is_wild(call.K, call.a_col) ||
-         is_wild(call.K, call.b_row) || is_wild(call.N, call.b_col) ||
-         is_wild(call.M, call.c_row) || is_wild(call.N, call.c_col);
-}
-template <class In, class Out>
-Gemm<In, Out> tamed(Gemm<In, Out> call) {
-  for (auto [extent, stride] : {std::pair{call.M, &call.a_row},
-                                {call.K, &call.a_col},
-                                {call.K, &call.b_row},
-                                {call.N, &call.b_col},
-                                {call.M, &call.c_row},
-                                {call.N, &call.c_col}})
-    if (is_wild(extent, *stride)) *stride = 1;
-  return call;
 }
 
 }  // namespace

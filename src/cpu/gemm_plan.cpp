@@ -10,11 +10,14 @@
 #include "small_words.hpp"
 #include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
+#include "wild_strides.hpp"
 
 namespace tessera::cpu {
 
 template <class In, class Out>
-GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& call) : call_(call) {
+GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& asked)
+    : call_(has_wild_strides(asked) ? tamed(asked) : asked) {
+  const Gemm<In, Out> call = call_;
   if (call_.threads <= 0) call_.threads = default_threads();
   if (call.M <= 0 || call.N <= 0 || call.K <= 0 || call.alpha == 0) return;
   if constexpr (std::is_same_v<ElementA<In>, ElementB<In>>) {

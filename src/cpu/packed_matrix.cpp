@@ -11,6 +11,7 @@
 #include "choose_kernels.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
+#include "wild_strides.hpp"
 
 namespace tessera::cpu {
 
@@ -29,6 +30,8 @@ PackedMatrix<In>::PackedMatrix(const ElementB<In>* B, index_t K, index_t N, inde
                                index_t b_col)
     : K_(K), N_(N) {
   if (K <= 0 || N <= 0) return;
+  if (is_wild(K, b_row)) b_row = 1;
+  if (is_wild(N, b_col)) b_col = 1;
   with_kernels<In>([&](const auto& table) {
     with_word(table, [&](auto word, auto source, const auto& kernels) {
       using Word = decltype(word);

@@ -1,6 +1,6 @@
 // Tiny and small products of types whose elements are packed into words first (f16, bf16, bytes),
-// and tiny ones of f32 into 16 bits: both factors packed at once by one thread, no jobs, no shared
-// state. Called by gemm.cpp and gemm_plan.cpp.
+// and tiny ones of f32 into 16 bits: by one thread, no jobs, no shared state. Few rows or columns
+// along lines, else both factors packed at once. Called by gemm.cpp and gemm_plan.cpp.
 #pragma once
 
 #include <algorithm>
@@ -72,12 +72,13 @@ void multiply_words(const Gemm<In, Out>& call, const Kernels<Source, Word, Sum>&
   }
 }
 
-/// A few rows of A, packed on the stack, times a B whose columns are lines in memory, which are
-/// turned in registers. As much as is_for_word_lines() says; A, B and C of `call` are not looked
-/// at.
+/// A few rows of A, as they lie or packed on the stack, times a B whose columns are lines in
+/// memory, which are turned in registers. No more than is_for_word_lines() says, or `a` is too
+/// short; A, B and C of `call` are not looked at.
 template <class In, class Out, class Source, class Word, class Sum>
-void multiply_word_lines(const Gemm<In, Out>& call, const Kernels<Source, Word, Sum>& kernels,
-                         const ElementA<In>* A, const ElementB<In>* B, Out* C) {
+[[gnu::noinline]] void multiply_word_lines(const Gemm<In, Out>& call,
+                                           const Kernels<Source, Word, Sum>& kernels,
+                                           const ElementA<In>* A, const ElementB<In>* B, Out* C) {
   constexpr int most_rows = Kernels<Source, Word, Sum>::kMaxRows;
   alignas(64) Word a[most_rows * (kSmallExtent + 1)];
   alignas(64) Sum sums[most_rows * kMostColumns], shifts[most_rows];
@@ -115,8 +116,8 @@ void multiply_word_lines(const Gemm<In, Out>& call, const Kernels<Source, Word, 
 /// What those make, of C or, `in_columns`, of its transpose. One thread of an EPYC (family 26),
 /// 2026-11-26, times as fast as packed or in jobs, bf16 and i8: 48x1x48 2.1 and 1.7, 64x4x64 1.2
 /// and 1.2, 256x1x256 1.2 and 1.5, with B transposed 12x3x128 2.3 and 2.3, 8x128x128 1.1 and 1.2;
-/// not 100x8x100 1.1 and 1.0, 48x8x48 0.95 and 0.9, and, of so few words that they are not turned
-/// in registers, 1000x4x16 of i8 0.75.
+/// bf16 100x8x100 1.1, 48x8x48 0.95. i8 not so: with 8 columns 1.0 and 0.9, and 1000x4x16, whose
+/// few words are not turned in registers, 0.75.
 template <class In, class Out, class Table>
 bool is_for_word_lines(const Gemm<In, Out>& call, const Table& kernels, bool in_columns) {
   const index_t rows = in_columns ? call.N : call.M, lines = in_columns ? call.M : call.N;

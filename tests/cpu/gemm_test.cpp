@@ -16,6 +16,7 @@
 #include "tessera/core/cpu.hpp"
 #include "tessera/cpu/gemm_plan.hpp"
 #include "tessera/cpu/gemm_way.hpp"
+#include "tessera/cpu/packed_matrix.hpp"
 
 namespace tessera {
 namespace {
@@ -159,6 +160,9 @@ TYPED_TEST(GemmOf, AnyStrideAlongAnExtentOfOneIsAllowed) {
         std::fill(C.begin(), C.end(), T{0});
         cpu::GemmPlan<T>{call}(call.A, call.B, call.C);
         for (const T c : C) ASSERT_EQ(c, static_cast<T>(s.K)) << "plan of " << describe(call);
+        std::fill(C.begin(), C.end(), T{0});
+        cpu::gemm(call, cpu::PackedMatrix<T>(call.B, s.K, s.N, call.b_row, call.b_col));
+        for (const T c : C) ASSERT_EQ(c, static_cast<T>(s.K)) << "packed, " << describe(call);
       }
     }
   }

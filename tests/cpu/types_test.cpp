@@ -502,30 +502,35 @@ TYPED_TEST(Narrow, ProductsAreRightWhereAIsReadAsItLies) {
 TYPED_TEST(Narrow, EveryEpilogueIsRight) {
   using In = typename TypeParam::In;
   using Out = typename TypeParam::Out;
-  const Shape s{19, 50, 60};
-  std::vector<float> rows(19), cols(50);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i) - 9;
-  for (std::size_t j = 0; j < cols.size(); ++j) cols[j] = 20 - static_cast<float>(j);
-  for (const float alpha : {0.f, 1.f, -1.f, 0.7f}) {
-    for (const float beta : {0.f, 1.f, 0.7f}) {
-      for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
-        for (const LastStep<float>& last : {LastStep<float>{},
-                                            {Activation::relu},
-                                            {Activation::gelu},
-                                            {Activation::silu},
-                                            {Activation::relu, 0.f, 6.f}}) {
-          for (const auto c : {Order<Out>::row_major, Order<Out>::col_major, Order<Out>::spread}) {
-            expect_right<In, Out>(
-                s, Order<In>::row_major, Order<In>::row_major, c,
-                {.alpha = alpha,
-                 .beta = beta,
-                 .bias = {bias, bias == Bias::per_row ? rows.data() : cols.data()},
-                 .last = last},
-                false);
+  // Of micro-tiles, and of few columns and few rows along lines.
+  for (const Shape s : {Shape{19, 50, 60}, {48, 1, 48}, {3, 100, 48}}) {
+    std::vector<float> rows(static_cast<std::size_t>(s.M)), cols(static_cast<std::size_t>(s.N));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i) - 9;
+    for (std::size_t j = 0; j < cols.size(); ++j) cols[j] = 20 - static_cast<float>(j);
+    for (const float alpha : {0.f, 1.f, -1.f, 0.7f}) {
+      for (const float beta : {0.f, 1.f, 0.7f}) {
+        for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+          for (const LastStep<float>& last : {LastStep<float>{},
+                                              {Activation::relu},
+                                              {Activation::gelu},
+                                              {Activation::silu},
+                                              {Activation::relu, 0.f, 6.f}}) {
+            for (const auto c :
+                 {Order<Out>::row_major, Order<Out>::col_major, Order<Out>::spread}) {
+              expect_right<In, Out>(
+                  s, Order<In>::row_major, s.M == 3 ? Order<In>::col_major : Order<In>::row_major,
+                  c,
+                  {.alpha = alpha,
+                   .beta = beta,
+                   .bias = {bias, bias == Bias::per_row ? rows.data() : cols.data()},
+                   .last = last},
+                  false);
+              if (this->HasFailure()) return;
+            }
           }
         }
+        if (this->HasFailure()) return;
       }
-      if (this->HasFailure()) return;
     }
   }
 }

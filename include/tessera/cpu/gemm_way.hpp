@@ -24,8 +24,9 @@ GemmWay way_of(const Gemm<In, Out>& call);
 inline constexpr GemmWay kWithoutMemory = {
     "without_memory", "none for panels: short ones on the stack, packed again and again", 1};
 
-/// How often this process found no memory for packing. Between two calls of this, a product went
-/// the way kWithoutMemory where the second gives more.
+/// How often this process found no memory for packing. Where it grows during a call, that one, or
+/// another thread's at the same time, went the way kWithoutMemory, or at least could not pack as it
+/// wanted to.
 std::uint64_t refused_workspaces();
 
 /// Bytes that gemm() takes for panels and sums while it runs, where all of its threads take part;
