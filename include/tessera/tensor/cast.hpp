@@ -64,7 +64,7 @@ class ConvertingReference {
  private:
   P data_;
   index_t offset_;
-  [[no_unique_address]] Here here_;
+  Here here_;
 };
 
 /// The engine of cast and bitcast.

@@ -63,7 +63,10 @@ TESSERA_HD constexpr decltype(auto) access(const Pointer& data, index_t offset,
   else return data[offset];
 }
 
-/// The run-time values of a layout's `dynamic` leaves: shape leaves first, then stride leaves.
+/// The run-time values of a layout's `dynamic` leaves: shape leaves first, then stride leaves. Like
+/// an edge it may be empty; whoever keeps it has it as a base. An empty member that is marked
+/// [[no_unique_address]] will not do: nvcc 13.0 believes a type with one to be larger in a kernel's
+/// arguments than sizeof says, and the kernel finds what follows in the wrong place.
 template <int N>
 struct DynamicValues {
   index_t v[N];
@@ -107,7 +110,10 @@ inline constexpr Layout kRowMajorMatrix{tuple(dynamic, dynamic), tuple(dynamic, 
 /// A view of elements at `Pointer` (or an engine like one), placed by the layout L; Edge says how
 /// much of its shape exists. Owns nothing: the memory must outlive it.
 template <class Pointer, Layout L, class Edge = Whole>
-class TESSERA_CHECKED_SYMBOL Tensor {
+class TESSERA_CHECKED_SYMBOL Tensor
+    : private detail::DynamicValues<detail::count_dynamic(L.shape) +
+                                    detail::count_dynamic(L.stride)>,
+      private Edge {
  public:
   using pointer = Pointer;
   using reference = decltype(std::declval<const Pointer&>()[index_t{}]);
@@ -121,41 +127,41 @@ class TESSERA_CHECKED_SYMBOL Tensor {
   static constexpr int dynamic_count = dynamic_shapes + detail::count_dynamic(L.stride);
   using Values = detail::DynamicValues<dynamic_count>;
 
-  Tensor() = default;
+  TESSERA_HD constexpr Tensor() : Values{}, Edge{} {}
   /// `values`: the unknown extents, then the unknown strides, in the order of the layout's leaves.
   template <class... V>
   requires(sizeof...(V) == dynamic_count && (std::is_convertible_v<V, index_t> && ...) &&
            !is_clipped) TESSERA_HD constexpr explicit Tensor(Pointer data, V... values)
-      : data_(data), values_{static_cast<index_t>(values)...} {}
-  TESSERA_HD constexpr Tensor(Pointer data, Values values, Edge edge_)
-      : data_(data), values_(values), edge_(edge_) {}
+      : Values{static_cast<index_t>(values)...}, Edge{}, data_(data) {}
+  TESSERA_HD constexpr Tensor(Pointer data, Values values, Edge edge)
+      : Values(values), Edge(edge), data_(data) {}
   /// A view of mutable elements is also one of constant elements.
   template <class P>
   requires(!std::is_same_v<P, Pointer> && std::is_convertible_v<P, Pointer>) TESSERA_HD
       constexpr Tensor(const Tensor<P, L, Edge>& other)  // NOLINT(google-explicit-constructor)
-      : data_(other.data()), values_(other.values()), edge_(other.edge_value()) {}
+      : Values(other.values()), Edge(other.edge_value()), data_(other.data()) {}
 
   TESSERA_HD constexpr const Pointer& data() const { return data_; }
-  TESSERA_HD constexpr const Values& values() const { return values_; }
-  TESSERA_HD constexpr const Edge& edge_value() const { return edge_; }
+  TESSERA_HD constexpr const Values& values() const { return *this; }
+  TESSERA_HD constexpr const Edge& edge_value() const { return *this; }
 
   template <int I>
   TESSERA_HD constexpr index_t shape_leaf() const {
     if constexpr (L.shape.leaf(I) != dynamic) return L.shape.leaf(I);
-    else return values_.v[detail::count_dynamic_before(L.shape, I)];
+    else return values().v[detail::count_dynamic_before(L.shape, I)];
   }
   template <int I>
   TESSERA_HD constexpr index_t stride_leaf() const {
     if constexpr (L.stride.leaf(I) != dynamic) return L.stride.leaf(I);
-    else return values_.v[dynamic_shapes + detail::count_dynamic_before(L.stride, I)];
+    else return values().v[dynamic_shapes + detail::count_dynamic_before(L.stride, I)];
   }
 
   /// The layout with all values known.
   constexpr Layout layout() const {
     if constexpr (dynamic_count == 0) return L;
     else {
-      return Layout{detail::fill_dynamic(L.shape, values_.v),
-                    detail::fill_dynamic(L.stride, values_.v + dynamic_shapes)};
+      return Layout{detail::fill_dynamic(L.shape, values().v),
+                    detail::fill_dynamic(L.stride, values().v + dynamic_shapes)};
     }
   }
 
@@ -171,7 +177,7 @@ class TESSERA_CHECKED_SYMBOL Tensor {
   /// How much of the mode exists: at most its extent.
   template <int Mode>
   TESSERA_HD constexpr index_t valid() const {
-    if constexpr (is_clipped) return edge_.valid[Mode];
+    if constexpr (is_clipped) return edge_value().valid[Mode];
     else return extent<Mode>();
   }
   /// Stride of a mode that is no nested tuple.
@@ -193,7 +199,7 @@ class TESSERA_CHECKED_SYMBOL Tensor {
     if constexpr (!is_clipped) return true;
     else {
       return [&]<int... I>(std::integer_sequence<int, I...>) {
-        return ((edge_.valid[I] == extent<I>()) && ...);
+        return ((edge_value().valid[I] == extent<I>()) && ...);
       }
       (std::make_integer_sequence<int, rank>{});
     }
@@ -328,8 +334,6 @@ class TESSERA_CHECKED_SYMBOL Tensor {
   }
 
   Pointer data_{};
-  [[no_unique_address]] Values values_{};
-  [[no_unique_address]] Edge edge_{};
 };
 
 /// A view with layout pattern L: `tensor<kAnyMatrix>(data, M, N, row_stride, col_stride)`.

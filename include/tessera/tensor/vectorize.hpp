@@ -144,28 +144,28 @@ class VecReference {
 
   P data_;
   index_t offset_;
-  [[no_unique_address]] detail::LaneStrides<Element> strides_;
-  [[no_unique_address]] Here here_;
+  detail::LaneStrides<Element> strides_;
+  Here here_;
 };
 
 /// The engine of a vectorized tensor: offsets count elements of the engine `P` beneath.
 template <class P, Layout Element>
-class VectorPointer {
+class VectorPointer : private detail::LaneStrides<Element> {
  public:
   using Strides = detail::LaneStrides<Element>;
   static constexpr Layout element_layout = Element;
 
-  VectorPointer() = default;
-  TESSERA_HD constexpr VectorPointer(P data, Strides strides) : data_(data), strides_(strides) {}
+  TESSERA_HD constexpr VectorPointer() : Strides{} {}
+  TESSERA_HD constexpr VectorPointer(P data, Strides strides) : Strides(strides), data_(data) {}
 
   TESSERA_HD constexpr VecReference<P, Element> operator[](index_t offset) const {
-    return {data_, offset, strides_, Here{}};
+    return {data_, offset, *this, Here{}};
   }
   TESSERA_HD constexpr VecReference<P, Element> at(index_t offset, Here here) const {
-    return {data_, offset, strides_, here};
+    return {data_, offset, *this, here};
   }
   TESSERA_HD constexpr VectorPointer operator+(index_t offset) const {
-    return {data_ + offset, strides_};
+    return {data_ + offset, *this};
   }
   /// Where lane 0 of that vector lies.
   TESSERA_HD constexpr auto address(index_t offset) const requires requires(const P& p) {
@@ -177,7 +177,6 @@ class VectorPointer {
 
  private:
   P data_{};
-  [[no_unique_address]] Strides strides_{};
 };
 
 namespace detail {
