@@ -97,7 +97,7 @@ def number(text):
 
 def step_of(kernel):
     """The step whose kernel Nsight Compute names so, demangled or not; None for another's."""
-    found = re.search(r"tessera::entry<tessera::(\w+)<|tessera5entryINS_\d+([A-Za-z]+?)IXtl", kernel)
+    found = re.search(r"\bentry<(?:tessera::)?(\w+)<|tessera5entryINS_\d+([A-Za-z]+?)IXtl", kernel)
     if found is None:
         return None
     name = (found[1] or found[2]).replace("TensorCoreTiled", "TensorCore")
