@@ -100,4 +100,13 @@ namespace tessera {
 /// Extents, strides, offsets: signed, 64 bits, counted in elements unless a name says bytes.
 using index_t = std::int64_t;
 
+/// `value`, of which the compiler knows nothing on a GPU: what follows from it is computed where it
+/// is used, and not kept in registers since before the loop around. For what is seldom used.
+TESSERA_INLINE int opaque(int value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+
 }  // namespace tessera

@@ -66,6 +66,15 @@ struct SmallFloat {
 
   /// Exact.
   TESSERA_HD constexpr operator float() const {
+#if defined(__CUDA_ARCH__)
+    if constexpr (E == 5 && M == 10) {
+      if (!std::is_constant_evaluated()) {
+        float wide = 0;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
+        return wide;
+      }
+    }
+#endif
     const std::uint32_t sign = static_cast<std::uint32_t>(bits >> (E + M)) << 31;
     const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & magnitude_mask) << (23 - M);
     if constexpr (E == 8) return std::bit_cast<float>(sign | magnitude);
@@ -88,6 +97,16 @@ struct SmallFloat {
   }
 
   static TESSERA_HD constexpr Bits encode(float value) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(Bits) == 2) {  // the same but for the bits of a NaN
+      if (!std::is_constant_evaluated()) {
+        Bits narrow = 0;
+        if constexpr (E == 5) asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow) : "f"(value));
+        else asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow) : "f"(value));
+        return narrow;
+      }
+    }
+#endif
     const auto word = std::bit_cast<std::uint32_t>(value);
     const Bits sign = static_cast<Bits>((word >> 31) << (E + M));
     std::uint32_t magnitude = word & 0x7fffffffu;
@@ -120,6 +139,13 @@ using f8e4m3 = SmallFloat<4, 3, std::uint8_t, true>;
 /// f32 rounded to TF32 (10 mantissa bits, ties away from zero as `cvt.rna.tf32.f32` does: PTX
 /// ISA 9.7.9.22).
 TESSERA_HD constexpr float round_to_tf32(float value) {
+#if defined(__CUDA_ARCH__)
+  if (!std::is_constant_evaluated()) {  // PTX ISA 9.7.9.22, cvt: the same but for the bits of a NaN
+    std::uint32_t rounded = 0;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
+    return std::bit_cast<float>(rounded);
+  }
+#endif
   auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7f800000u) == 0x7f800000u) return value;
   return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);

@@ -42,12 +42,9 @@ struct Pipelined {
   static constexpr Dim3 grid(index_t M, index_t N) {
     return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
   }
-  /// Elements row * 16 + k: the vector along k of which a row has number row / 2 % 4 first, so that
-  /// the same vector of eight rows lies in all 32 banks.
-  static constexpr Swizzle turn{2, 2, 3};
   template <class T>
   struct Shared {
-    Tile<T, S.bm, S.bk> a[stages];
+    Storage<T, Layout{tuple(S.bm, S.bk), tuple(1, S.bm + 4)}> a[stages];  // along m
     Tile<T, S.bk, S.bn> b[stages];
   };
 
@@ -57,83 +54,88 @@ struct Pipelined {
     const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
     const index_t depth = tiles<1>(A, S.bk);
     // So many tiles, from the first, are whole: asked once, not for each of them.
-    const bool inside = is_whole<width>(tile<S.bm, S.bk>(A, at.row, 0)) &&
+    const bool inside = is_whole<1>(tile<S.bm, S.bk>(A, at.row, 0)) &&
                         is_whole<width>(tile<S.bk, S.bn>(B, 0, at.col));
     const index_t whole = inside ? valid<1>(A) / S.bk : 0;
     const auto fetch = [&](index_t k, int to) {  // tile k of A and B; past the end nothing
-      constexpr Layout by_a = row_major(threads / (S.bk / width), S.bk / width);
+      constexpr Layout by_a = row_major(threads / S.bk, S.bk);
       constexpr Layout by_b = row_major(threads / (S.bn / width), S.bn / width);
-      const auto sA = swizzled<turn>(stage.a[to].view());  // (BM,BK)
-      const auto sB = stage.b[to].view();                  // (BK,BN)
-      const auto gA = tile<S.bm, S.bk>(A, at.row, k);
-      const auto gB = tile<S.bk, S.bn>(B, k, at.col);
+      const auto sA = stage.a[to].view();  // (BM,BK)
+      const auto sB = stage.b[to].view();  // (BK,BN)
       if (k < whole) {
-        copy_async_with<by_a>(t, whole_vectors<width>(gA), vectorize<1, width>(sA));
-        copy_async_with<by_b>(t, whole_vectors<width>(gB), vectorize<1, width>(sB));
+        copy_async_with<by_a>(t, whole_vectors<1>(tile<S.bm, S.bk>(A, at.row, k)),
+                              vectorize<1, 1>(sA));
+        copy_async_with<by_b>(t, whole_vectors<width>(tile<S.bk, S.bn>(B, k, at.col)),
+                              vectorize<1, width>(sB));
       } else if (k < depth) {
-        copy_async_with<by_a, width>(t, gA, sA);
-        copy_async_with<by_b, width>(t, gB, sB);
+        const auto gB = tile<S.bk, S.bn>(B, k, opaque(at.col));
+        copy_async(t, tile<S.bm, S.bk>(A, opaque(at.row), k), sA);
+        if (moves_in_vectors<width>(B))
+          copy_async_with<by_b>(t, vectors<width>(gB), vectorize<1, width>(sB));
+        else copy_async(t, gB, sB);
       }
       commit(t);
     };
     TESSERA_UNROLL
-    for (int k = 0; k < stages - 1; ++k) fetch(k, k);
+    for (int k = 0; k < stages; ++k) fetch(k, k);
 
-    // Rows come in bands of 8, one for each i of a thread, columns in steps of 16. Lanes 2n and
-    // 2n + 1 share a row, lanes that differ in bit 1 a column.
-    const int band = t.warp / warps_across * S.tm, row = t.lane / 2 % 8;
+    // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows and every
+    // fourth four columns. Lanes 2n and 2n + 1 share rows, lanes that differ in bit 1 columns.
+    const int row = t.warp / warps_across * (8 * S.tm) + t.lane / 2 % 8 * 4;
     const int col = t.warp % warps_across * (4 * S.tn) + (t.lane % 2 + t.lane / 16 * 2) * 4;
     auto acc = zeros<AccumulatorFor<decltype(C)>, S.tm, S.tn>();  // (TM,TN)
-    int now = 0;                                                  // the stage of tile k
+    using Four = Vec<T, width>;
+    Four as[2][S.tm / 4], bs[2][S.tn / 4];  // of this k and of the next
+    const auto read = [&](int from, int k, int to) {
+      const auto a = vectorize<width, 1>(stage.a[from].view());  // (BM/4,BK)
+      const auto b = vectorize<1, width>(stage.b[from].view());  // (BK,BN/4)
+      TESSERA_UNROLL_REGISTERS
+      for (int i = 0; i < S.tm / 4; ++i) as[to][i] = a(row / 4 + i * 8, k);
+      TESSERA_UNROLL_REGISTERS
+      for (int j = 0; j < S.tn / 4; ++j) bs[to][j] = b(k, col / 4 + j * 4);
+    };
+    wait<stages - 1>(t);  // my copies of tile 0 have arrived
+    t.barrier();          // everybody's have
+    if (depth > 0) read(0, 0, 0);
+    int now = 0;  // the stage of tile k
     for (index_t k = 0; k < depth; ++k) {
-      wait<stages - 2>(t);  // my copies of tile k have arrived
-      t.barrier();          // everybody's have, and tile k - 1 is multiplied: its stage is free
-      fetch(k + stages - 1, now == 0 ? stages - 1 : now - 1);
-      multiply(acc, stage.a[now].view(), stage.b[now].view(), band, row, col);
-      now = now + 1 == stages ? 0 : now + 1;
+      // In rounds of eight steps: all sixteen written out are more than a scheduler's cache of
+      // instructions has room for.
+      TESSERA_NO_UNROLL
+      for (int first = 0; first < S.bk; first += 8) {
+        TESSERA_UNROLL_REGISTERS
+        for (int step = 0; step < 8; ++step) {
+          if (step < 7 || first + 8 < S.bk) {
+            read(now, first + step + 1, (step + 1) % 2);
+          } else if (k + 1 < depth) {
+            const int next = now + 1 == stages ? 0 : now + 1;
+            wait<stages - 2>(t);  // my copies of tile k + 1 have arrived
+            t.barrier();          // everybody's have, and of tile k all is read: its stage is free
+            read(next, 0, 0);
+            fetch(k + stages, now);
+            now = next;
+          }
+          TESSERA_UNROLL_REGISTERS
+          for (int i = 0; i < S.tm; ++i) {
+            TESSERA_UNROLL_REGISTERS
+            for (int j = 0; j < S.tn; ++j)
+              acc(i, j) = fma(as[step % 2][i / 4][i % 4], bs[step % 2][j / 4][j % 4], acc(i, j));
+          }
+        }
+      }
     }
     auto gC = tile<S.bm, S.bn>(C, at.row, at.col);  // (BM,BN), clipped at the edge
-    TESSERA_UNROLL_REGISTERS
-    for (int i = 0; i < S.tm; ++i) {
-      TESSERA_UNROLL_REGISTERS
-      for (int j = 0; j < S.tn; ++j) {
-        const AccumulatorFor<decltype(C)> sum = acc(i, j);
-        store(gC, (band + i) * 8 + row, col + j / 4 * 16 + j % 4, sum);  // skipped past the edge
-      }
-    }
-  }
-
- private:
-  /// acc (TM,TN) += a (BM,BK) * b (BK,BN): row `row` of TM bands of a, four columns of b and those
-  /// 16 beside. The swizzle of a band is that of every other: one offset serves all.
-  template <class Acc, class A, class B>
-  static TESSERA_KERNEL void multiply(Acc& acc, const A& a, const B& b, int band, int row,
-                                      int col) {
-    using Four = Vec<typename A::value, width>;
-    Four as[2][S.tm], bs[2][S.tn / 4];  // of this step and of the next
-    const auto read_a = [&](int q) {    // four k of each row
-      TESSERA_UNROLL_REGISTERS
-      for (int i = 0; i < S.tm; ++i) {
-        const auto rows = tile<8, S.bk>(a, band + i, 0);
-        as[q % 2][i] = vectorize<1, width>(swizzled<turn>(rows))(row, q);
-      }
-    };
-    const auto read_b = [&](int k) {
-      TESSERA_UNROLL_REGISTERS
-      for (int j = 0; j < S.tn / 4; ++j) bs[k % 2][j] = vectorize<1, width>(b)(k, col / 4 + j * 4);
-    };
-    read_a(0), read_b(0);
-    TESSERA_UNROLL_REGISTERS
-    for (int k = 0; k < S.bk; ++k) {
-      if (k % 4 == 0 && k + 4 < S.bk) read_a(k / 4 + 1);
-      if (k + 1 < S.bk) read_b(k + 1);
+    store_by(gC, [&](const auto& out) {
       TESSERA_UNROLL_REGISTERS
       for (int i = 0; i < S.tm; ++i) {
         TESSERA_UNROLL_REGISTERS
-        for (int j = 0; j < S.tn; ++j)
-          acc(i, j) = fma(as[k / 4 % 2][i][k % 4], bs[k % 2][j / 4][j % 4], acc(i, j));
+        for (int j = 0; j < S.tn; ++j) {
+          const AccumulatorFor<decltype(C)> sum = acc(i, j);
+          store(out, row + i / 4 * 32 + i % 4, col + j / 4 * 16 + j % 4,
+                sum);  // skipped past the edge
+        }
       }
-    }
+    });
   }
 };
 

@@ -1,12 +1,18 @@
-// Kernel 7: the warps of a block multiply with matrix units. A block stages tiles as before; each
-// warp owns a WM x WN tile of C, kept in fragments, and walks through the staged tiles one matrix
-// instruction at a time. A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to
-// TF32, so the result has a wider bound.
+// Kernel 7: the warps of a block multiply with matrix units. Each warp owns a WM x WN tile of C,
+// kept in fragments, and walks through the staged tiles one matrix instruction at a time. Matrix
+// units multiply far faster than a warp can wait for memory, so tiles come by asynchronous copies
+// into a ring of stages, and are multiplied while the next are under way. Rows of the staged tiles
+// are padded, so that the lanes of a warp, which read elements of several rows, find them in
+// different banks. A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to TF32,
+// so the result has a wider bound.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
+#include "tessera/ops/block_order.hpp"
 #include "tessera/ops/copy.hpp"
+#include "tessera/ops/copy_with.hpp"
 #include "tessera/ops/tensor_core.hpp"
+#include "tessera/ops/whole_tile.hpp"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/shared.hpp"
 
@@ -18,9 +24,9 @@ struct TensorCoreTiled {
                 "tensor_core: BM, BN, BK, WM and WN are positive");
   static_assert(S.bm % S.wm == 0 && S.bn % S.wn == 0,
                 "tensor_core: WM divides BM and WN divides BN");
-  static_assert(S.wm % 16 == 0 && S.wn % 8 == 0 && S.bk % 16 == 0,
-                "tensor_core: WM is a multiple of 16, WN of 8 and BK of 16, the extents of a "
-                "matrix instruction");
+  static_assert(S.wm % 16 == 0 && S.wn % 8 == 0 && S.bk % 32 == 0,
+                "tensor_core: WM is a multiple of 16, WN of 8, the extents of a matrix "
+                "instruction, and BK of 32, two of them");
   static constexpr int threads = (S.bm / S.wm) * (S.bn / S.wn) * kWarpSize;
   static_assert(threads <= 1024,
                 "tensor_core: a block has 32 threads for each warp tile, at most 1024");
@@ -30,9 +36,13 @@ struct TensorCoreTiled {
     return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
   }
   template <class T>
+  static constexpr int stages = sizeof(T) == 4 ? 2 : 3;
+  template <class T>
+  static constexpr int width = 16 / static_cast<int>(sizeof(T));  ///< elements of one copy
+  template <class T>
   struct Shared {
-    Tile<T, S.bm, S.bk> a;
-    Tile<T, S.bk, S.bn> b;
+    Storage<T, Layout{tuple(S.bm, S.bk), tuple(S.bk + width<T>, 1)}> a[stages<T>];
+    Storage<T, Layout{tuple(S.bk, S.bn), tuple(S.bn + 8, 1)}> b[stages<T>];
   };
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
@@ -40,42 +50,91 @@ struct TensorCoreTiled {
     using Mma = typename DefaultMma<T>::type;
     constexpr MmaShape mma = Mma::shape;
     constexpr int rows = S.wm / mma.m, cols = S.wn / mma.n;  // instructions that cover a warp tile
+    constexpr int wide = width<T>, ring = stages<T>;
     auto& stage = shared<Shared<T>>(t);
-    auto sA = stage.a.view();  // (BM,BK)
-    auto sB = stage.b.view();  // (BK,BN)
-    const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
-    auto wA = tile<S.wm, S.bk>(sA, i, 0);          // (WM,BK), this warp's rows
-    auto wB = tile<S.bk, S.wn>(sB, 0, j);          // (BK,WN), this warp's columns
-    typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
-    for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
-      t.superstep("load", [&] {
-        copy(t, tile<S.bm, S.bk>(A, t.block.y, k), sA);  // past the edge reads as zero
-        copy(t, tile<S.bk, S.bn>(B, k, t.block.x), sB);
-      });  // sA and sB are complete
-      t.superstep("multiply", [&] {
-        TESSERA_UNROLL_REGISTERS
-        for (int step = 0; step < S.bk / mma.k; ++step) {
-          typename Mma::FragmentB b[cols];  // (k,WN), fragments of (k,n)
-          TESSERA_UNROLL_REGISTERS
-          for (int c = 0; c < cols; ++c)
-            b[c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c));  // (k,n)
-          TESSERA_UNROLL_REGISTERS
-          for (int r = 0; r < rows; ++r) {
-            const auto a = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step));  // (m,k)
-            TESSERA_UNROLL_REGISTERS
-            for (int c = 0; c < cols; ++c) Mma::mma(t, acc[r][c], a, b[c]);  // (m,n)
-          }
+    const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
+    const index_t depth = tiles<1>(A, S.bk);
+    const bool in_vectors = moves_in_vectors<wide>(A) && moves_in_vectors<wide>(B);
+    // So many tiles, from the first, are whole: asked once, not for each of them.
+    const bool inside = in_vectors && tile<S.bm, S.bk>(A, at.row, 0).is_full() &&
+                        tile<S.bk, S.bn>(B, 0, at.col).is_full();
+    const index_t whole = inside ? valid<1>(A) / S.bk : 0;
+    const auto fetch = [&](index_t k, int to) {  // tile k of A and B; past the end nothing
+      constexpr Layout by_a = row_major(threads / (S.bk / wide), S.bk / wide);
+      constexpr Layout by_b = row_major(threads / (S.bn / wide), S.bn / wide);
+      const auto sA = stage.a[to].view();  // (BM,BK)
+      const auto sB = stage.b[to].view();  // (BK,BN)
+      if (k < whole) {
+        copy_async_with<by_a>(t, whole_vectors<wide>(tile<S.bm, S.bk>(A, at.row, k)),
+                              vectorize<1, wide>(sA));
+        copy_async_with<by_b>(t, whole_vectors<wide>(tile<S.bk, S.bn>(B, k, at.col)),
+                              vectorize<1, wide>(sB));
+      } else if (k < depth) {
+        const auto gA = tile<S.bm, S.bk>(A, opaque(at.row), k);
+        const auto gB = tile<S.bk, S.bn>(B, k, opaque(at.col));
+        if (in_vectors) {
+          copy_async_with<by_a>(t, vectors<wide>(gA), vectorize<1, wide>(sA));
+          copy_async_with<by_b>(t, vectors<wide>(gB), vectorize<1, wide>(sB));
+        } else {
+          copy_async(t, gA, sA);
+          copy_async(t, gB, sB);
         }
-      });  // sA and sB may be overwritten
-    }
-    auto gC = tile<S.bm, S.bn>(C, t.block.y, t.block.x);  // (BM,BN), clipped at the edge
-    auto wC = tile<S.wm, S.wn>(gC, i, j);                 // (WM,WN), clipped
-    TESSERA_UNROLL_REGISTERS
-    for (int r = 0; r < rows; ++r) {
+      }
+      commit(t);
+    };
+    TESSERA_UNROLL
+    for (int k = 0; k < ring; ++k) fetch(k, k);
+
+    const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
+    typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
+    // What is multiplied in this step and in the next: (WM,k) of A and (k,WN) of B.
+    constexpr int steps = S.bk / mma.k;
+    typename Mma::FragmentA a[2][rows];
+    typename Mma::FragmentB b[2][cols];
+    const auto load = [&](int from, int step, int to) {
+      const auto wA = tile<S.wm, S.bk>(stage.a[from].view(), i, 0);  // (WM,BK), this warp's rows
+      const auto wB = tile<S.bk, S.wn>(stage.b[from].view(), 0, j);  // (BK,WN), its columns
+      TESSERA_UNROLL_REGISTERS
+      for (int r = 0; r < rows; ++r)
+        a[to][r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step));  // (m,k)
       TESSERA_UNROLL_REGISTERS
       for (int c = 0; c < cols; ++c)
-        Mma::store_d(t, tile<mma.m, mma.n>(wC, r, c), acc[r][c]);  // (m,n), skipped past the edge
+        b[to][c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c));  // (k,n)
+    };
+    wait<ring - 1>(t);  // my copies of tile 0 have arrived
+    t.barrier();        // everybody's have
+    if (depth > 0) load(0, 0, 0);
+    int now = 0;  // the stage of tile k
+    for (index_t k = 0; k < depth; ++k) {
+      TESSERA_UNROLL_REGISTERS
+      for (int step = 0; step < steps; ++step) {
+        if (step + 1 < steps) {
+          load(now, step + 1, (step + 1) % 2);
+        } else if (k + 1 < depth) {
+          const int next = now + 1 == ring ? 0 : now + 1;
+          wait<ring - 2>(t);  // my copies of tile k + 1 have arrived
+          t.barrier();        // everybody's have, and of tile k all is loaded: its stage is free
+          load(next, 0, 0);
+          fetch(k + ring, now);
+          now = next;
+        }
+        TESSERA_UNROLL_REGISTERS
+        for (int r = 0; r < rows; ++r) {
+          TESSERA_UNROLL_REGISTERS
+          for (int c = 0; c < cols; ++c)
+            Mma::mma(t, acc[r][c], a[step % 2][r], b[step % 2][c]);  // (m,n)
+        }
+      }
     }
+    const auto gC = tile<S.bm, S.bn>(C, at.row, at.col);        // (BM,BN), clipped at the edge
+    store_by(tile<S.wm, S.wn>(gC, i, j), [&](const auto& wC) {  // (WM,WN), clipped
+      TESSERA_UNROLL_REGISTERS
+      for (int r = 0; r < rows; ++r) {
+        TESSERA_UNROLL_REGISTERS
+        for (int c = 0; c < cols; ++c)
+          Mma::store_d(t, tile<mma.m, mma.n>(wC, r, c), acc[r][c]);  // (m,n), skipped past the edge
+      }
+    });
   }
 };
 

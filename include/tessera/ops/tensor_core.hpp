@@ -97,6 +97,19 @@ constexpr bool has_instruction() {
 
 }  // namespace detail
 
+namespace detail {
+
+/// Does a row of eight 16-bit elements that a warp may load at once begin here?
+TESSERA_HD inline bool is_shared_row([[maybe_unused]] const void* row) {
+#if defined(__CUDA_ARCH__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace detail
+
 /// One matrix instruction. Out: type of the accumulators, In: type of A and B. With 32 lanes float
 /// means TF32, with 64 lanes it is f32.
 template <class Out, class In, MmaShape S>
@@ -132,11 +145,20 @@ struct TensorCore {
   static TESSERA_HD constexpr FragmentC zero() { return {}; }
 
   /// This lane's part of `a`, any tensor of shape (m,k). Like those below it throws Error(shape) on
-  /// the CPU where the shape is another one.
+  /// the CPU where the shape is another one. Called by all lanes at one place: a GPU loads 16-bit
+  /// elements from shared memory for the whole warp at once where rows begin at multiples of 16
+  /// bytes.
   template <class Thread, AnyTensor A>
-  static TESSERA_KERNEL FragmentA load_a(const Thread& t, const A& a, Here here = Here::current()) {
+  static TESSERA_KERNEL FragmentA load_a(Thread& t, const A& a, Here here = Here::current()) {
     detail::require_fragment(a.template extent<0>(), a.template extent<1>(), S.m, S.k, here);
     FragmentA out;
+    if constexpr (has_matrix_rows<Thread, A>()) {
+      const In* row = &a(t.lane % 16, t.lane / 16 * 8 % S.k);
+      if (detail::is_shared_row(row)) {
+        t.template load_matrices<values_a / 2, false>(reinterpret_cast<unsigned*>(out.value), row);
+        return out;
+      }
+    }
     TESSERA_UNROLL
     for (int v = 0; v < values_a; ++v) {
       const int at = position<layout_a>(t.lane, v);
@@ -146,9 +168,16 @@ struct TensorCore {
   }
   /// This lane's part of `b`, any tensor of shape (k,n).
   template <class Thread, AnyTensor B>
-  static TESSERA_KERNEL FragmentB load_b(const Thread& t, const B& b, Here here = Here::current()) {
+  static TESSERA_KERNEL FragmentB load_b(Thread& t, const B& b, Here here = Here::current()) {
     detail::require_fragment(b.template extent<0>(), b.template extent<1>(), S.k, S.n, here);
     FragmentB out;
+    if constexpr (has_matrix_rows<Thread, B>() && S.k == 16) {
+      const In* row = &b(t.lane % 16, 0);
+      if (detail::is_shared_row(row)) {
+        t.template load_matrices<2, true>(reinterpret_cast<unsigned*>(out.value), row);
+        return out;
+      }
+    }
     TESSERA_UNROLL
     for (int v = 0; v < values_b; ++v) {
       const int at = position<layout_b>(t.lane, v);
@@ -196,6 +225,19 @@ struct TensorCore {
   }
 
  private:
+  /// May rows of this tensor be loaded for a whole warp at once, if they lie in shared memory?
+  template <class Thread, class Source>
+  static constexpr bool has_matrix_rows() {
+    if constexpr (!requires(Thread & t, unsigned* to, const void* row) {
+                    t.template load_matrices<2, false>(to, row);
+                  } ||
+                  !std::is_pointer_v<typename Source::pointer>)
+      return false;
+    else
+      return sizeof(In) == 2 && std::is_same_v<ElementOf<Source>, In> && !Source::is_clipped &&
+             Source::pattern.stride.leaves() == 2 && Source::pattern.stride.leaf(1) == 1 &&
+             Source::pattern.stride.leaf(0) != dynamic && Source::pattern.stride.leaf(0) % 8 == 0;
+  }
   static TESSERA_HD constexpr In rounded(In x) {
     if constexpr (std::is_same_v<In, float> && lanes == 32) return round_to_tf32(x);
     else return x;

@@ -23,4 +23,18 @@ TESSERA_HD constexpr auto whole_vectors(const Tensor<P, L, E>& tile) {
       detail::with_unit_stride(Tensor<P, L, Whole>(tile.data(), tile.values(), Whole{})));
 }
 
+/// May Width neighbours along the rows of this matrix move together, up to its edge?
+template <int Width, AnyTensor T>
+TESSERA_HD constexpr bool moves_in_vectors(const T& matrix) {
+  static_assert(T::rank == 2, "moves_in_vectors<width>: a matrix, or a tile of one");
+  if constexpr (!detail::may_vectorize_last<T, Width>()) return false;
+  else return detail::can_vectorize_last<Width>(matrix);
+}
+
+/// A tile of such a matrix, which may lie across its edge: (R,C) as (R,C/Width) vectors.
+template <int Width, AnyTensor T>
+TESSERA_HD constexpr auto vectors(const T& tile) {
+  return detail::vectorize_last<Width>(detail::with_unit_stride(tile));
+}
+
 }  // namespace tessera

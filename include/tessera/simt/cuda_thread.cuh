@@ -144,6 +144,32 @@ class CudaThread {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
   }
 
+  /// Fragments of 8 x 8 matrices of 16-bit elements in shared memory, each a register: ldmatrix
+  /// (PTX ISA 9.7.14.5.15). `row` is where row l % 8 of matrix l / 8 begins, of this lane l,
+  /// aligned to 16 bytes. Transposed: of the matrices' transposes.
+  template <int Matrices, bool Transposed>
+  __device__ void load_matrices(unsigned* fragment, const void* row) {
+    static_assert(Matrices == 2 || Matrices == 4, "ldmatrix loads 2 or 4 matrices here");
+    const auto from = static_cast<unsigned>(__cvta_generic_to_shared(row));
+    if constexpr (Matrices == 4 && !Transposed) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+                   : "r"(from)
+                   : "memory");
+    } else if constexpr (!Transposed) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                   : "=r"(fragment[0]), "=r"(fragment[1])
+                   : "r"(from)
+                   : "memory");
+    } else {
+      static_assert(Matrices == 2, "ldmatrix loads 2 transposed matrices here");
+      asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                   : "=r"(fragment[0]), "=r"(fragment[1])
+                   : "r"(from)
+                   : "memory");
+    }
+  }
+
   /// d += a * b by the warp's matrix unit (cuda_mma.cuh).
   template <class D, class A, class B, class Mma>
   __device__ void mma(D& d, const A& a, const B& b, Mma) {
