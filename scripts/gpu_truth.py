@@ -2,8 +2,9 @@
 """What Nsight Compute and compute-sanitizer say of the ladder's kernels and of single accesses, as docs/report.md describes it.
 
     scripts/gpu_truth.py OUT.json [--tessera build/release/bin/tessera]
+    scripts/gpu_truth.py --explain FILE.json    names again why such a file's numbers may differ from the checker's; no GPU
 
-Needs a GPU, ncu, nvcc, and for the verdicts compute-sanitizer; scripts/gpu starts it. tests/check/gpu_truth_test compares the
+The first needs a GPU, ncu, nvcc, and for the verdicts compute-sanitizer; scripts/gpu starts it. tests/check/gpu_truth_test compares the
 file with what the checker counts, so names and numbers are taken as they come: what the tools did not say is an error.
 """
 import argparse
@@ -27,6 +28,17 @@ TRANSFERS = {("global", "load"): "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
              ("global", "store"): "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
              ("shared", "load"): "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
              ("shared", "store"): "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}
+
+
+# Why a number of a kernel may differ from the checker's, which counts what a kernel's text says: (kernels, metric, reason).
+TILED = ("tiled", "tiled_register", "block_tiled", "block_tiled_vectorized")
+FETCHING = ("tensor_core", "pipelined")
+DIFFERENCES = [
+    (TILED, r"shared_ld|mem_shared_op_ld\.", "nvcc merges reads of neighbours into wider ones"),
+    (TILED, r"shared_st|mem_shared_op_st\.", "past an edge of A or B a zero is stored by an instruction of its own"),
+    (FETCHING, r"requests.*ldgsts", "a copy of which all lanes lie past an edge only writes zeros and asks global memory for nothing"),
+    (FETCHING, r"wavefronts.*ldgsts", "the checker's is an estimate"),
+]
 
 
 class Failed(Exception):
@@ -124,6 +136,14 @@ def patterns():
         yield {**access, "transfers": launch[TRANSFERS[access["memory"], access["operation"]]]}
 
 
+def explain(document):
+    """Adds to each kernel the reasons that apply to its metrics."""
+    for kernel in document["kernels"]:
+        kernel["explained"] = {metric: why for names, pattern, why in DIFFERENCES if kernel["kernel"] in names
+                               for metric in kernel["metrics"] if re.search(pattern, metric)}
+    return document
+
+
 def version(tool):
     found = re.search(r"(?:Version|version) ([\d.]+)", output([tool, "--version"], tool))
     return found[1] if found else "unknown"
@@ -132,8 +152,12 @@ def version(tool):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--explain", action="store_true")
     parser.add_argument("--tessera", default=ROOT / "build/release/bin/tessera", type=pathlib.Path)
     options = parser.parse_args()
+    if options.explain:
+        options.out.write_text(json.dumps(explain(json.loads(options.out.read_text(encoding="utf-8"))), indent=1) + "\n", encoding="utf-8")
+        return 0
     try:
         name, capability = output(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader", "-i", "0"], "nvidia-smi").split(", ")
         document = {"device": name, "capability": int(capability.strip().replace(".", "")), "date": datetime.date.today().isoformat(),
@@ -143,7 +167,7 @@ def main():
     except (Failed, OSError) as error:
         print(f"gpu_truth: {error}", file=sys.stderr)
         return 1
-    options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(json.dumps(explain(document), indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -24,8 +24,8 @@ STEPS = {
     "tiled": ("32x32x64", {"FFMA": 64, r"LDG\.E$": 4}), "tiled_register": ("64x64x8/8", {"FFMA": 64, r"LDG\.E$": 2}),
     "block_tiled": ("128x128x8/8x8", {"FFMA": 512, r"LDG\.E$": 8}),
     "block_tiled_vectorized": ("128x128x8/8x8", {"FFMA": 512, r"LDG\.E\.128": 2, r"STS\.128": 1}),
-    "tensor_core": ("64x64x32/32x32", {"HMMA": 32, r"LDG\.E$": 32}),
-    "pipelined": ("128x128x16/8x8", {"FFMA": 1024, r"LDGSTS\..*128": 4}),
+    "tensor_core": ("128x128x32/64x64", {"HMMA": 128, r"LDGSTS\..*128": 16}),
+    "pipelined": ("128x256x16/8x16", {"FFMA": 1024, r"LDGSTS": 12}),
 }
 
 

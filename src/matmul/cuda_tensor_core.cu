@@ -6,10 +6,10 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kWide = TensorCoreTiles::tiles[1];
+constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kSmall = TensorCoreTiles::tiles[1];
 
 void run(const CudaCall& call) {
-  if (call.tile == kWide) return run_on_cuda<TensorCoreTiled<kWide>, float, float>(call);
+  if (call.tile == kSmall) return run_on_cuda<TensorCoreTiled<kSmall>, float, float>(call);
   visit_unit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
     run_on_cuda<TensorCoreTiled<kDefault>, In, Out>(call);
   });

@@ -8,10 +8,10 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kWide = TensorCoreTiles::tiles[1];
+constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kSmall = TensorCoreTiles::tiles[1];
 
 void run_tensor_core(const LadderCall& call) {
-  if (call.tile == kWide) return run_kernel<TensorCoreTiled<kWide>, float, float>(call);
+  if (call.tile == kSmall) return run_kernel<TensorCoreTiled<kSmall>, float, float>(call);
   visit_unit_product(call.problem.in, call.problem.out, [&]<class In, class Out>() {
     run_kernel<TensorCoreTiled<kDefault>, In, Out>(call);
   });

@@ -163,21 +163,28 @@ Choice choose_on_cpu(const Problem& p, int threads) {
                 measured);
 }
 
-/// On a GPU. Unmeasured: by what bounds each (docs/ladder.md).
+/// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s of f32 (docs/ladder.md): pipelined 43
+/// at 4096^3 (the next: block_tiled_vectorized 30); thin products by what bounds each.
 Choice choose_on_cuda(const Problem& p) {
   const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles[tile], reason, "expected to be slower"};
   };
   if (p.M < 32 || p.N < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
+  if (p.in == DType::f16 || p.in == DType::bf16)
+    return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
   if (!find_algorithm("pipelined").supports(p.in, p.out))
     return taking("block_tiled_vectorized", "register tiles do the most work for each load");
-  // A block for each of some hundred multiprocessors, or smaller ones.
-  constexpr index_t side = 128, few_blocks = 100;
-  if (ceil_div(p.M, side) * ceil_div(p.N, side) < few_blocks)
-    return taking("pipelined",
-                  "tiles arrive while others are multiplied; small ones, for more blocks", 1);
-  return taking("pipelined", "tiles arrive while others are multiplied");
+  // Tiles so large that there is a block for each of some hundred multiprocessors, or two of small
+  // ones.
+  const auto blocks = [&](index_t rows, index_t cols) {
+    return ceil_div(p.M, rows) * ceil_div(p.N, cols);
+  };
+  if (blocks(128, 256) >= 100)
+    return taking("pipelined", "tiles arrive while others are multiplied");
+  return taking("pipelined",
+                "tiles arrive while others are multiplied; small ones, for more blocks",
+                blocks(64, 128) >= 200 ? 1 : 2);
 }
 
 /// The first algorithm that has the tile and gives the same bits as the others.

@@ -84,7 +84,7 @@ std::string wide_register_tile(const TileShape& t, int element_bytes) {
 
 std::string pipelined_tile(const TileShape& t, int element_bytes) {
   if (const auto why = register_tile(t, element_bytes); !why.empty()) return why;
-  if (t.bk != 16) return cat("BK = ", t.bk, " is not 16");
+  if (t.bk % 8 != 0) return cat("BK = ", t.bk, " is no multiple of 8");
   if (t.tm % 4 != 0) return cat("TM = ", t.tm, " is no multiple of 4");
   if (t.tn % 4 != 0) return cat("TN = ", t.tn, " is no multiple of 4");
   if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);
@@ -96,9 +96,12 @@ std::string warp_tile(const TileShape& t, int element_bytes) {
   if (t.bk == 0 || t.wm == 0) return "its tiles are BMxBNxBK/WMxWN: a warp owns WM x WN elements";
   if (t.bm % t.wm != 0) return cat("WM = ", t.wm, " does not divide BM = ", t.bm);
   if (t.bn % t.wn != 0) return cat("WN = ", t.wn, " does not divide BN = ", t.bn);
-  if (t.wm % 16 != 0 || t.wn % 8 != 0 || t.bk % 16 != 0)
-    return "WM is a multiple of 16, WN of 8 and BK of 16, the extents of a matrix instruction";
-  return staged(t, index_t{t.bm / t.wm} * (t.bn / t.wn) * kWarpSize, element_bytes);
+  if (t.wm % 16 != 0 || t.wn % 8 != 0 || t.bk % 32 != 0)
+    return "WM is a multiple of 16, WN of 8, the extents of a matrix instruction, and BK of 32, "
+           "two "
+           "of them";
+  return first_of(too_many_threads(index_t{t.bm / t.wm} * (t.bn / t.wn) * kWarpSize),
+                  too_much_storage(t, element_bytes, element_bytes == 4 ? 2 : 3));
 }
 
 std::string no_tile(const TileShape&, int) {

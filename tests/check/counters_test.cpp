@@ -137,7 +137,8 @@ TEST(Counters, AsynchronousCopiesAreCountedApart) {
 }
 
 TEST(Counters, MatrixInstructionsAreCounted) {
-  const auto c = checked("tensor_core", {}, 64, 64, 32).total;
+  const auto c =
+      checked("tensor_core", {.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32}, 64, 64, 32).total;
   EXPECT_EQ(c.mma_flops, 2 * 64 * 64 * 32);
   EXPECT_EQ(c.mma_instructions, (64 / 16) * (64 / 8) * (32 / 8));
   EXPECT_EQ(c.flops, 0);

@@ -44,6 +44,8 @@ inline constexpr Metric kMetrics[] = {
 
 /// Our value of a metric of a launch or of a source line; -1: no such metric.
 inline std::int64_t ours(const Counters& c, std::string_view metric) {
+  if (metric == "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")  // counts asynchronous copies too
+    return c.global_load_sectors + c.async_copy_sectors;
   for (const Metric& each : kMetrics)
     if (each.name == metric) return c.*each.counter;
   if (metric == "memory_l2_theoretical_sectors_global")

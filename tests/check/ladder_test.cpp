@@ -200,7 +200,7 @@ TEST(DeletedBarrier, IsARaceInEveryKernel) {
   expect_barriers<BlockTiled<square>>("block_tiled", 2);
   expect_barriers<BlockTiledVectorized<square>>("block_tiled_vectorized", 2);
   expect_barriers<Pipelined<TileShape{.bm = 32, .bn = 32, .bk = 16, .tm = 4, .tn = 4}>>("pipelined",
-                                                                                        1);
+                                                                                        2);
   expect_barriers<TensorCoreTiled<TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>>(
       "tensor_core", 2);
 }

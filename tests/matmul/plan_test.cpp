@@ -184,17 +184,17 @@ TEST(Plan, TilesThatCannotWorkAreRefusedWithTheNumbers) {
       {"block_tiled_vectorized", "64x64x6/8x8", "BK = 6 is no multiple of the width 4"},
       {"block_tiled_vectorized", "64x66x8/8x6", "BN = 66 is no multiple of the width 4"},
       {"pipelined", "100x100x16", "BMxBNxBK/TMxTN"},
-      {"pipelined", "128x128x8/8x8", "BK = 8 is not 16"},
+      {"pipelined", "128x128x12/8x8", "BK = 12 is no multiple of 8"},
       {"pipelined", "60x64x16/6x8", "TM = 6 is no multiple of 4"},
       {"pipelined", "64x60x16/8x6", "TN = 6 is no multiple of 4"},
       {"pipelined", "96x64x16/8x8", "8 TM = 64 does not divide BM = 96"},
       {"pipelined", "64x48x16/8x8", "4 TN = 32 does not divide BN = 48"},
       {"pipelined", "512x512x16/8x8", "4,096 threads"},
       {"pipelined", "1024x512x16/32x32", "73,728 elements of 4 bytes in shared storage of 232,448"},
-      {"tensor_core", "64x64x20/32x32", "BK of 16"},
+      {"tensor_core", "64x64x20/32x32", "BK of 32"},
       {"tensor_core", "64x64x32/30x32", "WM = 30 does not divide BM = 64"},
       {"tensor_core", "64x64x32/32x24", "WN = 24 does not divide BN = 64"},
-      {"tensor_core", "512x512x16/16x8", "65,536 threads"},
+      {"tensor_core", "512x512x32/16x8", "65,536 threads"},
       {"single_block", "8x8x4", "three equal extents"},
       {"sarek_tiled", "33x33x33", "1,089 threads"},
       {"sarek_naive", "2x64", "1xBN"},
@@ -220,8 +220,8 @@ TEST(Plan, TilesThatAreNotBuiltInCanBeLaunched) {
               AllOf(HasSubstr("tile 24x24x24 is possible, but not built in for f32"),
                     HasSubstr("launch Tiled<TileShape{.bm = 24, .bn = 24, .bk = 24}>")));
   EXPECT_THAT(
-      told("tensor_core", "32x32x16/16x16"),
-      HasSubstr("TensorCoreTiled<TileShape{.bm = 32, .bn = 32, .bk = 16, .wm = 16, .wn = 16}>"));
+      told("tensor_core", "32x32x32/16x16"),
+      HasSubstr("TensorCoreTiled<TileShape{.bm = 32, .bn = 32, .bk = 32, .wm = 16, .wn = 16}>"));
   for (const auto& algorithm : algorithms()) {
     for (const auto& tile : algorithm.tiles) {
       EXPECT_NO_THROW(make_plan(p, {.algorithm = std::string(algorithm.name), .tile = tile}))

@@ -1,15 +1,14 @@
 // Beyond the seven: as block_tiled_vectorized, but nobody waits for memory. Tiles come by
-// asynchronous copies into a ring of stages, two tiles ahead of the one that is multiplied, with
-// one barrier for each; a thread reads the operands of the next steps from shared memory while it
-// multiplies those of this one. A stays as it lies, (BM,BK) along k, under a swizzle that lets the
-// lanes of a warp read four k of different rows without bank conflicts. Blocks that run at one time
-// form a square of C, so that L2 serves their tiles. A is (M,K), B is (K,N), C is (M,N), any
-// strides.
+// asynchronous copies into a ring of stages, and a thread reads the operands of the next k from
+// shared memory while it multiplies those of this one, also across the barrier between two tiles.
+// A is kept along m in shared memory, so that four rows of one k are read at once. Blocks that run
+// at one time form a square of C, so that L2 serves their tiles. A is (M,K), B is (K,N), C is
+// (M,N), any strides.
 //
 // What is not a multiply-add costs its time: on Hopper a warp issues one instruction in each clock,
-// and 64 multiply-adds of a thread for each k fill 64. So the fetching of whole tiles asks nothing
-// and computes next to nothing, and lanes are numbered so that neighbours read the same elements,
-// which the hardware then reads once (docs/ladder.md).
+// and 128 multiply-adds of a thread for each k fill 128. So the fetching of whole tiles asks
+// nothing and computes little, what is seldom needed keeps no registers, and lanes are numbered so
+// that neighbours read the same elements, which the hardware then reads once (docs/ladder.md).
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -28,8 +27,7 @@ template <TileShape S>
 struct Pipelined {
   static_assert(S.bm > 0 && S.bn > 0 && S.bk > 0 && S.tm > 0 && S.tn > 0,
                 "pipelined: BM, BN, BK, TM and TN are positive");
-  static_assert(S.bk == 16,
-                "pipelined: BK is 16, four vectors of four, which the swizzle permutes");
+  static_assert(S.bk % 8 == 0, "pipelined: BK is a multiple of 8, the k of one round");
   static_assert(S.tm % 4 == 0 && S.tn % 4 == 0, "pipelined: TM and TN are multiples of 4");
   static_assert(S.bm % (8 * S.tm) == 0 && S.bn % (4 * S.tn) == 0,
                 "pipelined: a warp is 8 x 4 threads: 8 TM divides BM and 4 TN divides BN");
@@ -52,12 +50,12 @@ struct Pipelined {
     using T = ElementOf<decltype(A)>;
     auto& stage = shared<Shared<T>>(t);
     const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
-    const index_t depth = tiles<1>(A, S.bk);
+    const int depth = static_cast<int>(tiles<1>(A, S.bk));
     // So many tiles, from the first, are whole: asked once, not for each of them.
     const bool inside = is_whole<1>(tile<S.bm, S.bk>(A, at.row, 0)) &&
                         is_whole<width>(tile<S.bk, S.bn>(B, 0, at.col));
-    const index_t whole = inside ? valid<1>(A) / S.bk : 0;
-    const auto fetch = [&](index_t k, int to) {  // tile k of A and B; past the end nothing
+    const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
+    const auto fetch = [&](int k, int to) {  // tile k of A and B; past the end nothing
       constexpr Layout by_a = row_major(threads / S.bk, S.bk);
       constexpr Layout by_b = row_major(threads / (S.bn / width), S.bn / width);
       const auto sA = stage.a[to].view();  // (BM,BK)
@@ -98,7 +96,7 @@ struct Pipelined {
     t.barrier();          // everybody's have
     if (depth > 0) read(0, 0, 0);
     int now = 0;  // the stage of tile k
-    for (index_t k = 0; k < depth; ++k) {
+    for (int k = 0; k < depth; ++k) {
       // In rounds of eight steps: all sixteen written out are more than a scheduler's cache of
       // instructions has room for.
       TESSERA_NO_UNROLL

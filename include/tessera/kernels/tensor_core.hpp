@@ -53,13 +53,13 @@ struct TensorCoreTiled {
     constexpr int wide = width<T>, ring = stages<T>;
     auto& stage = shared<Shared<T>>(t);
     const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
-    const index_t depth = tiles<1>(A, S.bk);
+    const int depth = static_cast<int>(tiles<1>(A, S.bk));
     const bool in_vectors = moves_in_vectors<wide>(A) && moves_in_vectors<wide>(B);
     // So many tiles, from the first, are whole: asked once, not for each of them.
     const bool inside = in_vectors && tile<S.bm, S.bk>(A, at.row, 0).is_full() &&
                         tile<S.bk, S.bn>(B, 0, at.col).is_full();
-    const index_t whole = inside ? valid<1>(A) / S.bk : 0;
-    const auto fetch = [&](index_t k, int to) {  // tile k of A and B; past the end nothing
+    const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
+    const auto fetch = [&](int k, int to) {  // tile k of A and B; past the end nothing
       constexpr Layout by_a = row_major(threads / (S.bk / wide), S.bk / wide);
       constexpr Layout by_b = row_major(threads / (S.bn / wide), S.bn / wide);
       const auto sA = stage.a[to].view();  // (BM,BK)
@@ -70,8 +70,8 @@ struct TensorCoreTiled {
         copy_async_with<by_b>(t, whole_vectors<wide>(tile<S.bk, S.bn>(B, k, at.col)),
                               vectorize<1, wide>(sB));
       } else if (k < depth) {
-        const auto gA = tile<S.bm, S.bk>(A, opaque(at.row), k);
-        const auto gB = tile<S.bk, S.bn>(B, k, opaque(at.col));
+        const auto gA = tile<S.bm, S.bk>(A, opaque(at.row), opaque(k));
+        const auto gB = tile<S.bk, S.bn>(B, opaque(k), opaque(at.col));
         if (in_vectors) {
           copy_async_with<by_a>(t, vectors<wide>(gA), vectorize<1, wide>(sA));
           copy_async_with<by_b>(t, vectors<wide>(gB), vectorize<1, wide>(sB));
@@ -87,42 +87,48 @@ struct TensorCoreTiled {
 
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
     typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
-    // What is multiplied in this step and in the next: (WM,k) of A and (k,WN) of B.
     constexpr int steps = S.bk / mma.k;
-    typename Mma::FragmentA a[2][rows];
-    typename Mma::FragmentB b[2][cols];
-    const auto load = [&](int from, int step, int to) {
+    typename Mma::FragmentA a[rows];  // (WM,k) of this step; a row of them is loaded anew when used
+    typename Mma::FragmentB b[2][cols];  // (k,WN) of this step and of the next
+    const auto load_a = [&](int from, int step, int r) {
       const auto wA = tile<S.wm, S.bk>(stage.a[from].view(), i, 0);  // (WM,BK), this warp's rows
+      a[r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step));        // (m,k)
+    };
+    const auto load_b = [&](int from, int step, int to) {
       const auto wB = tile<S.bk, S.wn>(stage.b[from].view(), 0, j);  // (BK,WN), its columns
-      TESSERA_UNROLL_REGISTERS
-      for (int r = 0; r < rows; ++r)
-        a[to][r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step));  // (m,k)
       TESSERA_UNROLL_REGISTERS
       for (int c = 0; c < cols; ++c)
         b[to][c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c));  // (k,n)
     };
     wait<ring - 1>(t);  // my copies of tile 0 have arrived
     t.barrier();        // everybody's have
-    if (depth > 0) load(0, 0, 0);
+    if (depth > 0) {
+      load_b(0, 0, 0);
+      TESSERA_UNROLL_REGISTERS
+      for (int r = 0; r < rows; ++r) load_a(0, 0, r);
+    }
     int now = 0;  // the stage of tile k
-    for (index_t k = 0; k < depth; ++k) {
+    for (int k = 0; k < depth; ++k) {
       TESSERA_UNROLL_REGISTERS
       for (int step = 0; step < steps; ++step) {
-        if (step + 1 < steps) {
-          load(now, step + 1, (step + 1) % 2);
-        } else if (k + 1 < depth) {
-          const int next = now + 1 == ring ? 0 : now + 1;
+        const bool last = step + 1 == steps, more = !last || k + 1 < depth;
+        const int to =
+            last ? 0 : step + 1;  // the step that comes next, in this tile or in the next
+        if (last && more) {
+          const int done = now;
+          now = now + 1 == ring ? 0 : now + 1;
           wait<ring - 2>(t);  // my copies of tile k + 1 have arrived
           t.barrier();        // everybody's have, and of tile k all is loaded: its stage is free
-          load(next, 0, 0);
-          fetch(k + ring, now);
-          now = next;
+          load_b(now, to, to % 2);
+          fetch(k + ring, done);
+        } else if (more) {
+          load_b(now, to, to % 2);
         }
         TESSERA_UNROLL_REGISTERS
         for (int r = 0; r < rows; ++r) {
           TESSERA_UNROLL_REGISTERS
-          for (int c = 0; c < cols; ++c)
-            Mma::mma(t, acc[r][c], a[step % 2][r], b[step % 2][c]);  // (m,n)
+          for (int c = 0; c < cols; ++c) Mma::mma(t, acc[r][c], a[r], b[step % 2][c]);  // (m,n)
+          if (more) load_a(now, to, r);
         }
       }
     }
