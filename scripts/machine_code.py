@@ -25,7 +25,7 @@ STEPS = {
     "block_tiled": ("128x128x8/8x8", {"FFMA": 512, r"LDG\.E$": 8}),
     "block_tiled_vectorized": ("128x128x8/8x8", {"FFMA": 512, r"LDG\.E\.128": 2, r"STS\.128": 1}),
     "tensor_core": ("128x128x32/64x64", {"HMMA": 128, r"LDGSTS\..*128": 16}),
-    "pipelined": ("128x256x16/8x16", {"FFMA": 1024, r"LDGSTS": 12}),
+    "pipelined": ("256x128x16/16x8", {"FFMA": 1024, r"LDGSTS": 18}),
 }
 
 

@@ -38,9 +38,10 @@ using BlockTiledVectorizedTiles =
              TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
 using TensorCoreTiles = TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 32, .wm = 64, .wn = 64},
                                  TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>;
-using PipelinedTiles = TileList<0, TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16},
+using PipelinedTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm = 16, .tn = 8},
                                 TileShape{.bm = 64, .bn = 128, .bk = 16, .tm = 8, .tn = 8},
-                                TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 8, .tn = 4}>;
+                                TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 8, .tn = 4},
+                                TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16}>;
 using SingleBlockTiles =
     TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
 using TiledByHandTiles =

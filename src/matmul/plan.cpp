@@ -163,8 +163,8 @@ Choice choose_on_cpu(const Problem& p, int threads) {
                 measured);
 }
 
-/// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s of f32 (docs/ladder.md): pipelined 43
-/// at 4096^3 (the next: block_tiled_vectorized 30); thin products by what bounds each.
+/// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s at 4096^3: f32 pipelined 45 (the
+/// next: block_tiled_vectorized 29), f16 tensor_core 275 (9); thin products by what bounds each.
 Choice choose_on_cuda(const Problem& p) {
   const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles[tile], reason, "expected to be slower"};
@@ -180,7 +180,7 @@ Choice choose_on_cuda(const Problem& p) {
   const auto blocks = [&](index_t rows, index_t cols) {
     return ceil_div(p.M, rows) * ceil_div(p.N, cols);
   };
-  if (blocks(128, 256) >= 100)
+  if (blocks(256, 128) >= 100)
     return taking("pipelined", "tiles arrive while others are multiplied");
   return taking("pipelined",
                 "tiles arrive while others are multiplied; small ones, for more blocks",

@@ -79,9 +79,9 @@ TEST_F(CudaPlan, ProductsOfF32ArePipelinedInTilesThatFillTheDevice) {
     const Plan plan = make_plan(parse_problem(text), {.device = "cuda"});
     return cat(plan.algorithm, " ", to_string(plan.tile));
   };
-  EXPECT_EQ(chosen("m=4096 n=4096 k=4096"), "pipelined 128x256x16/8x16");
-  EXPECT_EQ(chosen("m=1280 n=2560 k=64"), "pipelined 128x256x16/8x16");
-  EXPECT_EQ(chosen("m=1280 n=2304 k=64"), "pipelined 64x128x16/8x8");
+  EXPECT_EQ(chosen("m=4096 n=4096 k=4096"), "pipelined 256x128x16/16x8");
+  EXPECT_EQ(chosen("m=2560 n=1280 k=64"), "pipelined 256x128x16/16x8");
+  EXPECT_EQ(chosen("m=2304 n=1280 k=64"), "pipelined 64x128x16/8x8");
   EXPECT_EQ(chosen("m=1024 n=1024 k=64"), "pipelined 64x64x16/8x4");
   EXPECT_EQ(chosen("m=4096 n=31 k=4096"), "coalescing 32x32");
   EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f16"), "tensor_core 128x128x32/64x64");
