@@ -185,7 +185,7 @@ def counts_table(steps, seen):
     return out
 
 
-def tables(counted, results, source, seen, seen_source, made):
+def tables(counted, results, source, seen, seen_source, made, others):
     steps = {name: Step(each) for name, each in counted["steps"].items()}
     rows = medians(results) if results else {}
     out = ""
@@ -200,7 +200,7 @@ def tables(counted, results, source, seen, seen_source, made):
         out += line([f"`{name}`", *speed_cells(name, rows), steps[name].busiest, three_digits(steps[name].bound)])
     out += "\n`tensor_core` multiplies f32 as TF32: its peer is cuBLAS with TF32, its peak that of the tensor cores. The step before\n"
     out += "`pipelined` is `block_tiled_vectorized`, the best one on CUDA cores.\n"
-    out += "\n## What each step does\n\n"
+    out += "\n" + others + "## What each step does\n\n"
     m, n, k = counted["shape"]
     out += f"For a thousand multiply-adds of a thread, counted by the checker in one block of a {m} x {n} x {k} product"
     out += (f", and by Nsight Compute\nin a product of {' x '.join(map(str, MEASURED))}, `{seen_source}`.\n\n" if seen else
@@ -230,6 +230,27 @@ def machine_code_table(made, counted):
     return out + "\nThose of `tensor_core` are matrix instructions.\n"
 
 
+def beside_cublas(folder):
+    """Other types and sizes, of the newest day's *-bench-*.json; nothing where there are none."""
+    files = sorted(folder.glob("*-bench-*.json"))
+    if not files:
+        return ""
+    day = files[-1].name.split("-bench-")[0]
+    out = f"## Other types and sizes\n\nFrom `bench/results/gpu/{day}-bench-*.json`. `auto` is what a product takes that names no algorithm.\n\n"
+    out += line(["type", "size", "algorithm", "TFLOP/s", "cuBLAS", "x cuBLAS", "share of peak"]) + "|---|--:|---|--:|--:|--:|--:|\n"
+    for path in (each for each in files if each.name.startswith(day + "-bench-")):
+        rows = [entry for entry in json.loads(path.read_text())["benchmarks"]
+                if entry["run_type"] == "aggregate" and entry.get("aggregate_name") == "median"]
+        speeds = {(row["m"], row["contestant"]): row["gflops"] / 1000 for row in rows}
+        for row in rows:
+            name = row["contestant"]
+            peer = PEERS.get(name, "cublas") if row["dtype"] == "f32" else "cublas"
+            if row["kind"] == "algorithm":
+                out += line([row["dtype"], str(row["m"]), f"`{name}`", three_digits(row["gflops"] / 1000), three_digits(speeds[row["m"], peer]),
+                             f"{row['ratio_' + peer]:.2f}", f"{row['percent_of_peak']:.1f} %"])
+    return out + "\n"
+
+
 def page(old, *content):
     head, tail = old[:old.index(BEGIN) + len(BEGIN)], old[old.index(END):]
     return head + "\n" + tables(*content) + "\n" + tail
@@ -254,7 +275,7 @@ def main():
     sources = [f"bench/results/gpu/{each[0].name}" if each else "" for each in (speeds, counts)]
     made = json.loads((asked.results / "gpu/ladder-machine-code.json").read_text())
     old = asked.page.read_text()
-    new = page(old, counted, results, sources[0], seen, sources[1], made)
+    new = page(old, counted, results, sources[0], seen, sources[1], made, beside_cublas(asked.results / "gpu"))
     if asked.check:
         if new != old:
             sys.exit(f"ladder.py: {asked.page} does not show its files; run scripts/ladder.py")

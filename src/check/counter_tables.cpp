@@ -120,9 +120,6 @@ std::vector<std::string> counter_notes(const Counters& c) {
     out.push_back(
         "no flops: only fma() and matrix instructions are counted, a * b + c of plain numbers is "
         "not seen");
-  if (c.merged_load_requests > 0)
-    out.push_back(cat("wide loads from shared memory, requests: ", c.merged_load_requests,
-                      ", are counted by the rule of merging, which is unmeasured on sm_90"));
   if (c.async_copy_requests > 0) out.push_back("wavefronts of asynchronous copies are an estimate");
   return out;
 }

@@ -140,8 +140,6 @@ ordered_json unmeasured_json(const Counters& c) {
     if (requests > 0)
       out.push_back(ordered_json{{"rule", rule}, {"counter", counter}, {"requests", requests}});
   };
-  add("merging of wide loads, unmeasured on sm_90", "shared_load_wavefronts",
-      c.merged_load_requests);
   add("wavefronts of asynchronous copies, an estimate", "async_copy_wavefronts",
       c.async_copy_requests);
   return out;

@@ -190,9 +190,9 @@ std::string access_pictures(const Subject& subject) {
                place(subject, s.location), "</h3>\n<p class=\"small\">", s.bytes,
                " bytes for each lane: <b", s.transfers > s.ideal ? " class=\"bad\"" : "", ">",
                counted(s.transfers, shared ? "wavefront" : "sector"), "</b>, ideal ", s.ideal,
-               is_merged(s) ? ", by the rule of merging, unmeasured on sm_90" : "",
-               ". <span class=\"dim\">Block ", to_string(s.block), ", warp ", s.warp,
-               ", the worst of ", count_text(s.requests), " requests; on average ",
+               is_merged(s) ? ", by the rule of merging" : "", ". <span class=\"dim\">Block ",
+               to_string(s.block), ", warp ", s.warp, ", the worst of ", count_text(s.requests),
+               " requests; on average ",
                number_text(s.requests == 0 ? 0
                                            : static_cast<double>(s.all_transfers) /
                                                  static_cast<double>(s.requests)),

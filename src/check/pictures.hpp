@@ -12,7 +12,7 @@
 
 namespace tessera::check {
 
-/// Did the rule of merging wide loads, which is unmeasured on sm_90, decide its wavefronts?
+/// Did the rule of merging wide loads decide its wavefronts?
 bool is_merged(const AccessSample& sample);
 
 /// The roof of the device and where one or two kernels stand below it.

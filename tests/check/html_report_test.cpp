@@ -182,8 +182,8 @@ TEST(HtmlReport, PicturesOfBanksHaveARowForEachWavefront) {
       }
 }
 
-TEST(HtmlReport, WhatTheUnmeasuredRuleDecidedIsMarked) {
-  const char* mark = "by the rule of merging, unmeasured on sm_90";
+TEST(HtmlReport, WhatTheRuleOfMergingDecidedIsMarked) {
+  const char* mark = "by the rule of merging";
   for (const bool neighbours : {true, false}) {
     ReportMaker m = square_product("wide", 32, {32}, {1});
     m.access({"wide.hpp", 3, 4}, Memory::shared, false, "tile", 16, 1,

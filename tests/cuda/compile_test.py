@@ -19,6 +19,9 @@ import cubin  # noqa: E402
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
            "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled"]
 UNTILED = ["Naive", "Coalescing", "SarekNaive"]  # these keep nothing in shared memory
+# A and B as kernels take them: a pointer, two extents, two strides. PTX must agree with sizeof (tests/tensor/tensor_test.cpp): nvcc
+# made 80 bytes of a Tensor that had an empty [[no_unique_address]] member, and kernels found their arguments in the wrong places.
+TENSOR_BYTES = 40
 # Registers of a multiprocessor (CUDA C++ Programming Guide, compute capabilities); a warp gets them by 256.
 REGISTERS = 65536
 # The elements of the first tensor: how a mangled name writes them, their bytes, and how PTX writes them.
@@ -72,7 +75,10 @@ class Kernel:
         return f"{self.arch} {self.kernel} {self.shape()} {self.element[0]}"
 
     def faults(self):
-        found = [f"no {each}" for each in expected(self.kernel, self.tile, self.element) if not re.search(each, self.ptx)]
+        sizes = dict(re.findall(r"_param_(\d+)\[(\d+)\]", self.ptx))
+        found = [f"operand {name} of {sizes.get(at)} bytes, not of {TENSOR_BYTES}" for name, at in (("A", "2"), ("B", "3"))
+                 if sizes.get(at) != str(TENSOR_BYTES)]
+        found += [f"no {each}" for each in expected(self.kernel, self.tile, self.element) if not re.search(each, self.ptx)]
         if self.kernel in UNTILED and re.search(r"(ld|st)\.shared|bar\.sync", self.ptx):
             found.append("shared memory or a barrier")
         if self.stack != 0:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -54,6 +55,7 @@ class GpuScript(unittest.TestCase):
         (self.root / "build/gpu/commit").write_text("1234567\n")
         self.program("build/gpu/bin/tessera", bench)
         self.program("scripts/ladder.py", "")
+        self.program("scripts/compact_results.py", "")
         (self.root / "scripts/ladder.py").write_text("open('docs-were-written', 'w')\n")
         self.program("scripts/gpu_truth.py", 'echo "{}" > "$1"')
         (self.root / "docs").mkdir(exist_ok=True)
@@ -167,7 +169,10 @@ class GpuScript(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertLess(int(re.search(r"^build/gpu: (\d+) MiB", run.stdout)[1]), 48)
         packed = self.root / "build/gpu"
-        self.assertEqual({str(p.relative_to(packed)) for p in packed.rglob("*") if p.is_file()}, {"commit", "bin/tessera", "bin/cuda_test"})
+        self.assertEqual({str(p.relative_to(packed)) for p in packed.rglob("*") if p.is_file()}, {"commit", "programs.tar.xz"})
+        with tarfile.open(packed / "programs.tar.xz") as programs:
+            programs.extractall(packed)
+        self.assertEqual({p.name for p in packed.glob("bin/*")}, {"tessera", "cuda_test"})
         for program in sorted(packed.glob("bin/*")):
             said = subprocess.run(["readelf", "-dVW", program], capture_output=True, text=True, check=True).stdout
             self.assertLessEqual(set(re.findall(r"\(NEEDED\).*\[(.*)\]", said)), {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, program)

@@ -153,5 +153,26 @@ class Performance(unittest.TestCase):
         self.assertNotIn("## What is lost", text)
 
 
+class CompactResults(unittest.TestCase):
+    def test_they_show_the_same_in_less_room(self):
+        tessera = cases.options.build / "bin/tessera"
+        with tempfile.TemporaryDirectory(prefix="tessera-compact-") as folder:
+            file = pathlib.Path(folder) / "results.json"
+            subprocess.run([tessera, "bench", "-q", "--sizes", "4,8", "--algorithms", "packed,naive", "--peers", "none", "--repetitions", "3",
+                            "--min-time", "0.001", "--context", "commit=1234567", "-o", file], capture_output=True, check=True)
+            shown, sizes = [], []
+            for _ in range(3):
+                shown.append(subprocess.run([tessera, "bench", "--from", file, "--csv"], capture_output=True, text=True, check=True).stdout)
+                sizes.append(file.stat().st_size)
+                subprocess.run([cases.ROOT / "scripts/compact_results.py", file], check=True)
+            self.assertLess(sizes[1], sizes[0] / 2)
+            self.assertEqual(sizes[1], sizes[2])
+            for first, second in zip(*(text.splitlines() for text in shown[:2])):
+                for old, new in zip(first.split(","), second.split(",")):
+                    if old != new:
+                        self.assertAlmostEqual(float(old), float(new), delta=abs(float(old)) * 1e-4)
+            self.assertEqual(shown[1], shown[2])
+
+
 if __name__ == "__main__":
     cases.main()

@@ -175,7 +175,7 @@ inline constexpr std::array kCounters = {
     CounterName{"active_lanes", &Counters::active_lanes,
                 "lanes that take part in requests, summed: divided by these, the average"},
     CounterName{"merged_load_requests", &Counters::merged_load_requests,
-                "wide shared loads counted by the rule of merging, unmeasured on sm_90"},
+                "wide shared loads counted by the rule of merging"},
     CounterName{"fma_threads", &Counters::fma_threads, "fused multiply-adds of single threads"},
     CounterName{"flops", &Counters::flops, "two for each fused multiply-add"},
     CounterName{"mma_instructions", &Counters::mma_instructions, "matrix instructions of a warp"},

@@ -123,7 +123,7 @@ struct Pipelined {
       }
     }
     auto gC = tile<S.bm, S.bn>(C, at.row, at.col);  // (BM,BN), clipped at the edge
-    store_by(gC, [&](const auto& out) {
+    store_by<S.tm * S.tn <= 64>(gC, [&](const auto& out) {
       TESSERA_UNROLL_REGISTERS
       for (int i = 0; i < S.tm; ++i) {
         TESSERA_UNROLL_REGISTERS

@@ -34,17 +34,27 @@ struct Output {
   }
 };
 
-/// C where it exists in full and takes the sums as they are: nothing is asked for each element.
-template <AnyTensor CTensor>
+/// A tile of C that takes the sums as they are. `Cut`: only its first rows and columns exist; else
+/// all do, and nothing is asked for an element.
+template <AnyTensor CTensor, bool Cut>
 struct PlainOutput {
   using element = typename CTensor::element;
   CTensor c;
+  int rows = 0, cols = 0;  ///< that exist, of 32 bits, as few registers are left
 
   template <int Mode>
   TESSERA_HD constexpr index_t extent() const {
     return c.template extent<Mode>();
   }
 };
+
+namespace detail {
+/// The same tile as if all of it existed.
+template <class P, Layout L, class E>
+TESSERA_HD constexpr auto without_edge(const Tensor<P, L, E>& t) {
+  return Tensor<P, L, Whole>(t.data(), t.values(), Whole{});
+}
+}  // namespace detail
 
 /// Tile (i, j) of the output, with the part of the bias that belongs to it.
 template <index_t Rows, index_t Cols, AnyTensor CTensor>
@@ -76,36 +86,39 @@ TESSERA_KERNEL void store(const CTensor& c, index_t row, index_t col, Acc sum,
 }
 
 /// Tile (i, j) of it.
-template <index_t Rows, index_t Cols, AnyTensor CTensor>
-TESSERA_HD constexpr auto tile(const PlainOutput<CTensor>& out, index_t i, index_t j) {
-  using Clipped = decltype(tile<Rows, Cols>(out.c, i, j));
-  const Clipped c = tile<Rows, Cols>(out.c, i, j);
-  using Full = Tensor<typename Clipped::pointer, Clipped::pattern, Whole>;
-  return PlainOutput<Full>{Full(c.data(), c.values(), Whole{})};
+template <index_t Rows, index_t Cols, AnyTensor CTensor, bool Cut>
+TESSERA_HD constexpr auto tile(const PlainOutput<CTensor, Cut>& out, index_t i, index_t j) {
+  const auto c = detail::without_edge(tile<Rows, Cols>(out.c, i, j));
+  return PlainOutput<std::remove_const_t<decltype(c)>, Cut>{
+      c, out.rows - static_cast<int>(i * Rows), out.cols - static_cast<int>(j * Cols)};
 }
 
-/// The same where nothing need be asked.
-template <AnyTensor CTensor, class Acc>
-TESSERA_KERNEL void store(const PlainOutput<CTensor>& out, index_t row, index_t col, Acc sum,
+/// The same where little is asked.
+template <AnyTensor CTensor, bool Cut, class Acc>
+TESSERA_KERNEL void store(const PlainOutput<CTensor, Cut>& out, index_t row, index_t col, Acc sum,
                           Here here = Here::current()) {
+  if (Cut && (static_cast<int>(row) >= out.rows || static_cast<int>(col) >= out.cols)) return;
   out.c(row, col, here) = convert<std::remove_cv_t<typename CTensor::element>>(sum);
 }
 
-/// body(out): asks once for all elements whether `out`, a tile of C, is a PlainOutput, which takes
-/// a tenth of the instructions.
-template <class P, Layout L, class E, class Body>
-TESSERA_KERNEL void store_by(const Output<Tensor<P, L, E>>& out, const Body& body) {
+/// body(to): asks once for all elements whether `out`, a tile of C, is a PlainOutput, which takes a
+/// tenth of the instructions. `Cut`: also where it lies across the edge, for which a thread with
+/// very many sums may lack registers.
+template <bool Cut = true, AnyTensor CTensor, class Body>
+TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body) {
   const auto& s = out.scalars;
-  using Acc = typename Output<Tensor<P, L, E>>::accumulator;
-  if (out.c.is_full() && s.alpha == Acc{1} && s.beta == Acc{0} && out.bias == nullptr &&
-      s.last.changes_nothing()) {
-    using Full = Tensor<P, L, Whole>;
-    body(PlainOutput<Full>{Full(out.c.data(), out.c.values(), Whole{})});
-  } else {
-    body(out);
-  }
+  using Acc = typename Output<CTensor>::accumulator;
+  if (s.alpha != Acc{1} || s.beta != Acc{0} || out.bias != nullptr || !s.last.changes_nothing())
+    return body(out);
+  const auto c = detail::without_edge(out.c);
+  using Full = std::remove_const_t<decltype(c)>;
+  if (out.c.is_full()) return body(PlainOutput<Full, false>{c});
+  if constexpr (Cut)
+    body(PlainOutput<Full, true>{c, static_cast<int>(out.c.template valid<0>()),
+                                 static_cast<int>(out.c.template valid<1>())});
+  else body(out);
 }
-template <AnyTensor CTensor, class Body>
+template <bool Cut = true, AnyTensor CTensor, class Body>
 TESSERA_KERNEL void store_by(const CTensor& out, const Body& body) {
   body(out);
 }
