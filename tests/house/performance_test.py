@@ -169,8 +169,8 @@ class CompactResults(unittest.TestCase):
             self.assertEqual(sizes[1], sizes[2])
             for first, second in zip(*(text.splitlines() for text in shown[:2])):
                 for old, new in zip(first.split(","), second.split(",")):
-                    if old != new:
-                        self.assertAlmostEqual(float(old), float(new), delta=abs(float(old)) * 1e-4)
+                    if old != new:  # a spread is the difference of times that are nearly the same
+                        self.assertAlmostEqual(float(old), float(new), delta=abs(float(old)) * 0.05)
             self.assertEqual(shown[1], shown[2])
 
 
