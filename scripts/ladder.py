@@ -241,13 +241,15 @@ def beside_cublas(folder):
     for path in (each for each in files if each.name.startswith(day + "-bench-")):
         rows = [entry for entry in json.loads(path.read_text())["benchmarks"]
                 if entry["run_type"] == "aggregate" and entry.get("aggregate_name") == "median"]
-        speeds = {(row["m"], row["contestant"]): row["gflops"] / 1000 for row in rows}
+        speeds = {(row["m"], row["contestant"]): row["gflops"] for row in rows}
         for row in rows:
             name = row["contestant"]
             peer = PEERS.get(name, "cublas") if row["dtype"] == "f32" else "cublas"
             if row["kind"] == "algorithm":
-                out += line([row["dtype"], str(row["m"]), f"`{name}`", three_digits(row["gflops"] / 1000), three_digits(speeds[row["m"], peer]),
-                             f"{row['ratio_' + peer]:.2f}", f"{row['percent_of_peak']:.1f} %"])
+                theirs, ratio, percent = speeds.get((row["m"], peer)), row.get("ratio_" + peer), row.get("percent_of_peak")
+                out += line([row["dtype"], str(row["m"]), f"`{name}`", three_digits(row["gflops"] / 1000),
+                             UNMEASURED if theirs is None else three_digits(theirs / 1000),
+                             UNMEASURED if ratio is None else f"{ratio:.2f}", UNMEASURED if percent is None else f"{percent:.1f} %"])
     return out + "\n"
 
 

@@ -163,16 +163,17 @@ Choice choose_on_cpu(const Problem& p, int threads) {
                 measured);
 }
 
+bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
+
 /// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s at 4096^3: f32 pipelined 45 (the
-/// next: block_tiled_vectorized 29), f16 tensor_core 275 (9); thin products by what bounds each.
+/// next: block_tiled_vectorized 32), f16 tensor_core 275 (25); thin products by what bounds each.
 Choice choose_on_cuda(const Problem& p) {
   const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles[tile], reason, "expected to be slower"};
   };
   if (p.M < 32 || p.N < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
-  if (p.in == DType::f16 || p.in == DType::bf16)
-    return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
+  if (in_16_bits(p.in)) return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
   if (!find_algorithm("pipelined").supports(p.in, p.out))
     return taking("block_tiled_vectorized", "register tiles do the most work for each load");
   // Tiles so large that there is a block for each of some hundred multiprocessors, or two of small
@@ -191,7 +192,9 @@ Choice choose_on_cuda(const Problem& p) {
 Choice choose_by_tile(const Problem& p, const TileShape& wanted, bool on_cuda) {
   for (const auto& entry : detail::ladder()) {
     const TileShape tile = resolve_tile(entry.algorithm, wanted);
-    if (entry.algorithm.same_bits && refusal(entry, p, tile, on_cuda).why.empty())
+    // Of 16-bit elements a GPU's matrix units are the first choice too.
+    const bool taken = entry.algorithm.same_bits || (on_cuda && in_16_bits(p.in));
+    if (taken && refusal(entry, p, tile, on_cuda).why.empty())
       return {entry.algorithm.name, tile, "the first of the ladder with this tile",
               "has this tile too, but comes later"};
   }

@@ -23,13 +23,23 @@ std::string too_many_threads(index_t threads) {
   return cat(grouped(threads), " threads in a block, at most ", grouped(kMaxBlockThreads));
 }
 
-/// A block stages (BM,BK) of A and (BK,BN) of B, so many of each.
-std::string too_much_storage(const TileShape& t, int element_bytes, int stages = 1) {
+/// So many elements that a block stages.
+std::string too_many_elements(index_t elements, int element_bytes) {
   constexpr auto most = static_cast<index_t>(kMaxSharedBytes);
-  const index_t elements = stages * (index_t{t.bm} + t.bn) * t.bk;
   if (elements <= most / element_bytes) return {};
   return cat(grouped(elements), " elements of ", element_bytes, " bytes in shared storage of ",
              grouped(most), " bytes");
+}
+
+/// A block stages (BM,BK) of A and (BK,BN) of B.
+std::string too_much_storage(const TileShape& t, int element_bytes) {
+  return too_many_elements((index_t{t.bm} + t.bn) * t.bk, element_bytes);
+}
+
+/// The threads of a block share out rows of a tile by fours, or one by one.
+std::string too_few_threads(index_t threads, index_t wanted, const char* row) {
+  if (threads >= wanted) return {};
+  return cat(grouped(threads), " threads share out a row of ", row, ", at least ", grouped(wanted));
 }
 
 std::string first_of(std::string a, const std::string& b) { return a.empty() ? b : a; }
@@ -89,7 +99,12 @@ std::string pipelined_tile(const TileShape& t, int element_bytes) {
   if (t.tn % 4 != 0) return cat("TN = ", t.tn, " is no multiple of 4");
   if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);
   if (t.bn / t.tn % 4 != 0) return cat("4 TN = ", 4 * t.tn, " does not divide BN = ", t.bn);
-  return too_much_storage(t, element_bytes, 3);
+  const index_t threads = index_t{t.bm / t.tm} * (t.bn / t.tn);
+  if (const auto why =
+          first_of(too_few_threads(threads, t.bk, "A"), too_few_threads(threads, t.bn / 4, "B"));
+      !why.empty())
+    return why;
+  return too_many_elements(3 * ((index_t{t.bm} + 4) * t.bk + index_t{t.bk} * t.bn), element_bytes);
 }
 
 std::string warp_tile(const TileShape& t, int element_bytes) {
@@ -97,11 +112,15 @@ std::string warp_tile(const TileShape& t, int element_bytes) {
   if (t.bm % t.wm != 0) return cat("WM = ", t.wm, " does not divide BM = ", t.bm);
   if (t.bn % t.wn != 0) return cat("WN = ", t.wn, " does not divide BN = ", t.bn);
   if (t.wm % 16 != 0 || t.wn % 8 != 0 || t.bk % 32 != 0)
-    return "WM is a multiple of 16, WN of 8, the extents of a matrix instruction, and BK of 32, "
-           "two "
-           "of them";
-  return first_of(too_many_threads(index_t{t.bm / t.wm} * (t.bn / t.wn) * kWarpSize),
-                  too_much_storage(t, element_bytes, element_bytes == 4 ? 2 : 3));
+    return "WM is a multiple of 16, WN of 8, the extents of a matrix instruction, and BK of 32";
+  const index_t threads = index_t{t.bm / t.wm} * (t.bn / t.wn) * kWarpSize;
+  if (const auto why =
+          first_of(too_many_threads(threads), first_of(too_few_threads(threads, t.bk / 4, "A"),
+                                                       too_few_threads(threads, t.bn / 4, "B")));
+      !why.empty())
+    return why;
+  const index_t a = index_t{t.bm} * (t.bk + 16 / element_bytes), b = t.bk * (index_t{t.bn} + 8);
+  return too_many_elements((element_bytes == 4 ? 2 : 3) * (a + b), element_bytes);
 }
 
 std::string no_tile(const TileShape&, int) {

@@ -86,7 +86,7 @@ void add_keys(const nlohmann::json& value, const std::string& path, std::set<std
 
 TEST(ReportNames, TheTableOfKeysIsThatOfTheDocument) {
   Report report = tiled_report(64);
-  report.total.merged_load_requests = 1;
+  report.total.async_copy_requests = 1;
   Finding finding;
   finding.location = {"mine.cpp", 3, 4};
   finding.other = {"mine.cpp", 5, 6};
@@ -103,7 +103,6 @@ TEST(ReportNames, TheTableOfKeysIsThatOfTheDocument) {
 
 TEST(ReportText, NamesStepsInstructionsAndWhatIsUnmeasured) {
   Report report = tiled_report(64);
-  report.total.merged_load_requests = 7;
   report.total.async_copy_requests = 3;
   report.total.async_copy_sectors = 12;
   report.registers = 40;
@@ -113,7 +112,6 @@ TEST(ReportText, NamesStepsInstructionsAndWhatIsUnmeasured) {
        {"lanes of each request", "\n  tiled.hpp:46  ", "\nby superstep\n", "\n  load x 8  ",
         "\n  multiply x 8  ", "\ninstructions of warps\n", "\n  asynchronous copy +3 +12\n",
         "\n  shared load  +[0-9]+  ", "\n  barrier of a block  +16\n",
-        "note: wide loads from shared memory, requests: 7, are counted by the rule of merging",
         "note: wavefronts of asynchronous copies are an estimate", "40 registers each"})
     EXPECT_THAT(text, ContainsRegex(wanted));
   EXPECT_EQ(text.find("no flops"), std::string::npos);

@@ -45,9 +45,9 @@ template <class In, class Out>
 void expect_right(const Case& which, testing::Shape s, double alpha, double beta, int orders,
                   const Epilogue& epilogue = {}) {
   const bool whole = std::is_integral_v<In>;
-  Guarded<In> A(s.M, s.K, static_cast<typename Guarded<In>::Order>(orders & 3)),
-      B(s.K, s.N, static_cast<typename Guarded<In>::Order>(orders >> 2 & 3));
-  Guarded<Out> C(s.M, s.N, static_cast<typename Guarded<Out>::Order>(orders >> 4 & 3));
+  Guarded<In> A(s.M, s.K, static_cast<typename Guarded<In>::Order>(orders & 3), s.padding),
+      B(s.K, s.N, static_cast<typename Guarded<In>::Order>(orders >> 2 & 3), s.padding);
+  Guarded<Out> C(s.M, s.N, static_cast<typename Guarded<Out>::Order>(orders >> 4 & 3), s.padding);
   A.fill(RandomData(1, whole));
   B.fill(RandomData(2, whole));
   if (beta != 0) C.fill(RandomData(3, whole));
@@ -90,6 +90,13 @@ TEST_P(GpuLadder, IsRightForEveryShape) {
   expect_right<float, float>(GetParam(), {517, 389, 263}, 1, 0, 0);
 }
 
+/// Rows that begin at multiples of vectors, as most do: whole tiles, edges, and a K beyond tiles.
+TEST_P(GpuLadder, MovesInVectors) {
+  for (const auto& shape : {testing::Shape{264, 136, 40, 0}, testing::Shape{136, 264, 72, 8},
+                            testing::Shape{128, 256, 64, 0}, testing::Shape{8, 8, 8, 0}})
+    expect_right<float, float>(GetParam(), shape, 1, 0, 0);
+}
+
 TEST_P(GpuLadder, IsRightForEveryStride) {
   for (int orders = 0; orders < 64; ++orders) {
     if ((orders & 3) == 3 || (orders >> 2 & 3) == 3 || (orders >> 4 & 3) == 3) continue;
@@ -127,6 +134,10 @@ TEST_P(GpuLadder, MultipliesEveryType) {
   expect_right<f16, float>(GetParam(), shape, 1, 0, 0);
   expect_right<bf16, bf16>(GetParam(), shape, 1, 2, 4);
   expect_right<bf16, float>(GetParam(), shape, 1, 0, 16);
+  for (const testing::Shape vectors : {testing::Shape{136, 136, 40, 0}, {128, 128, 64, 8}}) {
+    expect_right<f16, f16>(GetParam(), vectors, 1, 0, 0);
+    expect_right<bf16, float>(GetParam(), vectors, 1, 0, 0);
+  }
 }
 
 TEST_P(GpuLadder, RowsBeyondTheGridOfTheHardware) {

@@ -40,9 +40,9 @@ void expect_right(const Case& which, testing::Shape s, double alpha, double beta
                   Options options = {}) {
   const auto order_of = [&](int shift) { return orders >> shift & 3; };
   const bool whole = std::is_integral_v<In>;
-  Guarded<In> A(s.M, s.K, static_cast<Order<In>>(order_of(0))),
-      B(s.K, s.N, static_cast<Order<In>>(order_of(2)));
-  Guarded<Out> C(s.M, s.N, static_cast<Order<Out>>(order_of(4)));
+  Guarded<In> A(s.M, s.K, static_cast<Order<In>>(order_of(0)), s.padding),
+      B(s.K, s.N, static_cast<Order<In>>(order_of(2)), s.padding);
+  Guarded<Out> C(s.M, s.N, static_cast<Order<Out>>(order_of(4)), s.padding);
   A.fill(RandomData(1, whole));
   B.fill(RandomData(2, whole));
   if (beta != 0) C.fill(RandomData(3, whole));
@@ -76,6 +76,13 @@ TEST_P(Ladder, IsRightForEveryShape) {
   const index_t extent =
       tile.bm == 0 ? 48 : std::min(tile.bm, 64);  // packed has no tile: one panel
   for (const auto& shape : testing::nasty_shapes(extent))
+    expect_right<float, float>(GetParam(), shape, 1, 0, 0);
+}
+
+/// Rows that begin at multiples of vectors, as most do: whole tiles, edges, and a K beyond tiles.
+TEST_P(Ladder, MovesInVectors) {
+  for (const auto& shape : {testing::Shape{264, 136, 40, 0}, testing::Shape{136, 264, 72, 8},
+                            testing::Shape{128, 256, 64, 0}, testing::Shape{8, 8, 8, 0}})
     expect_right<float, float>(GetParam(), shape, 1, 0, 0);
 }
 
@@ -118,6 +125,8 @@ TEST_P(Ladder, MultipliesEveryType) {
   expect_right<f16, float>(GetParam(), shape, 1, 0, 0);
   expect_right<bf16, bf16>(GetParam(), shape, 1, 2, 4);
   expect_right<bf16, float>(GetParam(), shape, 1, 0, 16);
+  expect_right<f16, f16>(GetParam(), {136, 136, 40, 0}, 1, 0, 0);
+  expect_right<bf16, float>(GetParam(), {128, 128, 64, 8}, 1, 0, 0);
 }
 
 TEST_P(Ladder, BetaZeroIgnoresNanInC) {

@@ -16,6 +16,7 @@ namespace tessera::testing {
 
 struct Shape {
   index_t M, N, K;
+  index_t padding = 3;  ///< elements between two rows, or columns
 };
 
 /// 0, 1, tile-1, tile, tile+1, primes and long sides around a tile extent.
@@ -41,7 +42,8 @@ class Guarded {
       : rows_(rows), cols_(cols), row_stride_(strides.row), col_stride_(strides.col) {
     const index_t down = std::max<index_t>(0, rows - 1) * row_stride_,
                   across = std::max<index_t>(0, cols - 1) * col_stride_;
-    constexpr index_t margin = 70;  // elements: more than the longest vector
+    // Elements: more than the longest vector; aligned to vectors only where rows or columns are.
+    const index_t margin = row_stride_ % 8 == 0 || col_stride_ % 8 == 0 ? 72 : 70;
     const index_t lowest = std::min<index_t>(0, down) + std::min<index_t>(0, across);
     first_ = margin - lowest;
     elements_.assign(static_cast<std::size_t>(std::abs(down) + std::abs(across) + 1 + 2 * margin),

@@ -29,7 +29,7 @@ struct WarpAccess {
 /// Where a count comes from.
 enum class Basis {
   rule,      ///< documented by NVIDIA or confirmed by measurement
-  merging,   ///< the merging of wide loads decided; not yet measured on sm_90
+  merging,   ///< the merging of wide loads decided
   estimate,  ///< no closed rule is known
 };
 

@@ -17,6 +17,10 @@
 
 #include "tessera/core/config.hpp"
 
+#if defined(__CUDACC__)
+extern "C" __device__ float __nv_half2float(unsigned short);
+#endif
+
 namespace tessera {
 
 namespace detail {
@@ -64,14 +68,12 @@ struct SmallFloat {
     return out;
   }
 
-  /// Exact.
+  /// Exact, but for the bits of a NaN on a GPU.
   TESSERA_HD constexpr operator float() const {
 #if defined(__CUDA_ARCH__)
-    if constexpr (E == 5 && M == 10) {
+    if constexpr (E == 5 && M == 10 && !Finite) {
       if (!std::is_constant_evaluated()) {
-        float wide = 0;
-        asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
-        return wide;
+        return __nv_half2float(bits);
       }
     }
 #endif
@@ -98,7 +100,8 @@ struct SmallFloat {
 
   static TESSERA_HD constexpr Bits encode(float value) {
 #if defined(__CUDA_ARCH__)
-    if constexpr (sizeof(Bits) == 2) {  // the same but for the bits of a NaN
+    if constexpr ((E == 5 && M == 10 && !Finite) || (E == 8 && M == 7)) {
+      // The same but for the bits of a NaN.
       if (!std::is_constant_evaluated()) {
         Bits narrow = 0;
         if constexpr (E == 5) asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow) : "f"(value));

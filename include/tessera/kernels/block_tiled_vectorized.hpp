@@ -31,8 +31,8 @@ struct BlockTiledVectorized {
   }
   static constexpr int across = S.bn / S.tn % 4 == 0 ? 4 : S.bn / S.tn;
   /// Two blocks of 256 threads on a multiprocessor: while one waits for memory, or at a barrier,
-  /// the other multiplies. A thread then has 128 registers, of which ptxas (CUDA 13.0) takes 125 on
-  /// sm_80 and 127 on sm_90a and spills none; left alone it takes 187, and one block is alone with
+  /// the other multiplies. A thread then has 128 registers, which ptxas (CUDA 13.0) takes and
+  /// spills none; left alone it takes 187, and one block is alone with
   /// its waiting. Not of f64, which wants 242, nor of blocks of 64 threads: they would spill, and
   /// five of them share a multiprocessor as it is.
   template <class T>

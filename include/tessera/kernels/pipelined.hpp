@@ -19,7 +19,6 @@
 #include "tessera/ops/whole_tile.hpp"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/simt/shared.hpp"
-#include "tessera/tensor/swizzled.hpp"
 
 namespace tessera {
 
@@ -34,6 +33,8 @@ struct Pipelined {
   static constexpr int warps_across = S.bn / (4 * S.tn);
   static constexpr int threads = S.bm / (8 * S.tm) * warps_across * kWarpSize;
   static_assert(threads <= 1024, "pipelined: a block has BM / TM * BN / TN threads, at most 1024");
+  static_assert(threads >= S.bk && threads >= S.bn / 4,
+                "pipelined: a block has a thread for each of BK elements and for each four of BN");
   static constexpr int stages = 3, width = 4;
   static constexpr const char* name = "pipelined";
   static constexpr Dim3 block{threads};

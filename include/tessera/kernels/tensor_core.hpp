@@ -26,10 +26,13 @@ struct TensorCoreTiled {
                 "tensor_core: WM divides BM and WN divides BN");
   static_assert(S.wm % 16 == 0 && S.wn % 8 == 0 && S.bk % 32 == 0,
                 "tensor_core: WM is a multiple of 16, WN of 8, the extents of a matrix "
-                "instruction, and BK of 32, two of them");
+                "instruction, and BK of 32");
   static constexpr int threads = (S.bm / S.wm) * (S.bn / S.wn) * kWarpSize;
   static_assert(threads <= 1024,
                 "tensor_core: a block has 32 threads for each warp tile, at most 1024");
+  static_assert(
+      threads >= S.bk / 4 && threads >= S.bn / 4,
+      "tensor_core: a block has a thread for each four elements of a row, of BK and of BN");
   static constexpr const char* name = "tensor_core";
   static constexpr Dim3 block{threads};
   static constexpr Dim3 grid(index_t M, index_t N) {
@@ -92,13 +95,13 @@ struct TensorCoreTiled {
     typename Mma::FragmentB b[2][cols];  // (k,WN) of this step and of the next
     const auto load_a = [&](int from, int step, int r) {
       const auto wA = tile<S.wm, S.bk>(stage.a[from].view(), i, 0);  // (WM,BK), this warp's rows
-      a[r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step));        // (m,k)
+      a[r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step), aligned_rows);  // (m,k)
     };
     const auto load_b = [&](int from, int step, int to) {
       const auto wB = tile<S.bk, S.wn>(stage.b[from].view(), 0, j);  // (BK,WN), its columns
       TESSERA_UNROLL_REGISTERS
       for (int c = 0; c < cols; ++c)
-        b[to][c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c));  // (k,n)
+        b[to][c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c), aligned_rows);  // (k,n)
     };
     wait<ring - 1>(t);  // my copies of tile 0 have arrived
     t.barrier();        // everybody's have

@@ -102,13 +102,14 @@ TESSERA_KERNEL void store(const PlainOutput<CTensor, Cut>& out, index_t row, ind
 }
 
 /// body(to): asks once for all elements whether `out`, a tile of C, is a PlainOutput, which takes a
-/// tenth of the instructions. `Cut`: also where it lies across the edge, for which a thread with
-/// very many sums may lack registers.
+/// tenth of the instructions. What body stores lies in the tile, or `inside` is false. `Cut`: also
+/// where the tile lies across the edge, for which a thread with very many sums may lack registers.
 template <bool Cut = true, AnyTensor CTensor, class Body>
-TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body) {
+TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body, bool inside = true) {
   const auto& s = out.scalars;
   using Acc = typename Output<CTensor>::accumulator;
-  if (s.alpha != Acc{1} || s.beta != Acc{0} || out.bias != nullptr || !s.last.changes_nothing())
+  if (!inside || s.alpha != Acc{1} || s.beta != Acc{0} || out.bias != nullptr ||
+      !s.last.changes_nothing())
     return body(out);
   const auto c = detail::without_edge(out.c);
   using Full = std::remove_const_t<decltype(c)>;
@@ -119,7 +120,7 @@ TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body) {
   else body(out);
 }
 template <bool Cut = true, AnyTensor CTensor, class Body>
-TESSERA_KERNEL void store_by(const CTensor& out, const Body& body) {
+TESSERA_KERNEL void store_by(const CTensor& out, const Body& body, bool = true) {
   body(out);
 }
 
@@ -128,14 +129,17 @@ template <class Out, class Acc, Layout L>
 TESSERA_KERNEL void store_tile(const Out& out, index_t i, index_t j, const Storage<Acc, L>& acc,
                                Here here = Here::current()) {
   constexpr index_t rows = L.shape.leaf(0), cols = L.shape.leaf(1);
-  store_by(out, [&](const auto& to) {
+  const auto body = [&](const auto& to) {
     TESSERA_UNROLL_REGISTERS
     for (index_t r = 0; r < rows; ++r) {
       TESSERA_UNROLL_REGISTERS
       for (index_t c = 0; c < cols; ++c)
         store(to, i * rows + r, j * cols + c, acc(r, c, here), here);
     }
-  });
+  };
+  store_by(out, body,
+           i >= 0 && j >= 0 && (i + 1) * rows <= out.template extent<0>() &&
+               (j + 1) * cols <= out.template extent<1>());
 }
 
 /// A zero in the type that sums of C are kept in.

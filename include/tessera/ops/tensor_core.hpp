@@ -97,18 +97,9 @@ constexpr bool has_instruction() {
 
 }  // namespace detail
 
-namespace detail {
-
-/// Does a row of eight 16-bit elements that a warp may load at once begin here?
-TESSERA_HD inline bool is_shared_row([[maybe_unused]] const void* row) {
-#if defined(__CUDA_ARCH__)
-  return true;
-#else
-  return false;
-#endif
-}
-
-}  // namespace detail
+/// Says of the rows of a tile that they begin at multiples of 16 bytes.
+struct AlignedRows {};
+inline constexpr AlignedRows aligned_rows;
 
 /// One matrix instruction. Out: type of the accumulators, In: type of A and B. With 32 lanes float
 /// means TF32, with 64 lanes it is f32.
@@ -145,20 +136,11 @@ struct TensorCore {
   static TESSERA_HD constexpr FragmentC zero() { return {}; }
 
   /// This lane's part of `a`, any tensor of shape (m,k). Like those below it throws Error(shape) on
-  /// the CPU where the shape is another one. Called by all lanes at one place: a GPU loads 16-bit
-  /// elements from shared memory for the whole warp at once where rows begin at multiples of 16
-  /// bytes.
+  /// the CPU where the shape is another one.
   template <class Thread, AnyTensor A>
-  static TESSERA_KERNEL FragmentA load_a(Thread& t, const A& a, Here here = Here::current()) {
+  static TESSERA_KERNEL FragmentA load_a(const Thread& t, const A& a, Here here = Here::current()) {
     detail::require_fragment(a.template extent<0>(), a.template extent<1>(), S.m, S.k, here);
     FragmentA out;
-    if constexpr (has_matrix_rows<Thread, A>()) {
-      const In* row = &a(t.lane % 16, t.lane / 16 * 8 % S.k);
-      if (detail::is_shared_row(row)) {
-        t.template load_matrices<values_a / 2, false>(reinterpret_cast<unsigned*>(out.value), row);
-        return out;
-      }
-    }
     TESSERA_UNROLL
     for (int v = 0; v < values_a; ++v) {
       const int at = position<layout_a>(t.lane, v);
@@ -168,22 +150,43 @@ struct TensorCore {
   }
   /// This lane's part of `b`, any tensor of shape (k,n).
   template <class Thread, AnyTensor B>
-  static TESSERA_KERNEL FragmentB load_b(Thread& t, const B& b, Here here = Here::current()) {
+  static TESSERA_KERNEL FragmentB load_b(const Thread& t, const B& b, Here here = Here::current()) {
     detail::require_fragment(b.template extent<0>(), b.template extent<1>(), S.k, S.n, here);
     FragmentB out;
-    if constexpr (has_matrix_rows<Thread, B>() && S.k == 16) {
-      const In* row = &b(t.lane % 16, 0);
-      if (detail::is_shared_row(row)) {
-        t.template load_matrices<2, true>(reinterpret_cast<unsigned*>(out.value), row);
-        return out;
-      }
-    }
     TESSERA_UNROLL
     for (int v = 0; v < values_b; ++v) {
       const int at = position<layout_b>(t.lane, v);
       out.value[v] = rounded(b(at / S.n, at % S.n, here));
     }
     return out;
+  }
+  /// The same, by all lanes at one place. A GPU loads 16-bit elements for the whole warp at once
+  /// from a tile in shared memory whose rows' distance is known to be a multiple of 16 bytes.
+  template <class Thread, AnyTensor A>
+  static TESSERA_KERNEL FragmentA load_a(Thread& t, const A& a, AlignedRows,
+                                         Here here = Here::current()) {
+    if constexpr (has_matrix_rows<Thread, A>()) {
+      const In* row = &a(t.lane % 16, t.lane / 16 * 8 % S.k);
+      if (t.is_shared(row)) {
+        FragmentA out;
+        t.template load_matrices<values_a / 2, false>(reinterpret_cast<unsigned*>(out.value), row);
+        return out;
+      }
+    }
+    return load_a(t, a, here);
+  }
+  template <class Thread, AnyTensor B>
+  static TESSERA_KERNEL FragmentB load_b(Thread& t, const B& b, AlignedRows,
+                                         Here here = Here::current()) {
+    if constexpr (has_matrix_rows<Thread, B>() && S.k == 16) {
+      const In* row = &b(t.lane % 16, 0);
+      if (t.is_shared(row)) {
+        FragmentB out;
+        t.template load_matrices<2, true>(reinterpret_cast<unsigned*>(out.value), row);
+        return out;
+      }
+    }
+    return load_b(t, b, here);
   }
   /// This lane's part of `c`, any tensor of shape (m,n).
   template <class Thread, AnyTensor C>

@@ -144,6 +144,9 @@ class CudaThread {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
   }
 
+  /// nvcc knows it of a kernel's Shared: the question costs nothing.
+  __device__ static bool is_shared(const void* address) { return __isShared(address) != 0; }
+
   /// Fragments of 8 x 8 matrices of 16-bit elements in shared memory, each a register: ldmatrix
   /// (PTX ISA 9.7.14.5.15). `row` is where row l % 8 of matrix l / 8 begins, of this lane l,
   /// aligned to 16 bytes. Transposed: of the matrices' transposes.
