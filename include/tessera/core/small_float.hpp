@@ -18,6 +18,7 @@
 #include "tessera/core/config.hpp"
 
 #if defined(__CUDACC__)
+// Of libdevice, which nvcc links: unlike assembly, it lets neighbouring loads be merged.
 extern "C" __device__ float __nv_half2float(unsigned short);
 #endif
 
