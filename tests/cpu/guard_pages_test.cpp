@@ -172,6 +172,8 @@ void expect_guards_hold_for_skinny_products() {
                         {67, 58, 2100},
                         {2, 71, 2048},  // lines that are pages apart
                         {71, 1, 2048},
+                        {16, 8, 512},  // rows that are copied
+                        {8, 40, 256},
                         {1, 433, 71},
                         {2, 205, 71},
                         {40, 450, 523},
