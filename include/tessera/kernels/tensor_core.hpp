@@ -95,13 +95,13 @@ struct TensorCoreTiled {
     typename Mma::FragmentB b[2][cols];  // (k,WN) of this step and of the next
     const auto load_a = [&](int from, int step, int r) {
       const auto wA = tile<S.wm, S.bk>(stage.a[from].view(), i, 0);  // (WM,BK), this warp's rows
-      a[r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step), aligned_rows);  // (m,k)
+      a[r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step), AlignedRows{});  // (m,k)
     };
     const auto load_b = [&](int from, int step, int to) {
       const auto wB = tile<S.bk, S.wn>(stage.b[from].view(), 0, j);  // (BK,WN), its columns
       TESSERA_UNROLL_REGISTERS
       for (int c = 0; c < cols; ++c)
-        b[to][c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c), aligned_rows);  // (k,n)
+        b[to][c] = Mma::load_b(t, tile<mma.k, mma.n>(wB, step, c), AlignedRows{});  // (k,n)
     };
     wait<ring - 1>(t);  // my copies of tile 0 have arrived
     t.barrier();        // everybody's have

@@ -99,7 +99,6 @@ constexpr bool has_instruction() {
 
 /// Says of the rows of a tile that they begin at multiples of 16 bytes.
 struct AlignedRows {};
-inline constexpr AlignedRows aligned_rows;
 
 /// One matrix instruction. Out: type of the accumulators, In: type of A and B. With 32 lanes float
 /// means TF32, with 64 lanes it is f32.
