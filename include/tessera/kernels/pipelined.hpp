@@ -98,8 +98,7 @@ struct Pipelined {
     if (depth > 0) read(0, 0, 0);
     int now = 0;  // the stage of tile k
     for (int k = 0; k < depth; ++k) {
-      // In rounds of eight steps: all sixteen written out are more than a scheduler's cache of
-      // instructions has room for.
+      // In rounds of eight steps: sixteen written out would be 35 KiB of instructions.
       TESSERA_NO_UNROLL
       for (int first = 0; first < S.bk; first += 8) {
         TESSERA_UNROLL_REGISTERS
