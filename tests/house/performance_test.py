@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """scripts/performance.py: which cells count, which peer is the best one, what is shown as lost."""
+import csv
+import io
 import json
 import pathlib
 import re
@@ -167,10 +169,13 @@ class CompactResults(unittest.TestCase):
                 subprocess.run([cases.ROOT / "scripts/compact_results.py", file], check=True)
             self.assertLess(sizes[1], sizes[0] / 2)
             self.assertEqual(sizes[1], sizes[2])
-            for first, second in zip(*(text.splitlines() for text in shown[:2])):
-                for old, new in zip(first.split(","), second.split(",")):
-                    if old != new:  # a spread is the difference of times that are nearly the same
-                        self.assertAlmostEqual(float(old), float(new), delta=abs(float(old)) * 0.05)
+            before, after = (list(csv.DictReader(io.StringIO(text))) for text in shown[:2])
+            self.assertEqual(len(before), len(after))
+            for old, new in zip(before, after):
+                for column, value in old.items():
+                    if value != new[column]:  # six digits; a spread is the difference of times that are nearly the same
+                        of = old["seconds_median"] if column.startswith("seconds_") else value
+                        self.assertAlmostEqual(float(value), float(new[column]), delta=2e-5 * abs(float(of)), msg=column)
             self.assertEqual(shown[1], shown[2])
 
 
