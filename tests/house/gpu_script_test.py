@@ -133,6 +133,15 @@ class GpuScript(unittest.TestCase):
             self.pretend(sanitizer=text)
             self.assertEqual(self.gpu("sanitize").returncode, 1, text)
 
+    def test_reports_say_nothing_of_where_the_checkout_lies(self):
+        self.pretend(test=f"echo '/some/where/tests/cuda/plan_test.cpp:23: Skipped'; echo '{PASSED}'",
+                     ncu=f"echo '==PROF== Connected to process 5 (/some/where/build/gpu/bin/tessera)'; echo '{CSV}'")
+        run = self.gpu("test", "counters")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        reports = {p.name.split("some-gpu-")[1]: p.read_text() for p in (self.root / "bench/results/gpu").iterdir()}
+        self.assertIn("\ntests/cuda/plan_test.cpp:23: Skipped\n", "\n" + reports["tests.txt"])
+        self.assertNotIn("/some/where", "".join(reports.values()))
+
     def test_counters_that_are_none_are_a_failure(self):
         self.pretend(ncu="echo nothing")
         self.assertEqual(self.gpu("counters").returncode, 1)
