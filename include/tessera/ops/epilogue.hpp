@@ -101,8 +101,8 @@ TESSERA_KERNEL void store(const PlainOutput<CTensor, Cut>& out, index_t row, ind
   out.c(row, col, here) = convert<std::remove_cv_t<typename CTensor::element>>(sum);
 }
 
-/// body(to): asks once for all elements whether `out`, a tile of C, is a PlainOutput, which takes far
-/// fewer instructions. What body stores lies in the tile, or `inside` is false. `Cut`: also
+/// body(to): asks once for all elements whether `out`, a tile of C, is a PlainOutput, which takes
+/// far fewer instructions. What body stores lies in the tile, or `inside` is false. `Cut`: also
 /// where the tile lies across the edge, for which a thread with very many sums may lack registers.
 template <bool Cut = true, AnyTensor CTensor, class Body>
 TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body, bool inside = true) {
