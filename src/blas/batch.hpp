@@ -1,32 +1,22 @@
-// Many products at once: small ones are shared out among the threads, large ones run one after the
-// other with all threads. The bits of each are those of a call of its own.
+// Many products at once. The bits of each are those of a call of its own.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <type_traits>
 
 #include "call.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
+#include "tessera/cpu/batch.hpp"
 #include "tessera/cpu/gemm_plan.hpp"
 
 namespace tessera::blas {
 
-/// A product for which all threads are worth while.
-constexpr index_t kLargeProduct = 4'000'000;  // multiply-adds
 /// What one thread does in a nanosecond, roughly; and what each call costs beside that.
 constexpr index_t kMultiplyAddsPerNanosecond = 64, kNanosecondsPerCall = 30;
 /// As good as any number of multiply-adds beyond it.
 constexpr index_t kNeverDone = index_t{1} << 60;
-
-/// Is a batch shared out product by product? Else its products run one after the other, each with
-/// all threads.
-inline bool is_shared_out(index_t count, index_t multiply_adds, int threads) {
-  return threads > 1 && count > 1 &&
-         (count >= 2 * threads || multiply_adds <= kLargeProduct * count);
-}
 
 /// Products of one shape, with the same strides, scalars and threads: what depends on these is
 /// decided once.
@@ -57,25 +47,10 @@ inline index_t expected_ns(index_t count, index_t multiply_adds) {
          bounded_product(count, kNanosecondsPerCall, 1);
 }
 
-/// Runs `count` products of together `multiply_adds`. A worker makes itself a `Cursor`, which is
-/// called for increasing i and runs product i.
+/// Runs `count` products of together `multiply_adds`: see cpu::run_products().
 template <class MakeCursor>
 void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_cursor) {
-  if (count <= 0) return;
-  const int limit = thread_limit();
-  const int threads = limit > 0 ? limit : default_threads();
-  if (!is_shared_out(count, multiply_adds, threads)) {
-    auto cursor = make_cursor(threads);
-    for (index_t i = 0; i < count; ++i) cursor(i);
-    return;
-  }
-  const index_t chunk = std::clamp<index_t>(count / (8 * threads), 1, 64);
-  std::atomic<index_t> next{0};
-  run_team(threads, expected_ns(count, multiply_adds), [&](int) {
-    auto cursor = make_cursor(1);
-    for (index_t at; (at = next.fetch_add(chunk, std::memory_order_relaxed)) < count;)
-      for (index_t i = at; i < std::min(count, at + chunk); ++i) cursor(i);
-  });
+  cpu::run_products(count, expected_ns(count, multiply_adds), thread_limit(), make_cursor);
 }
 
 constexpr cpu::GemmWay kNoProducts = {"nothing", "there are no products", 1};
@@ -85,10 +60,11 @@ template <class T>
 cpu::GemmWay way_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
   const OnlyAsking asks;
   const int threads = first.threads > 0 ? first.threads : default_threads();
-  if (!is_shared_out(count, multiply_adds, threads)) return way_of(first);
+  const index_t ns = expected_ns(count, multiply_adds);
+  if (!cpu::is_shared_out(count, ns, threads)) return way_of(first);
   first.threads = 1;  // whoever takes it runs it alone
   cpu::GemmWay way = way_of(first);
-  if (will_be_helped(threads, expected_ns(count, multiply_adds))) {
+  if (will_be_helped(threads, ns)) {
     way.threads = static_cast<int>(std::min<index_t>(threads, count));
     way.reason = "whole products are shared out";
   } else if (multiply_adds > 0) {

@@ -110,5 +110,34 @@ TEST(BatchOfIntegers, IsTheProductOfAll) {
   EXPECT_EQ(difference(C, expected), "");
 }
 
+TEST(BatchOfProducts, WholeOnesAreSharedOutWhereTheyAreManyOrSmall) {
+  const index_t small = 1000, large = 10 * cpu::kLargeProductNs;
+  EXPECT_TRUE(cpu::is_shared_out(2, 2 * small, 8)) << "two small ones";
+  EXPECT_FALSE(cpu::is_shared_out(2, 2 * large, 8)) << "all threads for each of two large ones";
+  EXPECT_TRUE(cpu::is_shared_out(16, 16 * large, 8));
+  EXPECT_FALSE(cpu::is_shared_out(16, 16 * small, 1));
+  EXPECT_FALSE(cpu::is_shared_out(1, small, 8));
+}
+
+TEST(BatchOfProducts, EachRunsOnceInOrderOfItsWorker) {
+  for (const index_t count : {0, 1, 2, 3, 5, 64, 1000}) {
+    for (const std::int64_t ns : {std::int64_t{0}, count * 10, count * 1'000'000}) {
+      for (const int threads : kThreads) {
+        std::vector<int> runs(static_cast<std::size_t>(count));
+        cpu::run_products(count, ns, threads, [&](int own) {
+          EXPECT_TRUE(own == 1 || count < 2 * threads || threads <= 0);
+          return [&runs, last = index_t{-1}](index_t i) mutable {
+            EXPECT_GT(i, last);
+            last = i;
+            ++runs[static_cast<std::size_t>(i)];
+          };
+        });
+        EXPECT_EQ(runs, std::vector<int>(static_cast<std::size_t>(count), 1))
+            << count << " " << ns << " " << threads;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera

@@ -2,6 +2,12 @@
 // where there are not. Each product has the bits that it has alone.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "tessera/core/parallel.hpp"
+#include "tessera/core/team.hpp"
 #include "tessera/cpu/gemm.hpp"
 
 namespace tessera::cpu {
@@ -17,5 +23,36 @@ void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& s
 /// Products of any shapes, calls[0] to calls[count - 1]. The threads of the first count for all.
 template <class In, class Out = In>
 void gemm_batch(const Gemm<In, Out>* calls, index_t count);
+
+/// A product that takes one thread so long is worth all threads.
+constexpr std::int64_t kLargeProductNs = 62'500;
+
+/// Does each of `threads` take whole products? `ns`: what all of them take one thread, roughly.
+constexpr bool is_shared_out(index_t count, std::int64_t ns, int threads) {
+  return threads > 1 && count > 1 && (count >= 2 * threads || ns <= kLargeProductNs * count);
+}
+
+/// Runs products 0 to count - 1, of together `ns` on one thread, roughly. Each worker makes itself
+/// a cursor, make_cursor(threads for a product), which is called for increasing i and runs product
+/// i. threads <= 0: default_threads().
+template <class MakeCursor>
+void run_products(index_t count, std::int64_t ns, int threads, const MakeCursor& make_cursor) {
+  if (count <= 0) return;
+  if (threads <= 0) threads = default_threads();
+  if (!is_shared_out(count, ns, threads)) {
+    auto cursor = make_cursor(threads);
+    for (index_t i = 0; i < count; ++i) cursor(i);
+    return;
+  }
+  // Small pieces for balance, but so large that taking one costs nothing beside it.
+  const index_t enough = 5000 / std::max<index_t>(ns / count, 10) + 1;
+  const index_t piece = std::clamp<index_t>(count / (8 * threads), 1, enough);
+  std::atomic<index_t> next{0};
+  run_team(threads, ns, [&](int) {
+    auto cursor = make_cursor(1);
+    for (index_t i; (i = next.fetch_add(piece, std::memory_order_relaxed)) < count;)
+      for (const index_t end = std::min(count, i + piece); i < end; ++i) cursor(i);
+  });
+}
 
 }  // namespace tessera::cpu
