@@ -143,13 +143,20 @@ def names_of(cells, *kinds):
     return list(dict.fromkeys(row.name for cell in cells for row in cell.rows.values() if row.kind in kinds))
 
 
+def cell_text(row, figure):
+    if row is None:
+        return ""
+    return figure(row) if row.measured else "-" if row.status == "unsupported" else row.status
+
+
 def everyone(cells, figure, *kinds):
-    """All contestants of those kinds down, cells across."""
+    """All contestants of those kinds that have such products down, cells across."""
     rows = []
     for name in names_of(cells, *kinds):
         found = [cell.rows.get(name) for cell in cells]
-        rows.append(["measured peak" if name == "peak" else name] +
-                    ["" if row is None else figure(row) if row.measured else row.status for row in found])
+        if all(row is None or row.status == "unsupported" for row in found):
+            continue
+        rows.append(["measured peak" if name == "peak" else name] + [cell_text(row, figure) for row in found])
     return table([""] + [cell.name for cell in cells], rows)
 
 
@@ -180,10 +187,10 @@ def section(suite, cells, context):
         text += f"### {title_of(*key)}\n\n"
         if suite == "latency":
             text += table(["one call", "time", "best peer", "times its speed"], map(latency_row, group))
-            text += details("Times of everyone", everyone(group, lambda row: time_text(row.time), "algorithm", "peer"))
+            text += details("Times of everyone; - where one has no such product", everyone(group, lambda row: time_text(row.time), "algorithm", "peer"))
         else:
             text += table(["", "time", "GFLOP/s", "of peak", "best peer", "times its speed"], map(cell_row, group))
-            text += details("GFLOP/s of everyone", everyone(group, lambda row: three_digits(row.gflops), "algorithm", "peer", "peak"))
+            text += details("GFLOP/s of everyone; - where one has no such product", everyone(group, lambda row: three_digits(row.gflops), "algorithm", "peer", "peak"))
     return text
 
 
@@ -401,8 +408,12 @@ def about(documents):
     lines = {f"{c['cpu_model']}, {c['num_cpus']} processors; {c['compiler']}, {c['library_build_type']}, "
              f"{c['flags'].strip() or 'no flags'}": None for c in contexts}
     text += "".join(f"Machine: {line}.\n\n" for line in lines)
+    others = {suite: document["context"]["others_busy"] for suite, document in documents.items() if "others_busy" in document["context"]}
+    if others:
+        busy = ", ".join(f"{suite} {count:.1f}" for suite, count in others.items() if count >= 0.1)
+        text += f"Processors that other programs kept busy as each file began: {busy or 'none'}.\n\n"
     loads = ", ".join(f"{suite} {document['context']['load_avg'][0]:.1f}" for suite, document in documents.items()
-                      if document["context"].get("load_avg"))
+                      if document["context"].get("load_avg") and suite not in others)
     text += f"Load, the average of the minute before each file began (the contestants before it count too): {loads}.\n\n" if loads else ""
     text += "".join(f"Method: {line}\n\n" for line in dict.fromkeys(c["method"] for c in contexts))
     peers = {peer["name"]: ", ".join(filter(None, (peer["version"], peer["settings"], peer["environment"])))

@@ -1,6 +1,8 @@
 // `tessera bench`: how fast every algorithm multiplies, beside every other BLAS on this machine and
 // the machine's own peak. What is asked; the run is bench_run.cpp, where the results go is
 // bench_outputs.cpp, and what is shown without measuring is bench_kept.cpp.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -250,6 +252,16 @@ int keep_partial(const Context& context, const Outputs& outputs, Form form,
   return 128 + signal;
 }
 
+/// Where threads would share processors with other programs.
+void warn_of_others(const Context& context, const nlohmann::ordered_json& about, int most_threads) {
+  const double others = about.at("others_busy").get<double>();
+  const int processors = about.at("num_cpus").get<int>();
+  if (others < 0.3 || most_threads + others < processors + 0.3) return;
+  context.warn(fmt::format(
+      "other programs keep {:.1f} of {} processors busy: {} will be slow, and uneven", others,
+      processors, most_threads == 1 ? "1 thread" : cat(most_threads, " threads")));
+}
+
 int bench(const Context& context, const BenchRequest& request) {
   if (!request.from.empty() && !request.compare.empty())
     throw Error(Category::argument, "--from and --compare given", "one of them");
@@ -265,7 +277,11 @@ int bench(const Context& context, const BenchRequest& request) {
   const BenchSettings settings = settings_of(context, request);
   const std::size_t contestants = settings.algorithms.size() + settings.peers.size() + 1;
   require_memory_for(settings.shapes, settings.types, settings.device ? 0 : contestants);
-  Bench run(context, settings, context_json(request, settings));
+  const nlohmann::ordered_json about = context_json(request, settings);
+  if (!settings.device)
+    warn_of_others(context, about,
+                   *std::max_element(settings.threads.begin(), settings.threads.end()));
+  Bench run(context, settings, about);
   const InterruptsAreNoted noted;
   try {
     run.run([&](const BenchResults& so_far) {

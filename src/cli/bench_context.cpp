@@ -86,6 +86,7 @@ ordered_json context_json(const BenchRequest& request, const BenchSettings& sett
                              {"num_sharing", cache.shared_by}});
   }
   out["load_avg"] = machine.load;
+  out["others_busy"] = std::round(10 * busy_processors(0.2)) / 10;
   out["library_build_type"] = build_type();
   out["json_schema_version"] = 1;
   out["version"] = TESSERA_VERSION;

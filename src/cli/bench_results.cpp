@@ -213,6 +213,9 @@ std::string machine_line(const BenchResults& results) {
   if (load != results.context.end() && load->is_array() && !load->empty() &&
       load->front().is_number())
     add(fmt::format("load average {:.1f} at the start", load->front().get<double>()), "; ");
+  if (const auto others = results.context.find("others_busy");
+      others != results.context.end() && others->is_number() && others->get<double>() >= 0.1)
+    add(fmt::format("other programs on {:.1f} processors then", others->get<double>()), ", ");
   return out;
 }
 

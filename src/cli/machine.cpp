@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <numeric>
 #include <sstream>
+#include <thread>
 
 #include "options.hpp"
 #include "tessera/core/cgroup.hpp"
@@ -167,6 +170,43 @@ Machine describe_machine() {
   const int loads = getloadavg(load, 3);
   out.load.assign(load, load + std::max(0, loads));
   return out;
+}
+
+ProcessorTicks processor_ticks(const std::string& stat) {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  if (sched_getaffinity(0, sizeof own, &own) != 0) return {};
+  ProcessorTicks out;
+  std::istringstream lines(stat);
+  for (std::string line; std::getline(lines, line);) {
+    const auto digit = line.find_first_of("0123456789");
+    if (!line.starts_with("cpu") || digit != 3) continue;  // "cpu " is the sum of all
+    std::istringstream words(line.substr(3));
+    int processor = -1;
+    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is part of user.
+    std::array<double, 8> ticks{};
+    words >> processor;
+    for (double& each : ticks) words >> each;
+    if (!CPU_ISSET(processor, &own)) continue;
+    const double all = std::accumulate(ticks.begin(), ticks.end(), 0.0);
+    out.all += all;
+    out.busy += all - ticks[3] - ticks[4];
+    ++out.processors;
+  }
+  return out;
+}
+
+double busy_processors(double seconds) {
+  const auto now = [] {
+    std::ostringstream text;
+    text << std::ifstream("/proc/stat").rdbuf();
+    return processor_ticks(text.str());
+  };
+  const ProcessorTicks before = now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const ProcessorTicks after = now();
+  const double all = after.all - before.all;
+  return all > 0 ? after.processors * (after.busy - before.busy) / all : 0;
 }
 
 void require_memory(double wanted, const std::string& purpose) {

@@ -35,6 +35,16 @@ struct Machine {
 
 Machine describe_machine();
 
+/// Clock ticks of this process's processors since the machine started, of a text as /proc/stat has.
+struct ProcessorTicks {
+  double busy = 0, all = 0;
+  int processors = 0;
+};
+ProcessorTicks processor_ticks(const std::string& stat);
+/// How many of this process's processors others keep busy, about: looks for `seconds`, in which
+/// this process sleeps. What a hypervisor takes away counts too. 0 where the system does not tell.
+double busy_processors(double seconds);
+
 /// The full path of a program in $PATH or in `extra`; "" when there is none.
 std::string find_program(const std::string& name, const std::vector<std::string>& extra = {});
 /// The compiler of CUDA; "" when there is none.

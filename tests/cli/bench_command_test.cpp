@@ -159,8 +159,8 @@ TEST(Bench, ContextTellsMachineCompilerMethodAndTime) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json context = json::parse(ran.out).at("context");
   for (const char* key : {"date", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "caches",
-                          "load_avg", "library_build_type", "version", "compiler", "flags",
-                          "cpu_model", "cpu_stepping", "method", "peers", "peak"})
+                          "load_avg", "others_busy", "library_build_type", "version", "compiler",
+                          "flags", "cpu_model", "cpu_stepping", "method", "peers", "peak"})
     EXPECT_TRUE(context.contains(key)) << key;
   EXPECT_FALSE(context.contains("host_name"));
   EXPECT_EQ(context.at("commit"), "abc");
