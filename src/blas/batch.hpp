@@ -59,7 +59,7 @@ constexpr cpu::GemmWay kNoProducts = {"nothing", "there are no products", 1};
 template <class T>
 cpu::GemmWay way_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
   const OnlyAsking asks;
-  const int threads = first.threads > 0 ? first.threads : default_threads();
+  const int threads = useful_threads(first.threads > 0 ? first.threads : default_threads());
   const index_t ns = expected_ns(count, multiply_adds);
   if (!cpu::is_shared_out(count, ns, threads)) return way_of(first);
   first.threads = 1;  // whoever takes it runs it alone

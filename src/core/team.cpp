@@ -134,7 +134,7 @@ struct Pool {
   std::atomic<int> callers_core{-1};  // on which the last work was posted
   alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
   std::atomic<int> patience{kLeastPatience};
-  std::atomic<bool> knows_threads{false};  // the default ones
+  std::atomic<bool> knows_cores{false};  // the default ones
   std::mutex starting;
 };
 
@@ -411,8 +411,8 @@ bool worth_asking(Pool& p, std::int64_t expected_ns) {
 
 /// How many helpers to ask.
 int wanted_helpers(Pool& p, int threads, std::int64_t expected_ns) {
-  const int most = std::min(threads - 1, kMostHelpers);
   if (!worth_asking(p, expected_ns)) return 0;
+  const int most = std::min(useful_threads(threads) - 1, kMostHelpers);
   std::int64_t until = p.limited_until_ns.load(std::memory_order_relaxed);
   if (until == 0 || expected_ns / 2 > p.cost_ns.load(std::memory_order_relaxed)) return most;
   if (now_ns() < until) return std::min(most, p.limit.load(std::memory_order_relaxed));
@@ -452,17 +452,17 @@ void waited(int spins) {
   if (waited_ns > kHeldUp) held_up_ns += waited_ns;
 }
 
+int useful_threads(int threads) { return always_ask ? threads : std::min(threads, cores()); }
+
 bool will_be_helped(int threads, std::int64_t expected_ns) {
   if (threads == 1 || inside) return false;
   Pool& p = pool();
-  if (threads <= 0) {
-    // Helpers that do not come to the first calls need not be counted: that reads files.
-    const bool knows = p.knows_threads.load(std::memory_order_relaxed);
-    if (!knows && (!worth_asking(p, expected_ns) || !worth_waking(p, expected_ns))) return false;
-    if (!only_asks) p.knows_threads.store(true, std::memory_order_relaxed);
-    threads = default_threads();
-    if (threads <= 1) return false;
-  }
+  // Cores need not be counted for helpers that do not come to the first calls: that reads files.
+  const bool knows = p.knows_cores.load(std::memory_order_relaxed);
+  if (!knows && (!worth_asking(p, expected_ns) || !worth_waking(p, expected_ns))) return false;
+  if (!only_asks) p.knows_cores.store(true, std::memory_order_relaxed);
+  threads = useful_threads(threads > 0 ? threads : default_threads());
+  if (threads <= 1) return false;
   const int wanted = wanted_helpers(p, threads, expected_ns);
   return wanted > 0 && call_helpers(p, 1, expected_ns);  // run_team knows how many it needs
 }

@@ -33,7 +33,8 @@ int threads_of(const Gemm<In, Out>& call, const Table& kernels) {
                       bounded_product(call.N, call.K, sizeof(In)) <= caches().l2 / 2;
   const bool is_small =
       is_row || (l3_is_far() && bounded_product(call.M, call.N, call.K) <= 64 * 64 * 64);
-  return !is_small && will_be_helped(most, ns) ? (most > 0 ? most : default_threads()) : 1;
+  if (is_small || !will_be_helped(most, ns)) return 1;
+  return useful_threads(most > 0 ? most : default_threads());
 }
 
 /// C = finish(0): K = 0, or alpha = 0.

@@ -231,7 +231,8 @@ blas.cblas_dgemm(101, 111, 112, 5, 6, 7, d(1), a, n, a, n, d(0), c, n)
                          [("without_memory", "1"), ("without_memory", "1"), ("tiny", "1")], said)
 
     def test_verbose_says_why_one_thread_works_or_several(self):
-        if len(os.sched_getaffinity(0)) < 2:
+        cores = len(os.sched_getaffinity(0))
+        if cores < 2:
             self.skipTest("sharing is NOT tested: one core")
         start = "d, n, one = ctypes.c_double, 400, (ctypes.c_double * 2)(1, 0)\na, c = (d * (2 * n * n))(), (d * (2 * n * n))()\n"
         parts = "blas.cblas_zgemm(101, 111, 111, {0}, {0}, {0}, one, a, {0}, a, {0}, one, c, {0})"
@@ -247,7 +248,9 @@ blas.cblas_dgemm(101, 111, 112, 5, 6, 7, d(1), a, n, a, n, d(0), c, n)
         self.assertEqual(said(batch.format(2000, 1000), 1)[0], "1")
         self.assertEqual(said(batch.format(8, 3), 2), ("1", "asking others would take longer than all products"))
         self.assertEqual(said(batch.format(2000, 1000), 2), ("2", "whole products are shared out"))
-        self.assertEqual(said(batch.format(15000, 8), 9), ("8", "whole products are shared out"))  # no more than there are
+        # No more than there are, of products and of cores.
+        self.assertEqual(said(batch.format(15000, 8), 9), (str(min(8, cores)), "whole products are shared out"))
+        self.assertEqual(said("blas.cblas_dgemm(101, 111, 111, n, n, n, d(1), a, n, a, n, d(0), c, n)", 4000)[0], str(cores))
 
     def test_the_fallback_is_chosen_by_the_environment(self):
         folder = libraries.reference()

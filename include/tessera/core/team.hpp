@@ -45,10 +45,14 @@ void relax(int spins);
 /// The end of a wait of so many steps: if it was long, callers learn from it what helpers cost.
 void waited(int spins);
 
-/// Runs body(0) here and body(1), body(2), ... on up to threads - 1 helpers, at the same time;
-/// returns when all that began have returned. A body takes pieces of the work until none is left,
-/// must be right when it runs alone, and throws nothing. `expected_ns`: how long the whole work
-/// takes one thread, roughly; decides whether helpers are worth asking, and those asleep worth
+/// As many as this process has cores, if `threads` are more: those beyond take turns with the
+/// others and with the caller.
+int useful_threads(int threads);
+
+/// Runs body(0) here and body(1), body(2), ... on up to useful_threads(threads) - 1 helpers, at the
+/// same time; returns when all that began have returned. A body takes pieces of the work until none
+/// is left, must be right when it runs alone, and throws nothing. `expected_ns`: how long the whole
+/// work takes one thread, roughly; decides whether helpers are worth asking, and those asleep worth
 /// waking, and is what sharing is taken to halve when helpers hold callers up.
 void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 
@@ -70,7 +74,8 @@ class OnlyAsking {
   bool before_;
 };
 
-/// From now on asks helpers for much work whatever they cost. For tests.
+/// From now on asks helpers for much work whatever they cost and however few cores there are. For
+/// tests.
 void always_ask_helpers();
 
 /// a * b * c, for estimates of work: so bounded that two of them can be added. In whole numbers: a

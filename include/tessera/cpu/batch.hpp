@@ -38,7 +38,7 @@ constexpr bool is_shared_out(index_t count, std::int64_t ns, int threads) {
 template <class MakeCursor>
 void run_products(index_t count, std::int64_t ns, int threads, const MakeCursor& make_cursor) {
   if (count <= 0) return;
-  if (threads <= 0) threads = default_threads();
+  threads = useful_threads(threads > 0 ? threads : default_threads());
   if (!is_shared_out(count, ns, threads)) {
     auto cursor = make_cursor(threads);
     for (index_t i = 0; i < count; ++i) cursor(i);
