@@ -9,12 +9,12 @@
 // storage order or the neighbours. A factor whose parts already lie like that is not copied.
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <memory>
+#include <optional>
 
 #include "product.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
+#include "tessera/cpu/workspace.hpp"
 
 namespace tessera::blas {
 
@@ -116,16 +116,13 @@ class Worker {
  public:
   Worker(const Product<std::complex<R>>& product, const Side<R>& a, const Side<R>& b,
          const Blocks& blocks, int threads, R* stack)
-      : p_(product), a_(a), b_(b), blocks_(blocks), threads_(threads), heap_(nullptr, std::free) {
+      : p_(product), a_(a), b_(b), blocks_(blocks), threads_(threads) {
     const index_t a_size = a_.parts == Parts::copied ? 2 * blocks_.rows * blocks_.ld : 0;
     const index_t b_size = b_.parts == Parts::copied ? 2 * blocks_.cols * blocks_.ld : 0;
     const index_t size = a_size + b_size + 4 * blocks_.rows * blocks_.cols;
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(R);
     sums_ = stack;
-    if (bytes > kStackBytes) {
-      heap_.reset(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
-      sums_ = static_cast<R*>(heap_.get());
-    }
+    if (bytes > kStackBytes) sums_ = memory_.emplace(bytes).template take<R>(bytes);
     a_copy_ = sums_ + 4 * blocks_.rows * blocks_.cols;
     b_copy_ = a_copy_ + a_size;
     if (sums_ != nullptr) return;
@@ -213,8 +210,8 @@ class Worker {
   Side<R> a_, b_;
   const Blocks& blocks_;
   const int threads_;
-  std::unique_ptr<void, decltype(&std::free)> heap_;
-  bool small_ = false;  ///< no memory: tiny blocks on the stack
+  std::optional<cpu::Workspace> memory_;  ///< where the stack is too small
+  bool small_ = false;                    ///< no memory: tiny blocks on the stack
   R *sums_, *a_copy_, *b_copy_;
   index_t copied_i_ = -1, copied_j_ = -1;  // what the copies are of
 };

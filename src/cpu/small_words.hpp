@@ -12,7 +12,7 @@
 #include "kernels.hpp"
 #include "swapped.hpp"
 #include "tessera/cpu/gemm.hpp"
-#include "workspace.hpp"
+#include "tessera/cpu/workspace.hpp"
 
 namespace tessera::cpu {
 

@@ -11,7 +11,7 @@
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"
 #include "tessera/cpu/gemm_way.hpp"
-#include "workspace.hpp"
+#include "tessera/cpu/workspace.hpp"
 
 namespace tessera::cpu {
 

@@ -1,13 +1,14 @@
 // The shelf of blocks behind Workspace: a few atomic slots, each of which holds one idle block or
 // none. Taking and giving back is one exchange, so any number of threads and forked children may do
 // so; what does not fit on the shelf goes back to the system.
-#include "workspace.hpp"
+#include "tessera/cpu/workspace.hpp"
 
 #include <sys/mman.h>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "tessera/cpu/gemm_way.hpp"
 
@@ -33,7 +34,16 @@ std::size_t page_rounded(std::size_t bytes) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-void give_back(void* data, std::size_t bytes) { munmap(data, bytes); }
+void unmap(void* data, std::size_t bytes) { munmap(data, bytes); }
+
+/// To the shelf, or, where that is full, to the system.
+void put_back(Idle* idle) {
+  for (auto& slot : shelf) {
+    Idle* empty = nullptr;
+    if (slot.compare_exchange_strong(empty, idle, std::memory_order_release)) return;
+  }
+  unmap(idle, idle->bytes);
+}
 
 /// A new block. Large ones start at a huge page, so that the kernel can use one.
 void* map(std::size_t bytes) {
@@ -56,6 +66,7 @@ void* map(std::size_t bytes) {
 
 Workspace::Workspace(std::size_t bytes) {
   if (bytes == 0) bytes = 1;
+  Idle* small = nullptr;  // a larger block takes its place, unless one that waits is large enough
   for (auto& slot : shelf) {
     if (slot.load(std::memory_order_relaxed) == nullptr) continue;
     Idle* idle = slot.exchange(nullptr, std::memory_order_acquire);
@@ -63,10 +74,14 @@ Workspace::Workspace(std::size_t bytes) {
     if (idle->bytes >= bytes) {
       bytes_ = idle->bytes;
       data_ = next_ = reinterpret_cast<char*>(idle);
-      return;
+      break;
     }
-    give_back(idle, idle->bytes);  // too small: a larger one takes its place
+    std::swap(small, idle);
+    if (idle != nullptr) put_back(idle);
   }
+  if (data_ != nullptr && small != nullptr) put_back(small);
+  if (data_ != nullptr) return;
+  if (small != nullptr) unmap(small, small->bytes);
   bytes_ = page_rounded(bytes);
   data_ = next_ = static_cast<char*>(map(bytes_));
   if (data_ == nullptr) refused.fetch_add(1, std::memory_order_relaxed);
@@ -74,15 +89,13 @@ Workspace::Workspace(std::size_t bytes) {
 
 Workspace::~Workspace() {
   if (data_ == nullptr) return;
-  if (bytes_ <= kKept) {
-    Idle* idle = reinterpret_cast<Idle*>(data_);
-    idle->bytes = bytes_;
-    for (auto& slot : shelf) {
-      Idle* empty = nullptr;
-      if (slot.compare_exchange_strong(empty, idle, std::memory_order_release)) return;
-    }
+  if (bytes_ > kKept) {
+    unmap(data_, bytes_);
+    return;
   }
-  give_back(data_, bytes_);
+  Idle* idle = reinterpret_cast<Idle*>(data_);
+  idle->bytes = bytes_;
+  put_back(idle);
 }
 
 std::uint64_t refused_workspaces() { return refused.load(std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
-// Preloaded into the tests: an aligned_alloc and an mmap that never have any memory. A program that
-// never asked either of them has tested nothing: it ends with an error.
+// Preloaded into the tests: an mmap, and an aligned_alloc, that never have any memory. A program
+// that never asked for a mapping has tested nothing: it ends with an error.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,9 +20,8 @@ void* refuse(std::atomic<int>& count) {
 }
 
 [[gnu::destructor]] void expect_refusals() {
-  if (refused_blocks > 0 && refused_maps > 0) return;
-  std::fprintf(stderr, "no_memory: refused aligned_alloc %d and mmap %d times: nothing is tested\n",
-               refused_blocks.load(), refused_maps.load());
+  if (refused_maps > 0) return;
+  std::fprintf(stderr, "no_memory: never refused a mapping: nothing is tested\n");
   _exit(1);
 }
 

@@ -17,7 +17,7 @@
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/packed_matrix.hpp"
 #include "tessera/cpu/split_k.hpp"
-#include "workspace.hpp"
+#include "tessera/cpu/workspace.hpp"
 
 namespace tessera {
 namespace {

@@ -1,6 +1,6 @@
 // Memory for packing: aligned, apart, kept for the next call, given back, and not had without an
 // end.
-#include "workspace.hpp"
+#include "tessera/cpu/workspace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/child.hpp"
@@ -44,6 +45,17 @@ TEST(Workspace, PartsAreAlignedToLinesAndDoNotOverlap) {
   EXPECT_EQ(Workspace::rounded(0), 0u);
   EXPECT_EQ(Workspace::rounded(1), 64u);
   EXPECT_EQ(Workspace::rounded(64), 64u);
+}
+
+TEST(Workspace, OneOfEachSizeWaitsForCallsThatTakeBoth) {
+  // As a complex product does, which takes a block of its own and then a real product's.
+  const auto taken = [] {
+    Workspace large(3 << 20), small(40'000);
+    return std::pair{all_of(large, 3 << 20), all_of(small, 40'000)};
+  };
+  taken();
+  const auto before = taken();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(taken(), before);
 }
 
 TEST(Workspace, TwoAtATimeAreApart) {
