@@ -18,22 +18,6 @@ namespace {
 constexpr double kSmallBytes = 16384;  // a third of an L1 cache of 48 KiB
 constexpr index_t kSets = 50;
 
-/// All that products are of: "f32", then types of A and B and one of C, "bf16:f32".
-std::vector<std::string> type_names() {
-  std::vector<std::string> out = product_dtype_names();
-  for (const auto& in : product_dtype_names(Products::operands)) {
-    for (const auto& to : dtype_names()) {
-      const auto supports = [&](const Algorithm& each) {
-        return each.supports(parse_dtype(in), parse_dtype(to));
-      };
-      if (in != to && std::any_of(algorithms().begin(), algorithms().end(), supports))
-        out.push_back(cat(in, ":", to));
-    }
-  }
-  for (const char* mixed : {"u8:i8:i32", "i8:u8:i32"}) out.emplace_back(mixed);
-  return out;
-}
-
 /// "", "-TN", "-update", "-TN-update"
 std::string suffix(const Shape& shape) {
   const std::string transposition = transposition_text(shape);
@@ -61,41 +45,6 @@ std::string full_text(const Shape& shape) {
 std::string to_string(const Shape& shape) {
   if (shape.M != shape.N || shape.N != shape.K || shape.batch != 1) return full_text(shape);
   return cat(shape.M, suffix(shape));
-}
-
-std::string to_string(const Types& types) {
-  if (types.in_b != types.in) return cat(types.in, ":", types.in_b, ":", types.out);
-  return types.in == types.out ? to_string(types.in) : cat(types.in, ":", types.out);
-}
-
-Types parse_types(std::string_view text) {
-  const auto first = text.find(':'), last = text.rfind(':');
-  if (first == std::string_view::npos) {
-    const DType all = named_dtype(std::string(text), type_names());
-    return {all, all};
-  }
-  if (std::count(text.begin(), text.end(), ':') > 2)
-    throw Error(Category::argument, cat("'", text, "' names more than three types"),
-                "one type, that of A and B and that of C, such as i8:i32, or one each, u8:i8:i32");
-  const auto operand = [](std::string_view name) {
-    return named_dtype(std::string(name), product_dtype_names(Products::operands));
-  };
-  const DType in = operand(text.substr(0, first)),
-              out = named_dtype(std::string(text.substr(last + 1)));
-  if (first == last) return {in, out};
-  return {in, out, operand(text.substr(first + 1, last - first - 1))};
-}
-
-void require_product(const Types& types) {
-  const bool fits = types.in == types.in_b || (is_byte(types.in) && is_byte(types.in_b));
-  for (const Algorithm& each : algorithms()) {
-    if (fits && each.supports(types.in, types.out)) return;
-  }
-  const std::string operands =
-      types.in == types.in_b ? to_string(types.in) : cat(types.in, " and ", types.in_b);
-  throw Error(Category::type, cat("there is no product of ", operands, " into ", types.out),
-              "f64, f32, f16, bf16, i32, or a type of A and B and one of C, such as bf16:f32, "
-              "i8:i32 or i8:f32, or bytes of either sign, such as u8:i8:i32");
 }
 
 std::string to_string(const Readiness& readiness) {

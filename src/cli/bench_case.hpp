@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tessera/core/dtype.hpp"
 #include "tessera/matmul/problem.hpp"
+#include "types.hpp"
 
 namespace tessera::cli {
 
@@ -31,19 +31,6 @@ std::string to_string(const Shape& shape);
 std::string full_text(const Shape& shape);
 /// "NN", "TN", "NT" or "TT".
 std::string transposition_text(const Shape& shape);
-
-/// Element types: of A and C, and of B where it differs.
-struct Types {
-  DType in = DType::f32, out = DType::f32, in_b = in;
-  bool operator==(const Types&) const = default;
-};
-
-/// "f32", "bf16:f32", "u8:i8:i32"
-std::string to_string(const Types& types);
-/// Inverse of to_string. Throws Error(type).
-Types parse_types(std::string_view text);
-/// Throws Error(type) unless there are products of these types.
-void require_product(const Types& types);
 
 /// In what state a sample finds its contestant. The default is call after call.
 struct Readiness {

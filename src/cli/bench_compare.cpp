@@ -69,19 +69,30 @@ double raw_share(const BenchResults& results, const BenchRow& row) {
   return median(out);
 }
 
-/// A change of the time may be one of the clock. A disturbed peak cannot say that it is not, but
-/// the change stands only where even its shares show it.
-Verdict confirmed(Verdict by_time, double ratio_of_shares, double threshold) {
-  const double most = 1 + threshold;
-  const bool open = (by_time == Verdict::faster && !(ratio_of_shares > most)) ||
-                    (by_time == Verdict::slower && !(ratio_of_shares < 1 / most));
-  return open ? Verdict::unclear : by_time;
+/// The peak of one file is that of the other but for the clock, unless all of its samples were
+/// disturbed alike: two threads at the speed of one, say.
+constexpr double kMostPeakChange = 1.6;
+bool peaks_differ(const BenchResults& before, const BenchRow& old, const BenchResults& after,
+                  const BenchRow& now) {
+  const auto seconds = [](const BenchResults& results, const BenchRow& row) {
+    return median(others(results, row, Kind::peak).front()->seconds());
+  };
+  const double change = seconds(before, old) / seconds(after, now);
+  return !(change <= kMostPeakChange && change >= 1 / kMostPeakChange);
+}
+
+/// A change stands only where what it was not judged by changes more than `least` that way too.
+Verdict confirmed(Verdict found, double other_ratio, double least) {
+  const bool open = (found == Verdict::faster && !(other_ratio > least)) ||
+                    (found == Verdict::slower && !(other_ratio < 1 / least));
+  return open ? Verdict::unclear : found;
 }
 
 RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
                            const BenchResults& after, const BenchRow& now, double threshold) {
   const bool peaks = has_peak(before, old) && has_peak(after, now);
-  const bool disturbed = peaks && (peak_disturbed(before, old) || peak_disturbed(after, now));
+  const bool disturbed = peaks && (peak_disturbed(before, old) || peak_disturbed(after, now) ||
+                                   peaks_differ(before, old, after, now));
   const bool by_share = peaks && !disturbed;
   RowComparison out{&old, &now, by_share, 0, {}, Verdict::unclear, disturbed, 0, 0, 0, 0, {}};
   const auto was = speeds(before, old, by_share), is = speeds(after, now, by_share);
@@ -95,10 +106,15 @@ RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
   }
   out.verdict = verdict_of(out.ratio, out.interval, threshold);
   if (out.verdict == Verdict::unclear) out.why = why_unclear(out.ratio, out.interval, threshold);
-  if (!disturbed) return out;
-  const Verdict by_time = out.verdict;
-  out.verdict = confirmed(by_time, raw_share(after, now) / raw_share(before, old), threshold);
-  if (out.verdict != by_time) out.why = "the disturbed peak contradicts";
+  if (!peaks) return out;
+  // A change of the time may be one of the clock, one of the shares one of the peak. A disturbed
+  // peak must show it clearly, the clock must not hide it.
+  const double other = disturbed ? raw_share(after, now) / raw_share(before, old)
+                                 : median(old.seconds()) / median(now.seconds());
+  const Verdict alone = out.verdict;
+  out.verdict = confirmed(alone, other, disturbed ? 1 + threshold : 1);
+  if (out.verdict != alone)
+    out.why = disturbed ? "the disturbed peak contradicts" : "the time contradicts";
   return out;
 }
 

@@ -26,6 +26,7 @@
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "tessera/matmul/verify.hpp"
+#include "types.hpp"
 
 namespace tessera::cli {
 
@@ -47,6 +48,8 @@ struct CompareRequest {
 /// matter.
 double value_at(const std::string& data, DType type, std::uint64_t stream, index_t at) {
   const std::uint64_t bits = random_bits(stream + static_cast<std::uint64_t>(at), 0);
+  if (type == DType::u8) return static_cast<double>(bits % 256);
+  if (type == DType::i8) return static_cast<double>(bits % 256) - 128;
   if (data == "integers") return static_cast<double>(bits % 17) - 8;
   const double unit = static_cast<double>(bits >> 11) * 0x1p-52 - 1;  // [-1, 1)
   if (data == "uniform") return unit;
@@ -134,10 +137,11 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
 
 // ---- the command --------------------------------------------------------------------------------
 
-Problem problem_of(const CompareRequest& request, DType type) {
+Problem problem_of(const CompareRequest& request, const Types& types) {
   Problem out;
   out.M = request.m, out.N = request.n, out.K = request.k;
-  out.in = out.out = type;
+  out.in = types.in, out.out = types.out;
+  if (types.in_b != types.in) out.in_b = types.in_b;
   // The strides that make_array gives, 1 for empty extents.
   const auto rows = [](index_t extent) { return std::max<index_t>(1, extent); };
   out.a = {rows(request.k), 1}, out.b = {rows(request.n), 1}, out.c = {rows(request.n), 1};
@@ -146,15 +150,19 @@ Problem problem_of(const CompareRequest& request, DType type) {
 }
 
 /// Refuses what cannot be held in memory, with both numbers, before anything is allocated.
-void check_size(const CompareRequest& request, DType type) {
+void check_size(const CompareRequest& request, const Types& types) {
   const double m = static_cast<double>(request.m), n = static_cast<double>(request.n),
                k = static_cast<double>(request.k);
-  const double operands = (m * k + k * n + m * n * (request.beta != 0 ? 2 : 1)) * size_of(type);
-  require_memory(
-      operands + static_cast<double>(kVerifierBytes) * m * n +
-          (type == DType::f16 || type == DType::bf16 ? 4 : size_of(type)) * (m * k + k * n),
-      fmt::format("comparing {} x {} x {} in {} (with the exact result beside)", request.m,
-                  request.n, request.k, tessera::name(type)));
+  const auto bytes = [&](index_t of_a, index_t of_b) {
+    return m * k * static_cast<double>(of_a) + k * n * static_cast<double>(of_b);
+  };
+  const index_t of_sums = std::max<index_t>(4, size_of(types.in));
+  const double results = m * n * static_cast<double>(size_of(types.out));
+  require_memory(bytes(size_of(types.in), size_of(types.in_b)) + bytes(of_sums, of_sums) +
+                     results * (request.beta != 0 ? 2 : 1) +
+                     static_cast<double>(kVerifierBytes) * m * n,
+                 fmt::format("comparing {} x {} x {} in {} (with the exact result beside)",
+                             request.m, request.n, request.k, to_string(types)));
 }
 
 /// Says on stderr what does not hold, in one line; the exit code.
@@ -204,7 +212,7 @@ Field planned(const CompareRequest& request, const Problem& problem, Options opt
   return out;
 }
 
-void check_request(const CompareRequest& request, DType type) {
+void check_request(const CompareRequest& request, const Types& types) {
   for (const auto& [flag, value] :
        {std::pair{"-m", request.m}, {"-n", request.n}, {"-k", request.k}}) {
     if (value < 0) throw Error(Category::argument, cat(flag, " is missing"), "-m M -n N -k K");
@@ -212,8 +220,8 @@ void check_request(const CompareRequest& request, DType type) {
   if (!std::isfinite(request.alpha) || !std::isfinite(request.beta))
     throw Error(Category::argument, "alpha and beta must be finite numbers here", {},
                 cat("alpha ", request.alpha, ", beta ", request.beta));
-  require_product(type);
-  check_size(request, type);
+  require_product(types);
+  check_size(request, types);
 }
 
 /// Multiplies and checks, algorithm after algorithm.
@@ -246,22 +254,22 @@ int run_compare(const Context& context, const CompareRequest& request) {
     context.print(algorithms_page());
     return 0;
   }
-  const DType type = named_dtype(request.dtype);
-  check_request(request, type);
+  const Types types = parse_types(request.dtype);
+  check_request(request, types);
   Options options;
   options.device = named_device(request.device);
   options.threads = request.threads > 0 ? request.threads : default_threads();
   options.order = parse_order(request.order);
   options.seed = request.seed;
   if (!request.tile.empty()) options.tile = parse_tile(request.tile);
-  const std::string data = type == DType::i32 ? "integers" : request.data;
-  const Problem problem = problem_of(request, type);
+  const std::string data = types.in == DType::i32 || is_byte(types.in) ? "integers" : request.data;
+  const Problem problem = problem_of(request, types);
   Field field = planned(request, problem, options);
 
-  const Array A = make_array(type, {problem.M, problem.K}),
-              B = make_array(type, {problem.K, problem.N});
-  const Array C = make_array(type, {problem.M, problem.N});
-  const Array C0 = problem.beta != 0 ? make_array(type, {problem.M, problem.N}) : C;
+  const Array A = make_array(types.in, {problem.M, problem.K}),
+              B = make_array(types.in_b, {problem.K, problem.N}),
+              C = make_array(types.out, {problem.M, problem.N});
+  const Array C0 = problem.beta != 0 ? make_array(types.out, {problem.M, problem.N}) : C;
   const std::uint64_t stream = random_bits(request.seed, 0);
   fill(A, data, random_bits(stream + 1, 0), options.threads);
   fill(B, data, random_bits(stream + 2, 0), options.threads);
@@ -289,7 +297,12 @@ void add_compare(CLI::App& root, Context& context) {
   add_extent(*app, "-m", request->m, "Rows of A and C (required)");
   add_extent(*app, "-n", request->n, "Columns of B and C (required)");
   add_extent(*app, "-k", request->k, "Columns of A, rows of B (required)");
-  add_dtype(*app, "--dtype", request->dtype, "Element type: f64, f32 (default), f16, bf16 or i32");
+  add_checked(
+      *app, "--dtype",
+      [request](const std::string& text) { request->dtype = to_string(parse_types(text)); },
+      "Element type: f64, f32 (default), f16, bf16 or i32; or of A and B and of C, bf16:f32, or of "
+      "each, u8:i8:i32",
+      "TYPE");
   add_algorithms(*app, "--algorithms", request->algorithms,
                  "Algorithms joined by commas, in the order of the answer, or all (default)");
   add_text(*app, "--tile", "TILE", request->tile,

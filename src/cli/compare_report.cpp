@@ -8,6 +8,7 @@
 #include "json_text.hpp"
 #include "progress.hpp"
 #include "table.hpp"
+#include "types.hpp"
 
 namespace tessera::cli {
 
@@ -25,6 +26,8 @@ bool ran(const Compared& result) {
   return result.status != Status::unsupported && result.status != Status::failed;
 }
 
+Types types_of(const Problem& problem) { return {problem.in, problem.out, problem.type_of_b()}; }
+
 /// NaN and infinity have no JSON number.
 }  // namespace
 
@@ -34,7 +37,7 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
   out["problem"] = {{"m", problem.M},
                     {"n", problem.N},
                     {"k", problem.K},
-                    {"dtype", tessera::name(problem.in)},
+                    {"dtype", to_string(types_of(problem))},
                     {"alpha", number_or_null(problem.alpha)},
                     {"beta", number_or_null(problem.beta)},
                     {"data", comparison.data},
@@ -107,7 +110,7 @@ std::string to_table(const Context& context, const Comparison& comparison,
   return fmt::format(
       "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
       "thread{}\n\n{}{}",
-      formula, tessera::name(problem.in), problem.M, problem.K, problem.K, problem.N,
+      formula, to_string(types_of(problem)), problem.M, problem.K, problem.K, problem.N,
       comparison.data, comparison.seed, comparison.order, comparison.threads,
       comparison.threads == 1 ? "" : "s", table.text(terminal_columns(Stream::out)),
       reasons.empty() ? "" : "\n" + reasons);

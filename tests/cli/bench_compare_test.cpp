@@ -169,6 +169,28 @@ TEST(BenchCompare, BesideADisturbedPeakAChangeOfTimeNeedsTheSharesToo) {
   EXPECT_EQ(verdict(five_times(4), five_times(5)), Verdict::unclear);
 }
 
+TEST(BenchCompare, APeakThatHalvedInOneFileJudgesNothing) {
+  // All of one file's peak ran on one core instead of two: no sample stands out from the others.
+  const BenchResults before = beside_peak(five_times(3), five_times(4)),
+                     after = beside_peak(five_times(3), five_times(2));
+  const auto found = compare_results(before, after, 0.02).comparisons.at(0);
+  EXPECT_TRUE(found.peak_disturbed);
+  EXPECT_EQ(found.verdict, Verdict::same) << "in the same time";
+}
+
+TEST(BenchCompare, AChangeOfTheShareStandsOnlyWhereTheTimeDoesNotContradict) {
+  const BenchResults before = beside_peak(five_times(3), five_times(2));
+  const auto found = [&](double seconds, double peak) {
+    return compare_results(before, beside_peak(five_times(seconds), five_times(peak)), 0.02)
+        .comparisons.at(0);
+  };
+  EXPECT_EQ(found(3.2, 2).verdict, Verdict::slower);
+  EXPECT_EQ(found(3.2, 2.05).verdict, Verdict::slower) << "and the clock is a little slower too";
+  EXPECT_EQ(found(2.9, 1.8).verdict, Verdict::unclear) << "the share fell, but so did the time";
+  EXPECT_EQ(found(2.9, 1.8).why, "the time contradicts");
+  EXPECT_EQ(found(3.1, 2.2).verdict, Verdict::unclear) << "the share rose, but so did the time";
+}
+
 TEST(BenchCompare, SharesStandBesideTheSpeedsWhereTheyAreCompared) {
   const BenchResults before = beside_peak(five_times(4), five_times(2));
   const BenchResults after = beside_peak(five_times(8), five_times(3));

@@ -39,6 +39,15 @@ class Compare(harness.CommandTest):
             self.assertEqual([result["algorithm"] for result in results], harness.algorithms())
             self.assertGreaterEqual(sum(result["status"] == "ok" for result in results), 5)
 
+    def test_operands_of_other_types_than_the_result(self):
+        for dtype in ("bf16:f32", "f16:f32", "i8:i32", "u8:i32", "u8:i8:i32", "i8:u8:f32", "f32:bf16"):
+            for options in ([], ["--alpha", 2, "--beta", 1]):
+                results = self.results(37, 41, 29, "--dtype", dtype, *options)
+                self.assertEqual([result["status"] for result in results if result["algorithm"] == "packed"], ["ok"], dtype)
+            self.assertEqual(self.compare(3, 4, 5, "--dtype", dtype)["problem"]["dtype"], dtype)
+        self.fails(2, "compare", "-m", 1, "-n", 1, "-k", 1, "--dtype", "i8", says=["no product of i8 into i8", "i8:i32"])
+        self.fails(2, "compare", "-m", 1, "-n", 1, "-k", 1, "--dtype", "i8:i33", says=["'i33'", "did you mean 'i32'"])
+
     def test_every_option_gives_right_results_and_says_what_it_did(self):
         for options in [["--order", "forward"], ["--order", "backward"], ["--order", "shuffled", "--seed", 2**64 - 1],
                         *[["--data", data, "--alpha", -1.5, "--beta", 0.25, "--dtype", "f64"] for data in ("uniform", "integers", "graded")],
@@ -118,7 +127,7 @@ class Refused(harness.CommandTest):
              ("--alpha 1e39", 2, "applied in f32"), ("--alpha 0.5 --dtype i32", 2, "whole number"), ("--seed -1", 2, "--seed"),
              ("--threads 0", 2, "too small"), ("--threads 99999999999", 2, "too large"), ("--threads 100000", 2, "4096"),
              ("--algorithms ''", 2, "no algorithm named"), ("--algorithms naive,,tiled", 2, "unknown algorithm ''"),
-             ("--dtype i8", 2, "no i8 product"), ("--algorithms tensor_core --dtype i32", 2, "choose another algorithm, or let it be chosen"),
+             ("--dtype i8", 2, "no product of i8 into i8"), ("--algorithms tensor_core --dtype i32", 2, "choose another algorithm, or let it be chosen"),
              ("--tile 7x7x7/3x5", 2, "no algorithm"), ("--tile=-1x3", 2, "tile"), ("--tile 0x0", 2, "tile"),
              ("--tile 99999999999x1", 2, "tile"), ("--tile 0x0x0", 2, "expected at least 1, got 0 in '0x0x0'"),
              ("--algorithms tiled --tile 100x100x100", 2, "10,000 threads in a block, at most 1,024"),

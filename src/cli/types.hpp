@@ -1,0 +1,24 @@
+// The element types of a product as one word: "f32", "bf16:f32", "u8:i8:i32".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tessera/core/dtype.hpp"
+
+namespace tessera::cli {
+
+/// Element types: of A and C, and of B where it differs.
+struct Types {
+  DType in = DType::f32, out = DType::f32, in_b = in;
+  bool operator==(const Types&) const = default;
+};
+
+/// "f32", "bf16:f32", "u8:i8:i32"
+std::string to_string(const Types& types);
+/// Inverse of to_string. Throws Error(type).
+Types parse_types(std::string_view text);
+/// Throws Error(type) unless there are products of these types.
+void require_product(const Types& types);
+
+}  // namespace tessera::cli
