@@ -99,7 +99,8 @@ std::string way_text(const Plan& plan) {
     detail::visit_packed(plan.problem, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       const cpu::GemmWay way = cpu::way_of(
           detail::gemm_of<In, Out>(plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads));
-      out = cat(" way=", way.name, " taking_part=", way.threads);
+      out =
+          cat(" way=", way.name, " taking_part=", way.threads, " way_reason=\"", way.reason, "\"");
     });
   }
   return out;

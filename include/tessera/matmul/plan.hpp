@@ -65,7 +65,7 @@ struct Plan {
   TileShape tile;
   std::string device = "cpu";   ///< or "cuda:N"
   int threads = 1;              ///< of the CPU
-  index_t workspace_bytes = 0;  ///< of the packed path, for panels and sums, with all threads
+  index_t workspace_bytes = 0;  ///< make_plan's: the packed path's panels and sums, all threads'
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
   std::string reason;              ///< why this algorithm
