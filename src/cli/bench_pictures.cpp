@@ -198,7 +198,7 @@ BarPlot ladder_plot(const BenchResults& results, const std::vector<BenchRow>& gr
   const bool shares = std::any_of(group.begin(), group.end(),
                                   [&](const BenchRow& row) { return has_share(results, row); });
   BarPlot out = shares ? share_plot(results, group) : time_plot(group);
-  out.title = cat(shares ? "The ladder at " : "Time of one call at ",
+  out.title = cat(shares ? "Share of the peak at " : "Time of one call at ",
                   to_string(group.front().on.shape), ": ", group_text(group.front().on));
   out.key = {"Tessera's algorithms", "other libraries", ""};
   add_disturbed(out.notes, results, group.front());

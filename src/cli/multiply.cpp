@@ -105,8 +105,14 @@ int run_multiply(const Context& context, const MultiplyRequest& request) {
   }
   const Operands in = read_operands(context, request);
   const Plan plan = plan_of(request, in);
-  for (const auto& each : plan.rejected)
-    context.detail(cat("not ", each.algorithm, ": ", each.reason));
+  for (auto first = plan.rejected.begin(); first != plan.rejected.end();) {
+    std::vector<std::string> names;  // neighbours with one reason share a line
+    auto each = first;
+    for (; each != plan.rejected.end() && each->reason == first->reason; ++each)
+      names.push_back(each->algorithm);
+    context.detail(cat("not ", join(names), ": ", first->reason));
+    first = each;
+  }
   if (request.dry_run) {
     if (context.json)
       context.print(

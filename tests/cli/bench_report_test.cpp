@@ -505,7 +505,7 @@ TEST(BenchSvg, DrawsLinesForSizesAndTheLadderForOne) {
   std::erase_if(results.rows, [](const BenchRow& row) { return row.on.shape.M == 64; });
   const std::string bars = to_svg(results);
   EXPECT_EQ(xml_fault(bars), "");
-  EXPECT_THAT(bars, HasSubstr("The ladder at 128"));
+  EXPECT_THAT(bars, HasSubstr("Share of the peak at 128"));
   EXPECT_LT(bars.find(">naive<"), bars.find(">tiled<"));
   EXPECT_THAT(bars, Not(HasSubstr(">broken<")));
 }
