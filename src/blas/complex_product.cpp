@@ -122,12 +122,14 @@ class Worker {
     const index_t size = a_size + b_size + 4 * blocks_.rows * blocks_.cols;
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(R);
     sums_ = stack;
-    if (bytes > kStackBytes) sums_ = memory_.emplace(bytes).template take<R>(bytes);
+    if (bytes > kStackBytes) {
+      const std::size_t whole = cpu::Workspace::rounded(bytes);
+      small_ = !memory_.emplace(whole);
+      if (!small_) sums_ = memory_->take<R>(whole);
+    }
     a_copy_ = sums_ + 4 * blocks_.rows * blocks_.cols;
     b_copy_ = a_copy_ + a_size;
-    if (sums_ != nullptr) return;
-    sums_ = stack;
-    small_ = true;
+    if (!small_) return;
     for (Side<R>* side : {&a_, &b_})
       if (side->parts == Parts::copied) side->parts = Parts::apart;
   }
@@ -230,7 +232,7 @@ template <class R>
 template <class R>
 void multiply_complex(const Product<std::complex<R>>& p) {
   if (p.M <= kTiny && p.N <= kTiny && p.K <= kTiny) return multiply_tiny(p);
-  const int threads = p.threads > 0 ? p.threads : default_threads();
+  const int threads = useful_threads(p.threads > 0 ? p.threads : default_threads());
   const Side<R> a(p.A.data, p.A.row, p.A.col, p.M, p.K), b(p.B.data, p.B.col, p.B.row, p.N, p.K);
   const Blocks blocks = blocks_for(a, b, p.K, threads);
   const index_t down = ceil_div(p.M, blocks.rows), across = ceil_div(p.N, blocks.cols);

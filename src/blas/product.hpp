@@ -8,6 +8,7 @@
 
 #include "tessera/core/config.hpp"
 #include "tessera/core/parallel.hpp"
+#include "tessera/core/team.hpp"
 #include "tessera/cpu/gemm_way.hpp"
 
 namespace tessera::blas {
@@ -88,7 +89,7 @@ cpu::GemmWay way_of(const Product<T>& p) {
     if (p.M <= 0 || p.N <= 0 || parts.K <= 0) return cpu::way_of(parts);
     parts.M *= 2, parts.N *= 2;  // as multiply_complex makes it
     parts.a_row = parts.K, parts.b_row = parts.c_row = parts.N, parts.threads = p.threads;
-    const int most = p.threads > 0 ? p.threads : default_threads();
+    const int most = useful_threads(p.threads > 0 ? p.threads : default_threads());
     const int threads = cpu::way_of(parts).threads;
     return {"real_parts",
             most == 1      ? "four real sums make a complex element"

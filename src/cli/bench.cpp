@@ -255,7 +255,7 @@ int keep_partial(const Context& context, const Outputs& outputs, Form form,
 /// Where threads would share processors with other programs.
 void warn_of_others(const Context& context, const nlohmann::ordered_json& about, int most_threads) {
   const double others = about.at("others_busy").get<double>();
-  const int processors = about.at("num_cpus").get<int>();
+  const int processors = available_cores();
   if (others < 0.3 || most_threads + others < processors + 0.3) return;
   context.warn(fmt::format(
       "other programs keep {:.1f} of {} processors busy: {} will be slow, and uneven", others,

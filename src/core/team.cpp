@@ -134,7 +134,7 @@ struct Pool {
   std::atomic<int> callers_core{-1};  // on which the last work was posted
   alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
   std::atomic<int> patience{kLeastPatience};
-  std::atomic<bool> knows_cores{false};  // the default ones
+  std::atomic<bool> knows_cores{false};  // of the process: see will_be_helped
   std::mutex starting;
 };
 
@@ -452,7 +452,10 @@ void waited(int spins) {
   if (waited_ns > kHeldUp) held_up_ns += waited_ns;
 }
 
-int useful_threads(int threads) { return always_ask ? threads : std::min(threads, cores()); }
+int useful_threads(int threads) {
+  // Two on one core too: what such a helper costs is learned.
+  return threads <= 2 || always_ask ? threads : std::min(threads, std::max(2, cores()));
+}
 
 bool will_be_helped(int threads, std::int64_t expected_ns) {
   if (threads == 1 || inside) return false;
@@ -477,6 +480,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   Pool& p = pool();
   const int wanted = wanted_helpers(p, threads, expected_ns);
   if (wanted == 0) return body(0);
+  p.knows_cores.store(true, std::memory_order_relaxed);
   const int callers = p.callers.fetch_add(1, std::memory_order_relaxed);
   Slot* mine = nullptr;
   const bool has_room = callers == 0 || callers + 1 < cores();

@@ -130,13 +130,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                           blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
       pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
                 b_crowds_l1(rows, call.K, b_step, mr_) || !(rows <= 2 * mr_ || b_fits);
-      // Several threads pack the same panels of A each for itself, where packing is no more than
-      // copying: what another has packed comes slowly where the two share no L3, and what all have
-      // packed lies beyond L2. Two threads of an EPYC (family 26), 2026-11-26, times as fast: f32
-      // 1024^3 TN 1.00, in some processes 1.09, 1000^3 TN 1.06, (1000,1000,3000) TN 1.05, 2048^3
-      // and 3072^3 TN 1.00, f64 1024^3 TN 1.03; f16, which is converted, 2048^3 TN 0.87. One
-      // thread, f32 4096^3 TN 0.98.
-      const bool copies_a = kAsItLies && call.threads > 1 && !l3_is_far();
+      // Several threads pack the same panels of a transposed A each for itself, where packing is no
+      // more than copying: what another has packed comes slowly where the two share no L3, and what
+      // all have packed lies beyond L2. Two threads of an EPYC (family 26), 2026-11-26, times as
+      // fast: f32 1024^3 TN 1.00, in some processes 1.09, 1000^3 TN 1.06, (1000,1000,3000) TN 1.05,
+      // 2048^3 and 3072^3 TN 1.00, f64 1024^3 TN 1.03; f16, which is converted, 2048^3 TN 0.87. One
+      // thread, f32 4096^3 TN 0.98. Not measured: more than two, and where L3 is far.
+      const bool copies_a = kAsItLies && call.a_col != 1 && call.threads > 1 && !l3_is_far();
       share_a_ = pack_a_ && cols > blocks_.nc && !copies_a;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }

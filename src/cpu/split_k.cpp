@@ -108,12 +108,12 @@ std::size_t split_k_bytes(const Gemm<In, Out>& call) {
   if (sums == 0) return workspace_bytes(call);
   const index_t depth = split_k_depth(call.M, call.N, call.K);
   const index_t parts = (call.K + depth - 1) / depth;
-  const int threads = call.threads > 0 ? call.threads : default_threads();
+  const int threads = useful_threads(call.threads > 0 ? call.threads : default_threads());
   Gemm<In, Sum> part;
   part.M = call.M, part.N = call.N, part.K = depth;
   part.a_row = call.a_row, part.a_col = call.a_col;
   part.b_row = call.b_row, part.b_col = call.b_col, part.c_row = call.N;
-  const bool shares_out = parts >= 2 * threads;  // as gemm_batch does: whole parts
+  const bool shares_out = parts >= 2 * threads;  // whole parts, as run_products does of so many
   part.threads = shares_out ? 1 : threads;
   return sums + workspace_bytes(part) * static_cast<std::size_t>(shares_out ? threads : 1);
 }

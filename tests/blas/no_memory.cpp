@@ -1,5 +1,5 @@
-// Preloaded into the tests: an mmap, and an aligned_alloc, that never have any memory. A program
-// that never asked for a mapping has tested nothing: it ends with an error.
+// Preloaded into the tests: an mmap that never has any memory. A program that never asked it has
+// tested nothing: it ends with an error.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,13 +11,7 @@
 
 namespace {
 
-std::atomic<int> refused_blocks, refused_maps;
-
-void* refuse(std::atomic<int>& count) {
-  ++count;
-  errno = ENOMEM;
-  return nullptr;
-}
+std::atomic<int> refused_maps;
 
 [[gnu::destructor]] void expect_refusals() {
   if (refused_maps > 0) return;
@@ -27,12 +21,11 @@ void* refuse(std::atomic<int>& count) {
 
 }  // namespace
 
-extern "C" void* aligned_alloc(std::size_t, std::size_t) noexcept { return refuse(refused_blocks); }
-
 extern "C" void* mmap(void* address, std::size_t bytes, int protection, int flags, int file,
                       off_t offset) noexcept {
   if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_WRITE) != 0) {
-    refuse(refused_maps);
+    ++refused_maps;
+    errno = ENOMEM;
     return MAP_FAILED;
   }
   return reinterpret_cast<void*>(

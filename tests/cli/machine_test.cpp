@@ -16,9 +16,9 @@ namespace tessera::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Ran;
 using testing::run_bench;
-using ::testing::Not;
 
 int first_processor() {
   cpu_set_t own;
@@ -49,11 +49,13 @@ TEST(Machine, ABenchmarkWarnsOfOtherPrograms) {
       while (!done.load(std::memory_order_relaxed)) {
       }
     });
+  const bool is_seen = busy_processors(0.1) >= 0.5;
   const Ran ran = run_bench({"--sizes", "8", "--algorithms", "naive", "--peers", "none",
                              "--min-time", "0.001", "--repetitions", "2"});
   done = true;
   for (auto& each : others) each.join();
   ASSERT_EQ(ran.code, 0) << ran.err;
+  if (!is_seen) GTEST_SKIP() << "the warning is NOT tested: /proc/stat does not show what is busy";
   EXPECT_THAT(ran.err, HasSubstr("other programs keep "));
   EXPECT_THAT(ran.err, HasSubstr(" processors busy: "));
 }

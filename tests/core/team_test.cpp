@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <chrono>
@@ -73,6 +74,12 @@ std::string get_a_helper() {
     });
   }
   return "";
+}
+
+TEST(UsefulThreads, AreNoMoreThanCoresButTwo) {
+  EXPECT_EQ(useful_threads(1), 1);
+  EXPECT_EQ(useful_threads(2), 2);
+  EXPECT_EQ(useful_threads(kMostThreads), std::max(2, available_cores()));
 }
 
 TEST(Team, DoesEveryPieceExactlyOnce) {

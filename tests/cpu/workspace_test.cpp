@@ -48,7 +48,10 @@ TEST(Workspace, PartsAreAlignedToLinesAndDoNotOverlap) {
 }
 
 TEST(Workspace, OneOfEachSizeWaitsForCallsThatTakeBoth) {
-  // As a complex product does, which takes a block of its own and then a real product's.
+  // As a complex product does, which takes a block of its own and then a real product's. Nothing
+  // else waits.
+  std::vector<std::unique_ptr<Workspace>> others;
+  for (int i = 0; i < 8; ++i) others.push_back(std::make_unique<Workspace>(1));
   const auto taken = [] {
     Workspace large(3 << 20), small(40'000);
     return std::pair{all_of(large, 3 << 20), all_of(small, 40'000)};

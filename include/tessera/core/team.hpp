@@ -45,8 +45,8 @@ void relax(int spins);
 /// The end of a wait of so many steps: if it was long, callers learn from it what helpers cost.
 void waited(int spins);
 
-/// As many as this process has cores, if `threads` are more: those beyond take turns with the
-/// others and with the caller.
+/// As many as this process has cores, if `threads` are more, but two at least: those beyond take
+/// turns with the others and with the caller. Counts cores once, if more than two are asked for.
 int useful_threads(int threads);
 
 /// Runs body(0) here and body(1), body(2), ... on up to useful_threads(threads) - 1 helpers, at the
@@ -58,7 +58,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 
 /// Would run_team with these arguments be helped now? For work that is simpler to do alone. Counts
 /// as a wish for help, as run_team does: wishes that follow each other closely wake helpers.
-/// threads = 0: default_threads(), which are not counted before that.
+/// threads = 0: default_threads(). Neither these nor cores are counted before that.
 bool will_be_helped(int threads, std::int64_t expected_ns);
 
 /// While one exists, will_be_helped counts and wakes nothing in this thread: it says what the next
