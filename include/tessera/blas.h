@@ -59,8 +59,8 @@ TESSERA_GEMM_BATCH_STRIDED(cblas_zgemm_batch_strided_64, int64_t, void, const vo
 #endif
 
 /* Threads that a product may use, at most, up to 4096; 0 or less: TESSERA_NUM_THREADS, else
-   OMP_NUM_THREADS, else the cores of the process; of more than there are cores, so many work. For
-   the process, and for the calling thread alone, which goes first. */
+   OMP_NUM_THREADS, else the cores of the process; where that is more than there are cores, as many
+   as these work. For the process, and for the calling thread alone, which goes first. */
 void tessera_set_num_threads(int threads);
 int tessera_set_num_threads_local(int threads); /* returns what was set before */
 int tessera_get_num_threads(void);

@@ -133,9 +133,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       // Several threads pack the same panels of a transposed A each for itself, where packing is no
       // more than copying: what another has packed comes slowly where the two share no L3, and what
       // all have packed lies beyond L2. Two threads of an EPYC (family 26), 2026-11-26, times as
-      // fast: f32 1024^3 TN 1.00, in some processes 1.09, 1000^3 TN 1.06, (1000,1000,3000) TN 1.05,
-      // 2048^3 and 3072^3 TN 1.00, f64 1024^3 TN 1.03; f16, which is converted, 2048^3 TN 0.87. One
-      // thread, f32 4096^3 TN 0.98. Not measured: more than two, and where L3 is far.
+      // fast: f32 1024^3 TN 1.00, in some processes 1.09, 1000^3 TN 1.06, (1000,1000,3000) TN 0.99
+      // to 1.06, 2048^3 and 3072^3 TN 1.00, f64 1024^3 TN 1.03; f16, which is converted, 2048^3 TN
+      // 0.86 to 0.90. One thread, f32 4096^3 TN 0.98. Not measured: more than two threads, and
+      // where L3 is far.
       const bool copies_a = kAsItLies && call.a_col != 1 && call.threads > 1 && !l3_is_far();
       share_a_ = pack_a_ && cols > blocks_.nc && !copies_a;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;

@@ -16,7 +16,6 @@ namespace tessera::cli {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::Ran;
 using testing::run_bench;
 
