@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes files of `tessera bench -o` a third as large, for bench/results: a line for each row, every sample and the medians kept, other
-aggregates, which follow from the samples, left out, numbers to six digits. `tessera bench --from` reads them as before.
+"""Reduces files of `tessera bench -o` to their medians, for bench/results/gpu: a line for each row, with the spread of its samples (the
+median distance from the median, in percent) and numbers to six digits.
 
     scripts/compact_results.py FILE.json...
 """
@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import statistics
 
 
 def six_digits(value):
@@ -16,8 +17,17 @@ def six_digits(value):
 
 def compact(text):
     document = json.loads(text)
-    rows = [json.dumps({key: six_digits(value) for key, value in row.items()}, separators=(",", ":")) for row in document["benchmarks"]
-            if row["run_type"] == "iteration" or row["aggregate_name"] == "median"]
+    samples = {}
+    for row in document["benchmarks"]:
+        if row["run_type"] == "iteration" and row["status"] == "verified":
+            samples.setdefault(row["run_name"], []).append(row["real_time"])
+    rows = []
+    for row in document["benchmarks"]:
+        if row.get("aggregate_name") == "median" or (row["run_type"] == "iteration" and row["status"] != "verified"):
+            times = samples.get(row["run_name"])
+            if times:
+                row["spread_percent"] = 100 * statistics.median(abs(time - row["real_time"]) for time in times) / row["real_time"]
+            rows.append(json.dumps({key: six_digits(value) for key, value in row.items()}, separators=(",", ":")))
     return f'{{"context": {json.dumps(document["context"], indent=1)},\n"benchmarks": [\n' + ",\n".join(rows) + "\n]}\n"
 
 

@@ -19,9 +19,8 @@ using Kind = Contestant::Kind;
 constexpr double kMostPeakSpread = 0.05;
 
 /// Below this share of the run's best size the peak of a size is not the machine's: one core lost
-/// of up to six is below it. Clocks that hold stay above (all but one of the peaks without much
-/// spread in bench/results/suites-zen4); a clock that falls further cannot be told from a lost
-/// core.
+/// of up to six is below it. A steady clock stays above; a clock that falls further cannot be told
+/// from a lost core.
 constexpr double kLeastPeak = 0.85;
 
 Summary summary_of(const std::vector<std::pair<int, double>>& by_turn, double factor = 1) {

@@ -490,23 +490,6 @@ TEST(Bench, SettingsInAFileDoNotStandInTheWayOfKeptResults) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "p.svg"));
 }
 
-TEST(Bench, TheDocumentShowsTheNewestKeptResults) {
-  const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
-  const Scratch scratch;
-  const std::string command =
-      cat("TESSERA=", TESSERA_COMMAND, " ", (root / "scripts/benchmark_table").string(),
-          " --check 2> ", scratch / "err");
-  EXPECT_EQ(std::system(command.c_str()), 0) << content_of(scratch / "err");
-  // What is said of the tables' age is true of these tables.
-  const std::string page = content_of((root / "docs/benchmarks.md").string());
-  const std::string prose = page.substr(0, page.find("<!-- begin:"));
-  const std::string key = "; commit ";
-  const std::size_t at = page.find(key, prose.size());
-  ASSERT_NE(at, std::string::npos);
-  const std::size_t begin = at + key.size();
-  EXPECT_THAT(prose, HasSubstr("of commit " + page.substr(begin, page.find(';', begin) - begin)));
-}
-
 TEST(Bench, KeptResultsAreShownOfThoseThatAreNamed) {
   const Scratch scratch;
   std::ofstream(scratch / "r.json") << to_json(testing::made_results());

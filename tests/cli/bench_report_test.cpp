@@ -305,34 +305,6 @@ RC_GTEST_PROP(BenchJson, WhatIsReadIsWrittenTheSame, ()) {
   RC_ASSERT(to_json(parse_bench_json(once, "once")) == once);
 }
 
-/// Files of earlier versions, and those of scripts/compact_results.py, to the samples: what is
-/// computed from them may differ in the last of six digits.
-TEST(BenchJson, KeptSamplesAreWrittenAsTheyWereRead) {
-  const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
-  const std::string path = (root / "bench/results/suites-zen4/tiny.json").string();
-  const std::string text = testing::content_of(path);
-  const auto samples = [](const json& document) {
-    json out = json::array();
-    for (const json& entry : document.at("benchmarks"))
-      if (entry.at("run_type") == "iteration") out.push_back(entry);
-    return out;
-  };
-  const json before = samples(json::parse(text)),
-             after = samples(json::parse(to_json(parse_bench_json(text, path))));
-  ASSERT_FALSE(before.empty());
-  ASSERT_EQ(before.size(), after.size());
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const json &was = before[i], &is = after[i];
-    ASSERT_EQ(was.at("name"), is.at("name")) << i;
-    for (const auto& [key, digits] :
-         {std::pair{"real_time", 1e-12}, {"cpu_time", 1e-12}, {"gflops", 1e-5}}) {
-      if (!was.contains(key)) continue;
-      const double value = was.at(key);
-      ASSERT_NEAR(value, is.at(key).get<double>(), digits * value) << i << key;
-    }
-  }
-}
-
 RC_GTEST_PROP(BenchJson, DamagedFilesAreReadOrRefused, ()) {
   static const std::string whole = to_json(made_results());
   std::string text = whole.substr(0, *rc::gen::inRange<std::size_t>(0, whole.size() + 1));
