@@ -24,8 +24,9 @@ template <class T>
                           lda >= (a_none ? m : k) && ldb >= (b_none ? k : n) && ldc >= m &&
                           alpha != T{0} && verbosity.load(std::memory_order_relaxed) == 0;
     if (!ordinary) return false;
-    if (a_none && cpu::gemm_if_tiny(n, m, k, B, b_none ? ldb : 1, b_none ? 1 : ldb, A, lda, C, ldc,
-                                    alpha, beta))
+    // A single row of op(A) is contiguous along K either way, with the stride of K.
+    if ((a_none || m == 1) && cpu::gemm_if_tiny(n, m, k, B, b_none ? ldb : 1, b_none ? 1 : ldb, A,
+                                                a_none ? lda : 1, C, ldc, alpha, beta))
       return true;
     cpu::Gemm<T> gemm;
     gemm.M = n, gemm.N = m, gemm.K = k;

@@ -25,6 +25,7 @@ namespace {
 template <class In, class Out, class Table>
 int threads_of(const Gemm<In, Out>& call, const Table& kernels) {
   const int most = call.threads > 0 ? call.threads : asked_threads();
+  if (bounded_product(call.M, call.N, call.K) <= kTiny * kTiny * kTiny) return 1;
   const std::int64_t ns = expected_ns<In, Out>(call.M, call.N, call.K, kernels);
   // One row: parts of the rows of B come out of L2 half as fast as whole rows. f32, two threads of
   // an EPYC (family 26), 2026-11-25, of the speed of one: 1x256x256 0.93, 1x350x350 0.79, 1x400x400
@@ -168,10 +169,11 @@ template <class In, class Out>
 template <class T>
 bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
                   const T* B, index_t b_row, T* C, index_t c_row, T alpha, T beta) {
-  // Or as little work in other extents, which the call would do in the same way: 1x64x64.
+  // Or as little work in other extents, which the call would do in the same way: 1x64x64, 4x4x200.
   constexpr index_t most = kTiny * kTiny * kTiny, narrow = 8;
   const bool is_tiny = M <= kTiny && N <= kTiny && K <= kTiny;
-  if (!is_tiny && (N <= narrow || M > kSmallExtent || K > kSmallExtent || M * N * K > most))
+  const bool has_columns = N <= narrow && M > narrow;  // which may be left: see columns_left()
+  if (!is_tiny && (has_columns || M > kSmallExtent || K > kSmallExtent || M * N * K > most))
     return false;
   const auto& kernels = tiny_kernels<T>(N);
   const bool ends = alpha != T{1} || beta != T{0};

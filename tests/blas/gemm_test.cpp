@@ -50,6 +50,16 @@ TYPED_TEST(BlasGemm, SmallShapesAndLongTails) {
         check<T>(Name::cblas, {kRow, kNone, kNone, m, n, k}, T{1}, m % 2 ? T{1} : T{0});
 }
 
+TYPED_TEST(BlasGemm, FewOutputsAndALongK) {
+  using T = TypeParam;
+  for (const int ta : {kNone, kTrans})
+    for (const int tb : {kNone, kTrans})
+      for (const index_t m : {1, 4, 8, 9})
+        for (const index_t n : {1, 3, 8, 9})
+          for (const index_t k : {48, 49, 256, 257})
+            check<T>(Name::fortran, {kColumn, ta, tb, m, n, k}, T{1}, n == 3 ? T{1} : T{0});
+}
+
 TYPED_TEST(BlasGemm, LargeProductsOnSeveralThreads) {
   using T = TypeParam;
   for (const Case& c :
