@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Keeps benchmark results as medians, and writes docs/performance.md from them.
+"""Keeps benchmark results as medians, and writes docs/performance.md and the figures of README.md from them.
 
     bench/report.py keep NAME FILE.json...   reduces files of `tessera bench -o` to bench/results/cpu/NAME.csv and NAME.json
-    bench/report.py                          writes docs/performance.md and docs/performance.svg (the plot needs matplotlib)
-    bench/report.py --check                  exits with 1 if the page does not show the kept results
+    bench/report.py                          writes both pages and docs/performance.svg (the plot needs matplotlib)
+    bench/report.py --check                  exits with 1 if a page does not show the kept results
 
 NAME.csv has one row for each suite, product and contestant: the median time of a call, its spread (the median distance from
 the median, in percent), the share of the measured peak, and Tessera's speed over the contestant's, taken round by round. NAME.json
@@ -242,6 +242,40 @@ def draw(found, path, source):
     figure.savefig(path, metadata={"Date": None, "Description": source}, facecolor="white")
 
 
+# Rows of the README's table of CPU figures: what it says, the type and the suite.
+HEADLINES = {"f32 squares, 64 to 4096": ("f32", "square"), "f32, few rows times 4096 x 4096": ("f32", "skinny"),
+             "f32, 4 to 32 in each extent, one call": ("f32", "tiny"), "f32, batches of 8 to 64": ("f32", "batched"),
+             "f64 squares, 128 to 4096": ("f64", "f64"), "bf16 squares, 512 to 4096": ("bf16:f32", "bf16"),
+             "i8 squares, 512 to 4096": ("i8:i32", "int8")}
+# And of GPU figures: kernel, type, the peer of the same arithmetic.
+GPU_HEADLINES = {"f32, `pipelined`": ("pipelined", "f32", "cublas"), "TF32, `tensor_core`": ("tensor_core", "f32", "cublas-tf32"),
+                 "bf16, `tensor_core`": ("tensor_core", "bf16", "cublas"), "f64, `block_tiled_vectorized`": ("block_tiled_vectorized", "f64", "cublas")}
+
+
+def headlines(results):
+    """The README's table: the newest machine with all suites beside OpenBLAS and oneDNN, the newest GPU beside cuBLAS."""
+    name, (about, rows) = max(machines(results).items(), key=lambda item: len(item[1][0]["suites"]))
+    products = products_of(rows)
+    lines = ["| C = A * B, speed of Tessera / speed of the other | OpenBLAS | oneDNN | cuBLAS |", "|---|--:|--:|--:|"]
+    for label, key in HEADLINES.items():
+        found = [product for product in products if (product.type, product.suite) == key]
+        over = [[value for value in (product.over(SHOWN[peer]) for product in found) if value] for peer in ("OpenBLAS", "oneDNN")]
+        lines.append(f"| {label} | " + " | ".join(f"{mean(values):.2f}" if values else "-" for values in over) + " | - |")
+    measured = {}
+    for file in sorted((results / "gpu").glob("*.json")):  # the newest last
+        document = json.loads(file.read_text())
+        for row in document.get("benchmarks", []):
+            if row["m"] == row["n"] == row["k"] == 4096 and row["status"] == "verified":
+                measured[row["contestant"], row["dtype"]] = row
+                gpu = document["context"]["device"]["name"]
+    for label, (kernel, dtype, peer) in GPU_HEADLINES.items():
+        if (kernel, dtype) in measured:
+            lines.append(f"| {label}, 4096 on an {gpu} | - | - | {measured[kernel, dtype]['ratio_' + peer]:.2f} |")
+    date = max(suite["date"] for suite in about["suites"].values())[:10]
+    return ("\n" + "\n".join(lines) + f"\n\n{about['cpu_model']} ({name}), 1 and 2 threads, {date}. Geometric means over every product of a suite;\n"
+            "[performance.md](docs/performance.md) has all suites and the products that lose.\n\n")
+
+
 def generated(results):
     return "\n" + "".join(machine_section(name, about, rows) for name, (about, rows) in machines(results).items())
 
@@ -257,16 +291,19 @@ def main():
         if arguments.command[0] != "keep" or len(arguments.command) < 3 or arguments.check:
             parser.error(f"expected 'keep NAME FILE.json...', got '{' '.join(arguments.command)}'")
         return keep(arguments.command[1], list(map(pathlib.Path, arguments.command[2:])), arguments.results)
-    page, plot, source = arguments.page, arguments.page.with_suffix(".svg"), digest(arguments.results)
-    before, rest = page.read_text().split(BEGIN)
-    text = before + BEGIN + generated(arguments.results) + END + rest.split(END)[1]
+    pages = {arguments.page: generated(arguments.results)}
+    if arguments.page == ROOT / "docs/performance.md":
+        pages[ROOT / "README.md"] = headlines(arguments.results)
+    plot, source = arguments.page.with_suffix(".svg"), digest(arguments.results)
     drawn = plot.exists() and source in plot.read_text()
-    if arguments.check:
-        if page.read_text() != text or not drawn:
+    for page, part in pages.items():
+        before, rest = page.read_text().split(BEGIN)
+        text = before + BEGIN + part + END + rest.split(END)[1]
+        if not arguments.check:
+            page.write_text(text)
+        elif page.read_text() != text or not drawn:
             sys.exit(f"report.py: {page} does not show the kept results; run bench/report.py")
-        return
-    page.write_text(text)
-    if not drawn:
+    if not drawn and not arguments.check:
         draw(machines(arguments.results), plot, source)
 
 
