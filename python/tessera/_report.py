@@ -112,7 +112,8 @@ def _seed(name: str, value: Any, call: str) -> int:
 _OPTIONS: dict[str, Callable[[str, Any, str], Any]] = {
     "dtype": _dtype, "tile": _tile, "order": _text, "device": _text, "against": _text, "cxxflags": _text, "suppress": _path,
     "beta": _beta, "seed": _seed, "blocks": _arguments.whole, "time_limit": _arguments.whole, "registers": _arguments.whole,
-    "threads": _arguments.whole, "counters_only": _arguments.flag, "forget_tiles": _arguments.flag}
+    "threads": _arguments.whole, "counters_only": _arguments.flag, "forget_tiles": _arguments.flag,
+    "coverage": _arguments.flag}
 
 
 def _words(command: str, kernel: Any, m: Any, n: Any, k: Any, options: dict[str, Any]) -> list[str]:
@@ -137,14 +138,14 @@ def check(kernel: str | os.PathLike[str], m: int | None = None, n: int | None = 
           tile: str | None = None, order: str | None = None, seed: int | None = None, beta: float | None = None,
           blocks: int | None = None, time_limit: int | None = None, device: str | None = None, registers: int | None = None,
           threads: int | None = None, counters_only: bool = False, forget_tiles: bool = False,
-          suppress: str | os.PathLike[str] | None = None, cxxflags: str | None = None) -> Check:
+          coverage: bool = False, suppress: str | os.PathLike[str] | None = None, cxxflags: str | None = None) -> Check:
     """Runs a kernel of the ladder, or of a file of your own, thread by thread, and says what is wrong with it and what it costs
     on a GPU. The arguments are the options of `tessera check`, which docs/checker.md explains. A run that its time limit ends
     gives the report until then: see is_complete."""
     return Check(_words("check", kernel, m, n, k, dict(
         dtype=dtype, tile=tile, order=order, seed=seed, beta=beta, blocks=blocks, time_limit=time_limit, device=device,
-        registers=registers, threads=threads, counters_only=counters_only, forget_tiles=forget_tiles, suppress=suppress,
-        cxxflags=cxxflags)))
+        registers=registers, threads=threads, counters_only=counters_only, forget_tiles=forget_tiles, coverage=coverage,
+        suppress=suppress, cxxflags=cxxflags)))
 
 
 def explain(kernel: str, m: int | None = None, n: int | None = None, k: int | None = None, *, against: str | None = None,

@@ -2,8 +2,8 @@
 // instructions where they meet, and gives these to the counters and the rules. One for each OS
 // thread that checks. Private to src/check.
 //
-// block_recorder.cpp takes events down, warp_instructions.cpp aligns and counts, race_rules.cpp
-// orders, block_mistakes.cpp says what was wrong.
+// block_recorder.cpp takes events down, warp_instructions.cpp aligns (where lanes part by
+// warp_order.cpp) and counts, race_rules.cpp orders, block_mistakes.cpp says what was wrong.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include "stop_at.hpp"
 #include "tessera/check/memory_rules.hpp"
 #include "tessera/core/recorder.hpp"
+#include "warp_order.hpp"
 
 namespace tessera::check {
 
@@ -86,6 +87,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     Here here;
     Counters counters;
     bool used = false;
+    bool copies = false;  ///< asynchronously
   };
   /// How the last access of one place was taken down: nearly always the next one is alike.
   struct Known {
@@ -138,12 +140,6 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     int thread;
     std::uint16_t site;
     tessera::detail::Access how;
-  };
-  /// The oldest events of the lanes of a warp.
-  struct Heads {
-    const Event* next[64];
-    const Event* end[64];
-    std::uint64_t left = 0;  ///< lanes that have one
   };
   /// The element that the next access names and its view does not have.
   struct Outside {
@@ -237,7 +233,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Carries out what the lanes of a warp have done, as far as it is known what each does next.
   void drain(int warp);
   Heads heads_of(int first, int lanes) const;
-  static std::uint64_t next_of(const Heads& heads, AccessPoint*& point);
+  /// Are the oldest events of all lanes at one place?
+  static bool are_together(const Heads& heads);
   /// The lanes of `active` (bits) at offset_[lane] of its region carry out the access `point`.
   void instruction(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
   AccessPoint& point_of(const char* file, std::uint64_t key);
@@ -263,8 +260,15 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   Mistake mistake_of(Kind kind, const LaneAccess& access, tessera::detail::Access how) const;
   /// Adds a mistake of an access, with tensor and element.
   void report(Mistake mistake, const LaneAccess& access);
+  /// Do both store by one instruction of their warp, which no barrier could order?
+  bool is_at_once(const Side& earlier, const LaneAccess& access, tessera::detail::Access how) const;
   void report_race(const Side& earlier, const LaneAccess& access, tessera::detail::Access how,
                    bool one_warp, bool same_value);
+  /// Has the thread of the access waited for its own copies that are as old as the one of `owner`
+  /// that it meets? Then both have the wait that is needed, and a barrier is missing behind it.
+  bool has_waited_like(int owner, const LaneAccess& access) const;
+  /// Reports that an asynchronous copy may still be writing; false: it is not, or that is a race.
+  bool meet_pending(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
   void report_pending(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
   /// Reports those of `earlier` that nothing orders with the access; were there any?
   bool meet(const Marks& earlier, tessera::detail::Access theirs, const LaneAccess& access,
@@ -327,7 +331,10 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Known> known_;  ///< by place
   std::map<std::pair<const char*, std::uint64_t>, AccessPoint*> point_index_;
 
+  WarpOrder order_;
   std::uint64_t offset_[64] = {}, bits_[64] = {};  ///< of the instruction at hand
+  std::uint64_t active_ = 0;                       ///< its lanes
+  int bytes_ = 0;                                  ///< of each
   Counters epoch_counters_;                        ///< since the last block barrier
   std::vector<SuperstepCounters> supersteps_;
   std::vector<Touches> touches_;

@@ -23,10 +23,12 @@ struct Mistake {
   bool writes = true, other_writes = true;
   bool is_atomic = false, other_is_atomic = false;
   bool same_value = false;
-  bool repeats = false;       ///< of early_return: threads that ended have passed that barrier
-  bool is_exact = false;      ///< of faults: it happened there, and was not last seen there
-  std::uint32_t barrier = 0;  ///< of faults: barriers of the block so far, plus 1
-  int object = -1;            ///< what is accessed, as a number within its block
+  bool by_copy = false;          ///< of races: an asynchronous copy writes
+  bool one_instruction = false;  ///< of races: two lanes store to one address at once
+  bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
+  bool is_exact = false;         ///< of faults: it happened there, and was not last seen there
+  std::uint32_t barrier = 0;     ///< of faults: barriers of the block so far, plus 1
+  int object = -1;               ///< what is accessed, as a number within its block
   int thread = -1, other_thread = -1;
   std::int64_t block = -1, other_block = -1;  ///< linear; -1: none; the other: the same
   std::string tensor, superstep, detail, advice;

@@ -121,6 +121,11 @@ std::vector<std::string> counter_notes(const Counters& c) {
         "no flops: only fma() and matrix instructions are counted, a * b + c of plain numbers is "
         "not seen");
   if (c.async_copy_requests > 0) out.push_back("wavefronts of asynchronous copies are an estimate");
+  if (c.shared_atomic_requests + c.global_atomic_requests > 0)
+    out.push_back(
+        "wavefronts and sectors of atomic updates are an estimate: lanes at one address count "
+        "once, "
+        "though a GPU may update it once for each");
   return out;
 }
 

@@ -29,6 +29,9 @@ std::string target(const Mistake& m) {
 }
 
 std::string race_text(const Mistake& m, const std::string& who, const std::string& other) {
+  if (m.one_instruction && !m.same_value)
+    return cat(who, " and ", other, " write ", target(m), " in one step of their warp at ",
+               place(m.here), ": nobody knows whose value stays");
   return cat(who, " ", access_text(m.writes, m.is_atomic), " ", target(m), " at ", place(m.here),
              ", and ", other, " ", access_text(m.other_writes, m.other_is_atomic),
              m.same_value ? " the same value to it at " : " it at ", place(m.other_here),
@@ -123,11 +126,17 @@ std::string race_hint(const Mistake& m) {
   if (m.is_atomic != m.other_is_atomic)
     return "an atomic update does not order a plain access: use an atomic one there too, or a "
            "barrier between them";
+  if (m.one_instruction && !m.same_value)
+    return "check the index, or let one of the lanes store; where they store in turn, "
+           "t.warp_barrier() belongs between the turns";
   if (m.severity == Severity::warning)
     return "threads of one warp do not run in step: put t.warp_barrier() between the two";
   if (m.same_value) return "legal on today's GPUs, but one thread is enough";
   if (m.writes && m.other_writes)
     return "two threads write one element: check the index, or let one thread do it";
+  if (m.by_copy)
+    return "commit(t), wait<0>(t) and a barrier belong between the copy and the read, and a "
+           "barrier between the read and the copy of the next round";
   return m.memory == Memory::shared
              ? "a barrier is missing between the write and the read, or between the read and "
                "the write of the next round"

@@ -1,9 +1,8 @@
 // What one thread has done and its warp has not carried out yet: 24 bytes for each access, of which
 // there are never more than a few hundred. Private to src/check.
 //
-// The key of an access orders the accesses of a thread as a GPU would issue them where its lanes
-// part: by line, column, loads before stores. Lanes with the same key at the same step are one
-// instruction of the warp.
+// Lanes at the same point at the same step are one instruction of the warp. The key of an access
+// orders it by line, column, loads before stores.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +24,8 @@ struct AccessPoint {
   std::uint64_t key = 0;
   std::uint16_t site = 0;
   AccessSample sample;
+  std::uint32_t order_time = 0;  ///< its node in the WarpOrder's graph, where that is of this time
+  int order_node = 0;
 };
 
 struct Event {

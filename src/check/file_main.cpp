@@ -35,6 +35,7 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "time_limit_s") options.time_limit_s = std::atof(value.c_str());
   else if (key == "correctness") options.correctness = value == "1";
   else if (key == "forget_tiles") options.forget_tiles = value == "1";
+  else if (key == "coverage") options.coverage = value == "1";
   else if (key == "registers") options.registers = std::atoi(value.c_str());
   else if (key == "suppress") options.suppressions = read_suppressions(value);
   else if (key == "stop_at") options.stop_at = parse_stop_at(value);

@@ -97,12 +97,13 @@ void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& 
     mistake.detail = std::move(detail);
     merged.add_mistake(mistake);
   };
+  const Severity severity = context.options.coverage ? Severity::error : Severity::note;
   if (!c.is_output) {
-    report(Kind::never_read, Severity::warning, c.elements - c.read,
+    report(Kind::never_read, severity, c.elements - c.read,
            cat(c.read, " of ", c.elements, " elements were read"));
     return;
   }
-  report(Kind::never_written, context.options.fresh_outputs ? Severity::error : Severity::warning,
+  report(Kind::never_written, context.options.fresh_outputs ? Severity::error : severity,
          c.elements - c.written, cat(c.written, " of ", c.elements, " elements were written"));
   report(
       Kind::written_twice, Severity::note, c.written - c.written_once,
@@ -147,7 +148,14 @@ void blame_one_barrier(std::vector<Finding>& findings) {
   }
 }
 
-/// The worst first; of those the causes first: a race is why a read finds nothing.
+/// What comes first among findings of one severity: a copy that nobody has waited for is why its
+/// accesses race, and a race is why a read finds nothing.
+int rank_of(Kind kind) {
+  if (kind == Kind::async_not_waited || kind == Kind::async_never_waited) return 0;
+  return kind == Kind::race ? 1 : 2;
+}
+
+/// The worst first; of those the causes first.
 void add_findings(Report& out, const std::vector<Mistake>& mistakes, const RunContext& context) {
   for (const auto& mistake : mistakes) {
     out.findings.push_back(finding_of(mistake, context));
@@ -158,8 +166,8 @@ void add_findings(Report& out, const std::vector<Mistake>& mistakes, const RunCo
   }
   std::stable_sort(out.findings.begin(), out.findings.end(), [](const auto& a, const auto& b) {
     const auto key = [](const Finding& f) {
-      return std::tuple(-static_cast<int>(f.severity), f.kind != Kind::race, f.location, f.other,
-                        f.kind, f.tensor);
+      return std::tuple(-static_cast<int>(f.severity), rank_of(f.kind), f.location, f.other, f.kind,
+                        f.tensor);
     };
     return key(a) < key(b);
   });

@@ -38,13 +38,19 @@ ordered_json json_of(const Location& at) {
 ordered_json json_of(const Finding& f) {
   ordered_json threads = ordered_json::array();
   for (const auto& thread : f.threads) threads.push_back(json_of_point(thread));
+  ordered_json also = ordered_json::array();
+  for (const Also& each : f.also)
+    also.push_back({{"tensor", each.tensor},
+                    {"location", json_of(each.location)},
+                    {"other", json_of(each.other)}});
   return {{"kind", name(f.kind)},      {"severity", name(f.severity)},
           {"memory", name(f.memory)},  {"tensor", f.tensor},
           {"element", f.element},      {"location", json_of(f.location)},
           {"other", json_of(f.other)}, {"threads", std::move(threads)},
           {"block", json_of(f.block)}, {"other_block", json_of(f.other_block)},
           {"superstep", f.superstep},  {"count", f.count},
-          {"problem", f.problem},      {"hint", f.hint}};
+          {"problem", f.problem},      {"hint", f.hint},
+          {"also", std::move(also)}};
 }
 
 ordered_json json_of(const Suppressed& s) {
@@ -142,6 +148,10 @@ ordered_json unmeasured_json(const Counters& c) {
   };
   add("wavefronts of asynchronous copies, an estimate", "async_copy_wavefronts",
       c.async_copy_requests);
+  add("wavefronts of atomic updates, an estimate: lanes at one address count once",
+      "shared_atomic_wavefronts", c.shared_atomic_requests);
+  add("sectors of atomic updates, an estimate: lanes at one address count once",
+      "global_atomic_sectors", c.global_atomic_requests);
   return out;
 }
 
@@ -151,6 +161,35 @@ ordered_json counters_json(const Report& report) {
           {"by_access", json_of_all(report.samples)},
           {"by_superstep", json_of_all(report.by_superstep)},
           {"unmeasured", unmeasured_json(report.total)}};
+}
+
+std::string at_place(const Location& at) { return cat(at.file, ":", at.line); }
+
+/// A case of JUnit up to what becomes of it: the kernel, or a finding, with its place.
+std::string junit_head(const Report& report, const std::string& finding, const Location& at) {
+  std::string name =
+      report.problem.empty() ? report.kernel : cat(report.kernel, " ", report.problem);
+  if (!finding.empty()) name += ": " + finding;
+  std::string out = cat("    <testcase classname=\"tessera.check\" name=\"", escaped(name), "\"");
+  if (at.line > 0) out += cat(" file=\"", escaped(at.file), "\" line=\"", at.line, "\"");
+  return out + ">";
+}
+
+std::string junit_case(const Report& report, const Finding& f, const std::string& outcome) {
+  std::string title = cat(name(f.kind), f.tensor.empty() ? "" : " of ", f.tensor);
+  if (f.location.line > 0) title += " at " + at_place(f.location);
+  if (f.other.line > 0) title += ", with " + at_place(f.other);
+  return cat(junit_head(report, title, f.location), "\n      ", outcome, "\n    </testcase>\n");
+}
+
+/// A note is no failure.
+std::string outcome_of(const Finding& f) {
+  const std::string text = escaped(cat(name(f.severity), ": ", name(f.kind), ", ", f.count,
+                                       f.count == 1 ? " time\n" : " times\n", f.problem, "\n",
+                                       f.hint.empty() ? "" : cat("try: ", f.hint, "\n")));
+  if (f.severity == Severity::note) return cat("<system-out>", text, "</system-out>");
+  return cat("<failure type=\"", name(f.kind), "\" message=\"", escaped(f.problem), "\">", text,
+             "</failure>");
 }
 
 }  // namespace
@@ -173,22 +212,25 @@ std::string to_json(const Report& report, const DeviceModel& device) {
 }
 
 std::string to_junit(const Report& report) {
-  const std::string label = cat("tessera check ", report.kernel);
-  const bool clean = report.summary.clean;
-  std::string out =
-      cat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"",
-          escaped(label), "\" tests=\"1\" failures=\"", clean ? 0 : 1,
-          "\" errors=\"0\">\n    <testcase classname=\"tessera.check\" name=\"",
-          escaped(report.problem.empty() ? report.kernel : cat(report.kernel, " ", report.problem)),
-          "\"");
-  if (clean) return out + "/>\n  </testsuite>\n</testsuites>\n";
-  out += cat(">\n      <failure message=\"", escaped(summary_line(report)), "\">");
-  for (const auto& f : report.findings) {
-    out += escaped(cat(name(f.severity), ": ", name(f.kind), " at ", f.location.file, ":",
-                       f.location.line, ": ", f.problem)) +
-           "\n";
-  }
-  return out + "</failure>\n    </testcase>\n  </testsuite>\n</testsuites>\n";
+  const Summary& summary = report.summary;
+  std::string cases;
+  for (const Finding& f : report.findings) cases += junit_case(report, f, outcome_of(f));
+  for (const Suppressed& s : report.suppressed)
+    cases += junit_case(report, s.finding, cat("<skipped message=\"", escaped(s.reason), "\"/>"));
+  const std::int64_t failures = summary.errors + summary.warnings;
+  const bool is_alone = failures == 0, is_unfinished = is_alone && !summary.clean;
+  if (is_alone)  // the kernel itself
+    cases += cat(junit_head(report, {}, {}),
+                 is_unfinished
+                     ? cat("\n      <error message=\"", escaped(summary_line(report)), "\"/>\n    ")
+                     : std::string(),
+                 "</testcase>\n");
+  const auto tests = static_cast<std::int64_t>(report.findings.size() + report.suppressed.size()) +
+                     (is_alone ? 1 : 0);
+  return cat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"",
+             escaped(cat("tessera check ", report.kernel)), "\" tests=\"", tests, "\" failures=\"",
+             failures, "\" errors=\"", is_unfinished ? 1 : 0, "\" skipped=\"",
+             report.suppressed.size(), "\">\n", cases, "  </testsuite>\n</testsuites>\n");
 }
 
 }  // namespace tessera::check

@@ -1,4 +1,5 @@
 // A report as text: see format.hpp.
+#include <algorithm>
 #include <cstdio>
 
 #include "counter_tables.hpp"
@@ -18,6 +19,22 @@ std::string fixed(double value, int digits) {
 }
 std::string times(std::int64_t count) { return count == 1 ? "once" : cat(count, " times"); }
 
+/// The other tiles of one mistake, the first few of them.
+std::string also_text(const Finding& f) {
+  constexpr std::size_t kShown = 6;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(f.also.size(), kShown); ++i) {
+    const Also& also = f.also[i];
+    out += cat("  also in ", also.tensor);
+    if (also.location != f.location || also.other != f.other) {
+      out += cat(", at ", also.location.file, ":", also.location.line);
+      if (also.other.line > 0) out += cat(", with ", also.other.file, ":", also.other.line);
+    }
+    out += "\n";
+  }
+  return f.also.size() <= kShown ? out : out + cat("  and in ", f.also.size() - kShown, " more\n");
+}
+
 std::string finding_text(const Finding& f) {
   std::string out = cat(name(f.severity), ": ", name(f.kind));
   if (f.memory != Memory::none) out += cat(", ", name(f.memory), " memory");
@@ -33,7 +50,7 @@ std::string finding_text(const Finding& f) {
     if (!f.superstep.empty()) out += cat(", superstep ", f.superstep);
     out += "\n";
   }
-  return out + (f.hint.empty() ? "" : cat("  try: ", f.hint, "\n")) + "\n";
+  return out + also_text(f) + (f.hint.empty() ? "" : cat("  try: ", f.hint, "\n")) + "\n";
 }
 
 std::string suppressed_text(const Report& report) {

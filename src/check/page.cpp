@@ -29,6 +29,14 @@ std::string summary_badge(const Summary& s) {
   return cat("<span class=\"badge ", classes, "\">", text, "</span>");
 }
 
+/// The other tiles of one mistake.
+std::string also_in(const Finding& f) {
+  std::string out;
+  for (const Also& also : f.also)
+    out += cat(out.empty() ? "; also in " : ", ", escaped(also.tensor));
+  return out;
+}
+
 }  // namespace
 
 std::string page(std::string_view title, std::string_view body) {
@@ -165,8 +173,8 @@ std::string findings_list(const Subject& subject) {
                i + 1, "\">\n<h3><span class=\"kind\">", name(f.severity), ": ", name(f.kind),
                "</span> ", where,
                f.count > 1 ? cat(" <span class=\"dim small\">", f.count, " times</span>") : "",
-               "</h3>\n<p>", escaped(f.problem), "</p>\n<p class=\"small dim\">", who, "</p>\n",
-               f.hint.empty() ? "" : cat("<p>", escaped(f.hint), "</p>\n"), "</div>\n");
+               "</h3>\n<p>", escaped(f.problem), "</p>\n<p class=\"small dim\">", who, also_in(f),
+               "</p>\n", f.hint.empty() ? "" : cat("<p>", escaped(f.hint), "</p>\n"), "</div>\n");
   }
   for (const auto& [finding, reason] : r.suppressed)
     out += cat("<p class=\"small dim\">Suppressed: ", name(finding.kind), " ",

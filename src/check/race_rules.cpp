@@ -40,17 +40,29 @@ void BlockRecorder::report(Mistake mistake, const LaneAccess& access) {
   add_mistake(std::move(mistake));
 }
 
+bool BlockRecorder::is_at_once(const Side& earlier, const LaneAccess& access, Access how) const {
+  const int lane = earlier.thread & (warp_size_ - 1);
+  if (earlier.how != Access::store || how != Access::store || earlier.site != access.site ||
+      warp_of(earlier.thread) != warp_of(access.thread) || (active_ >> lane & 1) == 0)
+    return false;
+  return access.offset - offset_[lane] < static_cast<std::uint64_t>(bytes_);
+}
+
 void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, Access how,
                                 bool one_warp, bool same_value) {
   // The place reported is the write; of two writes the later line, so that one pair is one finding.
   const Here earlier_here = sites_[earlier.site].here, my_here = sites_[access.site].here;
   Mistake mistake = mistake_of(Kind::race, access, how);
-  mistake.severity = same_value ? Severity::note : one_warp ? Severity::warning : Severity::error;
+  mistake.one_instruction = is_at_once(earlier, access, how);
+  const bool is_warning = one_warp && !mistake.one_instruction;
+  mistake.severity = same_value ? Severity::note : is_warning ? Severity::warning : Severity::error;
   mistake.same_value = same_value;
   mistake.other_here = earlier_here;
   mistake.other_thread = earlier.thread;
   mistake.other_writes = earlier.how != Access::load;
   mistake.other_is_atomic = earlier.how == Access::atomic;
+  mistake.by_copy = (mistake.writes && sites_[access.site].copies) ||
+                    (mistake.other_writes && sites_[earlier.site].copies);
   const bool keep = mistake.writes && (!mistake.other_writes || earlier_here.line <= my_here.line);
   if (!keep) {
     std::swap(mistake.here, mistake.other_here);
@@ -69,6 +81,30 @@ bool BlockRecorder::meet(const Marks& earlier, Access theirs, const LaneAccess& 
   });
 }
 
+bool BlockRecorder::has_waited_like(int owner, const LaneAccess& access) const {
+  const Async& theirs = async_[static_cast<std::size_t>(owner)];
+  const Async& mine = async_[static_cast<std::size_t>(access.thread)];
+  const auto copy =
+      std::find_if(theirs.copies.begin(), theirs.copies.end(), [&](const Pending& each) {
+        return each.region == access.region &&
+               access.offset - each.offset < static_cast<std::uint64_t>(each.bytes);
+      });
+  if (copy == theirs.copies.end() || owner == access.thread || mine.committed <= copy->group)
+    return false;
+  return std::none_of(mine.copies.begin(), mine.copies.end(),
+                      [&](const Pending& each) { return each.group <= copy->group; });
+}
+
+bool BlockRecorder::meet_pending(const LaneAccess& access, const Cell& cell, Access how) {
+  if (cell.pending == 0) return false;
+  const Side owner{cell.pending - 1, cell.pending_site, Access::store};
+  const bool is_race = is_at_once(owner, access, how) || has_waited_like(owner.thread, access);
+  if (!is_race) report_pending(access, cell, how);
+  else if (cell.write.epoch == epoch_) return false;  // met there
+  else report_race(owner, access, how, warp_of(owner.thread) == warp_of(access.thread), false);
+  return true;
+}
+
 void BlockRecorder::report_pending(const LaneAccess& access, const Cell& cell, Access how) {
   Mistake mistake = mistake_of(Kind::async_not_waited, access, how);
   mistake.other_here = sites_[cell.pending_site].here;
@@ -80,12 +116,10 @@ void BlockRecorder::read_by(const LaneAccess& whole) {
   const Mark mine = mark_of(whole);
   for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
     if (cell.written()) {
-      bool raced = false;
-      if (cell.write.epoch == epoch_)
-        raced = meet(cell.write, Access::store, access, Access::load, false);
+      if (!meet_pending(access, cell, Access::load) && cell.write.epoch == epoch_)
+        meet(cell.write, Access::store, access, Access::load, false);
       if (cell.update.epoch == epoch_)
-        raced = meet(cell.update, Access::atomic, access, Access::load, false) || raced;
-      if (cell.pending != 0 && !raced) report_pending(access, cell, Access::load);
+        meet(cell.update, Access::atomic, access, Access::load, false);
     } else if (access.region == kSharedRegion || context_.options.fresh_outputs) {
       add_unwritten(access, mine.warp_epoch);
     }
@@ -118,15 +152,12 @@ void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
   for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
     const std::uint64_t bits = bits_of_piece(whole, access.offset);
     const bool is_plain = how == Access::store;
-    bool raced = false;
-    if (cell.write.epoch == epoch_)
-      raced = meet(cell.write, Access::store, access, how, is_plain && cell.bits == bits);
+    const bool met = cell.pending != access.thread + 1 && meet_pending(access, cell, how);
+    if (!met && cell.write.epoch == epoch_)
+      meet(cell.write, Access::store, access, how, is_plain && cell.bits == bits);
     if (cell.update.epoch == epoch_ && is_plain)
-      raced = meet(cell.update, Access::atomic, access, how, false) || raced;
-    if (cell.read.epoch == epoch_)
-      raced = meet(cell.read, Access::load, access, how, false) || raced;
-    if (cell.pending != 0 && cell.pending != access.thread + 1 && !raced)
-      report_pending(access, cell, how);
+      meet(cell.update, Access::atomic, access, how, false);
+    if (cell.read.epoch == epoch_) meet(cell.read, Access::load, access, how, false);
     if (is_plain) cell.bits = bits;
     (is_plain ? cell.write : cell.update).add(mine, warp_shift_);
     if (context_.options.forget_tiles && access.region == kSharedRegion) write_tile(access, cell);
@@ -142,6 +173,7 @@ void BlockRecorder::write_tile(const LaneAccess& access, Cell& cell) {
 }
 
 void BlockRecorder::issue_async(const LaneAccess& access) {
+  sites_[access.site].copies = true;
   write_by(access, Access::store);
   auto& async = async_[static_cast<std::size_t>(access.thread)];
   if (async.copies.size() >= async.room) forget_overwritten(async);
@@ -168,7 +200,8 @@ void BlockRecorder::forget_overwritten(Async& async) {
 void BlockRecorder::judge(const AccessPoint& point, int warp, std::uint64_t active) {
   const EventKind kind = kind_of(point.key);
   const int number = region_of(point.key);
-  LaneAccess access{number, bytes_of(point.key), 0, 0, 0, point.site};
+  active_ = active, bytes_ = bytes_of(point.key);
+  LaneAccess access{number, bytes_, 0, 0, 0, point.site};
   for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     access.thread = warp * warp_size_ + lane;

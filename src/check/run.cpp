@@ -8,6 +8,7 @@
 #include "block_recorder.hpp"
 #include "finish_report.hpp"
 #include "merge_blocks.hpp"
+#include "merge_causes.hpp"
 #include "tessera/check/check.hpp"
 #include "tessera/check/device_model.hpp"
 
@@ -233,6 +234,7 @@ Report run(const Options& options, const Launch& asked) {
   RunContext context{options, launch, regions_of(launch.buffers)};
   Report report = run_launch(context);
   suppress(report, options.suppressions);
+  merge_causes(report);
   return report;
 }
 

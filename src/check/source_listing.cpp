@@ -90,17 +90,20 @@ std::string shared_wavefronts(const Counters& c) {
 /// A number beside each line; a column in which the whole kernel has none is left out.
 struct Column {
   std::string_view title;  ///< markup
+  std::string_view label;  ///< the same where each number stands by itself, in narrow windows
   std::string (*cell)(const Counters& c);
 };
 
 constexpr Column kColumns[] = {
-    {"global<br/>requests", [](const Counters& c) { return count_or_nothing(global_requests(c)); }},
-    {"sectors<br/>each", global_sectors},
-    {"shared<br/>requests", [](const Counters& c) { return count_or_nothing(shared_requests(c)); }},
-    {"wavefronts<br/>each", shared_wavefronts},
-    {"multiply-<br/>adds",
+    {"global<br/>requests", "global requests",
+     [](const Counters& c) { return count_or_nothing(global_requests(c)); }},
+    {"sectors<br/>each", "sectors each", global_sectors},
+    {"shared<br/>requests", "shared requests",
+     [](const Counters& c) { return count_or_nothing(shared_requests(c)); }},
+    {"wavefronts<br/>each", "wavefronts each", shared_wavefronts},
+    {"multiply-<br/>adds", "multiply-adds",
      [](const Counters& c) { return count_or_nothing(c.fma_threads + c.mma_flops / 2); }},
-    {"barriers",
+    {"barriers", "barriers",
      [](const Counters& c) { return count_or_nothing(c.block_barriers + c.warp_barriers); }}};
 
 class Listing {
@@ -172,7 +175,11 @@ class Listing {
     std::string out =
         cat("<tr id=\"", subject_.anchor, escaped(file), "-", line, "\"", style,
             "><td class=\"flag\">", flag, "</td><td class=\"number\">", line, "</td>");
-    for (const Column& column : columns_) out += cat("<td>", column.cell(c), "</td>");
+    for (const Column& column : columns_) {
+      const std::string cell = column.cell(c);
+      out +=
+          cell.empty() ? "<td></td>" : cat("<td data-label=\"", column.label, "\">", cell, "</td>");
+    }
     return cat(out, "<td class=\"code\">", escaped(text), "</td></tr>\n");
   }
 

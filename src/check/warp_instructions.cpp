@@ -1,7 +1,6 @@
 // Aligns what the lanes of a warp have done into the instructions that a warp carries out, and
-// counts these. Where the lanes part, those with the smallest key go first, as on a GPU, which
-// continues with the earliest code: the others wait for them and join again. See
-// block_recorder.hpp.
+// counts these. Where the lanes part, warp_order.hpp says which go first and where they join again.
+// See block_recorder.hpp.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -52,7 +51,7 @@ void BlockRecorder::drain_all() {
   if (rules_) resolve_uninitialized();
 }
 
-BlockRecorder::Heads BlockRecorder::heads_of(int first, int lanes) const {
+Heads BlockRecorder::heads_of(int first, int lanes) const {
   Heads out;
   for (int lane = 0; lane < lanes; ++lane) {
     const EventLog& log = logs_[static_cast<std::size_t>(first + lane)];
@@ -62,23 +61,12 @@ BlockRecorder::Heads BlockRecorder::heads_of(int first, int lanes) const {
   return out;
 }
 
-std::uint64_t BlockRecorder::next_of(const Heads& heads, AccessPoint*& point) {
-  point = heads.next[std::countr_zero(heads.left)]->point;
+bool BlockRecorder::are_together(const Heads& heads) {
+  const AccessPoint* const point = heads.next[std::countr_zero(heads.left)]->point;
   bool is_one = true;
   for (std::uint64_t rest = heads.left; rest != 0; rest &= rest - 1)
     is_one = is_one && heads.next[std::countr_zero(rest)]->point == point;
-  if (is_one) return heads.left;
-  std::uint64_t active = 0;
-  for (std::uint64_t rest = heads.left; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    AccessPoint* const mine = heads.next[lane]->point;
-    if (mine != point) {
-      if (mine->key > point->key || (mine->key == point->key && mine->file > point->file)) continue;
-      active = 0, point = mine;
-    }
-    active |= std::uint64_t{1} << lane;
-  }
-  return active;
+  return is_one;
 }
 
 void BlockRecorder::drain(int warp) {
@@ -87,10 +75,15 @@ void BlockRecorder::drain(int warp) {
   const std::uint64_t all = ~std::uint64_t{0} >> (64 - lanes);
   const std::uint64_t open = open_[static_cast<std::size_t>(warp)];
   Heads heads = heads_of(first, lanes);
+  bool looked_ahead = false;
   // A lane that may still do something, but has not yet, may come before all others.
   while (heads.left != 0 && (open & ~heads.left) == 0) {
-    AccessPoint* point = nullptr;
-    const std::uint64_t active = next_of(heads, point);
+    AccessPoint* point = heads.next[std::countr_zero(heads.left)]->point;
+    std::uint64_t active = heads.left;
+    if (!are_together(heads)) {
+      if (!std::exchange(looked_ahead, true)) order_.look_ahead(heads, open);
+      active = order_.next_of(heads, point);
+    }
     for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       const Event& event = *heads.next[lane]++;

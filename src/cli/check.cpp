@@ -95,7 +95,7 @@ int run_check(const Context& context, CheckRequest& request) {
 
 void add_outputs(CLI::App& app, CheckRequest& request, Context& context) {
   add_text(app, "--text", "FILE", request.text, "Write the text into FILE, beside --json");
-  add_text(app, "--junit", "FILE", request.junit, "Write the result for CI into FILE");
+  add_text(app, "--junit", "FILE", request.junit, "Write the findings for CI into FILE, as JUnit");
   add_text(app, "--html", "FILE", request.html, "Write a page with source, pictures and roofline");
   add_flag(app, "--force", request.force, "Replace FILE if it exists");
   add_json_option(app, context, "One JSON document on stdout");
@@ -122,6 +122,8 @@ void add_check(CLI::App& root, Context& context) {
            "Count, but look for no mistakes");
   add_flag(*app, "--forget-tiles", request->kernel.forget_tiles,
            "Report elements of a tile that were not written when the tile was loaded again");
+  add_flag(*app, "--coverage", request->kernel.coverage,
+           "Elements of inputs that are never read, or of outputs never written, are errors");
   add_text(*app, "--suppress", "FILE", request->suppress,
            "Accept the findings that FILE lists, each with a reason");
   add_text(*app, "--cxxflags", "FLAGS", request->flags,

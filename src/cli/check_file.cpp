@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "cuda_text.hpp"
 #include "program.hpp"
 #include "temporary_folder.hpp"
 #include "tessera/check/file.hpp"
@@ -26,6 +27,7 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
                                   cat("time_limit_s=", stops ? 0 : kernel.seconds),
                                   cat("correctness=", kernel.counters_only ? 0 : 1),
                                   cat("forget_tiles=", kernel.forget_tiles ? 1 : 0),
+                                  cat("coverage=", kernel.coverage ? 1 : 0),
                                   cat("registers=", kernel.registers),
                                   cat("format=", check.json ? "json" : "text"),
                                   cat("device=", kernel.device)};
@@ -79,18 +81,30 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
   return {.code = end.exit_code, .printed = {}, .text = {}, .junit = {}, .html = {}};
 }
 
+void require_kernel_text(const Compilation& compilation) {
+  if (!fs::is_regular_file(compilation.source))
+    throw Error(Category::file, cat("check: there is no file ", compilation.what));
+  const auto text = check::read_source(compilation.source.string());
+  const auto found = text ? plain_cuda(*text) : std::nullopt;
+  if (!found) return;
+  throw Error(Category::unavailable, cat("check: ", compilation.what, " is plain CUDA"),
+              "a kernel in Tessera's language, void operator()(auto t, auto A, auto C) const, with "
+              "t.thread for threadIdx, and a function check_kernel that launches it",
+              cat(found->word, " in line ", found->line), "docs/kernels.md says how to write it");
+}
+
 }  // namespace
 
 FileReport check_file(const FileCheck& check) {
-  if (!fs::is_regular_file(check.compilation.source))
-    throw Error(Category::file, cat("check: there is no file ", check.compilation.what));
+  require_kernel_text(check.compilation);
   const TemporaryFolder folder;
   std::vector<std::string> words = {compile(check.compilation, folder.path()).string()};
   for (auto& each : arguments_of(check, folder.path())) words.push_back(std::move(each));
   if (!check.stop_at.empty()) return debug(std::move(words), folder.path());
   // The program ends its kernel itself; this is for one that can no longer do that.
   const double patience = 2.0 * check.kernel.seconds + 30;
-  const ProgramEnd end = run_program({.words = words, .seconds = patience});
+  const ProgramEnd end =  // stdout is the report's: what the kernel prints would be mixed with it
+      run_program({.words = words, .prints_to_stderr = true, .seconds = patience});
   const auto text = check::read_source((folder.path() / "report").string());
   if (!text) return report_for(check, end);
   const auto first_line = text->find('\n');

@@ -92,6 +92,7 @@ check::Report checked(const CheckedKernel& kernel) {
   how.time_limit_s = kernel.seconds;
   how.correctness = !kernel.counters_only;
   how.forget_tiles = kernel.forget_tiles;
+  how.coverage = kernel.coverage;
   how.registers = kernel.registers;
   how.device = kernel.device;
   how.suppressions = kernel.suppressions;

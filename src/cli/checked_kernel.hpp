@@ -24,7 +24,7 @@ struct CheckedKernel {
   int threads = 0, blocks = 0, seconds = 60;  ///< blocks 0: all
   int registers = 0;                          ///< of a thread; 0: unknown
   double beta = 0;
-  bool counters_only = false, forget_tiles = false;
+  bool counters_only = false, forget_tiles = false, coverage = false;
   std::vector<check::Suppression> suppressions;
 };
 

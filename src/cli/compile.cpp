@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "compiler_messages.hpp"
+#include "cuda_text.hpp"
 #include "program.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
@@ -42,9 +43,13 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(text), {}};
 }
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse(const std::string& what, const std::string& source = {}) {
+  const auto cuda = cuda_word(source);
   throw Error(Category::unavailable, cat("check: ", what, " does not compile"), {}, {},
-              "see the compiler's messages above");
+              cat("see the compiler's messages above",
+                  cuda ? cat("; ", cuda->word, " in line ", cuda->line,
+                             " is CUDA: docs/kernels.md says what Tessera has instead")
+                       : ""));
 }
 
 constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
@@ -98,8 +103,11 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
                         double seconds) {
   const Words first = compiler();
   words.insert(words.begin(), first.begin(), first.end());
-  const ProgramEnd end = run_program(
-      {.words = words, .stderr_file = stderr_file, .folder = folder, .seconds = seconds});
+  const ProgramEnd end = run_program({.words = words,
+                                      .stderr_file = stderr_file,
+                                      .stdout_file = stderr_file,
+                                      .folder = folder,
+                                      .seconds = seconds});
   if (!end.started || end.exit_code == 127)
     throw Error(Category::unavailable,
                 cat("check: the compiler ", first.front(), " cannot be started"),
@@ -155,7 +163,7 @@ fs::path compile(const Compilation& compilation, const fs::path& folder) {
     words.push_back(each);
   const bool compiles = run_compiler(words, said.string()).good();
   std::fputs(readable_messages(text_of(said), source).c_str(), stderr);
-  if (!compiles) refuse(compilation.what);
+  if (!compiles) refuse(compilation.what, text_of(source));
 
   std::ofstream(main) << kMain;
   words = {"-std=c++20",    "-I" + at.include.string(), main.string(), object.string(), "-o",

@@ -48,6 +48,8 @@ pid_t start(const ProgramRun& run) {
     posix_spawn_file_actions_addopen(&actions, 1, run.stdout_file.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (!run.stdout_file.empty() && together) posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  if (run.stdout_file.empty() && run.prints_to_stderr)
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   if (!run.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, run.folder.c_str());
   std::vector<char*> variables;
   for (char** each = environ; *each != nullptr; ++each) variables.push_back(*each);

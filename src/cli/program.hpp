@@ -11,6 +11,7 @@ struct ProgramRun {
   std::vector<std::string> words;        ///< the program, looked for on the PATH, and its arguments
   std::string stderr_file;               ///< where its stderr goes; empty: to ours
   std::string stdout_file;               ///< the same of its stdout; both may go to one file
+  bool prints_to_stderr = false;         ///< without stdout_file: its stdout goes to our stderr
   std::string folder;                    ///< where it runs; empty: here
   std::vector<std::string> environment;  ///< "NAME=value", beside ours
   double seconds = 0;                    ///< it is killed after so many; 0: never

@@ -157,6 +157,7 @@ check::Options Run::begin(const LaunchOptions& how, const std::string& what,
   out.tensors = std::move(names);
   out.problem = what;
   out.fresh_outputs = !how.adds_to_outputs;
+  out.coverage = true;
   out.forget_tiles = !how.changes_tiles;
   return out;
 }

@@ -45,7 +45,7 @@ template <class Kernel>
 check::Report product(index_t M, index_t N, index_t K, check::Options options = {}) {
   std::vector<float> a(static_cast<std::size_t>(M * K), 1), b(static_cast<std::size_t>(K * N), 2),
       c(static_cast<std::size_t>(4 * M * N), NAN);
-  options.fresh_outputs = true;
+  options.fresh_outputs = options.coverage = true;
   constexpr Dim3 block = Kernel::block;
   return check::check(
       options, Dim3{static_cast<int>(ceil_div(N, block.x)), static_cast<int>(ceil_div(M, block.y))},

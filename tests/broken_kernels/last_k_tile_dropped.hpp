@@ -27,7 +27,7 @@ struct Kernel : StagedBy<16> {
 inline const Case kCase{"last_k_tile_dropped",
                         __FILE__,
                         check::Kind::never_read,
-                        check::Severity::warning,
+                        check::Severity::error,
                         [] { return product<Kernel<true>>(17, 31, 9); },
                         [] { return product<Kernel<false>>(17, 31, 9); }};
 

@@ -91,12 +91,14 @@ TEST(ReportNames, TheTableOfKeysIsThatOfTheDocument) {
   finding.location = {"mine.cpp", 3, 4};
   finding.other = {"mine.cpp", 5, 6};
   finding.threads.resize(2);
+  finding.also.push_back({"tile (4,4) at byte 64", finding.location, finding.other});
   report.findings.push_back(finding);
   std::set<std::string> printed, documented;
   add_keys(nlohmann::json::parse(to_json(report, device_model("h200"))), "", printed);
   for (const auto& row : table_below("report.md", "## Keys"))
     documented.insert(row.at(0).substr(1, row.at(0).size() - 2));
-  for (const char* null_or_object : {"findings[].location", "findings[].other"})
+  for (const char* null_or_object : {"findings[].location", "findings[].other",
+                                     "findings[].also[].location", "findings[].also[].other"})
     EXPECT_EQ(documented.erase(null_or_object), 1u);
   EXPECT_EQ(printed, documented);
 }

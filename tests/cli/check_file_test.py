@@ -257,7 +257,62 @@ def programs_of(*texts):
     return found
 
 
+TALKING = """
+#include <cstdio>
+#include <iostream>
+#include "tessera/check/file.hpp"
+using namespace tessera;
+struct Talking {
+  static constexpr const char* name = "talking";
+  static constexpr Dim3 block{32};
+  void operator()(auto t, auto A, auto C) const {
+    if (t.thread == 0) std::printf("{ from block %d }\\n", t.block.x);
+    if (t.thread > 0) C(0, t.thread) = A(0, t.thread);
+  }
+};
+check::Report check_kernel(const check::Options& options) {
+  std::cout << "about to check\\n";
+  const HostTensor<float> A(1, 32);
+  HostTensor<float> C(1, 32);
+  return check::check(options, Dim3{1}, Talking{}, A.view(), C.view());
+}
+"""
+
+SAXPY = """#include <cuda_runtime.h>
+
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+
+int main() { saxpy<<<1, 256>>>(0, 1.0f, nullptr, nullptr); }
+"""
+
+
 class WaysIn(harness.CommandTest):
+    def test_what_a_kernel_prints_is_not_mixed_with_the_report(self):
+        self.path("talking.cpp").write_text(TALKING)
+        run = self.tessera("check", "talking.cpp", "--json")
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(run.json["kernel"], "talking")
+        self.assertIn("about to check\n", run.err)
+        self.assertIn("{ from block 0 }\n", run.err)
+        self.assertEqual({each["kind"]: each["severity"] for each in run.json["findings"]}, {"never-read": "note", "never-written": "note"})
+        run = self.tessera("check", "talking.cpp", "--coverage")
+        self.assertEqual(run.code, 1, run.err)
+        self.assertTrue(run.out.startswith("kernel talking\n"), run.out)
+        self.assertEqual(run.out.splitlines()[-1], "NOT clean: 2 errors in 1 block")
+
+    def test_plain_cuda_is_told_in_a_sentence(self):
+        for name in ("saxpy.cu", "saxpy.cpp"):
+            self.path(name).write_text(SAXPY)
+            run = self.fails(4, "check", name, says=[f"{name} is plain CUDA", "__global__ in line 3", "check_kernel", "docs/kernels.md"])
+            self.assertEqual(len(run.lines), 1, run.err)
+        self.path("half.cpp").write_text(FILE.replace("BARRIER", "__syncthreads();"))
+        run = self.tessera("check", "half.cpp")
+        self.assertEqual(run.code, 4, run.err)
+        self.assertIn("__syncthreads in line 10 is CUDA", run.lines[-1])
+
     def test_suppressions(self):
         self.path("racy.cpp").write_text(FILE.replace("BARRIER", ""))
         self.path("known.txt").write_text('# known\nkind=race file=racy.cpp line=9 reason="looked at"\nkind=misaligned reason=no\n')

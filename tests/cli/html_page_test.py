@@ -15,6 +15,15 @@ const style = getComputedStyle(document.body);
 document.title = [wide, lost.length, empty.length, cut.length, style.backgroundColor, style.color].join('|');
 """
 
+# What a reader sees of the source without moving anything sideways: its lines and the numbers that belong to them.
+SOURCE = """
+const box = document.documentElement.clientWidth;
+const cells = [...document.querySelectorAll('.source td.code, .source td[data-label]')].filter(c => c.textContent.trim());
+const outside = cells.filter(c => { const r = c.getBoundingClientRect(); return r.width === 0 || r.left < 0 || r.right > box + 1; });
+const narrow = cells.filter(c => c.className === 'code' && c.getBoundingClientRect().width < box / 2);
+parent.postMessage([document.documentElement.scrollWidth - box, cells.length, outside.length, narrow.length], '*');
+"""
+
 
 class Page(harness.CommandTest):
     def setUp(self):
@@ -39,6 +48,16 @@ class Page(harness.CommandTest):
                     if width >= 1300:
                         self.assertEqual(cut, 0, "a picture or a source does not fit its box")
                     self.assertNotEqual(ground, ink)
+
+    def test_at_the_width_of_a_phone_the_source_is_in_sight(self):
+        small = ["-m", "128", "-n", "128", "-k", "64"]
+        self.succeeds("explain", "naive", *small, "--html", "one.html")
+        self.succeeds("explain", "tiled", "--against", "block_tiled", *small, "--html", "two.html")
+        for width in (375, 690):
+            for wide, cells, outside, narrow in browser.framed([self.path("one.html"), self.path("two.html")], width, SOURCE):
+                self.assertLessEqual(wide, 0)
+                self.assertGreater(cells, 30)
+                self.assertEqual((outside, narrow), (0, 0), width)
 
     def test_light_and_dark_follow_the_reader(self):
         self.succeeds("explain", "naive", "-m", "64", "-n", "64", "-k", "32", "--html", "page.html")

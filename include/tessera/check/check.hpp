@@ -39,6 +39,7 @@ struct Options {
   double time_limit_s = 0;     ///< ends a kernel that takes longer; 0: none
   bool correctness = true;     ///< false: counters only
   bool forget_tiles = false;   ///< report elements of a tile that were not loaded again with it
+  bool coverage = false;       ///< inputs must be read whole and outputs written whole: else errors
   bool fresh_outputs = false;  ///< outputs hold nothing that may be read
   int registers = 0;           ///< of a thread, as `ptxas -v` says; 0: unknown, no limit
   std::vector<std::string> tensors;  ///< names of the tensor arguments; default "A", "B", "C", ...

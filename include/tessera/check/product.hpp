@@ -45,6 +45,7 @@ Report check_product(const Options& options, const ProductProblem& problem = {})
   detail::fill(c, options.seed, 3);
   Options own = options;
   own.fresh_outputs = beta == 0;
+  own.coverage = true;  // a product needs all of A and B, and gives all of C
   if (own.tensors.empty()) own.tensors = {"A", "B", "C"};
   if (own.problem.empty()) own.problem = cat("m=", m, " n=", n, " k=", k);
   const auto A = tensor<kAnyMatrix>(static_cast<const In*>(a.data()), m, k, k, index_t{1});

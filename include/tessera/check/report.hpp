@@ -80,7 +80,14 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 };
 
-/// One mistake, with all its occurrences: those of one kind between the same two places.
+/// Another tile in which the same mistake shows, or another place.
+struct Also {
+  std::string tensor;
+  Location location, other;
+};
+
+/// One mistake, with all its occurrences: those of one kind between the same two places, in all
+/// tiles of shared memory.
 struct Finding {
   Kind kind = Kind::race;
   Severity severity = Severity::error;
@@ -94,8 +101,9 @@ struct Finding {
   Position other_block;           ///< where the other thread runs; linear -1: in the same block
   std::string superstep;          ///< as in SuperstepCounters; empty where it belongs to none
   std::int64_t count = 1;
-  std::string problem;  ///< what happened, in one sentence
-  std::string hint;     ///< the likely cause and what to try
+  std::string problem;     ///< what happened, in one sentence
+  std::string hint;        ///< the likely cause and what to try
+  std::vector<Also> also;  ///< where else it shows, with its occurrences counted above
 };
 
 /// How often what happened, in warps: a request is one instruction of one warp.
@@ -144,7 +152,7 @@ inline constexpr std::array kCounters = {
     CounterName{"global_atomic_requests", &Counters::global_atomic_requests,
                 "atomic updates of global memory by a warp"},
     CounterName{"global_atomic_sectors", &Counters::global_atomic_sectors,
-                "32-byte sectors that they touch"},
+                "32-byte sectors that they touch, an estimate"},
     CounterName{"async_copy_requests", &Counters::async_copy_requests,
                 "asynchronous copies (cp.async) by a warp"},
     CounterName{"async_copy_sectors", &Counters::async_copy_sectors,
@@ -169,7 +177,7 @@ inline constexpr std::array kCounters = {
     CounterName{"shared_atomic_requests", &Counters::shared_atomic_requests,
                 "atomic updates of shared memory by a warp"},
     CounterName{"shared_atomic_wavefronts", &Counters::shared_atomic_wavefronts,
-                "passes through the banks that they need"},
+                "passes through the banks that they need, an estimate"},
     CounterName{"partial_requests", &Counters::partial_requests,
                 "requests in which not all lanes of the warp take part"},
     CounterName{"active_lanes", &Counters::active_lanes,

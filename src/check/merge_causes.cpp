@@ -1,0 +1,61 @@
+// Findings that one change would mend together: see merge_causes.hpp.
+#include "merge_causes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::check {
+
+namespace {
+
+bool is_same_line(const Location& a, const Location& b) {
+  return a.line == b.line && a.file == b.file;
+}
+
+/// Between the same two places of the source; of races between the same two lines.
+bool is_same_pair(const Finding& a, const Finding& b) {
+  if (a.kind != Kind::race) return a.location == b.location && a.other == b.other;
+  return is_same_line(a.location, b.location) && is_same_line(a.other, b.other);
+}
+
+/// A copy is accessed before it was waited for: then it races, too, with that access.
+bool follows(const Finding& race, const Location& access, const Location& copy) {
+  return (is_same_line(race.location, access) && is_same_line(race.other, copy)) ||
+         (is_same_line(race.location, copy) && is_same_line(race.other, access));
+}
+
+bool is_one_cause(const Finding& first, const Finding& other) {
+  if (first.memory != Memory::shared || other.memory != Memory::shared) return false;
+  if (first.kind == Kind::async_not_waited && other.kind == Kind::race)
+    return follows(other, first.location, first.other) ||
+           std::any_of(first.also.begin(), first.also.end(),
+                       [&](const Also& also) { return follows(other, also.location, also.other); });
+  if (first.kind != other.kind) return false;
+  if (is_same_pair(first, other)) return true;
+  // One wait is for the copies of all tiles.
+  return first.kind == Kind::async_not_waited && is_same_line(first.location, other.location);
+}
+
+}  // namespace
+
+void merge_causes(Report& report) {
+  std::vector<Finding> kept;
+  for (Finding& finding : report.findings) {
+    const auto cause = std::find_if(kept.begin(), kept.end(), [&](const Finding& first) {
+      return is_one_cause(first, finding);
+    });
+    if (cause == kept.end()) {
+      kept.push_back(std::move(finding));
+      continue;
+    }
+    --(finding.severity == Severity::error     ? report.summary.errors
+       : finding.severity == Severity::warning ? report.summary.warnings
+                                               : report.summary.notes);
+    if (finding.kind != cause->kind) continue;
+    cause->count += finding.count;
+    cause->also.push_back({finding.tensor, finding.location, finding.other});
+  }
+  report.findings = std::move(kept);
+}
+
+}  // namespace tessera::check
