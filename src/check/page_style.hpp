@@ -63,11 +63,12 @@ svg .barrier{stroke:var(--dim);stroke-dasharray:2 3}
 .key.wasted{background:var(--wasted)}.key.conflict{background:var(--conflict)}.key.lane{background:#aecbee}
 nav{margin:10px 0;display:flex;flex-wrap:wrap;gap:2px 16px}
 @media (max-width:900px){.pair{grid-template-columns:1fr}main{padding:12px}}
+@media (max-width:1299px){.source td.code{white-space:pre-wrap;overflow-wrap:anywhere;min-width:240px}}
 @media (max-width:700px){.scroll:has(>.source){width:auto}.source,.source tbody{display:block}
 .source tr{display:flex;flex-wrap:wrap;align-items:baseline;padding:1px 4px}.source tr:first-child,.source td:empty:not(.flag):not(.code){display:none}
 .source td.flag{width:16px}.source td.number{width:34px;padding:0 4px}
-.source td.code{flex:1 0 calc(100% - 54px);width:0;padding:0 4px;white-space:pre-wrap;overflow-wrap:anywhere}
-.source td[data-label]{order:1;font-size:11.5px;padding:0 12px 2px 0}.source td.code+td{margin:0}
+.source td.code{flex:1 0 calc(100% - 54px);width:0;min-width:0;padding:0 4px}
+.source td[data-label]{order:1;font-size:11.5px;padding:0 12px 2px 0}
 .source td[data-label]::before{content:attr(data-label) " ";color:var(--dim)}}
 )";
 

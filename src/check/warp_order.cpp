@@ -140,6 +140,7 @@ bool WarpOrder::leads_to(const AccessPoint& from, const AccessPoint& to) const {
   const int goal = rank_of(to);
   int rank = rank_of(from);
   if (rank < 0) return true;  // it is in the midst of a loop: the others wait for its end
+  if (goal < 0) return false;
   while (rank > goal)
     rank = nodes_[static_cast<std::size_t>(ranked_[static_cast<std::size_t>(rank)])].join;
   return rank == goal;
