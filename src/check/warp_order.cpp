@@ -25,7 +25,7 @@ int WarpOrder::node_of(AccessPoint& point) {
   if (used_ == nodes_.size()) nodes_.emplace_back();
   Node& node = nodes_[used_++];
   node.before.clear(), node.behind.clear();
-  node.lanes = 0, node.last_lane = node.rank = node.join = -1;
+  node.events = 0, node.rank = node.join = -1;
   return point.order_node;
 }
 
@@ -44,25 +44,23 @@ void WarpOrder::follow(const Heads& heads, int lane) {
     const int here = node_of(*event->point);
     if (behind >= 0) add_edge(here, behind);
     behind = here;
-    Node& node = nodes_[static_cast<std::size_t>(here)];
-    if (node.last_lane != lane) node.last_lane = lane, ++node.lanes;
+    ++nodes_[static_cast<std::size_t>(here)].events;
     rest[1] = rest[0] * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(here);
     ++rest;
   }
 }
 
-void WarpOrder::close(const Heads& heads, std::uint64_t open) {
-  const int all = std::popcount(heads.left);
-  for_each_lane(heads.left, [&](int lane) {
-    const Event* last = heads.end[lane] - 1;
-    if (!has(open, lane)) return add_edge(node_of(*last->point), kEnd);
-    // What is behind its last event is not known. Where it parts and joins again is likely to be
-    // the same as before: it leaves by a place that all come to.
-    for (; last >= heads.next[lane]; --last) {
-      const int node = node_of(*last->point);
-      if (nodes_[static_cast<std::size_t>(node)].lanes == all) return add_edge(node, kEnd);
-    }
-  });
+void WarpOrder::close(const Heads& heads) {
+  for_each_lane(heads.left & ~open_,
+                [&](int lane) { add_edge(node_of(*heads.end[lane][-1].point), kEnd); });
+  if ((heads.left & ~open_) != 0 || used_ == 1) return;
+  // All lanes are in the midst of something, most likely a loop. It is left by a place to which
+  // each round comes.
+  const auto first = nodes_.begin() + 1;
+  const auto most =
+      std::max_element(first, nodes_.begin() + static_cast<std::ptrdiff_t>(used_),
+                       [](const Node& x, const Node& y) { return x.events < y.events; });
+  add_edge(static_cast<int>(most - nodes_.begin()), kEnd);
 }
 
 void WarpOrder::find_parties(const Heads& heads) {
@@ -128,7 +126,7 @@ void WarpOrder::look_ahead(const Heads& heads, std::uint64_t open) {
   nodes_[kEnd].before.clear();
   used_ = 1;
   for_each_lane(heads.left, [&](int lane) { follow(heads, lane); });
-  close(heads, open);
+  close(heads);
   find_joins();
   find_parties(heads);
 }

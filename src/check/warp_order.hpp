@@ -33,9 +33,9 @@ class WarpOrder {
   static constexpr int kEnd = 0;  ///< the node where all lanes meet
   struct Node {
     std::vector<int> before, behind;
-    int lanes = 0, last_lane = -1;  ///< how many lanes come here
-    int rank = -1;                  ///< its place in `ranked_`; -1: no known way leads to the end
-    int join = -1;                  ///< rank of the first node that all ways from here lead to
+    int events = 0;  ///< of all lanes
+    int rank = -1;   ///< its place in `ranked_`; -1: no known way leads to the end
+    int join = -1;   ///< rank of the first node that all ways from here lead to
   };
   /// Lanes that do the same from here on, and so go together.
   struct Party {
@@ -46,7 +46,8 @@ class WarpOrder {
   int node_of(AccessPoint& point);
   void add_edge(int from, int to);
   void follow(const Heads& heads, int lane);
-  void close(const Heads& heads, std::uint64_t open);
+  /// Where the known ways lead to the end.
+  void close(const Heads& heads);
   void find_parties(const Heads& heads);
   void find_joins();
   /// The first node that the ways from both of these ranks lead to.
