@@ -267,7 +267,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Has the thread of the access waited for its own copies that are as old as the one of `owner`
   /// that it meets? Then both have the wait that is needed, and a barrier is missing behind it.
   bool has_waited_like(int owner, const LaneAccess& access) const;
-  /// Reports that an asynchronous copy may still be writing; false: it is not, or that is a race.
+  /// Reports an access to what an asynchronous copy may still be writing; false: it races with it,
+  /// and the last write tells of that.
   bool meet_pending(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
   void report_pending(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
   /// Reports those of `earlier` that nothing orders with the access; were there any?

@@ -96,7 +96,6 @@ bool BlockRecorder::has_waited_like(int owner, const LaneAccess& access) const {
 }
 
 bool BlockRecorder::meet_pending(const LaneAccess& access, const Cell& cell, Access how) {
-  if (cell.pending == 0) return false;
   const Side owner{cell.pending - 1, cell.pending_site, Access::store};
   const bool is_race = is_at_once(owner, access, how) || has_waited_like(owner.thread, access);
   if (!is_race) report_pending(access, cell, how);
@@ -116,7 +115,8 @@ void BlockRecorder::read_by(const LaneAccess& whole) {
   const Mark mine = mark_of(whole);
   for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
     if (cell.written()) {
-      if (!meet_pending(access, cell, Access::load) && cell.write.epoch == epoch_)
+      const bool met = cell.pending != 0 && meet_pending(access, cell, Access::load);
+      if (!met && cell.write.epoch == epoch_)
         meet(cell.write, Access::store, access, Access::load, false);
       if (cell.update.epoch == epoch_)
         meet(cell.update, Access::atomic, access, Access::load, false);
@@ -152,7 +152,8 @@ void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
   for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
     const std::uint64_t bits = bits_of_piece(whole, access.offset);
     const bool is_plain = how == Access::store;
-    const bool met = cell.pending != access.thread + 1 && meet_pending(access, cell, how);
+    const bool met =
+        cell.pending != 0 && cell.pending != access.thread + 1 && meet_pending(access, cell, how);
     if (!met && cell.write.epoch == epoch_)
       meet(cell.write, Access::store, access, how, is_plain && cell.bits == bits);
     if (cell.update.epoch == epoch_ && is_plain)

@@ -78,12 +78,12 @@ void BlockRecorder::drain(int warp) {
   bool looked_ahead = false;
   // A lane that may still do something, but has not yet, may come before all others.
   while (heads.left != 0 && (open & ~heads.left) == 0) {
-    AccessPoint* point = heads.next[std::countr_zero(heads.left)]->point;
     std::uint64_t active = heads.left;
-    if (!are_together(heads)) {
+    if (!are_together(heads)) [[unlikely]] {
       if (!std::exchange(looked_ahead, true)) order_.look_ahead(heads, open);
-      active = order_.next_of(heads, point);
+      active = order_.next_of(heads);
     }
+    AccessPoint* const point = heads.next[std::countr_zero(active)]->point;
     for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       const Event& event = *heads.next[lane]++;

@@ -171,7 +171,7 @@ bool WarpOrder::is_before(const Heads& heads, int a, int b) const {
   return mine.key < theirs.key || (mine.key == theirs.key && mine.file < theirs.file);
 }
 
-std::uint64_t WarpOrder::next_of(const Heads& heads, AccessPoint*& point) const {
+std::uint64_t WarpOrder::next_of(const Heads& heads) const {
   int best = -1;
   for (const Party& party : parties_) {
     const int lane = party.first;
@@ -180,7 +180,7 @@ std::uint64_t WarpOrder::next_of(const Heads& heads, AccessPoint*& point) const 
         (heads.next[lane]->point != heads.next[best]->point && is_before(heads, lane, best)))
       best = lane;
   }
-  point = heads.next[best]->point;
+  const AccessPoint* const point = heads.next[best]->point;
   std::uint64_t active = 0;
   for (const Party& party : parties_)
     if (has(heads.left, party.first) && heads.next[party.first]->point == point)

@@ -26,8 +26,8 @@ class WarpOrder {
   /// Learns what the lanes will do. Those in `open` go on after their last event, nobody knows how;
   /// the others meet there.
   void look_ahead(const Heads& heads, std::uint64_t open);
-  /// The lanes that go next, not all of which are at one place, and that place.
-  std::uint64_t next_of(const Heads& heads, AccessPoint*& point) const;
+  /// The lanes that go next, all of them from one place.
+  std::uint64_t next_of(const Heads& heads) const;
 
  private:
   static constexpr int kEnd = 0;  ///< the node where all lanes meet
