@@ -194,7 +194,8 @@ class Dying(harness.CommandTest):
         errors = [each for each in run.json["findings"] if each["severity"] == "error"]
         [crash] = [each for each in errors if each["kind"] in ("crash", "endless")]
         self.assertFalse(run.json["summary"]["clean"])
-        self.assertIn('failures="1"', self.path(f"{how}.xml").read_text())
+        failures = run.json["summary"]["errors"] + run.json["summary"]["warnings"]
+        self.assertIn(f'failures="{failures}"', self.path(f"{how}.xml").read_text())
         self.assertIn(crash["kind"], self.path(f"{how}.xml").read_text())
         self.assertIn(f'error: {crash["kind"]}', self.path(f"{how}.html").read_text())
         self.assertIn(crash["problem"], self.path(f"{how}.txt").read_text())
