@@ -149,10 +149,11 @@ void blame_one_barrier(std::vector<Finding>& findings) {
 }
 
 /// What comes first among findings of one severity: a copy that nobody has waited for is why its
-/// accesses race, and a race is why a read finds nothing.
+/// accesses race, a race is why a read finds nothing, and any of them why something is left out.
 int rank_of(Kind kind) {
   if (kind == Kind::async_not_waited || kind == Kind::async_never_waited) return 0;
-  return kind == Kind::race ? 1 : 2;
+  if (kind == Kind::race) return 1;
+  return kind == Kind::never_read || kind == Kind::never_written ? 3 : 2;
 }
 
 /// The worst first; of those the causes first.
