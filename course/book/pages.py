@@ -26,7 +26,7 @@ class Puzzle:
 
     def text(self, name):
         """What came of "solution", "start" or a mistake."""
-        what = {"solution": "the solution", "start": "the unfilled file"}.get(name, name)
+        what = {"solution": "the solution", "start": "the file at the start"}.get(name, name)
         return next(each for each in self.document["texts"] if each["what"] == what)
 
     def mistakes(self):

@@ -2,13 +2,14 @@
 
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
-  const auto a = puzzle::counting("a", 3, 5), b = puzzle::counting("b", 1, 5, 100);
-  auto out = puzzle::output("out", 3, 5, [](index_t i, index_t j) { return 5.0 * i + 101.0 * j; });
+  const auto a = puzzle::counting("a", 3, 5, 0.25), b = puzzle::counting("b", 1, 5, 100);
+  auto out = puzzle::output("out", 3, 5,
+                            [](index_t i, index_t j) { return (5.0 * i + j) / 4 + 100.0 * j; });
   puzzle::expect_mistakes(
       out, {{"other-product",
              [](index_t i, index_t j) {
                const index_t n = 5 * i + j;
-               return double(n % 3 * 5 + n / 3 + 100 * j);
+               return double(n % 3 * 5 + n / 3) / 4 + 100.0 * j;
              },
              "a single number in a(...) counts down the columns", "write a(row, col)"}});
   run.launch("3 x 5, block of 8 x 4", Dim3{1}, AddRow{}, a, puzzle::line(b), out);

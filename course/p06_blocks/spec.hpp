@@ -2,8 +2,8 @@
 
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
-  const auto a = puzzle::counting("a", 1, 100);
-  auto out = puzzle::output("out", 1, 100, [](index_t, index_t i) { return i + 10.0; });
+  const auto a = puzzle::counting("a", 1, 100, 0.25);
+  auto out = puzzle::output("out", 1, 100, [](index_t, index_t i) { return i / 4.0 + 10; });
   run.launch("100 elements, 4 blocks of 32 threads", Dim3{4}, AddTenInBlocks{}, puzzle::line(a),
              puzzle::line(out));
   // A block is a single warp here, whose loads are those of its busiest thread.

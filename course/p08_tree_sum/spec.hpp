@@ -2,9 +2,9 @@
 
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
-  const auto a = puzzle::counting("a", 1, 64);
-  auto out = puzzle::output("out", 1, 1, [](index_t, index_t) { return 2016.0; });
-  puzzle::expect_mistakes(out, {{"one-product", [](index_t, index_t) { return 63.0; },
+  const auto a = puzzle::counting("a", 1, 64, 0.25);
+  auto out = puzzle::output("out", 1, 1, [](index_t, index_t) { return 504.0; });
+  puzzle::expect_mistakes(out, {{"one-product", [](index_t, index_t) { return 15.75; },
                                  "only one of the 64 numbers has arrived",
                                  "s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half)"}});
   run.launch_with({.changes_tiles = true}, "64 elements, one block", Dim3{1}, TreeSum{},

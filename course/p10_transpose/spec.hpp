@@ -3,9 +3,12 @@
 
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
-  const auto a = puzzle::counting("a", 32, 32);
-  auto out = puzzle::output("out", 32, 32, [](index_t i, index_t j) { return i + 32.0 * j; });
+  const auto a = puzzle::counting("a", 32, 32, 0.25);
+  auto out = puzzle::output("out", 32, 32, [](index_t i, index_t j) { return (i + 32.0 * j) / 4; });
   run.launch("32 x 32 in one block", Dim3{1}, Transpose{}, a, out);
   run.goal("sectors of global memory for a request, on average",
            check::sectors_per_request(run.total()), 4);
+  run.goal("requests to global memory, in warps",
+           double(run.total().global_load_requests + run.total().global_store_requests), 64,
+           "each element is loaded once and stored once: a thread has four");
 }

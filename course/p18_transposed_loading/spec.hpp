@@ -17,4 +17,7 @@ inline void spec(tessera::puzzle::Run& run) {
   run.launch("(32,32) times (32,32) transposed", Dim3{2, 2}, TransposedLoading{}, A, B, C);
   run.goal("sectors of global memory for a request, on average",
            check::sectors_per_request(run.total()), 4);
+  run.goal("requests to global memory, in warps",
+           double(run.total().global_load_requests + run.total().global_store_requests), 160,
+           "a thread loads one element of each tile in a round, and stores one at the end");
 }

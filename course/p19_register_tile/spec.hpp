@@ -10,4 +10,7 @@ inline void spec(tessera::puzzle::Run& run) {
            double(run.total().shared_load_bytes) / 4 / (multiplies > 0 ? multiplies : 1), 1.25,
            multiplies > 0 ? "read s.b(k, col) once for all TM sums"
                           : "no fma was seen: write sum[i] = fma(a, b, sum[i])");
+  run.goal("multiplications", multiplies, 16384, "each product is added once");
+  run.goal("elements that are read from global memory", double(run.total().global_load_bytes) / 4,
+           1024, "multiply from the tiles, s.a and s.b, not from A and B");
 }

@@ -10,4 +10,7 @@ inline void spec(tessera::puzzle::Run& run) {
            double(run.total().shared_load_bytes) / 4 / (multiplies > 0 ? multiplies : 1), 0.5,
            multiplies > 0 ? "read TM elements of a and TN of b once, and use only those"
                           : "no fma was seen: write sum[i][j] = fma(a[i], b[j], sum[i][j])");
+  run.goal("multiplications", multiplies, 16384, "each product is added once");
+  run.goal("elements that are read from global memory", double(run.total().global_load_bytes) / 4,
+           1024, "multiply from the tiles, s.a and s.b, not from A and B");
 }

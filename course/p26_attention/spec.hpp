@@ -90,7 +90,7 @@ inline std::vector<tessera::puzzle::Known> slips(const tessera::puzzle::Input& Q
 
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
-  for (const double scale : {0.125, 4.0}) {
+  for (const double scale : {0.125, 4.0}) {  // of the numbers from -8 to 8
     const auto part = [&](const char* name, int seed) {
       const auto m = puzzle::scattered(name, 16, 16, seed);
       return puzzle::input(name, 16, 16,

@@ -116,7 +116,7 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   const bool is_kernel = c->block[0] > 0;
   const bool misses_goal =
       std::any_of(c->goals.begin(), c->goals.end(), [](const auto& g) { return !g.reached; });
-  if (attempt.is_as_given && !misses_goal) return cause("unfilled", "the file is as you got it");
+  if (attempt.is_unfilled && !misses_goal) return cause("unfilled", "the file is as you got it");
   if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr)
     return cause_of_untouched(attempt, *c);
   Cause found = cause_of_findings(attempt, *c);

@@ -2,7 +2,8 @@
 //   puzzle.cpp    the solution; the learner's file is cut from it
 //   spec.hpp      what is run and expected (puzzle/run.hpp)
 //   page.md       title, idea, pictures, configuration, hints, explanation
-//   mistakes.txt  typical wrong solutions as changes of puzzle.cpp, with the cause to be named
+//   mistakes.txt  typical wrong solutions as changes of puzzle.cpp, with the cause to be named; an
+//                 entry without changes says it of the file that the learner gets
 // Learner's file and solution are one text, so they cannot drift apart.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace tessera::cli {
 
-/// A wrong solution and what must be said about it.
+/// A wrong solution and what must be said about it; without lines: the file as the learner gets it.
 struct Mistake {
   std::string title, cause;
   std::string variant;                   ///< to run; empty: all
@@ -46,8 +47,8 @@ std::vector<Puzzle> read_course(const std::filesystem::path& folder);
 /// By id: "p16", "16". Throws Error(argument) with the nearest.
 const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& id);
 
-/// The solution with the mistake in it. Throws Error(file) where the lines to be replaced are not
-/// in it exactly once.
+/// The solution with the mistake in it; it must have lines. Throws Error(file) where the lines to
+/// be replaced are not in it exactly once.
 std::string with_mistake(const Puzzle& puzzle, const Mistake& mistake);
 
 /// What is between the markers `//> FILL ME IN ...` (or `//> CHANGE ...`, where the learner

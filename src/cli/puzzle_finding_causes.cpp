@@ -3,6 +3,7 @@
 #include <regex>
 #include <set>
 
+#include "puzzle_answer.hpp"
 #include "puzzle_cause_parts.hpp"
 #include "puzzle_names.hpp"
 #include "puzzle_source.hpp"
@@ -32,7 +33,17 @@ bool writes_meet(const PuzzleCase& c) {
   return any_never_written(c) && find_finding(c, {"race"}, "global") != nullptr;
 }
 
-Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
+/// Of the barriers at which threads wait, the line that stands in an if; else the first of them.
+int line_in_guard(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
+  const int begin = kernel_named(attempt.source, c.kernel).first;
+  for (const int line : lines_of_finding(attempt, f))
+    if (has_word(line_of(attempt.source, line), "if") ||
+        guard_between(attempt.source, begin, line).first > 0)
+      return line;
+  return f.line;
+}
+
+Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   if (line_of(attempt.source, f.line).find("mma(") != std::string::npos)
     return cause("mma-misuse", cat("line ", f.line,
                                    " is passed by some lanes only: it stands inside of an if, or "
@@ -44,11 +55,11 @@ Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
     return cause(
         "barrier-in-guard", cat("some threads return before the barrier in line ", f.line),
         cat("no return before a barrier: line ", leaves, "; guard the load and the store instead"));
-  return cause("barrier-in-guard", f.line > 0
-                                       ? cat("the barrier in line ", f.line,
-                                             " stands inside of an if or a loop, "
-                                             "or behind a return, that only some threads pass")
-                                       : "");
+  const int line = line_in_guard(attempt, c, f);
+  return cause("barrier-in-guard", line > 0 ? cat("the barrier in line ", line,
+                                                  " stands inside of an if or a loop, "
+                                                  "or behind a return, that only some threads pass")
+                                            : "");
 }
 
 Cause cause_of_wait(const PuzzleAttempt& attempt) {
@@ -217,7 +228,7 @@ Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   if (const auto* f = fatal_of(c)) return told_by(*f, cause_of_end(attempt, *f));
   if (const auto* f = find_finding(c, {"diverged-barrier", "missing-barrier", "early-return"}))
-    return told_by(*f, cause_of_barrier(attempt, *f));
+    return told_by(*f, cause_of_barrier(attempt, c, *f));
   if (const auto* f = find_finding(c, {"out-of-bounds", "outside-view"}))
     return told_by(*f, cause_of_outside(attempt, c, *f));
   for (const std::string_view kind : {"async-not-waited", "async-never-waited"})

@@ -104,6 +104,60 @@ Cause of_a_loop(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
   return {};
 }
 
+/// "TPB" of "k * TPB + x"; "" where the variable is not multiplied.
+std::string multiplier_of(const std::string& index, const std::string& variable) {
+  const std::regex product(
+      cat("\\b", variable, R"(\s*\*\s*(\w+)|\b(\w+)\s*\*\s*)", variable, "\\b"));
+  std::smatch match;
+  if (!std::regex_search(index, match, product)) return {};
+  return match[1].matched ? match[1].str() : match[2].str();
+}
+
+/// A loop that counts tiles, one by one, but as far as there are elements; empty id: it is none.
+/// The first thread of a block meets no edge: for it the whole tile does not exist.
+Cause of_a_loop_over_tiles(const PuzzleAttempt& attempt, const PuzzleCase& c,
+                           const PuzzleFinding& f, std::size_t mode, const std::string& index,
+                           const std::string& size) {
+  static const std::regex name(R"([A-Za-z_]\w*)");
+  if (f.thread != std::array<index_t, 3>{}) return {};
+  for (std::sregex_iterator each(index.begin(), index.end(), name), end; each != end; ++each) {
+    const std::string k = each->str();
+    const Loop loop = loop_over(attempt.source, f.line, k);
+    const std::regex one_by_one(cat(R"(\b)", k, R"(\s*=\s*0\s*;\s*)", k,
+                                    R"(\s*<\s*(\w+)\s*;\s*(\+\+)", k, "|", k, R"(\s*\+\+))"));
+    const std::string head = line_of(attempt.source, loop.first);
+    std::smatch match;
+    if (loop.first == 0 || !std::regex_search(head, match, one_by_one)) continue;
+    const std::string tile = size.empty() ? multiplier_of(index, k) : index == k ? size : "";
+    const auto whole = std::find_if(c.coverage.begin(), c.coverage.end(),
+                                    [&](const auto& t) { return t.tensor == f.tensor; });
+    if (tile.empty() || whole == c.coverage.end()) continue;
+    const index_t extent = mode == 0 ? whole->rows : whole->cols;
+    const std::string bound = match[1].str();
+    if (bound != extent_name(attempt, c, f.tensor, mode, extent) && bound != cat(extent)) continue;
+    return cause("loop-too-long",
+                 cat(f.problem, ": the loop in line ", loop.first, " counts tiles, and takes ", k,
+                     " as far as there are elements"),
+                 cat("one round for each tile: ", k, " < ", bound, " / ", tile, ", rounded up"));
+  }
+  return {};
+}
+
+/// The same where the number is that of a tile: "tile<TPB, TPB>(A, t.block.y, k)".
+Cause of_numbers_of_tiles(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
+                          const std::string& line) {
+  const std::regex view(cat(R"(\btile<\s*(\w+)\s*,\s*(\w+)\s*>\(\s*)", f.tensor,
+                            R"(\s*,\s*([^,;]*?)\s*,\s*([^,;()]*?)\s*\))"));
+  std::smatch match;
+  if (!std::regex_search(line, match, view)) return {};
+  for (const std::size_t mode : {0, 1})
+    if (Cause out =
+            of_a_loop_over_tiles(attempt, c, f, mode, match[3 + mode].str(), match[1 + mode].str());
+        !out.id.empty())
+      return out;
+  return {};
+}
+
 Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f, const std::string& line) {
   const bool is_empty = std::find(f.extents.begin(), f.extents.end(), 0) != f.extents.end();
   if (is_empty) {
@@ -134,13 +188,14 @@ bool changes_in_place(const std::string& line, const std::string& tile) {
          line.find(tile + "(", assigns) != std::string::npos;
 }
 
-Cause of_shared(const PuzzleCase& c, const PuzzleFinding& f, const std::string& line,
-                const std::vector<std::string>& indices) {
+Cause of_shared(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f,
+                const std::string& line, const std::vector<std::string>& indices) {
   if (f.extents.empty()) return cause("wrong-index", f.problem);
   std::string last, all;
   for (const index_t each : f.extents) last += cat(last.empty() ? "" : ", ", each - 1);
   for (const auto& each : indices) all += cat(all.empty() ? "" : ", ", each);
-  if (changes_in_place(line, f.tensor))
+  const bool is_in_rounds = loop_around(attempt.source, f.line).first > 0;
+  if (is_in_rounds && changes_in_place(line, f.tensor))
     return cause("wrong-index", f.problem,
                  cat("the last element is (", last,
                      "); but to stay below it is not enough: what a "
@@ -202,9 +257,14 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   const std::string line = line_of(attempt.source, f.line);
   const auto indices = indices_of(line, f.tensor);
   const auto at = too_large(f, indices);
-  if (at && !f.is_of_part && !is_swapped(c, f))
+  if (at && !f.is_of_part && !is_swapped(c, f)) {
     if (Cause loop = of_a_loop(attempt, c, f, *at); !loop.id.empty()) return loop;
-  if (f.memory == "shared") return of_shared(c, f, line, indices);
+    if (Cause loop = of_a_loop_over_tiles(attempt, c, f, at->mode, at->index, ""); !loop.id.empty())
+      return loop;
+  }
+  if (f.is_of_part)
+    if (Cause loop = of_numbers_of_tiles(attempt, c, f, line); !loop.id.empty()) return loop;
+  if (f.memory == "shared") return of_shared(attempt, c, f, line, indices);
   if (f.is_of_part) return of_a_tile(c, f, line);
   if (is_swapped(c, f))
     return cause("swapped-access", f.problem,

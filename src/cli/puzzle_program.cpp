@@ -173,7 +173,10 @@ PuzzleAttempt fresh(const PuzzleTry& one) {
   out.file = name_of(one);
   out.variant = one.variant;
   out.variants = one.puzzle->variants;
-  out.is_as_given = without_comments(one.source) == without_comments(one.puzzle->start());
+  const std::string start = one.puzzle->start();
+  // A file that is only to be changed is complete: what it does wrong is the puzzle.
+  out.is_unfilled = start.find("// FILL ME IN") != std::string::npos &&
+                    without_comments(one.source) == without_comments(start);
   return out;
 }
 

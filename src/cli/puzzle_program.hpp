@@ -29,8 +29,9 @@ struct PuzzleAttempt {
   std::optional<PuzzleOutcome> outcome;
   std::string end;  ///< where there is no outcome: "was ended by signal 11 (...)"
   double compile_s = 0, run_s = 0;
-  bool timed_out = false, is_as_given = false;  ///< as_given: nothing is filled in or changed
-  std::string printed;  ///< what the program has written to stdout and stderr, its beginning
+  bool timed_out = false;
+  bool is_unfilled = false;  ///< all gaps of the file are as the course gives them
+  std::string printed;       ///< what the program has written to stdout and stderr, its beginning
   std::uintmax_t printed_bytes = 0;
 };
 

@@ -171,7 +171,7 @@ Input scattered(std::string name, index_t rows, index_t cols, int seed) {
   return input(std::move(name), rows, cols, [=](index_t row, index_t col) {
     const auto bits =
         random_bits(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(row * cols + col));
-    return static_cast<double>(bits % 17) - 8;
+    return (static_cast<double>(bits % 65) - 32) / 4;
   });
 }
 

@@ -61,7 +61,8 @@ struct Output {
 Input input(std::string name, index_t rows, index_t cols, const Rule& rule);
 /// 0, 1, 2, ... row by row, times `factor`.
 Input counting(std::string name, index_t rows, index_t cols, double factor = 1);
-/// Small whole numbers without a pattern: sums of products of them are exact.
+/// Quarters from -8 to 8 without a pattern: sums of products of them are exact, and not those of
+/// whole numbers.
 Input scattered(std::string name, index_t rows, index_t cols, int seed = 1);
 Output output(std::string name, index_t rows, index_t cols, const Rule& expected);
 /// Mistakes that this puzzle expects, the likelier first: before all that any output knows.
