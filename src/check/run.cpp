@@ -11,6 +11,7 @@
 #include "merge_causes.hpp"
 #include "tessera/check/check.hpp"
 #include "tessera/check/device_model.hpp"
+#include "tessera/check/shared_names.hpp"
 
 namespace tessera::check::detail {
 
@@ -233,6 +234,7 @@ Report run(const Options& options, const Launch& asked) {
   const Launch launch = with_names(asked, options);
   RunContext context{options, launch, regions_of(launch.buffers)};
   Report report = run_launch(context);
+  name_shared_tiles(report);  // first: suppressions have the names that reports show
   suppress(report, options.suppressions);
   merge_causes(report);
   return report;

@@ -11,6 +11,7 @@
 #include "suggest.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/check/product.hpp"
+#include "tessera/check/shared_names.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/plan.hpp"
 
@@ -106,7 +107,10 @@ check::Report checked(const CheckedKernel& kernel) {
     const Plan plan = make_plan(
         make_problem(const_matrix_of(A), const_matrix_of(B), matrix_of(C), 1, kernel.beta),
         options);
-    return check_matmul(plan, const_matrix_of(A), const_matrix_of(B), matrix_of(C), how);
+    check::Report report =
+        check_matmul(plan, const_matrix_of(A), const_matrix_of(B), matrix_of(C), how);
+    check::name_shared_tiles(report, source_of);
+    return report;
   } catch (const Error& error) {
     if (error.category() != Category::resource) throw;
     throw Error(Category::unavailable, cat("could not check: ", error.problem()), error.expected(),

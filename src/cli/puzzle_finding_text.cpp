@@ -2,7 +2,6 @@
 #include "puzzle_finding_text.hpp"
 
 #include <algorithm>
-#include <map>
 #include <regex>
 #include <set>
 
@@ -14,56 +13,10 @@ namespace tessera::cli {
 
 namespace {
 
-/// "s.b", or "tile" behind "auto tile = ...(s.tile.view())": the member of the block's shared
-/// storage that stands in each of these lines of a source; "" where none or several do.
-std::string shared_member(const std::string& source, const std::vector<int>& lines) {
-  static const std::regex declared(R"((\w+)\s*=\s*shared<)");
-  std::smatch storage, alias;
-  if (!std::regex_search(source, storage, declared)) return {};
-  std::string names = "\\b" + storage[1].str() + R"(\.\w+)";
-  const std::regex renamed(R"(auto[&\s]+(\w+)\s*=[^;]*)" + names);
-  for (const auto& each : lines_of(source))
-    if (const std::string line = without_comment(each); std::regex_search(line, alias, renamed))
-      names += "|\\b" + alias[1].str() + R"((?=\())";
-  const std::regex member(names);
-  std::set<std::string> common;
-  for (const int line : lines) {
-    const std::string text = line_of(source, line);
-    const std::set<std::string> here{std::sregex_token_iterator(text.begin(), text.end(), member),
-                                     std::sregex_token_iterator()};
-    if (line == lines.front()) common = here;
-    std::erase_if(common, [&](const auto& each) { return !here.contains(each); });
-  }
-  return common.size() == 1 ? *common.begin() : "";
-}
-
-/// What the learner calls each tile of shared memory: from the lines in which one stands alone.
-using TileNames = std::map<std::string, std::string>;
-TileNames tile_names(const PuzzleAttempt& attempt, const PuzzleCase& c) {
-  TileNames out;
-  for (const auto& each : c.accesses) {
-    if (each.memory != "shared" || each.file != attempt.file) continue;
-    const std::string name = shared_member(attempt.source, {each.line});
-    if (!name.empty()) out.emplace(each.tensor, name);
-  }
-  return out;
-}
-
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos;
        at += to.size())
     text.replace(at, from.size(), to);
-}
-
-void name_tile(const PuzzleAttempt& attempt, const TileNames& names, PuzzleFinding& f) {
-  if (f.memory != "shared" || f.file != attempt.file || f.tensor.empty()) return;
-  std::vector<int> lines{f.line};
-  if (f.other_file == attempt.file) lines.push_back(f.other_line);
-  std::string name = shared_member(attempt.source, lines);
-  if (name.empty() && names.contains(f.tensor)) name = names.at(f.tensor);
-  if (name.empty()) return;
-  replace_all(f.problem, f.tensor, name);
-  f.tensor = name;
 }
 
 /// "a has 8 elements, 0 to 7", "A is 2 x 2".
@@ -149,13 +102,6 @@ void name_barrier(const PuzzleAttempt& attempt, PuzzleFinding& f) {
     f.kind = "diverged-barrier";
 }
 
-/// "s.tile" instead of "tile (32,32)".
-template <class Access>
-void name_tile_of(const TileNames& names, Access& access) {
-  const auto name = names.find(access.tensor);
-  if (access.memory == "shared" && name != names.end()) access.tensor = name->second;
-}
-
 /// Of a tensor that was not touched enough: the line where it is touched.
 void place_coverage(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
   const bool is_store = f.kind == "never-written";
@@ -197,19 +143,15 @@ void place_end(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding&
 
 void name_elements(PuzzleAttempt& attempt) {
   for (auto& c : attempt.outcome->cases) {
-    const TileNames names = tile_names(attempt, c);
     for (auto& f : c.findings) {
       place_coverage(attempt, c, f);
       place_end(attempt, c, f);
-      name_tile(attempt, names, f);
       name_meant(attempt, c, f);
       name_missing(c, f);
       name_next(c, f);
       name_barrier(attempt, f);
       name_block(c, f);
     }
-    for (auto& each : c.accesses) name_tile_of(names, each);
-    for (auto& each : c.pictures) name_tile_of(names, each);
   }
 }
 

@@ -1,4 +1,4 @@
-// Findings in the learner's words: s.b instead of a tile at byte 36, and elements by their tensor.
+// Findings in the learner's words: elements by their tensor, threads by their block.
 #pragma once
 
 #include "puzzle_program.hpp"

@@ -133,12 +133,14 @@ enum class Cage { closed, open };
 void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Cage cage,
             PuzzleAttempt& out) {
   const std::string outcome = (folder / (one.name + ".json")).string(),
-                    printed = (folder / "printed").string();
+                    printed = (folder / "printed").string(),
+                    source = (folder / (one.name + ".source")).string();
+  std::ofstream(source) << one.source;
   const double patience = time_limit_s + (cage == Cage::closed ? 3 : 30);
   ProgramRun run{
       .words = {(folder / "puzzle").string(), "puzzle=" + one.name, "variant=" + one.variant,
-                "outcome=" + outcome, cat("time_limit_s=", time_limit_s),
-                one.has_pictures ? "pictures=1" : "pictures=0"},
+                "outcome=" + outcome, "source=" + source, "file=" + name_of(one),
+                cat("time_limit_s=", time_limit_s), one.has_pictures ? "pictures=1" : "pictures=0"},
       .stderr_file = printed,
       .stdout_file = printed,
       .folder = folder.string(),

@@ -12,6 +12,7 @@
 #include "cage.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
+#include "tessera/check/shared_names.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::puzzle {
@@ -23,6 +24,7 @@ struct Outcome {
   check::Counters total;
   bool failed = false;
   bool has_pictures = false;  ///< are pictures asked for? Some are large
+  std::string file, source;   ///< the learner's: its name, and the file that holds its text
 };
 
 namespace {
@@ -99,7 +101,7 @@ json pictures_of(const check::Report& report) {
 }
 
 struct Arguments {
-  std::string puzzle, variant, outcome;
+  std::string puzzle, variant, outcome, file, source;
   double time_limit_s = 5;
   bool has_pictures = false;
 };
@@ -115,6 +117,8 @@ Arguments arguments_of(int argc, char** argv) {
     if (key == "puzzle") out.puzzle = value;
     else if (key == "variant") out.variant = value;
     else if (key == "outcome") out.outcome = value;
+    else if (key == "file") out.file = value;
+    else if (key == "source") out.source = value;
     else if (key == "pictures") out.has_pictures = value == "1";
     else if (key == "time_limit_s") out.time_limit_s = std::atof(value.c_str());
   }
@@ -162,8 +166,11 @@ check::Options Run::begin(const LaunchOptions& how, const std::string& what,
   return out;
 }
 
-void Run::keep(const check::Report& report) {
+void Run::keep(check::Report report) {
   json& last = outcome_.cases.back();
+  check::name_shared_tiles(report, [&](const std::string& file) {
+    return file == outcome_.file ? check::read_source(outcome_.source) : std::nullopt;
+  });
   last["report"] = json::parse(check::to_json(report, check::device_model("h200")));
   last["report"].erase("device");
   if (outcome_.has_pictures) last["pictures"] = pictures_of(report);
@@ -206,6 +213,7 @@ int run_main(int argc, char** argv, std::span<const Entry> entries) {
     if (arguments.puzzle != each.name) continue;
     Outcome outcome;
     outcome.has_pictures = arguments.has_pictures;
+    outcome.file = arguments.file, outcome.source = arguments.source;
     check::Options options;
     options.threads = 2;
     options.time_limit_s = arguments.time_limit_s;

@@ -128,7 +128,7 @@ TEST(Findings, OutsideOfAViewTensorAndMemoryAreNamed) {
   // Into the next row, and behind all shared storage.
   const auto inside = only(on_row(BesideTheTile{{}, 5}, 8), check::Kind::outside_view);
   EXPECT_EQ(inside.memory, check::Memory::shared);
-  EXPECT_EQ(inside.tensor, "tile (4,4) at byte 64");
+  EXPECT_EQ(inside.tensor, "s.b");
   EXPECT_THAT(inside.element, ElementsAre(1, 5));
   const auto report = on_row(BesideTheTile{{}, 5000}, 8);
   std::vector<std::string> tensors;
@@ -137,7 +137,7 @@ TEST(Findings, OutsideOfAViewTensorAndMemoryAreNamed) {
       tensors.push_back(cat(name(f.memory), " ", f.tensor));
       EXPECT_THAT(f.problem, HasSubstr(f.tensor));
     }
-  EXPECT_THAT(tensors, ::testing::UnorderedElementsAre("shared tile (4,4) at byte 64", "global A"))
+  EXPECT_THAT(tensors, ::testing::UnorderedElementsAre("shared s.b", "global A"))
       << text_of(report);
 }
 

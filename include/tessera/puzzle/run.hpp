@@ -165,7 +165,7 @@ class Run {
   check::Options begin(const LaunchOptions& how, const std::string& what,
                        std::vector<std::string> names);
   void judge(const std::string& what, double got, double limit, const std::string& advice);
-  void keep(const check::Report& report);
+  void keep(check::Report report);
   void compare(const Output& output);
 
   Outcome& outcome_;
@@ -181,7 +181,8 @@ struct Entry {
 };
 
 /// The program that the command makes of them. Arguments are key=value: puzzle=NAME, variant=NAME
-/// (empty: all), time_limit_s=N, pictures=1, outcome=FILE, which is written last and whole. Returns
+/// (empty: all), source=FILE, which holds the learner's text, file=NAME, as the compiler calls it,
+/// time_limit_s=N, pictures=1, outcome=FILE, which is written last and whole. Returns
 /// 0 where the outcome could be written, whatever it is.
 int run_main(int argc, char** argv, std::span<const Entry> entries);
 

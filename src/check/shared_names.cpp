@@ -1,0 +1,135 @@
+// Reads the names of shared tiles from the source: see shared_names.hpp.
+#include "tessera/check/shared_names.hpp"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <vector>
+
+#include "tessera/core/text.hpp"
+
+namespace tessera::check {
+
+namespace {
+
+/// A source by lines, without comments, and the regular expression of what its shared storage is
+/// called there.
+struct NamedSource {
+  std::vector<std::string> lines;
+  std::regex member;
+  bool has_storage = false;
+};
+
+std::vector<std::string> code_lines(const std::string& text) {
+  constexpr std::size_t most = 1000;  // longer lines are nobody's
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    out.push_back(line.substr(0, std::min(line.find("//"), most)));
+    at = end + 1;
+  }
+  return out;
+}
+
+std::vector<std::string> matches_of(const std::string& text, const std::regex& what) {
+  return {std::sregex_token_iterator(text.begin(), text.end(), what, 1),
+          std::sregex_token_iterator()};
+}
+
+/// "s.b" of "auto& s = shared<Shared>(t);"; "b" of "auto& [a, b] = shared<Shared>(t);"; "tile" of
+/// "auto tile = swizzled<...>(s.b.view());".
+NamedSource named(const std::string& text) {
+  static const std::regex storage(R"(\b(\w+)\s*=\s*(?:\w+::)*shared<)"),
+      parts(R"(\[([\w\s,]*)\]\s*=\s*(?:\w+::)*shared<)"), word(R"(\b(\w+)\b)");
+  NamedSource out{code_lines(text), {}, false};
+  std::set<std::string> whole, part;
+  for (const auto& line : out.lines) {
+    for (auto& each : matches_of(line, storage)) whole.insert(std::move(each));
+    for (const auto& list : matches_of(line, parts))
+      for (auto& each : matches_of(list, word)) part.insert(std::move(each));
+  }
+  std::string members;
+  for (const auto& each : whole)
+    members += cat(members.empty() ? "" : "|", "\\b", each, R"(\.\w+)");
+  for (const auto& each : part)
+    members += cat(members.empty() ? "" : "|", "\\b", each, R"((?=\s*[.(]))");
+  if (members.empty()) return out;
+  const std::regex alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")"));
+  for (const auto& line : out.lines)
+    for (const auto& each : matches_of(line, alias))
+      if (!whole.contains(each)) members += cat("|\\b", each, R"((?=\())");
+  out.member = std::regex(cat("(", members, ")"));
+  out.has_storage = true;
+  return out;
+}
+
+class Names {
+ public:
+  explicit Names(const SourceReader& source) : source_(source) {}
+
+  /// The one member that stands in each of these places; "" where none or several do.
+  std::string common(const std::vector<Location>& places) {
+    std::set<std::string> out;
+    for (const auto& place : places) {
+      const std::set<std::string> here = at(place);
+      if (&place == &places.front()) out = here;
+      std::erase_if(out, [&](const auto& each) { return !here.contains(each); });
+    }
+    return out.size() == 1 ? *out.begin() : "";
+  }
+
+ private:
+  std::set<std::string> at(const Location& place) {
+    const NamedSource& source = of(place.file);
+    const auto line = static_cast<std::size_t>(place.line);
+    if (!source.has_storage || line < 1 || line > source.lines.size()) return {};
+    const auto found = matches_of(source.lines[line - 1], source.member);
+    return {found.begin(), found.end()};
+  }
+  const NamedSource& of(const std::string& file) {
+    const auto known = sources_.find(file);
+    if (known != sources_.end()) return known->second;
+    const auto text = source_(file);
+    return sources_.emplace(file, text ? named(*text) : NamedSource{}).first->second;
+  }
+
+  const SourceReader& source_;
+  std::map<std::string, NamedSource> sources_;
+};
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+bool is_tile(const std::string& tensor) { return tensor.starts_with("tile ("); }
+
+}  // namespace
+
+void name_shared_tiles(Report& report, const SourceReader& source) {
+  Names names(source);
+  std::map<std::string, std::string> tiles;  // from the lines in which one stands alone
+  for (const auto& sample : report.samples) {
+    if (sample.memory != Memory::shared || !is_tile(sample.tensor)) continue;
+    if (std::string name = names.common({sample.location}); !name.empty())
+      tiles.emplace(sample.tensor, std::move(name));
+  }
+  for (auto& f : report.findings) {
+    if (f.memory != Memory::shared || !is_tile(f.tensor)) continue;
+    std::vector<Location> places{f.location};
+    if (f.other.line > 0) places.push_back(f.other);
+    std::string name = names.common(places);
+    if (name.empty() && tiles.contains(f.tensor)) name = tiles.at(f.tensor);
+    if (name.empty()) continue;
+    tiles.emplace(f.tensor, name);
+    replace_all(f.problem, f.tensor, name);
+    f.tensor = name;
+  }
+  for (auto& sample : report.samples)
+    if (const auto name = tiles.find(sample.tensor); name != tiles.end())
+      sample.tensor = name->second;
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,84 @@
+// Tiles of shared storage are called as the source calls them, and only where a line tells.
+#include "tessera/check/shared_names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tessera::check {
+namespace {
+
+constexpr const char* kA = "tile (4,4) at byte 0";
+constexpr const char* kB = "tile (4,4) at byte 64";
+
+AccessSample sample(const char* tensor, int line) {
+  AccessSample out;
+  out.memory = Memory::shared;
+  out.tensor = tensor;
+  out.location = {"k.cpp", line, 0};
+  return out;
+}
+
+Finding race(const char* tensor, int line, int other_line) {
+  Finding out;
+  out.memory = Memory::shared;
+  out.tensor = tensor;
+  out.problem = std::string("thread 0 writes element (0,0) of ") + tensor;
+  out.location = {"k.cpp", line, 0};
+  if (other_line > 0) out.other = {"k.cpp", other_line, 0};
+  return out;
+}
+
+/// The report of a source whose lines begin with number 1.
+Report named(const std::string& source, Report report) {
+  name_shared_tiles(report, [&](const std::string& file) {
+    return file == "k.cpp" ? std::optional(source) : std::nullopt;
+  });
+  return report;
+}
+
+constexpr const char* kSource =
+    "auto& s = shared<Shared>(t);\n"
+    "s.a(y, x) = A(y, x);  // not s.b\n"
+    "s.b(y, x) = B(y, x);\n"
+    "sum = fma(s.a(y, k), s.b(k, x), sum);\n"
+    "t.barrier();\n";
+
+TEST(SharedNames, ATileIsCalledAsTheLineCallsIt) {
+  Report report;
+  report.samples = {sample(kA, 2), sample(kB, 3), sample(kA, 4), sample(kB, 4)};
+  report.findings = {race(kB, 3, 4), race(kA, 4, 0)};
+  const Report out = named(kSource, report);
+  EXPECT_EQ(out.findings[0].tensor, "s.b");
+  EXPECT_EQ(out.findings[0].problem, "thread 0 writes element (0,0) of s.b");
+  EXPECT_EQ(out.findings[1].tensor, "s.a");  // another line has it alone
+  EXPECT_EQ(out.samples[2].tensor, "s.a");
+  EXPECT_EQ(out.samples[3].tensor, "s.b");
+}
+
+TEST(SharedNames, WhatNoLineTellsStays) {
+  Report report;
+  report.samples = {sample(kA, 4), sample(kB, 5), sample(kB, 99)};
+  report.findings = {race(kA, 4, 0), race("", 2, 0)};
+  const Report out = named(kSource, report);
+  EXPECT_EQ(out.findings[0].tensor, kA);
+  EXPECT_EQ(out.findings[1].tensor, "");
+  EXPECT_EQ(out.samples[1].tensor, kB);
+  EXPECT_EQ(named("", report).findings[0].tensor, kA);
+  report.findings[0].location.file = "elsewhere.cpp";
+  EXPECT_EQ(named(kSource, report).findings[0].tensor, kA);
+}
+
+TEST(SharedNames, PartsAndOtherNamesOfATileAreKnown) {
+  Report report;
+  report.findings = {race(kA, 2, 0), race(kB, 4, 0)};
+  const Report out = named(
+      "auto& [sA, sB] = tessera::shared<Shared<float>>(t);\n"
+      "sA(y, x) = 1;\n"
+      "auto turned = swizzled<Swizzle{5, 0, 5}>(sB.view());\n"
+      "turned(y, x) = 1;\n",
+      report);
+  EXPECT_EQ(out.findings[0].tensor, "sA");
+  EXPECT_EQ(out.findings[1].tensor, "turned");
+}
+
+}  // namespace
+}  // namespace tessera::check
