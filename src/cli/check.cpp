@@ -29,7 +29,8 @@ int print_report(const Context& context, const CheckRequest& request, const File
   if (!request.text.empty()) write_file(context, request.text, request.force, report.text);
   if (!request.junit.empty()) write_file(context, request.junit, request.force, report.junit);
   if (!request.html.empty()) write_file(context, request.html, request.force, report.html);
-  context.print(report.printed);
+  if (context.json) context.print(report.printed);
+  else context.print_wrapped(report.printed);
   return report.code;
 }
 

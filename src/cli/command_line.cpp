@@ -211,6 +211,8 @@ int run_command_line(int argc, char** argv) {
   } catch (const Interrupted& interrupted) {
     context.error(interrupted.signal == SIGINT ? "interrupted" : "ended by a signal");
     return 128 + interrupted.signal;
+  } catch (const ClosedPipe&) {
+    return 128 + SIGPIPE;  // as the shell tells of a program that SIGPIPE has ended
   } catch (const std::bad_alloc&) {
     context.error(
         "not enough memory; use smaller matrices or fewer threads, or raise the limit (ulimit -v)");

@@ -9,6 +9,7 @@
 #include "progress.hpp"
 #include "table.hpp"
 #include "types.hpp"
+#include "wrap.hpp"
 
 namespace tessera::cli {
 
@@ -76,13 +77,13 @@ std::string to_table(const Context& context, const Comparison& comparison,
                      const std::vector<Compared>& results) {
   const Problem& problem = comparison.problem;
   Table table({{"algorithm"},
-               {"tile"},
+               {"tile", Align::left, 3},
                {"status"},
-               {"same bits"},
-               {"error/bound", Align::right},
+               {"same bits", Align::left, 2},
+               {"error/bound", Align::right, 1},
                {"time", Align::right},
                {"GFLOP/s", Align::right},
-               {"idea"}});
+               {"idea", Align::left, 4}});
   for (const auto& result : results) {
     const Ink ink = result.status == Status::ok            ? Ink::green
                     : result.status == Status::unsupported ? Ink::dim
@@ -107,13 +108,15 @@ std::string to_table(const Context& context, const Comparison& comparison,
     reasons += named ? result.reason + "\n"
                      : fmt::format("{}: {}\n", result.algorithm->name, result.reason);
   }
-  return fmt::format(
+  const std::size_t columns = terminal_columns(Stream::out);
+  const std::string head = fmt::format(
       "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
-      "thread{}\n\n{}{}",
+      "thread{}\n\n",
       formula, to_string(types_of(problem)), problem.M, problem.K, problem.K, problem.N,
       comparison.data, comparison.seed, comparison.order, comparison.threads,
-      comparison.threads == 1 ? "" : "s", table.text(terminal_columns(Stream::out)),
-      reasons.empty() ? "" : "\n" + reasons);
+      comparison.threads == 1 ? "" : "s");
+  return cat(wrapped(head, columns), table.text(columns), reasons.empty() ? "" : "\n",
+             wrapped(reasons, columns));
 }
 
 }  // namespace tessera::cli

@@ -8,7 +8,10 @@
 #include "algorithm_options.hpp"
 #include "bench_sizes.hpp"
 #include "commands.hpp"
+#include "puzzle_course.hpp"
 #include "suggest.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
 #include "tessera/matmul/check.hpp"
 
 namespace tessera::cli {
@@ -21,6 +24,31 @@ struct Values {
   bool comma_list = false;  ///< several of `words` joined by commas
   std::vector<std::string> words;
 };
+
+/// The course that is installed; none where there is none.
+const std::vector<Puzzle>& known_course() {
+  static const std::vector<Puzzle> course = [] {
+    try {
+      return read_course(course_folder(""));
+    } catch (const Error&) {
+      return std::vector<Puzzle>{};
+    }
+  }();
+  return course;
+}
+
+/// A flag that is no option of the tree: "--tiled" of `puzzle run`, a kernel of one puzzle.
+struct OtherFlag {
+  std::string name, description;
+};
+std::vector<OtherFlag> other_flags(const std::string& path) {
+  std::vector<OtherFlag> out;
+  if (path != "tessera puzzle run") return out;
+  for (const auto& each : known_course())
+    for (const auto& variant : each.variants)
+      out.push_back({"--" + variant, cat("Run this kernel of ", each.id, " alone")});
+  return out;
+}
 
 Values values_of(const CLI::Option& option, const CLI::App& root) {
   const std::string type = option.get_type_name();
@@ -36,6 +64,11 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
   }
   if (type == "KERNEL") return {false, false, checked_algorithms()};
   if (type == "KERNEL|FILE") return {true, false, checked_algorithms()};
+  if (type == "PUZZLE") {
+    Values out;
+    for (const auto& each : known_course()) out.words.push_back(each.id);
+    return out;
+  }
   if (type == "SUITES") return {false, true, suite_names()};
   if (type == "TOPIC") {
     std::vector<std::string> words;
@@ -115,6 +148,7 @@ std::string bash_script(const CLI::App& root) {
       values +=
           fmt::format("    {}) {} '{}'; return ;;\n", pattern, action, join(offered.words, " "));
     }
+    for (const auto& each : other_flags(path)) flags.push_back(each.name);
     const Values arguments = argument_values(app, root);
     words += fmt::format("    '{}') flags='{}' arguments='{}' files={} ;;\n", path,
                          join(flags, " "), join(arguments.words, " "), arguments.files ? 1 : 0);
@@ -244,6 +278,8 @@ std::string zsh_script(const CLI::App& root) {
     out += has_commands ? zsh_dispatch(app, path) : zsh_function(path) + "() {\n";
     out += "  _arguments -s \\\n";
     for (const auto* option : named_options(app)) out += zsh_specs(*option, root);
+    for (const auto& each : other_flags(path))
+      out += fmt::format("    '{}[{}]' \\\n", each.name, zsh_text(each.description));
     if (has_commands) {
       out += fmt::format("    ':command:{}_commands'\n}}\n", zsh_function(path));
       return;
@@ -302,6 +338,9 @@ std::string fish_script(const CLI::App& root) {
       }
       out += fmt::format(" -d {}\n", fish_quoted(option->get_description()));
     }
+    for (const auto& each : other_flags(path))
+      out += fmt::format("{} -l {} -d {}\n", start, each.name.substr(2),
+                         fish_quoted(each.description));
     for (const auto* option : positionals(app)) {
       const Values values = values_of(*option, root);
       if (values.files) out += start + " -F\n";

@@ -11,12 +11,14 @@
 
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
+#include "wrap.hpp"
 
 namespace tessera::cli {
 
 namespace {
 
 [[noreturn]] void cannot_write() {
+  if (errno == EPIPE) throw ClosedPipe();
   throw Error(Category::resource,
               cat("cannot write the result to standard output: ", std::strerror(errno)));
 }
@@ -51,6 +53,10 @@ std::size_t terminal_columns(Stream stream) {
 
 void Context::print(std::string_view text) const {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) cannot_write();
+}
+
+void Context::print_wrapped(std::string_view text) const {
+  print(wrapped(text, terminal_columns(Stream::out)));
 }
 
 void Context::flush() const {

@@ -1,9 +1,10 @@
 // What every sub-command shares: where results and talk go, colours, and how it ends.
 // Results go to stdout through print(), everything else to stderr through note() and warn(). A
 // result that cannot be written is an error, never silence. Exit codes: 0 done, 1 failed, 2 usage,
-// 3 input file, 4 not available, 130 Ctrl-C.
+// 3 input file, 4 not available, 130 Ctrl-C, 141 the reader of stdout has gone.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ enum class ColorMode { automatic, always, never };
 enum class Stream { out, err };
 enum class Ink { bold, dim, red, green, yellow };
 
+/// Whoever read standard output has gone: the command ends without a word, as others do then.
+struct ClosedPipe : std::exception {
+  const char* what() const noexcept override { return "the reader of standard output has gone"; }
+};
+
 struct Context {
   bool json = false;   ///< one JSON document on stdout and nothing else
   bool quiet = false;  ///< no talk on stderr but errors
@@ -30,8 +36,11 @@ struct Context {
   /// sub-command's callback sets it.
   std::function<int()> action;
 
-  /// Adds to the result on stdout. Throws Error(resource) when it cannot be written.
+  /// Adds to the result on stdout. Throws Error(resource) when it cannot be written, ClosedPipe
+  /// where nobody reads it.
   void print(std::string_view text) const;
+  /// The same for sentences: on a terminal in lines that fit it.
+  void print_wrapped(std::string_view text) const;
   /// Writes out what print() has kept. Called once by main, and where results should appear early.
   void flush() const;
   /// One line on stderr, "tessera multiply: text"; not with --quiet.

@@ -34,13 +34,16 @@ std::string place(const check::Location& at) {
   return fmt::format("{}:{}", std::filesystem::path(at.file).filename().string(), at.line);
 }
 
-/// Lines of at most 100 characters, the later ones indented by four.
+/// Lines of at most 100 characters, on a narrower terminal as many as it has; the later ones
+/// indented by four.
 std::string wrapped(const std::string& text) {
+  const std::size_t columns = terminal_columns(Stream::out),
+                    most = columns == 0 ? 100 : std::min<std::size_t>(columns, 100);
   std::string out, line;
   std::istringstream words(text.substr(4));
   line = text.substr(0, 3);
   for (std::string word; words >> word;) {
-    if (line.size() + 1 + word.size() > 100) {
+    if (line.size() + 1 + word.size() > most) {
       out += line + "\n";
       line = "   ";
     }

@@ -85,8 +85,9 @@ constexpr const char* kExitCodesPage =
     3  an input file that cannot be read or is not what it says
     4  a device, a feature or a package that is not there
   130  interrupted by Ctrl-C (other signals: 128 + their number)
+  141  nobody reads standard output any more: it ends without a word
 
-Every failure writes one line on stderr that begins with the command's name.
+Every other failure writes one line on stderr that begins with the command's name.
 )";
 
 constexpr const char* kEnvironmentPage =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "options.hpp"
 
@@ -11,7 +12,12 @@ namespace tessera::cli {
 namespace {
 
 constexpr std::size_t kTextColumn = 32;
-constexpr std::size_t kTextWidth = 100;
+
+std::size_t text_width() {
+  constexpr std::size_t most = 100;
+  const std::size_t columns = terminal_columns(Stream::out);
+  return columns == 0 ? most : std::min(columns, most);
+}
 
 /// `text` broken into lines of at most `width`, later lines indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
@@ -36,7 +42,7 @@ std::string two_columns(const std::string& left, const std::string& right) {
   if (right.empty()) return out + '\n';
   if (out.size() + 2 > kTextColumn) out += '\n' + std::string(kTextColumn, ' ');
   else out.resize(kTextColumn, ' ');
-  return out + wrapped(right, kTextColumn, kTextWidth) + '\n';
+  return out + wrapped(right, kTextColumn, text_width()) + '\n';
 }
 
 class HelpFormatter : public CLI::Formatter {
@@ -79,7 +85,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_description(const CLI::App* app) const override {
-    return wrapped(app->get_description(), 0, kTextWidth) + "\n";
+    return wrapped(app->get_description(), 0, text_width()) + "\n";
   }
 };
 

@@ -155,9 +155,10 @@ CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name
       ->required();
 }
 
-CLI::Option* add_arguments(CLI::App& app, std::string name, std::vector<std::string>& target,
-                           std::string description) {
-  return app.add_option(std::move(name), target, std::move(description));
+CLI::Option* add_arguments(CLI::App& app, std::string name, std::string type_name,
+                           std::vector<std::string>& target, std::string description) {
+  return app.add_option(std::move(name), target, std::move(description))
+      ->type_name(std::move(type_name));
 }
 
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,

@@ -1,7 +1,7 @@
 // Building blocks for the option tree: options that check their value when it is read and answer in
 // one sentence, with the nearest known name where a name is misspelt. The type name of an option
 // says what completion offers for it: FILE, ALGORITHM, ALGORITHMS, KERNEL, KERNEL|FILE, SUITES,
-// TYPE, TOPIC, or the choices themselves joined by '|'.
+// PUZZLE, TYPE, TOPIC, or the choices themselves joined by '|'.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,8 @@ CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, s
 CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name,
                           std::string& target, std::string description);
 /// Any number of texts without a flag.
-CLI::Option* add_arguments(CLI::App& app, std::string name, std::vector<std::string>& target,
-                           std::string description);
+CLI::Option* add_arguments(CLI::App& app, std::string name, std::string type_name,
+                           std::vector<std::string>& target, std::string description);
 /// One of `names`.
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
                         std::vector<std::string> names, std::string description);

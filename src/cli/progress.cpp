@@ -15,6 +15,7 @@
 
 #include "clock.hpp"
 #include "context.hpp"
+#include "signals.hpp"
 
 namespace tessera::cli {
 
@@ -74,8 +75,10 @@ struct Progress::State {
       : command(std::move(command_)), label(std::move(label_)), pace(pace_), bar(bar_) {}
 
   static void put(const std::string& text) {
-    [[maybe_unused]] const auto written =
-        write(2, text.data(), text.size());  // one write: no torn lines
+    if (const Drawing may; may) {
+      [[maybe_unused]] const auto written =
+          write(2, text.data(), text.size());  // one write: no torn lines
+    }
   }
 
   void draw() {
@@ -93,8 +96,12 @@ struct Progress::State {
                                          : "about " + duration_text(seconds) + " left";
     if (bar) {
       const int filled = static_cast<int>(share * kBarWidth);
-      put(fmt::format("\r\033[K{} [{}{}] {:3.0f} %  {}", label, std::string(filled, '#'),
-                      std::string(kBarWidth - filled, '.'), share * 100, left));
+      std::string line = fmt::format("{} [{}{}] {:3.0f} %  {}", label, std::string(filled, '#'),
+                                     std::string(kBarWidth - filled, '.'), share * 100, left);
+      // A longer one would go on in the next line, where nobody clears it.
+      if (const std::size_t columns = terminal_columns(Stream::err); columns > 1)
+        line = line.substr(0, columns - 1);
+      put("\r\033[K" + line);
       drawn = true;
     } else {
       put(fmt::format("{}: {}: {:.0f} %, {}\n", command, label, share * 100, left));
@@ -120,7 +127,10 @@ Progress::Progress(const Context& context, std::string label, double total, Pace
   state_ = std::make_unique<State>(context.command, std::move(label), Pace(total, unit),
                                    is_terminal(Stream::err));
   try {
-    state_->thread = std::thread([state = state_.get()] { state->loop(); });
+    state_->thread = std::thread([state = state_.get()] {
+      no_signals_here();
+      state->loop();
+    });
   } catch (const std::exception&) {
     state_.reset();  // no thread to be had: work goes on without a bar
   }

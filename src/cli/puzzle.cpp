@@ -15,6 +15,7 @@
 #include "signals.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/io/atomic_file.hpp"
+#include "wrap.hpp"
 
 namespace tessera::cli {
 
@@ -31,6 +32,10 @@ std::vector<Puzzle> course_of(const PuzzleRequest& request) {
 fs::path learners_file(const Puzzle& puzzle, const std::string& folder) {
   const fs::path in = folder.empty() ? fs::current_path() : fs::absolute(folder);
   return (in / puzzle.file_name()).lexically_normal();
+}
+
+void print_page(const Context& context, const std::string& page) {
+  context.print(reflowed(page, terminal_columns(Stream::out)));
 }
 
 std::size_t parts_of(const Puzzle& puzzle) {
@@ -91,10 +96,10 @@ int start(const Context& context, const PuzzleRequest& request) {
     context.warn(cat("where there is no ", puzzle.file_name(),
                      " in the folder, 'tessera puzzle run ", puzzle.id,
                      "' takes this file from now on, no longer ", before));
-  context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
-                    puzzle.configuration, "\nEdit ", file.string(), "\nthen: tessera puzzle run ",
-                    puzzle.id, puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(),
-                    "\n"));
+  print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
+                          puzzle.configuration));
+  context.print(cat("\nEdit ", file.string(), "\nthen: tessera puzzle run ", puzzle.id,
+                    puzzle.variants.empty() ? "" : " --" + puzzle.variants.front(), "\n"));
   return 0;
 }
 
@@ -108,8 +113,8 @@ int hint(const Context& context, const PuzzleRequest& request) {
     shown = hints = std::min(hints + 1, all);
   });
   for (int i = 0; i < shown; ++i)
-    context.print(cat(i > 0 ? "\n" : "", "Hint ", i + 1, " of ", all, "\n",
-                      puzzle.hints[static_cast<std::size_t>(i)]));
+    print_page(context, cat(i > 0 ? "\n" : "", "Hint ", i + 1, " of ", all, "\n\n",
+                            puzzle.hints[static_cast<std::size_t>(i)]));
   if (shown == all)
     context.print(cat("\nThat was the last hint: 'tessera puzzle solution ", puzzle.id,
                       "' shows the solution.\n"));
@@ -125,8 +130,8 @@ int solution(const Context& context, const PuzzleRequest& request) {
 int explain(const Context& context, const PuzzleRequest& request) {
   const auto course = course_of(request);
   const Puzzle& puzzle = find_puzzle(course, request.id);
-  context.print(cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
-                    puzzle.configuration, "\n", puzzle.explanation));
+  print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
+                          puzzle.configuration, "\n", puzzle.explanation));
   return 0;
 }
 
@@ -206,7 +211,7 @@ CLI::App* add(CLI::App& parent, Context& context, const SharedRequest& request, 
 CLI::App* add_with_id(CLI::App& parent, Context& context, const SharedRequest& request,
                       const char* name, const char* what, const char* examples, Command command) {
   CLI::App* app = add(parent, context, request, name, what, examples, command);
-  add_argument(*app, "ID", "TEXT", request->id, "The puzzle: p16, or 16");
+  add_argument(*app, "ID", "PUZZLE", request->id, "The puzzle: p16, or 16");
   return app;
 }
 
@@ -258,7 +263,7 @@ void add_puzzle(CLI::App& root, Context& context) {
   CLI::App& test =
       *add(app, context, request, "test", "Test the course: solutions, unfilled files, mistakes",
            "  tessera puzzle test --course my_course", test_course);
-  add_arguments(test, "ID", request->ids, "Only these puzzles");
+  add_arguments(test, "ID", "PUZZLE", request->ids, "Only these puzzles");
   add_json_option(test, context, "As JSON: the course, and the answer to each of its texts");
   require_command(app);
 }

@@ -21,6 +21,7 @@ using nlohmann::ordered_json;
 /// Elements of a matrix. The puzzles that have flags print as much as their originals do.
 constexpr std::size_t kMostPrinted = 16, kMostOfOriginals = 100;
 constexpr index_t kMostCells = 48;
+constexpr std::ptrdiff_t kOneScreen = 20;     ///< lines that a terminal shows without scrolling
 constexpr std::size_t kLongestMessage = 240;  ///< of a compiler, and a line of the source
 
 /// "3672.0", as the puzzles that this course contains print it.
@@ -36,8 +37,9 @@ std::string buffer_text(const std::vector<double>& values) {
   return "HostBuffer([" + out + "])";
 }
 
-std::string out_and_expected(const PuzzleMatrix& m, bool is_original) {
-  if (m.got.size() > (is_original ? kMostOfOriginals : kMostPrinted))
+/// `most`: elements that are printed one by one.
+std::string out_and_expected(const PuzzleMatrix& m, std::size_t most) {
+  if (m.got.size() > most)
     return cat("out: ", m.name, " (", m.rows, ",", m.cols, "), ",
                m.got.size() - static_cast<std::size_t>(m.wrong), " of ", m.got.size(),
                " elements as expected\n");
@@ -273,16 +275,19 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
   std::string out = printed_text(attempt) + errors_text(context, attempt);
   const PuzzleCase* const wrong = wrong_case(attempt);
   const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
-  const bool is_unfilled = cause.id == "unfilled";  // that comes first, and all numbers are 0
-  if (is_unfilled) out += cause_text(context, cause) + "\n";
+  const bool is_unfilled = cause.id == "unfilled";  // and all numbers are 0
+  if (!is_solved(attempt)) out += cause_text(context, cause) + "\n";
   const bool is_original = !puzzle.variants.empty() && !(is_unfilled && attempt.variant.empty());
   if (attempt.outcome)
     for (const auto& c : attempt.outcome->cases) {
       out += context.paint(cat(&c == wrong ? "✗ " : "✓ ", c.what),
                            &c == wrong ? Ink::red : Ink::green) +
              "\n";
+      // On a terminal lists of right numbers would push all else away.
+      const bool is_short = shown == Shown::few && terminal_columns(Stream::out) > 0;
+      const std::size_t most = is_original && !is_short ? kMostOfOriginals : kMostPrinted;
       if (!c.is_brief || &c == wrong)
-        for (const auto& m : c.outputs) out += out_and_expected(m, is_original);
+        for (const auto& m : c.outputs) out += out_and_expected(m, most);
       out += goals_text(context, c);
     }
   if (is_solved(attempt) && !open.empty())
@@ -294,7 +299,6 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
     for (const auto& m : wrong->outputs) out += "  " + wrong_elements(m) + "\n";
     out += nan_text(*wrong);
   }
-  if (!is_unfilled) out += "\n" + cause_text(context, cause);
   if (wrong != nullptr && (!is_unfilled || shown == Shown::all)) {
     const std::string findings =
         findings_text(context, attempt, findings_of(attempt, *wrong, cause), cause, shown);
@@ -303,6 +307,8 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
   if (wrong != nullptr && !is_unfilled)
     for (const auto& m : wrong->outputs)
       if (m.wrong > 0) out += "\n" + picture_text(context, m, *wrong);
+  if (std::count(out.begin(), out.end(), '\n') > kOneScreen)
+    out += "\n" + context.paint("likely cause: " + cause.title, Ink::yellow) + ", as said above";
   return out + cat("\nPuzzle ", puzzle.number, " is not solved yet; 'tessera puzzle hint ",
                    puzzle.id, "' helps\n");
 }

@@ -138,7 +138,7 @@ bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAtt
   const double time_limit_s = request.time_limit_s;
   if (!context.json) {
     const Shown shown = request.all ? Shown::all : Shown::few;
-    context.print(answer_text(context, *one.puzzle, done, open, shown));
+    context.print_wrapped(answer_text(context, *one.puzzle, done, open, shown));
     std::fflush(stdout);  // compiling for a GPU takes a while
   }
   const GpuAnswer gpu = ask_gpu(one, done, time_limit_s);

@@ -2,7 +2,9 @@
 #include "signals.hpp"
 
 #include <cxxabi.h>
+#include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,6 +23,8 @@ char signal_name[64] = "tessera";
 
 std::atomic<bool> noting{false};  // are signals noted instead of obeyed?
 std::atomic<int> noted{0};        // the one that was
+std::atomic<bool> ending{false};  // nothing is drawn any more
+std::atomic<int> drawing{0};      // who draws just now
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void say(const char* text) {
@@ -37,10 +41,13 @@ void end_by_signal(int number) {
     noted = number;
     return;
   }
+  ending = true;
   remove_temporaries();
+  const timespec moment{0, 1000000};
+  for (int i = 0; drawing > 0 && i < 100; ++i) nanosleep(&moment, nullptr);
   if (isatty(2) == 1) {
     [[maybe_unused]] const auto written =
-        write(2, "\r\033[K", 4);  // a progress bar may stand there
+        write(2, "\r\033[K", 4);  // a progress bar may stand there, and the terminal's ^C
   }
   say(number == SIGINT ? "interrupted" : "ended by a signal");
   _exit(128 + number);
@@ -78,6 +85,17 @@ void install_terminate_handler() { std::set_terminate(end_by_terminate); }
 InterruptsAreNoted::InterruptsAreNoted() { noting = true; }
 
 InterruptsAreNoted::~InterruptsAreNoted() { noting = false; }
+
+Drawing::Drawing() : may_((++drawing, !ending)) {}
+
+Drawing::~Drawing() { --drawing; }
+
+void no_signals_here() {
+  sigset_t all;
+  sigemptyset(&all);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&all, number);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
 
 void throw_if_interrupted() {
   if (noted != 0) throw Interrupted(noted);

@@ -37,6 +37,21 @@ class InterruptsAreNoted {
   InterruptsAreNoted& operator=(const InterruptsAreNoted&) = delete;
 };
 
+/// Around what another thread draws on the terminal: false once a signal ends the command, whose
+/// line comes last. A thread that draws takes no signals itself (no_signals_here).
+class Drawing {
+ public:
+  Drawing();
+  ~Drawing();
+  Drawing(const Drawing&) = delete;
+  Drawing& operator=(const Drawing&) = delete;
+  explicit operator bool() const { return may_; }
+
+ private:
+  bool may_;
+};
+void no_signals_here();
+
 /// Throws Interrupted once a signal was noted.
 void throw_if_interrupted();
 

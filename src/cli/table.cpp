@@ -3,41 +3,52 @@
 
 #include <algorithm>
 
+#include "tessera/core/text.hpp"
+#include "wrap.hpp"
+
 namespace tessera::cli {
-
-namespace {
-
-/// Characters that show: without colour codes, UTF-8 continuation bytes not counted.
-std::size_t shown_width(const std::string& text) {
-  std::size_t width = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\033') {
-      while (i < text.size() && text[i] != 'm') ++i;
-    } else if ((static_cast<unsigned char>(text[i]) & 0xc0u) != 0x80u) {
-      ++width;
-    }
-  }
-  return width;
-}
-
-}  // namespace
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text(std::size_t most) const {
-  std::vector<std::size_t> widths;
+std::vector<std::size_t> Table::widths() const {
+  std::vector<std::size_t> out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = shown_width(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, shown_width(row[c]));
-    widths.push_back(width);
+    out.push_back(width);
   }
-  // The last column gives way, down to a few characters, where the line is too narrow.
+  return out;
+}
+
+Table Table::without(std::size_t column) const {
+  Table out = *this;
+  const auto at = static_cast<std::ptrdiff_t>(column);
+  out.columns_.erase(out.columns_.begin() + at);
+  for (auto& row : out.rows_) row.erase(row.begin() + at);
+  return out;
+}
+
+std::string Table::text(std::size_t most) const {
+  std::vector<std::size_t> widths = this->widths();
+  constexpr std::size_t least = 16;  // of the last column
   std::size_t before = 2 * (widths.size() - 1);
   for (std::size_t c = 0; c + 1 < widths.size(); ++c) before += widths[c];
-  if (most > before + 8 && widths.back() > most - before) widths.back() = most - before;
+  const auto yields =
+      std::max_element(columns_.begin(), columns_.end(),
+                       [](const Column& a, const Column& b) { return a.gives_way < b.gives_way; });
+  if (most > 0 && before + std::min(widths.back(), least) > most && yields->gives_way > 0) {
+    const std::string rest =
+        without(static_cast<std::size_t>(yields - columns_.begin())).text(most);
+    constexpr std::string_view note = "left out in these narrow lines: ";
+    const bool has_note = rest.find(note) != std::string::npos;
+    return has_note ? cat(rest.substr(0, rest.size() - 1), ", ", yields->title, "\n")
+                    : cat(rest, note, yields->title, "\n");
+  }
+  if (most > before && widths.back() > most - before)
+    widths.back() = std::max<std::size_t>(most - before, 4);
   std::string out;
   const auto line = [&](auto&& cell) {
     std::string text;

@@ -13,15 +13,20 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
+    int gives_way = 0;  ///< where lines are too narrow the highest is left out first; 0: never is
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// As many cells as columns; a cell may carry colour codes.
   void add(std::vector<std::string> cells);
-  /// Header, a rule, the rows; ends with a line break. What stands beyond `columns` in the last
-  /// column is cut off (0: nothing is).
+  /// Header, a rule, the rows; ends with a line break. In lines of `columns` characters (0: of any
+  /// width) the last column is cut; where no room is left for it columns give way, and a line below
+  /// names them.
   std::string text(std::size_t columns = 0) const;
 
  private:
+  std::vector<std::size_t> widths() const;
+  Table without(std::size_t column) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

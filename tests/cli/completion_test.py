@@ -50,6 +50,10 @@ class Bash(harness.CommandTest):
         self.assertEqual(self.complete("bench", "--algorithms", "naive,bla"), {"naive,blas"})
         self.assertEqual(self.complete("layout", "ev"), {"eval"})
         self.assertIn("exit-codes", self.complete("help", ""))
+        self.assertLessEqual({"p01", "p16", "p26"}, self.complete("puzzle", "run", "p"))
+        self.assertEqual(self.complete("puzzle", "hint", "p26"), {"p26"})
+        self.assertEqual(self.complete("puzzle", "run", "p16", "--id"), {"--idiomatic-tiled"})
+        self.assertNotIn("--tiled", self.complete("puzzle", "hint", "--"))
         self.path("tiles.cpp").write_text("")
         self.assertLessEqual({"tiled", "tiles.cpp"}, self.complete("check", "til"))
         self.path("matrix.npy").write_bytes(b"")
@@ -124,6 +128,9 @@ class Zsh(harness.CommandTest):
                 "tessera multiply x.npy y.npy -o mat": "tessera multiply x.npy y.npy -o matrix.npy ",
                 "tessera -q mult": "tessera -q multiply ",
                 "tessera --color always lay": "tessera --color always layout ",
+                "tessera puzzle run p2": "tessera puzzle run p2",  # p20 to p26
+                "tessera puzzle hint p26": "tessera puzzle hint p26 ",
+                "tessera puzzle run p16 --idio": "tessera puzzle run p16 --idiomatic-tiled ",
                 "tessera layout ev": "tessera layout eval ",
                 "tessera layout 4:1 --ti": "tessera layout 4:1 --tile=",
                 "tessera layout eval --js": "tessera layout eval --json ",
@@ -147,6 +154,8 @@ class Fish(harness.CommandTest):
         self.assertIn("multiply", complete("tessera mul"))
         self.assertEqual(complete("tessera compare --order "), {"forward", "backward", "shuffled"})
         self.assertIn("--transpose-a", complete("tessera multiply --tr"))
+        self.assertIn("p16", complete("tessera puzzle run p1"))
+        self.assertIn("--idiomatic-tiled", complete("tessera puzzle run p16 --id"))
         self.path("matrix.npy").write_bytes(b"")
         self.assertEqual(complete("tessera multiply --json matr"), {"matrix.npy"})
 

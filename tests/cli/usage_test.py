@@ -64,8 +64,22 @@ class Help(harness.CommandTest):
 
     def test_exit_codes_page_names_them_all(self):
         text = self.succeeds("help", "exit-codes").out
-        for code in ["0", "1", "2", "3", "4", "130"]:
+        for code in ["0", "1", "2", "3", "4", "130", "141"]:
             self.assertRegex(text, rf"\n *{code}  ")
+
+
+class ClosedPipe(harness.CommandTest):
+    def test_a_command_whose_reader_has_gone_ends_without_a_word(self):
+        for words in (["--help"], ["--version"], ["--list"], ["help", "exit-codes"], ["layout", "(64,64):(64,1)"], ["layout", "4:1", "--json"],
+                      ["compare", "-m", 8, "-n", 8, "-k", 8], ["doctor"], ["config", "show"], ["completion", "bash"], ["check", "naive"],
+                      ["explain", "naive"], ["bench", "--sizes", 8, "--algorithms", "naive", "--peers", "none", "--max-time", "0.01"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            try:
+                run = self.tessera(*words, stdout=writer)
+            finally:
+                os.close(writer)
+            self.assertEqual((run.code, [line for line in run.lines if "ipe" in line or "output" in line]), (141, []), words)
 
 
 class Doctor(harness.CommandTest):

@@ -1,0 +1,18 @@
+// Text for people in lines that fit their terminal: broken at blanks, later lines indented as the
+// first. Lines of source and pictures, which must stay as they are, are not broken.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tessera::cli {
+
+/// Characters that show: without colour codes, UTF-8 continuation bytes not counted.
+std::size_t shown_width(std::string_view text);
+
+/// Each line of the text in lines of at most `columns` characters; 0: as it is.
+std::string wrapped(std::string_view text, std::size_t columns);
+/// A page of Markdown: lines of one paragraph or list item are joined first. 0: as it is.
+std::string reflowed(std::string_view page, std::size_t columns);
+
+}  // namespace tessera::cli
