@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "context.hpp"
 #include "json_text.hpp"
 #include "table.hpp"
 #include "tessera/core/text.hpp"
