@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Bad input and bad luck: one clear line, the documented exit code, and nothing lost."""
+import fcntl
 import json
 import math
 import os
 import resource
+import select
 import shutil
 import signal
 import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 import harness
@@ -259,6 +262,33 @@ class Interrupted(harness.CommandTest):
                 self.no_leftovers()
         if not harness.sanitized("tsan"):  # which holds signals back until the product is done
             self.assertLessEqual({129, 130, 143}, seen)
+
+    def test_an_interrupt_leaves_one_line_where_the_bar_stood(self):
+        columns = 40  # narrower than a bar with its times
+        master, slave = harness.terminal(self)
+        self.addCleanup(os.close, master)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([harness.COMMAND, "compare", "-m", "3000", "-n", "3000", "-k", "3000"], cwd=self.folder, stdin=slave,
+                                   stdout=slave, stderr=slave, start_new_session=True, env=harness.environment(TERM="xterm"))
+        os.close(slave)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        shown, end = b"", time.monotonic() + harness.PATIENCE
+        while shown.count(b"\r\033[K") < 3 or process.poll() is not None:
+            self.assertLess(time.monotonic(), end, shown)
+            if select.select([master], [], [], 0.1)[0]:
+                shown += os.read(master, 4096)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=harness.PATIENCE), 130)
+        while select.select([master], [], [], 0.1)[0]:
+            try:
+                shown += os.read(master, 4096)
+            except OSError:
+                break
+        *bars, last = shown.decode().split("\r\033[K")
+        self.assertEqual(last, "tessera compare: interrupted\r\n")
+        self.assertLess(max(map(len, bars)), columns)
+        self.assertNotIn("\n", "".join(bars))
 
     def bench(self, *options):
         """A benchmark of one size that would take a quarter of an hour."""
