@@ -222,7 +222,8 @@ void add_run(CLI::App& app, Context& context, const SharedRequest& request) {
       run_puzzle);
   add_text(run, "FILE", "FILE", request->file, "Your file; default where `start` wrote it");
   add_flag(run, "--solution", request->solution, "Run the course's solution instead");
-  add_flag(run, "--all", request->all, "Show all findings, those that follow from others too");
+  add_flag(run, "--all", request->all,
+           "Show all findings, those that follow from others too, and all numbers");
   add_text(run, "--html", "FILE", request->html, "Write the answer with the picture as a page");
   add_flag(run, "--force", request->force, "Replace the page if it exists");
   add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,

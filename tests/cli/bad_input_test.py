@@ -274,7 +274,8 @@ class Interrupted(harness.CommandTest):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         shown, end = b"", time.monotonic() + harness.PATIENCE
-        while shown.count(b"\r\033[K") < 3 or process.poll() is not None:
+        while shown.count(b"\r\033[K") < 3:
+            self.assertIsNone(process.poll(), shown)
             self.assertLess(time.monotonic(), end, shown)
             if select.select([master], [], [], 0.1)[0]:
                 shown += os.read(master, 4096)
