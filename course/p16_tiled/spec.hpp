@@ -15,6 +15,10 @@ inline void spec(tessera::puzzle::Run& run) {
       run.goal(
           "elements that are read from global memory", read, 486,
           "a block reads each element of its strips once, into a tile, and multiplies from it");
+    const double barriers = double(total.block_barriers) / 9;
+    if (barriers > 9)
+      run.goal("barriers of a block", barriers, 9,
+               "SIZE / TPB rounds are enough, with two barriers each");
     if (variant == "tiled" && stored > 486)
       run.goal("elements that are stored in tiles", stored, 486,
                "SIZE / TPB rounds are enough: each thread stores one element of each tile in each");

@@ -114,12 +114,14 @@ std::string multiplier_of(const std::string& index, const std::string& variable)
 }
 
 /// A loop that counts tiles, one by one, but as far as there are elements; empty id: it is none.
-/// The first thread of a block meets no edge: for it the whole tile does not exist.
+/// The first thread along the index meets no edge: for it the whole tile does not exist.
 Cause of_a_loop_over_tiles(const PuzzleAttempt& attempt, const PuzzleCase& c,
                            const PuzzleFinding& f, std::size_t mode, const std::string& index,
                            const std::string& size) {
   static const std::regex name(R"([A-Za-z_]\w*)");
-  if (f.thread != std::array<index_t, 3>{}) return {};
+  const bool is_first = (f.thread[0] == 0 || !comes_from(attempt.source, index, ".x")) &&
+                        (f.thread[1] == 0 || !comes_from(attempt.source, index, ".y"));
+  if (!is_first) return {};
   for (std::sregex_iterator each(index.begin(), index.end(), name), end; each != end; ++each) {
     const std::string k = each->str();
     const Loop loop = loop_over(attempt.source, f.line, k);
