@@ -110,22 +110,24 @@ bool is_tile(const std::string& tensor) { return tensor.starts_with("tile ("); }
 
 void name_shared_tiles(Report& report, const SourceReader& source) {
   Names names(source);
-  std::map<std::string, std::string> tiles;  // from the lines in which one stands alone
-  for (const auto& sample : report.samples) {
-    if (sample.memory != Memory::shared || !is_tile(sample.tensor)) continue;
-    if (std::string name = names.common({sample.location}); !name.empty())
-      tiles.emplace(sample.tensor, std::move(name));
-  }
+  std::map<std::string, std::set<std::string>> called;  // name: the tiles that it stands for
+  const auto learn = [&](const std::string& tile, const std::vector<Location>& places) {
+    if (!is_tile(tile)) return;
+    if (const std::string name = names.common(places); !name.empty()) called[name].insert(tile);
+  };
+  for (const auto& sample : report.samples)
+    if (sample.memory == Memory::shared) learn(sample.tensor, {sample.location});
+  for (const auto& f : report.findings)
+    if (f.memory == Memory::shared && f.other.line > 0) learn(f.tensor, {f.location, f.other});
+    else if (f.memory == Memory::shared) learn(f.tensor, {f.location});
+  std::map<std::string, std::string> tiles;
+  for (const auto& [name, of] : called)  // an array of tiles has one name for all: it stays
+    if (of.size() == 1) tiles.emplace(*of.begin(), name);
   for (auto& f : report.findings) {
-    if (f.memory != Memory::shared || !is_tile(f.tensor)) continue;
-    std::vector<Location> places{f.location};
-    if (f.other.line > 0) places.push_back(f.other);
-    std::string name = names.common(places);
-    if (name.empty() && tiles.contains(f.tensor)) name = tiles.at(f.tensor);
-    if (name.empty()) continue;
-    tiles.emplace(f.tensor, name);
-    replace_all(f.problem, f.tensor, name);
-    f.tensor = name;
+    const auto name = tiles.find(f.tensor);
+    if (name == tiles.end()) continue;
+    replace_all(f.problem, name->first, name->second);
+    f.tensor = name->second;
   }
   for (auto& sample : report.samples)
     if (const auto name = tiles.find(sample.tensor); name != tiles.end())
