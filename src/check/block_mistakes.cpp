@@ -136,6 +136,25 @@ void BlockRecorder::report_outside(bool is_memory, std::uint64_t address, Access
   add_mistake(std::move(mistake));
 }
 
+void BlockRecorder::empty_fragment(Here here) {
+  if (!rules_ || failed_) return;
+  Mistake mistake = mistake_at(Kind::uninitialized_read, Memory::local, here, Access::load);
+  mistake.tensor = "fragment";
+  add_mistake(std::move(mistake));
+}
+
+void BlockRecorder::missing_lane(int source, int lanes, Here here) {
+  if (!rules_ || failed_) return;
+  Mistake mistake = mistake_at(Kind::out_of_bounds, Memory::local, here, Access::load);
+  mistake.tensor = "warp";
+  mistake.detail =
+      cat("lane ", source, ", and its warp has ", lanes, lanes == 1 ? " lane" : " lanes");
+  mistake.advice =
+      "a GPU gives any value there: keep the source below t.lanes(), or make the block a multiple "
+      "of the warp";
+  add_mistake(std::move(mistake));
+}
+
 bool BlockRecorder::has_met(Here barrier) const {
   return std::any_of(barriers_.begin(), barriers_.end(),
                      [&](const Here& each) { return is_same_place(each, barrier); });

@@ -109,7 +109,10 @@ void BlockRecorder::begins(std::byte* shared) {
   regions_[kSharedRegion] = {base, base + bytes, Memory::shared, true, -1};
   shared_begin_ = base, shared_bytes_ = bytes;
   std::fill(known_.begin(), known_.end(), Known{});
-  if (rules_ && bytes > 0) shadows_[kSharedRegion].reset(bytes, 4);
+  if (rules_ && bytes > 0) {
+    shadows_[kSharedRegion].reset(bytes, 4);
+    poison_shared(shared, bytes);
+  }
   tile_at_.assign(bytes / 16 + 1, -1);
 }
 
@@ -378,6 +381,7 @@ void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
 bool BlockRecorder::block_met(const char* name, const Here& here, int ended) {
   if (ended > 0) report_early_return(here, ended);
   drain_all();
+  find_unseen_writes();
   for (int warp = 0; warp < warps_; ++warp) reopen(warp);
   Counters& counters = counters_at(here);
   ++counters.block_barriers;
@@ -400,6 +404,7 @@ BlockResult BlockRecorder::finish() {
   in_kernel_ = false;
   std::fill(open_.begin(), open_.end(), 0);
   drain_all();
+  find_unseen_writes();
   for (int thread = 0; rules_ && !failed_ && thread < threads_; ++thread) never_waited(thread);
   label_mistakes(failed_ ? cat(epoch_ - 1) : "end");
   count_multiply_adds();

@@ -3,7 +3,8 @@
 // thread that checks. Private to src/check.
 //
 // block_recorder.cpp takes events down, warp_instructions.cpp aligns (where lanes part by
-// warp_order.cpp) and counts, race_rules.cpp orders, block_mistakes.cpp says what was wrong.
+// warp_order.cpp) and counts, race_rules.cpp orders, unseen_writes.cpp finds what was not told,
+// block_mistakes.cpp says what was wrong.
 #pragma once
 
 #include <atomic>
@@ -68,6 +69,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
                int rank, Here here) override;
   void multiply_add(bool has_value, Here here) override;
   void matrix_flops(std::int64_t flops, Here here) override;
+  void empty_fragment(Here here) override;
+  void missing_lane(int source, int lanes, Here here) override;
   void async_copies(bool begin) override { mode_ = begin ? mode_ | kAsync : mode_ & ~kAsync; }
   void commit(Here here) override;
   void wait(int pending, Here here) override;
@@ -195,6 +198,12 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   }
   void give_up();
   void reopen(int warp);
+
+  // ---- unseen_writes.cpp ----
+  /// Fills the shared storage of a new block with what a kernel hardly writes.
+  void poison_shared(std::byte* shared, std::size_t bytes);
+  /// Reports what has changed there since the last block barrier and nobody has told.
+  void find_unseen_writes();
 
   // ---- block_mistakes.cpp ----
   Mistake mistake_at(Kind kind, Memory memory, Here here, int thread) const;
@@ -344,6 +353,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<std::uint32_t> warp_epoch_;
   std::vector<Shadow> shadows_;
   std::vector<Async> async_;
+  std::vector<std::byte> seen_;        ///< shared storage at the last block barrier
   std::vector<TileAt> tiles_;          ///< of shared storage
   std::vector<int> tile_at_;           ///< by 16 bytes of shared storage; -1: none begins here
   std::vector<Unwritten> unwritten_;   ///< since the last barrier

@@ -84,6 +84,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
   switch (m.kind) {
     case Kind::race: return race_text(m, who, other);
     case Kind::out_of_bounds:
+      if (m.tensor == "warp") return cat(who, " shuffles from ", m.detail);
       return cat(does, m.detail.starts_with("element")
                            ? cat(m.detail, m.tensor.empty() ? "" : ", of ", m.tensor,
                                  ", outside of all memory")
@@ -98,6 +99,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
     case Kind::uninitialized_read:
       return m.memory == Memory::local
                  ? cat(who, m.tensor == "accumulator" ? " adds to a variable that has no value"
+                            : m.tensor == "fragment"  ? " uses a matrix fragment that has no value"
                                                       : " reads an element of its own tile that "
                                                         "has no value")
                  : cat(who, " reads ", target(m), ", which nobody has written");
@@ -112,6 +114,10 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
     case Kind::never_read:
     case Kind::never_written:
     case Kind::written_twice: return cat(m.tensor, ": ", m.detail);
+    case Kind::unseen_write:
+      return cat(target(m),
+                 " changed without an access that the checker sees: a plain member of Shared, or "
+                 "what a raw pointer leads to. Of its races nothing is known");
     default: return fault_text(m, who, other);
   }
 }
@@ -119,10 +125,12 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
 namespace {
 
 std::string race_hint(const Mistake& m) {
+  if (m.same_value)
+    return "it is a race though both write one value here: let one thread write it, or all of them "
+           "by t.atomic_exchange()";
   if (m.other_block >= 0)
-    return m.same_value ? "blocks are never ordered: let one block write it"
-                        : "blocks are never ordered: give each block its own elements, or use "
-                          "atomic updates on both sides";
+    return "blocks are never ordered: give each block its own elements, or use atomic updates on "
+           "both sides";
   if (m.is_atomic != m.other_is_atomic)
     return "an atomic update does not order a plain access: use an atomic one there too, or a "
            "barrier between them";
@@ -131,7 +139,6 @@ std::string race_hint(const Mistake& m) {
            "t.warp_barrier() belongs between the turns";
   if (m.severity == Severity::warning)
     return "threads of one warp do not run in step: put t.warp_barrier() between the two";
-  if (m.same_value) return "legal on today's GPUs, but one thread is enough";
   if (m.writes && m.other_writes)
     return "two threads write one element: check the index, or let one thread do it";
   if (m.by_copy)
@@ -143,9 +150,10 @@ std::string race_hint(const Mistake& m) {
              : "put t.barrier() between the two accesses";
 }
 
-std::string uninitialized_hint(Memory memory) {
-  return memory == Memory::local ? "begin with zero_of(C) or zeros<T, ...>()"
-         : memory == Memory::shared
+std::string uninitialized_hint(const Mistake& m) {
+  return m.tensor == "fragment"      ? "begin with Mma::zero(), and load a and b whole"
+         : m.memory == Memory::local ? "begin with zero_of(C) or zeros<T, ...>()"
+         : m.memory == Memory::shared
              ? "write every element of the tile, zero past the edge: copy() does both"
              : "write the output before reading it; with beta = 0 it holds nothing";
 }
@@ -174,7 +182,9 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "once would be enough: keep the sum in a register and store it at the end",
     "use smaller tiles or blocks",
     "tell the kernel its memory by tensors, whose accesses are checked; stop the thread in a "
-    "debugger just before: --stop-at"};
+    "debugger just before: --stop-at",
+    "make the member a tile, Tile<int, 1> count for int count, and use s.count(0) and s.a(i, j) in "
+    "place of pointers"};
 
 }  // namespace
 
@@ -185,7 +195,7 @@ std::string hint_of(const Mistake& m) {
     return "a loop with a barrier runs more often for some threads: give all of them the same "
            "number of rounds";
   if (m.kind == Kind::race) return race_hint(m);
-  if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m.memory);
+  if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m);
   return std::string(kHints[static_cast<std::size_t>(m.kind)]);
 }
 

@@ -132,10 +132,9 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   Mistake mistake;
   mistake.kind = Kind::race;
   mistake.memory = Memory::global;
-  // A store of the value that is there does no harm, but for an update that comes in between.
   mistake.same_value = mine_writes && first_wrote && touched.plain_write && first.plain_write &&
                        !touched.atomic_write && !first.atomic_write && touched.value == first.value;
-  mistake.severity = mistake.same_value ? Severity::note : Severity::error;
+  mistake.severity = Severity::error;
   const Here mine = mine_writes ? touched.write : touched.read;
   const Here theirs = places_[first_wrote ? first.write : first.read];
   const bool mine_first = mine_writes;  // the write is what is reported

@@ -55,7 +55,7 @@ void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, A
   Mistake mistake = mistake_of(Kind::race, access, how);
   mistake.one_instruction = is_at_once(earlier, access, how);
   const bool is_warning = one_warp && !mistake.one_instruction;
-  mistake.severity = same_value ? Severity::note : is_warning ? Severity::warning : Severity::error;
+  mistake.severity = is_warning ? Severity::warning : Severity::error;
   mistake.same_value = same_value;
   mistake.other_here = earlier_here;
   mistake.other_thread = earlier.thread;

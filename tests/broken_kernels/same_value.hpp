@@ -1,4 +1,4 @@
-// All threads write the same value to one element: legal today, but a race.
+// All threads write the same value to one element: a race, whatever the values are.
 #pragma once
 
 #include "broken_kernels/broken.hpp"
@@ -18,7 +18,7 @@ struct Kernel : Staged {
 inline const Case kCase{"same_value",
                         __FILE__,
                         check::Kind::race,
-                        check::Severity::note,
+                        check::Severity::error,
                         [] { return on_output<float, Kernel<true>>(8, 8, Dim3{1}); },
                         [] { return on_output<float, Kernel<false>>(8, 8, Dim3{1}); }};
 

@@ -147,9 +147,7 @@ Words expected_of(const Program& program) {
       for (const Touch& b : all) {
         if (race(a, b)) {
           out.racing.insert(byte / 4);
-          const bool same_kind = a.how == b.how;  // those may have written the same value
-          if ((a.block != b.block || a.warp() != b.warp()) && !same_kind)
-            out.across_warps.insert(byte / 4);
+          if (a.block != b.block || a.warp() != b.warp()) out.across_warps.insert(byte / 4);
         }
         const bool earlier = a.thread == b.thread ? b.round < a.round : b.round <= a.round;
         if (b.how != How::read && a.block == b.block && (unordered(a, b) || earlier))

@@ -179,7 +179,7 @@ TEST(CopyWith, SwizzledDestination) {
   arange(a.view());
   const auto s = swizzled<Swizzle(1, 2, 2)>(stage.view());
   copy_by_all<row_major(2, 2), 4>(a.view(), s);
-  EXPECT_EQ(stage.elements[20], a(2, 0));  // 16 moved by 4
+  EXPECT_EQ(stage.view().data()[20], a(2, 0));  // 16 moved by 4
   copy_by_all<row_major(4, 8)>(s, back.view());
   EXPECT_TRUE(equal(a.view(), back.view()));
 }

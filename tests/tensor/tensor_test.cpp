@@ -80,10 +80,10 @@ TEST(Tensor, LayoutHasTheRunTimeNumbers) {
 TEST(Storage, IsAlignedAndZeroWhenMadeByZeros) {
   auto z = zeros<float, 3, 5>();
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&z) % 16, 0u);
-  for (const float x : z.elements) EXPECT_EQ(x, 0);
+  for (index_t i = 0; i < 15; ++i) EXPECT_EQ(z(i), 0);
   z(2, 4) = 8;
   EXPECT_EQ(z.view()(2, 4), 8);
-  EXPECT_EQ(z.elements[14], 8);
+  EXPECT_EQ(z.view().data()[14], 8);
 }
 
 }  // namespace

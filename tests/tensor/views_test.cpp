@@ -382,7 +382,7 @@ TEST(Swizzled, ElementsLieWhereTheSwizzleSays) {
   Tile<float, 8, 8> storage{};
   const auto t = swizzled<s>(storage.view());
   arange(t);
-  for (index_t x = 0; x < 64; ++x) EXPECT_EQ(storage.elements[s(x)], static_cast<float>(x));
+  for (index_t x = 0; x < 64; ++x) EXPECT_EQ(storage.view().data()[s(x)], static_cast<float>(x));
 }
 
 TEST(Swizzled, TilesAndFragmentsStayRight) {

@@ -3,8 +3,8 @@
 // everywhere; the file that calls check() is compiled with TESSERA_CHECK=1. What the kernel leaves
 // in memory is what launch() leaves.
 //
-// Tensors of constant elements are inputs, others outputs. What the kernel is told by raw pointers
-// instead of tensors is not seen.
+// Tensors of constant elements are inputs, others outputs. What a kernel does by raw pointers is
+// not seen, but what it changes in shared storage that way is reported.
 #pragma once
 
 #include <functional>
@@ -113,6 +113,9 @@ Report check(const Options& options, const LaunchConfig& config, const Kernel& k
                 "check() sees accesses only in files compiled with TESSERA_CHECK=1");
   static_assert((!tessera::detail::Owner<Args> && ...),
                 "check passes views to the kernel: give it A.view() instead of A");
+  static_assert(!(std::is_pointer_v<Args> || ...),
+                "check sees what a kernel does to tensors, and nothing of a raw pointer: pass "
+                "tensor<row_major(dynamic)>(pointer, count) instead");
   using Entry = tessera::detail::CpuEntry<Kernel, Args...>;
   detail::Launch launch;
   launch.kernel = tessera::detail::kernel_name<Kernel>();

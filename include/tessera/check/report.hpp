@@ -37,9 +37,10 @@ enum class Kind : std::uint8_t {
   never_written,       ///< an output of which elements were never written
   written_twice,       ///< an output of which elements were written more than once
   impossible_launch,   ///< more threads or shared storage than the device gives to a block
-  crash                ///< a thread that dies of a signal, or ends the program
+  crash,               ///< a thread that dies of a signal, or ends the program
+  unseen_write         ///< shared storage that changed without an access that was recorded
 };
-inline constexpr std::array<std::string_view, 20> kKindNames = {"race",
+inline constexpr std::array<std::string_view, 21> kKindNames = {"race",
                                                                 "out-of-bounds",
                                                                 "outside-view",
                                                                 "misaligned",
@@ -58,7 +59,8 @@ inline constexpr std::array<std::string_view, 20> kKindNames = {"race",
                                                                 "never-written",
                                                                 "written-twice",
                                                                 "impossible-launch",
-                                                                "crash"};
+                                                                "crash",
+                                                                "unseen-write"};
 constexpr std::string_view name(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 /// note: legal, but worth a look. warning: not promised to work everywhere. error: wrong.

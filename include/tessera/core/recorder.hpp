@@ -50,13 +50,19 @@ class Recorder {
                        const index_t* existing, int rank, Here here) = 0;
   /// The next accesses there belong to this tile of shared storage; of others nothing is told.
   void tile(const void* base, const TileInfo& info) {
-    const std::uint64_t offset = reinterpret_cast<std::uint64_t>(base) - shared_begin_;
-    if (offset < shared_bytes_) shared_tile(offset, info);
+    if (is_shared(base)) shared_tile(reinterpret_cast<std::uint64_t>(base) - shared_begin_, info);
+  }
+  bool is_shared(const void* address) const {
+    return reinterpret_cast<std::uint64_t>(address) - shared_begin_ < shared_bytes_;
   }
   /// acc + a * b; `has_value`: acc does not look like a variable that was never given one.
   virtual void multiply_add(bool has_value, Here here) = 0;
   /// A lane's share of a matrix instruction's operations.
   virtual void matrix_flops(std::int64_t flops, Here here) = 0;
+  /// A lane uses a fragment of a matrix that has a register without a value.
+  virtual void empty_fragment(Here here) = 0;
+  /// A lane asks for the value of one that its warp, which has this many, does not have.
+  virtual void missing_lane(int source, int lanes, Here here) = 0;
   /// Until the end, accesses are those of an asynchronous copy.
   virtual void async_copies(bool begin) = 0;
   virtual void commit(Here here) = 0;
@@ -75,6 +81,10 @@ class Recorder {
 /// Who listens to the kernels on this OS thread; null: nobody.
 extern constinit thread_local Recorder* recorder;
 #endif
+
+/// May its bytes be moved in place of the value? Tiles may (tensor/storage.hpp).
+template <class T>
+inline constexpr bool kIsPlain = std::is_trivially_copyable_v<T>;
 
 /// The first eight bytes of a value, or a mixture of all.
 template <class T>

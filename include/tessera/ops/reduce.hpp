@@ -124,8 +124,9 @@ template <class Thread, class V>
 TESSERA_KERNEL V warp_sum(Thread& t, V value, Here here = Here::current()) {
   const int lanes = t.lanes();
   for (int delta = Thread::warp_size / 2; delta > 0; delta /= 2) {
-    const V other = t.shuffle_down(value, delta, here);
-    if (t.lane + delta < lanes) value = static_cast<V>(value + other);
+    const bool has_other = t.lane + delta < lanes;
+    const V other = t.shuffle_down(value, has_other ? delta : 0, here);
+    if (has_other) value = static_cast<V>(value + other);
   }
   return t.shuffle(value, 0, here);
 }

@@ -11,6 +11,8 @@
 // order is not specified).
 #pragma once
 
+#include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "tessera/core/dtype.hpp"
@@ -209,7 +211,12 @@ struct TensorCore {
         "a matrix instruction runs on warps of as many lanes as it has: square shapes need "
         "a kernel that declares warp = 64, on the CPU engine; all others 32 lanes");
     if constexpr (requires { t.mma(d, a, b, TensorCore{}); }) t.mma(d, a, b, TensorCore{});
-    else emulate(t, d, a, b, here);
+    else {
+      tell_empty(a, here);
+      tell_empty(b, here);
+      tell_empty(d, here);
+      emulate(t, d, a, b, here);
+    }
   }
 
   /// Stores this lane's part of d to tile (m,n) of `out`, a tensor or an Output, by the one
@@ -219,6 +226,7 @@ struct TensorCore {
                                      Here here = Here::current()) {
     if constexpr (AnyTensor<Target>)
       detail::require_fragment(out.template extent<0>(), out.template extent<1>(), S.m, S.n, here);
+    tell_empty(d, here);
     TESSERA_UNROLL_REGISTERS
     for (int v = 0; v < values_c; ++v) {
       const int at = position<layout_c>(t.lane, v);
@@ -239,6 +247,23 @@ struct TensorCore {
       return sizeof(In) == 2 && std::is_same_v<ElementOf<Source>, In> && !Source::is_clipped &&
              Source::pattern.stride.leaves() == 2 && Source::pattern.stride.leaf(1) == 1 &&
              Source::pattern.stride.leaf(0) != dynamic && Source::pattern.stride.leaf(0) % 8 == 0;
+  }
+  /// Tells of a fragment that was not set, or not all of it: by whole registers of four bytes,
+  /// since any value of a smaller element may be meant.
+  template <class T, int N>
+  static TESSERA_HD constexpr void tell_empty([[maybe_unused]] const Fragment<T, N>& fragment,
+                                              [[maybe_unused]] Here here) {
+#if TESSERA_CHECK
+    if (std::is_constant_evaluated() || detail::recorder == nullptr) return;
+    constexpr std::uint64_t pattern = detail::unwritten_bits<T>();
+    constexpr int bits = 8 * static_cast<int>(sizeof(T));
+    std::uint32_t empty = 0, word = 0;
+    for (int at = 0; at < 32; at += bits) empty |= static_cast<std::uint32_t>(pattern << at);
+    for (std::size_t at = 0; at + sizeof word <= sizeof fragment; at += sizeof word) {
+      std::memcpy(&word, reinterpret_cast<const char*>(&fragment) + at, sizeof word);
+      if (word == empty) return detail::recorder->empty_fragment(here);
+    }
+#endif
   }
   static TESSERA_HD constexpr In rounded(In x) {
     if constexpr (std::is_same_v<In, float> && lanes == 32) return round_to_tf32(x);

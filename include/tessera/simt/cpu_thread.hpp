@@ -79,27 +79,26 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
     const int rest = block_threads_ - warp * WarpSize;
     return rest < WarpSize ? rest : WarpSize;
   }
-  /// The value that lane `source` passed. A source outside the warp gives this lane's own value.
+  /// The value that lane `source` passed. A source outside the warp gives this lane's own value,
+  /// which the checker reports.
   template <class T>
-  T shuffle(T value, int source, Here here = Here::current()) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16,
-                  "a shuffle moves at most 16 plain bytes");
-    std::byte* slots = scheduler_->exchange(warp, turn_);
-    turn_ ^= 1;  // the other half may still be read by a slower lane
-    std::memcpy(slots + lane * 16, &value, sizeof(T));
-    scheduler_->warp_barrier(thread.linear, "shuffle", here);
-    if (source < 0 || source >= lanes()) return value;
-    T out;
-    std::memcpy(&out, slots + source * 16, sizeof(T));
-    return out;
+  T shuffle(T value, int source, [[maybe_unused]] Here here = Here::current()) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr && (source < 0 || source >= lanes()))
+      detail::recorder->missing_lane(source, lanes(), here);
+#endif
+    return exchange(value, source, here);
   }
+  /// Past either end of a whole warp this lane keeps its own value: that is how a reduction ends.
   template <class T>
   T shuffle_down(T value, int delta, Here here = Here::current()) {
-    return shuffle(value, lane + delta, here);
+    const int source = lane + delta;
+    return source < 0 || source >= WarpSize ? exchange(value, lane, here)
+                                            : shuffle(value, source, here);
   }
   template <class T>
   T shuffle_up(T value, int delta, Here here = Here::current()) {
-    return shuffle(value, lane - delta, here);
+    return shuffle_down(value, -delta, here);
   }
   template <class T>
   T shuffle_xor(T value, int mask, Here here = Here::current()) {
@@ -165,6 +164,17 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   }
 
  private:
+  template <class T>
+  T exchange(T value, int source, Here here) {
+    static_assert(detail::kIsPlain<T> && sizeof(T) <= 16, "a shuffle moves at most 16 plain bytes");
+    std::byte* slots = scheduler_->exchange(warp, turn_);
+    turn_ ^= 1;  // the other half may still be read by a slower lane
+    std::memcpy(slots + lane * 16, &value, sizeof(T));
+    scheduler_->warp_barrier(thread.linear, "shuffle", here);
+    if (source >= 0 && source < lanes())
+      std::memcpy(static_cast<void*>(&value), slots + source * 16, sizeof(T));
+    return value;
+  }
   template <class T, class Change>
   T update(T& target, Change change) {
     const std::atomic_ref<T> element(target);

@@ -1,6 +1,8 @@
 // Storage: elements with a static layout, held by value. The same type serves as shared memory (a
 // member of a kernel's Shared struct) and as registers (a local variable). Not initialised unless
-// made by zeros().
+// made by zeros(). Its elements are reached by coordinates or through view(), and it is copied as
+// any value; where accesses are recorded, so is each element that is copied from or to shared
+// memory.
 #pragma once
 
 #include "tessera/tensor/tensor.hpp"
@@ -11,8 +13,16 @@ template <class T, Layout L>
 struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
   using element = T;
   static constexpr Layout layout = L;
-  T elements[static_cast<std::size_t>(L.cosize())];
 
+#if TESSERA_CHECK
+  Storage() = default;
+  constexpr Storage(const Storage& other, Here here = Here::current()) { take(other, here); }
+  /// An operator cannot know where it is called: reports name this line.
+  constexpr Storage& operator=(const Storage& other) {
+    take(other, Here::current());
+    return *this;
+  }
+#endif
   TESSERA_HD constexpr auto view() {
     tell_tile();
     return Tensor<T*, L>(elements);
@@ -37,6 +47,8 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
   }
 
  private:
+  T elements[static_cast<std::size_t>(L.cosize())];
+
   template <class Self, class... I>
   static TESSERA_HD constexpr decltype(auto) at(Self& self, [[maybe_unused]] Here here,
                                                 I... coordinates) {
@@ -51,6 +63,18 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
 #endif
   }
 #if TESSERA_CHECK
+  constexpr void take(const Storage& other, Here here) {
+    const bool is_told =
+        !std::is_constant_evaluated() && detail::recorder != nullptr &&
+        (detail::recorder->is_shared(elements) || detail::recorder->is_shared(other.elements));
+    if (!is_told) {
+      for (index_t i = 0; i < L.cosize(); ++i) elements[i] = other.elements[i];
+      return;
+    }
+    const auto from = other.view();
+    const auto to = view();
+    for (index_t i = 0; i < L.size(); ++i) to(i, here) = from(i, here);
+  }
   static bool locate(index_t offset, index_t* coordinates) {
     for (index_t i = 0; i < L.size(); ++i) {
       if (L(i) != offset) continue;
@@ -73,6 +97,11 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
   static constexpr detail::TileInfo kTileInfo = tile_info();
 #endif
 };
+
+namespace detail {
+template <class T, Layout L>
+inline constexpr bool kIsPlain<Storage<T, L>> = kIsPlain<T>;
+}  // namespace detail
 
 /// A row-major tile of T: Tile<float, 16, 8> is (16,8):(8,1).
 template <class T, index_t... Extents>
