@@ -28,7 +28,8 @@ namespace tessera::check {
 struct RunContext {
   const Options& options;
   const detail::Launch& launch;
-  std::vector<Region> regions;  ///< of the tensors
+  std::vector<Region> regions;                      ///< of the tensors
+  std::vector<std::vector<std::byte>> before = {};  ///< what the outputs of these held at first
   std::atomic<bool> stop{false};
   std::atomic<double> longest_block_s{0};  ///< of the blocks that came to their end
 };

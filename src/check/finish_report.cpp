@@ -197,10 +197,12 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   const auto& launch = context.launch;
   Report out;
   add_head(out, context);
-  const bool complete =
-      progress.checked == volume(launch.grid) &&
+  const bool all_ended =
+      progress.checked == progress.wanted &&
       std::none_of(merged.mistakes().begin(), merged.mistakes().end(),
                    [](const Mistake& mistake) { return ends_a_block(mistake.kind); });
+  const bool complete = all_ended && progress.checked == volume(launch.grid);
+  if (context.options.correctness && all_ended) judge_unseen(context, recorders, merged);
   if (!recorders.empty() || volume(launch.grid) == 0) {
     for (const auto& buffer : launch.buffers) {
       out.coverage.push_back(coverage_of(buffer, context, recorders));

@@ -13,6 +13,10 @@ struct Progress {
 Report finish_report(const RunContext& context, MergedBlocks& merged,
                      const std::vector<const BlockRecorder*>& recorders, Progress progress);
 
+/// Reports elements of outputs that are others than before, though no recorder was told of a write.
+void judge_unseen(const RunContext& context, const std::vector<const BlockRecorder*>& recorders,
+                  MergedBlocks& merged);
+
 /// What happened, and the likely cause with what to try, in sentences.
 std::string problem_of(const Mistake& mistake, const RunContext& context);
 std::string hint_of(const Mistake& mistake);

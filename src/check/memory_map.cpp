@@ -2,6 +2,8 @@
 #include "memory_map.hpp"
 
 #include <dlfcn.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
@@ -63,6 +65,15 @@ std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers) {
     last.is_output = last.is_output || each.is_output;
   }
   return merged;
+}
+
+std::vector<std::byte> copy_of(const Region& region) {
+  std::vector<std::byte> out(static_cast<std::size_t>(region.end - region.begin));
+  const iovec to{out.data(), out.size()};
+  const iovec from{reinterpret_cast<void*>(region.begin), out.size()};
+  const ssize_t bytes = process_vm_readv(getpid(), &to, 1, &from, 1, 0);  // no memory: no signal
+  out.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  return out;
 }
 
 bool coordinates_of(const Layout& layout, std::int64_t offset, std::vector<index_t>& out) {

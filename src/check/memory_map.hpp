@@ -2,6 +2,7 @@
 // own stack, constants, or nothing that the kernel may touch. Private to src/check.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,9 @@ extern std::uint64_t (*heap_block_end)(std::uint64_t address);
 /// of them is. Those without an element or with a null pointer are none; what
 /// lies behind the block of the heap in which a tensor begins belongs to none either.
 std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers);
+
+/// The bytes of a region as they are now; fewer where the process has no memory behind them.
+std::vector<std::byte> copy_of(const Region& region);
 
 /// Does the tensor have a null pointer and, counted from there, this address?
 bool lies_in_null(const detail::Buffer& buffer, std::uint64_t address);

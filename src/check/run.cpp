@@ -185,6 +185,10 @@ std::string refusal_of(const Launch& launch, const Options& options) {
 
 Report run_blocks(RunContext& context, MergedBlocks& merged) {
   const auto blocks = chosen_blocks(volume(context.launch.grid), context.options.blocks);
+  if (context.options.correctness) {
+    for (const Region& each : context.regions)
+      context.before.push_back(each.is_output ? copy_of(each) : std::vector<std::byte>());
+  }
   Workers workers;
   std::atomic<std::int64_t> checked{0};
   {

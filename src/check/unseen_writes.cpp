@@ -1,9 +1,11 @@
-// What changes in shared storage without being told: plain members of a kernel's Shared, and what
-// raw pointers lead to. At each block barrier every byte that is another one than before belongs to
-// an access since then, or is reported: the rules know nothing of it. See block_recorder.hpp.
+// What changes in memory without being told: plain members of a kernel's Shared, and what raw
+// pointers lead to. At each block barrier every byte of shared storage that is another one than
+// before belongs to an access since then, and at the end every element of an output that is another
+// one was written; what else has changed is reported, since the rules know nothing of it.
+#include <algorithm>
 #include <cstring>
 
-#include "block_recorder.hpp"
+#include "finish_report.hpp"
 
 namespace tessera::check {
 
@@ -37,6 +39,36 @@ void BlockRecorder::find_unseen_writes() {
     }
   }
   seen_.assign(now, now + seen_.size());
+}
+
+void judge_unseen(const RunContext& context, const std::vector<const BlockRecorder*>& recorders,
+                  MergedBlocks& merged) {
+  for (std::size_t i = 0; i < context.before.size(); ++i) {
+    const Region& region = context.regions[i];
+    const auto& before = context.before[i];
+    const auto& buffer = context.launch.buffers[static_cast<std::size_t>(region.buffer)];
+    const auto* const now = reinterpret_cast<const std::byte*>(region.begin);
+    const std::size_t bytes = buffer.element_bytes, count = before.size() / bytes;
+    for (std::size_t element = 0; element < count; ++element) {
+      const std::size_t at = element * bytes;
+      if (std::memcmp(now + at, before.data() + at, bytes) == 0) continue;
+      const bool is_told = std::any_of(recorders.begin(), recorders.end(), [&](const auto* each) {
+        return (each->touches()[i + kFirstBuffer].elements[element] & ~Touches::kRead) != 0;
+      });
+      if (is_told) continue;
+      Mistake mistake;
+      mistake.kind = Kind::unseen_write;
+      mistake.severity = Severity::warning;
+      mistake.memory = Memory::global;
+      mistake.tensor = buffer.name;
+      const auto from_data = static_cast<std::int64_t>(
+          region.begin + at - reinterpret_cast<std::uint64_t>(buffer.data));
+      if (!coordinates_of(buffer.layout, from_data / static_cast<std::int64_t>(bytes),
+                          mistake.element))
+        mistake.element.clear();
+      merged.add_mistake(mistake);
+    }
+  }
 }
 
 }  // namespace tessera::check

@@ -10,6 +10,7 @@
 #include "broken_kernels/plain_member.hpp"
 #include "broken_kernels/plain_then_atomic.hpp"
 #include "broken_kernels/raw_pointer.hpp"
+#include "broken_kernels/raw_pointer_to_output.hpp"
 #include "broken_kernels/rows_added_into_one.hpp"
 #include "broken_kernels/same_value.hpp"
 #include "broken_kernels/sarek_page.hpp"
@@ -34,11 +35,11 @@ INSTANTIATE_TEST_SUITE_P(
                       global_atomic_and_plain_write::kCase, global_within_block::kCase,
                       no_barrier_after_load::kCase, no_barrier_before_next_load::kCase,
                       no_warp_barrier::kCase, one_byte::kCase, plain_member::kCase,
-                      plain_then_atomic::kCase, raw_pointer::kCase, rows_added_into_one::kCase,
-                      same_value::kCase, sarek_page::kCase, shared_atomic_and_plain_read::kCase,
-                      shuffle_is_no_barrier::kCase, tile_assigned_too_early::kCase,
-                      tile_copied_too_early::kCase, two_blocks_one_element::kCase,
-                      word_over_bytes::kCase),
+                      plain_then_atomic::kCase, raw_pointer::kCase, raw_pointer_to_output::kCase,
+                      rows_added_into_one::kCase, same_value::kCase, sarek_page::kCase,
+                      shared_atomic_and_plain_read::kCase, shuffle_is_no_barrier::kCase,
+                      tile_assigned_too_early::kCase, tile_copied_too_early::kCase,
+                      two_blocks_one_element::kCase, word_over_bytes::kCase),
     case_name);
 
 }  // namespace tessera::broken

@@ -4,7 +4,7 @@
 // in memory is what launch() leaves.
 //
 // Tensors of constant elements are inputs, others outputs. What a kernel does by raw pointers is
-// not seen, but what it changes in shared storage that way is reported.
+// not seen, but what it changes that way in shared storage and in outputs is reported.
 #pragma once
 
 #include <functional>

@@ -38,7 +38,7 @@ enum class Kind : std::uint8_t {
   written_twice,       ///< an output of which elements were written more than once
   impossible_launch,   ///< more threads or shared storage than the device gives to a block
   crash,               ///< a thread that dies of a signal, or ends the program
-  unseen_write         ///< shared storage that changed without an access that was recorded
+  unseen_write         ///< memory that changed without an access that was recorded
 };
 inline constexpr std::array<std::string_view, 21> kKindNames = {"race",
                                                                 "out-of-bounds",
