@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "tessera/check/check.hpp"
 #include "tessera/check/format.hpp"
@@ -66,6 +67,96 @@ TEST(Findings, EachTensorThatIsNotUsedHasItsOwnAndNoBlock) {
   EXPECT_THAT(unread, ElementsAre("A"));
   EXPECT_THAT(unwritten, ElementsAre("B", "C", "D"));
   EXPECT_THAT(check::to_json(report, check::device_model("h200")), HasSubstr("\"block\": null"));
+}
+
+/// One thread moves whole tiles in every way, all wait, and each thread takes a copy of one.
+struct WholeTiles : Named {
+  struct Shared {
+    Tile<float, 1, 64> a, b, stages[2];
+  };
+  static float at(Tile<float, 1, 64> tile, index_t i) { return tile(0, i); }
+  void operator()(auto t, auto C) const {
+    auto& s = shared<Shared>(t);
+    auto &a = s.a, &b = s.b;
+    auto& stages = s.stages;
+    a(0, t.thread) = 1;
+    stages[1](0, t.thread) = 2;
+    t.barrier();
+    if (t.thread == 0) {
+      b = a;
+      stages[0] = stages[1];
+      std::swap(b, stages[0]);
+    }
+    t.barrier();
+    const Tile<float, 1, 64> mine = b;
+    const auto captured = [=, &t] { return stages[0](0, 63 - t.thread); };
+    C(0, t.thread) = at(b, 63 - t.thread) + captured() + mine(0, t.thread);
+  }
+};
+
+TEST(Findings, WholeTilesAreCopiedElementByElement) {
+  const check::Report report = on_row(WholeTiles{}, 64);
+  EXPECT_TRUE(report.findings.empty()) << text_of(report);
+  // Two tiles are stored by 2 warps each; one thread copies five times; one tile stays in
+  // registers.
+  EXPECT_EQ(report.total.shared_store_requests, 4 + 4 * 64);
+}
+
+/// A tile is copied that nobody has written.
+struct EmptyTile : Named {
+  struct Shared {
+    Tile<float, 1, 64> a;
+  };
+  void operator()(auto t, auto C) const {
+    Shared mine = shared<Shared>(t);
+    mine.a(0, t.thread) = 1;
+    t.barrier();
+    C(0, t.thread) = mine.a(0, 63 - t.thread);
+  }
+};
+
+TEST(Findings, ACopyOfAllSharedStorageReadsIt) {
+  const auto finding = only(on_row(EmptyTile{}, 64), check::Kind::uninitialized_read);
+  EXPECT_EQ(finding.memory, check::Memory::shared);
+  EXPECT_EQ(finding.severity, check::Severity::error);
+}
+
+struct FromNowhere : Named {
+  static constexpr Dim3 block{40};
+  void operator()(auto t, auto C) const {
+    const int next = t.shuffle_down(int{t.thread}, 8);  // past the end of a whole warp: its own
+    const int other = t.shuffle(next, t.warp == 0 ? 31 : 8);
+    C(0, t.thread) = static_cast<float>(other);
+  }
+};
+
+TEST(Findings, AShuffleFromALaneThatTheWarpDoesNotHaveIsNamed) {
+  const check::Report report = on_row(FromNowhere{}, 40);
+  std::vector<std::string> problems;
+  for (const auto& f : report.findings) problems.push_back(f.problem);
+  const auto named = HasSubstr("shuffles from lane 8, and its warp has 8 lanes");
+  EXPECT_THAT(problems, ElementsAre(named, named)) << text_of(report);
+}
+
+struct PlainMembers : Named {
+  struct Shared {
+    Tile<float, 1, 64> a;
+    float plain[4];
+  };
+  void operator()(auto t, auto C) const {
+    auto& s = shared<Shared>(t);
+    t.superstep("plain", [&] {
+      if (t.thread < 4) s.plain[t.thread] = 1;
+      s.a(0, t.thread) = 2;
+    });
+    C(0, t.thread) = s.plain[t.thread % 4] + s.a(0, 63 - t.thread);
+  }
+};
+
+TEST(Findings, APlainMemberOfSharedIsNamedByItsByteAndSuperstep) {
+  const auto finding = only(on_row(PlainMembers{}, 64), check::Kind::unseen_write);
+  EXPECT_THAT(finding.problem, HasSubstr("byte 256 of shared storage changed without an access"));
+  EXPECT_EQ(finding.superstep, "plain");
 }
 
 /// One thread combines two elements of a row in every way.

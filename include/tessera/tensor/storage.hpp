@@ -64,16 +64,14 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
   }
 #if TESSERA_CHECK
   constexpr void take(const Storage& other, Here here) {
-    const bool is_told =
-        !std::is_constant_evaluated() && detail::recorder != nullptr &&
-        (detail::recorder->is_shared(elements) || detail::recorder->is_shared(other.elements));
-    if (!is_told) {
+    if (!std::is_constant_evaluated() && detail::recorder != nullptr &&
+        (detail::recorder->is_shared(elements) || detail::recorder->is_shared(other.elements))) {
+      const auto from = other.view();
+      const auto to = view();
+      for (index_t i = 0; i < L.size(); ++i) to(i, here) = from(i, here);
+    } else {
       for (index_t i = 0; i < L.cosize(); ++i) elements[i] = other.elements[i];
-      return;
     }
-    const auto from = other.view();
-    const auto to = view();
-    for (index_t i = 0; i < L.size(); ++i) to(i, here) = from(i, here);
   }
   static bool locate(index_t offset, index_t* coordinates) {
     for (index_t i = 0; i < L.size(); ++i) {
