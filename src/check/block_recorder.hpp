@@ -355,6 +355,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Shadow> shadows_;
   std::vector<Async> async_;
   std::vector<std::byte> seen_;        ///< shared storage at the last block barrier
+  std::uint32_t seen_until_ = 1;       ///< the epoch behind that barrier
   std::vector<TileAt> tiles_;          ///< of shared storage
   std::vector<int> tile_at_;           ///< by 16 bytes of shared storage; -1: none begins here
   std::vector<Unwritten> unwritten_;   ///< since the last barrier

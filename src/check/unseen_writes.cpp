@@ -4,6 +4,7 @@
 // one was written; what else has changed is reported, since the rules know nothing of it.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "finish_report.hpp"
 
@@ -13,30 +14,33 @@ void BlockRecorder::poison_shared(std::byte* shared, std::size_t bytes) {
   // NaN in every type of element, as at any launch; but no whole number that a kernel may mean.
   for (std::size_t i = 0; i < bytes; ++i) shared[i] = std::byte(i % 2 == 0 ? 0xff : 0x7f);
   seen_.assign(shared, shared + bytes);
+  seen_until_ = epoch_;
 }
 
 void BlockRecorder::find_unseen_writes() {
   if (!rules_ || failed_ || shared_bytes_ == 0) return;
+  const std::uint32_t since = std::exchange(seen_until_, epoch_ + 1);
   const auto* const now = reinterpret_cast<const std::byte*>(shared_begin_);
   if (std::memcmp(now, seen_.data(), seen_.size()) == 0) return;
   Shadow& cells = shadow(kSharedRegion);
-  bool is_inside = false;  // of a run of such bytes
+  const auto is_unseen = [&](std::size_t at) {
+    if (now[at] == seen_[at]) return false;
+    const Cell& cell = cells.cell(at / cells.piece());
+    return cell.write.epoch < since && cell.update.epoch < since;
+  };
+  bool was_unseen = false;  // the byte before: one run of them is one occurrence
   for (std::size_t at = 0; at < seen_.size(); ++at) {
-    const bool has_changed = now[at] != seen_[at];
-    if (has_changed) {
-      const Cell& cell = cells.cell(at / cells.piece());
-      const bool is_told = cell.write.epoch == epoch_ || cell.update.epoch == epoch_;
-      if (!is_told && !is_inside) {
-        Mistake mistake = mistake_at(Kind::unseen_write, Memory::shared, {}, -1);
-        mistake.severity = Severity::warning;
-        mistake.object = object_at(kSharedRegion, at);
-        if (!is_repeated(mistake)) {
-          locate(mistake, kSharedRegion, at);
-          add_mistake(std::move(mistake));
-        }
-      }
-      is_inside = !is_told;
+    if (!is_unseen(at)) {
+      was_unseen = false;
+      continue;
     }
+    if (std::exchange(was_unseen, true)) continue;
+    Mistake mistake = mistake_at(Kind::unseen_write, Memory::shared, {}, -1);
+    mistake.severity = Severity::warning;
+    mistake.object = object_at(kSharedRegion, at);
+    if (is_repeated(mistake)) continue;
+    locate(mistake, kSharedRegion, at);
+    add_mistake(std::move(mistake));
   }
   seen_.assign(now, now + seen_.size());
 }
