@@ -25,11 +25,11 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
 #endif
   TESSERA_HD constexpr auto view() {
     tell_tile();
-    return Tensor<T*, L>(elements);
+    return Tensor<T*, L>(elements_);
   }
   TESSERA_HD constexpr auto view() const {
     tell_tile();
-    return Tensor<const T*, L>(elements);
+    return Tensor<const T*, L>(elements_);
   }
   TESSERA_HD constexpr decltype(auto) operator()(index_t i, index_t j,
                                                  Here here = Here::current()) {
@@ -47,30 +47,30 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
   }
 
  private:
-  T elements[static_cast<std::size_t>(L.cosize())];
+  T elements_[static_cast<std::size_t>(L.cosize())];
 
   template <class Self, class... I>
   static TESSERA_HD constexpr decltype(auto) at(Self& self, [[maybe_unused]] Here here,
                                                 I... coordinates) {
     if constexpr (contract::kChecked || detail::kRecorded) return self.view()(coordinates..., here);
-    else return (self.elements[self.view().offset(coordinates...)]);
+    else return (self.elements_[self.view().offset(coordinates...)]);
   }
 
   TESSERA_HD constexpr void tell_tile() const {
 #if TESSERA_CHECK
     if (!std::is_constant_evaluated() && detail::recorder != nullptr)
-      detail::recorder->tile(elements, kTileInfo);
+      detail::recorder->tile(elements_, kTileInfo);
 #endif
   }
 #if TESSERA_CHECK
   constexpr void take(const Storage& other, Here here) {
     if (!std::is_constant_evaluated() && detail::recorder != nullptr &&
-        (detail::recorder->is_shared(elements) || detail::recorder->is_shared(other.elements))) {
+        (detail::recorder->is_shared(elements_) || detail::recorder->is_shared(other.elements_))) {
       const auto from = other.view();
       const auto to = view();
       for (index_t i = 0; i < L.size(); ++i) to(i, here) = from(i, here);
     } else {
-      for (index_t i = 0; i < L.cosize(); ++i) elements[i] = other.elements[i];
+      for (index_t i = 0; i < L.cosize(); ++i) elements_[i] = other.elements_[i];
     }
   }
   static bool locate(index_t offset, index_t* coordinates) {
@@ -87,7 +87,7 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
     return false;
   }
   static constexpr detail::TileInfo tile_info() {
-    detail::TileInfo info{L.rank(), {}, sizeof(T), sizeof(elements), locate};
+    detail::TileInfo info{L.rank(), {}, sizeof(T), sizeof(elements_), locate};
     for (int mode = 0; mode < L.rank() && mode < detail::TileInfo::kMaxRank; ++mode)
       info.extents[mode] = L.shape.mode(mode).product();
     return info;
