@@ -235,7 +235,9 @@ Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
     if (const auto* f = find_finding(c, {kind})) return told_by(*f, cause_of_wait(attempt));
   const auto* const meeting = find_finding(c, {"race"}, "global");
   if (writes_meet(c)) return told_by(*meeting, cause("same-place", {}, place_advice(attempt, c)));
-  if (meeting != nullptr && meeting->severity != "note")
+  const bool is_of_one_value =
+      meeting != nullptr && meeting->problem.find(" the same value to it ") != std::string::npos;
+  if (meeting != nullptr && !is_of_one_value)
     return told_by(*meeting, cause_of_meeting(attempt, c, *meeting));
   if (const auto* f = find_finding(c, {"race"}, "shared"))
     return told_by(*f, cause_of_race(attempt, c, *f));

@@ -24,8 +24,8 @@ struct PuzzleFinding {
   bool is_of_part = false;                   ///< and that is a tile of the tensor
   bool follows = false;                      ///< from a finding that is shown, or from the cause
 
-  /// Several threads that write the same number do what one is there for: a note elsewhere.
-  bool counts() const { return severity != "note" || (kind == "race" && memory == "global"); }
+  /// Must it go before the puzzle is solved?
+  bool counts() const { return severity != "note"; }
   /// Of an element that does not exist.
   bool is_outside() const { return kind == "out-of-bounds" || kind == "outside-view"; }
 };
