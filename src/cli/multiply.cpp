@@ -99,10 +99,7 @@ int run_multiply(const Context& context, const MultiplyRequest& request) {
   const WriteOptions write{
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
       .overwrite = request.force ? Overwrite::replace : Overwrite::refuse};
-  if (!request.dry_run) {  // refused now, not after an hour
-    output_format(request.output, write.format);
-    check_output(parse_location(request.output).path, write.overwrite);
-  }
+  if (!request.dry_run) check_output(request.output, write);  // refused now, not after an hour
   const Operands in = read_operands(context, request);
   const Plan plan = plan_of(request, in);
   for (auto first = plan.rejected.begin(); first != plan.rejected.end();) {

@@ -13,9 +13,12 @@ namespace tessera::io {
 void write_npy(AtomicFile& file, const Array& array);
 
 std::vector<std::string> list_npz(const Input& input);
+bool npz_holds(const Input& input, const std::string& member);
 Array read_npz(const Input& input, const std::string& member, std::optional<DType> untyped);
+/// Writes the archive `old`, or an empty one where there is none, with the member added or
+/// replaced. What else it holds is kept, byte for byte.
 void write_npz(AtomicFile& file, const Array& array, const std::string& member,
-               Compression compression);
+               Compression compression, const Input* old);
 
 /// Bytes beyond the first line are looked at only when its banner is right.
 Array read_matrix_market(const Input& input);
@@ -23,7 +26,9 @@ void write_matrix_market(AtomicFile& file, const Array& array);
 
 std::vector<std::string> list_safetensors(const Input& input);
 Array read_safetensors(const Input& input, const std::string& member);
-void write_safetensors(AtomicFile& file, const Array& array, const std::string& member);
+/// As write_npz; the metadata are kept too.
+void write_safetensors(AtomicFile& file, const Array& array, const std::string& member,
+                       const Input* old);
 
 /// The member to read: the one asked for, or the only one. Throws Error(argument) that lists them.
 std::string choose_member(const std::vector<std::string>& members, const std::string& asked,

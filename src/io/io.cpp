@@ -10,6 +10,7 @@
 #include <new>
 
 #include "failure.hpp"
+#include "folder_lock.hpp"
 #include "formats.hpp"
 #include "npy.hpp"
 
@@ -194,6 +195,8 @@ struct Target {
   std::string path;
   Format format;
   std::string member;
+  /// The member was named: what else the file holds is kept.
+  bool keeps_others = false;
 };
 
 Target target_of(const std::string& path, const WriteOptions& options) {
@@ -201,16 +204,64 @@ Target target_of(const std::string& path, const WriteOptions& options) {
   const Location location = parse_location(path);
   const std::string member = member_of(location, options.member);
   if (!holds_members(format)) forbid_member(location.path, member);
-  return {location.path, format, member.empty() ? "arr_0" : member};
+  if (member.empty()) return {location.path, format, "arr_0"};
+  return {location.path, format, member, holds_members(format) && location.path != "-"};
+}
+
+/// The file that a member is to be added to, if it is there; an empty one holds nothing.
+std::optional<io::Input> old_file(const Target& target) {
+  struct stat info {};
+  if (!target.keeps_others || stat(target.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_size == 0) {
+    return std::nullopt;
+  }
+  return io::open_input(target.path);
+}
+
+/// Throws unless the member may be written beside what `old` holds.
+void check_member(const io::Input& old, const Target& target, Overwrite overwrite) {
+  const auto is_there = [&] {
+    if (target.format == Format::npz) return io::npz_holds(old, target.member);
+    const auto names = io::list_safetensors(old);
+    return std::find(names.begin(), names.end(), target.member) != names.end();
+  };
+  const std::string what =
+      cat("cannot write ", io::shown_output(target.path), ":", printable(target.member, 60));
+  bool found = false;
+  try {
+    found = is_there();
+  } catch (const Error& error) {
+    if (error.category() != Category::file) throw;
+    throw Error(Category::file, cat(what, ": ", error.problem()), error.expected(), error.got(),
+                "an array can be added to a whole file only; name another file");
+  }
+  if (found && overwrite == Overwrite::refuse) {
+    throw Error(Category::argument, cat(what, ": it exists already"), {}, {},
+                "choose another name, or allow replacing it (--force)");
+  }
+}
+
+/// The rule for the file as a whole: the one that a member is added to is rewritten in any case.
+Overwrite overwrite_file(const Target& target, Overwrite asked) {
+  return target.keeps_others ? Overwrite::replace : asked;
+}
+
+void check_target(const Target& target, Overwrite overwrite) {
+  if (const auto old = old_file(target)) check_member(*old, target, overwrite);
 }
 
 void write_into(AtomicFile& file, const Array& array, const Target& target,
-                Compression compression) {
+                const WriteOptions& options) {
   naming_memory("cannot write " + io::shown_output(file.path()), [&] {
+    // Looked at once more, since others may have added to the file while the array was computed.
+    const io::FolderLock lock(target.keeps_others && file.is_regular() ? target.path : "");
+    const auto old = old_file(target);
+    if (old) check_member(*old, target, options.overwrite);
+    const io::Input* const kept = old ? &*old : nullptr;
     switch (target.format) {
-      case Format::npz: io::write_npz(file, array, target.member, compression); break;
+      case Format::npz: io::write_npz(file, array, target.member, options.compression, kept); break;
       case Format::matrix_market: io::write_matrix_market(file, array); break;
-      case Format::safetensors: io::write_safetensors(file, array, target.member); break;
+      case Format::safetensors: io::write_safetensors(file, array, target.member, kept); break;
       default: io::write_npy(file, array);
     }
     file.commit();
@@ -225,16 +276,23 @@ bool too_large_for_memory(index_t bytes) {
 
 }  // namespace
 
+void check_output(const std::string& path, const WriteOptions& options) {
+  const Target target = target_of(path, options);
+  check_output(target.path, overwrite_file(target, options.overwrite));
+  check_target(target, options.overwrite);
+}
+
 void write_array(const std::string& path, const Array& array, const WriteOptions& options) {
   const Target target = target_of(path, options);
-  AtomicFile file(target.path, options.overwrite);
-  write_into(file, array, target, options.compression);
+  AtomicFile file(target.path, overwrite_file(target, options.overwrite));
+  write_into(file, array, target, options);
 }
 
 OutputArray::OutputArray(const std::string& path, DType dtype, std::vector<index_t> shape,
                          WriteOptions options)
     : options_(std::move(options)) {
   const Target target = target_of(path, options_);
+  keeps_others_ = target.keeps_others;
   options_.format = target.format;
   options_.member = target.member;
   if (target.format == Format::matrix_market && shape.size() != 2) {
@@ -245,7 +303,8 @@ OutputArray::OutputArray(const std::string& path, DType dtype, std::vector<index
   const index_t bytes =
       checked_count(shape, size_of(dtype), "cannot write " + io::shown_output(path)) *
       size_of(dtype);
-  file_ = std::make_unique<AtomicFile>(target.path, options_.overwrite);
+  check_target(target, options_.overwrite);
+  file_ = std::make_unique<AtomicFile>(target.path, overwrite_file(target, options_.overwrite));
   if (target.format == Format::npy && file_->is_regular() && too_large_for_memory(bytes)) {
     mapped_ = std::make_unique<MappedOutput>(std::move(file_), dtype, std::move(shape));
     return;
@@ -258,8 +317,8 @@ OutputArray::OutputArray(const std::string& path, DType dtype, std::vector<index
 void OutputArray::commit() {
   if (mapped_) mapped_->commit();
   else {
-    write_into(*file_, array_, {file_->path(), options_.format, options_.member},
-               options_.compression);
+    write_into(*file_, array_, {file_->path(), options_.format, options_.member, keeps_others_},
+               options_);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "failure.hpp"
+#include "npy_types.hpp"
 
 namespace tessera::io {
 namespace {
@@ -18,11 +19,8 @@ constexpr bool kLittle = std::endian::native == std::endian::little;
 constexpr std::size_t kGrowthDigits = 21;
 constexpr std::size_t kAlignment = 64;
 
-constexpr std::string_view kReadable =
-    "f8 f4 f2, i1 i2 i4 i8, u1 u2 u4 u8, b1 (and V2 as bf16 or f16, V1 as f8e4m3 or f8e5m2)";
-
-/// The dict of the header, read with a cursor. Only what NumPy writes is understood: string keys;
-/// strings, booleans, tuples of integers as values.
+/// The dict of the header, read with a cursor. What NumPy writes or reads is understood: string
+/// keys; strings, booleans, tuples of integers as values.
 class HeaderText {
  public:
   HeaderText(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -74,11 +72,14 @@ class HeaderText {
     field = read();
   }
 
-  void skip_blanks() {
-    while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) != nullptr &&
-           text_[at_] != '\0') {
-      ++at_;
-    }
+  void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t\f\r\n", at_), text_.size()); }
+
+  /// Goes behind `word` if it comes next.
+  bool accept(std::string_view word) {
+    skip_blanks();
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
   }
 
   bool accept(char c) {
@@ -101,6 +102,8 @@ class HeaderText {
 
   std::string string() {
     skip_blanks();
+    const std::string_view two = text_.substr(at_, 2);
+    if (two == "u'" || two == "u\"") ++at_;  // written by Python 2
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     if (quote != '\'' && quote != '"') bad("a text in quotes is missing in the header", {}, rest());
     const std::size_t end = text_.find(quote, at_ + 1);
@@ -113,20 +116,15 @@ class HeaderText {
   std::string descr() {
     skip_blanks();
     if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
-      bad_file(path_, "holds structured elements", "plain numbers: " + std::string(kReadable),
+      bad_file(path_, "holds structured elements", "plain numbers: " + std::string(kReadableDescr),
                rest(), "save one field: np.save(file, a['field'])");
     }
     return string();
   }
 
   bool boolean() {
-    skip_blanks();
-    for (const auto& [word, value] : {std::pair{"True", true}, std::pair{"False", false}}) {
-      if (text_.substr(at_).substr(0, std::strlen(word)) == word) {
-        at_ += std::strlen(word);
-        return value;
-      }
-    }
+    if (accept("True")) return true;
+    if (accept("False")) return false;
     bad("fortran_order in the header", "True or False", rest());
   }
 
@@ -144,7 +142,22 @@ class HeaderText {
     return out;
   }
 
+  /// An integer as Python writes it, or as NumPy 2 shows its own: np.int64(2).
   index_t extent() {
+    skip_blanks();
+    if (accept("np.")) {
+      const std::size_t open = text_.find('(', at_);
+      if (open == std::string_view::npos || !is_integer_name(text_.substr(at_, open - at_)))
+        bad("the shape in the header", "an integer", rest());
+      at_ = open + 1;
+      const index_t value = integer();
+      expect(')');
+      return value;
+    }
+    return integer();
+  }
+
+  index_t integer() {
     skip_blanks();
     index_t value = 0;
     const char* begin = text_.data() + at_;
@@ -163,66 +176,6 @@ class HeaderText {
   const std::string& path_;
   std::size_t at_ = 0;
 };
-
-struct Element {
-  DType dtype;
-  bool swapped;
-};
-
-/// Elements that NumPy has no name for, such as bf16: bytes whose meaning the caller must give.
-DType untyped_element(const std::string& descr, int bytes, std::optional<DType> untyped,
-                      const std::string& path) {
-  const char* candidates = bytes == 2 ? "bf16 or f16" : "f8e4m3 or f8e5m2";
-  if (!untyped) {
-    bad_file(
-        path, cat("elements of type '", descr, "' do not say what they are"), {}, {},
-        cat("say it: --dtype ", candidates,
-            " (ml_dtypes writes bfloat16 and float8 so), or use .safetensors, which keeps types"));
-  }
-  if (size_of(*untyped) != bytes) {
-    bad_file(path,
-             cat("elements of type '", descr, "' have ", bytes, bytes == 1 ? " byte" : " bytes"),
-             candidates, to_string(*untyped));
-  }
-  return *untyped;
-}
-
-Element parse_descr(const std::string& descr, std::optional<DType> untyped,
-                    const std::string& path) {
-  std::string_view code = descr;
-  char order = '|';
-  if (!code.empty() && std::string_view("<>|=").find(code[0]) != std::string_view::npos) {
-    order = code[0];
-    code.remove_prefix(1);
-  }
-  const bool swapped = (order == '<' && !kLittle) || (order == '>' && kLittle);
-  constexpr std::pair<std::string_view, DType> known[] = {
-      {"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16}, {"i1", DType::i8},
-      {"u1", DType::u8},  {"i2", DType::i16}, {"u2", DType::u16}, {"i4", DType::i32},
-      {"u4", DType::u32}, {"i8", DType::i64}, {"u8", DType::u64}, {"b1", DType::boolean}};
-  for (const auto& [text, dtype] : known) {
-    if (code == text) return {dtype, swapped && size_of(dtype) > 1};
-  }
-  if (code == "V2") return {untyped_element(descr, 2, untyped, path), swapped};
-  if (code == "V1" || code == "f1") return {untyped_element(descr, 1, untyped, path), false};
-  const char kind = code.empty() ? '\0' : code[0];
-  const char* meaning = kind == 'O'   ? "Python objects, which only Python can read"
-                        : kind == 'c' ? "complex numbers"
-                        : kind == 'f' ? "floating point of another width"
-                        : kind == 'S' || kind == 'U' || kind == 'a' ? "text"
-                        : kind == 'M' || kind == 'm'                ? "dates or durations"
-                        : kind == 'V'                               ? "raw bytes or records"
-                                                                    : "no type of NumPy";
-  bad_file(path, cat("elements of type ", in_quotes(descr), " (", meaning, ") are not supported"),
-           std::string(kReadable), {}, "convert it: np.save(file, a.astype('f8'))");
-}
-
-std::string descr_of(DType dtype) {
-  constexpr std::string_view codes[] = {"f8", "f4", "f2", "V2", "V1", "V1", "i1", "u1",
-                                        "i2", "u2", "i4", "u4", "i8", "u8", "b1"};
-  const char order = size_of(dtype) == 1 ? '|' : kLittle ? '<' : '>';
-  return order + std::string(codes[static_cast<std::size_t>(dtype)]);
-}
 
 /// Length of the header text and where it starts.
 struct Frame {
@@ -270,7 +223,7 @@ NpyHeader parse_npy_header(std::string_view start, std::size_t total, const std:
                            std::optional<DType> untyped) {
   const Frame frame = parse_frame(start, total, path);
   const auto fields = HeaderText(start.substr(frame.begin, frame.length), path).parse();
-  const Element element = parse_descr(*fields.descr, untyped, path);
+  const NpyElement element = parse_descr(*fields.descr, untyped, path);
   NpyHeader header;
   header.dtype = element.dtype;
   header.swapped = element.swapped;

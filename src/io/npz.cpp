@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <set>
 
 #include "failure.hpp"
 #include "formats.hpp"
@@ -71,20 +72,60 @@ constexpr std::string_view kSuffix = ".npy";
 struct Entry {
   std::string name;  ///< without .npy
   zip_uint64_t index;
+  bool bare;  ///< without .npy in the archive too
 };
 
+/// Does the member begin as an .npy file? What cannot be unpacked does not.
+bool begins_as_npy(const Archive& archive, zip_uint64_t index) {
+  const Member file(zip_fopen_index(archive.get(), index, 0));
+  char start[kNpyMagic.size()];
+  return file && zip_fread(file.get(), start, sizeof start) == sizeof start &&
+         std::string_view(start, sizeof start) == kNpyMagic;
+}
+
+/// The arrays: members called .npy, and others that NumPy too takes for arrays by how they begin.
 std::vector<Entry> entries_of(const Archive& archive) {
   std::vector<Entry> out;
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
     const char* raw = zip_get_name(archive.get(), index, ZIP_FL_ENC_GUESS);
-    if (raw == nullptr) continue;
+    if (raw == nullptr || *raw == '\0') continue;
     const std::string_view name = raw;
-    if (name.size() <= kSuffix.size() || name.substr(name.size() - 4) != kSuffix) continue;
-    out.push_back({std::string(name.substr(0, name.size() - kSuffix.size())), index});
+    if (name.size() > kSuffix.size() && name.substr(name.size() - kSuffix.size()) == kSuffix) {
+      out.push_back({std::string(name.substr(0, name.size() - kSuffix.size())), index, false});
+    } else if (name.back() != '/' && begins_as_npy(archive, index)) {
+      out.push_back({std::string(name), index, true});
+    }
   }
   return out;
+}
+
+/// Each name once, in the order of the archive.
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  std::set<std::string_view> seen;
+  for (const Entry& each : entries) {
+    if (seen.insert(each.name).second) names.push_back(each.name);
+  }
+  return names;
+}
+
+/// The entry that np.load(...)[name] gives: `name` as it is in the archive, else without its .npy;
+/// the last of several.
+const Entry* find_entry(const std::vector<Entry>& entries, const std::string& name) {
+  const auto last = [&](std::string_view wanted, bool bare) -> const Entry* {
+    const auto at = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& each) {
+      return each.bare == bare && each.name == wanted;
+    });
+    return at == entries.rend() ? nullptr : &*at;
+  };
+  if (const Entry* const found = last(name, true)) return found;
+  if (const Entry* const found = last(name, false)) return found;
+  const std::string_view text = name;
+  if (text.size() <= kSuffix.size() || text.substr(text.size() - kSuffix.size()) != kSuffix)
+    return nullptr;
+  return last(text.substr(0, text.size() - kSuffix.size()), false);
 }
 
 /// One member of an archive while it is unpacked.
@@ -167,19 +208,20 @@ class MemberReader {
 }  // namespace
 
 std::vector<std::string> list_npz(const Input& input) {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries_of(open_archive(input))) names.push_back(entry.name);
-  return names;
+  return names_of(entries_of(open_archive(input)));
+}
+
+bool npz_holds(const Input& input, const std::string& member) {
+  return find_entry(entries_of(open_archive(input)), member) != nullptr;
 }
 
 Array read_npz(const Input& input, const std::string& asked, std::optional<DType> untyped) {
   const Archive archive = open_archive(input);
   const auto entries = entries_of(archive);
-  std::vector<std::string> names;
-  for (const Entry& entry : entries) names.push_back(entry.name);
-  const std::string name = choose_member(names, asked, input.path);
-  const auto entry = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& each) { return each.name == name; });
+  const Entry* entry = find_entry(entries, asked);
+  const std::string name =
+      entry != nullptr ? asked : choose_member(names_of(entries), asked, input.path);
+  if (entry == nullptr) entry = find_entry(entries, name);
   MemberReader member(archive, *entry, input.size, cat(input.path, ":", name));
 
   std::string start(std::min<std::uint64_t>(member.size(), kMaxNpyHeader + 12), '\0');
@@ -201,9 +243,11 @@ Array read_npz(const Input& input, const std::string& asked, std::optional<DType
 
 namespace {
 
-/// libzip's sink: a file descriptor that it writes, seeks and never reads.
+/// What libzip reads, the bytes of an old archive, and its sink, a file descriptor.
 struct Sink {
   int descriptor;
+  const Input* old;           ///< nullptr where there is none
+  std::uint64_t read_at = 0;  ///< in the old archive
   std::uint64_t offset = 0;
   std::uint64_t end = 0;  ///< bytes written so far
   zip_error_t error;
@@ -227,6 +271,36 @@ zip_int64_t sink_write(Sink& sink, const void* data, zip_uint64_t length) {
   return static_cast<zip_int64_t>(length);
 }
 
+zip_int64_t sink_read(Sink& sink, void* data, zip_uint64_t length) {
+  const std::uint64_t count = std::min<std::uint64_t>(length, sink.old->size - sink.read_at);
+  if (count > 0) std::memcpy(data, sink.old->data + sink.read_at, count);
+  sink.read_at += count;
+  return static_cast<zip_int64_t>(count);
+}
+
+zip_int64_t sink_stat(Sink& sink, void* data, zip_uint64_t length) {
+  if (sink.old == nullptr) {
+    // libzip's way of saying that there is no old archive to read.
+    zip_error_set(&sink.error, ZIP_ER_READ, ENOENT);
+    return -1;
+  }
+  auto* const stat = ZIP_SOURCE_GET_ARGS(zip_stat_t, data, length, &sink.error);
+  if (stat == nullptr) return -1;
+  zip_stat_init(stat);
+  stat->size = sink.old->size;
+  stat->valid = ZIP_STAT_SIZE;
+  return sizeof *stat;
+}
+
+/// Moves `at`, an offset in `size` bytes.
+zip_int64_t sink_seek(Sink& sink, std::uint64_t& at, std::uint64_t size, void* data,
+                      zip_uint64_t length) {
+  const zip_int64_t to = zip_source_seek_compute_offset(at, size, data, length, &sink.error);
+  if (to < 0) return -1;
+  at = static_cast<std::uint64_t>(to);
+  return 0;
+}
+
 zip_int64_t sink_command(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
   auto& sink = *static_cast<Sink*>(state);
   switch (command) {
@@ -236,20 +310,15 @@ zip_int64_t sink_command(void* state, void* data, zip_uint64_t length, zip_sourc
           ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS, ZIP_SOURCE_REMOVE,
           ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_ROLLBACK_WRITE,
           ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_WRITE, -1);
-    case ZIP_SOURCE_STAT:
-      // libzip's way of saying that there is no old archive to read.
-      zip_error_set(&sink.error, ZIP_ER_READ, ENOENT);
-      return -1;
+    case ZIP_SOURCE_OPEN: sink.read_at = 0; return 0;
+    case ZIP_SOURCE_READ: return sink_read(sink, data, length);
+    case ZIP_SOURCE_TELL: return static_cast<zip_int64_t>(sink.read_at);
+    case ZIP_SOURCE_SEEK: return sink_seek(sink, sink.read_at, sink.old->size, data, length);
+    case ZIP_SOURCE_STAT: return sink_stat(sink, data, length);
     case ZIP_SOURCE_ERROR: return zip_error_to_data(&sink.error, data, length);
     case ZIP_SOURCE_WRITE: return sink_write(sink, data, length);
     case ZIP_SOURCE_TELL_WRITE: return static_cast<zip_int64_t>(sink.offset);
-    case ZIP_SOURCE_SEEK_WRITE: {
-      const zip_int64_t to =
-          zip_source_seek_compute_offset(sink.offset, sink.end, data, length, &sink.error);
-      if (to < 0) return -1;
-      sink.offset = static_cast<std::uint64_t>(to);
-      return 0;
-    }
+    case ZIP_SOURCE_SEEK_WRITE: return sink_seek(sink, sink.offset, sink.end, data, length);
     default: return 0;
   }
 }
@@ -286,10 +355,56 @@ void pour(AtomicFile& file, int descriptor) {
   }
 }
 
+/// Adds `content` under the name of `member` or in its place; its index in the archive, or -1.
+zip_int64_t put_member(const Archive& archive, const std::string& member, zip_source_t* content) {
+  const auto entries = entries_of(archive);
+  const Entry* const old = find_entry(entries, member);
+  if (old == nullptr) {
+    const std::string name = member + std::string(kSuffix);
+    return zip_file_add(archive.get(), name.c_str(), content, ZIP_FL_ENC_UTF_8);
+  }
+  // Others of the same name would stay hidden, and other readers take the first.
+  for (const Entry& each : entries) {
+    const bool same = each.name == old->name && each.bare == old->bare && each.index != old->index;
+    if (same && zip_delete(archive.get(), each.index) != 0) return -1;
+  }
+  if (zip_file_replace(archive.get(), old->index, content, 0) != 0) return -1;
+  return static_cast<zip_int64_t>(old->index);
+}
+
+/// Makes the archive in `sink`.
+void write_archive(AtomicFile& file, Sink& sink, zip_buffer_fragment_t (&parts)[2],
+                   const std::string& member, Compression compression) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* target = zip_source_function_create(sink_command, &sink, &error);
+  if (target == nullptr) failed_write(file, error);
+  const int mode = sink.old != nullptr ? 0 : ZIP_CREATE | ZIP_TRUNCATE;
+  Archive archive(zip_open_from_source(target, mode, &error));
+  if (!archive) {
+    zip_source_free(target);
+    failed_write(file, error);
+  }
+  zip_source_t* content =
+      zip_source_buffer_fragment(archive.get(), parts, parts[1].length > 0 ? 2 : 1, 0);
+  const zip_int64_t index = content == nullptr ? -1 : put_member(archive, member, content);
+  if (index < 0) {
+    if (content != nullptr) zip_source_free(content);
+    failed_write(file, *zip_get_error(archive.get()));
+  }
+  const auto method = compression == Compression::stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
+  const auto entry = static_cast<zip_uint64_t>(index);
+  // 1980-01-01 00:00, as NumPy: the same array gives the same bytes on every day.
+  if (zip_set_file_compression(archive.get(), entry, method, 0) != 0 ||
+      zip_file_set_dostime(archive.get(), entry, 0, 0x21, 0) != 0 || zip_close(archive.get()) != 0)
+    failed_write(file, *zip_get_error(archive.get()));
+  static_cast<void>(archive.release());
+}
+
 }  // namespace
 
 void write_npz(AtomicFile& file, const Array& source, const std::string& member,
-               Compression compression) {
+               Compression compression, const Input* old) {
   const Order order = natural_order(source);
   const Array array = contiguous(source, order);
   std::string header = npy_header(array.dtype(), array.shape(), order);
@@ -303,38 +418,12 @@ void write_npz(AtomicFile& file, const Array& source, const std::string& member,
     }
   } memory{direct ? -1 : memfd_create("tessera.npz", MFD_CLOEXEC)};
   if (!direct && memory.descriptor < 0) failed_copy(file, "creating", errno);
-  Sink sink{direct ? file.descriptor() : memory.descriptor, 0, 0, {}};
+  Sink sink{direct ? file.descriptor() : memory.descriptor, old, 0, 0, 0, {}};
   zip_error_init(&sink.error);
-
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* target = zip_source_function_create(sink_command, &sink, &error);
-  if (target == nullptr) failed_write(file, error);
-  Archive archive(zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error));
-  if (!archive) {
-    zip_source_free(target);
-    failed_write(file, error);
-  }
   zip_buffer_fragment_t parts[] = {{reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
                                    {static_cast<zip_uint8_t*>(const_cast<void*>(array.data())),
                                     static_cast<zip_uint64_t>(array.bytes())}};
-  zip_source_t* content =
-      zip_source_buffer_fragment(archive.get(), parts, array.bytes() > 0 ? 2 : 1, 0);
-  const std::string name = member + std::string(kSuffix);
-  const zip_int64_t index =
-      content == nullptr ? -1
-                         : zip_file_add(archive.get(), name.c_str(), content, ZIP_FL_ENC_UTF_8);
-  if (index < 0) {
-    if (content != nullptr) zip_source_free(content);
-    failed_write(file, *zip_get_error(archive.get()));
-  }
-  const auto method = compression == Compression::stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
-  const auto entry = static_cast<zip_uint64_t>(index);
-  // 1980-01-01 00:00, as NumPy: the same array gives the same bytes on every day.
-  if (zip_set_file_compression(archive.get(), entry, method, 0) != 0 ||
-      zip_file_set_dostime(archive.get(), entry, 0, 0x21, 0) != 0 || zip_close(archive.get()) != 0)
-    failed_write(file, *zip_get_error(archive.get()));
-  static_cast<void>(archive.release());
+  write_archive(file, sink, parts, member, compression);
   if (!direct) pour(file, memory.descriptor);
 }
 

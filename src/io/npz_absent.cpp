@@ -16,10 +16,11 @@ namespace {
 }  // namespace
 
 std::vector<std::string> list_npz(const Input& input) { refuse("read " + input.path); }
+bool npz_holds(const Input& input, const std::string&) { refuse("read " + input.path); }
 Array read_npz(const Input& input, const std::string&, std::optional<DType>) {
   refuse("read " + input.path);
 }
-void write_npz(AtomicFile& file, const Array&, const std::string&, Compression) {
+void write_npz(AtomicFile& file, const Array&, const std::string&, Compression, const Input*) {
   refuse("write " + shown_output(file.path()));
 }
 

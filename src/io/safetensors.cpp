@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
+#include <utility>
 
 #include "failure.hpp"
 #include "formats.hpp"
@@ -23,6 +23,8 @@ using nlohmann::json;
 constexpr std::uint64_t kMaxHeader = 100'000'000;
 constexpr std::size_t kPrefix = 8;
 constexpr std::string_view kMetadata = "__metadata__";
+/// No program has arrays of more.
+constexpr std::size_t kMostExtents = 64;
 
 constexpr std::string_view kTypeNames[] = {"F64",     "F32", "F16", "BF16", "F8_E4M3",
                                            "F8_E5M2", "I8",  "U8",  "I16",  "U16",
@@ -35,6 +37,7 @@ struct TensorInfo {
 };
 
 struct Contents {
+  json header;
   std::vector<TensorInfo> tensors;  ///< in the order of their data
   std::size_t data_offset = 0;
 };
@@ -45,32 +48,90 @@ struct Contents {
            "the file is damaged or no safetensors file");
 }
 
-/// The header as JSON; a key that appears twice is refused, since readers would disagree.
-json parse_json(std::string_view text, const std::string& path) {
-  std::set<std::string> names, keys;  // of the header, and of one of the objects in it
-  std::string twice;
-  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::key && depth <= 2) {
-      const auto& name = value.get_ref<const std::string&>();
-      if (!(depth == 1 ? names : keys).insert(name).second) twice = in_quotes(name);
-      if (depth == 1) keys.clear();
-    }
-    return depth <= 4;  // the format has three levels; deeper values are dropped and missed below
-  };
-  try {
-    json header = json::parse(text.begin(), text.end(), watch);
-    if (!twice.empty()) damaged(path, twice + " is named twice in the header");
-    if (!header.is_object()) damaged(path, "the header is not a JSON object");
-    // What the parser passes over, and the format does not.
-    if (text.front() != '{') damaged(path, "the header does not begin with '{'");
-    if (text.find('\0') != text.npos) damaged(path, "the header holds a zero byte");
-    return header;
-  } catch (const json::exception& error) {
-    std::string_view why =
-        error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
-    why.remove_prefix(std::min(why.size(), why.find("] ") + 2));
-    damaged(path, cat("the JSON header is wrong: ", printable(why, 160)));
+/// Builds the header from the parser's events, in time linear in its length: the library's own
+/// callback looks again at all that it has read after each object.
+class HeaderBuilder : public nlohmann::json_sax<json> {
+ public:
+  json header;
+  std::string twice;  ///< a key that appears twice, which readers would take differently
+  std::string wrong;  ///< what the parser complains of
+
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_unsigned(number_unsigned_t value) override { return put(value); }
+  bool number_float(number_float_t value, const string_t&) override { return put(value); }
+  bool string(string_t& value) override { return put(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // no JSON text has one
+  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_array(std::size_t) override { return open(json::array()); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+
+  bool key(string_t& name) override {
+    if (depth_ > open_.size()) return true;
+    const auto [at, inserted] =
+        open_.back()->get_ref<json::object_t&>().emplace(std::move(name), nullptr);
+    if (!inserted && depth_ <= 2 && twice.empty()) twice = in_quotes(at->first);
+    next_ = &at->second;
+    return true;
   }
+
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+    wrong = error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
+    wrong.erase(0, wrong.find("] ") + 2);
+    return false;
+  }
+
+ private:
+  /// The format has three levels; deeper values are dropped.
+  static constexpr std::size_t kMostDepth = 4;
+
+  /// Where the value belongs; nullptr for one that is dropped.
+  json* put_value(json value) {
+    if (depth_ > open_.size()) return nullptr;
+    json* at = next_;
+    if (open_.empty()) at = &header;
+    else if (open_.back()->is_array()) at = &open_.back()->emplace_back();
+    *at = std::move(value);
+    return at;
+  }
+  bool put(json value) {
+    put_value(std::move(value));
+    return true;
+  }
+  bool open(json value) {
+    json* at = put_value(std::move(value));
+    if (at != nullptr && depth_ < kMostDepth) open_.push_back(at);
+    ++depth_;
+    return true;
+  }
+  bool leave() {
+    if (depth_-- == open_.size()) open_.pop_back();
+    return true;
+  }
+
+  std::size_t depth_ = 0;
+  std::vector<json*> open_;  ///< the objects and arrays around the next value
+  json* next_ = nullptr;     ///< the value of the last key
+};
+
+json parse_json(std::string_view text, const std::string& path) {
+  HeaderBuilder builder;
+  try {
+    json::sax_parse(text.begin(), text.end(), &builder);
+  } catch (const json::exception& error) {
+    builder.wrong = error.what();
+  }
+  if (!builder.wrong.empty()) {
+    damaged(path, cat("the JSON header is wrong: ", printable(builder.wrong, 160)));
+  }
+  if (!builder.twice.empty()) damaged(path, builder.twice + " is named twice in the header");
+  if (!builder.header.is_object()) damaged(path, "the header is not a JSON object");
+  // What the parser passes over, and the format does not.
+  if (text.front() != '{') damaged(path, "the header does not begin with '{'");
+  if (text.find('\0') != text.npos) damaged(path, "the header holds a zero byte");
+  return std::move(builder.header);
 }
 
 std::uint64_t natural(const json& value, const std::string& path, std::string_view what) {
@@ -122,6 +183,10 @@ TensorInfo parse_tensor(const std::string& name, const json& entry, const std::s
     damaged(path, where + ": data_offsets", "two integers");
   }
   if (!entry["shape"].is_array()) damaged(path, where + ": shape is not a list");
+  if (entry["shape"].size() > kMostExtents) {
+    damaged(path, where + ": the shape has too many extents", cat("at most ", kMostExtents),
+            cat(entry["shape"].size()));
+  }
   TensorInfo info;
   info.name = name;
   info.type = entry["dtype"].get<std::string>();
@@ -151,10 +216,10 @@ Contents parse_header(const Input& input) {
     damaged(path, "the header is too long", cat("at most ", kMaxHeader, " bytes"),
             cat(length, " bytes"));
   }
-  const json header = parse_json(input.text().substr(kPrefix, length), path);
   Contents contents;
+  contents.header = parse_json(input.text().substr(kPrefix, length), path);
   contents.data_offset = kPrefix + length;
-  for (const auto& [name, entry] : header.items()) {
+  for (const auto& [name, entry] : contents.header.items()) {
     if (name == kMetadata) check_metadata(entry, path);
     else contents.tensors.push_back(parse_tensor(name, entry, path));
   }
@@ -212,7 +277,49 @@ Array read_safetensors(const Input& input, const std::string& asked) {
                input.owner);
 }
 
-void write_safetensors(AtomicFile& file, const Array& source, const std::string& member) {
+namespace {
+
+/// Elements to be written, of a tensor of the old file or of the new one.
+struct Piece {
+  std::string name;
+  const void* data;
+  std::uint64_t bytes;
+  std::uint64_t width;  ///< bytes of an element
+};
+
+Piece piece_of(const TensorInfo& info, const Input& old, std::size_t data_offset) {
+  const std::uint64_t bytes = info.end - info.begin;
+  std::uint64_t count = 1;
+  for (const index_t extent : info.shape) {
+    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count)) count = 0;
+  }
+  return {info.name, old.data + data_offset + info.begin, bytes, count == 0 ? 0 : bytes / count};
+}
+
+/// The header as text, which says where each piece lies.
+std::string header_text(json& header, const std::vector<Piece>& pieces, const AtomicFile& file,
+                        const std::string& member) {
+  std::uint64_t offset = 0;
+  for (const Piece& piece : pieces) {
+    header[piece.name]["data_offsets"] = {offset, offset + piece.bytes};
+    offset += piece.bytes;
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const json::exception&) {
+    throw Error(Category::argument, cat("cannot write ", shown_output(file.path()), ": the name ",
+                                        in_quotes(member), " is not UTF-8"));
+  }
+  // Blanks up to a boundary of 64 bytes, so that a mapping of the file is aligned for every kernel.
+  text.append((64 - (kPrefix + text.size()) % 64) % 64, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_safetensors(AtomicFile& file, const Array& source, const std::string& member,
+                       const Input* old) {
   if (member == kMetadata) {
     throw Error(
         Category::argument,
@@ -220,23 +327,27 @@ void write_safetensors(AtomicFile& file, const Array& source, const std::string&
         {}, {}, "choose another name");
   }
   const Array array = contiguous(source);
-  const json entry = {{"dtype", kTypeNames[static_cast<std::size_t>(array.dtype())]},
-                      {"shape", array.shape()},
-                      {"data_offsets", {0, array.bytes()}}};
-  std::string header;
-  try {
-    header = json({{member, entry}}).dump();
-  } catch (const json::exception&) {
-    throw Error(Category::argument, cat("cannot write ", shown_output(file.path()), ": the name ",
-                                        in_quotes(member), " is not UTF-8"));
+  Contents contents;
+  if (old != nullptr) contents = parse_header(*old);
+  std::vector<Piece> pieces;
+  for (const TensorInfo& each : contents.tensors) {
+    if (each.name != member) pieces.push_back(piece_of(each, *old, contents.data_offset));
   }
-  // Blanks up to a boundary of 64 bytes, so that a mapping of the file is aligned for every kernel.
-  header.append((64 - (kPrefix + header.size()) % 64) % 64, ' ');
+  pieces.push_back({member, array.data(), static_cast<std::uint64_t>(array.bytes()),
+                    static_cast<std::uint64_t>(size_of(array.dtype()))});
+  // The widest elements first, as the format's own package does: so every tensor is aligned.
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const Piece& a, const Piece& b) { return a.width > b.width; });
+  contents.header[member] = {{"dtype", kTypeNames[static_cast<std::size_t>(array.dtype())]},
+                             {"shape", array.shape()}};
+  const std::string header = header_text(contents.header, pieces, file, member);
   const std::uint64_t length = header.size();
-  file.reserve(static_cast<index_t>(kPrefix + length) + array.bytes());
+  std::uint64_t total = kPrefix + length;
+  for (const Piece& piece : pieces) total += piece.bytes;
+  file.reserve(static_cast<index_t>(total));
   file.write(&length, kPrefix);
   file.write(header);
-  file.write(array.data(), static_cast<std::size_t>(array.bytes()));
+  for (const Piece& piece : pieces) file.write(piece.data, piece.bytes);
 }
 
 }  // namespace tessera::io

@@ -58,7 +58,13 @@ Array read_array(const std::string& path, const ReadOptions& options = {});
 /// The names of the arrays in an .npz or .safetensors; empty for formats that hold one.
 std::vector<std::string> list_members(const std::string& path, Format format = Format::automatic);
 
-/// Writes one array atomically; "-" is stdout (.npy unless a format is named).
+/// Throws what write_array would throw for this path and these options: an early look before long
+/// work. Writes nothing that stays.
+void check_output(const std::string& path, const WriteOptions& options);
+
+/// Writes one array atomically; "-" is stdout (.npy unless a format is named). A named member of an
+/// .npz or .safetensors that exists is added to it: what else the file holds is kept, and Overwrite
+/// is asked about the member. Without a name the whole file is replaced.
 void write_array(const std::string& path, const Array& array, const WriteOptions& options = {});
 
 /// The format a path would be written in. Throws Error(argument) for an unknown extension.
@@ -84,6 +90,7 @@ class OutputArray {
 
  private:
   WriteOptions options_;
+  bool keeps_others_ = false;
   std::unique_ptr<AtomicFile> file_;
   std::unique_ptr<MappedOutput> mapped_;
   Array array_;
