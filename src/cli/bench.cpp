@@ -273,7 +273,7 @@ int bench(const Context& context, const BenchRequest& request) {
                   "add --compare OLD NEW, or leave it out");
   }
   const Form form = form_of(context, request);
-  const Outputs outputs(request);
+  const Outputs outputs(context, request);
   const BenchSettings settings = settings_of(context, request);
   const std::size_t contestants = settings.algorithms.size() + settings.peers.size() + 1;
   require_memory_for(settings.shapes, settings.types, settings.device ? 0 : contestants);

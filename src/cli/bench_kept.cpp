@@ -126,7 +126,7 @@ int show_kept(const Context& context, const BenchRequest& request) {
   const Form form = form_of(context, request);
   BenchResults results = read_results(request.from);
   keep_asked(request, {&results}, cat("'", request.from, "'"));
-  Outputs(request).write(results);
+  Outputs(context, request).write(results);
   if (form != Form::table) {
     context.print(text_in(form, results));
   } else {
@@ -171,7 +171,7 @@ int show_comparison(const Context& context, const BenchRequest& request) {
   };
   BenchRequest without_picture = request;  // that a file of settings may ask for
   without_picture.plot.clear();
-  Outputs(without_picture).write(text);
+  Outputs(context, without_picture).write(text);
   context.print(text(form));
   return any_worse(compared) ? 1 : 0;
 }

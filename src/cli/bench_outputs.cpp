@@ -5,6 +5,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/io/atomic_file.hpp"
+#include "write_file.hpp"
 
 namespace tessera::cli {
 
@@ -41,13 +42,14 @@ std::string text_in(Form form, const BenchResults& results) {
   return to_markdown(results);
 }
 
-Outputs::Outputs(const BenchRequest& request) {
-  if (!request.output.empty()) add(request.output, form_of_file(request.output), request.force);
+Outputs::Outputs(const Context& context, const BenchRequest& request) {
+  if (!request.output.empty())
+    add(context, request.output, form_of_file(request.output), request.force);
   if (request.plot.empty()) return;
   if (!ends_with(request.plot, ".svg"))
     throw Error(Category::argument, "--plot writes SVG", "a name that ends with .svg",
                 cat("'", request.plot, "'"));
-  add(request.plot, std::nullopt, request.force);
+  add(context, request.plot, std::nullopt, request.force);
 }
 
 void Outputs::write(const BenchResults& results) const {
@@ -62,11 +64,13 @@ void Outputs::write(const TextIn& text) const {
   }
 }
 
-void Outputs::add(const std::string& path, std::optional<Form> form, bool force) {
+void Outputs::add(const Context& context, const std::string& path, std::optional<Form> form,
+                  bool force) {
   for (const auto& [other, unused] : files_) {
     if (other == path) throw Error(Category::argument, cat("'", path, "' is written twice"));
   }
   AtomicFile trial(path, force ? Overwrite::replace : Overwrite::refuse);
+  note_other_names(context, path);
   files_.emplace_back(path, form);
 }
 

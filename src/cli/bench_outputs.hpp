@@ -24,7 +24,7 @@ std::string text_in(Form form, const BenchResults& results);
 class Outputs {
  public:
   /// Throws where one cannot be written: that should be known before hours of measuring.
-  explicit Outputs(const BenchRequest& request);
+  Outputs(const Context& context, const BenchRequest& request);
 
   void write(const BenchResults& results) const;
   /// Something else in the form of each file; without a form it is a picture.
@@ -32,7 +32,7 @@ class Outputs {
   void write(const TextIn& text) const;
 
  private:
-  void add(const std::string& path, std::optional<Form> form, bool force);
+  void add(const Context& context, const std::string& path, std::optional<Form> form, bool force);
 
   std::vector<std::pair<std::string, std::optional<Form>>> files_;
 };

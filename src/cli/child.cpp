@@ -93,8 +93,9 @@ bool receive_message(int socket, char& kind, std::string& text) {
 }
 
 void become_quiet(Child::Talk talk) {
-  // Ctrl-C reaches the whole group: the parent decides, and takes its children with it.
+  // Ctrl-C and Ctrl-\\ reach the whole group: the parent decides, and takes its children with it.
   std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGQUIT, SIG_IGN);
   for (int number : {SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
     if (std::signal(number, SIG_DFL) == SIG_IGN) std::signal(number, SIG_IGN);  // nohup
   }

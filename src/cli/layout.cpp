@@ -10,13 +10,14 @@
 #include "json_text.hpp"
 #include "options.hpp"
 #include "suggest.hpp"
-#include "tessera/io/atomic_file.hpp"
+#include "tessera/core/text.hpp"
 #include "tessera/layout/composed.hpp"
 #include "tessera/layout/expression.hpp"
 #include "tessera/layout/parse.hpp"
 #include "tessera/layout/print.hpp"
 #include "tessera/layout/svg.hpp"
 #include "tessera/layout/table.hpp"
+#include "write_file.hpp"
 
 namespace tessera::cli {
 
@@ -207,10 +208,7 @@ int show_layout(const Context& context, const LayoutRequest& request) {
       context.print(picture);
       return 0;
     }
-    AtomicFile file(request.svg, request.force ? Overwrite::replace : Overwrite::refuse);
-    file.write(picture);
-    file.commit();
-    context.note(cat("wrote ", request.svg));
+    write_file(context, request.svg, request.force, picture);
     if (!context.json) return 0;
   }
   if (context.json) context.print(json_text(to_json(request, layout, mark)));

@@ -13,6 +13,7 @@
 #include "progress.hpp"
 #include "suggest.hpp"
 #include "tessera/io/io.hpp"
+#include "write_file.hpp"
 
 namespace tessera::cli {
 
@@ -117,6 +118,7 @@ int run_multiply(const Context& context, const MultiplyRequest& request) {
     else context.print(to_string(plan) + "\n");
     return 0;
   }
+  note_other_names(context, parse_location(request.output).path);
   Target target(request.output, in.type, in.M(), in.N(), write);
   const Outcome outcome = multiply_in_bands(context, request, plan, in, target);
   const double seconds = outcome.seconds;

@@ -53,6 +53,25 @@ void end_by_signal(int number) {
   _exit(128 + number);
 }
 
+/// The program itself is at fault, or somebody wants its core: that stays the way it ends.
+void end_by_crash(int number) {
+  remove_temporaries();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/// Handles a signal that would end the process; nohup, and shells for jobs in the background, have
+/// some ignored, and sanitizers and profilers handle some: that stays.
+void handle(int number, void (*handler)(int), int flags) {
+  struct sigaction action {};
+  struct sigaction before {};
+  if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  sigemptyset(&action.sa_mask);
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigaction(number, &action, nullptr);
+}
+
 [[noreturn]] void end_by_terminate() {
   remove_temporaries();
   // Nothing may be allocated here, so the exception itself is not looked at.
@@ -66,15 +85,12 @@ void end_by_signal(int number) {
 }  // namespace
 
 void install_signal_handlers() {
-  struct sigaction action {};
-  sigemptyset(&action.sa_mask);
-  action.sa_handler = end_by_signal;
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before {};
-    // nohup, and shells for jobs in the background, have them ignored: that stays.
-    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
-      sigaction(number, &action, nullptr);
-  }
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1,
+                     SIGUSR2, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT})
+    handle(number, end_by_signal, 0);
+  for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) handle(number, end_by_signal, 0);
+  for (int number : {SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS})
+    handle(number, end_by_crash, SA_ONSTACK);
   // A write that hits these reports EPIPE or EFBIG instead.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

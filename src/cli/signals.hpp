@@ -7,9 +7,10 @@
 
 namespace tessera::cli {
 
-/// Ctrl-C, SIGTERM and SIGHUP remove temporaries and end with 128 + number (130 for Ctrl-C). A file
-/// that shrinks while it is read (SIGBUS) ends with 3. Closed pipes and file-size limits become
-/// ordinary errors.
+/// Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and all others that ask a program to end remove temporaries and
+/// end with 128 + number (130 for Ctrl-C); a crash (SIGSEGV, SIGABRT, ...) removes them and stays a
+/// crash. A file that shrinks while it is read (SIGBUS) ends with 3. Closed pipes and file-size
+/// limits become ordinary errors.
 void install_signal_handlers();
 
 /// An exception that no one catches ends with 1 and one line: above all where memory runs out

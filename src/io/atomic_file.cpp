@@ -16,6 +16,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <optional>
 
 #include "failure.hpp"
@@ -163,10 +164,29 @@ struct AtomicFile::State {
     if (!temporary.empty() && process == getpid()) unlink(temporary.c_str());
   }
 
+  /// Opening a named pipe waits for its reader, perhaps for ever: asked instead, again and again,
+  /// for as long as an input waits for its writer.
   void open_direct() {
-    descriptor = above_stderr(
-        uninterrupted([&] { return open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY); }));
-    if (descriptor < 0) fail(path, "opening", errno);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    const auto attempt = [&] {
+      return uninterrupted(
+          [&] { return open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); });
+    };
+    int opened = attempt();
+    while (opened < 0 && errno == ENXIO && std::chrono::steady_clock::now() < end) {
+      const timespec pause{0, 10'000'000};
+      nanosleep(&pause, nullptr);
+      opened = attempt();
+    }
+    if (opened < 0 && errno == ENXIO) {
+      throw Error(Category::file,
+                  cat("cannot write ", shown_output(path), ": no process reads from it"),
+                  "a reader within one second", {}, "start the reader first");
+    }
+    descriptor = above_stderr(opened);
+    // A reader that is there but slow is waited for.
+    if (descriptor < 0 || fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) != 0)
+      fail(path, "opening", errno);
   }
 
   void open_temporary(mode_t mode, bool keep_mode) {
@@ -242,6 +262,12 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite) : state_(new State
 }
 
 AtomicFile::~AtomicFile() = default;
+
+index_t other_names(const std::string& path) {
+  struct stat info {};
+  const bool file = path != "-" && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+  return file && info.st_nlink > 1 ? static_cast<index_t>(info.st_nlink) - 1 : 0;
+}
 
 void check_output(const std::string& path, Overwrite overwrite) {
   struct stat info {};

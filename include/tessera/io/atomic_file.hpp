@@ -22,9 +22,14 @@ enum class Overwrite { refuse, replace };
 /// that stays.
 void check_output(const std::string& path, Overwrite overwrite);
 
+/// How many other names (hard links) the file has. They keep the old content when this one is
+/// replaced.
+index_t other_names(const std::string& path);
+
 /// A stream of bytes to a new file. Every failure is an Error: argument for a path that cannot be
-/// an output (a folder, an existing file under Overwrite::refuse, no permission), resource for a
-/// full disk or a file-size limit. SIGXFSZ and SIGPIPE raised by its writes are absorbed.
+/// an output (a folder, an existing file under Overwrite::refuse, no permission), file for a named
+/// pipe that gets no reader within a second, resource for a full disk or a file-size limit. SIGXFSZ
+/// and SIGPIPE raised by its writes are absorbed.
 class AtomicFile {
  public:
   AtomicFile(std::string path, Overwrite overwrite);
@@ -97,7 +102,7 @@ class StreamedOutput {
 };
 
 /// Removes the temporaries of all unfinished outputs of this process. Async-signal-safe: for the
-/// handlers of SIGINT, SIGTERM and SIGHUP, which end the process afterwards.
+/// handlers of all signals that end the process, such as SIGINT, SIGTERM, SIGHUP and SIGQUIT.
 void remove_temporaries() noexcept;
 
 /// Installs a SIGBUS handler. A mapped file that shrinks under a reader (or a disk that fails under

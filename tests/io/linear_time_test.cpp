@@ -1,0 +1,165 @@
+// How long a file takes grows with its size, and no faster, for files made to be slow. Wide
+// margins: four times the file may take ten times as long, where quadratic time is sixteen.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+
+#include "scratch.hpp"
+
+namespace tessera::test {
+namespace {
+
+using Text = std::function<std::string(std::size_t)>;
+
+/// Seconds to read the file, or to refuse it; the least of three.
+double seconds_of(const std::string& path, const std::string& member) {
+  double least = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      read_array(path, {.member = member});
+    } catch (const Error& error) {
+      EXPECT_LT(std::string(error.what()).size(), 2000u);
+    }
+    least = std::min(
+        least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return least;
+}
+
+void expect_linear(const std::string& what, const std::string& name, const std::string& member,
+                   std::size_t size, const Text& text) {
+  const Scratch scratch;
+  const double small = seconds_of(scratch.write(name, text(size)), member);
+  const double large = seconds_of(scratch.write(name, text(4 * size)), member);
+  // Where all is done in no time, nothing is quadratic.
+  EXPECT_LT(large, std::max(10 * small, 0.1)) << what << ": " << small << " s, then " << large;
+}
+
+std::string repeated(std::size_t times, const std::function<std::string(std::size_t)>& text) {
+  std::string out;
+  for (std::size_t i = 0; i < times; ++i) out += text(i);
+  return out;
+}
+
+std::string repeated(std::size_t times, std::string_view text) {
+  return repeated(times, [&](std::size_t) { return std::string(text); });
+}
+
+std::string safetensors(const std::string& header, const std::string& data) {
+  const std::uint64_t length = header.size();
+  return raw({length}) + header + data;
+}
+
+const std::string kTensor = R"("t":{"dtype":"U8","shape":[1],"data_offsets":[0,1])";
+
+TEST(LinearTime, ManyTensors) {
+  expect_linear("tensors", "x.safetensors", "t7", 10000, [](std::size_t n) {
+    const auto entry = [](std::size_t i) {
+      return cat(i == 0 ? "" : ",", "\"t", i, R"(":{"dtype":"U8","shape":[1],"data_offsets":[)", i,
+                 ",", i + 1, "]}");
+    };
+    return safetensors("{" + repeated(n, entry) + "}", std::string(n, 'x'));
+  });
+}
+
+TEST(LinearTime, HostileSafetensorsHeaders) {
+  const std::pair<const char*, Text> cases[] = {
+      {"metadata",
+       [](std::size_t n) {
+         return R"({"__metadata__":{"k":"v")" +
+                repeated(n, [](std::size_t i) { return cat(",\"k", i, "\":\"v\""); }) + "}," +
+                kTensor + "}}";
+       }},
+      {"open brackets", [](std::size_t n) { return std::string(10 * n, '['); }},
+      {"nested arrays",
+       [](std::size_t n) {
+         return "{" + kTensor + R"(,"x":)" + std::string(5 * n, '[') + std::string(5 * n, ']') +
+                "}}";
+       }},
+      {"nested objects",
+       [](std::size_t n) {
+         return "{" + kTensor + R"(,"x":)" + repeated(n, "{\"a\":") + "1" + std::string(n, '}') +
+                "}}";
+       }},
+      {"extents",
+       [](std::size_t n) {
+         return R"({"t":{"dtype":"U8","data_offsets":[0,1],"shape":[)" + repeated(n, "1,") + "1]}}";
+       }},
+      {"a long name", [](std::size_t n) { return "{\"" + std::string(10 * n, 'n') + "\":1}"; }},
+      {"a long number",
+       [](std::size_t n) { return R"({"t":{"shape":[)" + std::string(10 * n, '9') + "]}}"; }},
+      {"more keys",
+       [](std::size_t n) {
+         return "{" + kTensor + repeated(n, [](std::size_t i) { return cat(",\"k", i, "\":1"); }) +
+                "}}";
+       }},
+      {"one key again and again",
+       [](std::size_t n) { return "{" + repeated(n, "\"k\":1,") + "\"k\":1}"; }},
+      {"objects in a list",
+       [](std::size_t n) { return "{" + kTensor + R"(,"x":[)" + repeated(n, "{},") + "{}]}}"; }},
+  };
+  for (const auto& [what, header] : cases) {
+    expect_linear(what, "x.safetensors", "t", 20000,
+                  [&](std::size_t n) { return safetensors(header(n), "x"); });
+  }
+}
+
+std::string npy(const std::string& header, std::string_view data) {
+  std::string out = "\x93NUMPY\x02";
+  out += '\0';
+  const auto length = static_cast<std::uint32_t>(header.size());
+  return out + raw({length}) + header + std::string(data);
+}
+
+TEST(LinearTime, HostileNpyHeaders) {
+  const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1)";
+  const std::pair<const char*, Text> cases[] = {
+      {"blanks", [&](std::size_t n) { return good + std::string(n, ' ') + "}"; }},
+      {"line ends", [&](std::size_t n) { return good + "}" + std::string(n, '\n'); }},
+      {"an open text", [&](std::size_t n) { return "{'" + std::string(n, 'x'); }},
+      {"extents", [&](std::size_t n) { return "{'shape': (" + repeated(n / 2, "1,") + ")}"; }},
+      {"brackets", [&](std::size_t n) { return "{'shape': " + std::string(n, '('); }},
+      {"a long type", [&](std::size_t n) { return "{'descr': '" + std::string(n, '<') + "'}"; }},
+  };
+  for (const auto& [what, header] : cases) {
+    expect_linear(what, "x.npy", "", 15000, [&](std::size_t n) { return npy(header(n), "1234"); });
+  }
+}
+
+TEST(LinearTime, HostileMatrixMarket) {
+  const std::string array = "%%MatrixMarket matrix array real general\n";
+  const std::string coordinate = "%%MatrixMarket matrix coordinate real general\n";
+  const std::pair<const char*, Text> cases[] = {
+      {"comments", [&](std::size_t n) { return array + repeated(n, "% c\n") + "1 1\n1\n"; }},
+      {"empty lines",
+       [&](std::size_t n) { return array + "1 1\n" + std::string(n, '\n') + "1\n"; }},
+      {"blanks", [&](std::size_t n) { return array + "1 1\n" + std::string(n, ' ') + "1\n"; }},
+      {"a long number",
+       [&](std::size_t n) { return array + "1 1\n" + std::string(n, '1') + "\n"; }},
+      {"digits after the point",
+       [&](std::size_t n) { return array + "1 1\n0." + std::string(n, '1') + "\n"; }},
+      {"one place again and again",
+       [&](std::size_t n) { return coordinate + cat("1 1 ", n, "\n") + repeated(n, "1 1 1\n"); }},
+      {"a long banner", [&](std::size_t n) { return "%%MatrixMarket " + std::string(n, 'x'); }},
+  };
+  for (const auto& [what, text] : cases) expect_linear(what, "x.mtx", "", 100000, text);
+}
+
+TEST(LinearTime, SizesThatAreOnlyDeclared) {
+  const Scratch scratch;
+  const std::string cases[] = {
+      "%%MatrixMarket matrix array real general\n0 9223372036854775807\n",
+      "%%MatrixMarket matrix array integer general\n9223372036854775807 0\n",
+      "%%MatrixMarket matrix coordinate real general\n0 9223372036854775807 0\n",
+      "%%MatrixMarket matrix array real general\n3037000499 3037000499\n"};
+  for (const std::string& text : cases) {
+    const auto start = std::chrono::steady_clock::now();
+    seconds_of(scratch.write("x.mtx", text), "");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
