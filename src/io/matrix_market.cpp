@@ -276,6 +276,7 @@ void need_end(Lines& lines, index_t all) {
 /// Column by column; of a symmetric matrix the lower triangle, of a skew one without the diagonal.
 template <class T>
 void read_array_values(Lines& lines, const Banner& banner, const Sizes& sizes, T* data) {
+  if (sizes.entries == 0) return;  // there may be 2^63 columns without rows
   const index_t rows = sizes.rows;
   index_t done = 0;
   for (index_t j = 0; j < sizes.cols; ++j) {

@@ -31,11 +31,12 @@ TEST_P(Members, AreAddedWithoutLeaveAndReplacedOnlyWithIt) {
   write_array(member("c"), c_);
   expect_error(Category::argument, {"cannot write", "w", ":b", "exists already", "--force"},
                [&] { write_array(member("b"), d_); });
-  expect_error(Category::argument, {"exists already"}, [&] { check_output(member("b"), {}); });
+  expect_error(Category::argument, {"exists already"},
+               [&] { check_output(member("b"), WriteOptions{}); });
   expect_error(Category::argument, {"exists already"}, [&] {
     OutputArray(member("b"), DType::f32, {2, 2});
   });
-  check_output(member("d"), {});
+  check_output(member("d"), WriteOptions{});
   check_output(member("b"), kReplace);
   expect_same(read("b"), b_);
   write_array(member("b"), d_, kReplace);

@@ -70,6 +70,25 @@ TEST_F(Npy, KeysInAnyOrderAndEitherQuotes) {
   EXPECT_EQ(element(a, 1, 2), 6);
 }
 
+TEST_F(Npy, OtherNamesOfTypesAndIntegers) {
+  const std::string bytes(16, '\x01');
+  const std::tuple<const char*, DType, index_t> cases[] = {
+      {"?", DType::boolean, 1},   {"bool", DType::boolean, 1}, {"d", DType::f64, 8},
+      {"float64", DType::f64, 8}, {"int64", DType::i64, 8},    {"=f8", DType::f64, 8},
+      {"<d", DType::f64, 8},      {"|i1", DType::i8, 1},       {"uint16", DType::u16, 2}};
+  for (const auto& [descr, dtype, size] : cases) {
+    const std::string shape = cat("(1, ", 16 / size, ")");
+    EXPECT_EQ(read(npy(header(descr, shape), bytes)).dtype(), dtype) << descr;
+  }
+  for (const char* shape : {"(np.int64(2), 3)", "(2, np.intp(3))", "(2L, 3L)", "( 2,\t3 ,)"}) {
+    EXPECT_EQ(read(npy(header("<f4", shape), kData)).shape(), (std::vector<index_t>{2, 3}));
+  }
+  for (const char* shape : {"(np.float64(2), 3)", "(np.int64(2, 3)", "(np.int64, 3)", "(np., 3)"}) {
+    refused(npy(header("<f4", shape), kData), {"header"});
+  }
+  refused(npy(header("<int64", "(1, 2)"), bytes), {"'<int64'", "not known here"});
+}
+
 TEST_F(Npy, RanksZeroOneAndThreeAreReadAsSuch) {
   EXPECT_EQ(read(npy(header("<f4", "()"), kData.substr(0, 4))).rank(), 0);
   EXPECT_EQ(read(npy(header("<f4", "(6,)"), kData)).shape(), std::vector<index_t>{6});
@@ -213,9 +232,9 @@ TEST_F(Npy, ForeignElementTypesAreRefusedByName) {
                                                        {"<M8[ns]", "dates"},
                                                        {"<f16", "floating point of another width"},
                                                        {"|V16", "raw bytes"},
-                                                       {"", "no type"},
-                                                       {"<", "no type"},
-                                                       {"zzz", "no type"}};
+                                                       {"", "not known here"},
+                                                       {"<", "not known here"},
+                                                       {"zzz", "not known here"}};
   for (const auto& [descr, meaning] : cases) {
     refused(npy(header(descr, "(1, 1)"), kData), {cat("'", descr, "'"), meaning});
   }

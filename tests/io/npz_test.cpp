@@ -97,6 +97,11 @@ TEST_F(Npz, AResultBeyondMemoryNamesTheFileAndLeavesNothing) {
   EXPECT_TRUE(scratch.names().empty());
 }
 
+TEST_F(Npz, AHeaderThatIsNoneIsRefused) {
+  refused(patched(written(counted(DType::f32, 5, 5)), 0, std::uint32_t{0x04034b51}),
+          {"zip header", "PK\\x03\\x04"});
+}
+
 TEST_F(Npz, UnknownMethodAndEncryptionAreNamed) {
   const std::string bytes = written(counted(DType::f32, 5, 5));
   const std::size_t central = bytes.rfind("PK\x01\x02");

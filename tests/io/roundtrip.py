@@ -70,6 +70,8 @@ def npy_and_npz(tool, folder, rng):
                           f"npy {where} {byte_order}: {answer}")
                 for save, option in ((np.savez, ""), (np.savez_compressed, "deflate")):
                     save(packed, other=np.zeros(3), x=array)
+                    if os.path.exists(unpacked):
+                        os.unlink(unpacked)
                     answer = tool(packed + ":x", unpacked + ":y", option)
                     check(answer == f"ok {NAMES[code]} {shape}", f"npz {where}: {answer}")
                     with np.load(unpacked) as members:
@@ -88,6 +90,122 @@ def npy_and_npz(tool, folder, rng):
     tool(source, target, "fortran")
     back = np.load(target)
     check(same(np.ascontiguousarray(back), array) and back.flags.f_contiguous, "fortran order")
+
+
+# Codes, letters and names that NumPy 1 or 2 knows, those of types without a product, and some that are nobody's.
+DESCRS = ([order + code for order in ("", "<", ">", "=", "|") for code in
+           [*TYPES, *"?bBhHiIlLqQpPefdgFDGOSUVMmcnNxk", "c8", "c16", "f16", "f12", "i16", "i3", "b2", "S3", "U2", "V3", "M8[s]", "m8"]]
+          + """bool bool_ int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 half single double float int uint
+          byte ubyte short ushort intc uintc long longlong ulonglong intp uintp int_ longdouble complex complex64 complex128 cdouble
+          object str bytes void datetime64 timedelta64 Float64 FLOAT int4 float8 none""".split() + ["", " ", "<", "f8_", "+f8"])
+
+
+def numpy_reads(path):
+    """What np.load gives, or nothing where it refuses."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.load(path, allow_pickle=False)
+    except Exception:  # of any kind: SyntaxError, ValueError, TypeError, ...
+        return None
+
+
+def npy_headers(tool, folder, rng):
+    """Headers in all the ways that Python could write them: what NumPy loads and has a product, loads, with the same elements."""
+    source, target = folder + "/h.npy", folder + "/h2.npy"
+    one_of = lambda *choices: choices[rng.integers(len(choices))]
+    blank = lambda: one_of("", "", "", " ", "  ", "\t", "\n")
+    for round_ in range(1500):
+        descr = DESCRS[round_] if round_ < len(DESCRS) else one_of(*DESCRS)
+        try:
+            dtype = np.dtype(descr)
+        except TypeError:
+            dtype = np.dtype("V8")
+        version = int(rng.integers(1, 4))
+        shape = tuple(int(extent) for extent in rng.integers(0, 4, rng.integers(0, 4)))
+        suffix = one_of("", "", "L") if version < 3 else ""
+        quote = one_of("'", '"')
+        extents = "(" + ",".join(f"{blank()}{extent}{suffix}" for extent in shape) + one_of("", ",") * bool(shape) + blank() + ")"
+        if len(shape) == 1:
+            extents = f"({shape[0]}{suffix},{blank()})"
+        order = one_of("True", "False")
+        fields = [f"{quote}descr{quote}:{blank()}{one_of('', '', 'u')}{quote}{descr}{quote}",
+                  f"'fortran_order'{blank()}: {order}", f"{blank()}'shape': {extents}"]
+        fields = [fields[i] for i in rng.permutation(3)]
+        more = one_of("", "", "", ", 'x': 1")
+        text = "{" + blank() + f"{blank()},{blank()}".join(fields) + more + one_of("", ",", " , ") + "}" + one_of("", " ", "\n", "    \n")
+        count = int(np.prod(shape))
+        data = bytes(count * dtype.itemsize) if dtype.kind == "b" else rng.bytes(count * dtype.itemsize)
+        length = len(text).to_bytes(2 if version == 1 else 4, "little")
+        with open(source, "wb") as file:
+            file.write(b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + data)
+        wanted, answer = numpy_reads(source), tool(source, target)
+        where = f"version {version} {text!r}: {answer}"
+        native = wanted.dtype.newbyteorder("=").str[1:] if wanted is not None else ""
+        if native in NAMES:
+            check(answer == f"ok {NAMES[native]} {wanted.shape}" and same(np.load(target), wanted.astype(native)), f"not read: {where}")
+        elif not answer.startswith("ok "):
+            check(answer.startswith("error 3 "), f"not refused in a sentence: {where}")
+        elif descr.lstrip("<>=|") not in ("n", "N", "long"):  # which NumPy 2 knows, or has as something else
+            check(False, f"NumPy refuses, Tessera reads: {where}")
+
+
+def npz_names(tool, folder):
+    """Members as np.load names them: with .npy or without, the last of two, and what is no array left out."""
+    path, target = folder + "/n.npz", folder + "/n.npy"
+    arrays = [np.arange(6, dtype="f4").reshape(2, 3) + 10 * i for i in range(3)]
+    packed = []
+    for array in arrays:
+        np.save(target, array)
+        packed.append(open(target, "rb").read())
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a name twice
+        for name, content in [("bare", packed[0]), ("read.me", b"text"), ("w.npy", packed[1]), ("w.npy", packed[2]), ("folder/", b"")]:
+            archive.writestr(name, content)
+    for name in ("bare", "w", "w.npy"):
+        answer = tool(f"{path}:{name}", target)
+        check(answer == "ok f32 (2, 3)" and same(np.load(target), np.load(path)[name]), f"member {name}: {answer}")
+    check("read.me" not in tool(path, target).split("holds 2 arrays: ")[-1], "a text is listed as an array")
+    for name in ("read.me", "nothing"):
+        check(tool(f"{path}:{name}", target).startswith("error 2 "), f"member {name}")
+    np.save(target, arrays[0] + 100)
+    check(tool(target, f"{path}:w").startswith("ok "), "a member replaced")
+    with zipfile.ZipFile(path) as archive:
+        check(sorted(archive.namelist()) == ["bare", "folder/", "read.me", "w.npy"], f"others kept: {archive.namelist()}")
+        check(archive.read("read.me") == b"text" and archive.read("bare") == packed[0], "others unchanged")
+        check(archive.testzip() is None, "checksums")
+    check(same(np.load(path)["w"], arrays[0] + 100), "the new member")
+
+
+def npz_members(tool, folder, rng):
+    """Members added to archives that others wrote: the packed bytes of the rest stay."""
+    path, source = folder + "/k.npz", folder + "/k.npy"
+    rest = {f"layer{i}": rng.standard_normal((20, 30)) for i in range(5)}
+    for save, method in ((np.savez, zipfile.ZIP_STORED), (np.savez_compressed, zipfile.ZIP_DEFLATED)):
+        save(path, **rest)
+
+        def packed():
+            with open(path, "rb") as file, zipfile.ZipFile(path) as archive:
+                out = {}
+                for info in archive.infolist():
+                    file.seek(info.header_offset + 26)
+                    skipped = sum(int.from_bytes(file.read(2), "little") for _ in range(2))
+                    file.seek(skipped, 1)
+                    out[info.filename] = (info.compress_type, info.CRC, info.date_time, file.read(info.compress_size))
+                return out
+        before = packed()
+        np.save(source, rng.standard_normal((4, 4)))
+        check(tool(source, f"{path}:P", "").startswith("ok "), "a member added")
+        after = packed()
+        check(after.pop("P.npy")[0] == zipfile.ZIP_STORED, "the new member is stored")
+        check(after == before, f"members of {save.__name__} changed")
+        check(all(each[0] == method for each in after.values()), "methods")
+        check(same(np.load(path)["P"], np.load(source)), "the new member")
+    data = bytearray(open(path, "rb").read())
+    data[1] = ord("Q")
+    open(path, "wb").write(data)
+    check("PK" in tool(path + ":layer0", source), "a wrong magic number in a zip header")
+    check(tool(path + ":layer1", source).startswith("ok "), "and the members beside it")
 
 
 def refusals(tool, folder):
@@ -185,6 +303,9 @@ def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of flushes: not on a disk
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         npy_and_npz(tool, folder, rng)
+        npy_headers(tool, folder, rng)
+        npz_names(tool, folder)
+        npz_members(tool, folder, rng)
         refusals(tool, folder)
         bfloat16(tool, folder, rng)
         matrix_market(tool, folder, rng)

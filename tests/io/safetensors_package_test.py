@@ -104,6 +104,30 @@ class Files(PackageTest):
                     loaded = safetensors.numpy.load_file(path)["t"]  # mapped
                     self.assertEqual((loaded.dtype, loaded.shape, loaded.tobytes()), (np.dtype(numpy_name), shape, data))
 
+    def test_the_package_reads_files_to_which_tessera_added(self):
+        rng = random.Random(3)
+        path = self.folder / "t.safetensors"
+        tensors = {f"{ours} {shape}": (theirs, shape, elements(ours, size, count_of(shape), rng))
+                   for ours, theirs, _, size, _ in TYPES for shape in SHAPES}
+        metadata = {"format": "np", "Grüße": "\"\\\n🧊"}
+        self.package_saves(path, tensors, metadata)
+        for ours, _, _, size, numpy_name in TYPES:
+            data = elements(ours, size, 28, rng)
+            np.save(self.folder / "s.npy", np.frombuffer(data, numpy_name or f"V{size}").reshape(4, 7))
+            for name in (f"new {ours}", f"{ours} (4, 7)"):  # one more, and one replaced
+                answer = self.tool(self.folder / "s.npy", f"{path}:{name}", "" if numpy_name else f"untyped={ours}")
+                self.assertEqual(answer, f"ok {ours} (4, 7)")
+                tensors[name] = (None, (4, 7), data)
+        found = {name: (tuple(each["shape"]), bytes(each["data"])) for name, each in safetensors.deserialize(path.read_bytes())}
+        self.assertEqual(found, {name: (tuple(shape), data) for name, (_, shape, data) in tensors.items()})
+        text = path.read_bytes()
+        header = json.loads(text[8:8 + int.from_bytes(text[:8], "little")])
+        self.assertEqual(header["__metadata__"], metadata)
+        widths = {name: size for _, _, name, size, _ in TYPES}
+        for name, each in header.items():
+            if name != "__metadata__":
+                self.assertEqual(each["data_offsets"][0] % widths[each["dtype"]], 0, name)
+
     def test_names_with_odd_characters(self):
         np.save(self.folder / "s.npy", np.arange(6, dtype="f4").reshape(2, 3))
         data = np.load(self.folder / "s.npy").tobytes()
@@ -111,6 +135,7 @@ class Files(PackageTest):
             with self.subTest(name):
                 if "\0" not in name:  # no path holds one
                     path = self.folder / "t.safetensors"
+                    path.unlink(missing_ok=True)
                     self.assertEqual(self.tool(self.folder / "s.npy", f"{path}:{name}"), "ok f32 (2, 3)")
                     (found, each), = safetensors.deserialize(path.read_bytes())
                     self.assertEqual((found, bytes(each["data"])), (name, data))
