@@ -293,7 +293,11 @@ Piece piece_of(const TensorInfo& info, const Input& old, std::size_t data_offset
   for (const index_t extent : info.shape) {
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count)) count = 0;
   }
-  return {info.name, old.data + data_offset + info.begin, bytes, count == 0 ? 0 : bytes / count};
+  const auto dtype = known_type(info);
+  const std::uint64_t width = dtype        ? static_cast<std::uint64_t>(size_of(*dtype))
+                              : count == 0 ? 0
+                                           : bytes / count;
+  return {info.name, old.data + data_offset + info.begin, bytes, width};
 }
 
 /// The header as text, which says where each piece lies.

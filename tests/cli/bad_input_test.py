@@ -224,8 +224,8 @@ class Interrupted(harness.CommandTest):
     def start(self, output, algorithm="naive"):
         return subprocess.Popen([harness.COMMAND, "multiply", "l.npy", "r.npy", "-o", output, "--force", "--algorithm", algorithm,
                                  "--threads", "1"], cwd=self.folder, env=harness.environment(), stderr=subprocess.PIPE,
-                                preexec_fn=lambda: [signal.signal(number, signal.SIG_DFL) for number in
-                                                    (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)])
+                                preexec_fn=lambda: [resource.setrlimit(resource.RLIMIT_CORE, (0, 0))] + [
+                                    signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)])
 
     def setUp(self):
         super().setUp()
@@ -290,6 +290,24 @@ class Interrupted(harness.CommandTest):
         self.assertEqual(last, "tessera compare: interrupted\r\n")
         self.assertLess(max(map(len, bars)), columns)
         self.assertNotIn("\n", "".join(bars))
+
+    def test_every_signal_that_ends_the_command_leaves_no_temporary(self):
+        ask = [signal.SIGQUIT, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU,
+               signal.SIGIO, signal.SIGPWR, signal.SIGRTMIN, signal.SIGRTMIN + 7, signal.SIGRTMAX]
+        crash = [signal.SIGSEGV, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS]
+        for number in ask + ([] if harness.sanitized() else crash):  # which sanitizers handle
+            with self.subTest(signal.Signals(number).name if number in signal.Signals.__members__.values() else number):
+                self.path("c.npy").write_bytes(b"old")
+                process = self.start("c.npy", "single_block")
+                for _ in range(600):
+                    if any(name.startswith(".c.npy") for name in os.listdir(self.folder)) or process.poll() is not None:
+                        break
+                    time.sleep(0.005)
+                process.send_signal(number)
+                _, err = process.communicate(timeout=harness.PATIENCE)
+                self.assertIn(process.returncode, (-number,) if number in crash else (128 + number,), err)
+                self.no_leftovers()
+                self.assertEqual(self.path("c.npy").read_bytes(), b"old")
 
     def bench(self, *options):
         """A benchmark of one size that would take a quarter of an hour."""

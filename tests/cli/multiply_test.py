@@ -4,7 +4,10 @@ import math
 import os
 import random
 import resource
+import signal
 import struct
+import subprocess
+import time
 
 import harness
 from harness import product
@@ -283,6 +286,69 @@ class Outputs(harness.CommandTest):
         self.succeeds("multiply", "a.npy", "a.npy", "-o", "link.npy", "--force")
         self.assertTrue(self.path("link.npy").is_symlink())
         self.assertEqual(self.read_npy("old.npy")[2], [7, 10, 15, 22])
+
+    def test_a_member_is_added_and_the_others_stay(self):
+        for end in ("npz", "safetensors"):
+            with self.subTest(end):
+                self.succeeds("multiply", "a.npy", "a.npy", "-o", f"w.{end}:W1")
+                self.succeeds("multiply", f"w.{end}:W1", "a.npy", "-o", f"w.{end}:W2")
+                self.succeeds("multiply", f"w.{end}:W1", f"w.{end}:W2", "-o", f"w.{end}:P", "--force")
+                self.fails(2, "multiply", "a.npy", "a.npy", "-o", f"w.{end}:P", says=[f"w.{end}:P", "exists already", "--force"])
+                self.fails(2, "multiply", "a.npy", "a.npy", "-o", f"w.{end}", says=[f"w.{end}", "exists already"])
+                self.fails(2, "multiply", f"w.{end}", "a.npy", "-o", "d.npy", says="holds 3 arrays")
+                self.succeeds("multiply", "a.npy", f"w.{end}:W1", "-o", f"w.{end}:P", "--force")
+                for name, power in (("W1", 2), ("W2", 3), ("P", 3)):
+                    one = [[1, 0], [0, 1]]
+                    self.write_npy("one.npy", one)
+                    self.succeeds("multiply", f"w.{end}:{name}", "one.npy", "-o", "c.npy", "--force")
+                    rows = [[1, 2], [3, 4]]
+                    for _ in range(power - 1):
+                        rows = product(rows, [[1, 2], [3, 4]])
+                    self.assertEqual(self.read_npy("c.npy")[2], [value for row in rows for value in row], name)
+        self.path("w.npz").write_bytes(b"no archive")
+        self.fails(3, "multiply", "a.npy", "a.npy", "-o", "w.npz:P", "--force", says=["cannot write w.npz:P", "whole file"])
+        self.assertEqual(self.path("w.npz").read_bytes(), b"no archive")
+        self.no_leftovers()
+
+    def test_hard_links_that_keep_the_old_content_are_named(self):
+        os.link(self.path("old.npy"), self.path("second.npy"))
+        run = self.succeeds("multiply", "a.npy", "a.npy", "-o", "old.npy", "--force")
+        self.assertIn("old.npy has 1 other name (a hard link), which will keep the old content", run.err)
+        self.assertEqual(self.path("second.npy").read_bytes(), b"precious")
+        self.assertNotIn("hard link", self.succeeds("multiply", "a.npy", "a.npy", "-o", "old.npy", "--force").err)
+        os.link(self.path("old.npy"), self.path("third.svg"))
+        self.assertIn("hard link", self.succeeds("layout", "row_major(2,2)", "--svg", "third.svg", "--force").err)
+
+    def test_a_pipe_that_nobody_reads(self):
+        os.mkfifo(self.path("pipe"))
+        begin = time.monotonic()
+        self.fails(3, "multiply", "a.npy", "a.npy", "-o", "pipe", says=["cannot write pipe", "no process reads", "one second"], timeout=60)
+        self.assertGreater(time.monotonic() - begin, 0.9)
+        # A reader that comes within the second, and one that takes its time.
+        process = subprocess.Popen([harness.COMMAND, "multiply", "a.npy", "a.npy", "-o", "pipe"], cwd=self.folder,
+                                   env=harness.environment(), stderr=subprocess.PIPE)
+        time.sleep(0.2)
+        with open(self.path("pipe"), "rb") as pipe:
+            time.sleep(1.5)
+            self.assertEqual(len(pipe.read()), 128 + 16)
+        self.assertEqual(process.wait(timeout=60), 0, process.stderr.read())
+        process.stderr.close()
+
+    def test_a_peer_that_stalls_is_left_by_ctrl_c(self):
+        os.mkfifo(self.path("pipe"))
+        harness.write_npy(self.path("large.npy"), [1.0] * 300 * 300, (300, 300))  # more than a pipe holds
+        for arguments, mode in ((("pipe", "a.npy", "-o", "c.npy"), os.O_WRONLY), (("large.npy", "large.npy", "-o", "pipe"), os.O_RDONLY)):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                process = subprocess.Popen([harness.COMMAND, "multiply", *arguments], cwd=self.folder, env=harness.environment(),
+                                           stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                stalled = os.open(self.path("pipe"), mode)  # waits for the other end
+                time.sleep(1.2)
+                self.assertIsNone(process.poll())
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=60), 128 + number)
+                process.stderr.close()
+                os.close(stalled)
+        self.no_leftovers()
 
     def test_impossible_outputs_are_refused_before_the_work(self):
         self.fails(2, "multiply", "a.npy", "a.npy", "-o", "c.npz:", says=["c.npz: names no array", "colon"])

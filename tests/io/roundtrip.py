@@ -6,6 +6,7 @@ Usage: roundtrip.py CONVERT_TOOL. Ends with 77 (skipped) when NumPy or SciPy is 
 import os
 import sys
 import tempfile
+import time
 import warnings
 import zipfile
 
@@ -177,6 +178,27 @@ def npz_names(tool, folder):
     check(same(np.load(path)["w"], arrays[0] + 100), "the new member")
 
 
+def many_npz_members(tool, folder):
+    """Four times the members may take ten times as long, where quadratic time is sixteen; the least of three."""
+    path, target = folder + "/many.npz", folder + "/many.npy"
+    np.save(target, np.ones((2, 2), "f4"))
+    with open(target, "rb") as file:
+        packed = file.read()
+    for ending in (".npy", ""):
+        seconds = []
+        for count in (2000, 8000):
+            with zipfile.ZipFile(path, "w") as archive:
+                for i in range(count):
+                    archive.writestr(f"layer{i}{ending}", packed)
+            rounds = []
+            for _ in range(3):
+                begin = time.monotonic()
+                check(tool(f"{path}:layer{count - 1}", target).startswith("ok "), "one of many members")
+                rounds.append(time.monotonic() - begin)
+            seconds.append(min(rounds))
+        check(seconds[1] < max(10 * seconds[0], 0.1), f"members called layer0{ending}: {seconds} s")
+
+
 def npz_members(tool, folder, rng):
     """Members added to archives that others wrote: the packed bytes of the rest stay."""
     path, source = folder + "/k.npz", folder + "/k.npy"
@@ -306,6 +328,7 @@ def main():
         npy_headers(tool, folder, rng)
         npz_names(tool, folder)
         npz_members(tool, folder, rng)
+        many_npz_members(tool, folder)
         refusals(tool, folder)
         bfloat16(tool, folder, rng)
         matrix_market(tool, folder, rng)

@@ -95,6 +95,7 @@ class Files(PackageTest):
             for shape in SHAPES:
                 data = elements(ours, size, count_of(shape), rng)
                 np.save(self.folder / "s.npy", np.frombuffer(data, numpy_name or f"V{size}").reshape(shape))
+                path.unlink(missing_ok=True)
                 answer = self.tool(self.folder / "s.npy", f"{path}:t", "" if numpy_name else f"untyped={ours}")
                 self.assertEqual(answer, f"ok {ours} {shape}")
                 found = safetensors.deserialize(path.read_bytes())
