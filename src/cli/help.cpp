@@ -73,7 +73,8 @@ A matrix has two dimensions. One dimension of n elements is read as a row, 1 x n
 Large .npy files are mapped into memory, not copied, so they may be larger than memory.
 
 A result is first written to a temporary file in the same folder and then renamed, so that there is the whole old file
-or the whole new one and nothing between, whatever happens. An existing file is replaced only with --force.
+or the whole new one and nothing between, whatever happens. An existing file is replaced only with --force. An array
+named with FILE.npz:NAME or FILE.safetensors:NAME is added to the file: what else it holds is kept.
 )";
 
 constexpr const char* kExitCodesPage =
