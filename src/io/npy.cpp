@@ -4,7 +4,6 @@
 #include "npy.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -14,7 +13,6 @@
 namespace tessera::io {
 namespace {
 
-constexpr bool kLittle = std::endian::native == std::endian::little;
 /// NumPy reserves room so that the growing extent can be rewritten in place.
 constexpr std::size_t kGrowthDigits = 21;
 constexpr std::size_t kAlignment = 64;

@@ -41,6 +41,8 @@ Archive open_archive(const Input& input) {
 /// Does the member begin as an .npy file? What cannot be unpacked does not.
 bool begins_as_npy(const Archive& archive, zip_uint64_t index) {
   const Member file(zip_fopen_index(archive.get(), index, 0));
+  if (!file && zip_error_code_zip(zip_get_error(archive.get())) == ZIP_ER_MEMORY)
+    throw std::bad_alloc();
   char start[kNpyMagic.size()];
   return file && zip_fread(file.get(), start, sizeof start) == sizeof start &&
          std::string_view(start, sizeof start) == kNpyMagic;

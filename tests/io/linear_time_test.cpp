@@ -102,7 +102,7 @@ TEST(LinearTime, HostileSafetensorsHeaders) {
   };
   for (const auto& [what, header] : cases) {
     expect_linear(what, "x.safetensors", "t", 20000,
-                  [&](std::size_t n) { return safetensors(header(n), "x"); });
+                  [&, &text = header](std::size_t n) { return safetensors(text(n), "x"); });
   }
 }
 
@@ -124,7 +124,8 @@ TEST(LinearTime, HostileNpyHeaders) {
       {"a long type", [&](std::size_t n) { return "{'descr': '" + std::string(n, '<') + "'}"; }},
   };
   for (const auto& [what, header] : cases) {
-    expect_linear(what, "x.npy", "", 15000, [&](std::size_t n) { return npy(header(n), "1234"); });
+    expect_linear(what, "x.npy", "", 15000,
+                  [&, &text = header](std::size_t n) { return npy(text(n), "1234"); });
   }
 }
 
