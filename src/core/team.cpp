@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cfenv>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,11 +17,10 @@
 #include <thread>
 #include <utility>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 #include "cores.hpp"
+#include "float_state.hpp"
+#include "long_wait.hpp"
+#include "sleeping_place.hpp"
 #include "tessera/core/parallel.hpp"
 
 // Of the leak sanitizer, where there is one: sanitizer/lsan_interface.h.
@@ -68,8 +65,8 @@ constexpr int kLeastPatience = 256, kMostPatience = 1 << 14;
 /// of which sharing saves more than such an event costs. Helpers that were woken and found nothing
 /// to do are not woken for little work for as long.
 constexpr std::int64_t kRepaid = 50;
-constexpr std::int64_t kHeldUp = 100'000;       // ns that a wait lasts before it counts
-constexpr std::int64_t kMostCost = 20'000'000;  // more is not the helper's: the process stood still
+constexpr std::int64_t kHeldUp = 100'000;          // ns that a wait lasts before it counts
+constexpr std::int64_t kMostCost = kStoodStill;    // of one event
 constexpr std::int64_t kMostGained = 200'000'000;  // what was longer ago says nothing
 constexpr int kPauses = 2000;                      // before a wait gives its core away
 
@@ -81,27 +78,6 @@ void pause() {
 #endif
 }
 
-/// How this thread rounds and treats subnormals. Helpers take it over from the caller, so that the
-/// result does not depend on who computed which part.
-#if defined(__x86_64__)
-using Rounding = unsigned;
-Rounding rounding() { return _mm_getcsr(); }
-void round_as(Rounding mode) {
-  std::fesetround(static_cast<int>(mode >> 3 & 0xC00));  // the x87's too: bits 13, 14 of MXCSR
-  _mm_setcsr(mode);
-}
-#else
-using Rounding = int;
-Rounding rounding() { return std::fegetround(); }
-void round_as(Rounding mode) { std::fesetround(mode); }
-#endif
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 /// One piece of work that helpers may join. state: who is inside (16 bits), how many more may join
 /// (16 bits), and whether a caller has it.
 struct alignas(64) Slot {
@@ -111,7 +87,8 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> state{0};
   int wanted = 0;
   const TeamBody* body = nullptr;
-  Rounding rounding = 0;
+  FloatState floats{};
+  std::atomic<unsigned> flags{0};           ///< of exceptions that helpers raised
   std::int64_t posted_ns = 0;               ///< 0: not noted
   std::atomic<std::int64_t> arrival_ns{0};  ///< from then to the first one that joined
   std::atomic<bool> outlasts{false};        ///< a helper that left has waited long for the end
@@ -131,7 +108,8 @@ struct Pool {
   std::atomic<std::int64_t> wake_after_ns{0};  // until then nobody is woken for little work
   std::atomic<std::int64_t> last_wish_ns{0};
   std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
-  std::atomic<int> callers_core{-1};  // on which the last work was posted
+  std::atomic<int> callers_core{-1};  // on which helpers were woken or work was posted last
+  std::atomic<SleepingPlace*> places{nullptr};                      // of all helpers
   alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
   std::atomic<int> patience{kLeastPatience};
   std::atomic<bool> knows_cores{false};  // of the process: see will_be_helped
@@ -157,7 +135,8 @@ Pool& pool() {
 
 thread_local bool inside = false;
 thread_local int refused = 0;  ///< calls of this thread that did not ask, since it last forgot
-thread_local std::int64_t waiting_since_ns = 0, held_up_ns = 0;
+thread_local LongWait long_wait;
+thread_local std::int64_t held_up_ns = 0;
 thread_local bool only_asks = false;  ///< see OnlyAsking
 
 bool always_ask = false;  ///< set before there are threads
@@ -194,9 +173,12 @@ Slot* join(Pool& p) {
       if (p.waking.load(std::memory_order_relaxed))
         p.waking.store(false, std::memory_order_relaxed);
       inside = true;
-      round_as(slot.rounding);
+      set_float_state(slot.floats);
       (*slot.body)(slot.wanted - room + 1);
       inside = false;
+      const unsigned flags = float_flags(float_state());
+      if ((flags & ~float_flags(slot.floats)) != 0)
+        slot.flags.fetch_or(flags, std::memory_order_relaxed);
       slot.state.fetch_sub(Slot::kInside, std::memory_order_release);
       return &slot;
     }
@@ -204,74 +186,69 @@ Slot* join(Pool& p) {
   return nullptr;
 }
 
-/// Where a thread may be, 0: this one; nowhere if that cannot be found out.
-cpu_set_t affinity_of(pid_t thread) {
-  cpu_set_t out;
-  CPU_ZERO(&out);
-  sched_getaffinity(thread, sizeof out, &out);
-  return out;
+/// Keeps the helpers that sleep off this core; on return it is known where they were woken from.
+void move_off_this_core(Pool& p) {
+  const int core = sched_getcpu();
+  p.callers_core.store(core, std::memory_order_relaxed);
+  for (auto* place = p.places.load(std::memory_order_acquire); place != nullptr;
+       place = place->next)
+    place->move_off(core);
 }
 
-/// Keeps this thread off a core, if it may be on others, until this ends: but not if somebody else
-/// has said meanwhile where it, or the first thread of this process, may be. What is said of all
-/// threads may be just where this one is kept.
-class KeptOff {
+/// Until work is posted. Was it woken behind its caller, who has come to the only cores that were
+/// left to it?
+bool sleep(Pool& p, SleepingPlace& place, std::uint32_t seen) {
+  place.sleeps(p.callers_core.load(std::memory_order_relaxed));
+  p.posts.wait(seen);
+  const int core = sched_getcpu();
+  return place.wakes() && core == p.callers_core.load(std::memory_order_relaxed);
+}
+
+/// The time that a helper stays awake, less that in which it was absent.
+class LookingAround {
  public:
-  explicit KeptOff(int core)
-      : before_(affinity_of(0)), kept_(before_), first_(affinity_of(getpid())) {
-    if (core < 0 || core >= CPU_SETSIZE) return;
-    CPU_CLR(core, &kept_);
-    is_kept_ = CPU_COUNT(&kept_) > 0 && sched_setaffinity(0, sizeof kept_, &kept_) == 0;
+  void begin() { last_ns_ = now_ns(), left_ns_ = kLookAround; }
+  bool is_over() {
+    const std::int64_t now = now_ns(), since = now - last_ns_;
+    last_ns_ = now;
+    if (since < kAbsent) left_ns_ -= since;
+    return left_ns_ <= 0;
   }
-  ~KeptOff() {
-    if (!is_kept_) return;
-    const cpu_set_t now = affinity_of(0), first = affinity_of(getpid());
-    if (CPU_EQUAL(&now, &kept_) && CPU_EQUAL(&first, &first_))
-      sched_setaffinity(0, sizeof before_, &before_);
-  }
-  KeptOff(const KeptOff&) = delete;
-  KeptOff& operator=(const KeptOff&) = delete;
 
  private:
-  cpu_set_t before_, kept_, first_;
-  bool is_kept_ = false;
+  std::int64_t last_ns_, left_ns_;
 };
 
-/// Until work is posted. Some kernels wake a thread on the core of the one that wakes it, although
-/// others are idle, where it waits until its caller is done or the kernel looks again, milliseconds
-/// later. Two cores of an EPYC (family 25), 2026-11-25, 50 ms after the last call: a helper came
-/// after 1.6 ms, or not at all in 3; kept off that core after 110 us.
-void sleep(Pool& p, std::uint32_t seen) {
-  const KeptOff kept(p.callers_core.load(std::memory_order_relaxed));
-  p.posts.wait(seen);
-}
-
 void help(Pool& p) {  // begins as a sleeper that was woken
+  SleepingPlace place;
+  for (place.next = p.places.load(); !p.places.compare_exchange_weak(place.next, &place);) {
+  }
   p.sleeping.fetch_sub(1);
   std::uint32_t seen = p.posts.load();
-  std::int64_t until = now_ns() + kLookAround;
-  bool woken = true;  // and has joined nothing since
+  LookingAround looking;
+  looking.begin();
+  bool woken = true;  // by its caller from another core, and has joined nothing since
   for (Slot* last = nullptr;;) {
     if (Slot* const joined = join(p)) {
       last = joined, woken = false;
-      until = now_ns() + kLookAround;
+      looking.begin();
       continue;
     }
     for (int i = 0; i < 64 && p.posts.load(std::memory_order_relaxed) == seen; ++i) pause();
+    const bool is_over = looking.is_over();
     if (const std::uint32_t posts = p.posts.load(); posts != seen) {
       seen = posts;
       continue;
     }
-    if (now_ns() < until) continue;
+    if (!is_over) continue;
     p.waking = false;
     if (woken) p.wake_after_ns = now_ns() + kRepaid * kLookAround;
     if (last != nullptr && last->state.load(std::memory_order_relaxed) != 0) last->outlasts = true;
     last = nullptr;
     p.sleeping.fetch_add(1);
-    sleep(p, seen);
+    woken = !sleep(p, place, seen);
     p.sleeping.fetch_sub(1);
-    woken = true;
-    until = now_ns() + kLookAround;
+    looking.begin();
   }
 }
 
@@ -328,14 +305,22 @@ bool start_helper(Pool& p) {
   return true;
 }
 
-/// Starts helpers until there are `wanted`, or the system has no more. Signals stay with the
-/// program's own threads.
+/// Signals stay with the program's own threads, but for those that an instruction raises: where a
+/// thread blocks these, its fault ends the process, whatever handler the program has for it.
+sigset_t signals_of_others() {
+  sigset_t out;
+  sigfillset(&out);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&out, own);
+  return out;
+}
+
+/// Starts helpers until there are `wanted`, or the system has no more.
 void start_helpers(Pool& p, int wanted) {
   std::unique_lock lock(p.starting, std::try_to_lock);
   if (!lock) return;  // another caller is at it
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const sigset_t others = signals_of_others();
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &others, &before);
   while (p.helpers.load() < wanted) {
     p.sleeping.fetch_add(1);
     p.helpers.fetch_add(1);
@@ -386,6 +371,7 @@ bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
     if (p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
     const int asleep = p.sleeping.load();
     if (asleep > 0 && !p.waking.exchange(true)) {
+      move_off_this_core(p);
       p.posts.fetch_add(1);
       if (asleep <= wanted - up) p.posts.notify_all();
       else
@@ -442,14 +428,14 @@ void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
 
 void relax(int spins) {
   if (spins < kPauses) return pause();
-  if (spins == kPauses) waiting_since_ns = now_ns();
+  if (spins == kPauses) long_wait.begin();
   std::this_thread::yield();
+  long_wait.look();
 }
 
 void waited(int spins) {
   if (spins <= kPauses) return;
-  const std::int64_t waited_ns = now_ns() - waiting_since_ns;
-  if (waited_ns > kHeldUp) held_up_ns += waited_ns;
+  if (long_wait.waited_ns() > kHeldUp) held_up_ns += long_wait.waited_ns();
 }
 
 int useful_threads(int threads) {
@@ -498,7 +484,8 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   if (mine != nullptr) {
     mine->body = &body;
     mine->wanted = wanted;
-    mine->rounding = rounding();
+    mine->floats = float_state();
+    mine->flags.store(0, std::memory_order_relaxed);
     // Learned from helpers that have nothing else to do.
     mine->posted_ns = awake(p) >= wanted && callers == 0 ? now_ns() : 0;
     mine->outlasts.store(false, std::memory_order_relaxed);
@@ -519,14 +506,16 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     const std::uint64_t left = mine->state.fetch_and(~Slot::kRoomMask, std::memory_order_acq_rel);
     wait_for_team(
         [&] { return (mine->state.load(std::memory_order_acquire) & Slot::kInsideMask) == 0; });
+    if (const unsigned flags = mine->flags.load(std::memory_order_relaxed); flags != 0)
+      add_float_flags(flags);
     if (mine->posted_ns != 0) {
       if (expected_ns < kArrivalsWorthAsking * kMostArrival)
         learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
       // Did this thread stand still, because helpers drove another process to its core?
       if (mine->outlasts.load(std::memory_order_relaxed)) {
-        const std::int64_t took = now_ns() - mine->posted_ns;
-        if (took > 4 * expected_ns && took > 4 * kLookAround)
-          held_up_ns = std::max(held_up_ns, took - expected_ns);
+        const std::int64_t took = now_ns() - mine->posted_ns, more = took - expected_ns;
+        if (more > 3 * expected_ns && took > 4 * kLookAround && more < kStoodStill)
+          held_up_ns = std::max(held_up_ns, more);
       }
     }
     mine->state.store(0, std::memory_order_release);

@@ -104,6 +104,9 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
     sigaction(signal, &previous_action, nullptr);
     return;
   }
+  // Several threads may be in here; the first one says it and ends the process.
+  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  while (said.test_and_set()) pause();
   const bool reading = slot->use == MappedFor::reading;
   say(message_prefix);
   say(slot->path);

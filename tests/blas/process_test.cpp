@@ -1,11 +1,14 @@
 // A BLAS in other people's processes: forked children, many callers, small stacks, signals, no
 // memory, and nothing of the process changed.
+#include <fenv.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <functional>
@@ -173,7 +176,60 @@ TEST(BlasProcess, AStormOfSignalsChangesNothing) {
   EXPECT_GE(signals, 100);
 }
 
+/// A program that sees which pages of C are written, as a garbage collector does.
+TEST(BlasProcess, AWriteBarrierWorksInEveryThread) {
+  if (kThreadSanitizer) GTEST_SKIP() << kNoForks;
+  EXPECT_TRUE(in_child([] {
+    constexpr index_t n = 700;
+    constexpr std::size_t page = 4096, bytes = (n * n * sizeof(double) + page - 1) / page * page;
+    static char* pages;
+    static std::atomic<int> faults;
+    pages = static_cast<char*>(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    struct sigaction action {};
+    action.sa_sigaction = [](int, siginfo_t* info, void*) {
+      const std::size_t at = static_cast<std::size_t>(static_cast<char*>(info->si_addr) - pages);
+      if (at >= bytes || mprotect(pages + at / page * page, page, PROT_READ | PROT_WRITE) != 0)
+        _exit(2);
+      ++faults;
+    };
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, nullptr);
+    const std::vector<double> A(n * n, 0.5), B(n * n, 2);
+    auto* const C = reinterpret_cast<double*>(pages);
+    tessera_set_num_threads(2);
+    for (int call = 0; call < 10; ++call) {
+      mprotect(pages, bytes, PROT_READ);
+      cblas_dgemm(kRow, kNone, kNone, n, n, n, 1, A.data(), n, B.data(), n, 0, C, n);
+    }
+    return faults > 0 && std::count(C, C + n * n, double{n}) == n * n;
+  }));
+}
+
 #if defined(__x86_64__)
+/// The handler of a program that traps ends it, whichever thread divides infinities.
+TEST(BlasProcess, TrapsOfTheCallerAreThoseOfEveryThread) {
+  if (kThreadSanitizer) GTEST_SKIP() << kNoForks;
+  for (int time = 0; time < 5; ++time) {
+    EXPECT_TRUE(in_child([] {
+      constexpr index_t n = 500;
+      std::vector<double> A(n * n, 0.5), B(n * n, 2), C(n * n);
+      tessera_set_num_threads(2);
+      const auto multiply = [&] {
+        cblas_dgemm(kRow, kNone, kNone, n, n, n, 1, A.data(), n, B.data(), n, 0, C.data(), n);
+      };
+      for (int call = 0; call < 5; ++call) multiply();
+      // inf - inf in every element of C, half way
+      for (index_t i = 0; i < n; ++i)
+        A[i * n + n / 2] = std::numeric_limits<double>::infinity(),
+                      A[i * n + n / 2 + 1] = -A[i * n + n / 2];
+      signal(SIGFPE, [](int) { _exit(0); });
+      feenableexcept(FE_INVALID);
+      multiply();
+      return false;
+    }));
+  }
+}
+
 TEST(BlasProcess, TheFloatingPointEnvironmentStaysAndIsRespected) {
   const unsigned before = _mm_getcsr();
   const unsigned modes[] = {before, before | 0x8040u,

@@ -221,9 +221,9 @@ class Resources(harness.CommandTest):
 
 
 class Interrupted(harness.CommandTest):
-    def start(self, output, algorithm="naive"):
+    def start(self, output, algorithm="naive", threads=1):
         return subprocess.Popen([harness.COMMAND, "multiply", "l.npy", "r.npy", "-o", output, "--force", "--algorithm", algorithm,
-                                 "--threads", "1"], cwd=self.folder, env=harness.environment(), stderr=subprocess.PIPE,
+                                 "--threads", str(threads)], cwd=self.folder, env=harness.environment(), stderr=subprocess.PIPE,
                                 preexec_fn=lambda: [resource.setrlimit(resource.RLIMIT_CORE, (0, 0))] + [
                                     signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)])
 
@@ -381,12 +381,12 @@ class Interrupted(harness.CommandTest):
         process.communicate()
         self.assertIn(self.path("c.npy").stat().st_size, (3, 128 + self.size * self.size * 4))
 
-    def test_input_that_shrinks_while_it_is_read(self):
+    def test_input_that_shrinks_while_two_threads_read_it(self):
         codes = set()
         for _ in range(8):
             harness.write_npy(self.path("l.npy"), [0.5] * 3000 * 700, (3000, 700))
             harness.write_npy(self.path("r.npy"), [0.5] * 700 * 64, (700, 64))
-            process = self.start("c.npy")
+            process = self.start("c.npy", threads=2)
             time.sleep(0.03)
             os.truncate(self.path("l.npy"), 4096)
             _, err = process.communicate(timeout=harness.PATIENCE)

@@ -1,0 +1,98 @@
+// Where a worker of the team may be woken: on any of its cores but its caller's. Some kernels wake
+// a thread on the core of the one that wakes it, although others are idle, where it waits until its
+// caller is done or the kernel looks again, milliseconds later. Two cores of an EPYC (family 25),
+// 2026-11-25, 50 ms after the last call: a worker came after 1.6 ms, or not at all in 3; kept off
+// that core after 110 us. Private to src/core.
+//
+// The worker itself keeps off the core that its caller was last on, while nobody waits for that. A
+// caller that wakes it from another core sets that right first.
+#pragma once
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace tessera {
+
+/// Where a thread may be, 0: this one; nowhere if that cannot be found out.
+inline cpu_set_t affinity_of(pid_t thread) {
+  cpu_set_t out;
+  CPU_ZERO(&out);
+  sched_getaffinity(thread, sizeof out, &out);
+  return out;
+}
+
+/// Of one worker, which calls sleeps() and wakes() in turn.
+class SleepingPlace {
+ public:
+  /// Keeps the worker off a core until wakes().
+  void sleeps(int core) {
+    if (state_.load(std::memory_order_acquire) != State::awake) return;  // a caller is not done yet
+    all_ = affinity_of(0), first_ = affinity_of(getpid());
+    off_.store(-1, std::memory_order_relaxed);
+    keep_off(core, 0, all_);
+    state_.store(State::asleep, std::memory_order_release);
+  }
+
+  /// Was the worker kept off a core until now?
+  bool wakes() {
+    for (State seen = state_.load(std::memory_order_acquire);;) {
+      if (seen == State::asleep) {
+        if (!state_.compare_exchange_weak(seen, State::awake, std::memory_order_acq_rel)) continue;
+        const bool was_kept = off_.load(std::memory_order_relaxed) >= 0;
+        give_back(0);
+        return was_kept;
+      }
+      if (seen != State::moved) return false;
+      if (state_.compare_exchange_weak(seen, State::left, std::memory_order_acq_rel)) return true;
+    }
+  }
+
+  /// By a caller on this core, which is about to wake the worker.
+  void move_off(int core) {
+    if (off_.load(std::memory_order_relaxed) == core) return;
+    State seen = State::asleep;
+    if (!state_.compare_exchange_strong(seen, State::moved, std::memory_order_acq_rel)) return;
+    keep_off(core, thread_, off_.load(std::memory_order_relaxed) < 0 ? all_ : kept_);
+    seen = State::moved;
+    if (state_.compare_exchange_strong(seen, State::asleep, std::memory_order_acq_rel)) return;
+    give_back(thread_);  // it has woken, and left this to its caller
+    state_.store(State::awake, std::memory_order_release);
+  }
+
+  SleepingPlace* next = nullptr;  ///< of another worker
+
+ private:
+  enum class State { awake, asleep, moved, left };
+
+  /// Has nobody else said meanwhile where the worker, or the first thread of this process, may be?
+  /// What is said of all threads may be just where this one is kept.
+  bool is_as_left(pid_t thread, const cpu_set_t& left) const {
+    const cpu_set_t now = affinity_of(thread), first = affinity_of(getpid());
+    return CPU_EQUAL(&now, &left) && CPU_EQUAL(&first, &first_);
+  }
+
+  void keep_off(int core, pid_t thread, const cpu_set_t& now) {
+    if (core < 0 || core >= CPU_SETSIZE) return;
+    cpu_set_t others = all_;
+    CPU_CLR(core, &others);
+    if (CPU_COUNT(&others) == 0 || !is_as_left(thread, now)) return;
+    if (sched_setaffinity(thread, sizeof others, &others) != 0) return;
+    kept_ = others;
+    off_.store(core, std::memory_order_relaxed);
+  }
+
+  void give_back(pid_t thread) {
+    if (off_.load(std::memory_order_relaxed) >= 0 && is_as_left(thread, kept_))
+      sched_setaffinity(thread, sizeof all_, &all_);
+    off_.store(-1, std::memory_order_relaxed);
+  }
+
+  const pid_t thread_ = gettid();
+  std::atomic<State> state_{State::awake};
+  std::atomic<int> off_{-1};  ///< the core that it is kept off
+  cpu_set_t all_, kept_, first_;
+};
+
+}  // namespace tessera
