@@ -1,11 +1,11 @@
 // What libtessera_blas offers beyond <cblas.h>, for C and C++: batched products as MKL defines
 // them, and the number of threads. Illegal arguments call cblas_xerbla and leave C alone.
 //
-// order: 101 by rows, 102 by columns; trans: 111 none, 112 transposed, 113 conjugate transposed.
-// After a <cblas.h> arrays of trans are of its enumeration; where that one declares batches itself,
-// as BLIS's and newer ones of OpenBLAS and MKL do, define TESSERA_BLAS_NO_BATCH before this. The
-// functions with 64-bit integers add _64 to the name. Complex matrices and scalars are pairs of
-// real and imaginary part.
+// order: 101 by rows, 102 by columns; trans: 111 none, 112 transposed, 113 conjugate transposed,
+// 114 conjugate (OpenBLAS's CblasConjNoTrans). After a <cblas.h> arrays of trans are of its
+// enumeration; where that one declares batches itself, as BLIS's and newer ones of OpenBLAS and MKL
+// do, define TESSERA_BLAS_NO_BATCH before this. The functions with 64-bit integers add _64 to the
+// name. Complex matrices and scalars are pairs of real and imaginary part.
 #ifndef TESSERA_BLAS_H
 #define TESSERA_BLAS_H
 

@@ -8,10 +8,13 @@
 
 namespace tessera::blas {
 
-/// CBLAS's numbers; any other number is illegal.
-enum class Transpose : int { none = 111, plain = 112, conjugate = 113 };
+/// CBLAS's numbers, and OpenBLAS's for a conjugate that is not transposed; any other is illegal. Of
+/// real elements it is the matrix itself.
+enum class Transpose : int { none = 111, plain = 112, conjugate = 113, only_conjugate = 114 };
 
-inline bool is_legal(Transpose t) { return static_cast<unsigned>(t) - 111u < 3u; }
+inline bool is_legal(Transpose t) { return static_cast<unsigned>(t) - 111u < 4u; }
+inline bool is_transposed(Transpose t) { return static_cast<unsigned>(t) - 112u < 2u; }
+inline bool is_conjugate(Transpose t) { return static_cast<unsigned>(t) - 113u < 2u; }
 
 /// Upper or lower case.
 inline Transpose transpose_of(const char* letter) {
@@ -19,6 +22,7 @@ inline Transpose transpose_of(const char* letter) {
     case 'n': return Transpose::none;
     case 't': return Transpose::plain;
     case 'c': return Transpose::conjugate;
+    case 'r': return Transpose::only_conjugate;
     default: return Transpose{};
   }
 }
@@ -35,10 +39,10 @@ struct Arguments {
 
 /// Least leading dimensions.
 inline index_t least_lda(const Arguments& a) {
-  return std::max<index_t>(1, a.trans_a == Transpose::none ? a.m : a.k);
+  return std::max<index_t>(1, is_transposed(a.trans_a) ? a.k : a.m);
 }
 inline index_t least_ldb(const Arguments& a) {
-  return std::max<index_t>(1, a.trans_b == Transpose::none ? a.k : a.n);
+  return std::max<index_t>(1, is_transposed(a.trans_b) ? a.n : a.k);
 }
 inline index_t least_ldc(const Arguments& a) { return std::max<index_t>(1, a.m); }
 
@@ -61,8 +65,8 @@ inline bool are_legal(const Arguments& a) { return first_illegal(a) == 0; }
 template <class T>
 Factor<T> factor(const T* data, Transpose trans, index_t ld) {
   // By columns, seen as the transpose by rows.
-  const bool as_stored = trans == Transpose::none;
-  return {data, as_stored ? ld : 1, as_stored ? 1 : ld, trans == Transpose::conjugate};
+  const bool turned = is_transposed(trans);
+  return {data, turned ? 1 : ld, turned ? ld : 1, is_conjugate(trans)};
 }
 
 /// The product of legal arguments: by columns, so C' = op(B)' op(A)' by rows.

@@ -74,7 +74,7 @@ template <class Int>
   if (!is_legal(a.trans_a) || !is_legal(a.trans_b)) {
     const bool first = !is_legal(a.trans_a);
     const int position = (first ? 2 : 3) + (form == Form::triangle ? 1 : 0);
-    std::snprintf(text, sizeof text, "argument %d (trans%c)%s is %d, expected 111, 112 or 113",
+    std::snprintf(text, sizeof text, "argument %d (trans%c)%s is %d, expected 111, 112, 113 or 114",
                   position, first ? 'A' : 'B', where,
                   static_cast<int>(first ? a.trans_a : a.trans_b));
     return illegal_c(position, name, text, Int{});
@@ -103,7 +103,7 @@ template <class Int>
 }
 
 inline char letter(Transpose t) {
-  return t == Transpose::none ? 'N' : t == Transpose::plain ? 'T' : 'C';
+  return "NTCR"[static_cast<int>(t) - static_cast<int>(Transpose::none)];
 }
 
 /// Runs `body` and reports it as one product of these arguments.

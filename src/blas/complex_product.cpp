@@ -5,7 +5,8 @@
 //     re = sum(re a * re b) - sum(im a * im b)        im = sum(re a * im b) + sum(im a * re b)
 //
 // Each sum is one chain of K fused multiply-adds in order of k; they are joined once, at the end,
-// and then scaled. So the bits do not depend on the number of threads, the instruction set, the
+// and then scaled. A conjugated factor changes signs only where they are joined, as it may be read
+// in place. So the bits do not depend on the number of threads, the instruction set, the
 // storage order or the neighbours. A factor whose parts already lie like that is not copied.
 #include <algorithm>
 #include <atomic>
@@ -191,11 +192,14 @@ class Worker {
   /// A row of C from two rows of sums.
   void finish(const R* sums, index_t cols, std::complex<R>* C) const {
     const R* imaginary = sums + 2 * cols;  // sums with the imaginary parts of A
-    const R sign_a = p_.A.conjugate ? R{-1} : R{1}, sign_b = p_.B.conjugate ? R{-1} : R{1};
-    const R sign = -sign_a * sign_b;
+    const bool of_a = p_.A.conjugate, of_b = p_.B.conjugate;
     const auto sum = [&](index_t j) -> std::complex<R> {
-      return {sums[2 * j] + sign * imaginary[2 * j + 1],
-              sign_b * sums[2 * j + 1] + sign_a * imaginary[2 * j]};
+      const R rr = sums[2 * j], ri = sums[2 * j + 1], ir = imaginary[2 * j],
+              ii = imaginary[2 * j + 1];
+      // From 0, so that the conjugate of a zero is +0, whichever factors are conjugated.
+      return {of_a == of_b ? rr - ii : rr + ii, of_a   ? (of_b ? (R{0} - ri) : ri) - ir
+                                                : of_b ? ir - ri
+                                                       : ri + ir};
     };
     const std::complex<R> alpha = p_.alpha, beta = p_.beta;
     if (alpha == R{1} && beta == R{0}) {

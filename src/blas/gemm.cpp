@@ -19,7 +19,7 @@ template <class T>
                                                       const T* A, index_t lda, const T* B,
                                                       index_t ldb, T beta, T* C, index_t ldc) {
   if constexpr (std::is_floating_point_v<T>) {
-    const bool a_none = trans_a == Transpose::none, b_none = trans_b == Transpose::none;
+    const bool a_none = !is_transposed(trans_a), b_none = !is_transposed(trans_b);
     const bool ordinary = is_legal(trans_a) && is_legal(trans_b) && m > 0 && n > 0 && k > 0 &&
                           lda >= (a_none ? m : k) && ldb >= (b_none ? k : n) && ldc >= m &&
                           alpha != T{0} && verbosity.load(std::memory_order_relaxed) == 0;

@@ -40,7 +40,7 @@ TYPED_TEST(BlasBatch, GroupsAreProductsOneAfterTheOther) {
   std::mt19937_64 random(1);
   for (const int order : {kRow, kColumn}) {
     for (const int scale : {1, 9}) {  // small products are shared out, large ones are not
-      const Case cases[] = {{order, kNone, kTrans, 3 * scale, 5 * scale, 7 * scale},
+      const Case cases[] = {{order, kOnlyConj, kTrans, 3 * scale, 5 * scale, 7 * scale},
                             {order, kConj, kNone, 40 * scale, 8 * scale, 30 * scale},
                             {order, kTrans, kTrans, 1, 9, 2}};
       const int sizes[] = {70 / scale, 1, 0}, groups = 3;

@@ -34,8 +34,11 @@ struct RealOf<std::complex<R>> {
 template <class T>
 using Real = typename RealOf<T>::type;
 
-constexpr int kRow = 101, kColumn = 102, kNone = 111, kTrans = 112, kConj = 113;
-inline char letter(int trans) { return trans == kNone ? 'N' : trans == kTrans ? 'T' : 'C'; }
+constexpr int kRow = 101, kColumn = 102, kNone = 111, kTrans = 112, kConj = 113, kOnlyConj = 114;
+constexpr int kEveryTrans[] = {kNone, kTrans, kConj, kOnlyConj};
+inline char letter(int trans) { return "NTCR"[trans - kNone]; }
+inline bool transposes(int trans) { return trans == kTrans || trans == kConj; }
+inline bool conjugates(int trans) { return trans == kConj || trans == kOnlyConj; }
 
 }  // namespace tessera::testing
 
@@ -144,9 +147,9 @@ class Stored {
 /// op(X)(row, col) of a matrix stored in this order.
 template <class T>
 T element(const Stored<T>& x, int order, int trans, index_t row, index_t col) {
-  if (trans != kNone) std::swap(row, col);
+  if (transposes(trans)) std::swap(row, col);
   const T value = order == kRow ? x.at(col, row) : x.at(row, col);
-  if constexpr (is_complex<T>) return trans == kConj ? std::conj(value) : value;
+  if constexpr (is_complex<T>) return conjugates(trans) ? std::conj(value) : value;
   else return value;
 }
 
@@ -202,7 +205,7 @@ inline std::string text(const Case& c) {
 /// The matrix X that op() makes (rows, cols).
 template <class T>
 Stored<T> stored(int order, int trans, index_t rows, index_t cols, index_t padding = 2) {
-  const bool as_is = (order == kRow) == (trans == kNone);
+  const bool as_is = (order == kRow) != transposes(trans);
   return {as_is ? cols : rows, as_is ? rows : cols, padding};
 }
 

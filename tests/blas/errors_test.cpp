@@ -146,7 +146,7 @@ TEST(BlasErrors, CblasTellsTheArgumentInWords) {
   cblas_dgemm(kColumn, kNone, kBad, 2, 2, 2, 1, A, 2, B, 2, 0, C, 2);
   report = only_report();
   EXPECT_EQ(report.number, 3);
-  EXPECT_EQ(report.text, "argument 3 (transB) is -7, expected 111, 112 or 113\n");
+  EXPECT_EQ(report.text, "argument 3 (transB) is -7, expected 111, 112, 113 or 114\n");
 }
 
 TEST(BlasErrors, TheNamesWith64BitIntegersHaveTheirOwnHandler) {
@@ -197,8 +197,10 @@ TEST(BlasErrors, OfATriangleTheSideOfCComesFirst) {
          "1 (order) is -7, expected 101 (row) or 102 (column)");
   expect(kRow, kBad, kBad, kNone, 2, 2, 2, 2, 2, 2,
          "2 (uplo) is -7, expected 121 (upper) or 122 (lower)");
-  expect(kRow, kUpper, kBad, kNone, 2, 2, 2, 2, 2, 3, "3 (transA) is -7, expected 111, 112 or 113");
-  expect(kRow, kUpper, kNone, kBad, 2, 2, 2, 2, 2, 4, "4 (transB) is -7, expected 111, 112 or 113");
+  expect(kRow, kUpper, kBad, kNone, 2, 2, 2, 2, 2, 3,
+         "3 (transA) is -7, expected 111, 112, 113 or 114");
+  expect(kRow, kUpper, kNone, kBad, 2, 2, 2, 2, 2, 4,
+         "4 (transB) is -7, expected 111, 112, 113 or 114");
   for (const int order : {kRow, kColumn}) {
     const bool rows = order == kRow;
     expect(order, kUpper, kNone, kNone, -2, 2, 2, 2, 2, 5, "5 (N) is -2, expected at least 0");

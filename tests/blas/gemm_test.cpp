@@ -25,8 +25,8 @@ std::vector<T> scalars() {
 TYPED_TEST(BlasGemm, EveryTranspositionAndOrderHasTheDefinedBits) {
   using T = TypeParam;
   for (const int order : {kRow, kColumn})
-    for (const int ta : {kNone, kTrans, kConj})
-      for (const int tb : {kNone, kTrans, kConj})
+    for (const int ta : kEveryTrans)
+      for (const int tb : kEveryTrans)
         for (const Case& c : {Case{order, ta, tb, 5, 7, 3}, Case{order, ta, tb, 33, 18, 49},
                               Case{order, ta, tb, 70, 41, 130}})
           for (const Name name : {Name::fortran, Name::cblas}) check<T>(name, c, T{1}, T{0});
@@ -64,7 +64,8 @@ TYPED_TEST(BlasGemm, LargeProductsOnSeveralThreads) {
   using T = TypeParam;
   for (const Case& c :
        {Case{kColumn, kNone, kNone, 300, 310, 520}, Case{kRow, kTrans, kConj, 270, 290, 700},
-        Case{kColumn, kTrans, kNone, 600, 4, 900}, Case{kRow, kNone, kTrans, 3, 700, 1100}})
+        Case{kColumn, kTrans, kNone, 600, 4, 900}, Case{kRow, kNone, kTrans, 3, 700, 1100},
+        Case{kColumn, kOnlyConj, kConj, 260, 280, 500}})
     check<T>(Name::cblas, c, T{1}, T{0});
   check<T>(Name::fortran, {kColumn, kNone, kConj, 512, 3, 1024}, scalars<T>()[3], scalars<T>()[3]);
   check<T>(Name::cblas, {kRow, kNone, kTrans, 70, 66, 33'000}, T{1}, T{1});
@@ -284,6 +285,65 @@ TYPED_TEST(BlasGemm, AnExactProductRaisesNoException) {
     EXPECT_EQ(C[0], T(Real<T>(-6 * n)));
   }
   std::fesetenv(&before);
+}
+
+template <class T>
+class BlasConjugates : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(BlasConjugates, Reals);
+
+/// Calls body(order, ta, tb, size) for factors that are read in place, and copied, small and not.
+template <class Body>
+void each_conjugate(const Body& body) {
+  for (const int order : {kRow, kColumn})
+    for (const int ta : kEveryTrans)
+      for (const int tb : kEveryTrans)
+        for (const index_t size : {1, 5, 40}) body(order, ta, tb, size);
+}
+
+TYPED_TEST(BlasConjugates, OfZeroIsPlusZero) {
+  using T = std::complex<TypeParam>;
+  each_conjugate([](int order, int ta, int tb, index_t size) {
+    for (const auto& [x, y] : {std::pair{T(1, 0), T(1, 0)}, {T(0, 1), T(0, 1)}, {T{}, T(1, 1)}}) {
+      Stored<T> A(size, size, 1), B(size, size, 1), C(size, size, 1);
+      A.fill(x), B.fill(y);
+      call<T>(Name::cblas, {order, ta, tb, size, size, size}, T{1}, A, B, T{0}, C);
+      const T c = C.at(size - 1, 0);
+      EXPECT_TRUE(c.real() != 0 || !std::signbit(c.real())) << letter(ta) << letter(tb) << x;
+      EXPECT_TRUE(c.imag() != 0 || !std::signbit(c.imag())) << letter(ta) << letter(tb) << x;
+    }
+  });
+}
+
+/// As docs/blas.md says it: the sums are those of the stored elements, whichever are conjugated.
+TYPED_TEST(BlasConjugates, AreJoinedAsDocumentedInEveryRounding) {
+  using R = TypeParam;
+  using T = std::complex<R>;
+  for (const int mode : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    each_conjugate([mode](int order, int ta, int tb, index_t size) {
+      std::mt19937_64 random(3);
+      Stored<T> A(size, size, 1), B(size, size, 1), C(size, size, 1);
+      A.fill(random), B.fill(random);
+      std::fesetround(mode);
+      call<T>(Name::cblas, {order, ta, tb, size, size, size}, T{1}, A, B, T{0}, C);
+      volatile R rr = 0, ii = 0, ri = 0, ir = 0;
+      for (index_t k = 0; k < size; ++k) {
+        const T a = element(A, order, transposes(ta) ? kTrans : kNone, 0, k),
+                b = element(B, order, transposes(tb) ? kTrans : kNone, k, size - 1);
+        rr = std::fma(a.real(), b.real(), rr);
+        ii = std::fma(a.imag(), b.imag(), ii);
+        ri = std::fma(a.real(), b.imag(), ri);
+        ir = std::fma(a.imag(), b.real(), ir);
+      }
+      const bool of_a = conjugates(ta), of_b = conjugates(tb);
+      volatile R re = of_a == of_b ? rr - ii : rr + ii;
+      volatile R im = of_b ? 0 - ri : +ri;
+      im = of_a && of_b ? im - ir : of_a ? ri - ir : of_b ? ir - ri : ri + ir;
+      std::fesetround(FE_TONEAREST);
+      const T c = element(C, order, kNone, 0, size - 1);
+      EXPECT_EQ(c, T(re, im)) << letter(ta) << letter(tb) << " " << size << " rounding " << mode;
+    });
+  }
 }
 
 }  // namespace

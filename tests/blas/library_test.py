@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The library as a file: what it exports, needs and does when it is loaded; what it says; how it is linked to."""
+import ctypes.util
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -368,6 +370,43 @@ def forever():
 threading.Thread(target=forever, daemon=True).start()
 time.sleep(0.2)
 """, timeout=30)
+
+    def test_pythons_fault_handler_is_told_of_the_fault_of_any_thread(self):
+        lines = """
+import faulthandler, mmap
+faulthandler.enable()
+d, n = ctypes.c_double, 800
+a = (d * (n * n))()
+pages = mmap.mmap(-1, 8 * n * n)
+c = (d * (n * n)).from_buffer(pages)
+for _ in range(5): blas.cblas_dgemm(101, 111, 111, n, n, n, d(1), a, n, a, n, d(0), c, n)
+ctypes.CDLL(None).mprotect(ctypes.c_void_p(ctypes.addressof(c)), ctypes.c_size_t(8 * n * n), 1)
+blas.cblas_dgemm(101, 111, 111, n, n, n, d(1), a, n, a, n, d(0), c, n)
+"""
+        for _ in range(8):
+            _, said = self.call(lines, status=-signal.SIGSEGV, TESSERA_NUM_THREADS=2)
+            self.assertIn("Fatal Python error: Segmentation fault", said)
+
+    def test_the_conjugate_without_transposition_is_that_of_openblas(self):
+        lines = """
+d = ctypes.c_double * 8
+def numbers(shift): return d(*(((7 * i + shift) % 5) - 2.0 for i in range(8)))
+one, two, n, a, b = (ctypes.c_double * 2)(1, 0), ctypes.c_int(2), 2, numbers(0), numbers(3)
+for x in (111, 112, 113, 114):
+    for y in (111, 112, 113, 114):
+        c, f = d(), d()
+        blas.cblas_zgemm(102, x, y, n, n, n, one, a, n, b, n, (ctypes.c_double * 2)(), c, n)
+        two = ctypes.byref(ctypes.c_int(2))
+        blas.zgemm_(b"NTCR"[x - 111:x - 110], b"NTCR"[y - 111:y - 110], two, two, two, one, a, two, b, two, (ctypes.c_double * 2)(), f, two)
+        print(x, y, [v + 0.0 for v in c], list(c) == list(f))
+"""
+        ours = self.call(lines)
+        self.assertEqual(ours[1], "")
+        self.assertNotIn("False", ours[0])
+        theirs = ctypes.util.find_library("openblas")
+        if theirs is None:
+            self.skipTest("conjugates are NOT compared with OpenBLAS: install libopenblas0")
+        self.assertEqual(ours, self.call(f"blas = ctypes.CDLL({theirs!r})\n" + lines))
 
     def test_bad_numbers_of_threads_are_ignored_with_a_warning(self):
         lines = "print(blas.tessera_get_num_threads())"

@@ -103,8 +103,8 @@ TYPED_TEST(BlasTriangle, HasTheBitsOfAGemmAndLeavesTheOtherOneAlone) {
 TYPED_TEST(BlasTriangle, EveryTranspositionByEveryName) {
   using T = TypeParam;
   const T alpha{2}, beta{3};
-  for (const int ta : {kNone, kTrans, kConj})
-    for (const int tb : {kNone, kTrans, kConj})
+  for (const int ta : kEveryTrans)
+    for (const int tb : kEveryTrans)
       for (const int uplo : {kUpper, kLower}) {
         const Case c{kColumn, ta, tb, 70, 70, 9};
         const auto fortran = [&](auto function, auto n, char side) {
