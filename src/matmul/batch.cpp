@@ -6,6 +6,7 @@
 
 #include "batch_overlap.hpp"
 #include "call.hpp"
+#include "keeps_subnormals.hpp"
 #include "ladder.hpp"
 #include "overlap.hpp"
 #include "packed.hpp"
@@ -104,6 +105,7 @@ void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
   detail::expect_bias(p, bias, C, count, asked.c);
   detail::run_reported(cat("matmul_strided count=", count), plan, [&] {
     if (empty) return;
+    const detail::KeepsSubnormals keeps;
     detail::visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       cpu::gemm_strided(detail::gemm_of<In, Out>(p, A.data, B.data, C.data, bias, plan.threads),
                         count, steps);
@@ -127,6 +129,7 @@ void matmul_batch(std::span<const Product> products, double alpha, double beta,
   const Plan plan = plan_batch("matmul_batch", first, options);
   detail::refuse_overlaps("matmul_batch", products);
   detail::run_reported(cat("matmul_batch count=", products.size()), plan, [&] {
+    const detail::KeepsSubnormals keeps;
     detail::visit_packed(first, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       std::vector<cpu::Gemm<In, Out>> calls;
       calls.reserve(products.size());

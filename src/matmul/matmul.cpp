@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "call.hpp"
+#include "keeps_subnormals.hpp"
 #include "ladder.hpp"
 #include "overlap.hpp"
 #include "packed.hpp"
@@ -112,6 +113,7 @@ void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const
   const Problem& p = plan.problem;
   const auto multiply = [&] {
     if (p.M == 0 || p.N == 0) return;
+    const detail::KeepsSubnormals keeps;
     LaunchConfig config;
     config.threads = plan.threads;
     config.order = plan.order;

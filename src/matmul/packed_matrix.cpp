@@ -3,6 +3,7 @@
 #include "tessera/matmul/packed_matrix.hpp"
 
 #include "call.hpp"
+#include "keeps_subnormals.hpp"
 #include "packed.hpp"
 
 namespace tessera {
@@ -96,6 +97,7 @@ void run(const Plan& plan, const ConstMatrix& A, const PackedMatrix& B, const Ma
   (void)make_problem(A, B, C);
   detail::expect_bias(p, bias, C);
   detail::run_reported("matmul", plan, [&] {
+    const detail::KeepsSubnormals keeps;
     detail::visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
       cpu::gemm(detail::gemm_of<In, Out>(p, A.data, nullptr, C.data, bias, plan.threads),
                 std::get<cpu::PackedMatrix<In>>(B.panels()));
