@@ -103,11 +103,11 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
                         double seconds) {
   const Words first = compiler();
   words.insert(words.begin(), first.begin(), first.end());
-  const ProgramEnd end = run_program({.words = words,
-                                      .stderr_file = stderr_file,
-                                      .stdout_file = stderr_file,
-                                      .folder = folder,
-                                      .seconds = seconds});
+  ProgramRun run{
+      .words = words, .stderr_file = stderr_file, .stdout_file = stderr_file, .folder = folder};
+  run.environment = {"LC_ALL=C.UTF-8", "LANGUAGE="};  // its messages are read, in English
+  run.seconds = seconds;
+  const ProgramEnd end = run_program(run);
   if (!end.started || end.exit_code == 127)
     throw Error(Category::unavailable,
                 cat("check: the compiler ", first.front(), " cannot be started"),

@@ -18,9 +18,4 @@ std::string without_values(std::string_view line);
 /// its brackets".
 std::string in_plain_words(std::string_view line);
 
-/// What to write instead, where a line of the source has a word of CUDA or an error is a well-known
-/// one; else "".
-std::string compile_advice(const std::string& message, const std::string& line,
-                           const std::string& source);
-
 }  // namespace tessera::cli

@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "clock.hpp"
@@ -33,6 +35,13 @@ void set_attributes(posix_spawnattr_t& attributes, const ProgramRun& run) {
       static_cast<short>(POSIX_SPAWN_SETSIGDEF | (run.owns_terminal ? 0 : POSIX_SPAWN_SETPGROUP)));
 }
 
+/// Is a variable of this name among the given ones?
+bool is_given(const std::vector<std::string>& given, std::string_view variable) {
+  const auto name = variable.substr(0, variable.find('=') + 1);
+  return std::any_of(given.begin(), given.end(),
+                     [&](const auto& each) { return each.starts_with(name); });
+}
+
 /// 0 where it cannot be started.
 pid_t start(const ProgramRun& run) {
   std::vector<char*> words;
@@ -52,8 +61,9 @@ pid_t start(const ProgramRun& run) {
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   if (!run.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, run.folder.c_str());
   std::vector<char*> variables;
-  for (char** each = environ; *each != nullptr; ++each) variables.push_back(*each);
   for (const auto& each : run.environment) variables.push_back(const_cast<char*>(each.c_str()));
+  for (char** each = environ; *each != nullptr; ++each)
+    if (!is_given(run.environment, *each)) variables.push_back(*each);
   variables.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

@@ -13,7 +13,7 @@ struct ProgramRun {
   std::string stdout_file;               ///< the same of its stdout; both may go to one file
   bool prints_to_stderr = false;         ///< without stdout_file: its stdout goes to our stderr
   std::string folder;                    ///< where it runs; empty: here
-  std::vector<std::string> environment;  ///< "NAME=value", beside ours
+  std::vector<std::string> environment;  ///< "NAME=value", beside ours and instead
   double seconds = 0;                    ///< it is killed after so many; 0: never
   bool owns_terminal = false;            ///< Ctrl-C is its own to handle
 };

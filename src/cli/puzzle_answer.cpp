@@ -116,20 +116,25 @@ std::string picture_text(const Context& context, const PuzzleMatrix& m, const Pu
   return out;
 }
 
+/// Those whose cause is known, and of others the first: they are likely to follow from it.
 std::string errors_text(const Context& context, const PuzzleAttempt& attempt) {
   constexpr std::size_t most = 3;
   std::string out;
-  for (std::size_t i = 0; i < attempt.errors.size() && i < most; ++i) {
-    const auto& e = attempt.errors[i];
+  std::size_t shown = 0;
+  for (const CompileError& e : attempt.errors) {
+    if (shown == most || (shown > 0 && e.cause.empty())) continue;
     out +=
         context.paint(e.line > 0 ? cat(e.file, ":", e.line, ": ") : cat(e.file, ": "), Ink::bold) +
         (e.message.size() > kLongestMessage ? e.message.substr(0, kLongestMessage) + " ..."
                                             : e.message) +
         "\n";
     if (e.line > 0) out += source_line(attempt.source, e.line, e.column);
-    if (!e.advice.empty()) out += "    " + e.advice + "\n";
+    if (shown > 0) out += cat("    ", e.why, ": ", e.advice, "\n");  // of the first it is the cause
+    ++shown;
   }
-  if (attempt.errors.size() > most) out += cat("and ", attempt.errors.size() - most, " more\n");
+  if (attempt.errors.size() > shown)
+    out += cat("and ", attempt.errors.size() - shown, " more, which may follow from ",
+               shown == 1 ? "it" : "them", "\n");
   return out;
 }
 
@@ -322,8 +327,12 @@ ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,
     for (const auto& c : attempt.outcome->cases) out["cases"].push_back(json_of(attempt, c, cause));
   out["errors"] = ordered_json::array();
   for (const auto& e : attempt.errors)
-    out["errors"].push_back(
-        {{"line", e.line}, {"column", e.column}, {"message", e.message}, {"advice", e.advice}});
+    out["errors"].push_back({{"line", e.line},
+                             {"column", e.column},
+                             {"message", e.message},
+                             {"cause", e.cause},
+                             {"why", e.why},
+                             {"advice", e.advice}});
   out["printed"] = attempt.printed;
   if (is_solved(attempt)) return out;
   out["cause"] = {{"id", cause.id},

@@ -14,6 +14,8 @@ Cause cause(std::string_view id, std::string sentence = {}, std::string advice =
 /// The same, with the finding that says so.
 Cause told_by(const PuzzleFinding& finding, Cause cause);
 
+/// What the text shows by itself, though it compiles; empty id: nothing. `c` may be null.
+Cause cause_of_slip(const PuzzleAttempt& attempt, const PuzzleCase* c);
 /// From the checker's findings, which are certain; empty id: they say nothing of it.
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c);
 /// From what simt/array_bounds.hpp says of an index; empty id: it does not.

@@ -53,6 +53,16 @@ Cause cause_of_goal(const PuzzleCase& c, const PuzzleGoal& goal) {
   return cause("goal", numbers, goal.advice.empty() ? worst_access(c) : goal.advice);
 }
 
+/// What the compiler refuses, said as a cause; without one the facts are above.
+Cause cause_of_error(const std::string& id, const CompileError& error) {
+  if (!error.cause.empty())  // a why that is the message itself stands above already
+    return cause("does-not-compile", error.why == error.message ? "" : error.why, error.advice);
+  return cause("does-not-compile", {},
+               error.line > 0
+                   ? ""
+                   : cat("'tessera puzzle reset ", id, "' begins again, and keeps what you have"));
+}
+
 /// There is no outcome. Outside of a kernel a program can only print why it dies.
 Cause cause_of_death(const PuzzleAttempt& attempt) {
   for (const auto& line : lines_of(attempt.printed))
@@ -105,13 +115,11 @@ const PuzzleCase* wrong_case(const PuzzleAttempt& attempt) {
 }
 
 Cause cause_of(const PuzzleAttempt& attempt) {
-  if (!attempt.errors.empty())
-    return cause("does-not-compile", {},
-                 attempt.errors.front().line > 0 ? ""
-                                                 : cat("'tessera puzzle reset ", attempt.id,
-                                                       "' begins again, and keeps what you have"));
+  if (!attempt.errors.empty()) return cause_of_error(attempt.id, attempt.errors.front());
   if (!attempt.outcome) return cause_of_death(attempt);
   const PuzzleCase* const c = wrong_case(attempt);
+  Cause slip = attempt.is_as_given ? Cause{} : cause_of_slip(attempt, c);
+  if (!slip.id.empty()) return slip;
   if (c == nullptr) return cause("spec", attempt.outcome->error);
   const bool is_kernel = c->block[0] > 0;
   const bool misses_goal =

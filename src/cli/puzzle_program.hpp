@@ -16,7 +16,9 @@ namespace tessera::cli {
 struct CompileError {
   std::string file, message;
   int line = 0, column = 0;  ///< line 0: nowhere in the learner's file
-  std::string advice;        ///< what to write instead; empty: nothing is known
+  std::string cause;         ///< "foreign-name"; empty: it is not known, and so are the next two
+  std::string why;           ///< "threadIdx.x is a word of CUDA"
+  std::string advice;        ///< what to write instead
 };
 
 struct PuzzleAttempt {
@@ -67,8 +69,9 @@ std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt);
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
                                             double time_limit_s);
 
-/// The errors of a compiler's output that concern `file`, which holds `source`, in order; one
-/// without a line where none does.
+/// The errors of a compiler's output that concern `file`, which holds `source`: the first one with
+/// its cause, where that is sure, then others that do not follow from it. One without a line where
+/// none concerns the file.
 std::vector<CompileError> compile_errors(const std::string& said, const std::string& file,
                                          const std::string& source);
 

@@ -1,0 +1,41 @@
+// A learner's text as tokens of C++, with their places: what a compiler's message speaks of, and
+// what stands around it. No parser; texts of any length are read in one pass.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::cli {
+
+struct SourceToken {
+  enum class Kind { name, number, text, sign };
+  Kind kind;
+  std::string text;  ///< "row", "16", "\"load\"", "<="
+  int line, column;  ///< from 1
+
+  bool is(std::string_view other) const { return text == other; }
+  bool is_name() const { return kind == Kind::name; }
+  /// The column behind it.
+  int end() const { return column + static_cast<int>(text.size()); }
+};
+using SourceTokens = std::vector<SourceToken>;
+
+/// Without comments and lines that begin with '#'. A quote that is never closed ends with its line.
+SourceTokens tokens_of(std::string_view source);
+
+/// Of each bracket the other one, of { and }, ( and ), [ and ]; npos of all other tokens, and where
+/// there is none.
+constexpr std::size_t kNoToken = static_cast<std::size_t>(-1);
+std::vector<std::size_t> matches_of(const SourceTokens& tokens);
+
+/// The tokens from `first` to before `last` as they are written: "row, k + x".
+std::string text_of_tokens(const SourceTokens& tokens, std::size_t first, std::size_t last);
+
+/// A word of C++, which names nothing.
+bool is_keyword(std::string_view name);
+/// "float", "int", ...
+bool is_builtin_type(std::string_view name);
+
+}  // namespace tessera::cli

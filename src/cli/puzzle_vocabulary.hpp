@@ -1,0 +1,21 @@
+// What a kernel may call, and how: for a learner whose call is not understood.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::cli {
+
+struct KernelWord {
+  enum class Of { library, thread, matrix_unit };
+  Of of;
+  std::string_view name, usage;
+};
+
+/// Null: there is none of that name.
+const KernelWord* kernel_word(std::string_view name);
+/// All names of one kind.
+std::vector<std::string> kernel_words(KernelWord::Of of);
+
+}  // namespace tessera::cli
