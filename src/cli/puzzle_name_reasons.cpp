@@ -102,9 +102,10 @@ ErrorReason reason_of_scope(const SourceName& name, std::size_t at) {
 /// they may stand, of functions alone where a bracket follows.
 std::vector<std::string> candidates(std::size_t at, const LearnersText& text, bool is_type) {
   std::vector<std::string> out = text.names.visible_at(at);
-  for (const auto& each : text.names.all())
-    if (each.kind == SourceName::Kind::type) out.push_back(each.name);
   const bool is_call = text.is("(", at + 1) || text.is("<", at + 1);
+  for (const auto& each : text.names.all())
+    if (each.kind == SourceName::Kind::type && (is_type || is_call || text.is("::", at + 1)))
+      out.push_back(each.name);
   for (auto& each : kernel_words(KernelWord::Of::library)) {
     const bool is_capital = std::isupper(static_cast<unsigned char>(each[0])) != 0;
     if (is_type ? is_capital || each == "index_t" : !is_call || !is_capital)
@@ -139,6 +140,9 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
   if (begins_loop)
     return {"undeclared", cat(name, " is declared nowhere"),
             cat("the loop declares it: for (int ", name, " = ...")};
+  if (text.is("(", at + 1))
+    return {"undeclared", cat("there is no function ", name),
+            "docs/kernels.md lists what a kernel calls; or is it a name of std::?"};
   const bool is_constant = std::none_of(name.begin(), name.end(), [](char c) {
     return std::islower(static_cast<unsigned char>(c)) != 0;
   });

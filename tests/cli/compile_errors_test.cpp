@@ -20,7 +20,7 @@ const std::string kSource =
     "    if (col <= 3) col = 4;\n"                                 // 6
     "    t.superstep(\"sum\", [=] { sum = fma(a, b, sum); });\n"   // 7
     "    a(row, col) = 1;\n"                                       // 8
-    "    const float b = Mma::load_a(t, tile<16, 8>(A, 0, k));\n"  // 9
+    "    const float b = Mma::load_a(t, tile<16, 8>(A, 0, 0));\n"  // 9
     "    t.barrier;\n"                                             // 10
     "    copy_async(out(0), 1);\n"                                 // 11
     "  }\n"
@@ -61,7 +61,7 @@ TEST(CompileErrors, AreSaidInPlainWordsAndWithAdvice) {
        "t.barrier(), with nothing in its brackets", 10},
       {"p.cpp:11:5: error: no matching function for call to ‘copy_async(float&, int)’",
        "copy_async() does not take what stands in its brackets", "wrong-call",
-       "copy_async(t, a tile of A or B, a tile of shared memory): tile<T, T>(A, i, j), s.a.view()",
+       "copy_async(t, a tile of A or B, a tile of shared memory): tile<T, T>(A, i, k), s.a.view()",
        11},
       {"p.cpp:7:3: error: ‘cout’ is not a member of ‘std’\np.cpp:1:1: note: ‘std::cout’ is defined "
        "in header ‘<iostream>’; did you forget to ‘#include <iostream>’?",
@@ -81,10 +81,10 @@ TEST(CompileErrors, AreSaidInPlainWordsAndWithAdvice) {
 
 TEST(CompileErrors, ANameThatIsNotDeclaredIsSaidOnce) {
   const std::string said =
-      "p.cpp:8:14: error: there are no arguments to ‘A’ that depend on a template parameter, so a "
+      "p.cpp:9:50: error: there are no arguments to ‘A’ that depend on a template parameter, so a "
       "declaration of ‘A’ must be available [-fpermissive]\n"
-      "p.cpp:8:14: note: (if you use ‘-fpermissive’, G++ will accept your code)\n"
-      "p.cpp:8:15: error: ‘A’ was not declared in this scope\n";
+      "p.cpp:9:50: note: (if you use ‘-fpermissive’, G++ will accept your code)\n"
+      "p.cpp:9:51: error: ‘A’ was not declared in this scope\n";
   const CompileError got = first(said);
   EXPECT_EQ(got.message, "‘A’ was not declared in this scope");
   EXPECT_EQ(got.why, "A is not known, and a is: large and small letters are different");
