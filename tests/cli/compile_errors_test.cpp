@@ -15,7 +15,7 @@ const std::string kSource =
     "using namespace tessera;\n"                                   // 1
     "struct K {\n"                                                 // 2
     "  void operator()(auto t, auto a, auto out) const {\n"        // 3
-    "    const int row = t.y, col = t.x;\n"                        // 4
+    "    const int row = t.y, col = t.x; float sum = 0;\n"         // 4
     "    if (row = 3 && col < 4) out(row, col) = a(row, col);\n"   // 5
     "    if (col <= 3) col = 4;\n"                                 // 6
     "    t.superstep(\"sum\", [=] { sum = fma(a, b, sum); });\n"   // 7
