@@ -9,7 +9,7 @@ namespace tessera::cli {
 
 namespace {
 
-using Kind = SourceToken::Kind;
+using TokenKind = SourceToken::Kind;
 
 constexpr std::array<std::string_view, 22> kSigns{
     "<<=", ">>=", "...", "->*", "::", "->", "++", "--", "<<", "<=", ">=",
@@ -59,10 +59,10 @@ class TokenReader {
     const char c = here();
     const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
     if (begins("R\"")) raw_text();
-    else if (c == '"' || c == '\'') add(Kind::text, quoted());
-    else if (is_digit) add(Kind::number, number());
-    else if (is_letter(c)) add(Kind::name, behind(is_letter));
-    else add(Kind::sign, sign());
+    else if (c == '"' || c == '\'') add(TokenKind::text, quoted());
+    else if (is_digit) add(TokenKind::number, number());
+    else if (is_letter(c)) add(TokenKind::name, behind(is_letter));
+    else add(TokenKind::sign, sign());
   }
 
   template <class Belongs>
@@ -88,7 +88,7 @@ class TokenReader {
     const std::string close = ")" + std::string(source_.substr(at_ + 2, open - at_ - 2)) + "\"";
     const std::size_t end = std::min(source_.find(close, open), source_.size());
     const std::size_t begin = at_;
-    out_.push_back({Kind::text, "\"\"", line_, static_cast<int>(at_ - line_begin_) + 1});
+    out_.push_back({TokenKind::text, "\"\"", line_, static_cast<int>(at_ - line_begin_) + 1});
     at_ = std::min(end + close.size(), source_.size());
     for (std::size_t i = begin; i < at_; ++i)
       if (source_[i] == '\n') ++line_, line_begin_ = i + 1;
@@ -106,7 +106,7 @@ class TokenReader {
       if (begins(each)) return at_ + each.size();
     return at_ + 1;
   }
-  void add(Kind kind, std::size_t end) {
+  void add(TokenKind kind, std::size_t end) {
     out_.push_back({kind, std::string(source_.substr(at_, end - at_)), line_,
                     static_cast<int>(at_ - line_begin_) + 1});
     at_ = end;
@@ -138,7 +138,7 @@ std::vector<std::size_t> matches_of(const SourceTokens& tokens) {
   constexpr std::string_view opening = "({[", closing = ")}]";
   std::vector<std::size_t> out(tokens.size(), kNoToken), open;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind != Kind::sign || tokens[i].text.size() != 1) continue;
+    if (tokens[i].kind != TokenKind::sign || tokens[i].text.size() != 1) continue;
     const char c = tokens[i].text[0];
     const auto at = closing.find(c);
     if (opening.find(c) != opening.npos) open.push_back(i);
