@@ -200,6 +200,25 @@ std::size_t taken_for_function(const CompilerSays& error, const LearnersText& te
   return kNoToken;
 }
 
+/// Of what t has not.
+ErrorReason reason_of_thread_member(const std::string& name, std::size_t at,
+                                    const LearnersText& text) {
+  const std::vector<std::string> members = kernel_words(KernelWord::Of::thread);
+  const ForeignName* const foreign = foreign_name(name);
+  if (foreign != nullptr && foreign->ours.starts_with("t.")) {
+    const bool keeps = !foreign->member.empty() && text.is(".", at + 1);
+    const std::string tail = keeps && at + 2 < text.tokens.size() ? "." + text.tokens[at + 2].text
+                                                                  : std::string(foreign->member);
+    return {"no-such-member", cat("t has no member ", name), cat(foreign->ours, tail)};
+  }
+  const std::string sync = small_letters(name);
+  const std::string near =
+      sync.find("sync") != std::string::npos ? "barrier" : nearest(name, members);
+  if (near.empty())
+    return {"no-such-member", cat("t has no member ", name), cat("it has ", join(members))};
+  return {"no-such-member", cat("t has no member ", name), std::string(kernel_word(near)->usage)};
+}
+
 /// What a class of the library has instead of a member that others have.
 ErrorReason reason_of_tensor_member(const std::string& object, const std::string& name) {
   struct Instead {
@@ -325,22 +344,7 @@ ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersTe
   while (begin > 1 && text.is(".", begin - 1)) begin -= 2;
   const std::string object =
       text.tokens[at - 2].is_name() ? text_of_tokens(text.tokens, begin, at - 1) : "";
-  if (is_of("CpuThread")) {
-    const std::vector<std::string> members = kernel_words(KernelWord::Of::thread);
-    const ForeignName* const foreign = foreign_name(name);
-    if (foreign != nullptr && foreign->ours.starts_with("t.")) {
-      const bool keeps = !foreign->member.empty() && text.is(".", at + 1);
-      const std::string tail = keeps && at + 2 < text.tokens.size() ? "." + text.tokens[at + 2].text
-                                                                    : std::string(foreign->member);
-      return {"no-such-member", cat("t has no member ", name), cat(foreign->ours, tail)};
-    }
-    const std::string sync = small_letters(name);
-    const std::string near =
-        sync.find("sync") != std::string::npos ? "barrier" : nearest(name, members);
-    if (near.empty())
-      return {"no-such-member", cat("t has no member ", name), cat("it has ", join(members))};
-    return {"no-such-member", cat("t has no member ", name), std::string(kernel_word(near)->usage)};
-  }
+  if (is_of("CpuThread")) return reason_of_thread_member(name, at, text);
   if (is_of("Position") || is_of("Dim3"))
     return {"no-such-member", cat(object, " has x, y and z, and no ", name),
             cat(object, ".x counts columns, ", object, ".y counts rows")};
