@@ -156,6 +156,7 @@ std::vector<CompileError> one_for_each_line(const std::vector<Errors::One>& said
     e.message = shown_message(each.said);
     if (!ranked.reason.cause.empty()) give_reason(e, ranked.reason);
     if (ranked.reason.is_of_name && !has(e.message, "declared")) e.message = e.why;
+    if (e.cause == "refused") e.message = e.why;  // Clang puts the condition before the sentence
     const auto known = std::find_if(lines.begin(), lines.end(),
                                     [&](const Line& l) { return l.line == says.line; });
     if (known == lines.end()) lines.push_back({says.line, e, ranked.rank});

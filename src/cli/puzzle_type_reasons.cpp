@@ -293,7 +293,8 @@ std::string advice_of_refusal(const CompilerSays& error, const LearnersText& tex
   const auto range = text.line(error.line);
   for (std::size_t i = range.first; i < range.last; ++i) {
     const KernelWord* const word = kernel_word(text.tokens[i].text);
-    if (word != nullptr && says(error, cat("failed: ", word->name)))
+    if (word != nullptr &&
+        (says(error, cat("failed: ", word->name)) || says(error, cat(" \"", word->name))))
       return std::string(word->usage);
   }
   return {};
