@@ -118,7 +118,7 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   if (!attempt.errors.empty()) return cause_of_error(attempt.id, attempt.errors.front());
   if (!attempt.outcome) return cause_of_death(attempt);
   const PuzzleCase* const c = wrong_case(attempt);
-  Cause slip = attempt.is_as_given ? Cause{} : cause_of_slip(attempt, c);
+  Cause slip = attempt.is_unfilled ? Cause{} : cause_of_slip(attempt, c);
   if (!slip.id.empty()) return slip;
   if (c == nullptr) return cause("spec", attempt.outcome->error);
   const bool is_kernel = c->block[0] > 0;

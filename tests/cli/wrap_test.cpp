@@ -67,8 +67,9 @@ TEST(Wrap, ColumnsOfATableGiveWayInTheirOrder) {
   EXPECT_NE(table.text().find("a tile of registers"), std::string::npos);
   for (const std::size_t columns : {30, 45, 60, 100}) {
     const std::string out = table.text(columns);
-    for (const auto& line : lines_of(out))
+    for (const auto& line : lines_of(out)) {
       if (!line.starts_with("left out")) EXPECT_LE(shown_width(line), columns) << out;
+    }
     EXPECT_NE(out.find("300 us"), std::string::npos);
   }
   EXPECT_NE(table.text(45).find("left out in these narrow lines: idea\n"), std::string::npos);
