@@ -27,8 +27,8 @@ Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, Here here, int threa
 
 Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, Here here, Access access) const {
   Mistake out = mistake_at(kind, memory, here, thread_);
-  out.writes = access != Access::load;
-  out.is_atomic = access == Access::atomic;
+  out.writes = access == Access::store || access == Access::atomic;
+  out.is_atomic = access == Access::atomic || access == Access::atomic_load;
   return out;
 }
 
@@ -195,7 +195,8 @@ void BlockRecorder::fails(const BlockFault& fault) {
   settle();
   if (stopped_) return;
   static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
-                                    Kind::stack_overflow,   Kind::endless,         Kind::crash};
+                                    Kind::stack_overflow,   Kind::endless,         Kind::crash,
+                                    Kind::deadlock,         Kind::barrier_misuse};
   const bool waits =
       fault.kind == BlockFault::Kind::diverged || fault.kind == BlockFault::Kind::missing;
   Mistake mistake =

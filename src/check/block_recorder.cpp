@@ -63,6 +63,7 @@ BlockRecorder::BlockRecorder(const RunContext& context)
       shadows_[i].reset(r.end - r.begin, std::bit_floor(std::min<std::size_t>(bytes, 8)));
   }
   sites_.push_back({});  // site 0: no place
+  fences_ = &context.order->has_fences;
 }
 
 void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
@@ -97,6 +98,10 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   barriers_.clear();
   outside_.pending = failed_ = stopped_ = false;
   mode_ = 0;
+  orders_.clear(), stamps_.clear(), pasts_.clear(), atomics_.clear(), polled_.clear();
+  shared_releases_.clear();
+  unwritten_outputs_.clear();
+  if (rules_ && context_.order->has_fences) begin_order();
 }
 
 double BlockRecorder::seconds() const {
@@ -172,12 +177,17 @@ bool BlockRecorder::update(const void* address, std::size_t bytes, Here here) {
   return touch<Access::atomic>(address, bytes, 0, here);
 }
 
+bool BlockRecorder::poll(const void* address, std::size_t bytes, Here here) {
+  return touch<Access::atomic_load>(address, bytes, 0, here);
+}
+
 bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access access,
                                std::uint64_t bits, Here here) {
   require_time();
   if (stop_thread_ == thread_) [[unlikely]]
     stop_at_access();
   if (failed_) return true;
+  if (access == Access::atomic_load && rules_) begin_order();
   if (!outside_.pending && is_on_stack(address)) {  // a tile or variable of the thread's own
     if (rules_ && access == Access::load && is_unwritten(address, bytes, bits)) [[unlikely]]
       report_empty_variable(here);
@@ -197,6 +207,7 @@ bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access 
   const bool is_async = (mode_ & kAsync) != 0;
   EventKind kind = EventKind::load;
   if (access == Access::atomic) kind = EventKind::atomic;
+  else if (access == Access::atomic_load) kind = EventKind::atomic_load;
   else if (access == Access::store)
     kind = is_async && number == kSharedRegion ? EventKind::async_store : EventKind::store;
   else if (is_async && number != kSharedRegion) kind = EventKind::async_load;
@@ -227,6 +238,7 @@ void BlockRecorder::make_room() {
   const int thread = thread_;
   const std::uint64_t async = mode_ & kAsync;
   mode_ &= ~kAsync;  // the others' copies are their own
+  give_way_if_polling();
   do {
     drain(warp_of(thread));
     require_time();
@@ -236,6 +248,31 @@ void BlockRecorder::make_room() {
     log_->clear();
   } while (log_->full());
   mode_ |= async;
+}
+
+void BlockRecorder::give_way_if_polling() {
+  const Event* const events = log_->begin();
+  const auto count = log_->end() - events;
+  const auto same = [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+    return events[i].point == events[j].point && events[i].offset == events[j].offset;
+  };
+  std::ptrdiff_t period = 1;
+  while (period <= 4 && !same(0, period)) ++period;
+  if (period > 4) return;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    if (kind_of(events[i].point->key) != EventKind::load) return;
+    if (i >= period && !same(i, i - period)) return;
+  }
+  const AccessPoint& point = *events[0].point;
+  const Here here = sites_[point.site].here;
+  const std::uint64_t address = region(region_of(point.key)).begin + events[0].offset;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, reinterpret_cast<const void*>(address),
+              std::min<std::size_t>(static_cast<std::size_t>(bytes_of(point.key)), 8));
+  if (std::none_of(polled_.begin(), polled_.end(),
+                   [&](const Here& each) { return is_same_place(each, here); }))
+    polled_.push_back(here);
+  scheduler_->give_way(thread_, {reinterpret_cast<const void*>(address), bits, here});
 }
 
 void BlockRecorder::report_empty_variable(Here here) {
@@ -371,6 +408,7 @@ void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
   if (verb == nullptr) {
     add(&Counters::warp_barriers);
     ++warp_epoch_[static_cast<std::size_t>(warp)];  // shuffles and votes order no memory
+    join_all(warp * warp_size_, std::min(warp_size_, threads_ - warp * warp_size_));
   } else if (std::strcmp(verb, "mma") == 0) {
     add(&Counters::mma_instructions);
   } else {
@@ -396,6 +434,7 @@ bool BlockRecorder::block_met(const char* name, const Here& here, int ended) {
   label_mistakes(label);
   close_superstep(label);
   ++epoch_;
+  join_all(0, threads_);
   std::fill(superstep_of_.begin(), superstep_of_.end(), nullptr);
   return true;
 }
@@ -428,6 +467,8 @@ BlockResult BlockRecorder::finish() {
     point->sample = {};
   }
   if (rules_) collect_touched(out);
+  if (rules_) collect_order(out);
+  out.unwritten = std::move(unwritten_outputs_);
   return out;
 }
 

@@ -3,8 +3,8 @@
 // thread that checks. Private to src/check.
 //
 // block_recorder.cpp takes events down, warp_instructions.cpp aligns (where lanes part by
-// warp_order.cpp) and counts, race_rules.cpp orders, unseen_writes.cpp finds what was not told,
-// block_mistakes.cpp says what was wrong.
+// warp_order.cpp) and counts, race_rules.cpp orders, thread_order.cpp knows what orders beyond
+// barriers, unseen_writes.cpp finds what was not told, block_mistakes.cpp says what was wrong.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "block_result.hpp"
+#include "clocks.hpp"
 #include "event_log.hpp"
 #include "memory_map.hpp"
 #include "shadow.hpp"
@@ -32,6 +33,7 @@ struct RunContext {
   std::vector<std::vector<std::byte>> before = {};  ///< what the outputs of these held at first
   std::atomic<bool> stop{false};
   std::atomic<double> longest_block_s{0};  ///< of the blocks that came to their end
+  std::unique_ptr<LaunchOrder> order = std::make_unique<LaunchOrder>();
 };
 
 /// How often an element of a tensor was touched, in all blocks of one recorder.
@@ -66,6 +68,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) override;
   bool store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) override;
   bool update(const void* address, std::size_t bytes, Here here) override;
+  bool poll(const void* address, std::size_t bytes, Here here) override;
+  void fence(Here here) override;
+  void follow(Here here) override;
   void outside(const void* view, const index_t* position, int count, const index_t* existing,
                int rank, Here here) override;
   void multiply_add(bool has_value, Here here) override;
@@ -82,6 +87,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void ends(int thread) override;
   void waits(int thread, const Here& here) override;
   void warp_met(int warp, const char* verb, const Here& here) override;
+  void group_met(const std::vector<int>& threads, const char* verb, bool is_named,
+                 const Here& here) override;
   bool block_met(const char* name, const Here& here, int ended) override;
   void fails(const BlockFault& fault) override;
 
@@ -136,7 +143,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// A read of what nobody had written by then, so many times.
   struct Unwritten {
     LaneAccess access;
-    std::uint32_t warp_epoch;
+    std::uint32_t warp_epoch, stamp;
     std::int64_t count;
   };
   /// One of the two who race.
@@ -144,6 +151,18 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     int thread;
     std::uint16_t site;
     tessera::detail::Access how;
+  };
+  /// What is ordered before what a thread does now, and what its next atomic update hands over.
+  struct Ordering {
+    std::uint32_t tick = 0;
+    ClockPtr before, read, fenced;
+  };
+  /// An element that is updated atomically, and by whom.
+  struct AtomicAt {
+    int region;
+    std::uint64_t offset;
+    Here here;
+    std::vector<bool> threads;
   };
   /// The element that the next access names and its view does not have.
   struct Outside {
@@ -178,6 +197,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Lets the other lanes of the warp catch up, so that the log of this one can be emptied.
   [[gnu::noinline]] void make_room();
   void stop_at_access();
+  /// Lets others go first where the log holds nothing but the same reads again and again.
+  void give_way_if_polling();
   void shared_tile(std::uint64_t offset, const tessera::detail::TileInfo& info) override;
   /// Finds out whether the next access is special.
   void settle() {
@@ -260,6 +281,33 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void close_superstep(const std::string& label);
   void label_mistakes(const std::string& label);
 
+  // ---- thread_order.cpp ----
+  void releases(const void* address, Here here) override;
+  void acquires(const void* address, Here here) override;
+  /// From now on the block has clocks.
+  void begin_order();
+  void add_stamp(int thread);
+  /// What the running thread does from now on is ordered as it is now.
+  void stamp_running(Here here);
+  /// These threads have met; `own`: what they have done themselves, as far as no epoch says so.
+  void join_orders(const std::vector<int>& threads, const ClockPtr& own);
+  /// The threads of a warp or block have met, all of whose events are carried out.
+  void join_all(int first, int count);
+  bool is_shared(const void* address) const {
+    return reinterpret_cast<std::uint64_t>(address) - shared_begin_ < shared_bytes_;
+  }
+  Past past_of(const LaneAccess& access, tessera::detail::Access how) const;
+  std::vector<Past>& pasts_at(const LaneAccess& piece);
+  void take_marks(const Cell& cell, std::vector<Past>& pasts) const;
+  /// Reports the accesses before this one that nothing orders with it; were there any?
+  bool meet_pasts(const LaneAccess& access, const Cell& cell, tessera::detail::Access how);
+  /// Has another thread of the block written the piece, not after the read?
+  bool is_written_before(const LaneAccess& piece, const Past& reader);
+  void note_atomic(const LaneAccess& access);
+  /// Where two threads update one element atomically; line 0: nowhere.
+  Here atomic_between(int a, int b) const;
+  void collect_order(BlockResult& out);
+
   // ---- race_rules.cpp ----
   /// The rules for an access by these lanes, at offset_[lane] of its region.
   void judge(const AccessPoint& point, int warp, std::uint64_t active);
@@ -273,7 +321,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Do both store by one instruction of their warp, which no barrier could order?
   bool is_at_once(const Side& earlier, const LaneAccess& access, tessera::detail::Access how) const;
   void report_race(const Side& earlier, const LaneAccess& access, tessera::detail::Access how,
-                   bool one_warp, bool same_value);
+                   bool one_warp, bool same_value, Order order = Order::none);
   /// Has the thread of the access waited for its own copies that are as old as the one of `owner`
   /// that it meets? Then both have the wait that is needed, and a barrier is missing behind it.
   bool has_waited_like(int owner, const LaneAccess& access) const;
@@ -284,7 +332,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Reports those of `earlier` that nothing orders with the access; were there any?
   bool meet(const Marks& earlier, tessera::detail::Access theirs, const LaneAccess& access,
             tessera::detail::Access how, bool same_value);
-  void read_by(const LaneAccess& access);
+  void read_by(const LaneAccess& access, tessera::detail::Access how);
   void write_by(const LaneAccess& access, tessera::detail::Access how);
   std::uint64_t bits_of_piece(const LaneAccess& whole, std::uint64_t offset);
   void read_tile(const LaneAccess& access, const Cell& cell);
@@ -361,6 +409,14 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Unwritten> unwritten_;   ///< since the last barrier
   std::size_t unwritten_room_ = 4096;  ///< before equal ones are looked for
   std::vector<Here> barriers_;         ///< of the block so far, each place once
+  std::vector<Ordering> orders_;       ///< by thread; empty: the block has no clocks
+  std::vector<Stamp> stamps_;
+  std::vector<std::uint32_t> replayed_;  ///< the stamp of each thread, as far as events are judged
+  Releases shared_releases_;
+  std::map<std::pair<int, std::uint64_t>, std::vector<Past>> pasts_;  ///< by region and offset
+  std::vector<AtomicAt> atomics_;
+  std::vector<UnwrittenOutput> unwritten_outputs_;
+  std::vector<Here> polled_;  ///< where plain reads wait for a value
   std::vector<Mistake> mistakes_;
   std::size_t unlabelled_ = 0;  ///< mistakes from here on have no superstep yet
 };

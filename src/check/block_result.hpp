@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "clocks.hpp"
 #include "tessera/check/report.hpp"
 #include "tessera/core/here.hpp"
 
@@ -23,6 +24,9 @@ struct Mistake {
   bool writes = true, other_writes = true;
   bool is_atomic = false, other_is_atomic = false;
   bool same_value = false;
+  Order order = Order::none;     ///< of races: what is there of an order
+  Here atomic_here;              ///< of races: an atomic update that both sides do; line 0: none
+  bool polls = false;            ///< of races: the read is one that is repeated until it changes
   bool by_copy = false;          ///< of races: an asynchronous copy writes
   bool one_instruction = false;  ///< of races: two lanes store to one address at once
   bool repeats = false;          ///< of early_return: threads that ended have passed that barrier
@@ -91,6 +95,20 @@ struct PlaceCounters {
   Counters counters;
 };
 
+/// An element of global memory that the block updated atomically.
+struct AtomicElement {
+  int region;
+  std::uint64_t offset;
+  Here here;
+};
+
+/// A read of an output that nobody in the block had written.
+struct UnwrittenOutput {
+  int region;
+  std::uint64_t offset;
+  Mistake mistake;
+};
+
 struct BlockResult {
   std::int64_t block = 0;
   std::vector<Mistake> mistakes;
@@ -98,6 +116,10 @@ struct BlockResult {
   std::vector<SuperstepCounters> supersteps;
   std::vector<AccessTotals> accesses;
   std::vector<Touched> touched;
+  std::vector<AtomicElement> atomics;  ///< of few; none where there are many
+  bool is_ordered = false;             ///< it has clocks:
+  std::vector<OrderedTouch> ordered;
+  std::vector<UnwrittenOutput> unwritten;  ///< which another block may have written in time
 };
 
 }  // namespace tessera::check

@@ -17,7 +17,8 @@ std::string place(const Here& here) {
   return here.line == 0 ? std::string("an unknown line") : cat(file_name(here), ":", here.line);
 }
 std::string access_text(bool writes, bool is_atomic) {
-  return is_atomic ? "updates atomically" : writes ? "writes" : "reads";
+  if (is_atomic) return writes ? "updates atomically" : "loads atomically";
+  return writes ? "writes" : "reads";
 }
 std::string target(const Mistake& m) {
   std::string at;
@@ -34,8 +35,13 @@ std::string race_text(const Mistake& m, const std::string& who, const std::strin
                place(m.here), ": nobody knows whose value stays");
   return cat(who, " ", access_text(m.writes, m.is_atomic), " ", target(m), " at ", place(m.here),
              ", and ", other, " ", access_text(m.other_writes, m.other_is_atomic),
-             m.same_value ? " the same value to it at " : " it at ", place(m.other_here),
-             ": nothing orders the two");
+             m.same_value ? " the same value to it at " : " it at ", place(m.other_here), ": ",
+             m.order == Order::lacks_acquire
+                 ? "an atomic read orders the two only with a fence after it, which is missing"
+             : m.atomic_here.line > 0
+                 ? cat("nothing orders the two, since around the atomic update at ",
+                       place(m.atomic_here), " a fence is missing")
+                 : "nothing orders the two");
 }
 
 /// Barriers that the block has passed.
@@ -62,6 +68,8 @@ std::string fault_text(const Mistake& m, const std::string& who, const std::stri
       return cat(who, m.detail.starts_with("threw") ? " " : " throws: ", m.detail,
                  last_place(m.here));
     case Kind::stack_overflow: return cat(who, ": ", m.detail, last_place(m.here));
+    case Kind::deadlock:
+    case Kind::barrier_misuse: return cat(who, " ", m.detail);
     case Kind::crash:
       return cat(who, " ", m.detail, m.is_exact ? ", at " + place(m.here) : last_place(m.here));
     default: return m.detail;
@@ -125,6 +133,17 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
 namespace {
 
 std::string race_hint(const Mistake& m) {
+  if (m.order == Order::lacks_acquire)
+    return "put t.fence() between the atomic that has read the value and the reads after it";
+  if (m.polls)
+    return "a plain read in a loop may be done once only: wait with t.atomic_load(...), and hand "
+           "over "
+           "with t.fence() and t.atomic_store(...)";
+  if (m.atomic_here.line > 0)
+    return cat(
+        "an atomic update orders nothing by itself: put t.fence() between the write and the "
+        "atomic update at ",
+        place(m.atomic_here), ", and another between the atomic and the read");
   if (m.same_value)
     return "it is a race though both write one value here: let one thread write it, or all of them "
            "by t.atomic_exchange()";
@@ -184,7 +203,11 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "tell the kernel its memory by tensors, whose accesses are checked; stop the thread in a "
     "debugger just before: --stop-at",
     "make the member a tile, Tile<int, 1> count for int count, and use s.count(0) and s.a(i, j) in "
-    "place of pointers"};
+    "place of pointers",
+    "let the thread that sets the value do so before it waits or ends, and give back each lock; "
+    "wait "
+    "with t.atomic_load(...)",
+    "ids are 0 to 15, counts multiples of the warp, masks name lanes that come"};
 
 }  // namespace
 

@@ -16,7 +16,17 @@
 
 namespace tessera::check {
 
-enum class EventKind : std::uint8_t { load, async_load, store, async_store, atomic, commit, wait };
+enum class EventKind : std::uint8_t {
+  load,
+  async_load,
+  atomic_load,
+  store,
+  async_store,
+  atomic,
+  commit,
+  wait,
+  order  ///< from here on another stamp holds for the thread
+};
 
 /// One access of the source: a place, kind, memory and width.
 struct AccessPoint {
@@ -31,7 +41,8 @@ struct AccessPoint {
 struct Event {
   std::uint64_t offset;  ///< from the first byte of its region
   AccessPoint* point;
-  std::uint64_t bits;  ///< of the value that is stored; of a wait: how many groups may be pending
+  std::uint64_t bits;  ///< of the value that is stored; of a wait: how many groups may be pending;
+                       ///< of order: the number of the stamp
 };
 
 /// line:24 column:12 kind:4 region:16 log2(bytes):8

@@ -112,9 +112,9 @@ void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& 
 
 /// A block that ended early leaves things undone.
 bool ends_a_block(Kind kind) {
-  static constexpr Kind kKinds[] = {Kind::exception, Kind::endless,          Kind::stack_overflow,
-                                    Kind::crash,     Kind::diverged_barrier, Kind::missing_barrier,
-                                    Kind::mma_misuse};
+  static constexpr Kind kKinds[] = {Kind::exception,  Kind::endless,          Kind::stack_overflow,
+                                    Kind::crash,      Kind::diverged_barrier, Kind::missing_barrier,
+                                    Kind::mma_misuse, Kind::deadlock,         Kind::barrier_misuse};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
 
@@ -210,6 +210,7 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
         judge_coverage(out.coverage.back(), context, merged);
     }
   }
+  merged.judge_unwritten();
   add_findings(out, merged.mistakes(), context);
   add_summary(out, merged.mistakes(), context, progress);
   for (const auto& [place, counters] : merged.lines()) {

@@ -64,7 +64,12 @@ void MergedBlocks::merge(const BlockResult& result) {
     known.requests = requests;
     known.all_transfers = all_transfers;
   }
-  for (const auto& touched : result.touched) meet(touched, result.block);
+  if (!result.atomics.empty()) atomics_[result.block] = result.atomics;
+  for (const auto& touched : result.touched) {
+    meet(touched, result.block, result.is_ordered);
+    if (!result.is_ordered && !ordered_.empty()) meet_others(touched, result.block);
+  }
+  meet_ordered(result);
 }
 
 MergedBlocks::First& MergedBlocks::first_at(int region, std::uint64_t offset) {
@@ -97,7 +102,7 @@ void MergedBlocks::split(int region) {
   }
 }
 
-void MergedBlocks::meet(const Touched& whole, std::int64_t block) {
+void MergedBlocks::meet(const Touched& whole, std::int64_t block, bool is_ordered) {
   auto& piece = piece_[static_cast<std::size_t>(whole.region)];
   if (piece == 0) piece = whole.bytes;
   if (whole.bytes < piece) split(whole.region);
@@ -110,6 +115,7 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block) {
     if (writes && first.writer_block >= 0) collide(touched, block, first, true, true);
     if (writes && first.reader_block >= 0) collide(touched, block, first, true, false);
     if (touched.plain_read && first.writer_block >= 0) collide(touched, block, first, false, true);
+    if (is_ordered) continue;  // compared by its clocks
     if (writes && first.writer_block < 0) {
       first.writer_block = block;
       first.value = touched.value;
@@ -154,7 +160,100 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
       mistake.other_writes && (mine_first ? !first.plain_write : !touched.plain_write);
   mistake.tensor = cat(touched.region);  // resolved with the element by whoever knows the tensors
   mistake.element = {static_cast<index_t>(touched.offset)};
+  mistake.atomic_here = atomic_between(block, their_block);
   add_mistake(mistake);
+}
+
+Here MergedBlocks::atomic_between(std::int64_t a, std::int64_t b) const {
+  const auto mine = atomics_.find(a), theirs = atomics_.find(b);
+  if (mine == atomics_.end() || theirs == atomics_.end()) return {};
+  for (const auto& x : mine->second) {
+    for (const auto& y : theirs->second)
+      if (x.region == y.region && x.offset == y.offset) return x.here;
+  }
+  return {};
+}
+
+void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order) {
+  const auto writes = [](const OrderedTouch& t) {
+    return t.past.how == tessera::detail::Access::store ||
+           t.past.how == tessera::detail::Access::atomic;
+  };
+  const auto is_atomic = [](const OrderedTouch& t) {
+    return t.past.how == tessera::detail::Access::atomic ||
+           t.past.how == tessera::detail::Access::atomic_load;
+  };
+  const OrderedTouch& first = writes(mine) ? mine : theirs;  // the write is what is reported
+  const OrderedTouch& second = writes(mine) ? theirs : mine;
+  Mistake mistake;
+  mistake.kind = Kind::race;
+  mistake.memory = Memory::global;
+  mistake.same_value = mine.past.how == tessera::detail::Access::store &&
+                       theirs.past.how == tessera::detail::Access::store &&
+                       mine.past.bits == theirs.past.bits;
+  mistake.severity = order == Order::lacks_acquire ? Severity::warning : Severity::error;
+  mistake.order = order;
+  mistake.here = first.here, mistake.other_here = second.here;
+  mistake.thread = first.past.when.thread, mistake.other_thread = second.past.when.thread;
+  mistake.block = first.past.when.block, mistake.other_block = second.past.when.block;
+  mistake.other_writes = writes(second);
+  mistake.is_atomic = is_atomic(first), mistake.other_is_atomic = is_atomic(second);
+  mistake.atomic_here = atomic_between(mistake.block, mistake.other_block);
+  mistake.tensor = cat(mine.region);  // resolved as those of collide()
+  mistake.element = {static_cast<index_t>(mine.offset)};
+  add_mistake(mistake);
+}
+
+void MergedBlocks::compare(const OrderedTouch& touch) {
+  const auto found = ordered_.find({touch.region, touch.offset});
+  if (found == ordered_.end()) return;
+  for (const OrderedTouch& other : found->second) {
+    if (other.past.when.block == touch.past.when.block || !conflict(other.past.how, touch.past.how))
+      continue;
+    const Order order = order_of(other.past, touch.past);
+    if (order != Order::ordered) race(touch, other, order);
+  }
+}
+
+void MergedBlocks::meet_ordered(const BlockResult& result) {
+  constexpr std::size_t kMost = 256;
+  for (const OrderedTouch& touch : result.ordered) {
+    compare(touch);
+    auto& there = ordered_[{touch.region, touch.offset}];
+    if (there.size() < kMost) there.push_back(touch);
+  }
+  unwritten_.insert(unwritten_.end(), result.unwritten.begin(), result.unwritten.end());
+}
+
+void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
+  using tessera::detail::Access;
+  OrderedTouch touch{touched.region, touched.offset, touched.write, {}};
+  touch.past.when.block = block;
+  touch.past.when.epoch = ~std::uint32_t{0};  // no clock knows it
+  touch.past.bits = touched.value;
+  touch.past.when.thread = touched.writer;
+  if (touched.plain_write) touch.past.how = Access::store, compare(touch);
+  if (touched.atomic_write) touch.past.how = Access::atomic, compare(touch);
+  touch.here = touched.read;
+  touch.past.when.thread = touched.reader;
+  if (touched.plain_read) touch.past.how = Access::load, compare(touch);
+}
+
+void MergedBlocks::judge_unwritten() {
+  for (const auto& [region, offset, mistake] : unwritten_) {
+    const auto found = ordered_.find({region, offset});
+    const bool is_written =
+        found != ordered_.end() &&
+        std::any_of(found->second.begin(), found->second.end(), [&](const OrderedTouch& each) {
+          return each.past.how != tessera::detail::Access::load &&
+                 each.past.how != tessera::detail::Access::atomic_load &&
+                 each.past.when.block != mistake.block;
+        });
+    const bool is_first =
+        piece_[static_cast<std::size_t>(region)] != 0 && first_at(region, offset).writer_block >= 0;
+    if (!is_written && !is_first) add_mistake(mistake);
+  }
+  unwritten_.clear();
 }
 
 }  // namespace tessera::check

@@ -25,6 +25,8 @@ class MergedBlocks {
   const std::vector<SuperstepCounters>& supersteps() const { return supersteps_; }
   const std::vector<AccessSample>& samples() const { return samples_; }
   void add_mistake(const Mistake& mistake);
+  /// When all blocks are there: reads of what no block had written.
+  void judge_unwritten();
 
  private:
   /// Who touched a piece first, among the blocks so far.
@@ -41,7 +43,13 @@ class MergedBlocks {
   First& first_at(int region, std::uint64_t offset);
   std::uint32_t place_of(const Here& here);
   void split(int region);
-  void meet(const Touched& touched, std::int64_t block);
+  void meet(const Touched& touched, std::int64_t block, bool is_ordered);
+  /// Accesses of a block with clocks, and of one without after these.
+  void meet_ordered(const BlockResult& result);
+  void meet_others(const Touched& touched, std::int64_t block);
+  void compare(const OrderedTouch& touch);
+  void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);
+  Here atomic_between(std::int64_t a, std::int64_t b) const;
   void collide(const Touched& touched, std::int64_t block, const First& first, bool mine_writes,
                bool first_wrote);
 
@@ -58,6 +66,10 @@ class MergedBlocks {
   /// blocks have seen, or of one byte.
   std::map<std::pair<int, std::uint64_t>, std::vector<First>> pages_;
   std::vector<std::uint64_t> piece_;  ///< bytes, by region; 0: not known yet
+  /// Of blocks with clocks, by region and offset: a number of them, which is enough to find a race.
+  std::map<std::pair<int, std::uint64_t>, std::vector<OrderedTouch>> ordered_;
+  std::map<std::int64_t, std::vector<AtomicElement>> atomics_;  ///< by block
+  std::vector<UnwrittenOutput> unwritten_;
 };
 
 }  // namespace tessera::check

@@ -28,8 +28,8 @@ void BlockRecorder::for_each_piece(const LaneAccess& access, Body&& body) {
 Mistake BlockRecorder::mistake_of(Kind kind, const LaneAccess& access, Access how) const {
   Mistake out =
       mistake_at(kind, region(access.region).memory, sites_[access.site].here, access.thread);
-  out.writes = how != Access::load;
-  out.is_atomic = how == Access::atomic;
+  out.writes = how != Access::load && how != Access::atomic_load;
+  out.is_atomic = how == Access::atomic || how == Access::atomic_load;
   return out;
 }
 
@@ -49,18 +49,23 @@ bool BlockRecorder::is_at_once(const Side& earlier, const LaneAccess& access, Ac
 }
 
 void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, Access how,
-                                bool one_warp, bool same_value) {
+                                bool one_warp, bool same_value, Order order) {
   // The place reported is the write; of two writes the later line, so that one pair is one finding.
   const Here earlier_here = sites_[earlier.site].here, my_here = sites_[access.site].here;
   Mistake mistake = mistake_of(Kind::race, access, how);
   mistake.one_instruction = is_at_once(earlier, access, how);
-  const bool is_warning = one_warp && !mistake.one_instruction;
+  const bool is_warning = (one_warp && !mistake.one_instruction) || order == Order::lacks_acquire;
   mistake.severity = is_warning ? Severity::warning : Severity::error;
+  mistake.order = order;
+  mistake.atomic_here = atomic_between(earlier.thread, access.thread);
+  mistake.polls = std::any_of(polled_.begin(), polled_.end(), [&](const Here& each) {
+    return is_same_place(each, my_here) || is_same_place(each, earlier_here);
+  });
   mistake.same_value = same_value;
   mistake.other_here = earlier_here;
   mistake.other_thread = earlier.thread;
-  mistake.other_writes = earlier.how != Access::load;
-  mistake.other_is_atomic = earlier.how == Access::atomic;
+  mistake.other_writes = earlier.how != Access::load && earlier.how != Access::atomic_load;
+  mistake.other_is_atomic = earlier.how == Access::atomic || earlier.how == Access::atomic_load;
   mistake.by_copy = (mistake.writes && sites_[access.site].copies) ||
                     (mistake.other_writes && sites_[earlier.site].copies);
   const bool keep = mistake.writes && (!mistake.other_writes || earlier_here.line <= my_here.line);
@@ -111,20 +116,27 @@ void BlockRecorder::report_pending(const LaneAccess& access, const Cell& cell, A
   report(std::move(mistake), access);
 }
 
-void BlockRecorder::read_by(const LaneAccess& whole) {
+void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
   const Mark mine = mark_of(whole);
   for_each_piece(whole, [&](const LaneAccess& access, Cell& cell) {
     if (cell.written()) {
       const bool met = cell.pending != 0 && meet_pending(access, cell, Access::load);
-      if (!met && cell.write.epoch == epoch_)
-        meet(cell.write, Access::store, access, Access::load, false);
-      if (cell.update.epoch == epoch_)
-        meet(cell.update, Access::atomic, access, Access::load, false);
-    } else if (access.region == kSharedRegion || context_.options.fresh_outputs) {
-      add_unwritten(access, mine.warp_epoch);
+      if (!orders_.empty()) [[unlikely]] {
+        if (!met) meet_pasts(access, cell, how);
+      } else {
+        if (!met && cell.write.epoch == epoch_)
+          meet(cell.write, Access::store, access, Access::load, false);
+        if (cell.update.epoch == epoch_)
+          meet(cell.update, Access::atomic, access, Access::load, false);
+      }
+    } else {
+      if (!orders_.empty()) [[unlikely]]
+        meet_pasts(access, cell, how);
+      if (access.region == kSharedRegion || context_.options.fresh_outputs)
+        add_unwritten(access, mine.warp_epoch);
     }
     if (context_.options.forget_tiles && access.region == kSharedRegion) read_tile(access, cell);
-    cell.read.add(mine, warp_shift_);
+    if (how == Access::load) cell.read.add(mine, warp_shift_);
   });
 }
 
@@ -154,11 +166,17 @@ void BlockRecorder::write_by(const LaneAccess& whole, Access how) {
     const bool is_plain = how == Access::store;
     const bool met =
         cell.pending != 0 && cell.pending != access.thread + 1 && meet_pending(access, cell, how);
-    if (!met && cell.write.epoch == epoch_)
-      meet(cell.write, Access::store, access, how, is_plain && cell.bits == bits);
-    if (cell.update.epoch == epoch_ && is_plain)
-      meet(cell.update, Access::atomic, access, how, false);
-    if (cell.read.epoch == epoch_) meet(cell.read, Access::load, access, how, false);
+    if (!orders_.empty()) [[unlikely]] {
+      LaneAccess ordered = access;
+      ordered.bits = bits;
+      if (!met) meet_pasts(ordered, cell, how);
+    } else {
+      if (!met && cell.write.epoch == epoch_)
+        meet(cell.write, Access::store, access, how, is_plain && cell.bits == bits);
+      if (cell.update.epoch == epoch_ && is_plain)
+        meet(cell.update, Access::atomic, access, how, false);
+      if (cell.read.epoch == epoch_) meet(cell.read, Access::load, access, how, false);
+    }
     if (is_plain) cell.bits = bits;
     (is_plain ? cell.write : cell.update).add(mine, warp_shift_);
     if (context_.options.forget_tiles && access.region == kSharedRegion) write_tile(access, cell);
@@ -208,9 +226,11 @@ void BlockRecorder::judge(const AccessPoint& point, int warp, std::uint64_t acti
     access.thread = warp * warp_size_ + lane;
     access.offset = offset_[lane];
     access.bits = bits_[lane];
-    if (kind == EventKind::load || kind == EventKind::async_load) read_by(access);
+    if (kind == EventKind::load || kind == EventKind::async_load) read_by(access, Access::load);
+    else if (kind == EventKind::atomic_load) read_by(access, Access::atomic_load);
     else if (kind == EventKind::async_store) issue_async(access);
     else write_by(access, kind == EventKind::atomic ? Access::atomic : Access::store);
+    if (kind == EventKind::atomic || kind == EventKind::atomic_load) note_atomic(access);
   }
 }
 
@@ -245,13 +265,15 @@ void BlockRecorder::never_waited(int thread) {
 
 void BlockRecorder::add_unwritten(const LaneAccess& piece, std::uint32_t warp_epoch) {
   if (unwritten_.size() >= unwritten_room_) merge_unwritten();
-  unwritten_.push_back({piece, warp_epoch, 1});
+  const std::uint32_t stamp =
+      replayed_.empty() ? 0 : replayed_[static_cast<std::size_t>(piece.thread)];
+  unwritten_.push_back({piece, warp_epoch, stamp, 1});
 }
 
 void BlockRecorder::merge_unwritten() {
   const auto key = [](const Unwritten& u) {
     const LaneAccess& a = u.access;
-    return std::tuple(a.region, a.offset, a.bytes, a.site, a.thread, u.warp_epoch);
+    return std::tuple(a.region, a.offset, a.bytes, a.site, a.thread, u.warp_epoch, u.stamp);
   };
   std::stable_sort(unwritten_.begin(), unwritten_.end(),
                    [&](const auto& a, const auto& b) { return key(a) < key(b); });
@@ -276,9 +298,23 @@ void BlockRecorder::resolve_uninitialized() {
       };
       is_race = is_race && (meets(cell.write) || meets(cell.update));
     });
+    if (!orders_.empty()) {
+      Past reader = past_of(each.access, Access::load);
+      reader.when.warp_epoch = each.warp_epoch;
+      reader.when.tick = stamps_[each.stamp].tick;
+      is_race = true;
+      for_each_piece(each.access, [&](const LaneAccess& piece, const Cell&) {
+        is_race = is_race && is_written_before(piece, reader);
+      });
+    }
     if (is_race) continue;
     Mistake mistake = mistake_of(Kind::uninitialized_read, each.access, Access::load);
     mistake.count = each.count;
+    if (!orders_.empty() && each.access.region != kSharedRegion) {
+      locate(mistake, each.access.region, each.access.offset);
+      unwritten_outputs_.push_back({each.access.region, each.access.offset, std::move(mistake)});
+      continue;
+    }
     report(std::move(mistake), each.access);
   }
   unwritten_.clear();

@@ -12,6 +12,7 @@
 #include "tessera/check/check.hpp"
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/shared_names.hpp"
+#include "tessera/simt/launch_blocks.hpp"
 
 namespace tessera::check::detail {
 
@@ -103,7 +104,8 @@ class Watchdog {
   std::thread thread_;
 };
 
-BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear) {
+BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear,
+                      tessera::detail::Residents& residents) {
   const Launch& launch = context.launch;
   const Position block = position_of(static_cast<int>(linear), launch.grid);
   worker.recorder.start(block, worker.scheduler);
@@ -117,6 +119,7 @@ BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::i
   task.shared_bytes = launch.shared_bytes;
   task.stack_bytes = launch.stack_bytes;
   task.observer = &worker.recorder;
+  task.residents = &residents;
   tessera::detail::recorder = &worker.recorder;
   try {
     launch.run_block(worker.scheduler, block, task);
@@ -193,11 +196,11 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
   std::atomic<std::int64_t> checked{0};
   {
     const Watchdog watchdog(context.options.time_limit_s, context.stop, workers);
-    parallel_for(static_cast<index_t>(blocks.size()), context.options.threads, [&](index_t i) {
+    const auto check_block = [&](index_t i, tessera::detail::Residents& residents) {
       BlockResult result;
       if (!context.stop) {
         auto& worker = workers.take(context);
-        result = run_block(context, worker, blocks[static_cast<std::size_t>(i)]);
+        result = run_block(context, worker, blocks[static_cast<std::size_t>(i)], residents);
         if (!worker.recorder.stopped()) {
           ++checked;
           note_longest(context.longest_block_s, worker.recorder.seconds());
@@ -205,7 +208,10 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
         workers.give_back(worker);
       }
       merged.add(static_cast<std::size_t>(i), std::move(result));
-    });
+    };
+    tessera::detail::for_each_block(static_cast<index_t>(blocks.size()),
+                                    static_cast<int>(volume(context.launch.block)),
+                                    context.options.threads, check_block);
   }
   return finish_report(context, merged, workers.recorders(),
                        {static_cast<std::int64_t>(blocks.size()), checked});

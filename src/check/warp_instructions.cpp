@@ -24,6 +24,7 @@ Columns columns_of(EventKind kind, Memory memory) {
   const bool is_shared = memory == Memory::shared;
   switch (kind) {
     case EventKind::load:
+    case EventKind::atomic_load:
       return is_shared ? Columns{&C::shared_load_requests, &C::shared_load_wavefronts,
                                  &C::shared_load_wavefronts_ideal, &C::shared_load_bytes}
                        : Columns{&C::global_load_requests, &C::global_load_sectors,
@@ -114,6 +115,13 @@ void BlockRecorder::instruction(AccessPoint& point, int warp, std::uint64_t acti
                                 std::uint64_t all) {
   const EventKind kind = kind_of(point.key);
   const int first = warp * warp_size_;
+  if (kind == EventKind::order) {
+    for (std::uint64_t rest = active; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      replayed_[static_cast<std::size_t>(first + lane)] = static_cast<std::uint32_t>(bits_[lane]);
+    }
+    return;
+  }
   if (kind == EventKind::commit || kind == EventKind::wait) {
     for (std::uint64_t rest = active; rules_ && rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
@@ -204,7 +212,8 @@ void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t a
   const auto element =
       context_.launch.buffers[static_cast<std::size_t>(region(number).buffer)].element_bytes;
   std::uint8_t* const touched = touches_[static_cast<std::size_t>(number)].elements.data();
-  const bool reads = kind == EventKind::load || kind == EventKind::async_load;
+  const bool reads =
+      kind == EventKind::load || kind == EventKind::async_load || kind == EventKind::atomic_load;
   const auto behind = static_cast<std::uint64_t>(bytes) - 1;
   const int shift = std::has_single_bit(element) ? std::countr_zero(element) : -1;
   const auto number_of = [&](std::uint64_t offset) {

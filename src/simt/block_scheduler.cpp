@@ -59,6 +59,7 @@ int BlockScheduler::State::pick() {
       }
     }
     if (finished == threads) return -1;
+    if (active_waiting > 0 && release_active()) continue;
     if (task.observer != nullptr && !cancelled && arrived > 0 && arrived + finished == threads) {
       const Wait& wait_of_all = *wait[static_cast<std::size_t>(first_arrived)];
       if (task.observer->block_met(wait_of_all.name, wait_of_all.where, finished)) {
@@ -78,6 +79,7 @@ void BlockScheduler::State::fiber_main() {
   for (;;) {
     const int thread = order[static_cast<std::size_t>(cursor)];
     run[static_cast<std::size_t>(thread)] = Run::ready;
+    moved = true;
     fiber_of[static_cast<std::size_t>(thread)] = current;
     current->thread = thread;
     try {
@@ -94,6 +96,7 @@ void BlockScheduler::State::fiber_main() {
 void BlockScheduler::State::finish_thread(int thread) {
   run[static_cast<std::size_t>(thread)] = Run::finished;
   ++finished;
+  moved = true;
   const int next = pick();
   if (next >= 0 && run[static_cast<std::size_t>(next)] == Run::unstarted) return;
   Fiber* self = current;
@@ -117,6 +120,8 @@ void BlockScheduler::State::block() {
   else next = pick();
   hand_over(next);
 }
+
+void BlockScheduler::State::wait_in_line() { block(); }
 
 void BlockScheduler::State::hand_over(int next) {
   Fiber* self = current;
@@ -178,6 +183,7 @@ void BlockScheduler::run(const BlockTask& task) {
   s.exceptions = &detail::current_exceptions();
   s.cursor = 0;
   s.resume(s.main, *s.take_idle());
+  if (task.residents != nullptr) task.residents->go_on(s.rest);
   if (s.abandoned) {
     for (auto& fiber : s.fibers) detail::release(fiber);
   }
@@ -204,6 +210,7 @@ void BlockScheduler::barrier(int thread, const char* name, Here here) {
   }
   if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
   s.run[i] = State::Run::at_barrier;
+  s.moved = true;
   ++s.arrived;
   s.block();
 }
@@ -221,6 +228,7 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
       [[unlikely]]
     s.require_same_barrier("warp", "warp barrier", first_lane, thread, wait);
   if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
+  s.moved = true;
   if (++arrived < s.lanes_of(warp)) {
     const auto i = static_cast<std::size_t>(thread);
     s.wait[i] = &wait;
@@ -233,6 +241,22 @@ void BlockScheduler::warp_barrier(int thread, const char* name, Here here) {
   const int first = warp << s.warp_shift;
   for (int lane = 0; lane < s.lanes_of(warp); ++lane)
     s.run[static_cast<std::size_t>(first + lane)] = State::Run::ready;
+}
+
+void BlockScheduler::give_way(int thread, const Poll& poll) {
+  State& s = *state_;
+  if (s.cancelled) [[unlikely]] {
+    constexpr int kLastPolls = 1 << 16;  // of a destructor that waits while it is unwound
+    if (++s.polls_in_round > kLastPolls) s.abandon_thread(thread);
+    return s.wait_after_failure(thread);
+  }
+  if (s.polls.empty()) s.polls.resize(static_cast<std::size_t>(s.threads));
+  Poll& last = s.polls[static_cast<std::size_t>(thread)];
+  if (last.address != poll.address || last.bits != poll.bits || last.here.line != poll.here.line)
+    s.moved = true;
+  last = poll;
+  if (++s.polls_in_round >= s.threads) s.quiet_round();
+  s.block();
 }
 
 bool BlockScheduler::yield(int thread) {

@@ -43,7 +43,10 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   seed = task.seed ^ (static_cast<std::uint64_t>(task.block.linear) << 32);
   draws = 0;
   if (task.order == ThreadOrder::shuffled) shuffle();
-  arrived = finished = 0;
+  arrived = finished = active_waiting = polls_in_round = quiet_rounds = 0;
+  named.clear(), collective.clear(), active_of.clear(), polls.clear();
+  moved = false;
+  rest = {};
   cancelled = abandoned = false;
   failure = nullptr;
   taken_by = Fault::none;

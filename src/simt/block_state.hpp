@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fiber.hpp"
+#include "residents.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/simt/block_scheduler.hpp"
@@ -32,7 +33,25 @@ namespace detail {
 /// Unwinds the fibers of a block that has already failed.
 struct Cancelled {};
 
-enum class Run : std::uint8_t { unstarted, ready, at_barrier, at_warp_barrier, finished };
+enum class Run : std::uint8_t {
+  unstarted,
+  ready,
+  at_barrier,
+  at_warp_barrier,
+  at_collective,  ///< of the lanes that a mask names
+  at_named_barrier,
+  at_active_mask,  ///< until nobody else can go on
+  finished
+};
+inline bool is_waiting(Run run) {
+  return run != Run::unstarted && run != Run::ready && run != Run::finished;
+}
+
+/// The threads that have come to a named barrier.
+struct NamedBarrier {
+  int count = 0;  ///< threads that it waits for
+  std::vector<int> threads;
+};
 
 struct Wait {
   Here where;
@@ -82,6 +101,16 @@ struct BlockScheduler::State {
   int cursor = 0;                     ///< position in `order` of the running thread
   int arrived = 0, finished = 0;
   int first_arrived = 0;  ///< the thread that came to the current barrier first
+  // What only some kernels use, by thread; made when it is used first.
+  std::vector<detail::NamedBarrier> named;
+  std::vector<Collective*> collective;  ///< of lanes at one, on their stacks
+  std::vector<std::uint64_t> active_of;
+  std::vector<Poll> polls;  ///< the last one in vain
+  int active_waiting = 0;   ///< lanes at_active_mask
+  int polls_in_round = 0;   ///< since the last look at what has happened
+  bool moved = false;       ///< since then, anything but polls that found the same again
+  int quiet_rounds = 0;
+  detail::Residents::Rest rest;
   bool cancelled = false;
   bool abandoned = false;  ///< some fibers were left in the middle of their frames
   std::exception_ptr failure;
@@ -130,6 +159,8 @@ struct BlockScheduler::State {
   [[noreturn]] void abandon_thread(int thread);
   /// The running thread cannot go on now.
   inline void block();
+  /// The same for other files.
+  void wait_in_line();
   /// Goes on with `next`, at the cursor, in place of the running thread; returns when that is next.
   inline void hand_over(int next);
   /// Each fiber has its own exceptions; nearly always none.
@@ -150,12 +181,33 @@ struct BlockScheduler::State {
     detail::leave_fiber(from, to);
   }
 
+  // ---- block_meetings.cpp ----
+
+  /// Ends the block for a verb that is used as it cannot be.
+  [[noreturn]] void misused(int thread, const Here& here, const std::string& problem,
+                            const std::string& expected, const std::string& got,
+                            const std::string& advice);
+  void require_named(int thread, int id, int count, const Here& here);
+  void require_whole_warps(int id, const detail::NamedBarrier& barrier, const Here& here);
+  /// Lets these threads go on, who have met.
+  void release(const std::vector<int>& threads);
+  /// Lets the lanes go on who have waited for all others to have nothing to do; were there any?
+  bool release_active();
+  /// All threads have polled in vain once more.
+  void quiet_round();
+  [[noreturn]] void deadlocked();
+
   // ---- block_failure.cpp ----
 
   std::string kernel_and_block() const;
   std::string thread_text(int thread) const;
   /// Why no thread can go on: who waits where, and who has already ended.
   Error stuck() const;
+  /// Who waits where, polls where, or has ended, each place once.
+  std::string places_text() const;
+  /// The lanes that a mask names and that do not come, and the threads that a named barrier lacks.
+  std::string missing_text() const;
+  std::string named_place(int thread) const;
   BlockFault stuck_fault() const;
   /// The thread has come to a barrier that does not look like that of `first_thread`. `unit`:
   /// "block" or "warp".

@@ -38,9 +38,11 @@ enum class Kind : std::uint8_t {
   written_twice,       ///< an output of which elements were written more than once
   impossible_launch,   ///< more threads or shared storage than the device gives to a block
   crash,               ///< a thread that dies of a signal, or ends the program
-  unseen_write         ///< memory that changed without an access that was recorded
+  unseen_write,        ///< memory that changed without an access that was recorded
+  deadlock,            ///< threads that wait for a value to change, which nobody changes any more
+  barrier_misuse       ///< a named barrier or a mask of lanes as it cannot be
 };
-inline constexpr std::array<std::string_view, 21> kKindNames = {"race",
+inline constexpr std::array<std::string_view, 23> kKindNames = {"race",
                                                                 "out-of-bounds",
                                                                 "outside-view",
                                                                 "misaligned",
@@ -60,7 +62,9 @@ inline constexpr std::array<std::string_view, 21> kKindNames = {"race",
                                                                 "written-twice",
                                                                 "impossible-launch",
                                                                 "crash",
-                                                                "unseen-write"};
+                                                                "unseen-write",
+                                                                "deadlock",
+                                                                "barrier-misuse"};
 constexpr std::string_view name(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 /// note: legal, but worth a look. warning: not promised to work everywhere. error: wrong.

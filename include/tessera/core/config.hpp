@@ -95,6 +95,18 @@
 #define TESSERA_CHECKED_SYMBOL
 #endif
 
+// The thread sanitizer, which does not know fences.
+#if defined(__SANITIZE_THREAD__)
+#define TESSERA_THREADS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TESSERA_THREADS_SANITIZED 1
+#endif
+#endif
+#if !defined(TESSERA_THREADS_SANITIZED)
+#define TESSERA_THREADS_SANITIZED 0
+#endif
+
 namespace tessera {
 
 /// Extents, strides, offsets: signed, 64 bits, counted in elements unless a name says bytes.

@@ -6,6 +6,7 @@
 // Called by tensors, copies and the CPU thread's context; implemented in src/check.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +22,7 @@ namespace detail {
 /// Does this file tell a recorder?
 constexpr bool kRecorded = TESSERA_CHECK != 0;
 
-enum class Access : std::uint8_t { load, store, atomic };
+enum class Access : std::uint8_t { load, store, atomic, atomic_load };
 
 /// A tile of shared memory or registers: shape, and where an element of it stands.
 struct TileInfo {
@@ -44,6 +45,19 @@ class Recorder {
   virtual bool store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) = 0;
   /// An atomic update.
   virtual bool update(const void* address, std::size_t bytes, Here here) = 0;
+  /// An atomic load.
+  virtual bool poll(const void* address, std::size_t bytes, Here here) = 0;
+  /// A memory fence of the running thread.
+  virtual void fence(Here here) = 0;
+  /// The running thread has met others of its block at a barrier of some of them.
+  virtual void follow(Here here) = 0;
+  /// It is about to update an atomic, and has read it: nothing to do before somebody fences.
+  void before_atomic(const void* address, Here here) {
+    if (fences_->load(std::memory_order_relaxed)) releases(address, here);
+  }
+  void after_atomic(const void* address, Here here) {
+    if (fences_->load(std::memory_order_relaxed)) acquires(address, here);
+  }
   /// The next access at `here` names an element that its view does not have. `view`: where the
   /// view's first element lies; null: nobody knows.
   virtual void outside(const void* view, const index_t* position, int count,
@@ -74,6 +88,9 @@ class Recorder {
  protected:
   ~Recorder() = default;
   virtual void shared_tile(std::uint64_t offset, const TileInfo& info) = 0;
+  virtual void releases(const void* address, Here here) = 0;
+  virtual void acquires(const void* address, Here here) = 0;
+  const std::atomic<bool>* fences_ = nullptr;          ///< has any thread of the launch fenced?
   std::uint64_t shared_begin_ = 0, shared_bytes_ = 0;  ///< of the block at hand
 };
 
@@ -130,7 +147,8 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD bool touch([[maybe_unused]] const T* at,
 #if TESSERA_CHECK
   if (recorder != nullptr)
     return access == Access::load ? recorder->load(at, sizeof(T), unwritten_bits<T>(), here)
-                                  : recorder->update(at, sizeof(T), here);
+           : access == Access::atomic_load ? recorder->poll(at, sizeof(T), here)
+                                           : recorder->update(at, sizeof(T), here);
 #endif
   return true;
 }
@@ -189,6 +207,11 @@ class Recorded {
   T& atomic() const {
     static thread_local T nowhere{};
     return detail::touch(at_, detail::Access::atomic, here_) ? *at_ : nowhere;
+  }
+  /// The same for an atomic load.
+  T& polled() const {
+    static thread_local T nowhere{};
+    return detail::touch(at_, detail::Access::atomic_load, here_) ? *at_ : nowhere;
   }
 
   constexpr operator T() && { return load(); }

@@ -13,7 +13,7 @@ namespace tessera {
 
 /// Why a block fails, in single facts.
 struct BlockFault {
-  enum class Kind { diverged, missing, threw, overflowed, stopped, crashed };
+  enum class Kind { diverged, missing, threw, overflowed, stopped, crashed, deadlocked, misused };
   Kind kind = Kind::threw;
   std::string unit;           ///< of diverged: "block" or "warp"
   int thread = 0, other = 0;  ///< the other: one that waits elsewhere, or the first that has ended
@@ -38,6 +38,10 @@ class BlockObserver {
   /// All threads that have not ended wait at the same barrier; `ended` of the block's threads never
   /// come. False: that is a fault.
   virtual bool block_met(const char* name, const Here& here, int ended) = 0;
+  /// These threads have met: lanes of one warp that a mask names, or a named barrier's. `verb`: as
+  /// above, null for what orders memory; `is_named`: a named barrier.
+  virtual void group_met(const std::vector<int>& threads, const char* verb, bool is_named,
+                         const Here& here) = 0;
   virtual void fails(const BlockFault& fault) = 0;
 
  protected:

@@ -1,7 +1,9 @@
 // Runs the threads of one block on one core: every thread is a fiber, barrier() switches to the
 // next one. A thread that never waits runs as a plain function call. A barrier that not all threads
-// reach, an exception and a stack overflow end the block with an Error that names the lines;
-// nothing hangs. Other faults do so too where an observer watches.
+// reach, an exception and a stack overflow end the block with an Error that names the lines. A
+// thread that polls an atomic gives way to the others, and threads that poll for what nobody can
+// bring any more end the block as well: nothing hangs. Other faults do so too where an observer
+// watches.
 //
 // Called by launch.hpp and by the CPU thread's context; kernels see neither.
 #pragma once
@@ -22,6 +24,30 @@ namespace tessera {
 inline constexpr std::size_t kStackBytes = 64 * 1024;
 inline constexpr std::size_t kMaxStackBytes = 16 * 1024 * 1024;
 
+namespace detail {
+class Residents;
+}
+
+/// The named barriers of a block (PTX bar.sync): ids below this.
+inline constexpr int kNamedBarriers = 16;
+
+/// An atomic access that found a value and left it.
+struct Poll {
+  const void* address = nullptr;
+  std::uint64_t bits = 0;  ///< of the value
+  Here here;
+};
+
+/// What a lane brings to a verb of the lanes that a mask names, and what it gets.
+struct Collective {
+  std::uint64_t mask = 0;
+  const char* verb = nullptr;  ///< as reports call it; null: a warp barrier
+  std::byte value[16] = {};    ///< brought, and got from lane `source`
+  int source = -1;             ///< a lane outside of the mask: the value stays
+  bool vote = false;
+  std::uint64_t votes = 0;  ///< got: bit i is set where lane i of the mask voted true
+};
+
 /// What one block needs to run.
 struct BlockTask {
   using Body = void (*)(void* closure, int thread);  ///< runs one thread from start to end
@@ -36,7 +62,8 @@ struct BlockTask {
   std::size_t stack_bytes = kStackBytes;  ///< of each thread
   Body body = nullptr;
   void* closure = nullptr;
-  BlockObserver* observer = nullptr;  ///< null: nobody watches
+  BlockObserver* observer = nullptr;       ///< null: nobody watches
+  detail::Residents* residents = nullptr;  ///< the other blocks; null: there are none
 };
 
 class BlockScheduler {
@@ -57,6 +84,15 @@ class BlockScheduler {
   void barrier(int thread, const char* name, Here here);
   /// The same for the lanes of the calling thread's warp; `name` is the verb's that waits, or null.
   void warp_barrier(int thread, const char* name, Here here);
+  /// Returns when all lanes that the mask names have called it at the same place with that mask.
+  void collect(int thread, Collective& mine, Here here);
+  /// Returns when `count` threads, whole warps, have called it with this id.
+  void named_barrier(int thread, int id, int count, Here here);
+  /// The lanes of the warp that come here together: nobody else of the block can go on before they
+  /// do.
+  std::uint64_t active_mask(int thread, Here here);
+  /// The thread polls in vain: lets the other threads go first, and other blocks.
+  void give_way(int thread, const Poll& poll);
   /// Lets the next thread of the same warp that can run do so before this one goes on. False: the
   /// block has failed, and nobody is let in.
   bool yield(int thread);

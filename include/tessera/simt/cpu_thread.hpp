@@ -119,35 +119,125 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   bool any(bool vote, Here here = Here::current()) { return ballot(vote, here) != 0; }
   bool all(bool vote, Here here = Here::current()) { return ballot(!vote, here) == 0; }
 
+  /// Lanes of the warp, one bit for each.
+  using LaneMask = Ballot;
+  /// The lanes that `mask` names wait for each other; all of them come, with the same mask.
+  void warp_barrier(LaneMask mask, Here here = Here::current()) {
+    Collective mine{.mask = mask};
+    collect(mine, here);
+  }
+  /// The value that lane `source` passed, of those that `mask` names. A source that it does not
+  /// name gives this lane's own value.
+  template <class T>
+  T shuffle(T value, int source, LaneMask mask, Here here = Here::current()) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16,
+                  "a shuffle moves at most 16 plain bytes");
+    Collective mine{.mask = mask, .verb = "shuffle", .source = source};
+    std::memcpy(mine.value, &value, sizeof(T));
+    collect(mine, here);
+    std::memcpy(&value, mine.value, sizeof(T));
+    return value;
+  }
+  template <class T>
+  T shuffle_down(T value, int delta, LaneMask mask, Here here = Here::current()) {
+    return shuffle(value, lane + delta, mask, here);
+  }
+  template <class T>
+  T shuffle_up(T value, int delta, LaneMask mask, Here here = Here::current()) {
+    return shuffle(value, lane - delta, mask, here);
+  }
+  template <class T>
+  T shuffle_xor(T value, int by, LaneMask mask, Here here = Here::current()) {
+    return shuffle(value, lane ^ by, mask, here);
+  }
+  /// Bit i is set where lane i of the mask passed true.
+  Ballot ballot(bool vote, LaneMask mask, Here here = Here::current()) {
+    Collective mine{.mask = mask, .verb = "ballot", .vote = vote};
+    collect(mine, here);
+    return static_cast<Ballot>(mine.votes);
+  }
+  bool any(bool vote, LaneMask mask, Here here = Here::current()) {
+    return ballot(vote, mask, here) != 0;
+  }
+  bool all(bool vote, LaneMask mask, Here here = Here::current()) {
+    return ballot(!vote, mask, here) == 0;
+  }
+  /// The lanes that come here together with this one. A GPU promises no more than that this lane is
+  /// among them.
+  LaneMask active_mask(Here here = Here::current()) {
+    return static_cast<LaneMask>(scheduler_->active_mask(thread.linear, here));
+  }
+  /// Named barrier `id`, 0 to 15: waits until `threads` threads have come, whole warps.
+  void barrier(int id, int threads, Here here = Here::current()) {
+    scheduler_->named_barrier(thread.linear, id, threads, here);
+    follow(here);
+  }
+
+  /// What this thread has written, and what it has seen, is ordered before what it writes and reads
+  /// after this, for every thread of the device: atomics with a fence before the update and one
+  /// after the read hand memory over.
+  void fence([[maybe_unused]] Here here = Here::current()) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) detail::recorder->fence(here);
+#endif
+#if !TESSERA_THREADS_SANITIZED  // knows no fences: the atomics order there
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+  }
+
   /// What an atomic update changes: T& and, where accesses are recorded, an element of a tensor.
   template <class Target>
   using Updated = std::remove_reference_t<decltype(element(std::declval<Target&>()))>;
 
   /// Atomic updates of one element in shared or global memory; each returns the value before.
-  /// Relaxed order.
+  /// Relaxed order. A thread that finds the same again and again gives way to the others.
   template <class Target, class T = Updated<Target>>
-  T atomic_add(Target&& target, std::type_identity_t<T> value) {
-    return std::atomic_ref<T>(element(target)).fetch_add(value, std::memory_order_relaxed);
+  T atomic_add(Target&& target, std::type_identity_t<T> value, Here here = Here::current()) {
+    return update(element(target), here, [&](std::atomic_ref<T> at) {
+      return Found<T>{at.fetch_add(value, kOrder), value != T{}};
+    });
   }
   template <class Target, class T = Updated<Target>>
-  T atomic_max(Target&& target, std::type_identity_t<T> value) {
-    return update(element(target), [&](T old) { return old < value ? value : old; });
+  T atomic_max(Target&& target, std::type_identity_t<T> value, Here here = Here::current()) {
+    return replace(element(target), here, [&](T old) { return old < value ? value : old; });
   }
   template <class Target, class T = Updated<Target>>
-  T atomic_min(Target&& target, std::type_identity_t<T> value) {
-    return update(element(target), [&](T old) { return value < old ? value : old; });
+  T atomic_min(Target&& target, std::type_identity_t<T> value, Here here = Here::current()) {
+    return replace(element(target), here, [&](T old) { return value < old ? value : old; });
   }
   template <class Target, class T = Updated<Target>>
-  T atomic_exchange(Target&& target, std::type_identity_t<T> value) {
-    return std::atomic_ref<T>(element(target)).exchange(value, std::memory_order_relaxed);
+  T atomic_exchange(Target&& target, std::type_identity_t<T> value, Here here = Here::current()) {
+    return update(element(target), here, [&](std::atomic_ref<T> at) {
+      const T old = at.exchange(value, kOrder);
+      return Found<T>{old, old != value};
+    });
   }
   /// Stores `desired` if the element equals `expected`; returns the value before.
   template <class Target, class T = Updated<Target>>
   T atomic_compare_exchange(Target&& target, std::type_identity_t<T> expected,
-                            std::type_identity_t<T> desired) {
-    std::atomic_ref<T>(element(target))
-        .compare_exchange_strong(expected, desired, std::memory_order_relaxed);
-    return expected;
+                            std::type_identity_t<T> desired, Here here = Here::current()) {
+    return update(element(target), here, [&](std::atomic_ref<T> at) {
+      T old = expected;
+      const bool stored = at.compare_exchange_strong(old, desired, kOrder);
+      return Found<T>{old, stored && old != desired};
+    });
+  }
+  /// The value of an element that others update atomically: what a loop that waits for it reads.
+  template <class Target, class T = std::remove_const_t<Updated<Target>>>
+  T atomic_load(Target&& target, Here here = Here::current()) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "an atomic load moves 4 or 8 bytes");
+    T& at = const_cast<T&>(polled(target));
+    const T value = std::atomic_ref<T>(at).load(kLoadOrder);
+    acquired(&at, here);
+    poll(&at, value, here);
+    return value;
+  }
+  template <class Target, class T = Updated<Target>>
+  void atomic_store(Target&& target, std::type_identity_t<T> value, Here here = Here::current()) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "an atomic store moves 4 or 8 bytes");
+    T& at = element(target);
+    released(&at, here);
+    std::atomic_ref<T>(at).store(value, kStoreOrder);
   }
 
   /// Asynchronous copies are plain copies here: already done when they are issued.
@@ -175,18 +265,85 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
       std::memcpy(static_cast<void*>(&value), slots + source * 16, sizeof(T));
     return value;
   }
+#if TESSERA_THREADS_SANITIZED
+  static constexpr auto kOrder = std::memory_order_acq_rel, kLoadOrder = std::memory_order_acquire,
+                        kStoreOrder = std::memory_order_release;
+#else
+  static constexpr auto kOrder = std::memory_order_relaxed, kLoadOrder = kOrder,
+                        kStoreOrder = kOrder;
+#endif
+  /// Polls before a thread gives way: few where each takes its time.
+  static constexpr int kPatience = TESSERA_CHECK != 0 ? 4 : 64;
+
+  template <class T>
+  struct Found {
+    T old;
+    bool has_changed;
+  };
+  /// One atomic update: act(atomic_ref) says what it found, and whether it left something else.
+  template <class T, class Act>
+  T update(T& target, Here here, Act&& act) {
+    released(&target, here);
+    const Found<T> found = act(std::atomic_ref<T>(target));
+    acquired(&target, here);
+    if (!found.has_changed) poll(&target, found.old, here);
+    return found.old;
+  }
   template <class T, class Change>
-  T update(T& target, Change change) {
-    const std::atomic_ref<T> element(target);
-    T old = element.load(std::memory_order_relaxed);
-    while (!element.compare_exchange_weak(old, change(old), std::memory_order_relaxed)) {
-    }
-    return old;
+  T replace(T& target, Here here, Change change) {
+    return update(target, here, [&](std::atomic_ref<T> at) {
+      T old = at.load(kLoadOrder);
+      for (;;) {
+        const T next = change(old);
+        if (next == old) return Found<T>{old, false};
+        if (at.compare_exchange_weak(old, next, kOrder)) return Found<T>{old, true};
+      }
+    });
+  }
+  template <class T>
+  static T& polled(T& target) {
+    return target;
+  }
+  template <class T>
+  static T& polled(Recorded<T>& target) {
+    return target.polled();
+  }
+  template <class T>
+  static T& polled(Recorded<T>&& target) {
+    return target.polled();
+  }
+  template <class T>
+  void poll(const T* address, T value, Here here) {
+    if (--patience_ > 0) [[likely]]
+      return;
+    patience_ = kPatience;
+    scheduler_->give_way(thread.linear, {address, detail::bits_of(value), here});
+  }
+  void collect(Collective& mine, Here here) {
+    scheduler_->collect(thread.linear, mine, here);
+    if (mine.verb == nullptr) follow(here);
+  }
+  /// What a checker is told: this thread has met others; is about to update an atomic; has read it.
+  void follow([[maybe_unused]] Here here) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) detail::recorder->follow(here);
+#endif
+  }
+  void released([[maybe_unused]] const void* address, [[maybe_unused]] Here here) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) detail::recorder->before_atomic(address, here);
+#endif
+  }
+  void acquired([[maybe_unused]] const void* address, [[maybe_unused]] Here here) {
+#if TESSERA_CHECK
+    if (detail::recorder != nullptr) detail::recorder->after_atomic(address, here);
+#endif
   }
 
   int block_threads_;
   BlockScheduler* scheduler_;
   int turn_ = 0;
+  int patience_ = kPatience;
 };
 
 /// The context of a kernel that declares its block size: `t.block_dim` is a constant.

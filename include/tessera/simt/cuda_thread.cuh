@@ -60,7 +60,7 @@ class CudaThread {
   }
   template <class T>
   __device__ T shuffle(T value, int source, Here = {}) {
-    return source < 0 || source >= lanes() ? exchange(value, lane) : exchange(value, source);
+    return exchange(value, source < 0 || source >= lanes() ? lane : source, all_lanes());
   }
   template <class T>
   __device__ T shuffle_down(T value, int delta, Here = {}) {
@@ -78,26 +78,90 @@ class CudaThread {
   __device__ bool any(bool vote, Here = {}) { return __any_sync(all_lanes(), vote) != 0; }
   __device__ bool all(bool vote, Here = {}) { return __all_sync(all_lanes(), vote) != 0; }
 
+  /// The same for the lanes that a mask names, all of which come with the same mask.
+  using LaneMask = unsigned;
+  __device__ void warp_barrier(LaneMask mask, Here = {}) { __syncwarp(mask); }
   template <class T>
-  __device__ T atomic_add(T& target, std::type_identity_t<T> value) {
+  __device__ T shuffle(T value, int source, LaneMask mask, Here = {}) {
+    const bool is_named = source >= 0 && source < kWarpSize && (mask >> source & 1) != 0;
+    return exchange(value, is_named ? source : lane, mask);
+  }
+  template <class T>
+  __device__ T shuffle_down(T value, int delta, LaneMask mask, Here = {}) {
+    return shuffle(value, lane + delta, mask);
+  }
+  template <class T>
+  __device__ T shuffle_up(T value, int delta, LaneMask mask, Here = {}) {
+    return shuffle(value, lane - delta, mask);
+  }
+  template <class T>
+  __device__ T shuffle_xor(T value, int by, LaneMask mask, Here = {}) {
+    return shuffle(value, lane ^ by, mask);
+  }
+  __device__ unsigned ballot(bool vote, LaneMask mask, Here = {}) {
+    return __ballot_sync(mask, vote) & mask;
+  }
+  __device__ bool any(bool vote, LaneMask mask, Here = {}) { return __any_sync(mask, vote) != 0; }
+  __device__ bool all(bool vote, LaneMask mask, Here = {}) { return __all_sync(mask, vote) != 0; }
+  __device__ LaneMask active_mask(Here = {}) { return __activemask(); }
+
+  /// bar.sync (PTX ISA 9.7.13.1) counts the lanes that the last warp does not have.
+  __device__ void barrier(int id, int threads, Here = {}) {
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+  }
+  __device__ void fence(Here = {}) { __threadfence(); }
+
+  template <class T>
+  __device__ T atomic_add(T& target, std::type_identity_t<T> value, Here = {}) {
     return atomicAdd(&target, value);
   }
   template <class T>
-  __device__ T atomic_max(T& target, std::type_identity_t<T> value) {
+  __device__ T atomic_max(T& target, std::type_identity_t<T> value, Here = {}) {
     return atomicMax(&target, value);
   }
   template <class T>
-  __device__ T atomic_min(T& target, std::type_identity_t<T> value) {
+  __device__ T atomic_min(T& target, std::type_identity_t<T> value, Here = {}) {
     return atomicMin(&target, value);
   }
   template <class T>
-  __device__ T atomic_exchange(T& target, std::type_identity_t<T> value) {
+  __device__ T atomic_exchange(T& target, std::type_identity_t<T> value, Here = {}) {
     return atomicExch(&target, value);
   }
   template <class T>
   __device__ T atomic_compare_exchange(T& target, std::type_identity_t<T> expected,
-                                       std::type_identity_t<T> desired) {
+                                       std::type_identity_t<T> desired, Here = {}) {
     return atomicCAS(&target, expected, desired);
+  }
+
+  /// ld.relaxed and st.relaxed of the device (PTX ISA 9.7.9.8): neither is left out or kept in a
+  /// register.
+  template <class T>
+  __device__ std::remove_const_t<T> atomic_load(T& target, Here = {}) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "an atomic load moves 4 or 8 bytes");
+    std::remove_const_t<T> value;
+    if constexpr (sizeof(T) == 4) {
+      unsigned bits;
+      asm volatile("ld.relaxed.gpu.b32 %0, [%1];" : "=r"(bits) : "l"(&target) : "memory");
+      std::memcpy(&value, &bits, sizeof value);
+    } else {
+      unsigned long long bits;
+      asm volatile("ld.relaxed.gpu.b64 %0, [%1];" : "=l"(bits) : "l"(&target) : "memory");
+      std::memcpy(&value, &bits, sizeof value);
+    }
+    return value;
+  }
+  template <class T>
+  __device__ void atomic_store(T& target, std::type_identity_t<T> value, Here = {}) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "an atomic store moves 4 or 8 bytes");
+    if constexpr (sizeof(T) == 4) {
+      unsigned bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      asm volatile("st.relaxed.gpu.b32 [%0], %1;" ::"l"(&target), "r"(bits) : "memory");
+    } else {
+      unsigned long long bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      asm volatile("st.relaxed.gpu.b64 [%0], %1;" ::"l"(&target), "l"(bits) : "memory");
+    }
   }
 
   /// cp.async of 4 bytes for each element (PTX ISA 9.7.9.25.3.1); past the edge it copies 0 bytes
@@ -186,12 +250,12 @@ class CudaThread {
     return lanes() == kWarpSize ? 0xffffffffu : (1u << lanes()) - 1;
   }
   template <class T>
-  __device__ T exchange(T value, int source) {
+  __device__ T exchange(T value, int source, unsigned mask) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16,
                   "a shuffle moves at most 16 plain bytes");
     unsigned words[(sizeof(T) + 3) / 4] = {};
     std::memcpy(words, &value, sizeof(T));
-    for (auto& word : words) word = __shfl_sync(all_lanes(), word, source);
+    for (auto& word : words) word = __shfl_sync(mask, word, source);
     std::memcpy(&value, words, sizeof(T));
     return value;
   }

@@ -15,8 +15,8 @@
 
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/error.hpp"
-#include "tessera/core/parallel.hpp"
 #include "tessera/simt/cpu_thread.hpp"
+#include "tessera/simt/launch_blocks.hpp"
 #include "tessera/simt/shared.hpp"
 
 namespace tessera {
@@ -172,7 +172,7 @@ void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... arg
   detail::check_launch(detail::kernel_name<Kernel>(), config, shared_bytes, declared);
   using Entry = detail::CpuEntry<Kernel, Args...>;
   const auto body = Entry::body();
-  parallel_for(volume(config.grid), config.threads, [&](index_t linear) {
+  const auto run_block = [&](index_t linear, detail::Residents& residents) {
     const detail::BorrowedScheduler scheduler;
     const Position block = position_of(static_cast<int>(linear), config.grid);
     const Entry entry{kernel, config, block, *scheduler, std::tie(args...)};
@@ -187,8 +187,11 @@ void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... arg
     task.stack_bytes = detail::declared_stack<Kernel>();
     task.body = body;
     task.closure = const_cast<Entry*>(&entry);
+    task.residents = &residents;
     (*scheduler).run(task);
-  });
+  };
+  detail::for_each_block(volume(config.grid), static_cast<int>(volume(config.block)),
+                         config.threads, run_block);
 }
 
 /// The same with the block size that the kernel declares.

@@ -1,0 +1,105 @@
+// What is ordered before what by fences with atomics, by named barriers and by barriers of some
+// lanes: vector clocks, kept sparse. A kernel that has none of these has no clocks. Private to
+// src/check.
+//
+// A thread's time is its tick, which grows with each fence and each such barrier. A fence gathers
+// what is ordered before it; an atomic update after it leaves that with the element; an atomic that
+// reads the element takes it; and a fence after that makes it count.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "tessera/core/here.hpp"
+#include "tessera/core/recorder.hpp"
+
+namespace tessera::check {
+
+/// When in its block an access was done.
+struct Moment {
+  std::int64_t block = 0;
+  std::uint32_t epoch = 0, warp_epoch = 0, tick = 0;
+  int thread = 0, warp = 0;
+};
+
+/// What is ordered before something.
+class Clock {
+ public:
+  /// All that the block did in earlier epochs.
+  void add_epochs(std::int64_t block, std::uint32_t epoch);
+  /// All that the thread did in earlier ticks; the warp in earlier warp epochs.
+  void add_thread(std::int64_t block, int thread, std::uint32_t tick);
+  void add_warp(std::int64_t block, int warp, std::uint32_t warp_epoch);
+  /// False: nothing was new.
+  bool join(const Clock& other);
+  bool covers(const Moment& moment) const;
+
+ private:
+  struct Seen {
+    std::uint32_t epoch = 0;
+    std::map<int, std::uint32_t> parts;  ///< by thread; of warp w by -1 - w
+  };
+  std::map<std::int64_t, Seen> seen_;
+};
+using ClockPtr = std::shared_ptr<const Clock>;
+
+/// Both; the first itself where the second adds nothing.
+ClockPtr joined(const ClockPtr& a, const ClockPtr& b);
+inline bool covers(const ClockPtr& clock, const Moment& moment) {
+  return clock != nullptr && clock->covers(moment);
+}
+
+/// What the elements of one memory hold for who reads them atomically.
+class Releases {
+ public:
+  void release(const void* address, const ClockPtr& clock);
+  ClockPtr at(const void* address) const;
+  void clear() { clocks_.clear(); }
+
+ private:
+  std::unordered_map<const void*, ClockPtr> clocks_;
+};
+
+/// Of all blocks of a launch.
+struct LaunchOrder {
+  std::atomic<bool> has_fences{false};
+  std::mutex mutex;
+  Releases releases;  ///< of global memory
+};
+
+/// What orders a thread at one time.
+struct Stamp {
+  std::uint32_t tick = 0;
+  ClockPtr before;  ///< what is ordered before its accesses
+  ClockPtr read;    ///< and what an atomic has read, which a fence would add
+};
+
+/// An access to one piece of memory: who, when, how.
+struct Past {
+  Moment when;
+  tessera::detail::Access how = tessera::detail::Access::load;
+  std::uint16_t site = 0;
+  std::uint64_t bits = 0;
+  ClockPtr before, read;
+};
+
+/// Why two accesses are not ordered; `ordered`: they are.
+enum class Order : std::uint8_t { ordered, lacks_acquire, none };
+Order order_of(const Past& a, const Past& b);
+/// At least one writes, and not both are atomic.
+bool conflict(tessera::detail::Access a, tessera::detail::Access b);
+
+/// One that blocks are compared by.
+struct OrderedTouch {
+  int region;
+  std::uint64_t offset;
+  Here here;
+  Past past;
+};
+
+}  // namespace tessera::check

@@ -1,0 +1,240 @@
+// What orders threads beyond the barriers of block and warp: fences with atomics, barriers of some
+// threads. See clocks.hpp and block_recorder.hpp.
+#include <algorithm>
+#include <cstring>
+
+#include "block_recorder.hpp"
+
+namespace tessera::check {
+
+using tessera::detail::Access;
+
+void BlockRecorder::begin_order() {
+  if (!orders_.empty()) return;
+  orders_.resize(static_cast<std::size_t>(threads_));
+  replayed_.assign(static_cast<std::size_t>(threads_), 0);
+  stamps_.assign(1, {});
+}
+
+void BlockRecorder::add_stamp(int thread) {
+  const Ordering& mine = orders_[static_cast<std::size_t>(thread)];
+  stamps_.push_back({mine.tick, mine.before, mine.read});
+}
+
+void BlockRecorder::stamp_running(Here here) {
+  if (failed_) return;
+  add_stamp(thread_);
+  log({0, &point_of(here.file, key_of(here, EventKind::order, 0, 1)), stamps_.size() - 1});
+}
+
+void BlockRecorder::fence(Here here) {
+  if (!rules_ || failed_) return;
+  context_.order->has_fences = true;
+  begin_order();
+  Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
+  mine.before = joined(mine.before, mine.read);
+  mine.read = mine.before;
+  auto own = std::make_shared<Clock>();
+  const int warp = warp_of(thread_);
+  own->add_epochs(block_.linear, epoch_);
+  own->add_thread(block_.linear, thread_, ++mine.tick);
+  own->add_warp(block_.linear, warp, warp_epoch_[static_cast<std::size_t>(warp)]);
+  mine.fenced = joined(joined(mine.fenced, mine.before), own);
+  stamp_running(here);
+}
+
+void BlockRecorder::releases(const void* address, Here /*here*/) {
+  if (!rules_ || failed_ || orders_.empty()) return;
+  const Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
+  if (mine.fenced == nullptr) return;
+  if (is_shared(address)) return shared_releases_.release(address, mine.fenced);
+  const std::lock_guard lock(context_.order->mutex);
+  context_.order->releases.release(address, mine.fenced);
+}
+
+void BlockRecorder::acquires(const void* address, Here here) {
+  if (!rules_ || failed_) return;
+  ClockPtr there;
+  if (is_shared(address)) {
+    there = shared_releases_.at(address);
+  } else {
+    const std::lock_guard lock(context_.order->mutex);
+    there = context_.order->releases.at(address);
+  }
+  if (there == nullptr) return;
+  begin_order();
+  Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
+  const ClockPtr read = joined(mine.read, there);
+  if (read == mine.read) return;
+  mine.read = read;
+  stamp_running(here);
+}
+
+void BlockRecorder::follow(Here here) {
+  if (rules_ && !orders_.empty()) stamp_running(here);
+}
+
+void BlockRecorder::join_orders(const std::vector<int>& threads, const ClockPtr& own) {
+  ClockPtr before = own, read = own, fenced;
+  for (const int each : threads) {
+    const Ordering& theirs = orders_[static_cast<std::size_t>(each)];
+    before = joined(before, theirs.before);
+    read = joined(read, theirs.read);
+    fenced = joined(fenced, theirs.fenced);
+  }
+  read = joined(read, before);
+  for (const int each : threads) {
+    Ordering& mine = orders_[static_cast<std::size_t>(each)];
+    mine.before = before, mine.read = read, mine.fenced = fenced;
+  }
+}
+
+void BlockRecorder::join_all(int first, int count) {
+  if (orders_.empty()) return;
+  std::vector<int> threads;
+  for (int i = 0; i < count; ++i) threads.push_back(first + i);
+  join_orders(threads, nullptr);
+  for (const int each : threads) {  // their logs are empty: what they do next is ordered by this
+    add_stamp(each);
+    replayed_[static_cast<std::size_t>(each)] = static_cast<std::uint32_t>(stamps_.size() - 1);
+  }
+}
+
+void BlockRecorder::group_met(const std::vector<int>& threads, const char* verb, bool is_named,
+                              const Here& here) {
+  for (const int each : threads)
+    open_[static_cast<std::size_t>(warp_of(each))] |= std::uint64_t{1} << (each & (warp_size_ - 1));
+  if (verb != nullptr && std::strcmp(verb, "active mask") == 0) return;
+  Counters& counters = counters_at(here);
+  const auto add = [&](std::int64_t Counters::*which) {
+    ++(counters.*which);
+    ++(epoch_counters_.*which);
+  };
+  if (verb != nullptr)
+    return add(std::strcmp(verb, "ballot") == 0 ? &Counters::votes : &Counters::shuffles);
+  add(is_named ? &Counters::block_barriers : &Counters::warp_barriers);
+  if (!rules_) return;
+  begin_order();
+  auto own = std::make_shared<Clock>();
+  for (const int each : threads) {
+    const int warp = warp_of(each);
+    own->add_thread(block_.linear, each, ++orders_[static_cast<std::size_t>(each)].tick);
+    own->add_warp(block_.linear, warp, warp_epoch_[static_cast<std::size_t>(warp)]);
+  }
+  join_orders(threads, own);
+}
+
+Past BlockRecorder::past_of(const LaneAccess& access, Access how) const {
+  const int warp = warp_of(access.thread);
+  const Stamp& stamp = stamps_[replayed_[static_cast<std::size_t>(access.thread)]];
+  return {{block_.linear, epoch_, warp_epoch_[static_cast<std::size_t>(warp)], stamp.tick,
+           access.thread, warp},
+          how,
+          access.site,
+          access.bits,
+          stamp.before,
+          stamp.read};
+}
+
+std::vector<Past>& BlockRecorder::pasts_at(const LaneAccess& piece) {
+  return pasts_[{piece.region, piece.offset}];
+}
+
+void BlockRecorder::take_marks(const Cell& cell, std::vector<Past>& pasts) const {
+  const auto take = [&](const Marks& marks, Access how) {
+    if (marks.epoch != epoch_) return;
+    for (int i = 0; i < 2; ++i) {
+      if (marks.thread[i] == Marks::kNobody) continue;
+      const int thread = marks.thread[i], warp = warp_of(thread);
+      // Of a second one of another warp the time is not known.
+      const std::uint32_t time = warp == warp_of(marks.thread[0]) ? marks.warp_epoch : 0;
+      pasts.push_back(
+          {{block_.linear, epoch_, time, 0, thread, warp}, how, marks.site[i], cell.bits, {}, {}});
+    }
+  };
+  take(cell.write, Access::store);
+  take(cell.update, Access::atomic);
+  take(cell.read, Access::load);
+}
+
+bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Access how) {
+  auto& pasts = pasts_at(access);
+  const Past mine = past_of(access, how);
+  if (std::none_of(pasts.begin(), pasts.end(),
+                   [&](const Past& each) { return each.when.epoch == epoch_; }))
+    take_marks(cell, pasts);  // from before there were clocks
+  bool raced = false;
+  for (const Past& each : pasts) {
+    if (each.when.epoch != epoch_ || each.when.thread == access.thread || !conflict(each.how, how))
+      continue;
+    const bool one_warp = each.when.warp == mine.when.warp;
+    if (one_warp && each.when.warp_epoch != mine.when.warp_epoch) continue;
+    const Order order = order_of(each, mine);
+    if (order == Order::ordered) continue;
+    raced = true;
+    const bool same_value =
+        each.how == Access::store && how == Access::store && each.bits == access.bits;
+    report_race({each.when.thread, each.site, each.how}, access, how, one_warp, same_value, order);
+  }
+  const bool is_shared_memory = access.region == kSharedRegion;
+  std::erase_if(pasts, [&](const Past& each) {  // what this one stands for as well
+    const bool is_older = each.when.epoch < epoch_;
+    return (is_older && is_shared_memory) ||
+           (each.how == how && each.before == mine.before && each.read == mine.read &&
+            (is_older || (each.when.thread == access.thread && each.when.tick == mine.when.tick &&
+                          each.when.warp_epoch == mine.when.warp_epoch)));
+  });
+  pasts.push_back(mine);
+  return raced;
+}
+
+bool BlockRecorder::is_written_before(const LaneAccess& piece, const Past& reader) {
+  const auto& pasts = pasts_at(piece);
+  return std::any_of(pasts.begin(), pasts.end(), [&](const Past& each) {
+    const bool writes = each.how == Access::store || each.how == Access::atomic;
+    return writes && each.when.thread != reader.when.thread && !covers(each.before, reader.when);
+  });
+}
+
+void BlockRecorder::note_atomic(const LaneAccess& access) {
+  constexpr std::size_t kMost = 4;  // more are no flags, locks or counters
+  for (auto& each : atomics_) {
+    if (each.region != access.region || each.offset != access.offset) continue;
+    each.threads[static_cast<std::size_t>(access.thread)] = true;
+    return;
+  }
+  if (atomics_.size() > kMost) return;
+  atomics_.push_back({access.region, access.offset, sites_[access.site].here, {}});
+  atomics_.back().threads.resize(static_cast<std::size_t>(threads_));
+  atomics_.back().threads[static_cast<std::size_t>(access.thread)] = true;
+  if (atomics_.size() > kMost)
+    for (auto& each : atomics_) each.threads.assign(each.threads.size(), false);
+}
+
+Here BlockRecorder::atomic_between(int a, int b) const {
+  constexpr std::size_t kMost = 4;
+  for (const auto& each : atomics_) {
+    if (atomics_.size() <= kMost && each.threads[static_cast<std::size_t>(a)] &&
+        each.threads[static_cast<std::size_t>(b)])
+      return each.here;
+  }
+  return {};
+}
+
+void BlockRecorder::collect_order(BlockResult& out) {
+  constexpr std::size_t kMost = 4;
+  if (atomics_.size() <= kMost) {
+    for (const auto& each : atomics_)
+      if (each.region != kSharedRegion)
+        out.atomics.push_back({each.region, each.offset, each.here});
+  }
+  if (orders_.empty()) return;
+  out.is_ordered = true;
+  for (auto& [place, pasts] : pasts_) {
+    if (place.first == kSharedRegion) continue;
+    for (auto& each : pasts)
+      out.ordered.push_back({place.first, place.second, sites_[each.site].here, std::move(each)});
+  }
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,233 @@
+// How some threads of a block meet: lanes that a mask names, named barriers, lanes that come
+// together; and what becomes of threads that poll in vain. See block_state.hpp.
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "block_state.hpp"
+
+namespace tessera {
+
+using detail::NamedBarrier;
+using detail::Run;
+using detail::Wait;
+
+namespace {
+/// Rounds of all threads in which each has polled in vain, before nobody can go on: loops that give
+/// up after a while are to come to that. Under an observer everything takes longer.
+constexpr int kQuietRounds = 4096, kObservedRounds = 1024;
+constexpr auto kNap = std::chrono::microseconds(100);
+}  // namespace
+
+void BlockScheduler::State::misused(int thread, const Here& here, const std::string& problem,
+                                    const std::string& expected, const std::string& got,
+                                    const std::string& advice) {
+  fail({.kind = BlockFault::Kind::misused, .thread = thread, .here = here}, [&] {
+    return Error(Category::kernel,
+                 cat(kernel_and_block(), ", thread ", thread_text(thread), ": ", problem, " at ",
+                     here.file, ":", here.line),
+                 expected, got, advice);
+  });
+  cancel();
+  throw detail::Cancelled{};
+}
+
+void BlockScheduler::State::release(const std::vector<int>& met) {
+  for (const int each : met) run[static_cast<std::size_t>(each)] = Run::ready;
+  moved = true;
+}
+
+void BlockScheduler::State::require_named(int thread, int id, int count, const Here& here) {
+  if (id < 0 || id >= kNamedBarriers)
+    misused(thread, here, "a named barrier that there is not", "an id from 0 to 15", cat(id),
+            "a block has 16 named barriers");
+  const int most = (threads + task.warp_size - 1) >> warp_shift << warp_shift;
+  if (count <= 0 || count > most || count % task.warp_size != 0)
+    misused(thread, here, cat("barrier ", id, " cannot wait for that many threads"),
+            cat("a multiple of ", task.warp_size, " up to ", most), cat(count),
+            "a named barrier counts whole warps");
+  if (id == 0 && count != most)
+    misused(thread, here, "barrier 0 is that of the whole block", cat(most, " threads"), cat(count),
+            "take an id from 1 to 15 for a part of the block");
+  const NamedBarrier& barrier = named[static_cast<std::size_t>(id)];
+  if (!barrier.threads.empty() && barrier.count != count)
+    misused(thread, here,
+            cat("threads give barrier ", id, " different counts; thread ",
+                thread_text(barrier.threads[0]), " has given ", barrier.count),
+            cat(barrier.count), cat(count), "let all threads of a barrier give the same count");
+}
+
+void BlockScheduler::State::require_whole_warps(int id, const NamedBarrier& barrier,
+                                                const Here& here) {
+  std::vector<int> came(warp_arrived.size());
+  for (const int each : barrier.threads) ++came[static_cast<std::size_t>(each >> warp_shift)];
+  for (std::size_t warp = 0; warp < came.size(); ++warp) {
+    const int lanes = lanes_of(static_cast<int>(warp));
+    if (came[warp] == 0 || came[warp] == lanes) continue;
+    misused(barrier.threads.back(), here, cat("barrier ", id, " is met by a part of warp ", warp),
+            cat("all of its ", lanes, " lanes"), cat(came[warp]),
+            "a named barrier takes whole warps: let all lanes of a warp come, or none");
+  }
+}
+
+void BlockScheduler::named_barrier(int thread, int id, int count, Here here) {
+  State& s = *state_;
+  if (s.cancelled) return s.wait_after_failure(thread);
+  if (s.named.empty()) s.named.resize(kNamedBarriers);
+  s.require_named(thread, id, count, here);
+  NamedBarrier& barrier = s.named[static_cast<std::size_t>(id)];
+  const Wait wait{here, nullptr};
+  s.wait[static_cast<std::size_t>(thread)] = &wait;
+  barrier.count = count;
+  barrier.threads.push_back(thread);
+  if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
+  s.moved = true;
+  // The lanes that the last warp of a block does not have count as come.
+  const int last = (s.threads - 1) >> s.warp_shift, in_last = s.lanes_of(last);
+  const auto of_last = std::count_if(barrier.threads.begin(), barrier.threads.end(),
+                                     [&](int each) { return each >> s.warp_shift == last; });
+  const int absent = of_last == in_last ? s.task.warp_size - in_last : 0;
+  if (static_cast<int>(barrier.threads.size()) + absent < count) {
+    s.run[static_cast<std::size_t>(thread)] = Run::at_named_barrier;
+    return s.wait_in_line();
+  }
+  s.require_whole_warps(id, barrier, here);
+  const std::vector<int> met = std::exchange(barrier.threads, {});
+  if (s.task.observer != nullptr) s.task.observer->group_met(met, nullptr, true, here);
+  s.release(met);
+}
+
+void BlockScheduler::collect(int thread, Collective& mine, Here here) {
+  State& s = *state_;
+  if (s.cancelled) return s.wait_after_failure(thread);
+  const int warp = thread >> s.warp_shift, first = warp << s.warp_shift, lanes = s.lanes_of(warp);
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - lanes);
+  if ((mine.mask & ~all) != 0)
+    s.misused(thread, here, cat("a mask names lanes that warp ", warp, " does not have"),
+              cat(lanes, " lanes"), cat("lane ", 63 - std::countl_zero(mine.mask & ~all)),
+              "t.lanes() says how many there are");
+  if ((mine.mask >> (thread - first) & 1) == 0)
+    s.misused(thread, here, "a lane is not in the mask that it gives",
+              cat("a mask with lane ", thread - first), cat("mask ", mine.mask),
+              "let only the lanes of the mask come here");
+  if (s.collective.empty()) s.collective.resize(static_cast<std::size_t>(s.threads));
+  const Wait wait{here, mine.verb};
+  s.wait[static_cast<std::size_t>(thread)] = &wait;
+  s.collective[static_cast<std::size_t>(thread)] = &mine;
+  s.run[static_cast<std::size_t>(thread)] = Run::at_collective;
+  if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
+  s.moved = true;
+  std::vector<int> met;
+  for (std::uint64_t rest = mine.mask; rest != 0; rest &= rest - 1) {
+    const int other = first + std::countr_zero(rest);
+    const auto i = static_cast<std::size_t>(other);
+    if (s.run[i] != Run::at_collective || s.collective[i]->mask != mine.mask ||
+        !detail::identical(*s.wait[i], mine.verb, here))
+      return s.wait_in_line();
+    met.push_back(other);
+  }
+  std::byte values[64][sizeof mine.value];
+  std::uint64_t votes = 0;
+  for (const int each : met) {
+    const Collective& theirs = *s.collective[static_cast<std::size_t>(each)];
+    std::memcpy(values[each - first], theirs.value, sizeof theirs.value);
+    votes |= std::uint64_t{theirs.vote} << (each - first);
+  }
+  for (const int each : met) {
+    Collective& theirs = *s.collective[static_cast<std::size_t>(each)];
+    theirs.votes = votes;
+    if (theirs.source >= 0 && theirs.source < lanes && (mine.mask >> theirs.source & 1) != 0)
+      std::memcpy(theirs.value, values[theirs.source], sizeof theirs.value);
+  }
+  if (s.task.observer != nullptr) s.task.observer->group_met(met, mine.verb, false, here);
+  s.release(met);
+}
+
+std::uint64_t BlockScheduler::active_mask(int thread, Here here) {
+  State& s = *state_;
+  const auto i = static_cast<std::size_t>(thread);
+  const int lane = thread & (s.task.warp_size - 1);
+  if (s.cancelled) {
+    s.wait_after_failure(thread);
+    return std::uint64_t{1} << lane;
+  }
+  if (s.active_of.empty()) s.active_of.resize(static_cast<std::size_t>(s.threads));
+  const Wait wait{here, nullptr};
+  s.wait[i] = &wait;
+  s.run[i] = Run::at_active_mask;
+  ++s.active_waiting;
+  if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
+  s.moved = true;
+  s.wait_in_line();
+  return s.active_of[i];
+}
+
+bool BlockScheduler::State::release_active() {
+  bool any = false;
+  for (int warp = 0; warp << warp_shift < threads; ++warp) {
+    const int first = warp << warp_shift;
+    std::vector<int> met;
+    for (int lane = 0; lane < lanes_of(warp); ++lane) {
+      const auto i = static_cast<std::size_t>(first + lane);
+      if (run[i] != Run::at_active_mask) continue;
+      const Wait& leader = *wait[static_cast<std::size_t>(met.empty() ? first + lane : met[0])];
+      if (detail::identical(*wait[i], leader.name, leader.where)) met.push_back(first + lane);
+    }
+    if (met.empty()) continue;
+    std::uint64_t mask = 0;
+    for (const int each : met) mask |= std::uint64_t{1} << (each - first);
+    for (const int each : met) active_of[static_cast<std::size_t>(each)] = mask;
+    if (task.observer != nullptr)
+      task.observer->group_met(met, "active mask", false,
+                               wait[static_cast<std::size_t>(met[0])]->where);
+    active_waiting -= static_cast<int>(met.size());
+    release(met);
+    any = true;
+  }
+  return any;
+}
+
+void BlockScheduler::State::quiet_round() {
+  polls_in_round = 0;
+  if (std::exchange(moved, false)) {
+    quiet_rounds = 0;
+    if (task.residents != nullptr) task.residents->go_on(rest);
+    return;
+  }
+  if (active_waiting > 0 && release_active()) return;
+  const int enough = task.observer != nullptr ? kObservedRounds : kQuietRounds;
+  if (task.residents == nullptr) {
+    if (++quiet_rounds >= enough) deadlocked();
+    return;
+  }
+  switch (task.residents->rest(rest, enough)) {
+    case detail::Residents::Verdict::deadlock: deadlocked();
+    case detail::Residents::Verdict::others_run: std::this_thread::sleep_for(kNap); break;
+    case detail::Residents::Verdict::wait: sched_yield(); break;
+  }
+}
+
+void BlockScheduler::State::deadlocked() {
+  int thread = 0;  // the first that polls: the same for every order
+  while (run[static_cast<std::size_t>(thread)] != Run::ready) ++thread;
+  const Here here = polls[static_cast<std::size_t>(thread)].here;
+  fail({.kind = BlockFault::Kind::deadlocked, .thread = thread, .here = here}, [&] {
+    return Error(Category::kernel,
+                 cat(kernel_and_block(), ", thread ", thread_text(thread),
+                     ": waits for ever for an atomic to change at ", here.file, ":", here.line,
+                     ", which nobody does: ", places_text(), missing_text(),
+                     task.residents != nullptr ? task.residents->others_text() : ""),
+                 {}, {},
+                 "let the thread that sets the value do so before it waits or ends, and give back "
+                 "each lock; threads of a block run at one time, blocks of a grid need not");
+  });
+  cancel();
+  throw detail::Cancelled{};
+}
+
+}  // namespace tessera

@@ -1,0 +1,123 @@
+// Who of a launch's blocks runs and who waits: see residents.hpp.
+#include "residents.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "tessera/core/parallel.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/simt/launch_blocks.hpp"
+
+namespace tessera::detail {
+
+namespace {
+/// Threads of all blocks that run at one time because others wait: each takes two of the 65530
+/// mappings that a process has by default.
+constexpr std::int64_t kMostThreads = 16384;
+}  // namespace
+
+Residents::Residents(index_t count, int block_threads, const Body& body)
+    : count_(count),
+      most_(std::max<std::int64_t>(1, kMostThreads / std::max(1, block_threads))),
+      body_(body) {}
+
+void Residents::run_next() {
+  const std::int64_t block = next_.fetch_add(1);
+  if (block >= count_) return;
+  ++started_;
+  try {
+    body_(block, *this);
+  } catch (...) {
+    next_ = count_;  // as parallel_for does: no further block starts
+    ++ended_;
+    throw;
+  }
+  ++ended_;
+}
+
+void Residents::join() {
+  for (;;) {
+    std::vector<std::thread> mine;
+    {
+      const std::lock_guard lock(mutex_);
+      mine.swap(further_);
+    }
+    if (mine.empty()) break;
+    for (auto& each : mine) each.join();
+  }
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void Residents::start_another() {
+  if (next_.load() >= count_ || started_.load() - ended_.load() >= most_) return;
+  try {
+    further_.emplace_back([this] {
+      try {
+        run_next();
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+      }
+    });
+  } catch (const std::system_error&) {
+    // No further OS thread: the blocks that have not started wait, and the verdict counts them.
+  }
+}
+
+Residents::Verdict Residents::rest(Rest& mine, int enough) {
+  const std::lock_guard lock(mutex_);
+  if (mine.is_resting && dead_at_ == mine.since) return Verdict::deadlock;
+  if (!mine.is_resting) {
+    mine.is_resting = true;
+    ++resting_, ++changes_;
+    start_another();
+  }
+  const std::uint64_t now = events();
+  if (mine.since != now) mine.since = now, mine.rounds = 0;
+  if (votes_of_ != now) votes_of_ = now, votes_ = 0;
+  const std::int64_t running = started_.load() - ended_.load();
+  if (resting_ < running) return Verdict::others_run;
+  if (++mine.rounds == 1) start_another();
+  if (mine.rounds == enough && ++votes_ == running) {
+    dead_at_ = now;
+    return Verdict::deadlock;
+  }
+  return Verdict::wait;
+}
+
+void Residents::go_on(Rest& mine) {
+  if (!mine.is_resting) return;
+  const std::lock_guard lock(mutex_);
+  mine = {};
+  --resting_, ++changes_;
+}
+
+std::string Residents::others_text() {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t running = started_.load() - ended_.load();
+  const std::int64_t waiting = count_ - std::min<std::int64_t>(next_.load(), count_);
+  std::string out;
+  if (running > 1) out += cat("; ", running - 1, " other blocks wait as well");
+  if (waiting > 0)
+    out += cat("; ", waiting, " blocks have not started, since at most ", std::max(most_, running),
+               " run at one time");
+  return out;
+}
+
+void for_each_block(index_t count, int block_threads, int os_threads, const Residents::Body& body) {
+  Residents residents(count, block_threads, body);
+  std::exception_ptr failure;
+  try {
+    parallel_for(count, os_threads, [&](index_t) { residents.run_next(); });
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  try {
+    residents.join();
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,61 @@
+// The blocks of one launch that run at one time: hands out the next ones in the order of their
+// numbers, lets further ones start where all that run wait for others, and knows when no block can
+// go on. Private to src/simt; launch_blocks.hpp is what others call.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tessera/core/config.hpp"
+
+namespace tessera::detail {
+
+class Residents {
+ public:
+  using Body = std::function<void(index_t, Residents&)>;
+  Residents(index_t count, int block_threads, const Body& body);
+
+  /// Runs the next block, if there is one that has not started.
+  void run_next();
+  /// Waits for all blocks that further OS threads run. Throws what one of these threw.
+  void join();
+
+  // ---- called while a block runs, by its scheduler ----
+
+  enum class Verdict : std::uint8_t { wait, others_run, deadlock };
+  /// What one block knows of its own waiting.
+  struct Rest {
+    bool is_resting = false;
+    std::uint64_t since = 0;  ///< what had happened when the rounds began to count
+    int rounds = 0;
+  };
+  /// All threads of a block have polled in vain once more. After `enough` such rounds of every
+  /// block in which nothing else happened, nobody can go on.
+  Verdict rest(Rest& mine, int enough);
+  /// One of its threads goes on.
+  void go_on(Rest& mine);
+  /// How many other blocks wait, and how many have not started; empty where there are none.
+  std::string others_text();
+
+ private:
+  std::uint64_t events() const { return changes_ + started_.load() + ended_.load(); }
+  void start_another();
+
+  const index_t count_;
+  const std::int64_t most_;  ///< blocks at one time, beyond those of the first OS threads
+  const Body& body_;
+  std::atomic<std::int64_t> next_{0}, started_{0}, ended_{0};
+  std::mutex mutex_;  ///< of what follows
+  std::uint64_t changes_ = 0, votes_of_ = 0, dead_at_ = ~std::uint64_t{0};
+  std::int64_t resting_ = 0, votes_ = 0;
+  std::vector<std::thread> further_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace tessera::detail
