@@ -68,8 +68,8 @@ std::string fault_text(const Mistake& m, const std::string& who, const std::stri
       return cat(who, m.detail.starts_with("threw") ? " " : " throws: ", m.detail,
                  last_place(m.here));
     case Kind::stack_overflow: return cat(who, ": ", m.detail, last_place(m.here));
-    case Kind::deadlock:
-    case Kind::barrier_misuse: return cat(who, " ", m.detail);
+    case Kind::deadlock: return cat(who, " ", m.detail);
+    case Kind::barrier_misuse: return cat(who, ": ", m.detail);
     case Kind::crash:
       return cat(who, " ", m.detail, m.is_exact ? ", at " + place(m.here) : last_place(m.here));
     default: return m.detail;

@@ -194,6 +194,8 @@ bool BlockScheduler::State::release_active() {
 
 void BlockScheduler::State::quiet_round() {
   polls_in_round = 0;
+  round_length = static_cast<int>(std::count(run.begin(), run.end(), Run::ready) +
+                                  std::count(run.begin(), run.end(), Run::unstarted));
   if (std::exchange(moved, false)) {
     quiet_rounds = 0;
     if (task.residents != nullptr) task.residents->go_on(rest);
@@ -219,8 +221,8 @@ void BlockScheduler::State::deadlocked() {
   fail({.kind = BlockFault::Kind::deadlocked, .thread = thread, .here = here}, [&] {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ", thread ", thread_text(thread),
-                     ": waits for ever for an atomic to change at ", here.file, ":", here.line,
-                     ", which nobody does: ", places_text(), missing_text(),
+                     " finds the same value for ever at ", here.file, ":", here.line,
+                     ", and nobody changes it: ", places_text(), missing_text(),
                      task.residents != nullptr ? task.residents->others_text() : ""),
                  {}, {},
                  "let the thread that sets the value do so before it waits or ends, and give back "

@@ -255,7 +255,7 @@ void BlockScheduler::give_way(int thread, const Poll& poll) {
   if (last.address != poll.address || last.bits != poll.bits || last.here.line != poll.here.line)
     s.moved = true;
   last = poll;
-  if (++s.polls_in_round >= s.threads) s.quiet_round();
+  if (++s.polls_in_round >= s.round_length) s.quiet_round();
   s.block();
 }
 

@@ -46,6 +46,7 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   arrived = finished = active_waiting = polls_in_round = quiet_rounds = 0;
   named.clear(), collective.clear(), active_of.clear(), polls.clear();
   moved = false;
+  round_length = threads;
   rest = {};
   cancelled = abandoned = false;
   failure = nullptr;

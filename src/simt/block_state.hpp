@@ -108,6 +108,7 @@ struct BlockScheduler::State {
   std::vector<Poll> polls;  ///< the last one in vain
   int active_waiting = 0;   ///< lanes at_active_mask
   int polls_in_round = 0;   ///< since the last look at what has happened
+  int round_length = 0;     ///< the threads that could run then
   bool moved = false;       ///< since then, anything but polls that found the same again
   int quiet_rounds = 0;
   detail::Residents::Rest rest;

@@ -139,6 +139,13 @@ struct Handover {
         t.barrier(2, 128);
       }
     }
+  }
+};
+
+struct HandoverOfFourWarps {
+  using Shared = Handover::Shared;
+  void operator()(auto t, int* out) const {
+    if (t.warp < 4) Handover{}(t, out);
     t.barrier();
   }
 };
@@ -146,13 +153,8 @@ struct Handover {
 TEST(NamedBarrier, WarpsHandOverWithoutTheOthers) {
   for (const ThreadOrder order : kOrders) {
     std::vector<int> out(5 * 64);
-    launch(
-        LaunchConfig{.block = {192}, .order = order, .seed = 8},
-        [](auto t, int* to) {
-          if (t.warp < 4) Handover{}(t, to);
-          else t.barrier();
-        },
-        out.data());
+    launch(LaunchConfig{.block = {192}, .order = order, .seed = 8}, HandoverOfFourWarps{},
+           out.data());
     for (int i = 0; i < 5 * 64; ++i)
       ASSERT_EQ(out[static_cast<std::size_t>(i)], 100 * (i / 64) + 63 - i % 64);
   }
