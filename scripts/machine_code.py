@@ -129,9 +129,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/gpu/ladder-machine-code.json")
+    parser.add_argument("--registers", type=pathlib.Path, default=ROOT / "src/cli/kernel_registers.inc")
     asked = parser.parse_args()
     version = re.search(r"release ([\d.]+)", subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout)[1]
     steps = {step: described(step, asked.build / "machine_code") for step in STEPS}
+    asked.registers.write_text("// Registers of a thread of each kernel in its default tile for f32, sm_90a. Written by scripts/machine_code.py.\n" + "".join(
+        f'{{"{step}", "{of["tile"]}", {of["registers"]}}},\n' for step, of in steps.items()))
     asked.out.write_text(json.dumps({"nvcc": version, "architecture": "sm_90a", "steps": steps}, indent=1) + "\n")
 
 

@@ -167,6 +167,16 @@ Occupancy occupancy(const DeviceModel& device, const BlockNeeds& needs) {
   return out;
 }
 
+int first_limiting_registers(const DeviceModel& device, BlockNeeds needs) {
+  needs.registers = 0;
+  const int blocks = occupancy(device, needs).blocks;
+  for (int registers = 1; blocks > 0 && registers <= device.registers_per_thread; ++registers) {
+    needs.registers = registers;
+    if (occupancy(device, needs).blocks < blocks) return registers;
+  }
+  return 0;
+}
+
 Roofline roofline(const DeviceModel& device, const Traffic& traffic, double peak_flops) {
   const auto attainable = [&](double intensity) {
     return std::min(peak_flops, intensity * device.dram_bytes_per_s);

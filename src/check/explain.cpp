@@ -124,6 +124,13 @@ double lanes_per_request(const Counters& c) {
   return requests == 0 ? 0 : static_cast<double>(c.active_lanes) / static_cast<double>(requests);
 }
 
+std::string registers_text(const Report& report, const DeviceModel& device) {
+  if (report.registers > 0) return cat(counted(report.registers, "register"), " each");
+  const int first = first_limiting_registers(device, needs_of(report));
+  return first > 0 ? cat("registers unknown: fewer blocks fit from ", first, " on")
+                   : std::string("registers unknown");
+}
+
 Explanation explain(const Report& report, const DeviceModel& device) {
   const double scale = scale_of(report);
   const Counters& c = report.total;

@@ -82,18 +82,15 @@ std::string device_text(const Report& report, const DeviceModel& device) {
     return out + cat("a block does not fit (", to_string(o.limit),
                      "): ", counted(volume(report.block), "thread"), ", ", report.shared_bytes,
                      " bytes of shared memory\n");
-  out += cat(counted(o.blocks, "block"), " on each multiprocessor, ", o.warps, " of ", o.most_warps,
-             " warps, limited by ", to_string(o.limit),
-             report.registers == 0 ? std::string(" (registers unknown)")
-                                   : cat(" (", counted(report.registers, "register"), " each)"),
-             "\n");
+  out +=
+      cat(counted(o.blocks, "block"), " on each multiprocessor, ", o.warps, " of ", o.most_warps,
+          " warps, limited by ", to_string(o.limit), " (", registers_text(report, device), ")\n");
   const Traffic traffic = traffic_of(report);
   if (traffic.flops == 0 || report.summary.checked_blocks < report.summary.blocks) return out;
   const Roofline r = roofline(device, traffic, peak_of(report, device));
   return out + cat("  flop per byte: ", fixed(r.compulsory, 2), " if every byte moves once, ",
                    fixed(r.l1, 2), " at L1, ", fixed(r.dram_low, 2), " to ", fixed(r.dram_high, 2),
-                   " at DRAM; the ridge is at ", fixed(r.ridge, 2), ": ", to_string(bound_of(r)),
-                   " bound\n");
+                   " at DRAM; the ridge is at ", fixed(r.ridge, 2), "\n");
 }
 
 std::string counters_text(const Report& report) {

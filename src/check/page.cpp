@@ -116,9 +116,10 @@ std::string key_numbers(const Subject& subject) {
               c.shared_load_requests + c.shared_store_requests == 0
                   ? "no shared access"
                   : "wavefronts / those without conflicts");
-  out += card("occupancy", cat(number_text(100 * e.occupancy.fraction()), " %"),
-              cat(counted(e.occupancy.blocks, "block"), " on an SM, limited by ",
-                  to_string(e.occupancy.limit)));
+  out +=
+      card("occupancy", cat(number_text(100 * e.occupancy.fraction()), " %"),
+           cat(counted(e.occupancy.blocks, "block"), " on an SM, limited by ",
+               to_string(e.occupancy.limit), " (", registers_text(subject.report, *e.device), ")"));
   if (c.flops + c.mma_flops == 0)
     out += card("intensity", "unknown", "no fma() and no matrix instruction was seen");
   else

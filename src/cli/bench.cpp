@@ -220,7 +220,9 @@ BenchSettings settings_of(const Context& context, const BenchRequest& request) {
   out.threads = threads_of(request);
   out.readiness = readiness_of(request);
   out.device = device_of(request);
-  out.repetitions = request.repetitions > 0 ? request.repetitions : out.device ? 15 : 5;
+  out.repetitions = request.repetitions > 0 ? request.repetitions
+                    : out.device            ? kDeviceRepetitions
+                                            : kDefaultRepetitions;
   out.min_time = request.min_time, out.max_time = request.max_time;
   out.seed = request.seed;
   if (out.device) {

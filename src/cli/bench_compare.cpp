@@ -21,6 +21,8 @@ using Kind = Contestant::Kind;
 constexpr double kConfidence = 0.95;
 /// In each file. Four have an interval too, but one disturbance soon covers all of them.
 constexpr std::size_t kFewestSamples = 5;
+/// More are not advised: what differs from process to process would remain.
+constexpr double kMostRepetitions = 500;
 
 const BenchRow* find_row(const BenchResults& results, const BenchRow& like) {
   for (const auto& row : results.rows) {
@@ -52,13 +54,28 @@ Verdict verdict_of(double ratio, const Interval& interval, double threshold) {
   return Verdict::unclear;
 }
 
+/// Repetitions with which an interval, whose width falls with the square root of their number,
+/// would leave no doubt: all of it within the threshold, or all of it beyond 1.
+std::string enough_repetitions(double ratio, const Interval& interval, double threshold,
+                               std::size_t samples) {
+  const double most = std::log1p(threshold), at = std::abs(std::log(ratio));
+  const double width = std::max(std::log(interval.high / ratio), std::log(ratio / interval.low));
+  const double times = width / (at > most ? at : most - at);
+  const double needed = std::ceil(static_cast<double>(samples) * times * times);
+  if (!(needed <= kMostRepetitions)) return "no number of repetitions tells";
+  return fmt::format("about {:.0f} repetitions would tell",
+                     std::max(needed, static_cast<double>(samples + 1)));
+}
+
 /// Why samples that are enough do not tell.
-std::string why_unclear(double ratio, const Interval& interval, double threshold) {
+std::string why_unclear(double ratio, const Interval& interval, double threshold,
+                        std::size_t samples) {
   const double most = 1 + threshold;
   const bool beyond = ratio > most || ratio < 1 / most;
-  if (interval.low <= 1 && interval.high >= 1)
-    return beyond ? "the samples scatter as far" : "the interval exceeds the threshold";
-  return "about the threshold";
+  const char* const why = interval.low > 1 || interval.high < 1 ? "about the threshold"
+                          : beyond                              ? "the samples scatter as far"
+                                   : "the interval exceeds the threshold";
+  return cat(why, "; ", enough_repetitions(ratio, interval, threshold, samples));
 }
 
 /// The median speed as a multiple of the peak's beside it, whatever became of that.
@@ -101,11 +118,13 @@ RowComparison compare_rows(const BenchResults& before, const BenchRow& old,
   if (by_share) out.old_percent = 100 * median(was), out.new_percent = 100 * median(is);
   out.old_samples = was.size(), out.new_samples = is.size();
   if (std::min(was.size(), is.size()) < kFewestSamples) {
-    out.why = cat("fewer than ", kFewestSamples, " samples");
+    out.why = cat("fewer than ", kFewestSamples, " samples: measure with --repetitions ",
+                  kDefaultRepetitions);
     return out;
   }
   out.verdict = verdict_of(out.ratio, out.interval, threshold);
-  if (out.verdict == Verdict::unclear) out.why = why_unclear(out.ratio, out.interval, threshold);
+  if (out.verdict == Verdict::unclear)
+    out.why = why_unclear(out.ratio, out.interval, threshold, std::min(was.size(), is.size()));
   if (!peaks) return out;
   // A change of the time may be one of the clock, one of the shares one of the peak. A disturbed
   // peak must show it clearly, the clock must not hide it.

@@ -62,6 +62,7 @@ ordered_json peers_json(const std::vector<Peer>& peers) {
                    {"version", peer.version},
                    {"settings", peer.settings},
                    {"environment", environment_text(peer)},
+                   {"better", peer.better},
                    {"file", peer.path}});
   }
   return out;

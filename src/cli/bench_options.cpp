@@ -8,6 +8,7 @@
 
 #include "algorithm_options.hpp"
 #include "bench_device.hpp"
+#include "bench_results.hpp"
 #include "bench_sizes.hpp"
 #include "contestant.hpp"
 #include "peers.hpp"
@@ -100,7 +101,8 @@ void add_what(CLI::App& app, BenchRequest& request) {
 
 void add_how(CLI::App& app, BenchRequest& request) {
   add_count(app, "--repetitions", request.repetitions,
-            "Samples of each contestant; default 5, on a GPU 15");
+            cat("Samples of each contestant; default ", kDefaultRepetitions, ", on a GPU ",
+                kDeviceRepetitions));
   add_seconds(app, "--min-time", request.min_time, "Length of one sample at least; default 0.05");
   add_seconds(app, "--max-time", request.max_time,
               "For each contestant and size: slower ones get fewer samples; default 5");

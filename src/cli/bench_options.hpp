@@ -14,7 +14,7 @@ struct BenchRequest {
   std::vector<std::string> algorithms;  // empty: all; "blas" is this project's
   std::string dtype = "f32";
   std::string threads, peers = "auto", device = "cpu";
-  int repetitions = 0;  // 0: 5, on a device 15
+  int repetitions = 0;  // 0: kDefaultRepetitions, on a device kDeviceRepetitions
   double min_time = 0.05, max_time = 5;
   double idle = 0;  // seconds; 0: not measured
   bool first_call = false;

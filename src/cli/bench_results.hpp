@@ -16,6 +16,9 @@
 
 namespace tessera::cli {
 
+/// As many as tell a change of 2 % where samples scatter by 1 %: see bench_compare.cpp.
+inline constexpr int kDefaultRepetitions = 11, kDeviceRepetitions = 15;
+
 enum class RowStatus {
   verified,
   refused,      ///< its result was wrong: not measured

@@ -26,7 +26,7 @@ struct BenchSettings {
   std::vector<Shape> shapes;
   std::vector<int> threads;
   std::vector<Readiness> readiness = {{}};
-  int repetitions = 5;
+  int repetitions = kDefaultRepetitions;
   double min_time = 0.05, max_time = 5;  ///< seconds: of a sample; for each contestant and size
   std::uint64_t seed = 1;
   /// Where all of them run instead of on this machine's processor; `threads` is {1} then.

@@ -175,6 +175,19 @@ void add_ratio_columns(std::vector<Table::Column>& columns, std::span<const std:
 }
 
 /// A line for each row of a case, with a column for each of the peers.
+/// Of a peer that runs kernels for another processor: which, and what selects those for this one.
+std::string peer_remark(const BenchResults& results, const std::string& name) {
+  const auto peers = results.context.find("peers");
+  if (peers == results.context.end() || !peers->is_array()) return {};
+  for (const auto& peer : *peers) {
+    if (!peer.is_object() || peer.value("name", "") != name || peer.value("better", "").empty())
+      continue;
+    return cat(peer.value("settings", ""), "; not those for this processor: set ",
+               peer.value("better", ""));
+  }
+  return {};
+}
+
 std::string figures_table(const BenchResults& results, const std::vector<BenchRow>& rows,
                           std::span<const std::string> peers) {
   std::vector<Table::Column> columns = {{"", Align::left},
@@ -200,6 +213,8 @@ std::string figures_table(const BenchResults& results, const std::vector<BenchRo
       }
       cells.resize(columns.size());
       cells.back() = row.kind == Kind::peak ? remark_of(row, found) : row.message;
+      if (row.kind == Kind::peer && cells.back().empty())
+        cells.back() = peer_remark(results, row.name);
     } else {
       cells.resize(columns.size());
       cells.back() = to_string(row.status);

@@ -123,6 +123,15 @@ ordered_json devices_json() {
   return out;
 }
 
+/// Version, set-up, and what would select kernels for this processor.
+std::string text_of(const Peer& peer) {
+  std::string out = peer.version.empty() ? "version unknown" : peer.version;
+  if (!peer.settings.empty()) out += ", " + peer.settings;
+  if (!peer.environment.empty()) out += ", with " + environment_text(peer);
+  if (!peer.better.empty()) out += cat("; ", peer.better, " selects those for this processor");
+  return cat(out, "  ", peer.path);
+}
+
 ordered_json gpu_tools_json() {
   auto out = ordered_json::array();
   for (const auto& tool : gpu_tools())
@@ -178,7 +187,9 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
     found.push_back({{"name", peer.name},
                      {"path", peer.path},
                      {"version", peer.version},
-                     {"settings", peer.settings}});
+                     {"settings", peer.settings},
+                     {"environment", environment_text(peer)},
+                     {"better", peer.better}});
   out["peers"] = found;
   const std::string driver = cuda_driver(), nvcc = nvcc_path();
   out["cuda"] = {{"engine", cuda::is_built()},
@@ -269,9 +280,7 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
 
   report.heading("Peers for tessera bench");
   if (peers.found.empty()) report.line("none found", "see the packages below");
-  for (const auto& peer : peers.found)
-    report.line(peer.name,
-                cat(peer.version.empty() ? "version unknown" : peer.version, "  ", peer.path));
+  for (const auto& peer : peers.found) report.line(peer.name, text_of(peer));
 
   report.heading("Optional, missing");
   std::vector<std::string> packages;

@@ -93,15 +93,14 @@ std::string numbers(const Explained& e) {
   if (c.shared_load_requests + c.shared_store_requests > 0)
     out += fmt::format("bank conflicts                   {} x the ideal wavefronts\n",
                        number(check::conflict_factor(c)));
-  out +=
-      fmt::format("occupancy                        {:.0f} %, {} block{} on an SM, limited by {}\n",
-                  100 * x.occupancy.fraction(), x.occupancy.blocks,
-                  x.occupancy.blocks == 1 ? "" : "s", check::to_string(x.occupancy.limit));
   out += fmt::format(
-      "flop/byte                        {} compulsory, {} at L1, {} to {} at DRAM; ridge {}: "
-      "{} bound\n",
+      "occupancy                        {:.0f} %, {} block{} on an SM, limited by {} ({})\n",
+      100 * x.occupancy.fraction(), x.occupancy.blocks, x.occupancy.blocks == 1 ? "" : "s",
+      check::to_string(x.occupancy.limit), check::registers_text(e.report, *x.device));
+  out += fmt::format(
+      "flop/byte                        {} compulsory, {} at L1, {} to {} at DRAM; ridge {}\n",
       number(x.roofline.compulsory), number(x.roofline.l1), number(x.roofline.dram_low),
-      number(x.roofline.dram_high), number(x.roofline.ridge), check::to_string(x.bound));
+      number(x.roofline.dram_high), number(x.roofline.ridge));
   return out;
 }
 

@@ -265,7 +265,9 @@ void add(std::vector<Peer>& out, const Probed& probed) {
   told.environment = {{probed.variable, probed.value}};
   try {
     const Probed again = probe_in_child(told);
-    if (again.core != probed.core) out.push_back(again.peer);
+    if (again.core == probed.core) return;
+    out.back().better = cat(probed.variable, "=", probed.value);
+    out.push_back(again.peer);
   } catch (const Error&) {
     // It cannot run those kernels after all: the peer as it comes is the only one.
   }

@@ -24,6 +24,9 @@ struct Peer {
   /// Set before loading. A library that does not recognise the processor and falls back to slow
   /// kernels is listed twice: as it comes, and told which kernels to use.
   std::vector<std::pair<std::string, std::string>> environment;
+  /// "OPENBLAS_CORETYPE=SKYLAKEX" where that selects kernels for this processor and the library by
+  /// itself, or as it is told, selects others.
+  std::string better;
 
   bool supports(const Types& asked) const {
     return std::find(types.begin(), types.end(), asked) != types.end();

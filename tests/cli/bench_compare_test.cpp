@@ -20,6 +20,7 @@ using testing::made_results;
 using testing::made_row;
 using ::testing::Not;
 using testing::repeated;
+using ::testing::StartsWith;
 using Kind = Contestant::Kind;
 
 BenchResults results_of(const std::vector<double>& seconds) {
@@ -72,27 +73,44 @@ TEST(BenchCompare, FourSamplesTellNothing) {
         {{1}, {2}}}) {
     const RowComparison found = comparison(before, after);
     EXPECT_EQ(found.verdict, Verdict::unclear);
-    EXPECT_EQ(found.why, "fewer than 5 samples");
+    EXPECT_THAT(found.why, StartsWith("fewer than 5 samples: measure with --repetitions "));
   }
   const RowComparison five = comparison(five_times(1), five_times(2));
   EXPECT_EQ(five.verdict, Verdict::slower);
   EXPECT_EQ(five.why, "");
 }
 
+TEST(BenchCompare, SaysHowManyRepetitionsWouldTell) {
+  for (const double noise : {0.02, 0.03}) {
+    const auto same = [&](std::size_t samples) {
+      return comparison(noisy(1e-3, noise, samples, 3), noisy(1e-3, noise, samples, 4));
+    };
+    const RowComparison few = same(5);
+    ASSERT_EQ(few.verdict, Verdict::unclear);
+    const std::size_t at = few.why.find("about ");
+    ASSERT_NE(at, std::string::npos) << few.why;
+    const int enough = std::stoi(few.why.substr(at + 6));
+    EXPECT_GT(enough, 5);
+    EXPECT_EQ(same(static_cast<std::size_t>(2 * enough)).verdict, Verdict::same) << few.why;
+  }
+  EXPECT_THAT(comparison(noisy(1e-3, 0.5, 5, 3), noisy(1e-3, 0.5, 5, 4)).why,
+              HasSubstr("no number of repetitions tells"));
+}
+
 TEST(BenchCompare, ARowThatIsUnclearSaysWhyAndHowManySamplesItHas) {
-  EXPECT_EQ(comparison({1, 1.4, 0.7, 1.1, 0.9}, {1.2, 1.6, 0.8, 1.1, 1.3}).why,
-            "the samples scatter as far");
-  EXPECT_EQ(comparison({1, 1.4, 0.7, 1.1, 0.9}, {1, 1.4, 0.7, 1.1, 0.9}).why,
-            "the interval exceeds the threshold");
-  EXPECT_EQ(comparison({1, 1, 1, 1, 1}, {1.01, 1.01, 1.012, 1.05, 1.05}).why,
-            "about the threshold");
+  EXPECT_THAT(comparison({1, 1.4, 0.7, 1.1, 0.9}, {1.2, 1.6, 0.8, 1.1, 1.3}).why,
+              StartsWith("the samples scatter as far; "));
+  EXPECT_THAT(comparison({1, 1.4, 0.7, 1.1, 0.9}, {1, 1.4, 0.7, 1.1, 0.9}).why,
+              StartsWith("the interval exceeds the threshold; "));
+  EXPECT_THAT(comparison({1, 1, 1, 1, 1}, {1.01, 1.01, 1.012, 1.05, 1.05}).why,
+              StartsWith("about the threshold; "));
   const BenchResults before = results_of({1, 1, 1}), after = results_of({1, 1, 1, 1, 1, 1});
   const ComparedResults compared = compare_results(before, after, 0.02);
   const std::string text = comparison_table(compared);
   EXPECT_THAT(text, HasSubstr("  3, 6  "));
   EXPECT_THAT(text, HasSubstr("UNCLEAR: fewer than 5 samples"));
   const auto row = nlohmann::json::parse(comparison_json(compared))["comparisons"][0];
-  EXPECT_EQ(row.at("why"), "fewer than 5 samples");
+  EXPECT_THAT(row.at("why").get<std::string>(), StartsWith("fewer than 5 samples"));
   EXPECT_EQ(row.at("old_samples"), 3);
   const BenchResults two = results_of({1, 1});
   const auto none = compare_results(two, two, 0.02);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """tessera explain: what bounds a kernel, what to change, two kernels side by side, and the page."""
+import json
 import re
 import xml.etree.ElementTree
 
@@ -34,6 +35,17 @@ class Explain(harness.CommandTest):
         self.assertIn("A: 32 where 4 would do", text)
         self.assertIn("The next step, coalescing:", text)
         self.assertIn("tessera explain naive --against coalescing", text)
+
+    def test_the_occupancy_of_a_kernel_that_ships_has_its_registers(self):
+        text = self.succeeds("explain", "block_tiled", *SMALL).out
+        self.assertRegex(text, r"occupancy +13 %, 1 block on an SM, limited by registers \(168 registers each\)")
+        self.assertNotRegex(text, r"ridge [0-9.]+: ")  # one verdict: what bounds it stands at the top
+        for more in (["--tile", "64x64x8/8x8"], ["--device", "a100"], ["--dtype", "f64"]):
+            self.assertRegex(self.succeeds("explain", "block_tiled", *SMALL, *more).out, r"\(registers unknown: fewer blocks fit from \d+ on\)")
+        made = json.loads((harness.ROOT / "bench/results/gpu/ladder-machine-code.json").read_text())
+        table = (harness.ROOT / "src/cli/kernel_registers.inc").read_text()
+        for step, of in made["steps"].items():
+            self.assertIn(f'{{"{step}", "{of["tile"]}", {of["registers"]}}},\n', table)
 
     def test_each_step_has_the_next_one_until_the_matrix_units(self):
         ladder = harness.algorithms()

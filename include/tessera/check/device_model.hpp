@@ -71,6 +71,9 @@ struct Occupancy {
 /// The rule of NVIDIA's occupancy calculator: registers are given to warps in pieces of 256, to
 /// each of an SM's four parts by itself; shared memory to blocks in pieces of 128 bytes.
 Occupancy occupancy(const DeviceModel& device, const BlockNeeds& needs);
+/// The fewest registers of a thread with which fewer blocks fit than without a limit by registers;
+/// 0 if there are none.
+int first_limiting_registers(const DeviceModel& device, BlockNeeds needs);
 
 /// Bytes and operations of a kernel.
 struct Traffic {

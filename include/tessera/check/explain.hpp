@@ -51,6 +51,10 @@ struct Explanation {
 /// Programming Guide, "Shared Memory"). DRAM: the bandwidth of the data sheet.
 Explanation explain(const Report& report, const DeviceModel& device);
 
+/// What the occupancy supposes of registers: "168 registers each", or that they are unknown and
+/// from how many on fewer blocks fit.
+std::string registers_text(const Report& report, const DeviceModel& device);
+
 /// Requests of all kinds: global, shared, atomic and asynchronous.
 std::int64_t requests_of(const Counters& counters);
 /// Lanes that take part in a request, on average: 32 in whole warps that do not part. 0 without
