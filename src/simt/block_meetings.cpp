@@ -19,8 +19,8 @@ using detail::Wait;
 
 namespace {
 /// Rounds of all threads in which each has polled in vain, before nobody can go on: loops that give
-/// up after a while are to come to that. Under an observer everything takes longer.
-constexpr int kQuietRounds = 4096, kObservedRounds = 1024;
+/// up after a while are to come to that.
+constexpr int kQuietRounds = 1024;
 constexpr auto kNap = std::chrono::microseconds(100);
 }  // namespace
 
@@ -202,7 +202,7 @@ void BlockScheduler::State::quiet_round() {
     return;
   }
   if (active_waiting > 0 && release_active()) return;
-  const int enough = task.observer != nullptr ? kObservedRounds : kQuietRounds;
+  constexpr int enough = kQuietRounds;
   if (task.residents == nullptr) {
     if (++quiet_rounds >= enough) deadlocked();
     return;

@@ -22,13 +22,16 @@ Residents::Residents(index_t count, int block_threads, const Body& body)
       body_(body) {}
 
 void Residents::run_next() {
+  if (stopped_.load(std::memory_order_relaxed)) return;
   const std::int64_t block = next_.fetch_add(1);
-  if (block >= count_) return;
-  ++started_;
+  if (block < count_) run(block);
+}
+
+void Residents::run(std::int64_t block) {
   try {
     body_(block, *this);
   } catch (...) {
-    next_ = count_;  // as parallel_for does: no further block starts
+    stopped_ = true;
     ++ended_;
     throw;
   }
@@ -49,17 +52,21 @@ void Residents::join() {
 }
 
 void Residents::start_another() {
-  if (next_.load() >= count_ || started_.load() - ended_.load() >= most_) return;
+  if (stopped_ || next_.load() >= count_ || coming_ + started() - ended_ >= most_) return;
+  ++coming_;
   try {
     further_.emplace_back([this] {
       try {
-        run_next();
+        const std::int64_t block = next_.fetch_add(1);
+        --coming_;
+        if (block < count_) run(block);
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
       }
     });
   } catch (const std::system_error&) {
+    --coming_;
     // No further OS thread: the blocks that have not started wait, and the verdict counts them.
   }
 }
@@ -75,7 +82,7 @@ Residents::Verdict Residents::rest(Rest& mine, int enough) {
   const std::uint64_t now = events();
   if (mine.since != now) mine.since = now, mine.rounds = 0;
   if (votes_of_ != now) votes_of_ = now, votes_ = 0;
-  const std::int64_t running = started_.load() - ended_.load();
+  const std::int64_t running = started() - ended_.load();
   if (resting_ < running) return Verdict::others_run;
   if (++mine.rounds == 1) start_another();
   if (mine.rounds == enough && ++votes_ == running) {
@@ -94,7 +101,7 @@ void Residents::go_on(Rest& mine) {
 
 std::string Residents::others_text() {
   const std::lock_guard lock(mutex_);
-  const std::int64_t running = started_.load() - ended_.load();
+  const std::int64_t running = started() - ended_.load();
   const std::int64_t waiting = count_ - std::min<std::int64_t>(next_.load(), count_);
   std::string out;
   if (running > 1) out += cat("; ", running - 1, " other blocks wait as well");

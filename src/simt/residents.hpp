@@ -3,6 +3,7 @@
 // go on. Private to src/simt; launch_blocks.hpp is what others call.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -44,14 +45,22 @@ class Residents {
   std::string others_text();
 
  private:
-  std::uint64_t events() const { return changes_ + started_.load() + ended_.load(); }
+  std::uint64_t events() const {
+    return changes_ + static_cast<std::uint64_t>(started() + ended_.load());
+  }
+  std::int64_t started() const { return std::min<std::int64_t>(next_.load(), count_); }
   void start_another();
+  void run(std::int64_t block);
 
   const index_t count_;
   const std::int64_t most_;  ///< blocks at one time, beyond those of the first OS threads
   const Body& body_;
-  std::atomic<std::int64_t> next_{0}, started_{0}, ended_{0};
-  std::mutex mutex_;  ///< of what follows
+  // A block has started when it is taken. Blocks may be short: each counter has a line of its own.
+  alignas(64) std::atomic<std::int64_t> next_{0};
+  alignas(64) std::atomic<std::int64_t> ended_{0};
+  std::atomic<bool> stopped_{false};     ///< a block threw: no further one starts
+  std::atomic<std::int64_t> coming_{0};  ///< further OS threads that have not taken a block yet
+  std::mutex mutex_;                     ///< of what follows
   std::uint64_t changes_ = 0, votes_of_ = 0, dead_at_ = ~std::uint64_t{0};
   std::int64_t resting_ = 0, votes_ = 0;
   std::vector<std::thread> further_;

@@ -273,7 +273,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
                         kStoreOrder = kOrder;
 #endif
   /// Polls before a thread gives way: few where each takes its time.
-  static constexpr int kPatience = TESSERA_CHECK != 0 ? 4 : 64;
+  static constexpr int kPatience = TESSERA_CHECK != 0 ? 4 : 256;
 
   template <class T>
   struct Found {
