@@ -11,7 +11,7 @@ import numpy
 
 from . import _core
 
-RESULTS = ("float64", "float32", "float16", "bfloat16", "int32", "int8", "uint8")
+RESULTS = _core.multiplied_dtypes()
 
 
 def said(value: Any) -> str:

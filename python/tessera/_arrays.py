@@ -3,6 +3,8 @@ import sys
 
 import numpy
 
+from . import _core
+
 _NUMPY_TYPES = {name: numpy.dtype(name) for name in ("float64", "float32", "float16", "int32", "int8", "uint8")}
 
 
@@ -32,6 +34,11 @@ def kind_of(array):
 _F8 = ("float8_e4m3fn", "float8_e5m2")
 
 
+def operand_dtypes(prefix=""):
+    """The element types of operands as messages list them."""
+    return ", ".join(prefix + name for name in (*_core.multiplied_dtypes(), *_F8))
+
+
 def widened(a, b, dtype):
     """(a, b, dtype of the result), where both arrays are of f8 as copies in bfloat16, which holds all their numbers exactly: no
     algorithm multiplies bytes of floating numbers. The result is float32 unless said. All else as it is."""
@@ -58,7 +65,8 @@ def check_strided(array, name, call="matmul"):
 
 
 def check_plain(array, name, call="matmul"):
-    """Refuses what is more than its numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or
+    """The door of every array of a caller but those that a graph compiler of its own library takes. Refuses what is more than its
+    numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or
     conjugated only where they are read, and tensors whose gradient this product would lose."""
     if isinstance(array, numpy.ma.MaskedArray):
         raise TypeError(f"{call}: {name} is a masked array, whose mask no product knows: give its filled() numbers")
@@ -75,8 +83,19 @@ def check_plain(array, name, call="matmul"):
         raise TypeError(f"{call}: {name} is a view that PyTorch negates or conjugates where it is read: "
                         f"give {name}.resolve_{'neg' if array.is_neg() else 'conj'}()")
     if array.requires_grad and torch.is_grad_enabled():
-        raise TypeError(f"{call}: {name} requires a gradient, which this product does not have: call tessera.torch.matmul, "
+        raise TypeError(f"{call}: {name} requires a gradient, which is not recorded here: call tessera.torch.matmul for a product, "
                         f"or give {name}.detach()")
+
+
+def in_numpy(array, name, call):
+    """An array of NumPy in the same memory, of any array that is checked and that DLPack hands over."""
+    if getattr(array, "requires_grad", False):
+        array = array.detach()  # PyTorch exports no tensor that requires a gradient, not even where none is recorded
+    try:
+        return numpy.from_dlpack(array)
+    except (RuntimeError, BufferError, TypeError) as error:
+        raise BufferError(f"{call}: NumPy does not see the memory of {name}: {error}: expected memory of the CPU and elements that "
+                          "NumPy has; give a copy of NumPy's") from error
 
 
 def empty_like(array, shape, dtype, device):

@@ -4,10 +4,14 @@ from ._core import Operand, PackedMatrix, Plan
 from ._tensor import Tensor
 
 
-def _operand(array, name, write=False):
+def _check(array, name):
     if isinstance(array, Tensor):
         raise TypeError(f"matmul: {name} is a tessera.Tensor, whose elements lie as its layout says: expected an array; give its numpy(), a copy")
     _arrays.check_plain(array, name)
+
+
+def _operand(array, name, write=False):
+    _check(array, name)
     return Operand(array, name, write)
 
 
@@ -16,20 +20,23 @@ def _given(array, name, write=False):
 
 
 def _left_and_right(a, b, transpose_a, transpose_b):
-    left = _operand(a, "a")
+    left = Operand(a, "a")
     if _arguments.flag("transpose_a", transpose_a):
         left.transpose()
     if isinstance(b, PackedMatrix):
         if _arguments.flag("transpose_b", transpose_b):
             raise ValueError("matmul: a PackedMatrix is not transposed here: pack it with transpose=True")
         return left, b
-    right = _operand(b, "b")
+    right = Operand(b, "b")
     if _arguments.flag("transpose_b", transpose_b):
         right.transpose()
     return left, right
 
 
 def _widened(a, b, dtype, out):
+    """What _arrays.widened() gives, of operands that are checked: a copy would hide what is refused."""
+    _check(a, "a")
+    _check(b, "b")
     wide_a, wide_b, wide = _arrays.widened(a, b, dtype)
     return wide_a, wide_b, dtype if out is not None else wide
 

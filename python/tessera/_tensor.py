@@ -104,11 +104,11 @@ class Tensor:
 
 def _numpy(array: Any) -> numpy.ndarray:
     """As an array of NumPy in the same memory."""
+    if not isinstance(array, numpy.ndarray) and not hasattr(array, "__dlpack__"):
+        raise _arguments.refuse("Tensor", "the array", array, "an array of NumPy, or another that DLPack hands over")
+    _arrays.check_plain(array, "array", "Tensor")
     if not isinstance(array, numpy.ndarray):
-        if not hasattr(array, "__dlpack__"):
-            raise _arguments.refuse("Tensor", "the array", array, "an array of NumPy, or another that DLPack hands over")
-        _arrays.check_strided(array, "the array", "Tensor")
-        array = numpy.from_dlpack(array)
+        array = _arrays.in_numpy(array, "array", "Tensor")
     if array.itemsize == 0:
         raise TypeError(f"Tensor: the array has elements of {array.dtype}, which take no memory: expected some that do")
     if array.ndim == 0 or any(stride % array.itemsize for stride in array.strides):

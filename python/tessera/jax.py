@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Primitive
-from jax.interpreters import ad, batching, mlir
+from jax.interpreters import ad, batching, mlir, xla
 
 from . import _arguments, _arrays, _core
 
@@ -28,7 +28,6 @@ _ACTIVATIONS = {
     "gelu": functools.partial(jax.nn.gelu, approximate=False),
     "silu": jax.nn.silu,
 }
-_DTYPES = ("float64", "float32", "float16", "bfloat16", "int32", "int8", "uint8")
 
 
 def matmul(a, b, /, *, algorithm="auto", transpose_a=False, transpose_b=False, alpha=1.0, bias=None, activation=None, dtype=None,
@@ -107,6 +106,7 @@ def _array(call, name, given):
     is_number = isinstance(given, (int, float, complex))
     if isinstance(given, _core.PackedMatrix) or not (is_number or hasattr(given, "dtype") or hasattr(given, "__jax_array__")):
         raise _arguments.refuse(call, name, given, "an array of JAX or NumPy; jnp.asarray makes one")
+    _arrays.check_plain(given, name, call)
     return jnp.asarray(given)
 
 
@@ -136,8 +136,8 @@ def _accumulator(dtype):
 
 def _checked_dtype(a, b, out):
     """The element type of the result."""
-    if a != b or a.name not in _DTYPES:
-        raise TypeError(f"matmul: expected two arrays of one type of {', '.join(_DTYPES)}, got {a.name} and {b.name}")
+    if a != b or a.name not in _core.multiplied_dtypes():
+        raise TypeError(f"matmul: expected two arrays of one type of {_arrays.operand_dtypes()}, got {a.name} and {b.name}")
     own = jnp.dtype(jnp.int32) if a.itemsize == 1 else a
     out = own if out is None else jnp.dtype(_arguments.dtype_name(out))
     if out != own and not (a.itemsize == 2 and out == jnp.float32):
@@ -209,18 +209,7 @@ def _abstract(*kinds, **how):
     return jax.make_jaxpr(functools.partial(_reference, **how))(*kinds).out_avals[0]
 
 
-@functools.lru_cache(maxsize=256)
-def _compiled(how):
-    return jax.jit(functools.partial(product_p.bind, **dict(how)))
-
-
-@product_p.def_impl
-def _run(*operands, **how):
-    call = _compiled(tuple(sorted(how.items())))
-    if not jax.config.jax_disable_jit:
-        return call(*operands)
-    with jax.disable_jit(False):  # else jit would call this again
-        return call(*operands)
+product_p.def_impl(functools.partial(xla.apply_primitive, product_p))
 
 
 def _product(a, b, transpose_a=False, transpose_b=False, **how):

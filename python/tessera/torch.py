@@ -27,7 +27,6 @@ _ACTIVATIONS = {
     "gelu": torch.nn.functional.gelu,
     "silu": torch.nn.functional.silu,
 }
-_DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.int8, torch.uint8)
 
 
 def matmul(a, b, /, *, algorithm="auto", alpha=1.0, bias=None, activation=None, dtype=None, threads=None):
@@ -76,6 +75,7 @@ def attention(q, k, v, *, mask=None, causal=False, scale=None, algorithm="auto",
         if x.ndim < 2:
             raise ValueError(f"attention: {name} has shape {tuple(x.shape)}: expected {meant}")
     if mask is not None and not isinstance(mask, torch.Tensor):
+        _arrays.check_plain(mask, "mask", "attention")
         mask = torch.as_tensor(mask, device=q.device)
     _arguments.check_attention(*(None if x is None else tuple(x.shape) for x in (q, k, v, mask)), torch.broadcast_shapes)
     if not q.is_floating_point():
@@ -157,8 +157,8 @@ def _result(a, b, bias, dtype):
     """An empty result: rows without gaps. Checks what is known without the elements."""
     if a.device != b.device or a.device.type not in ("cpu", "cuda", "meta"):
         raise BufferError(f"matmul: expected two tensors on one device, the CPU or a CUDA GPU, got {a.device} and {b.device}")
-    if a.dtype != b.dtype or a.dtype not in _DTYPES:
-        raise TypeError(f"matmul: expected two tensors of one type of {', '.join(map(str, _DTYPES))}, got {a.dtype} and {b.dtype}")
+    if a.dtype != b.dtype or str(a.dtype).removeprefix("torch.") not in _core.multiplied_dtypes():
+        raise TypeError(f"matmul: expected two tensors of one type of {_arrays.operand_dtypes('torch.')}, got {a.dtype} and {b.dtype}")
     own = torch.int32 if a.dtype.itemsize == 1 else a.dtype
     dtype = own if dtype is None else dtype
     if dtype != own and not (a.dtype.itemsize == 2 and dtype == torch.float32):

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -91,16 +92,18 @@ DType dtype_of_dlpack(const std::string& name, nb::dlpack::dtype type) {
 }
 
 bool is_multiplied(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-    case DType::f32:
-    case DType::f16:
-    case DType::bf16:
-    case DType::i32:
-    case DType::i8:
-    case DType::u8: return true;
-    default: return false;
-  }
+  return std::find(kMultiplied.begin(), kMultiplied.end(), dtype) != kMultiplied.end();
+}
+
+/// "float64, float32, ... or uint8".
+std::string multiplied_text() {
+  std::string out;
+  for (std::size_t i = 0; i < kMultiplied.size(); ++i)
+    out += cat(i == 0                       ? ""
+               : i + 1 < kMultiplied.size() ? ", "
+                                            : " or ",
+               numpy_name(kMultiplied[i]));
+  return out;
 }
 
 [[noreturn]] void refuse_read_only(const std::string& name) {
@@ -160,9 +163,9 @@ std::string numpy_name(DType dtype) {
 }
 
 void refuse_dtype(const std::string& name, const std::string& what) {
-  throw nb::type_error(cat("matmul: ", name, " has elements of ", what,
-                           ": expected float64, float32, float16, bfloat16, int32, int8 or uint8; "
-                           "convert it first")
+  throw nb::type_error(cat("matmul: ", name, " has elements of ", what, ": expected ",
+                           multiplied_text(), ", or for both a and b ", numpy_name(DType::f8e4m3),
+                           " or ", numpy_name(DType::f8e5m2), "; convert it first")
                            .c_str());
 }
 

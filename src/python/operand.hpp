@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,6 +60,10 @@ class Operand {
   nb::object owner_;  ///< of what DLPack gives
   nb::ndarray<nb::ro> dlpack_;
 };
+
+/// The element types that a product has; f8 is widened to one of them before.
+inline constexpr std::array kMultiplied = {DType::f64, DType::f32, DType::f16, DType::bf16,
+                                           DType::i32, DType::i8,  DType::u8};
 
 /// "(2,3,4)".
 std::string shape_text(const std::vector<index_t>& shape);

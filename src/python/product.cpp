@@ -231,6 +231,11 @@ void check_added(const Operand& c, const Operand& out) {
         "matmul: out shares memory with c; give it memory of its own, or c itself");
 }
 
+void check_bias(const Operand& bias, const Operand& out) {
+  if (share_memory(bias, out))
+    throw nb::buffer_error("matmul: out shares memory with bias; give it memory of its own");
+}
+
 /// Element by element, whatever the strides.
 void copy(const Operand& from, const Operand& to) {
   if (is_same(from, to)) return;
@@ -346,9 +351,7 @@ void multiply(const Operand& a, const Right& b, const Operand& out, const Added&
   check_result(a, b, out);
   check_activation(a.dtype, out.dtype, request.activation);
   if (added.c != nullptr) check_added(*added.c, out);
-  if (added.bias != nullptr && added.bias->device != Operand::kCpu &&
-      share_memory(*added.bias, out))
-    throw nb::buffer_error("matmul: out shares memory with bias; give it memory of its own");
+  if (added.bias != nullptr) check_bias(*added.bias, out);
   const Call call = call_of(a, b, {out.dtype, out.strides, out.data}, added.bias, request);
   if (call.products.count() == 0) return;
   const bool copies = added.c != nullptr && request.beta != 0;
@@ -371,6 +374,7 @@ CallPlan plan(const Operand& a, const Right& b, DType dtype, const Operand* out,
   const std::vector<index_t> shape = product_shape(a, b);
   check_activation(a.dtype, out != nullptr ? out->dtype : dtype, request.activation);
   if (out != nullptr) check_result(a, b, *out);
+  if (added.bias != nullptr && out != nullptr) check_bias(*added.bias, *out);
   if (added.c != nullptr && out != nullptr) check_added(*added.c, *out);
   else if (added.c != nullptr) check_addend(*added.c, shape, dtype, a.device);
   const Target target = out != nullptr ? Target{out->dtype, out->strides, out->data}

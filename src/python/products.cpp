@@ -136,6 +136,14 @@ void add_products(nb::module_& m) {
     for (const DType each : result_dtypes(parse_dtype(in))) out.append(numpy_name(each));
     return out;
   });
+  m.def(
+      "multiplied_dtypes",
+      [] {
+        nb::list out;
+        for (const DType each : kMultiplied) out.append(numpy_name(each));
+        return nb::tuple(out);
+      },
+      "The element types that a product has.");
   m.def("dtype_name", [](const std::string& name) { return numpy_name(parse_dtype(name)); });
   m.def(
       "multiply",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tessera explain: what bounds a kernel, what to change, two kernels side by side, and the page."""
 import json
+import pathlib
 import re
 import xml.etree.ElementTree
 
@@ -42,8 +43,8 @@ class Explain(harness.CommandTest):
         self.assertNotRegex(text, r"ridge [0-9.]+: ")  # one verdict: what bounds it stands at the top
         for more in (["--tile", "64x64x8/8x8"], ["--device", "a100"], ["--dtype", "f64"]):
             self.assertRegex(self.succeeds("explain", "block_tiled", *SMALL, *more).out, r"\(registers unknown: fewer blocks fit from \d+ on\)")
-        made = json.loads((harness.ROOT / "bench/results/gpu/ladder-machine-code.json").read_text())
-        table = (harness.ROOT / "src/cli/kernel_registers.inc").read_text()
+        made = json.loads((pathlib.Path(__file__).resolve().parents[2] / "bench/results/gpu/ladder-machine-code.json").read_text())
+        table = (pathlib.Path(__file__).resolve().parents[2] / "src/cli/kernel_registers.inc").read_text()
         for step, of in made["steps"].items():
             self.assertIn(f'{{"{step}", "{of["tile"]}", {of["registers"]}}},\n', table)
 

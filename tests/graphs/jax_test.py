@@ -224,6 +224,16 @@ def test_without_jit_the_product_still_runs():
         assert tj.attention(a, a, a).shape == (3, 5)
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, lambda f: jax.jit(jax.grad(lambda a, b: f(a, b).sum())), jax.vmap])
+def test_what_debug_nans_finds_is_an_error_as_in_jax(wrap):
+    a, b = jnp.full((2, 3, 3), jnp.inf), jnp.zeros((2, 3, 3))
+    for product in (jnp.matmul, tj.matmul):
+        with jax.debug_nans(True), pytest.raises(FloatingPointError):
+            wrap(product)(a, b).block_until_ready()
+    with jax.debug_infs(True), pytest.raises(FloatingPointError):
+        jax.jit(tj.matmul)(a, a).block_until_ready()
+
+
 def test_a_call_outside_of_jit_does_nothing_that_only_disable_jit_needs(monkeypatch):
     a, b = jnp.ones((3, 5)), jnp.ones((5, 4))
     monkeypatch.setattr(jax, "disable_jit", lambda *_: pytest.fail("as long as a small product"))

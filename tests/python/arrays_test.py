@@ -173,7 +173,7 @@ def test_jax_arrays_come_back_as_jax_arrays():
         tessera.matmul(a, b, out=got)
     with pytest.raises(TypeError, match="tessera.jax.matmul"):
         jax.jit(tessera.matmul)(a, b)
-    for traced in (tessera.PackedMatrix, lambda x: tessera.matmul(a, b, bias=x[:, 0]), lambda x: tessera.matmul(A, A.T, c=x)):
+    for traced in (tessera.PackedMatrix, tessera.Tensor, lambda x: tessera.matmul(a, b, bias=x[:, 0]), lambda x: tessera.matmul(A, A.T, c=x)):
         with pytest.raises(TypeError, match="tessera.jax.matmul"):
             jax.jit(traced)(got)
 
@@ -194,7 +194,7 @@ def test_torch_tensors_come_back_as_torch_tensors():
 @pytest.mark.parametrize("name, call", [
     ("a", lambda x: tessera.matmul(x, np.eye(3, dtype=np.float32))), ("b", lambda x: tessera.matmul(np.eye(3, dtype=np.float32), x)),
     ("b", lambda x: tessera.PackedMatrix(x)), ("bias", lambda x: tessera.matmul(A, A.T, bias=x[0])),
-    ("c", lambda x: tessera.matmul(A, A.T, c=x)), ("out", lambda x: tessera.matmul(A, A.T, out=x)),
+    ("c", lambda x: tessera.matmul(A, A.T, c=x)), ("out", lambda x: tessera.matmul(A, A.T, out=x)), ("array", tessera.Tensor),
     ("a", lambda x: tessera.plan(x, np.eye(3, dtype=np.float32)))])
 def test_what_a_torch_tensor_is_beside_its_numbers_is_not_dropped(name, call):
     torch = pytest.importorskip("torch")

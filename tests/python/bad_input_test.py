@@ -16,7 +16,7 @@ import tessera
 
 A = np.arange(12.0).reshape(3, 4)
 B = np.arange(8.0).reshape(4, 2)
-ALLOWED = "expected float64, float32, float16, bfloat16, int32, int8 or uint8"
+ALLOWED = "expected float64, float32, float16, bfloat16, int32, int8 or uint8, or for both a and b float8_e4m3fn or float8_e5m2"
 
 
 def read_only(shape):
@@ -97,9 +97,28 @@ def test_numpys_masks_are_not_dropped():
     for name, call in [("a", lambda: tessera.matmul(masked(A), B)), ("b", lambda: tessera.matmul(A, masked(B))),
                        ("b", lambda: tessera.PackedMatrix(masked(B))), ("bias", lambda: tessera.matmul(A, B, bias=masked(np.ones(2)))),
                        ("c", lambda: tessera.matmul(A, B, c=masked(np.ones((3, 2))))),
-                       ("out", lambda: tessera.matmul(A, B, out=masked(np.ones((3, 2)))))]:
+                       ("out", lambda: tessera.matmul(A, B, out=masked(np.ones((3, 2))))), ("array", lambda: tessera.Tensor(masked(A)))]:
         with pytest.raises(TypeError, match=f"{name} is a masked array"):
             call()
+
+
+@pytest.mark.parametrize("wrap, message", [(np.ma.masked_array, "a is a masked array"), (tessera.Tensor, r"a is a tessera.Tensor")])
+def test_operands_of_float8_pass_the_same_door(wrap, message):
+    f8 = pytest.importorskip("ml_dtypes").float8_e4m3fn
+    with pytest.raises(TypeError, match=message):
+        tessera.matmul(wrap(A.astype(f8)), B.astype(f8))
+    with pytest.raises(TypeError, match=message.replace("a is", "b is")):
+        tessera.plan(A.astype(f8), wrap(B.astype(f8)))
+
+
+def test_a_bias_is_no_part_of_out():
+    for bias, out in [(out[0], out) for out in [np.ones((3, 2))]] + [(out[:, :1], out) for out in [np.ones((3, 2))]]:
+        for call in (tessera.matmul, tessera.plan):
+            with pytest.raises(BufferError, match="out shares memory with bias; give it memory of its own"):
+                call(A, B, bias=bias, out=out)
+        assert (out == 1).all()
+    both = np.ones((4, 2))
+    np.testing.assert_array_equal(tessera.matmul(A, B, bias=both[0], out=both[1:]), A @ B + 1)
 
 
 SQUARE = np.ones((4, 4))
