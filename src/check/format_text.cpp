@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "counter_tables.hpp"
+#include "tessera/check/explain.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 #include "traffic.hpp"
