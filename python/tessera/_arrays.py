@@ -65,9 +65,9 @@ def check_strided(array, name, call="matmul"):
 
 
 def check_plain(array, name, call="matmul"):
-    """The door of every array of a caller but those that a graph compiler of its own library takes. Refuses what is more than its
-    numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or
-    conjugated only where they are read, and tensors whose gradient this product would lose."""
+    """Every array of a caller passes here, except those of JAX in tessera.jax and of PyTorch in tessera.torch. Refuses what is more
+    than its numbers, or less: NumPy's masks, arrays inside jax.jit, PyTorch's views that are negated or conjugated only where they are
+    read, and tensors whose gradient this product would lose."""
     if isinstance(array, numpy.ma.MaskedArray):
         raise TypeError(f"{call}: {name} is a masked array, whose mask no product knows: give its filled() numbers")
     jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
@@ -83,7 +83,7 @@ def check_plain(array, name, call="matmul"):
         raise TypeError(f"{call}: {name} is a view that PyTorch negates or conjugates where it is read: "
                         f"give {name}.resolve_{'neg' if array.is_neg() else 'conj'}()")
     if array.requires_grad and torch.is_grad_enabled():
-        raise TypeError(f"{call}: {name} requires a gradient, which is not recorded here: call tessera.torch.matmul for a product, "
+        raise TypeError(f"{call}: {name} requires a gradient, which is not recorded here: call tessera.torch.matmul, "
                         f"or give {name}.detach()")
 
 
