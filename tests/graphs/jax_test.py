@@ -224,7 +224,7 @@ def test_without_jit_the_product_still_runs():
         assert tj.attention(a, a, a).shape == (3, 5)
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, lambda f: jax.jit(jax.grad(lambda a, b: f(a, b).sum())), jax.vmap])
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.vmap])
 def test_what_debug_nans_finds_is_an_error_as_in_jax(wrap):
     a, b = jnp.full((2, 3, 3), jnp.inf), jnp.zeros((2, 3, 3))
     for product in (jnp.matmul, tj.matmul):
