@@ -125,6 +125,11 @@ def ptx_of(path, mangled):
     return re.search(rf"\.entry {mangled}\(.*?\n\}}", path.with_suffix(".ptx").read_text(), re.S)[0]
 
 
+def tile_text(tile):
+    """A tile as the command prints it: 64x64x8/8 is 64x64x8/8x1."""
+    return tile + "x1" if re.search(r"/\d+$", tile) else tile
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
@@ -134,7 +139,7 @@ def main():
     version = re.search(r"release ([\d.]+)", subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout)[1]
     steps = {step: described(step, asked.build / "machine_code") for step in STEPS}
     asked.registers.write_text("// Registers of a thread of each kernel in its default tile for f32, sm_90a. Written by scripts/machine_code.py.\n" + "".join(
-        f'{{"{step}", "{of["tile"]}", {of["registers"]}}},\n' for step, of in steps.items()))
+        f'{{"{step}", "{tile_text(of["tile"])}", {of["registers"]}}},\n' for step, of in steps.items()))
     asked.out.write_text(json.dumps({"nvcc": version, "architecture": "sm_90a", "steps": steps}, indent=1) + "\n")
 
 

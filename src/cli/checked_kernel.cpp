@@ -92,9 +92,9 @@ int built_registers(const Plan& plan, const std::string& device) {
 #include "kernel_registers.inc"
   };
   if (device == "a100" || plan.problem.in != DType::f32 || plan.problem.out != DType::f32) return 0;
+  const std::string tile = to_string(plan.tile);
   for (const Built& each : kBuilt) {
-    if (each.algorithm == plan.algorithm && parse_tile(each.tile) == plan.tile)
-      return each.registers;
+    if (each.algorithm == plan.algorithm && each.tile == tile) return each.registers;
   }
   return 0;
 }
