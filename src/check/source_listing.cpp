@@ -192,14 +192,6 @@ class Listing {
 
 }  // namespace
 
-std::optional<std::string> read_source(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return {};
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 std::string sources(const Subject& subject) {
   const auto files = notes_of(subject.report);
   double most = 0;

@@ -171,8 +171,8 @@ const PuzzleFinding* find_finding(const PuzzleCase& c,
 }
 
 const PuzzleFinding* fatal_of(const PuzzleCase& c) {
-  return find_finding(c, {"endless", "crash", "exception", "stack-overflow", "impossible-launch",
-                          "mma-misuse", "misaligned"});
+  return find_finding(c, {"endless", "deadlock", "crash", "exception", "stack-overflow",
+                          "impossible-launch", "mma-misuse", "misaligned"});
 }
 
 std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c) {
@@ -201,7 +201,7 @@ Cause cause_of_local_array(const std::string& problem) {
 }
 
 Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
-  if (f.kind == "endless") {
+  if (f.kind == "endless" || f.kind == "deadlock") {
     const int loop = loop_around(attempt.source, f.line).first;
     return cause("endless",
                  loop > 0 ? cat("the loop in line ", loop, " never comes to its end") : f.problem);
