@@ -41,8 +41,8 @@ class Explain(harness.CommandTest):
         text = self.succeeds("explain", "block_tiled", *SMALL).out
         self.assertRegex(text, r"occupancy +12 %, 1 block on an SM, limited by registers \(168 registers each\)")
         self.assertNotRegex(text, r"ridge [0-9.]+: ")  # one verdict: what bounds it stands at the top
-        for more in (["--device", "a100"], ["--dtype", "f64"]):
-            self.assertRegex(self.succeeds("explain", "block_tiled", *SMALL, *more).out, r"\(registers unknown: fewer blocks fit from \d+ on\)")
+        for other in (["block_tiled", "--device", "a100"], ["tiled_idiomatic"]):
+            self.assertRegex(self.succeeds("explain", *other, *SMALL).out, r"\(registers unknown: fewer blocks fit from \d+ on\)")
         made = json.loads((pathlib.Path(__file__).resolve().parents[2] / "bench/results/gpu/ladder-machine-code.json").read_text())
         table = (pathlib.Path(__file__).resolve().parents[2] / "src/cli/kernel_registers.inc").read_text()
         for step, of in made["steps"].items():
