@@ -37,7 +37,7 @@ struct TensorInfo {
 };
 
 struct Contents {
-  json header = json::object();  ///< the library leaves a null torn where [] has no memory
+  json header = json::object();     ///< the library leaves a null torn where [] has no memory
   std::vector<TensorInfo> tensors;  ///< in the order of their data
   std::size_t data_offset = 0;
 };
