@@ -16,7 +16,7 @@ inline std::int64_t now_ns() {
       .count();
 }
 
-/// ns between two looks from which on a thread was absent meanwhile.
+/// ns: after a longer gap between two looks the thread itself was absent.
 constexpr std::int64_t kAbsent = 100'000;
 /// ns after which no scheduler lets a thread wait: it, or all of its process, stood still.
 constexpr std::int64_t kStoodStill = 20'000'000;

@@ -1,8 +1,6 @@
 // Where a worker of the team may be woken: on any of its cores but its caller's. Some kernels wake
 // a thread on the core of the one that wakes it, although others are idle, where it waits until its
-// caller is done or the kernel looks again, milliseconds later. Two cores of an EPYC (family 25),
-// 2026-11-25, 50 ms after the last call: a worker came after 1.6 ms, or not at all in 3; kept off
-// that core after 110 us. Private to src/core.
+// caller is done or the kernel looks again, milliseconds later. Private to src/core.
 //
 // The worker itself keeps off the core that its caller was last on, while nobody waits for that. A
 // caller that wakes it from another core sets that right first.
@@ -66,7 +64,7 @@ class SleepingPlace {
  private:
   enum class State { awake, asleep, moved, left };
 
-  /// Has nobody else said meanwhile where the worker, or the first thread of this process, may be?
+  /// Has no other caller moved the worker, or the first thread of this process, since?
   /// What is said of all threads may be just where this one is kept.
   bool is_as_left(pid_t thread, const cpu_set_t& left) const {
     const cpu_set_t now = affinity_of(thread), first = affinity_of(getpid());

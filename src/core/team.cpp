@@ -186,7 +186,7 @@ Slot* join(Pool& p) {
   return nullptr;
 }
 
-/// Keeps the helpers that sleep off this core; on return it is known where they were woken from.
+/// Keeps sleeping workers off this core, and records the core that they are woken from.
 void move_off_this_core(Pool& p) {
   const int core = sched_getcpu();
   p.callers_core.store(core, std::memory_order_relaxed);
