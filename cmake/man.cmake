@@ -25,9 +25,11 @@ endif()
 
 if(TARGET tessera)
   set(completions ${PROJECT_BINARY_DIR}/completions)
-  add_custom_command(TARGET tessera POST_BUILD COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
+  add_custom_command(OUTPUT ${completions}/bash ${completions}/zsh ${completions}/fish
+                     COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
                      COMMAND sh -c "for s in bash zsh fish; do '$<TARGET_FILE:tessera>' completion $s > '${completions}/'$s || exit; done"
-                     VERBATIM)
+                     DEPENDS tessera VERBATIM)
+  add_custom_target(completions ALL DEPENDS ${completions}/bash)
   install(FILES ${completions}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tessera)
   install(FILES ${completions}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _tessera)
   install(FILES ${completions}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME tessera.fish)

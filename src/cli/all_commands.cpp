@@ -1,9 +1,9 @@
 // The sub-commands of the whole command; course_commands.cpp has those of the course alone.
 #include <fmt/format.h>
 
-#include "algorithm_options.hpp"
 #include "commands.hpp"
-#include "suggest.hpp"
+#include "shell/algorithm_options.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {

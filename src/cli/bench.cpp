@@ -1,25 +1,25 @@
 // `tessera bench`: how fast every algorithm multiplies, beside every other BLAS on this machine and
-// the machine's own peak. What is asked; the run is bench_run.cpp, where the results go is
-// bench_outputs.cpp, and what is shown without measuring is bench_kept.cpp.
+// the machine's own peak. What is asked; the run is bench/run.cpp, where the results go is
+// bench/outputs.cpp, and what is shown without measuring is bench/kept.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "algorithm_options.hpp"
-#include "bench_context.hpp"
-#include "bench_cuda.hpp"
-#include "bench_kept.hpp"
-#include "bench_options.hpp"
-#include "bench_outputs.hpp"
-#include "bench_run.hpp"
-#include "bench_sizes.hpp"
+#include "bench/contestant.hpp"
+#include "bench/cuda.hpp"
+#include "bench/kept.hpp"
+#include "bench/options.hpp"
+#include "bench/outputs.hpp"
+#include "bench/provenance.hpp"
+#include "bench/run.hpp"
+#include "bench/sizes.hpp"
 #include "commands.hpp"
-#include "contestant.hpp"
 #include "device.hpp"
-#include "machine.hpp"
-#include "signals.hpp"
-#include "suggest.hpp"
+#include "process/signals.hpp"
+#include "shell/algorithm_options.hpp"
+#include "shell/machine.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/plan.hpp"

@@ -6,13 +6,13 @@
 #include "check_file.hpp"
 #include "checked_kernel.hpp"
 #include "commands.hpp"
-#include "options.hpp"
-#include "signals.hpp"
-#include "temporary_folder.hpp"
+#include "process/signals.hpp"
+#include "process/temporary_folder.hpp"
+#include "shell/options.hpp"
+#include "shell/write_file.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/io/atomic_file.hpp"
-#include "write_file.hpp"
 
 namespace tessera::cli {
 

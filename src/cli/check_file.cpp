@@ -3,9 +3,9 @@
 
 #include <fstream>
 
-#include "cuda_text.hpp"
-#include "program.hpp"
-#include "temporary_folder.hpp"
+#include "process/cuda_text.hpp"
+#include "process/program.hpp"
+#include "process/temporary_folder.hpp"
 #include "tessera/check/file.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checked_kernel.hpp"
-#include "compile.hpp"
+#include "process/compile.hpp"
 
 namespace tessera::cli {
 

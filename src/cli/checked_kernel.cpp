@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "algorithm_options.hpp"
 #include "operand.hpp"
-#include "suggest.hpp"
+#include "shell/algorithm_options.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/check/product.hpp"
 #include "tessera/check/shared_names.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "options.hpp"
+#include "shell/options.hpp"
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/suppressions.hpp"
 #include "tessera/matmul/check.hpp"

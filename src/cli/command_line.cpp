@@ -10,13 +10,13 @@
 #include <exception>
 #include <new>
 
-#include "build_info.hpp"
-#include "caret_error.hpp"
 #include "commands.hpp"
-#include "options.hpp"
-#include "settings.hpp"
-#include "signals.hpp"
-#include "suggest.hpp"
+#include "process/signals.hpp"
+#include "shell/build_info.hpp"
+#include "shell/caret_error.hpp"
+#include "shell/options.hpp"
+#include "shell/settings.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 

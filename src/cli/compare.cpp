@@ -9,24 +9,24 @@
 #include <new>
 #include <optional>
 
-#include "algorithm_options.hpp"
-#include "clock.hpp"
 #include "commands.hpp"
 #include "compare_report.hpp"
 #include "device.hpp"
 #include "executor.hpp"
-#include "json_text.hpp"
-#include "machine.hpp"
 #include "operand.hpp"
-#include "progress.hpp"
+#include "process/clock.hpp"
 #include "rehearsal.hpp"
-#include "suggest.hpp"
+#include "shell/algorithm_options.hpp"
+#include "shell/json_text.hpp"
+#include "shell/machine.hpp"
+#include "shell/progress.hpp"
+#include "shell/suggest.hpp"
+#include "shell/types.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/random.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "tessera/matmul/verify.hpp"
-#include "types.hpp"
 
 namespace tessera::cli {
 

@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "json_text.hpp"
-#include "progress.hpp"
-#include "table.hpp"
-#include "types.hpp"
-#include "wrap.hpp"
+#include "shell/json_text.hpp"
+#include "shell/progress.hpp"
+#include "shell/table.hpp"
+#include "shell/types.hpp"
+#include "shell/wrap.hpp"
 
 namespace tessera::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "context.hpp"
+#include "shell/context.hpp"
 #include "tessera/matmul/plan.hpp"
 #include "tessera/matmul/verify.hpp"
 

@@ -5,11 +5,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "algorithm_options.hpp"
-#include "bench_sizes.hpp"
+#include "bench/sizes.hpp"
 #include "commands.hpp"
-#include "puzzle_course.hpp"
-#include "suggest.hpp"
+#include "course/course.hpp"
+#include "shell/algorithm_options.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/matmul/check.hpp"

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "json_text.hpp"
-#include "options.hpp"
-#include "settings.hpp"
-#include "suggest.hpp"
+#include "shell/json_text.hpp"
+#include "shell/options.hpp"
+#include "shell/settings.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {

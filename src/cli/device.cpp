@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "suggest.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"

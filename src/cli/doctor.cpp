@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "build_info.hpp"
+#include "bench/peers.hpp"
 #include "commands.hpp"
 #include "gpu_tools.hpp"
-#include "json_text.hpp"
-#include "machine.hpp"
-#include "options.hpp"
-#include "peers.hpp"
-#include "suggest.hpp"
+#include "shell/build_info.hpp"
+#include "shell/json_text.hpp"
+#include "shell/machine.hpp"
+#include "shell/options.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "clock.hpp"
+#include "process/clock.hpp"
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"

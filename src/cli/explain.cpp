@@ -5,10 +5,10 @@
 #include "checked_kernel.hpp"
 #include "commands.hpp"
 #include "explain_report.hpp"
-#include "json_text.hpp"
-#include "options.hpp"
+#include "shell/json_text.hpp"
+#include "shell/options.hpp"
+#include "shell/write_file.hpp"
 #include "tessera/io/atomic_file.hpp"
-#include "write_file.hpp"
 
 namespace tessera::cli {
 

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "context.hpp"
-#include "json_text.hpp"
-#include "table.hpp"
+#include "shell/context.hpp"
+#include "shell/json_text.hpp"
+#include "shell/table.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {

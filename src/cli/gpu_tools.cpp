@@ -8,10 +8,10 @@
 #include <fstream>
 #include <regex>
 
-#include "cublas.hpp"
-#include "machine.hpp"
-#include "program.hpp"
-#include "temporary_folder.hpp"
+#include "bench/cublas.hpp"
+#include "process/program.hpp"
+#include "process/temporary_folder.hpp"
+#include "shell/machine.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
-#include "options.hpp"
-#include "suggest.hpp"
+#include "shell/options.hpp"
+#include "shell/suggest.hpp"
 #include "tessera/layout/expression.hpp"
 #include "tessera/matmul/plan.hpp"
 

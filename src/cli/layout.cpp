@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "caret_error.hpp"
 #include "commands.hpp"
-#include "json_text.hpp"
-#include "options.hpp"
-#include "suggest.hpp"
+#include "shell/caret_error.hpp"
+#include "shell/json_text.hpp"
+#include "shell/options.hpp"
+#include "shell/suggest.hpp"
+#include "shell/write_file.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/layout/composed.hpp"
 #include "tessera/layout/expression.hpp"
@@ -17,7 +18,6 @@
 #include "tessera/layout/print.hpp"
 #include "tessera/layout/svg.hpp"
 #include "tessera/layout/table.hpp"
-#include "write_file.hpp"
 
 namespace tessera::cli {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "commands.hpp"
-#include "signals.hpp"
+#include "process/signals.hpp"
 
 namespace {
 

@@ -4,16 +4,16 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "algorithm_options.hpp"
 #include "commands.hpp"
 #include "device.hpp"
-#include "json_text.hpp"
 #include "multiply_bands.hpp"
 #include "operand.hpp"
-#include "progress.hpp"
-#include "suggest.hpp"
+#include "shell/algorithm_options.hpp"
+#include "shell/json_text.hpp"
+#include "shell/progress.hpp"
+#include "shell/suggest.hpp"
+#include "shell/write_file.hpp"
 #include "tessera/io/io.hpp"
-#include "write_file.hpp"
 
 namespace tessera::cli {
 

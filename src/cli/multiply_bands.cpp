@@ -9,7 +9,7 @@
 
 #include "executor.hpp"
 #include "operand.hpp"
-#include "progress.hpp"
+#include "shell/progress.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "tessera/matmul/verify.hpp"

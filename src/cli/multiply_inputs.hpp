@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "context.hpp"
+#include "shell/context.hpp"
 #include "tessera/io/array.hpp"
 
 namespace tessera::cli {

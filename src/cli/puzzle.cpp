@@ -1,6 +1,4 @@
 // `tessera puzzle`: the course. Each command reads the course's folder and the learner's progress.
-#include "puzzle.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,14 +6,15 @@
 #include <utility>
 
 #include "commands.hpp"
-#include "json_text.hpp"
-#include "options.hpp"
-#include "puzzle_answer.hpp"
-#include "puzzle_progress.hpp"
-#include "signals.hpp"
+#include "course/answer.hpp"
+#include "course/progress.hpp"
+#include "course/requests.hpp"
+#include "process/signals.hpp"
+#include "shell/json_text.hpp"
+#include "shell/options.hpp"
+#include "shell/wrap.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/io/atomic_file.hpp"
-#include "wrap.hpp"
 
 namespace tessera::cli {
 

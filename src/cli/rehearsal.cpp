@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "clock.hpp"
 #include "operand.hpp"
-#include "progress.hpp"
+#include "process/clock.hpp"
+#include "shell/progress.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "tessera/matmul/verify.hpp"
 

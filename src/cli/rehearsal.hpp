@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "context.hpp"
 #include "executor.hpp"
+#include "shell/context.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/plan.hpp"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Includes point towards core, never away: reads every include line of include/ and src/ and names the one that offends.
 
-The order is the one of docs/design: core -> layout -> tensor -> simt -> ops -> kernels -> matmul -> cli. A room may include
-itself and what KNOWS says. Rooms that must not know one another (kernels, cpu, check) do not meet below matmul.
+The order is the one of docs/architecture.md. A room may include itself and what KNOWS says. Rooms that
+must not know one another (kernels, cpu, check) do not meet below matmul.
 """
 import pathlib
 import re
@@ -28,7 +28,12 @@ KNOWS = {
     "blas": {"core", "cpu"},
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check"},
-    "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "matmul", "io", "puzzle"},
+    "process": {"core", "io"},
+    "shell": {"core", "layout", "cuda", "io", "matmul", "process"},
+    "bench": {"core", "tensor", "layout", "cpu", "cuda", "matmul", "io", "process", "shell"},
+    "course": {"core", "cuda", "check", "puzzle", "io", "process", "shell"},
+    "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "matmul", "io", "puzzle", "process", "shell", "bench",
+            "course"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -69,6 +74,10 @@ def offences(root):
             elif quote == '"':
                 if public:
                     found.append(said + "a public header includes others as \"tessera/...\"")
+                elif "/" in name and (root / "src" / name).is_file():
+                    other = name.split("/")[0]
+                    if other != room and other not in KNOWS[room]:
+                        found.append(said + f"{room} may include {', '.join(sorted(KNOWS[room])) or 'nothing of the project'}, not {other}")
                 elif not (file.parent / name).resolve().is_relative_to((root / "src" / room).resolve()):
                     found.append(said + f"private headers of another room than {room}")
             elif public and re.match(r"(fmt/|nlohmann/|iostream$|CLI/|boost/|zip\.h)", name):
@@ -101,12 +110,16 @@ class Includes(unittest.TestCase):
             plant("include/tessera/tensor/a.hpp", "#include <iostream>\n")
             plant("src/io/a.cpp", '#include "../kernels/own.hpp"\n#include "tessera/core/missing.hpp"\n')
             plant("src/unheard/a.cpp", "")
+            plant("src/cli/commands.hpp", "")
+            plant("src/shell/table.hpp", "")
+            plant("src/bench/a.cpp", '#include "shell/table.hpp"\n#include "cli/commands.hpp"\n')
             text = "\n".join(offences(root))
             for wanted in ("include/tessera/layout/layout.hpp:3: ", "layout may include core, not kernels",
                            "check/a.hpp:1: ", "not kernels", "tensor/a.hpp:1: ", "src/io/a.cpp:1: ",
-                           "private headers of another room", "src/io/a.cpp:2: ", "no such header", "'unheard'"):
+                           "private headers of another room", "src/io/a.cpp:2: ", "no such header", "'unheard'",
+                           "src/bench/a.cpp:2: ", "shell, tensor, not cli"):
                 self.assertIn(wanted, text)
-            self.assertEqual(len(text.splitlines()), 6)
+            self.assertEqual(len(text.splitlines()), 7)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ struct Input {
 };
 
 /// What a well-known mistake would have computed instead: an output that agrees with it where it is
-/// wrong says so. `cause`: as in src/cli/puzzle_causes.cpp.
+/// wrong says so. `cause`: as in src/course/causes.cpp.
 struct Suspect {
   std::string cause;
   HostTensor<float> values;

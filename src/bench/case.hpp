@@ -1,0 +1,71 @@
+// What one cell of a benchmark is: which product, of which element types, how many of them in one
+// call, on how many threads, and in what state a sample finds its contestant. Values that print and
+// read back: files, names and the questions to a contestant's process carry them as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/types.hpp"
+#include "tessera/matmul/problem.hpp"
+
+namespace tessera::cli {
+
+/// A is (M,K), B is (K,N), C is (M,N), each compact; by rows, or a transposed one by columns. A
+/// batch is as many such products in one call, each with operands of its own, one behind the other.
+struct Shape {
+  index_t M = 0, N = 0, K = 0;
+  index_t batch = 1;
+  bool a_transposed = false, b_transposed = false;
+  bool updates = false;  ///< C = C - A B, as LAPACK's factorizations do, instead of C = A B
+  bool operator==(const Shape&) const = default;
+};
+
+/// As the 32-bit integers of most libraries. Throws Error(argument) where it does not fit.
+int as_int(index_t extent);
+/// "512" for a cube, "4096x16x4096", "1024-TN", "1000x8x8x8" for a batch of a thousand,
+/// "512x512x64-update".
+std::string to_string(const Shape& shape);
+/// "512x512x512", else the same.
+std::string full_text(const Shape& shape);
+/// "NN", "TN", "NT" or "TT".
+std::string transposition_text(const Shape& shape);
+
+/// In what state a sample finds its contestant. The default is call after call.
+struct Readiness {
+  double idle_seconds = 0;  ///< above 0: one call after having slept so long
+  bool first_call = false;  ///< the first call of a process that has just begun
+  bool operator==(const Readiness&) const = default;
+
+  bool steady() const { return idle_seconds == 0 && !first_call; }
+};
+/// "", "after 0.05 s of idleness", "first call of a process"
+std::string to_string(const Readiness& readiness);
+
+struct BenchCase {
+  Types types;
+  Shape shape;
+  int threads = 1;
+  Readiness readiness = {};
+  std::string device = {};  ///< "cuda:0"; empty: this machine's processor, on so many threads
+  bool operator==(const BenchCase&) const = default;
+
+  /// Of one call: the whole batch.
+  double flops() const;
+  /// Of the matrices of one call, each counted once, and a C that is updated twice.
+  double bytes() const;
+  /// Small products go through so many sets of operands in turn, so that these lie in the L2 cache
+  /// as a program's would, and not all in the L1. A device has its own (device.hpp).
+  index_t sets() const;
+  /// Products that are there to be computed: sets() calls of a batch each.
+  index_t products() const { return sets() * shape.batch; }
+};
+
+/// One product of the case's batch.
+Problem problem_of(const BenchCase& now);
+
+/// "f32, 2 threads, after 0.05 s of idleness" or "f32, cuda:0": the case without its shape.
+std::string group_text(const BenchCase& now);
+
+}  // namespace tessera::cli

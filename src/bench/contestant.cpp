@@ -1,0 +1,338 @@
+// What runs inside a contestant's process, and how it is asked: see contestant.hpp. Questions are
+// lines of text: "case TYPES SHAPE", "turn SECONDS", "idle SECONDS", "release"; "first" is a
+// case whose first call is the answer.
+#include "contestant.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "peak.hpp"
+#include "peer_library.hpp"
+#include "process/child.hpp"
+#include "process/clock.hpp"
+#include "sizes.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/cpu/gemm_plan.hpp"
+#include "tessera/matmul/batch.hpp"
+#include "tessera/matmul/matmul.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+/// Below this a turn's share of a product's time is small enough to spend one product on waking up
+/// threads and filling caches.
+constexpr double kWarmShare = 0.2;
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// What a process does in one case: call after call, through all sets of operands in turn.
+class Work {
+ public:
+  Work(const BenchCase& now, const SharedOperands& shared, Call call)
+      : operands_(now, shared), call_(std::move(call)) {
+    for (index_t set = 0; set < now.sets(); ++set) places_.push_back(operands_.place(set));
+  }
+  std::size_t sets() const { return places_.size(); }
+  void once() {
+    const OwnOperands::Place& place = places_[next_];
+    next_ = next_ + 1 == places_.size() ? 0 : next_ + 1;
+    call_(place.A, place.B, place.C);
+  }
+  void copy_results_to(const SharedOperands& shared) const { operands_.copy_results_to(shared); }
+
+ private:
+  OwnOperands operands_;
+  Call call_;
+  std::vector<OwnOperands::Place> places_;
+  std::size_t next_ = 0;
+};
+
+/// Times `iterations` calls.
+Sample timed(Work& work, index_t iterations) {
+  const double cpu = cpu_seconds();
+  const auto start = Clock::now();
+  for (index_t i = 0; i < iterations; ++i) work.once();
+  const double seconds = seconds_since(start);
+  const auto count = static_cast<double>(iterations);
+  return {0, iterations, seconds / count, (cpu_seconds() - cpu) / count};
+}
+
+/// A turn, with a call before it that wakes up threads and fills caches.
+Sample warm_turn(Work& work, double call_seconds, double seconds) {
+  if (call_seconds < kWarmShare * seconds) work.once();
+  return turn_of([&work](index_t calls) { return timed(work, calls); }, call_seconds, seconds);
+}
+
+/// One call after having done nothing for so long, and something before that.
+Sample after_idleness(Work& work, double seconds) {
+  work.once();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  return timed(work, 1);
+}
+
+std::string text_of_sample(const Sample& sample) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%lld %.17g %.17g", static_cast<long long>(sample.iterations),
+                sample.seconds, sample.cpu_seconds);
+  return text;
+}
+
+std::string question_of(const BenchCase& now) {
+  return cat("case ", to_string(now.types), " ", to_string(now.shape));
+}
+
+BenchCase read_case(std::istringstream& words, int threads) {
+  BenchCase now;
+  std::string types, shape;
+  words >> types >> shape;
+  now.types = parse_types(types);
+  now.shape = parse_sizes(shape).front();
+  now.threads = threads;
+  return now;
+}
+
+/// Makes the calls of one case; throws where the contestant does not offer it.
+using MakeCall = std::function<Call(const BenchCase&)>;
+
+/// Answers of everything that multiplies.
+Child::Answer multiplier(MakeCall make_call, int threads, SharedOperands& shared) {
+  struct State {
+    std::unique_ptr<Work> work;
+    double call_seconds = 0;
+  };
+  return [state = std::make_shared<State>(), make_call = std::move(make_call), threads,
+          &shared](const std::string& question) -> std::string {
+    std::istringstream words(question);
+    std::string verb;
+    words >> verb;
+    if (verb == "case" || verb == "first") {
+      const BenchCase now = read_case(words, threads);
+      state->work.reset();
+      shared.attach(now);
+      state->work = std::make_unique<Work>(now, shared, make_call(now));
+      Work& work = *state->work;
+      Sample sample = timed(work, 1);
+      for (std::size_t set = 1; set < work.sets(); ++set) work.once();
+      work.copy_results_to(shared);
+      // The first call also pays for starting threads and touching memory.
+      if (verb == "case" && sample.seconds < 0.5) sample = timed(work, 1);
+      state->call_seconds = sample.seconds;
+      return text_of_sample(sample);
+    }
+    if (verb == "turn" || verb == "idle") {
+      double seconds = 0;
+      words >> seconds;
+      const Sample sample = verb == "turn" ? warm_turn(*state->work, state->call_seconds, seconds)
+                                           : after_idleness(*state->work, seconds);
+      if (verb == "turn") state->call_seconds = sample.seconds;
+      return text_of_sample(sample);
+    }
+    state->work.reset();
+    return {};
+  };
+}
+
+/// Answers of a contestant whose every sample is the first call of a process: this one only starts
+/// them, and has neither threads nor a library.
+Child::Answer beginner(std::function<Child::Answer()> start) {
+  return [start = std::move(start), first = std::string()](const std::string& question) mutable {
+    if (question == "release") return std::string();
+    if (question.starts_with("case")) first = "first" + question.substr(4);
+    return Child(start).ask(first);
+  };
+}
+
+/// How a process begins: `load` makes what makes calls.
+std::function<Child::Answer()> starting(std::function<MakeCall()> load, const Conditions& on,
+                                        SharedOperands& shared) {
+  std::function<Child::Answer()> start = [load = std::move(load), threads = on.threads, &shared] {
+    return multiplier(load(), threads, shared);
+  };
+  if (!on.readiness.first_call) return start;
+  return [start = std::move(start)] { return beginner(start); };
+}
+
+/// One product after the other, each a run of the plan.
+Call planned_call(const Plan& plan, index_t batch) {
+  const Problem& p = plan.problem;
+  const index_t a_step = p.M * p.K * size_of(p.in), b_step = p.K * p.N * size_of(p.type_of_b()),
+                c_step = p.M * p.N * size_of(p.out);
+  return [plan, batch, a_step, b_step, c_step](const void* A, const void* B, void* C) {
+    const Problem& q = plan.problem;
+    for (index_t i = 0; i < batch; ++i) {
+      run(plan, {static_cast<const char*>(A) + i * a_step, q.in, q.M, q.K, q.a.row, q.a.col},
+          {static_cast<const char*>(B) + i * b_step, q.type_of_b(), q.K, q.N, q.b.row, q.b.col},
+          {static_cast<char*>(C) + i * c_step, q.out, q.M, q.N, q.c.row, q.c.col});
+    }
+  };
+}
+
+/// All products in one call, as the library offers it.
+Call batch_call(const Problem& p, index_t batch, const Options& options) {
+  return [p, batch, options](const void* A, const void* B, void* C) {
+    matmul_strided({A, p.in, p.M, p.K, p.a.row, p.a.col},
+                   {B, p.type_of_b(), p.K, p.N, p.b.row, p.b.col},
+                   {C, p.out, p.M, p.N, p.c.row, p.c.col}, batch, {p.M * p.K, p.K * p.N, p.M * p.N},
+                   p.alpha, p.beta, options);
+  };
+}
+
+/// One product after the other, each a call of a plan that was made before.
+template <class In, class Out = In>
+Call plan_once(const Problem& p, index_t batch, int threads) {
+  using Scalar = typename cpu::Gemm<In, Out>::Scalar;
+  const cpu::GemmPlan<In, Out> plan({.M = p.M,
+                                     .N = p.N,
+                                     .K = p.K,
+                                     .a_row = p.a.row,
+                                     .a_col = p.a.col,
+                                     .b_row = p.b.row,
+                                     .b_col = p.b.col,
+                                     .c_row = p.c.row,
+                                     .alpha = static_cast<Scalar>(p.alpha),
+                                     .beta = static_cast<Scalar>(p.beta),
+                                     .threads = threads});
+  return [plan, batch, a = p.M * p.K, b = p.K * p.N, c = p.M * p.N](const void* A, const void* B,
+                                                                    void* C) {
+    for (index_t i = 0; i < batch; ++i)
+      plan(static_cast<const cpu::ElementA<In>*>(A) + i * a,
+           static_cast<const cpu::ElementB<In>*>(B) + i * b, static_cast<Out*>(C) + i * c);
+  };
+}
+
+Call plan_once(const BenchCase& now) {
+  const Problem p = problem_of(now);
+  const index_t batch = now.shape.batch;
+  const bool real = p.out == DType::f32;  // where two types of C are possible: f32
+  switch (p.in) {
+    case DType::f32: return plan_once<float>(p, batch, now.threads);
+    case DType::f64: return plan_once<double>(p, batch, now.threads);
+    case DType::f16:
+      return (real ? plan_once<f16, float> : plan_once<f16, f16>)(p, batch, now.threads);
+    case DType::bf16:
+      return (real ? plan_once<bf16, float> : plan_once<bf16, bf16>)(p, batch, now.threads);
+    case DType::i8:
+      if (p.in_b)
+        return (real ? plan_once<cpu::I8U8, float>
+                     : plan_once<cpu::I8U8, std::int32_t>)(p, batch, now.threads);
+      return (real ? plan_once<std::int8_t, float>
+                   : plan_once<std::int8_t, std::int32_t>)(p, batch, now.threads);
+    case DType::u8:
+      if (p.in_b)
+        return (real ? plan_once<cpu::U8I8, float>
+                     : plan_once<cpu::U8I8, std::int32_t>)(p, batch, now.threads);
+      return (real ? plan_once<std::uint8_t, float>
+                   : plan_once<std::uint8_t, std::int32_t>)(p, batch, now.threads);
+    default:
+      throw Error(Category::argument, cat(kPlanOnce, " cannot run this product: it has no ",
+                                          to_string(now.types), " product"));
+  }
+}
+
+Call algorithm_call(const std::string& name, const BenchCase& now) {
+  if (name == kPlanOnce) return plan_once(now);
+  Options options;
+  options.algorithm = name;
+  options.threads = now.threads;
+  const Problem problem = problem_of(now);
+  if (name == "packed" && now.shape.batch > 1) return batch_call(problem, now.shape.batch, options);
+  return planned_call(make_plan(problem, options), now.shape.batch);
+}
+
+/// Answers of the peak: its seconds are those that the case's product would take at the peak.
+Child::Answer peak_meter(int threads) {
+  struct State {
+    BenchCase now;
+    std::unique_ptr<PeakMeter> meter;
+  };
+  return [state = std::make_shared<State>(), threads](const std::string& question) -> std::string {
+    std::istringstream words(question);
+    std::string verb;
+    words >> verb;
+    double seconds = 1e-3;
+    if (verb == "case") {
+      state->now = read_case(words, threads);
+      state->meter = std::make_unique<PeakMeter>(peak_chain(state->now.types.in), threads);
+    } else if (verb == "turn") {
+      words >> seconds;
+    } else {
+      return {};
+    }
+    const double cpu = cpu_seconds();
+    const auto burst = state->meter->burst(seconds);
+    const double products = std::max(1e-9, burst.operations / state->now.flops());
+    return text_of_sample({0, std::max<index_t>(1, std::llround(products)),
+                           burst.seconds / products, (cpu_seconds() - cpu) / products});
+  };
+}
+
+Sample read_sample(const std::string& text) {
+  std::istringstream words(text);
+  long long iterations = 0;
+  Sample out;
+  words >> iterations >> out.seconds >> out.cpu_seconds;
+  out.iterations = iterations;
+  return out;
+}
+
+/// A contestant in a process of its own.
+class ProcessContestant : public Contestant {
+ public:
+  ProcessContestant(const std::string& name, Kind kind, const Conditions& on,
+                    std::function<Child::Answer()> start)
+      : Contestant(name, kind),
+        on_(on),
+        // Foreign libraries chatter; what this project's own code says in trouble is wanted.
+        child_(std::move(start),
+               kind == Kind::peer ? Child::Talk::silent : Child::Talk::to_stderr) {}
+
+  double prepare(const BenchCase& now) override {
+    return read_sample(child_.ask(question_of(now))).seconds;
+  }
+  Sample turn(double seconds) override {
+    const double idle = on_.readiness.idle_seconds;
+    return read_sample(child_.ask(idle > 0 ? cat("idle ", idle) : cat("turn ", seconds)));
+  }
+  void release() override { child_.ask("release"); }
+
+ private:
+  Conditions on_;
+  Child child_;
+};
+
+}  // namespace
+
+std::unique_ptr<Contestant> Contestant::algorithm(const std::string& name, const Conditions& on,
+                                                  SharedOperands& shared) {
+  const auto load = [name]() -> MakeCall {
+    return [name](const BenchCase& now) { return algorithm_call(name, now); };
+  };
+  return std::make_unique<ProcessContestant>(name, Kind::algorithm, on, starting(load, on, shared));
+}
+
+std::unique_ptr<Contestant> Contestant::library(Kind kind, const Peer& peer, const Conditions& on,
+                                                SharedOperands& shared) {
+  const auto load = [peer, threads = on.threads]() -> MakeCall {
+    const auto library = std::make_shared<PeerLibrary>(peer, threads);
+    return [library](const BenchCase& now) { return library->call_for(now.types, now.shape); };
+  };
+  return std::make_unique<ProcessContestant>(peer.name, kind, on, starting(load, on, shared));
+}
+
+std::unique_ptr<Contestant> Contestant::peak(int threads) {
+  return std::make_unique<ProcessContestant>("peak", Kind::peak, Conditions{threads},
+                                             [threads] { return peak_meter(threads); });
+}
+
+}  // namespace tessera::cli

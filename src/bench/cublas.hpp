@@ -1,0 +1,47 @@
+// cuBLAS as a peer: found and loaded when it is asked for, never linked. A (M,K), B (K,N) and C
+// (M,N) lie by rows, or transposed ones by columns, in device memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case.hpp"
+
+struct CUstream_st;  // what cudaStream_t points to
+
+namespace tessera::cli {
+
+/// Where cuBLAS may lie on this machine, the newest first: names for the loader, then files of a
+/// CUDA toolkit.
+std::vector<std::string> cublas_candidates();
+
+class Cublas {
+ public:
+  /// Takes the first candidate that can be loaded, for work in the order of a stream of the current
+  /// device. Throws Error(unavailable) with what was tried.
+  Cublas(CUstream_st* stream, const std::vector<std::string>& candidates = cublas_candidates());
+  ~Cublas();
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string version() const;  ///< "cuBLAS 13.0.2"
+
+  /// Products of f32: with sums and products of f32, or with operands rounded to TF32.
+  enum class F32 { exact, tf32 };
+  static bool multiplies(const Types& types, F32 f32);
+  /// Starts C = A * B, all products of a batch in one call. Throws Error(failed) with cuBLAS's own
+  /// word where it refuses.
+  void multiply(const BenchCase& now, F32 f32, const void* A, const void* B, void* C) const;
+
+ private:
+  void require(int status, const char* what) const;
+  template <class F>
+  F* function(const char* name) const;
+
+  std::string path_;
+  void* library_ = nullptr;
+  void* handle_ = nullptr;
+};
+
+}  // namespace tessera::cli

@@ -1,0 +1,239 @@
+// A GPU in a benchmark: see cuda.hpp. Everything runs on one stream.
+#include "cuda.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "cublas.hpp"
+#include "nvml.hpp"
+#include "shell/json_text.hpp"
+#include "tessera/matmul/cuda.hpp"
+#include "tessera/matmul/matmul.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+/// How long to leave a GPU alone between two looks at its clock.
+constexpr auto kLookAround = std::chrono::milliseconds(1);
+
+class CudaBench : public BenchDevice {
+ public:
+  explicit CudaBench(int number)
+      : device_(cuda::device(number)),
+        stream_(cuda::Stream::create(number)),
+        begin_(number),
+        end_(number),
+        nvml_(Nvml::open(device_.pci_bus_id)),
+        clock_hz_(device_.clock_hz) {
+    try {
+      const cuda::OnDevice on(number);
+      cublas_ = std::make_unique<Cublas>(stream_.handle());
+    } catch (const Error& error) {
+      no_cublas_ = error.what();
+    }
+  }
+
+  std::string name() const override { return cat("cuda:", device_.number); }
+  nlohmann::ordered_json description() const override;
+  std::vector<Peer> peers() const override;
+  std::string missing_peers() const override { return no_cublas_; }
+
+  void load(const BenchCase& now, const SharedOperands& shared) override;
+  void unload() override { memory_ = {}; }
+  index_t sets() const override { return sets_; }
+  void spoil_results() override;
+  void copy_results_to(const SharedOperands& shared) override;
+
+  Call algorithm(const std::string& name) override;
+  Call peer(const std::string& name) override;
+  double run(const Call& call, index_t count) override;
+  double peak_flops(std::string_view units, const Types& types) override;
+
+ private:
+  /// Where a set's operands lie.
+  char* set(index_t number) const {
+    return static_cast<char*>(memory_.data()) + static_cast<std::size_t>(number) * places_.end;
+  }
+  void watch_clock();
+
+  cuda::Device device_;
+  cuda::Stream stream_;
+  cuda::Event begin_, end_;
+  std::unique_ptr<Nvml> nvml_;
+  double clock_hz_;  ///< of the latest run that was long enough to see it, else the highest
+  std::unique_ptr<Cublas> cublas_;
+  std::string no_cublas_;
+
+  BenchCase case_;
+  OperandPlaces places_{case_};
+  cuda::DeviceBuffer memory_;  ///< sets_ times places_.end bytes; empty: nothing is loaded
+  index_t sets_ = 1, next_ = 0;
+};
+
+nlohmann::ordered_json CudaBench::description() const {
+  nlohmann::ordered_json out = json_object();
+  out["summary"] = cat(device_.name, ", ", device_.sms, " SMs, driver of CUDA ",
+                       cuda::driver_version(), cublas_ ? ", " + cublas_->version() : "");
+  out["name"] = device_.name;
+  out["compute_capability"] = cat(device_.major, ".", device_.minor);
+  out["sms"] = device_.sms;
+  out["memory_bytes"] = device_.memory_bytes;
+  out["l2_bytes"] = device_.l2_bytes;
+  out["highest_clock_hz"] = device_.clock_hz;
+  out["clock_of_peak"] = nvml_ ? "read from NVML while the turn before ran" : "the highest";
+  out["driver"] = cuda::driver_version();
+  out["runtime"] = cuda::runtime_version();
+  if (nvml_) {
+    out["power_limit_watts"] = nvml_->power_limit_watts();
+    out["temperature_celsius"] = nvml_->temperature_celsius();
+    out["throttle_reasons"] = nvml_->throttle_reasons();
+  }
+  return out;
+}
+
+std::vector<Peer> CudaBench::peers() const {
+  if (!cublas_) return {};
+  std::vector<Peer> out(2);
+  out[0].name = "cublas";
+  out[0].settings = "f32 as f32, other types on tensor cores";
+  out[1].name = kTf32Peer;
+  out[1].settings = "f32 rounded to TF32, on tensor cores";
+  for (Peer& peer : out) {
+    peer.path = cublas_->path();
+    peer.version = cublas_->version();
+    const auto f32 = peer.name == kTf32Peer ? Cublas::F32::tf32 : Cublas::F32::exact;
+    for (const DType in : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+      for (const DType result : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+        if (Cublas::multiplies({in, result}, f32)) peer.types.push_back({in, result});
+      }
+    }
+  }
+  return out;
+}
+
+void CudaBench::load(const BenchCase& now, const SharedOperands& shared) {
+  if (memory_.data() != nullptr && case_ == now) return;
+  memory_ = {};  // first, so that never two of them need memory
+  case_ = now;
+  places_ = OperandPlaces(now);
+  sets_ = sets_beyond_cache(places_.end, device_.l2_bytes);
+  next_ = 0;
+  memory_ = cuda::DeviceBuffer(static_cast<std::size_t>(sets_) * places_.end, device_.number);
+  cuda::copy(set(0), shared.A(0).data, places_.c, stream_);  // all A, then all B
+  for (index_t i = 1; i < sets_; ++i) cuda::copy(set(i), set(0), places_.c, stream_);
+  stream_.synchronize();
+}
+
+void CudaBench::spoil_results() {
+  for (index_t i = 0; i < sets_; ++i)
+    cuda::fill(set(i) + places_.c, 0xff, places_.end - places_.c, stream_);
+}
+
+void CudaBench::copy_results_to(const SharedOperands& shared) {
+  const std::size_t bytes = places_.end - places_.c;
+  char* const first = static_cast<char*>(shared.C(0).data);
+  cuda::copy(first, set(0) + places_.c, bytes, stream_);
+  std::vector<char> other(sets_ > 1 ? bytes : 0);
+  for (index_t i = 1; i < sets_; ++i) {
+    cuda::copy(other.data(), set(i) + places_.c, bytes, stream_);
+    stream_.synchronize();
+    if (std::memcmp(first, other.data(), bytes) != 0)
+      throw Error(Category::failed,
+                  cat("products of equal operands differ: in set 0 and in set ", i));
+  }
+  stream_.synchronize();
+}
+
+BenchDevice::Call CudaBench::algorithm(const std::string& name) {
+  Options options;
+  options.algorithm = name;
+  options.device = this->name();
+  return [this, plan = make_plan(problem_of(case_), options)](index_t number) {
+    const Problem& p = plan.problem;
+    char* const base = set(number);
+    for (index_t i = 0; i < case_.shape.batch; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      cuda::run(plan, {base + places_.a + at * places_.a_step, p.in, p.M, p.K, p.a.row, p.a.col},
+                {base + places_.b + at * places_.b_step, p.in, p.K, p.N, p.b.row, p.b.col},
+                {base + places_.c + at * places_.c_step, p.out, p.M, p.N, p.c.row, p.c.col},
+                stream_);
+    }
+  };
+}
+
+BenchDevice::Call CudaBench::peer(const std::string& name) {
+  const auto f32 = name == kTf32Peer ? Cublas::F32::tf32 : Cublas::F32::exact;
+  return [this, f32](index_t number) {
+    char* const base = set(number);
+    cublas_->multiply(case_, f32, base + places_.a, base + places_.b, base + places_.c);
+  };
+}
+
+double CudaBench::run(const Call& call, index_t count) {
+  const cuda::OnDevice on(device_.number);  // cuBLAS wants it so
+  begin_.record(stream_);
+  for (index_t i = 0; i < count; ++i) {
+    call(next_);
+    next_ = next_ + 1 == sets_ ? 0 : next_ + 1;
+  }
+  end_.record(stream_);
+  watch_clock();
+  end_.synchronize();
+  return cuda::Event::seconds_between(begin_, end_);
+}
+
+/// Looks at the clock until the run has ended; the mean of what was seen is the clock of the run.
+void CudaBench::watch_clock() {
+  if (!nvml_) return;
+  double sum = 0;
+  int looks = 0;
+  while (!end_.reached()) {
+    if (const double clock = nvml_->sm_clock_hz(); clock > 0) sum += clock, ++looks;
+    std::this_thread::sleep_for(kLookAround);
+  }
+  if (looks > 0) clock_hz_ = sum / looks;
+}
+
+double CudaBench::peak_flops(std::string_view units, const Types& types) {
+  const int each = multiply_adds_per_clock(device_.major, device_.minor, units, types.in);
+  if (each == 0)
+    throw Error(Category::unavailable,
+                cat("the peak of the ", units, " of ", device_.name, " for ", types.in,
+                    " is not known (compute capability ", device_.major, ".", device_.minor, ")"));
+  return 2.0 * each * device_.sms * clock_hz_;
+}
+
+}  // namespace
+
+std::unique_ptr<BenchDevice> open_cuda_bench(const std::string& device) {
+  int number = 0;
+  std::from_chars(device.data() + sizeof "cuda:" - 1, device.data() + device.size(), number);
+  return std::make_unique<CudaBench>(number);
+}
+
+int multiply_adds_per_clock(int major, int minor, std::string_view units, DType in) {
+  const bool a100 = major == 8 && minor == 0, hopper = major == 9 && minor == 0;
+  if (units == kCores) {
+    if (in == DType::i32) return a100 || hopper ? 64 : 0;
+    if (in == DType::f64) return a100 ? 32 : hopper ? 64 : 0;
+    return a100 ? 64 : major >= 8 ? 128 : 0;  // f16 and bf16 are multiplied as f32
+  }
+  if (!a100 && !hopper) return 0;
+  switch (in) {
+    case DType::f64: return a100 ? 64 : 128;
+    case DType::f32: return a100 ? 512 : 1024;  // as TF32
+    case DType::f16:
+    case DType::bf16: return a100 ? 1024 : 2048;
+    default: return 0;
+  }
+}
+
+index_t sets_beyond_cache(std::size_t set_bytes, index_t cache_bytes) {
+  const auto bytes = static_cast<index_t>(set_bytes);
+  return 3 * cache_bytes / bytes + 1;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,20 @@
+// A bracket, brace or quote without its other one: a compiler that meets one reads on to the end of
+// the file, and what it says then is of another place.
+#pragma once
+
+#include <string>
+
+#include "tokens.hpp"
+
+namespace tessera::cli {
+
+struct BracketFault {
+  int line = 0, column = 0;  ///< where it stands, or where the one is that has no other; 0: nowhere
+  std::string says;          ///< "a ( is never closed"
+  std::string advice;
+};
+
+/// The first one that is wrong. Of braces it is a guess from how lines are indented.
+BracketFault wrong_bracket(const SourceTokens& tokens);
+
+}  // namespace tessera::cli

@@ -1,0 +1,145 @@
+// Findings first, since they are certain; then what was never touched; then what the numbers agree
+// with; then their places. Nothing here knows any one puzzle: those have words in their spec.hpp.
+#include "causes.hpp"
+
+#include <algorithm>
+#include <regex>
+
+#include "cause_parts.hpp"
+#include "source.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+bool none_touched(const PuzzleCase& c) {
+  return std::all_of(c.coverage.begin(), c.coverage.end(),
+                     [](const auto& t) { return t.is_output ? t.written == 0 : t.read == 0; });
+}
+bool none_written(const PuzzleCase& c) {
+  return std::none_of(c.coverage.begin(), c.coverage.end(),
+                      [](const auto& t) { return t.is_output && t.written > 0; });
+}
+
+/// Of a puzzle with several kernels, where this one is empty and the file was changed: by its name.
+Cause cause_of_untouched(const PuzzleAttempt& attempt, const PuzzleCase& c) {
+  Cause out = cause("unfilled");
+  for (const auto& each : attempt.variants) {
+    if (!c.what.starts_with(each + ":")) continue;
+    out.title = cat("nothing is filled in yet in the part --", each);
+    for (const auto& other : attempt.variants)
+      if (other != each) out.advice += cat("; --", other, " runs that part alone");
+  }
+  return out;
+}
+
+/// Where the most is asked for: "line 16, store to out: 32 sectors, where 4 would do".
+std::string worst_access(const PuzzleCase& c) {
+  const auto dearer = [](const PuzzleAccess& a, const PuzzleAccess& b) {
+    return a.worst * std::max(b.ideal, 1.0) < b.worst * std::max(a.ideal, 1.0);
+  };
+  const auto worst = std::max_element(c.accesses.begin(), c.accesses.end(), dearer);
+  if (worst == c.accesses.end() || worst->worst <= worst->ideal) return {};
+  return cat("line ", worst->line, worst->is_store ? ", store to " : ", load from ", worst->tensor,
+             ": ", worst->worst,
+             worst->memory == "shared" ? " passes through the banks" : " sectors",
+             " for one request, where ", worst->ideal, " would do");
+}
+
+Cause cause_of_goal(const PuzzleCase& c, const PuzzleGoal& goal) {
+  const std::string numbers =
+      cat(goal.what, ": ", goal.got, ", at most ", goal.limit, " is the goal");
+  return cause("goal", numbers, goal.advice.empty() ? worst_access(c) : goal.advice);
+}
+
+/// What the compiler refuses, said as a cause; without one the facts are above.
+Cause cause_of_error(const std::string& id, const CompileError& error) {
+  if (!error.cause.empty())  // a why that is the message itself stands above already
+    return cause("does-not-compile", error.why == error.message ? "" : error.why, error.advice);
+  return cause("does-not-compile", {},
+               error.line > 0
+                   ? ""
+                   : cat("'tessera puzzle reset ", id, "' begins again, and keeps what you have"));
+}
+
+/// There is no outcome. Outside of a kernel a program can only print why it dies.
+Cause cause_of_death(const PuzzleAttempt& attempt) {
+  for (const auto& line : lines_of(attempt.printed))
+    if (Cause out = cause_of_local_array(line); !out.id.empty()) return out;
+  return cause(attempt.timed_out ? "endless" : "crash", attempt.end);
+}
+
+/// "static float sum = 0;" in a kernel; empty id: there is none.
+Cause cause_of_static(const std::string& source) {
+  static const std::regex declared(R"(^\s*static\s+(?!const)\w+\s+(\w+)\s*[={;])");
+  int number = 0;
+  for (const auto& each : lines_of(source)) {
+    ++number;
+    std::smatch match;
+    const std::string line = without_comment(each);
+    if (std::regex_search(line, match, declared))
+      return cause("static", cat("line ", number, " declares ", match[1].str(),
+                                 " static: that is one variable for all threads of all blocks"));
+  }
+  return {};
+}
+
+Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleMatrix& m) {
+  if (Cause out = cause_of_static(attempt.source); !out.id.empty()) return out;
+  Cause of_coverage = cause_of_coverage(attempt, c, m);
+  if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
+  if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);
+  if (stands_in(attempt.source, m.advice))  // so the numbers agree for another reason
+    return cause(
+        "not-all", m.sentence,
+        cat("'", m.advice, "' stands in your file: so which thread stores, and which element?"));
+  if (m.looks_like == "tile-transposed" && m.advice.empty() &&
+      stands_in(attempt.source, "(y, i)") && stands_in(attempt.source, "(i, x)"))
+    return cause(m.looks_like, m.sentence,
+                 "(y, i) and (i, x) are read, as they should be: look at the lines that store the "
+                 "tiles");
+  if (m.looks_like == "swapped-indices" && m.advice.empty())
+    return cause(m.looks_like, m.sentence,
+                 cat("y counts rows and x counts columns: ", m.name, "(row, col)"));
+  if (!m.looks_like.empty()) return cause(m.looks_like, m.sentence, m.advice);
+  return cause_of_places(c, m);
+}
+
+}  // namespace
+
+const PuzzleCase* wrong_case(const PuzzleAttempt& attempt) {
+  if (!attempt.outcome || attempt.outcome->cases.empty()) return nullptr;
+  const PuzzleCase& last = attempt.outcome->cases.back();
+  return last.is_right() ? nullptr : &last;
+}
+
+Cause cause_of(const PuzzleAttempt& attempt) {
+  if (!attempt.errors.empty()) return cause_of_error(attempt.id, attempt.errors.front());
+  if (!attempt.outcome) return cause_of_death(attempt);
+  const PuzzleCase* const c = wrong_case(attempt);
+  Cause slip = attempt.is_unfilled ? Cause{} : cause_of_slip(attempt, c);
+  if (!slip.id.empty()) return slip;
+  if (c == nullptr) return cause("spec", attempt.outcome->error);
+  const bool is_kernel = c->block[0] > 0;
+  const bool misses_goal =
+      std::any_of(c->goals.begin(), c->goals.end(), [](const auto& g) { return !g.reached; });
+  if (attempt.is_unfilled && !misses_goal) return cause("unfilled", "the file is as you got it");
+  if (is_kernel && none_touched(*c) && fatal_of(*c) == nullptr)
+    return cause_of_untouched(attempt, *c);
+  Cause found = cause_of_findings(attempt, *c);
+  if (!found.id.empty()) return found;
+  if (is_kernel && none_written(*c)) return cause("nothing-stored");
+  for (const auto& m : c->outputs)
+    if (m.wrong > 0) return cause_of_numbers(attempt, *c, m);
+  for (const auto& goal : c->goals)
+    if (!goal.reached) return cause_of_goal(*c, goal);
+  if (const auto* f = find_finding(*c, {"race"}, "global"))
+    return told_by(*f, cause("written-again", f->problem));
+  if (const auto* f = find_finding(*c, {"never-read"}))
+    return told_by(*f, cause("part-not-read", cat(f->problem, "; the numbers fit by chance"),
+                             cat("look at the index of ", f->tensor)));
+  return cause("not-all");
+}
+
+}  // namespace tessera::cli

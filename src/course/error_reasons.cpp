@@ -1,0 +1,59 @@
+// The order of the rules, and what they share: see error_reasons.hpp.
+#include "error_reasons.hpp"
+
+#include <cstdlib>
+
+namespace tessera::cli {
+
+LearnersText::Range LearnersText::line(int number) const {
+  Range out{0, 0};
+  while (out.first < tokens.size() && tokens[out.first].line < number) ++out.first;
+  for (out.last = out.first; out.last < tokens.size() && tokens[out.last].line == number;)
+    ++out.last;
+  return out;
+}
+
+std::size_t LearnersText::find(std::string_view text, int number, int column) const {
+  const Range range = line(number);
+  std::size_t out = kNoToken;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    const bool is_nearer =
+        out == kNoToken ||
+        (column > 0 && std::abs(tokens[i].column - column) < std::abs(tokens[out].column - column));
+    if (tokens[i].is(text) && is_nearer) out = i;
+  }
+  return out;
+}
+
+std::vector<std::string> LearnersText::arguments(std::size_t open) const {
+  std::vector<std::string> out;
+  if (open >= tokens.size() || match[open] == kNoToken) return out;
+  std::size_t begin = open + 1;
+  for (std::size_t i = begin; i <= match[open]; ++i) {
+    if (i < match[open] && match[i] != kNoToken && match[i] > i) {
+      i = match[i];
+    } else if (i == match[open] || is(",", i)) {
+      if (i > begin) out.push_back(text_of_tokens(tokens, begin, i));
+      begin = i + 1;
+    }
+  }
+  return out;
+}
+
+RankedReason reason_of(const CompilerSays& error, const LearnersText& text) {
+  constexpr decltype(&reason_of_types) rules[] = {
+      reason_of_foreign_names,  reason_of_syntax,
+      reason_of_unknown_name,   reason_of_brackets_behind_a_name,
+      reason_of_unknown_member, reason_of_assignment,
+      reason_of_constant,       reason_of_known_message,
+      reason_of_call,           reason_of_types};
+  int rank = 0;
+  for (const auto rule : rules) {
+    ErrorReason reason = rule(error, text);
+    if (!reason.cause.empty()) return {std::move(reason), rank};
+    ++rank;
+  }
+  return {{}, rank};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,80 @@
+// What a compiler's error comes from, where that is sure: from its message, from the tokens of the
+// line and from the names that are known there. Where it is not sure there is no reason: a wrong
+// one costs a learner more than none.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "scopes.hpp"
+#include "tokens.hpp"
+
+namespace tessera::cli {
+
+/// A learner's text, read once for all errors. Its brackets match.
+struct LearnersText {
+  explicit LearnersText(const std::string& source)
+      : source(source), tokens(tokens_of(source)), match(matches_of(tokens)), names(tokens) {}
+
+  const std::string& source;
+  SourceTokens tokens;
+  std::vector<std::size_t> match;
+  SourceNames names;
+
+  bool is(std::string_view text, std::size_t at) const {
+    return at < tokens.size() && tokens[at].is(text);
+  }
+  /// The tokens of a line: from `first` to before `last`.
+  struct Range {
+    std::size_t first, last;
+  };
+  Range line(int number) const;
+  /// The token of that text in a line, at that column if there are several; kNoToken: none.
+  std::size_t find(std::string_view text, int number, int column = 0) const;
+  bool line_has(std::string_view text, int number) const { return find(text, number) != kNoToken; }
+  /// Does it follow a . or a :: or a -> ?
+  bool is_member(std::size_t at) const {
+    return at > 0 && (is(".", at - 1) || is("::", at - 1) || is("->", at - 1));
+  }
+  /// "row", "k + x" between the brackets that open at `open`.
+  std::vector<std::string> arguments(std::size_t open) const;
+};
+
+/// An error as the compiler says it, with ' for its quotes.
+struct CompilerSays {
+  std::string message;
+  int line, column;
+};
+
+struct ErrorReason {
+  std::string cause;  ///< "foreign-name"; empty: it is not known
+  std::string why;    ///< "threadIdx is a word of CUDA"
+  std::string advice;
+  int line = 0, column = 0;  ///< where it is better seen; 0: where the error is
+  bool is_of_name = false;   ///< a name is not known: the compiler blames the call that it is in
+};
+
+// Each for messages of one kind; the earlier is the surer one.
+ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_syntax(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_unknown_name(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_brackets_behind_a_name(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_assignment(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_known_message(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_constant(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_types(const CompilerSays& error, const LearnersText& text);
+
+/// The first of all these that knows one, and its place among them; `rank`: the smaller, the surer.
+struct RankedReason {
+  ErrorReason reason;
+  int rank;
+};
+RankedReason reason_of(const CompilerSays& error, const LearnersText& text);
+
+/// "(3, 5)" where a tuple is meant: a comma that C++ takes for an operator; kNoToken: there is
+/// none.
+std::size_t forgotten_tuple(const LearnersText& text, LearnersText::Range range);
+
+}  // namespace tessera::cli

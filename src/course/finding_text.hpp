@@ -1,0 +1,10 @@
+// Findings in the learner's words: elements by their tensor, threads by their block.
+#pragma once
+
+#include "program.hpp"
+
+namespace tessera::cli {
+
+void name_elements(PuzzleAttempt& attempt);
+
+}  // namespace tessera::cli

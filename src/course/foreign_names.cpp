@@ -1,0 +1,163 @@
+// The list: see foreign_names.hpp. It is asked only for what a text does not declare itself.
+#include "foreign_names.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+constexpr std::string_view kSharedWords =
+    "a member of struct Shared, Tile<float, rows, columns> name; and auto& s = shared<Shared>(t);";
+constexpr std::string_view kKernelWords =
+    "TESSERA_KERNEL void operator()(auto t, ...) const, as in the file you were given";
+constexpr std::string_view kHostWords =
+    "leave it out: the puzzle allocates, copies and launches by itself";
+constexpr std::string_view kVectorWords =
+    "copy_vectorized<4>(t, a tile, s.a.view()) moves four elements at a time";
+constexpr std::string_view kUnitWords =
+    "TensorCore<float, float, MmaShape{16, 8, 8}>: load_a, load_b, mma, store_d";
+
+constexpr ForeignName kForeign[] = {
+    {"threadIdx", "CUDA", "t.thread", ".x"},
+    {"blockIdx", "CUDA", "t.block", ".x"},
+    {"blockDim", "CUDA", "t.block_dim", ".x"},
+    {"gridDim", "CUDA", "t.grid_dim", ".x"},
+    {"warpSize", "CUDA", "t.warp_size", ""},
+    {"__syncthreads", "CUDA", "t.barrier()", ""},
+    {"__syncwarp", "CUDA", "t.warp_barrier()", ""},
+    {"__shared__", "CUDA", kSharedWords, ""},
+    {"__global__", "CUDA", kKernelWords, ""},
+    {"__device__", "CUDA", "TESSERA_KERNEL", ""},
+    {"__host__", "CUDA", "TESSERA_KERNEL", ""},
+    {"__launch_bounds__", "CUDA", "static constexpr Dim3 block{...}", ""},
+    {"__constant__", "CUDA", "constexpr", ""},
+    {"dim3", "CUDA", "Dim3", ""},
+    {"float2", "CUDA", kVectorWords, ""},
+    {"float4", "CUDA", kVectorWords, ""},
+    {"int4", "CUDA", kVectorWords, ""},
+    {"make_float4", "CUDA", kVectorWords, ""},
+    {"atomicAdd", "CUDA", "t.atomic_add(C(row, col), value), without an &", ""},
+    {"atomicMax", "CUDA", "t.atomic_max(C(row, col), value), without an &", ""},
+    {"atomicMin", "CUDA", "t.atomic_min(C(row, col), value), without an &", ""},
+    {"atomicExch", "CUDA", "t.atomic_exchange(C(row, col), value), without an &", ""},
+    {"atomicCAS", "CUDA", "t.atomic_compare_exchange(C(row, col), expected, desired), without an &",
+     ""},
+    {"__shfl_sync", "CUDA", "t.shuffle(value, lane)", ""},
+    {"__shfl_down_sync", "CUDA", "t.shuffle_down(value, delta)", ""},
+    {"__shfl_up_sync", "CUDA", "t.shuffle_up(value, delta)", ""},
+    {"__shfl_xor_sync", "CUDA", "t.shuffle_xor(value, mask)", ""},
+    {"__ballot_sync", "CUDA", "t.ballot(vote)", ""},
+    {"__any_sync", "CUDA", "t.any(vote)", ""},
+    {"__all_sync", "CUDA", "t.all(vote)", ""},
+    {"__ldg", "CUDA", "the element itself: A(row, col)", ""},
+    {"__fmaf_rn", "CUDA", "fma(a, b, sum)", ""},
+    {"__expf", "CUDA", "std::exp(x)", ""},
+    {"__pipeline_memcpy_async", "CUDA", "copy_async(t, a tile, s.a.view())", ""},
+    {"__pipeline_commit", "CUDA", "commit(t)", ""},
+    {"__pipeline_wait_prior", "CUDA", "wait<0>(t)", ""},
+    {"memcpy_async", "CUDA", "copy_async(t, a tile, s.a.view())", ""},
+    {"cooperative_groups", "CUDA", "t: t.barrier(), t.warp_barrier()", ""},
+    {"this_thread_block", "CUDA", "t: t.barrier(), t.thread", ""},
+    {"nvcuda", "CUDA", kUnitWords, ""},
+    {"wmma", "CUDA", kUnitWords, ""},
+    {"load_matrix_sync", "CUDA", "Mma::load_a(t, a tile of A), Mma::load_b(t, a tile of B)", ""},
+    {"mma_sync", "CUDA", "Mma::mma(t, sum, a, b)", ""},
+    {"store_matrix_sync", "CUDA", "Mma::store_d(t, a tile of C, sum)", ""},
+    {"cudaMalloc", "CUDA", kHostWords, ""},
+    {"cudaMemcpy", "CUDA", kHostWords, ""},
+    {"cudaFree", "CUDA", kHostWords, ""},
+    {"cudaDeviceSynchronize", "CUDA", kHostWords, ""},
+
+    {"get_local_id", "OpenCL", "t.thread.x, t.thread.y", ""},
+    {"get_group_id", "OpenCL", "t.block.x, t.block.y", ""},
+    {"get_local_size", "OpenCL", "t.block_dim.x, t.block_dim.y", ""},
+    {"get_num_groups", "OpenCL", "t.grid_dim.x, t.grid_dim.y", ""},
+    {"get_global_id", "OpenCL", "t.block.x * t.block_dim.x + t.thread.x, and the same with y", ""},
+    {"CLK_LOCAL_MEM_FENCE", "OpenCL", "t.barrier(), with nothing in its brackets", ""},
+    {"CLK_GLOBAL_MEM_FENCE", "OpenCL", "t.barrier(), with nothing in its brackets", ""},
+    {"__kernel", "OpenCL", kKernelWords, ""},
+    {"__local", "OpenCL", kSharedWords, ""},
+    {"atomic_inc", "OpenCL", "t.atomic_add(element, 1)", ""},
+    {"mad", "OpenCL", "fma(a, b, sum)", ""},
+
+    {"thread_idx", "Mojo", "t.thread", ".x"},
+    {"block_idx", "Mojo", "t.block", ".x"},
+    {"block_dim", "Mojo", "t.block_dim", ".x"},
+    {"grid_dim", "Mojo", "t.grid_dim", ".x"},
+    {"global_idx", "Mojo", "t.block.x * t.block_dim.x + t.thread.x, and the same with y", ""},
+    {"lane_id", "Mojo", "t.lane", ""},
+    {"warp_id", "Mojo", "t.warp", ""},
+    {"stack_allocation", "Mojo", kSharedWords, ""},
+    {"AddressSpace", "Mojo", kSharedWords, ""},
+    {"tb", "Mojo", kSharedWords, ""},
+    {"LayoutTensor", "Mojo",
+     "Tile<float, rows, columns> name; for shared memory; a kernel's tensors are auto", ""},
+    {"LayoutTensorBuild", "Mojo", kSharedWords, ""},
+    {"TileTensor", "Mojo",
+     "Tile<float, rows, columns> name; for shared memory; a kernel's tensors are auto", ""},
+    {"UnsafePointer", "Mojo", "auto: tensors and views know where they lie", ""},
+    {"copy_dram_to_sram", "Mojo",
+     "copy(t, a tile, s.a.view()): what is copied comes first, without .tile", ""},
+    {"copy_dram_to_sram_async", "Mojo",
+     "copy_async(t, tile<rows, columns>(A, i, k), s.a.view()): what is copied comes first", ""},
+    {"async_copy_wait_all", "Mojo", "wait<0>(t), behind commit(t)", ""},
+    {"async_copy_commit_group", "Mojo", "commit(t)", ""},
+    {"async_copy_wait_group", "Mojo", "wait<0>(t)", ""},
+    {"Atomic", "Mojo", "t.atomic_add(C(row, col), value)", ""},
+    {"warp_sum", "Mojo", "t.shuffle_down(value, delta), added up in a loop", ""},
+    {"Float32", "Mojo", "float", ""},
+    {"Float64", "Mojo", "double", ""},
+    {"Int", "Mojo", "int", ""},
+    {"Int32", "Mojo", "int", ""},
+    {"UInt", "Mojo", "int", ""},
+    {"SIMD", "Mojo", "float", ""},
+    {"var", "Mojo", "the type of the number: float sum = 0; int i = 0;", ""},
+    {"let", "Mojo", "const and the type of the number: const int i = ...;", ""},
+    {"alias", "Mojo", "constexpr int NAME = ...;", ""},
+    {"comptime", "Mojo", "constexpr int NAME = ...;", ""},
+    {"fn", "Mojo", kKernelWords, ""},
+    {"rebind", "Mojo", "leave it out: an element is a float", ""},
+
+    {"def", "Python", kKernelWords, ""},
+    {"range", "Python", "for (int k = 0; k < n; ++k)", ""},
+    {"elif", "Python", "else if (...)", ""},
+    {"None", "Python", "leave it out, or write the number", ""},
+    {"True", "Python", "true", ""},
+    {"False", "Python", "false", ""},
+    {"len", "Python", "extent<0>(A), the number of its rows; extent<1>(A) of its columns", ""},
+    {"print", "Python",
+     "#include <cstdio> at the top of the file, and std::printf(\"%g\\n\", value)", ""},
+    {"pass", "Python", "nothing, or {}", ""},
+    {"np.exp", "NumPy", "std::exp(x)", ""},
+    {"np.sqrt", "NumPy", "std::sqrt(x)", ""},
+    {"np.maximum", "NumPy", "a > b ? a : b", ""},
+    {"np.minimum", "NumPy", "a < b ? a : b", ""},
+    {"np.max", "NumPy", "a loop: largest = x > largest ? x : largest", ""},
+    {"np.zeros", "NumPy", "float name[n] = {};", ""},
+    {"np.dot", "NumPy", "a loop over k: sum = fma(a, b, sum)", ""},
+    {"np.sum", "NumPy", "a loop: sum += x", ""},
+    {"np.float32", "NumPy", "float", ""},
+    {"math.exp", "Python", "std::exp(x)", ""},
+    {"math.sqrt", "Python", "std::sqrt(x)", ""},
+    {"np", "NumPy", "C++: std::exp(x), a loop for sums", ""},
+    {"numpy", "NumPy", "C++: std::exp(x), a loop for sums", ""},
+    {"math", "Python", "std::exp(x), std::sqrt(x)", ""},
+    {"torch", "PyTorch", "C++: a loop, fma(a, b, sum)", ""},
+    {"cuda.threadIdx", "Numba", "t.thread", ".x"},
+    {"cuda.blockIdx", "Numba", "t.block", ".x"},
+    {"cuda.blockDim", "Numba", "t.block_dim", ".x"},
+    {"cuda.gridDim", "Numba", "t.grid_dim", ".x"},
+    {"cuda.grid", "Numba", "t.block.x * t.block_dim.x + t.thread.x, and the same with y", ""},
+    {"cuda.syncthreads", "Numba", "t.barrier()", ""},
+    {"cuda.shared", "Numba", kSharedWords, ""},
+    {"cuda.atomic", "Numba", "t.atomic_add(C(row, col), value)", ""},
+};
+
+}  // namespace
+
+const ForeignName* foreign_name(std::string_view name) {
+  for (const ForeignName& each : kForeign)
+    if (each.name == name) return &each;
+  return nullptr;
+}
+
+}  // namespace tessera::cli

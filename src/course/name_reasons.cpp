@@ -1,0 +1,390 @@
+// Names that nobody knows: foreign ones, misspelt ones, undeclared ones; and members.
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <set>
+
+#include "error_reasons.hpp"
+#include "foreign_names.hpp"
+#include "shell/suggest.hpp"
+#include "tessera/core/edit_distance.hpp"
+#include "tessera/core/text.hpp"
+#include "vocabulary.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+std::string small_letters(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// "threadIdx.x" with what it is here.
+struct ForeignUse {
+  const ForeignName* name;
+  std::string text, ours;
+};
+
+/// At a token that no declaration of the text explains; name null: it is of no other language.
+ForeignUse foreign_use(const LearnersText& text, std::size_t at) {
+  const auto& tokens = text.tokens;
+  std::string name = tokens[at].text;
+  std::size_t end = at + 1;
+  const bool has_member = text.is(".", at + 1) && at + 2 < tokens.size();
+  const ForeignName* found =
+      has_member ? foreign_name(cat(name, ".", tokens[at + 2].text)) : nullptr;
+  if (found != nullptr) name += "." + tokens[at + 2].text, end = at + 3;
+  else found = foreign_name(name);
+  if (found == nullptr) return {};
+  ForeignUse out{found, name, std::string(found->ours)};
+  const bool keeps = !found->member.empty();
+  if (keeps && text.is(".", end) && end + 1 < tokens.size() && tokens[end + 1].text.size() == 1) {
+    out.text += "." + tokens[end + 1].text;
+    out.ours += "." + tokens[end + 1].text;
+  } else if (keeps) {
+    out.ours += found->member;
+  }
+  return out;
+}
+
+/// "s" where `auto& s = shared<Shared>(t)` is known; "" where it is not.
+std::string name_of_shared(const LearnersText& text, std::size_t at) {
+  const auto& tokens = text.tokens;
+  for (std::size_t i = 0; i + 3 < tokens.size(); ++i)
+    if (tokens[i].is_name() && text.is("=", i + 1) && text.is("shared", i + 2) &&
+        text.names.visible(tokens[i].text, at) != nullptr)
+      return tokens[i].text;
+  return {};
+}
+
+/// "Mma" where `using Mma = TensorCore<...>`; else the class itself.
+std::string name_of_unit(const LearnersText& text) {
+  const auto& tokens = text.tokens;
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i)
+    if (tokens[i].is_name() && text.is("=", i + 1) && text.is("TensorCore", i + 2))
+      return tokens[i].text;
+  return "TensorCore<...>";
+}
+
+/// The outermost struct around a token: names of one kernel are none of another one's.
+const SourceName* kernel_of(const LearnersText& text, std::size_t at) {
+  for (const auto& each : text.names.all()) {
+    std::size_t open = each.token + 1;
+    while (open < text.tokens.size() && !text.is("{", open) && !text.is(";", open)) ++open;
+    const bool is_around = each.kind == SourceName::Kind::type && each.owner.empty() &&
+                           text.is("{", open) && open < at && at < text.match[open];
+    if (is_around) return &each;
+  }
+  return nullptr;
+}
+
+constexpr std::string_view kStandardNames[] = {"min",   "max",    "abs",    "exp",  "sqrt",
+                                               "pow",   "log",    "cout",   "endl", "swap",
+                                               "array", "vector", "string", "clamp"};
+
+/// Declared in this kernel, and not known where it is used.
+ErrorReason reason_of_scope(const SourceName& name, std::size_t at) {
+  const std::string line = cat("line ", name.line);
+  if (name.token > at)
+    return {"declared-later", cat(name.name, " is declared behind this line, in ", line),
+            cat("declare it before it is used")};
+  const std::string end = name.last_line == name.line ? "that line" : cat("line ", name.last_line);
+  return {
+      "scope-ended",
+      cat(name.name, " is declared in ", line, ", and known to the end of its block only, in ",
+          end),
+      cat("declare ", name.name, " before that block, so that it lives as long as it is needed"), 0,
+      0};
+}
+
+/// What may stand at that token: own names first, then the library's; of types alone where only
+/// they may stand, of functions alone where a bracket follows.
+std::vector<std::string> candidates(std::size_t at, const LearnersText& text, bool is_type) {
+  std::vector<std::string> out = text.names.visible_at(at);
+  const bool is_call = text.is("(", at + 1) || text.is("<", at + 1);
+  for (const auto& each : text.names.all())
+    if (each.kind == SourceName::Kind::type && (is_type || is_call || text.is("::", at + 1)))
+      out.push_back(each.name);
+  for (auto& each : kernel_words(KernelWord::Of::library)) {
+    const bool is_capital = std::isupper(static_cast<unsigned char>(each[0])) != 0;
+    if (is_type ? is_capital || each == "index_t" : !is_call || !is_capital)
+      out.push_back(std::move(each));
+  }
+  return out;
+}
+
+/// One that is written nearly so, as it is to be written; "" where none is.
+std::string nearly(const std::string& name, std::size_t at, const LearnersText& text, bool is_type,
+                   bool& is_case) {
+  const std::vector<std::string> known = candidates(at, text, is_type);
+  for (const auto& each : known) {
+    is_case = each != name && small_letters(each) == small_letters(name);
+    if (is_case) return each;
+  }
+  const auto is_near = [&](const std::string& other) {
+    const std::size_t least = std::min(name.size(), other.size());
+    const int most = least < 3 ? 0 : least < 6 ? 1 : 2;
+    return other != name && edit_distance(name, other) <= most;
+  };
+  const auto near = std::find_if(known.begin(), known.end(), is_near);
+  if (near != known.end()) return *near;
+  for (const auto& each : kernel_words(KernelWord::Of::thread))
+    if (is_near(each)) return "t." + each;
+  return {};
+}
+
+/// What is nowhere: with what it must begin, or what else there is.
+ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const LearnersText& text) {
+  const bool begins_loop = at > 1 && text.is("(", at - 1) && text.is("for", at - 2);
+  if (begins_loop)
+    return {"undeclared", cat(name, " is declared nowhere"),
+            cat("the loop declares it: for (int ", name, " = ...")};
+  if (text.is("(", at + 1))
+    return {"undeclared", cat("there is no function ", name),
+            "docs/kernels.md lists what a kernel calls; or is it a name of std::?"};
+  const bool is_constant = std::none_of(name.begin(), name.end(), [](char c) {
+    return std::islower(static_cast<unsigned char>(c)) != 0;
+  });
+  std::set<std::string> known;
+  for (const auto& each : text.names.visible_at(at)) {
+    const SourceName* const here = text.names.visible(each, at);
+    const bool is_own = here->kind != SourceName::Kind::member && here->name != name;
+    if (is_own && (!is_constant || here->type.find("constexpr") != std::string::npos ||
+                   here->type.find("const ") == 0))
+      known.insert(each);
+  }
+  const std::string list = join(std::vector<std::string>(known.begin(), known.end()));
+  const bool is_stored = text.is("=", at + 1) || text.is("+=", at + 1);
+  std::string advice =
+      is_stored && !is_constant
+          ? cat("declare it before it is used, with its type and its first value: float ", name,
+                " = 0")
+          : "declare it before it is used, with its type";
+  if (!list.empty()) advice += cat("; or is another name meant? known here: ", list);
+  return {"undeclared",
+          cat(name, " is declared nowhere in ", is_constant ? "this file" : "this kernel"), advice};
+}
+
+/// The name that a message says nobody knows; "".
+std::string unknown_name_in(const std::string& message) {
+  static const std::regex unknown(
+      R"('(\w+)' (?:was not declared|does not name a type|has not been declared)|no arguments to '(\w+)' that depend|(?:undeclared identifier|unknown type name) '(\w+)')");
+  std::smatch match;
+  if (!std::regex_search(message, match, unknown)) return {};
+  return match[1].str() + match[2].str() + match[3].str();
+}
+
+/// A name in the line that stands for a value, though the text declares none: the library has a
+/// function of that name.
+std::size_t taken_for_function(const CompilerSays& error, const LearnersText& text) {
+  static const std::regex of_functions(
+      R"(unresolved overloaded function|overloaded function could not be|between pointer and integer|no match for|no matching|invalid operands|cannot convert|no viable|not assignable|assignment of function)");
+  if (!std::regex_search(error.message, of_functions)) return kNoToken;
+  const auto range = text.line(error.line);
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    const std::string& name = text.tokens[i].text;
+    const bool is_value = text.tokens[i].is_name() && !is_keyword(name) && !is_builtin_type(name) &&
+                          std::islower(static_cast<unsigned char>(name[0])) != 0 &&
+                          !text.is_member(i) && !text.is("(", i + 1) && !text.is("<", i + 1) &&
+                          !text.is("::", i + 1) && !text.is("{", i + 1);
+    if (is_value && name != "dynamic" && name != "std" && text.names.visible(name, i) == nullptr &&
+        kernel_word(name) == nullptr)
+      return i;
+    // tile, copy, ... by themselves are their functions, too; a comparison looks like a template
+    const bool is_compared = text.tokens[i].is_name() && text.is("<", i + 1) &&
+                             !text.is_member(i) &&
+                             error.message.find("pointer and integer") != std::string::npos;
+    if (is_compared && text.names.visible(name, i) == nullptr) return i;
+  }
+  return kNoToken;
+}
+
+/// Of what t has not.
+ErrorReason reason_of_thread_member(const std::string& name, std::size_t at,
+                                    const LearnersText& text) {
+  const std::vector<std::string> members = kernel_words(KernelWord::Of::thread);
+  const ForeignName* const foreign = foreign_name(name);
+  if (foreign != nullptr && foreign->ours.starts_with("t.")) {
+    const bool keeps = !foreign->member.empty() && text.is(".", at + 1);
+    const std::string tail = keeps && at + 2 < text.tokens.size() ? "." + text.tokens[at + 2].text
+                                                                  : std::string(foreign->member);
+    return {"no-such-member", cat("t has no member ", name), cat(foreign->ours, tail)};
+  }
+  const std::string sync = small_letters(name);
+  const std::string near =
+      sync.find("sync") != std::string::npos ? "barrier" : nearest(name, members);
+  if (near.empty())
+    return {"no-such-member", cat("t has no member ", name), cat("it has ", join(members))};
+  return {"no-such-member", cat("t has no member ", name), std::string(kernel_word(near)->usage)};
+}
+
+/// What a class of the library has instead of a member that others have.
+ErrorReason reason_of_tensor_member(const std::string& object, const std::string& name) {
+  struct Instead {
+    std::string_view names, ours;
+  };
+  const std::string last = object.empty() ? "A" : object;
+  const Instead instead[] = {
+      {" tile ", "tile<rows, columns>(A, i, k)"},
+      {" shape dim size rows height num_rows M ",
+       "extent<0>(A), the number of its rows; extent<1>(A), of its columns"},
+      {" cols columns width num_cols N ", "extent<1>(A), the number of its columns"},
+      {" load at get item ", "A(row, col)"},
+      {" store set write ", "A(row, col) = value;"},
+      {" T transpose ", "exchange the indices: A(col, row)"},
+      {" view ptr ", "A: it is a view already"},
+      {" copy_from copy_from_async ", "copy(t, what is copied, where to)"},
+  };
+  for (const auto& each : instead) {
+    if (each.names.find(cat(" ", name, " ")) == std::string_view::npos) continue;
+    std::string ours(each.ours);
+    for (auto at = ours.find('A'); at != std::string::npos; at = ours.find('A', at + last.size()))
+      ours.replace(at, 1, last);
+    return {"no-such-member", cat(last, " has no member ", name), ours};
+  }
+  return {"no-such-member", cat(last, " has no member ", name),
+          cat("its elements are ", last, "(row, col)")};
+}
+
+}  // namespace
+
+ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersText& text) {
+  const auto range = text.line(error.line);
+  std::set<std::string> words, languages;
+  std::vector<ForeignUse> uses;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    const std::string& name = text.tokens[i].text;
+    const bool is_declared_here = text.names.visible(name, i) != nullptr;
+    if (!text.tokens[i].is_name() || is_declared_here || text.is_member(i)) continue;
+    ForeignUse use = foreign_use(text, i);
+    if (use.name == nullptr || !words.insert(use.text).second) continue;
+    languages.insert(std::string(use.name->language));
+    uses.push_back(std::move(use));
+  }
+  if (uses.empty() || languages.size() > 1) return {};
+  std::string why, advice;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    why += cat(i == 0 ? "" : i + 1 == uses.size() ? " and " : ", ", uses[i].text);
+    advice +=
+        uses.size() == 1 ? uses[i].ours : cat(i == 0 ? "" : "; ", uses[i].text, ": ", uses[i].ours);
+  }
+  why += cat(uses.size() == 1 ? " is a word of " : " are words of ", *languages.begin());
+  return {"foreign-name", why, advice};
+}
+
+namespace {
+
+/// Why a name is not known at a token, and which one may be meant.
+ErrorReason why_unknown(const std::string& name, std::size_t at, const LearnersText& text,
+                        bool is_type) {
+  if (text.source.find("using namespace tessera") == std::string::npos &&
+      text.source.find("tessera::") == std::string::npos)
+    return {"no-using", cat(name, " is not known"),
+            "the library's names need 'using namespace tessera;' at the top of the file"};
+  const KernelWord* const word = kernel_word(name);
+  const SourceName* const other = text.names.anywhere(name, at);
+  const std::string shared = name_of_shared(text, at);
+  if (other != nullptr && other->kind == SourceName::Kind::member &&
+      kernel_of(text, at) == kernel_of(text, other->token) && !shared.empty() &&
+      text.names.visible(name, at) == nullptr)
+    return {"member-of-shared", cat(name, " is a member of struct ", other->owner),
+            cat(shared, ".", name)};
+  if (word != nullptr && word->of == KernelWord::Of::thread)
+    return {"member-of-thread", cat(name, " belongs to t, the thread's context"),
+            std::string(word->usage)};
+  if (word != nullptr && word->of == KernelWord::Of::matrix_unit)
+    return {"member-of-unit", cat(name, " belongs to the matrix unit"),
+            cat(name_of_unit(text), "::", word->usage)};
+  const bool is_of_kernel = other != nullptr && other->kind != SourceName::Kind::member &&
+                            kernel_of(text, other->token) == kernel_of(text, at);
+  if (is_of_kernel) return reason_of_scope(*other, at);
+  bool is_case = false;
+  const std::string near = nearly(name, at, text, is_type, is_case);
+  if (is_case)
+    return {"other-case",
+            cat(name, " is not known, and ", near, " is: large and small letters are different"),
+            near};
+  if (std::find(std::begin(kStandardNames), std::end(kStandardNames), name) !=
+      std::end(kStandardNames))
+    return {"standard-name", cat(name, " is a name of the standard library"), cat("std::", name)};
+  if (!near.empty())
+    return {"misspelt", cat(name, " is declared nowhere"), cat(near, ", if that is meant")};
+  return reason_of_nowhere(name, at, text);
+}
+
+}  // namespace
+
+ErrorReason reason_of_unknown_name(const CompilerSays& error, const LearnersText& text) {
+  if (const std::size_t at = taken_for_function(error, text); at != kNoToken) {
+    ErrorReason out = why_unknown(text.tokens[at].text, at, text, false);
+    out.is_of_name = true;
+    return out;
+  }
+  const std::string name = unknown_name_in(error.message);
+  if (name.empty()) return {};
+  std::size_t at = text.find(name, error.line, error.column);
+  if (at == kNoToken) return {};
+  const bool is_type = error.message.find("name a type") != std::string::npos ||
+                       error.message.find("unknown type name") != std::string::npos;
+  return why_unknown(name, at, text, is_type);
+}
+
+ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersText& text) {
+  static const std::regex said(
+      R"('([^']*)' has no member named '(\w+)'|no member named '(\w+)' in '([^']*)'|'(\w+)' is not a member of '([^']*)')");
+  std::smatch match;
+  if (!std::regex_search(error.message, match, said)) return {};
+  const std::string type = match[1].str() + match[4].str() + match[6].str(),
+                    name = match[2].str() + match[3].str() + match[5].str();
+  const auto is_of = [&](std::string_view part) { return type.find(part) != std::string::npos; };
+  std::size_t at = text.find(name, error.line, error.column);
+  if (at == kNoToken || at < 2) return {};
+  std::size_t begin = at - 2;
+  while (begin > 1 && text.is(".", begin - 1)) begin -= 2;
+  const std::string object =
+      text.tokens[at - 2].is_name() ? text_of_tokens(text.tokens, begin, at - 1) : "";
+  if (is_of("CpuThread")) return reason_of_thread_member(name, at, text);
+  if (is_of("Position") || is_of("Dim3"))
+    return {"no-such-member", cat(object, " has x, y and z, and no ", name),
+            cat(object, ".x counts columns, ", object, ".y counts rows")};
+  for (const auto& each : text.names.all()) {
+    const bool is_struct = each.kind == SourceName::Kind::type &&
+                           std::regex_search(type, std::regex(cat(R"(\b)", each.name, "$")));
+    if (!is_struct) continue;
+    std::vector<std::string> members;
+    for (const auto& member : text.names.all())
+      if (member.owner == each.name && kernel_of(text, member.token) == kernel_of(text, at))
+        members.push_back(member.name);
+    if (members.empty()) continue;
+    return {"no-such-member", cat("struct ", each.name, " has no member ", name),
+            cat("it has ", join(members))};
+  }
+  if (is_of("TensorCore") || is_of("Mma")) {
+    const std::string near =
+        nearest(small_letters(name), kernel_words(KernelWord::Of::matrix_unit));
+    return {"no-such-member", cat(object, " has no member ", name),
+            near.empty() ? "it has load_a, load_b, mma, store_d and zero"
+                         : cat(object, "::", kernel_word(near)->usage)};
+  }
+  if (is_of("Tensor<") || is_of("Tensor")) return reason_of_tensor_member(object, name);
+  if (is_of("Tile<") || is_of("Storage<"))
+    return {"no-such-member", cat(object, " has no member ", name),
+            cat("its elements are ", object, "(row, col), and ", object,
+                ".view() is what copy and the like take")};
+  if (type == "std") {
+    const std::string lower = small_letters(name);
+    const auto* const standard =
+        std::find(std::begin(kStandardNames), std::end(kStandardNames), lower);
+    if (standard != std::end(kStandardNames) && lower != name)
+      return {"other-case", cat("std has no ", name), cat("std::", lower)};
+    const std::string near = nearest(name, {std::begin(kStandardNames), std::end(kStandardNames)});
+    if (lower == "minimum" || lower == "maximum")
+      return {"misspelt", cat("std has no ", name), cat("std::", lower.substr(0, 3), "(a, b)")};
+    if (!near.empty() && near != name)
+      return {"misspelt", cat("std has no ", name), cat("std::", near, ", if that is meant")};
+  }
+  return {};
+}
+
+}  // namespace tessera::cli

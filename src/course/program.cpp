@@ -1,0 +1,253 @@
+// Compiles, runs, reads what is left: see program.hpp.
+#include "program.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+
+#include "answer.hpp"
+#include "finding_text.hpp"
+#include "process/clock.hpp"
+#include "process/compile.hpp"
+#include "process/program.hpp"
+#include "process/temporary_folder.hpp"
+#include "shell/machine.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/cuda/runtime.hpp"
+#include "tessera/puzzle/limits.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostPrintedBytes = 2000;
+
+// All in one, under a name that no learner's file has.
+constexpr const char* kProgram = "tessera-puzzle.cpp";
+constexpr const char* kProgramOfGpu = "tessera-puzzle.cu";
+
+/// The learner's name of the file, where it is one that messages can be searched for.
+std::string name_of(const PuzzleTry& one) {
+  const bool is_plain = one.file.find_first_of("\"\\:(\n") == std::string::npos;
+  const bool clashes = one.file == "spec.hpp" || one.file == kProgram || one.file == kProgramOfGpu;
+  return one.file.empty() || !is_plain || clashes ? one.puzzle->file_name() : one.file;
+}
+
+/// Each in a namespace of its own, where its names meet no others, with all includes in front; the
+/// first is that of compiled_headers().
+std::string program_of(const std::vector<PuzzleTry>& tries) {
+  std::string includes = "#include \"tessera/puzzle/run.hpp\"\n", bodies, entries;
+  for (const auto& one : tries) {
+    bodies += cat("namespace ", one.name, " {\n#line 1 \"", name_of(one), "\"\n");
+    for (const auto& text :
+         {one.source, "#line 1 \"spec.hpp\"\n" + read_text(one.puzzle->folder / "spec.hpp")})
+      for (const auto& line : lines_of(text)) {
+        const bool is_include = line.starts_with("#include");
+        if (is_include) includes += line + "\n";
+        bodies += (is_include ? "" : line) + "\n";
+      }
+    bodies += "}\n";
+    entries += cat("{\"", one.name, "\", &", one.name, "::spec},\n");
+  }
+  includes += "#if !defined(__CUDACC__)\n#include \"tessera/puzzle/array_bounds.hpp\"\n#endif\n";
+  return cat(includes, bodies, "int main(int argc, char** argv) {\n",
+             "  const tessera::puzzle::Entry entries[] = {\n", entries,
+             "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
+}
+
+/// A folder to be searched for headers before all others: there is run.hpp as GCC has compiled it
+/// with the library (cmake/puzzle_header.cmake). Nothing where a header has changed since; whether
+/// compiler and options are the same GCC looks itself.
+std::vector<std::string> compiled_headers(const Installed& at) {
+  const fs::path folder = at.library.parent_path() / "compiled_headers";
+  std::error_code none;
+  const auto made = fs::last_write_time(folder / "tessera/puzzle/run.hpp.gch", none);
+  if (none) return {};
+  for (const auto& each : fs::recursive_directory_iterator(at.include / "tessera"))
+    if (each.is_regular_file() && each.last_write_time() > made) return {};
+  return {"-I" + folder.string()};
+}
+
+/// Seconds that a compiler may take for so many answers, where a kernel may take `time_limit_s`: by
+/// default many times what it takes on a busy machine.
+double compile_limit(double time_limit_s, std::size_t answers) {
+  return 12 * time_limit_s + 10 * static_cast<double>(answers - 1);
+}
+
+/// Whether it compiled within so many seconds; what the compiler said is in `said`.
+bool compile_in(const fs::path& folder, double seconds, std::string& said) {
+  const Installed at = installed();
+  std::vector<std::string> words{"-std=c++20",
+                                 "-O0",
+                                 "-w",
+                                 "-DTESSERA_CHECK=1",
+                                 "-ftrivial-auto-var-init=pattern",
+                                 "-fstack-clash-protection",
+                                 "-ffp-contract=off",
+                                 "-fsanitize=bounds",
+                                 "-ftemplate-backtrace-limit=0"};  // the learner's line is in it
+  for (auto& each : compiled_headers(at)) words.push_back(std::move(each));
+  for (const char* each : {"-pthread", "-c", kProgram, "-o", "puzzle.o"}) words.emplace_back(each);
+  words.push_back("-I" + at.include.string());
+  const std::string file = (folder / "said").string();
+  // Linked by a call of its own: with the option it would ask for the sanitizer's library.
+  std::vector<std::string> link{"puzzle.o", "-o", "puzzle"};
+  for (auto& each : link_words(at)) link.push_back(std::move(each));
+  const ProgramEnd end = run_compiler(words, file, folder.string(), seconds);
+  const bool good = end.good() && run_compiler(link, file, folder.string()).good();
+  said = end.timed_out ? cat("the compiler was still at work after ", seconds,
+                             " s and was ended: does a template or a constexpr function use itself "
+                             "again and again? --time-limit gives it more")
+                       : read_text(file);
+  return good;
+}
+
+/// The same for a GPU. The library holds CUDA's runtime already.
+bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said) {
+  const Installed at = installed();
+  std::vector<std::string> words{gpu.nvcc,
+                                 "-std=c++20",
+                                 "--expt-relaxed-constexpr",
+                                 "-fmad=false",
+                                 "-w",
+                                 "-arch=" + gpu.arch,
+                                 "--cudart=none",
+                                 "-I" + at.include.string(),
+                                 kProgramOfGpu,
+                                 "-o",
+                                 "puzzle"};
+  for (const auto& each : link_words(at))
+    words.push_back(each.starts_with("-Wl,") || each == "-pthread" ? "-Xcompiler=" + each : each);
+  const std::string file = (folder / "said").string();
+  const bool good =
+      run_program({.words = words, .stderr_file = file, .folder = folder.string()}).good();
+  said = read_text(file);
+  return good;
+}
+
+/// Where a program may do what it likes, but for its time.
+enum class Cage { closed, open };
+
+void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, Cage cage,
+            PuzzleAttempt& out) {
+  const std::string outcome = (folder / (one.name + ".json")).string(),
+                    printed = (folder / "printed").string(),
+                    source = (folder / (one.name + ".source")).string();
+  std::ofstream(source) << one.source;
+  const double patience = time_limit_s + (cage == Cage::closed ? 3 : 30);
+  ProgramRun run{
+      .words = {(folder / "puzzle").string(), "puzzle=" + one.name, "variant=" + one.variant,
+                "outcome=" + outcome, "source=" + source, "file=" + name_of(one),
+                cat("time_limit_s=", time_limit_s), one.has_pictures ? "pictures=1" : "pictures=0"},
+      .stderr_file = printed,
+      .stdout_file = printed,
+      .folder = folder.string(),
+      .seconds = patience};
+  if (cage == Cage::closed) run.environment = {cat(puzzle::kFolderVariable, "=", folder.string())};
+  const auto begin = Clock::now();
+  const ProgramEnd end = run_program(run);
+  out.run_s = seconds_since(begin);
+  std::error_code none;
+  out.printed_bytes = fs::file_size(printed, none);
+  if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrintedBytes);
+  else out.printed_bytes = 0;
+  if (fs::exists(outcome)) out.outcome = read_outcome(read_text(outcome));
+  if (out.outcome) return name_elements(out);
+  out.timed_out = end.timed_out;
+  out.end =
+      end.timed_out ? cat("was still running after ", patience, " s and was ended") : end.text();
+}
+
+std::string without_comments(const std::string& source) {
+  std::string out;
+  for (const auto& line : lines_of(source))
+    for (const char c : line.substr(0, line.find("//")))
+      if (c != ' ' && c != '\t' && c != '\r') out += c;
+  return out;
+}
+
+PuzzleAttempt fresh(const PuzzleTry& one) {
+  PuzzleAttempt out;
+  out.id = one.puzzle->id;
+  out.source = one.source;
+  out.file = name_of(one);
+  out.variant = one.variant;
+  out.variants = one.puzzle->variants;
+  const std::string start = one.puzzle->start();
+  // A file that is only to be changed is complete: what it does wrong is the puzzle.
+  out.is_unfilled = start.find("// FILL ME IN") != std::string::npos &&
+                    without_comments(one.source) == without_comments(start);
+  return out;
+}
+
+/// The program in the folder for each; `said`: why there is none.
+std::vector<PuzzleAttempt> run_all(const fs::path& folder, const std::vector<PuzzleTry>& tries,
+                                   const std::string& said, double time_limit_s, Cage cage) {
+  std::vector<PuzzleAttempt> out;
+  for (const auto& one : tries) {
+    out.push_back(fresh(one));
+    if (said.empty()) run_in(folder, one, time_limit_s, cage, out.back());
+    else out.back().errors = compile_errors(said, out.back().file, one.source);
+  }
+  return out;
+}
+
+}  // namespace
+
+PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s) {
+  return std::move(attempt_together({one}, time_limit_s).front());
+}
+
+std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
+                                            double time_limit_s) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / kProgram) << program_of(tries);
+  std::string said;
+  const auto begin = Clock::now();
+  const bool compiled = compile_in(folder.path(), compile_limit(time_limit_s, tries.size()), said);
+  const double compile_s = seconds_since(begin);
+  auto out = run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed);
+  for (auto& each : out) each.compile_s = compile_s;
+  return out;
+}
+
+std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
+  const std::vector<cuda::Device> devices = cuda::devices();
+  const std::string nvcc = nvcc_path();
+  if (devices.empty()) why_not = cuda::why_unavailable();
+  else if (nvcc.empty()) why_not = "nvcc is not installed";
+  else
+    return PuzzleGpu{nvcc, devices.front().name,
+                     cat("sm_", devices.front().major, devices.front().minor)};
+  return {};
+}
+
+std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,
+                                      double time_limit_s) {
+  static const std::regex place(R"(^([^(\n]+)\((\d+)\): )", std::regex::multiline);
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / kProgramOfGpu) << program_of(tries);
+  std::string said;
+  const bool compiled = compile_for(gpu, folder.path(), said);
+  said = compiled ? "" : std::regex_replace(said, place, "$1:$2: ");  // "p16.cpp(7): error: ..."
+  return run_all(folder.path(), tries, said, time_limit_s, Cage::open);
+}
+
+std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt) {
+  const std::string name = cat("the GPU (", gpu.device, ") ");
+  if (!attempt.errors.empty())
+    return cat(name, "was not asked: ", attempt.file, ":", attempt.errors.front().line,
+               " does not compile for it: ", attempt.errors.front().message);
+  if (!attempt.outcome) return cat(name, "gave no answer: the program ", attempt.end);
+  if (attempt.outcome->solved) return name + "agrees";
+  if (!attempt.outcome->error.empty()) return cat(name, "refuses: ", attempt.outcome->error);
+  for (const auto& c : attempt.outcome->cases)
+    for (const auto& m : c.outputs)
+      if (m.wrong > 0) return cat(name, "disagrees: ", c.what, ": ", wrong_elements(m));
+  return name + "disagrees";
+}
+
+}  // namespace tessera::cli

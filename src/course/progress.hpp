@@ -1,0 +1,38 @@
+// What a learner has done, kept in one file below XDG_STATE_HOME (~/.local/state): where each
+// puzzle's file is, what is solved, how many hints were shown.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "shell/context.hpp"
+
+namespace tessera::cli {
+
+struct PuzzleState {
+  std::string file;              ///< absolute; empty: not started
+  std::set<std::string> solved;  ///< variants, or "" where the puzzle has none
+  int hints = 0, runs = 0;
+};
+
+class LearnerProgress {
+ public:
+  /// Reads it; nothing done where there is no file. Throws Error(file) where it is damaged.
+  LearnerProgress();
+  PuzzleState& operator[](const std::string& id) { return states_[id]; }
+  const std::map<std::string, PuzzleState>& states() const { return states_; }
+  void forget(const std::string& id) { states_.erase(id); }
+  /// Reads it, lets `change` have it, writes it whole or not at all; no other command does so at
+  /// the same time. Where it cannot be written there is a warning: an answer is worth more.
+  static void update(const Context& context, const std::function<void(LearnerProgress&)>& change);
+
+ private:
+  void save() const;
+  std::filesystem::path file_;
+  std::map<std::string, PuzzleState> states_;
+};
+
+}  // namespace tessera::cli

@@ -1,0 +1,30 @@
+// The parts of `tessera puzzle` that are commands of their own. Private to the command.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "course.hpp"
+#include "shell/context.hpp"
+
+namespace tessera::cli {
+
+/// What the command line says.
+struct PuzzleRequest {
+  std::string course;              ///< --course
+  std::string id, file, html;      ///< ID, FILE or DIR
+  std::vector<std::string> words;  ///< options of `run` that are variants: "--tiled"
+  std::vector<std::string> ids;    ///< of `test`
+  double time_limit_s = 5;
+  bool force = false, solution = false, all = false;
+};
+
+/// `tessera puzzle run`: 0 solved, 1 not.
+int run_puzzle(const Context& context, const PuzzleRequest& request);
+/// `tessera puzzle test`: is the course as its teacher says? Solutions are right, unfilled files
+/// compile and fail politely, mistakes get their explanation.
+int test_course(const Context& context, const PuzzleRequest& request);
+/// `tessera puzzle new`: a folder with a small puzzle to be changed.
+int new_puzzle(const Context& context, const PuzzleRequest& request);
+
+}  // namespace tessera::cli

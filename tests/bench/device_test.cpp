@@ -1,0 +1,263 @@
+// The benchmark of a device, on one that multiplies on this machine and counts the seconds it is
+// told to: who takes part, what is verified, whose peak counts, what tables and files say.
+#include "bench/device.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "bench/run.hpp"
+#include "bench/support.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/matmul/matmul.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using Kind = Contestant::Kind;
+
+class FakeDevice : public BenchDevice {
+ public:
+  static constexpr index_t kSets = 3;
+  std::map<std::string, double> flops_per_second;  ///< of whom other than 1e9 is expected
+  std::map<std::string_view, double> peaks = {{kCores, 4e9}, {kMatrixUnits, 16e9}};
+  std::string wrong_everywhere, wrong_in_one_set;  ///< whose results are spoiled
+  int loads = 0;
+  bool loaded = false;
+  std::vector<std::string> run_names;  ///< who ran, run by run
+  std::vector<index_t> used;           ///< each call's set
+  std::vector<double> run_seconds;
+
+  std::string name() const override { return "cuda:7"; }
+  nlohmann::ordered_json description() const override {
+    return {{"summary", "Test GPU, 4 SMs"}, {"name", "Test GPU"}};
+  }
+  std::vector<Peer> peers() const override { return {}; }
+  std::string missing_peers() const override { return "no library"; }
+
+  void load(const BenchCase& now, const SharedOperands& shared) override {
+    if (loaded && case_ == now) return;
+    ++loads, loaded = true;
+    case_ = now;
+    places_ = OperandPlaces(now);
+    memory_.assign(kSets * places_.end, 0);
+    for (std::size_t i = 0; i < kSets; ++i)
+      std::memcpy(memory_.data() + i * places_.end, shared.A(0).data, places_.c);
+  }
+  void unload() override { loaded = false; }
+  index_t sets() const override { return kSets; }
+  void spoil_results() override {
+    for (std::size_t i = 0; i < kSets; ++i)
+      std::memset(memory_.data() + i * places_.end + places_.c, 0xff, places_.end - places_.c);
+  }
+  void copy_results_to(const SharedOperands& shared) override {
+    const std::size_t bytes = places_.end - places_.c;
+    for (std::size_t i = 1; i < kSets; ++i) {
+      if (std::memcmp(C(0), C(i), bytes) != 0) throw Error(Category::failed, "sets differ");
+    }
+    std::memcpy(shared.C(0).data, C(0), bytes);
+  }
+  Call algorithm(const std::string& name) override { return call(name); }
+  Call peer(const std::string& name) override { return call(name); }
+  double run(const Call& call, index_t count) override {
+    for (index_t i = 0; i < count; ++i) {
+      // Of many calls a few are made: the seconds are those of all.
+      if (i < kSets) call(next_);
+      used.push_back(next_);
+      next_ = (next_ + 1) % kSets;
+    }
+    const auto at = flops_per_second.find(running_);
+    const double rate = at == flops_per_second.end() ? 1e9 : at->second;
+    run_names.push_back(running_);
+    run_seconds.push_back(static_cast<double>(count) * case_.flops() / rate);
+    return run_seconds.back();
+  }
+  double peak_flops(std::string_view units, const Types&) override {
+    const auto at = peaks.find(units);
+    if (at == peaks.end()) throw Error(Category::unavailable, "its peak is not known");
+    return at->second;
+  }
+
+ private:
+  char* C(std::size_t set) { return memory_.data() + set * places_.end + places_.c; }
+  Call call(const std::string& name) {
+    if (name == "cublas-tf32" && case_.types.in != DType::f32)
+      throw Error(Category::type, "no such product");
+    return [this, name](index_t set) {
+      running_ = name;
+      const Problem p = problem_of(case_);
+      char* const base = memory_.data() + static_cast<std::size_t>(set) * places_.end;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(case_.shape.batch); ++i)
+        matmul({base + places_.a + i * places_.a_step, p.in, p.M, p.K, p.a.row, p.a.col},
+               {base + places_.b + i * places_.b_step, p.in, p.K, p.N, p.b.row, p.b.col},
+               {base + places_.c + i * places_.c_step, p.out, p.M, p.N, p.c.row, p.c.col}, 1, 0,
+               {.algorithm = name == "tensor_core" ? "tensor_core" : "naive", .threads = 1});
+      if (name == wrong_everywhere || (name == wrong_in_one_set && set == 1))
+        base[places_.c] ^= 0x40;
+    };
+  }
+
+  BenchCase case_;
+  OperandPlaces places_{case_};
+  std::vector<char> memory_;
+  index_t next_ = 0;
+  std::string running_;
+};
+
+Peer named(const char* name) {
+  Peer out;
+  out.name = name;
+  return out;
+}
+
+class BenchOnDevice : public ::testing::Test {
+ protected:
+  BenchOnDevice() {
+    context_.quiet = true;
+    settings_.algorithms = {"naive", "tensor_core"};
+    settings_.peers = {named("cublas"), named("cublas-tf32")};
+    settings_.shapes = {{16, 8, 24}};
+    settings_.threads = {1};
+    settings_.device = device_;
+    settings_.repetitions = 3;
+  }
+  BenchResults run() {
+    Bench bench(context_, settings_, {{"device", device_->description()}, {"cpu_model", "A CPU"}});
+    bench.run([](const BenchResults&) {});
+    return bench.results();
+  }
+  static const BenchRow& row_of(const BenchResults& results, const std::string& name) {
+    for (const auto& row : results.rows) {
+      if (row.name == name) return row;
+    }
+    throw Error(Category::failed, "no row " + name);
+  }
+
+  Context context_;
+  BenchSettings settings_;
+  std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
+};
+
+TEST_F(BenchOnDevice, EveryoneIsVerifiedAndComparedWithThePeakOfItsUnits) {
+  device_->flops_per_second = {{"cublas", 2e9}, {"tensor_core", 8e9}, {"cublas-tf32", 12e9}};
+  const BenchResults results = run();
+  std::vector<std::string> names;
+  for (const auto& row : results.rows) {
+    names.push_back(row.name);
+    EXPECT_EQ(row.status, RowStatus::verified) << row.name << row.message;
+    EXPECT_EQ(row.samples.size(), 3u) << row.name;
+    EXPECT_EQ(row.on.device, "cuda:7");
+  }
+  EXPECT_THAT(names, ElementsAre("naive", "tensor_core", "cublas", "cublas-tf32",
+                                 "peak of CUDA cores", "peak of tensor cores"));
+  const auto share = [&](const char* name) {
+    return figures(results, row_of(results, name)).percent_of_peak.median;
+  };
+  EXPECT_NEAR(share("naive"), 25, 1e-9);
+  EXPECT_NEAR(share("cublas"), 50, 1e-9);
+  EXPECT_NEAR(share("tensor_core"), 50, 1e-9);
+  EXPECT_NEAR(share("cublas-tf32"), 75, 1e-9);
+  EXPECT_NEAR(ratio_to(figures(results, row_of(results, "naive")), "cublas"), 0.5, 1e-9);
+  EXPECT_FALSE(peak_disturbed(results, results.rows[0]));
+  EXPECT_FALSE(peak_disturbed(results, results.rows[1]));  // faster than the other units' peak
+}
+
+TEST_F(BenchOnDevice, WhatAProductTakesByItselfIsAContestant) {
+  settings_.algorithms = {"auto"};
+  const BenchResults results = run();
+  const BenchRow& row = row_of(results, "auto");
+  EXPECT_EQ(row.status, RowStatus::verified) << row.message;
+  EXPECT_EQ(row.units, kCores);
+  EXPECT_NEAR(figures(results, row).percent_of_peak.median, 25, 1e-9);
+}
+
+TEST_F(BenchOnDevice, TablesAndFilesNameTheDevice) {
+  const BenchResults results = run();
+  const CaseTable table = case_table(results, results.rows[0]);
+  EXPECT_EQ(table.title, "f32, cuda:7, 16x8x24");
+  EXPECT_THAT(table.text, HasSubstr("x cublas-tf32"));
+  EXPECT_THAT(table.text, HasSubstr("peak of CUDA cores"));
+  EXPECT_THAT(to_markdown(results), HasSubstr("Machine: Test GPU, 4 SMs; A CPU"));
+  EXPECT_THAT(to_csv(results), HasSubstr("naive,algorithm,f32,16,8,24,1,NN,0,cuda:7,1,"));
+  const BenchResults kept = parse_bench_json(to_json(results), "text");
+  ASSERT_EQ(kept.rows.size(), results.rows.size());
+  for (std::size_t i = 0; i < kept.rows.size(); ++i) {
+    EXPECT_EQ(kept.rows[i].on, results.rows[i].on);
+    EXPECT_EQ(kept.rows[i].units, results.rows[i].units);
+  }
+  EXPECT_EQ(to_markdown(kept), to_markdown(results));
+  EXPECT_EQ(json::parse(to_json(results))["benchmarks"][0]["run_name"],
+            "naive/f32/16x8x24/cuda:7/threads:1");
+  BenchResults processor = results;
+  for (auto& row : processor.rows) row.on.device.clear();
+  EXPECT_FALSE(same_case(processor.rows[0], results.rows[0]));
+}
+
+TEST_F(BenchOnDevice, OperandsAreLoadedOnceForACaseAndTakenInTurn) {
+  settings_.shapes = {{16, 8, 24}, {24, 8, 16}};
+  run();
+  EXPECT_EQ(device_->loads, 2);
+  EXPECT_FALSE(device_->loaded);
+  for (std::size_t i = 1; i < device_->used.size(); ++i) {
+    if (device_->used[i] == device_->used[i - 1]) {
+      ADD_FAILURE() << "call " << i << " found the operands of the call before";
+      break;
+    }
+  }
+}
+
+TEST_F(BenchOnDevice, AllWarmUpForThreeSecondsBeforeATurnCounts) {
+  const BenchResults results = run();
+  std::map<std::string, int> long_runs;
+  for (std::size_t i = 0; i < device_->run_names.size(); ++i)
+    long_runs[device_->run_names[i]] += device_->run_seconds[i] > 0.9 * 3 / 6;  // six take turns
+  EXPECT_THAT(long_runs, ElementsAre(Pair("cublas", 1), Pair("cublas-tf32", 1), Pair("naive", 1),
+                                     Pair("tensor_core", 1)));
+  for (const auto& row : results.rows) {
+    for (const auto& sample : row.samples) {
+      if (row.kind != Kind::peak) {
+        EXPECT_LT(sample.seconds * static_cast<double>(sample.iterations), 0.1);
+      }
+    }
+  }
+}
+
+TEST_F(BenchOnDevice, WrongResultsAreRefusedAndResultsThatDifferFail) {
+  device_->wrong_everywhere = "naive";
+  device_->wrong_in_one_set = "cublas";
+  const BenchResults results = run();
+  EXPECT_EQ(row_of(results, "naive").status, RowStatus::refused);
+  EXPECT_THAT(row_of(results, "naive").message, HasSubstr("wrong at (0,0)"));
+  EXPECT_THAT(row_of(results, "naive").samples, IsEmpty());
+  EXPECT_EQ(row_of(results, "cublas").status, RowStatus::failed);
+  EXPECT_THAT(row_of(results, "cublas").message, HasSubstr("sets differ"));
+  EXPECT_TRUE(figures(results, row_of(results, "tensor_core")).ratios.size() == 1);
+}
+
+TEST_F(BenchOnDevice, WhatIsNotThereIsARowThatSaysSo) {
+  settings_.types = {DType::f64, DType::f64};
+  settings_.algorithms = {"naive"};
+  device_->peaks = {};
+  const BenchResults results = run();
+  EXPECT_EQ(row_of(results, "cublas-tf32").status, RowStatus::unsupported);
+  EXPECT_EQ(row_of(results, "peak of CUDA cores").status, RowStatus::unsupported);
+  EXPECT_TRUE(std::isnan(figures(results, row_of(results, "naive")).percent_of_peak.median));
+  EXPECT_GT(figures(results, row_of(results, "naive")).gflops, 0);
+}
+
+TEST_F(BenchOnDevice, BatchesAreOneCase) {
+  settings_.shapes = {{4, 5, 6, 7}};
+  const BenchResults results = run();
+  EXPECT_EQ(row_of(results, "naive").status, RowStatus::verified);
+  EXPECT_EQ(row_of(results, "naive").on.flops(), 2.0 * 4 * 5 * 6 * 7);
+}
+
+}  // namespace
+}  // namespace tessera::cli
