@@ -118,9 +118,35 @@ void launch(const Stream& stream, const Kernel& kernel, Dim3 grid, void** argume
                 cat("at most ", kMostRows, " blocks along y and z"), to_string(grid));
   allow_shared_bytes(stream, kernel);
   const auto side = [](int extent) { return static_cast<unsigned>(extent); };
-  check(cudaLaunchKernel(kernel.function, {side(extents.x), side(extents.y), side(extents.z)},
-                         {side(kernel.block.x), side(kernel.block.y), side(kernel.block.z)},
-                         arguments, kernel.shared_bytes, stream.handle()),
+  const dim3 blocks(side(extents.x), side(extents.y), side(extents.z));
+  const dim3 threads(side(kernel.block.x), side(kernel.block.y), side(kernel.block.z));
+  const bool is_clustered = volume(kernel.cluster) > 1;
+  if (!is_clustered && !kernel.starts_early) {
+    check(cudaLaunchKernel(kernel.function, blocks, threads, arguments, kernel.shared_bytes,
+                           stream.handle()),
+          cat("launch of kernel '", kernel.name, "'"));
+    return;
+  }
+  cudaLaunchAttribute attributes[2] = {};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = kernel.shared_bytes;
+  config.stream = stream.handle();
+  config.attrs = attributes;
+  if (is_clustered) {
+    cudaLaunchAttribute& cluster = attributes[config.numAttrs++];
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = side(kernel.cluster.x);
+    cluster.val.clusterDim.y = side(kernel.cluster.y);
+    cluster.val.clusterDim.z = side(kernel.cluster.z);
+  }
+  if (kernel.starts_early) {
+    cudaLaunchAttribute& early = attributes[config.numAttrs++];
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+  }
+  check(cudaLaunchKernelExC(&config, kernel.function, arguments),
         cat("launch of kernel '", kernel.name, "'"));
 }
 

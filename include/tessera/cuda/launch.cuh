@@ -21,12 +21,20 @@ void launch(const Stream& stream, Dim3 grid, const Kernel& kernel, const Args&..
   constexpr std::size_t shared_bytes = tessera::detail::SharedOf<Kernel, Args...>::bytes;
   static_assert(shared_bytes <= kMaxSharedBytes,
                 "the kernel's Shared is larger than the shared memory of any GPU, 227 KiB");
-  void (*const function)(Kernel, Dim3, Args...) = &entry<Kernel, Args...>;
+  const void* function = nullptr;
+  if constexpr (tessera::detail::needs_sm_90a<Kernel>()) {
+    void (*const compiled)(Kernel, Dim3, Args...) = &entry_sm_90a<Kernel, Args...>;
+    function = reinterpret_cast<const void*>(compiled);
+  } else {
+    void (*const compiled)(Kernel, Dim3, Args...) = &entry<Kernel, Args...>;
+    function = reinterpret_cast<const void*>(compiled);
+  }
   void* arguments[] = {const_cast<Kernel*>(&kernel), &grid, const_cast<Args*>(&args)...};
-  detail::launch(stream,
-                 {reinterpret_cast<const void*>(function), tessera::detail::kernel_name<Kernel>(),
-                  Kernel::block, shared_bytes},
-                 grid, arguments);
+  detail::Kernel started{function, tessera::detail::kernel_name<Kernel>(), Kernel::block,
+                         shared_bytes};
+  if constexpr (requires { Kernel::cluster; }) started.cluster = Kernel::cluster;
+  if constexpr (requires { Kernel::starts_early; }) started.starts_early = Kernel::starts_early;
+  detail::launch(stream, started, grid, arguments);
 }
 
 }  // namespace tessera::cuda

@@ -24,6 +24,8 @@ struct Kernel {
   const char* name;
   Dim3 block;
   std::size_t shared_bytes;
+  Dim3 cluster{};             ///< blocks that run together (sm_90)
+  bool starts_early = false;  ///< it may start before the kernel before it in the stream is over
 };
 
 /// Throws Error(argument) for a grid or storage that the device does not have, Error(unavailable)

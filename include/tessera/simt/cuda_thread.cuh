@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "tessera/core/here.hpp"
+#include "tessera/simt/cuda_async.cuh"
 #include "tessera/simt/cuda_mma.cuh"
 #include "tessera/simt/dim3.hpp"
 #include "tessera/tensor/tensor.hpp"
@@ -50,9 +51,16 @@ class CudaThread {
   }
 
   __device__ void* shared_memory(std::size_t) {
-    extern __shared__ __align__(128) unsigned char tessera_shared[];
+    extern __shared__ __align__(1024) unsigned char tessera_shared[];
     return tessera_shared;
   }
+
+  /// Gates, bulk copies and matrix units of sm_90 (simt/gate.hpp, ops/bulk.hpp,
+  /// ops/warpgroup.hpp).
+  __device__ static CudaAsync async() { return {}; }
+  /// Which warpgroup this is, the same for all its threads as the compiler sees: four warps.
+  __device__ int warpgroup() const { return __shfl_sync(0xffffffffu, warp, 0) / 4; }
+  __device__ static int cluster_rank() { return CudaAsync::cluster_rank(); }
 
   __device__ int lanes() const {
     constexpr int threads = static_cast<int>(volume(Block));
@@ -289,6 +297,28 @@ __global__ void __launch_bounds__(volume(Kernel::block),
   }
   CudaThread<Kernel::block> t(grid);
   if (t.block.y < grid.y) kernel(t, args...);
+}
+
+namespace detail {
+
+/// Kernels that use what sm_90a alone has say so: static constexpr bool needs_sm_90a = true.
+template <class Kernel>
+constexpr bool needs_sm_90a() {
+  if constexpr (requires { Kernel::needs_sm_90a; }) return Kernel::needs_sm_90a;
+  else return false;
+}
+
+}  // namespace detail
+
+/// The same for those. Their arguments stay where the launch puts them, as bulk copies read maps
+/// there; other architectures have an empty kernel, which nobody launches.
+template <class Kernel, class... Args>
+__global__ void __launch_bounds__(volume(Kernel::block), 1)
+    entry_sm_90a(Kernel kernel, Dim3 grid, const __grid_constant__ Args... args) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  CudaThread<Kernel::block> t(grid);
+  if (t.block.y < grid.y) kernel(t, args...);
+#endif
 }
 
 }  // namespace tessera

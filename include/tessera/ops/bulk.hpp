@@ -1,0 +1,158 @@
+// Bulk copies: one thread starts the copy of a whole tile between global and shared memory, and the
+// hardware does the rest (TMA, PTX ISA 9.7.9.27). UnitTile is where they put it and where matrix
+// units read it; BulkMatrix is what they copy from, tile by tile. What lies outside of the matrix
+// arrives as zeros and is not stored. Needs sm_90a on a GPU.
+#pragma once
+
+#include <type_traits>
+
+#include "tessera/core/dtype.hpp"
+#include "tessera/ops/bulk_map.hpp"
+#include "tessera/ops/descriptor.hpp"
+#include "tessera/simt/gate.hpp"
+#include "tessera/tensor/swizzled.hpp"
+#include "tessera/tensor/tile.hpp"
+
+namespace tessera {
+
+/// A tile in shared memory, (mn,k) by L, swizzled: the only place that bulk copies fill, and what
+/// matrix units read.
+template <class T, Layout L, SwizzleMode Mode = SwizzleMode::bytes_128>
+struct alignas(1024) UnitTile {
+  static_assert(detail::is_canonical(L, Mode, static_cast<int>(sizeof(T))),
+                "UnitTile: matrix units read K-major tiles whose rows are as wide as the swizzle, "
+                "or MN-major tiles in panels as wide: make the layout with unit_layout<T>()");
+  using element = T;
+  static constexpr Layout layout = L;
+  static constexpr SwizzleMode mode = Mode;
+  static constexpr Major major = detail::major_of(L);
+  static constexpr int rows = static_cast<int>(L.shape.mode(0).product());
+  static constexpr int cols = static_cast<int>(L.shape.mode(1).product());
+  static constexpr int bytes = rows * cols * static_cast<int>(sizeof(T));
+
+  T elements[static_cast<std::size_t>(L.cosize())];
+
+  /// Its elements for ordinary accesses.
+  TESSERA_HD constexpr auto view() {
+    return swizzled<make_swizzle(Mode, static_cast<int>(sizeof(T)))>(Tensor<T*, L>(elements));
+  }
+};
+
+/// The one box of a matrix by which bulk copies fill a tile, and how often.
+template <class Tile>
+struct BulkBox {
+  static constexpr bool is_k_major = Tile::major == Major::k;
+  static constexpr int wide = row_bytes(Tile::mode) / static_cast<int>(sizeof(typename Tile::element));
+  static constexpr int most = 256;  ///< extent of a box
+  static constexpr int rows = is_k_major ? (Tile::rows < most ? Tile::rows : most)
+                                         : (Tile::rows < wide ? Tile::rows : wide);
+  static constexpr int cols = is_k_major ? (Tile::cols < wide ? Tile::cols : wide) : Tile::cols;
+  static_assert(Tile::rows % rows == 0 && Tile::cols % cols == 0 && cols <= most,
+                "a tile is filled by whole boxes of at most 256 x 256 elements");
+  static constexpr int down = Tile::rows / rows, across = Tile::cols / cols;
+};
+
+/// A matrix (mn,k) in global memory of which bulk copies take tiles like Tile. Made on the host:
+/// ops/bulk_matrix.hpp.
+template <class Tile>
+struct BulkMatrix {
+  using tile_type = Tile;
+  using element = typename Tile::element;
+  BulkMap map;
+  int rows = 0, cols = 0;
+
+  template <int Mode>
+  TESSERA_HD constexpr index_t valid() const {
+    return Mode == 0 ? rows : cols;
+  }
+  template <int Mode>
+  TESSERA_HD constexpr index_t extent() const {
+    return valid<Mode>();
+  }
+};
+
+/// A tile of such a matrix: where it begins.
+template <class Tile>
+struct BulkTile {
+  const BulkMap* map;
+  int row, col;
+};
+
+/// Tile (i, j) of it, of the extents that its map has.
+template <index_t Rows, index_t Cols, class Tile>
+TESSERA_HD constexpr BulkTile<Tile> tile(const BulkMatrix<Tile>& matrix, int i, int j) {
+  static_assert(Rows == Tile::rows && Cols == Tile::cols,
+                "tile<R, C> of a BulkMatrix: it was made for tiles of other extents");
+  return {&matrix.map, i * Tile::rows, j * Tile::cols};
+}
+
+/// Bytes that copies into these tiles bring, also where they lie partly outside: what to expect.
+template <class... Tiles>
+constexpr int bytes_of(const Tiles&...) {
+  return (Tiles::bytes + ...);
+}
+
+namespace detail {
+
+/// body(x, y, elements): each box of a tile that begins at (row, col), innermost coordinate first,
+/// and where it lies in the tile's storage.
+template <class Tile, class Body>
+TESSERA_KERNEL void for_each_box(int row, int col, const Body& body) {
+  using Box = BulkBox<Tile>;
+  TESSERA_UNROLL_REGISTERS
+  for (int j = 0; j < Box::across; ++j) {
+    TESSERA_UNROLL_REGISTERS
+    for (int i = 0; i < Box::down; ++i) {
+      const int at = (j * Box::down + i) * Box::rows * Box::cols;
+      const int r = row + i * Box::rows, c = col + j * Box::cols;
+      if constexpr (Box::is_k_major) body(c, r, at);
+      else body(r, c, at);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Starts the copy of `from` into `to`; its bytes come to `gate`, which must expect them.
+template <class Thread, class Tile>
+TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, Gate& gate,
+                              Here here = Here::current()) {
+  detail::for_each_box<Tile>(from.row, from.col, [&](int x, int y, int at) {
+    t.async().copy(from.map, x, y, to.elements + at, &gate, here);
+  });
+}
+/// The same into the tile in this place of every block of the cluster whose bit is set in `blocks`,
+/// and to the gate in this place of each.
+template <class Thread, class Tile>
+TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, Gate& gate,
+                              unsigned blocks, Here here = Here::current()) {
+  detail::for_each_box<Tile>(from.row, from.col, [&](int x, int y, int at) {
+    t.async().copy(from.map, x, y, to.elements + at, &gate, blocks, here);
+  });
+}
+
+/// Starts to store a tile; it is part of this thread's group of stores that commit_bulk() ends.
+template <class Thread, class Tile>
+TESSERA_KERNEL void store_bulk(Thread& t, const Tile& from, const BulkTile<Tile>& to,
+                               Here here = Here::current()) {
+  detail::for_each_box<Tile>(to.row, to.col, [&](int x, int y, int at) {
+    t.async().store(to.map, x, y, from.elements + at, here);
+  });
+}
+template <class Thread>
+TESSERA_KERNEL void commit_bulk(Thread& t, Here here = Here::current()) {
+  t.async().commit(here);
+}
+/// All but the newest Pending groups of this thread have read what they store: it may be written
+/// over.
+template <int Pending, class Thread>
+TESSERA_KERNEL void wait_bulk_read(Thread& t, Here here = Here::current()) {
+  t.async().template wait_read<Pending>(here);
+}
+/// They have stored it.
+template <int Pending, class Thread>
+TESSERA_KERNEL void wait_bulk(Thread& t, Here here = Here::current()) {
+  t.async().template wait_stored<Pending>(here);
+}
+
+}  // namespace tessera

@@ -1,0 +1,130 @@
+// The matrix units of a warpgroup, four warps that begin at a multiple of four: D (M,N) += A (M,K) *
+// B (K,N), both operands in shared memory as UnitTiles, the sums in the registers of the 128
+// threads. An instruction is started and goes on by itself: between the first one and wait_mma()
+// nobody touches the sums, nor writes over the operands. Needs sm_90a on a GPU (PTX ISA 9.7.15).
+#pragma once
+
+#include <type_traits>
+
+#include "tessera/ops/bulk.hpp"
+#include "tessera/ops/unit_arithmetic.hpp"
+#if defined(__CUDACC__)
+#include "tessera/simt/cuda_wgmma.cuh"
+#endif
+
+namespace tessera {
+
+inline constexpr int kWarpgroupThreads = 128;
+
+/// Some rows of a UnitTile, as an operand.
+template <class Tile, int Rows>
+struct UnitOperand {
+  using tile_type = Tile;
+  static constexpr int rows = Rows;
+  const typename Tile::element* first;
+};
+
+/// Rows part * Rows and following.
+template <int Rows, class Tile>
+TESSERA_HD constexpr UnitOperand<Tile, Rows> rows(const Tile& tile, int part) {
+  static_assert(Rows % 8 == 0 && Tile::rows % Rows == 0, "rows<R>: R is a multiple of 8 rows");
+  constexpr int distance = static_cast<int>(Tile::rows > Rows ? Tile::layout(Rows, 0) : 0);
+  static_assert(Tile::major == Major::k || Tile::rows == Rows ||
+                    distance % (row_bytes(Tile::mode) / sizeof(typename Tile::element)) == 0,
+                "rows<R> of an MN-major tile: whole panels");
+  return {tile.elements + part * distance};
+}
+template <class Tile>
+TESSERA_HD constexpr UnitOperand<Tile, Tile::rows> whole(const Tile& tile) {
+  return {tile.elements};
+}
+
+namespace detail {
+
+/// The descriptor of an operand from k on, of which `address` is where its first element lies.
+template <class Tile>
+TESSERA_HD constexpr std::uint64_t descriptor_at(std::uint32_t address, int bytes_on) {
+  constexpr std::uint64_t fixed = bits_of(
+      describe(Tile::layout, Tile::mode, static_cast<int>(sizeof(typename Tile::element))));
+  return fixed | descriptor_address(address + static_cast<std::uint32_t>(bytes_on));
+}
+
+}  // namespace detail
+
+/// The unit for M x N sums of type Acc and operands of types InA and InB, by one warpgroup.
+template <class Acc, class InA, class InB, int M, int N>
+struct WarpgroupUnit {
+  static_assert(M % 64 == 0 && N % 8 == 0 && N >= 8 && N <= 256,
+                "a warpgroup's instruction takes 64 rows, and columns in multiples of 8 up to 256");
+  static_assert(sizeof(InA) == sizeof(InB), "both operands have elements of as many bytes");
+  static constexpr int slabs = M / 64, values = N / 2;
+  static constexpr int depth = 32 / static_cast<int>(sizeof(InA));  ///< k of one instruction
+  /// (thread of the warpgroup, value) -> m + 64 n, of each 64 rows.
+  static constexpr Layout layout_c{tuple(tuple(4, 8, 4), tuple(2, 2, N / 8)),
+                                   tuple(tuple(128, 1, 16), tuple(64, 8, 512))};
+
+  /// One thread's sums.
+  struct Fragment {
+    Acc value[slabs][values];
+  };
+
+  /// acc += a * b, or acc = a * b where `keep` is false: started by all threads of the warpgroup.
+  template <class Thread, class TileA, class TileB>
+  static TESSERA_KERNEL void mma(Thread& t, Fragment& acc, const UnitOperand<TileA, M>& a,
+                                 const UnitOperand<TileB, N>& b, bool keep,
+                                 Here here = Here::current()) {
+    static_assert(TileA::cols == TileB::cols, "both operands have the same depth");
+    static_assert(sizeof(InA) == 2 || (TileA::major == Major::k && TileB::major == Major::k),
+                  "only 16-bit operands may be MN-major");
+    static_assert(std::is_same_v<typename TileA::element, InA> &&
+                      std::is_same_v<typename TileB::element, InB>,
+                  "the unit is one of these types");
+    auto&& async = t.async();
+    async.begin_units(here);
+    const std::uint32_t from_a = async.address(a.first), from_b = async.address(b.first);
+    TESSERA_UNROLL_REGISTERS
+    for (int step = 0; step < TileA::cols / depth; ++step) {
+      TESSERA_UNROLL_REGISTERS
+      for (int slab = 0; slab < slabs; ++slab) {
+        const auto da = detail::descriptor_at<TileA>(
+            from_a, step_bytes<TileA>(step) + slab * slab_bytes<TileA>());
+        const auto db = detail::descriptor_at<TileB>(from_b, step_bytes<TileB>(step));
+        multiply<TileA::major, TileB::major>(async, acc.value[slab], da, db, keep || step > 0);
+      }
+    }
+    async.commit_units(here);
+  }
+
+ private:
+  template <class Tile>
+  static TESSERA_HD constexpr int step_bytes(int step) {
+    constexpr index_t next = Tile::layout(0, depth % Tile::cols);
+    static_assert(Tile::layout(0, Tile::cols - depth) == (Tile::cols / depth - 1) * next,
+                  "an operand's instructions begin at equal distances: rows of up to 128 bytes");
+    return step * static_cast<int>(next * sizeof(InA));
+  }
+  template <class Tile>
+  static TESSERA_HD constexpr int slab_bytes() {
+    if constexpr (M == 64) return 0;
+    else return static_cast<int>(Tile::layout(64, 0) * sizeof(InA));
+  }
+  template <Major A, Major B, class Async>
+  static TESSERA_KERNEL void multiply(Async& async, Acc (&sums)[values], std::uint64_t a,
+                                      std::uint64_t b, bool keep) {
+#if defined(__CUDA_ARCH__)
+    (void)async;
+    detail::wgmma<InA, InB, N, A == Major::mn, B == Major::mn>(sums, a, b, keep);
+#else
+    async.template multiply<InA, InB, N, A, B>(sums, a, b, keep);
+#endif
+  }
+};
+
+/// All but the newest Pending groups of this warpgroup are done: their sums may be read, their
+/// operands written over.
+template <int Pending, class Thread>
+TESSERA_KERNEL void wait_mma(Thread& t, Here here = Here::current()) {
+  t.async().template wait_units<Pending>(here);
+}
+
+}  // namespace tessera

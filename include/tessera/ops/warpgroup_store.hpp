@@ -1,0 +1,122 @@
+// Stores the sums of a warpgroup by way of slices in shared memory: 64 rows of 128 bytes each, two
+// for a warpgroup. Where C takes the sums as they are and bulk copies can store to it, each slice
+// goes by one while the next is filled. Else the threads store it by the one epilogue, element by
+// element, in a loop that stays a loop: so few instructions serve all that an epilogue can be.
+#pragma once
+
+#include <numeric>
+
+#include "tessera/ops/epilogue.hpp"
+#include "tessera/ops/warpgroup.hpp"
+
+namespace tessera {
+
+inline constexpr int kSliceRows = 64, kSliceBytes = kSliceRows * 128;
+
+/// A slice of elements of type T, in the swizzle of bulk copies.
+template <class T>
+using SliceTile = UnitTile<T, row_major(kSliceRows, 128 / static_cast<index_t>(sizeof(T)))>;
+/// Storage of one, of any type.
+using Slice = SliceTile<std::uint8_t>;
+
+namespace detail {
+
+template <class T>
+TESSERA_KERNEL SliceTile<T>& slice_of(Slice& slice) {
+  return reinterpret_cast<SliceTile<T>&>(slice);
+}
+
+/// A warpgroup's threads wait for each other.
+template <class Thread>
+TESSERA_KERNEL void meet_warpgroup(Thread& t, Here here = Here::current()) {
+  if (t.warpgroup() == 0) meet<1>(t, kWarpgroupThreads, here);
+  else meet<2>(t, kWarpgroupThreads, here);
+}
+
+/// The sums of Cols columns, as a thread holds them, into the first columns of a slice.
+template <int Cols, class Thread, class T, class Acc>
+TESSERA_KERNEL void put(Thread& t, const Acc* sums, SliceTile<T>& slice) {
+  const int thread = t.thread % kWarpgroupThreads;
+  if constexpr (requires { t.async().template put<Cols>(thread, sums, slice.elements); }) {
+    t.async().template put<Cols>(thread, sums, slice.elements);
+  } else {
+    auto to = slice.view();
+    const int row = thread / 32 * 16 + thread % 32 / 4, col = thread % 4 * 2;
+    for (int v = 0; v < Cols / 2; ++v)
+      to(row + v / 2 % 2 * 8, col + v / 4 * 8 + v % 2) = convert<T>(sums[v]);
+  }
+}
+
+/// Are neighbours along a row of C closer in memory than those along a column?
+template <class Out>
+TESSERA_HD constexpr bool runs_along_rows(const Out& out) {
+  if constexpr (requires { out.c; }) return runs_along_rows(out.c);
+  else {
+    const index_t down = out.template stride<0>(), along = out.template stride<1>();
+    return (along < 0 ? -along : along) <= (down < 0 ? -down : down);
+  }
+}
+
+}  // namespace detail
+
+/// Stores a warpgroup's tile of sums at tile (i, j) of C, in tiles of the unit's extents.
+/// `bulk`: C for bulk stores, without rows where it is to be stored by the epilogue.
+template <class Unit, class Thread, class Bulk, class Out>
+TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&slices)[2],
+                               const Bulk& bulk, const Out& C, int i, int j) {
+  using T = typename Bulk::element;
+  using Acc = std::remove_cvref_t<decltype(acc.value[0][0])>;
+  constexpr int columns = 2 * Unit::values;
+  const int thread = t.thread % kWarpgroupThreads;
+  const bool leads = thread == 0;
+  constexpr int wide = SliceTile<T>::cols;
+  if constexpr (columns % wide == 0) {
+    if (valid<0>(bulk) > 0) {
+      TESSERA_UNROLL_REGISTERS
+      for (int at = 0; at < Unit::slabs * (columns / wide); ++at) {
+        const int slab = at / (columns / wide), part = at % (columns / wide);
+        auto& slice = detail::slice_of<T>(slices[at % 2]);
+        if (leads) wait_bulk_read<1>(t);  // the store before the last has read this slice
+        detail::meet_warpgroup(t);
+        detail::put<wide>(t, acc.value[slab] + part * (wide / 2), slice);
+        fence_async(t);
+        detail::meet_warpgroup(t);  // the slice is complete
+        if (leads) {
+          store_bulk(t, slice,
+                     tile<kSliceRows, wide>(bulk, i * Unit::slabs + slab,
+                                            j * (columns / wide) + part));
+          commit_bulk(t);
+        }
+      }
+      return;
+    }
+  }
+  constexpr int some = std::gcd(columns, SliceTile<Acc>::cols);  // columns at one time
+  auto& slice = detail::slice_of<Acc>(slices[0]);
+  TESSERA_NO_UNROLL
+  for (int at = 0; at < Unit::slabs * (columns / some); ++at) {
+    const int slab = at / (columns / some), part = at % (columns / some);
+    detail::put<some>(t, &acc.value[0][0], slice);
+    // Registers have no numbers that a loop can count: all move to where the next are taken from.
+    TESSERA_UNROLL_REGISTERS
+    for (int v = 0; v + some / 2 < Unit::slabs * Unit::values; ++v) {
+      const int next = v + some / 2;
+      acc.value[v / Unit::values][v % Unit::values] =
+          acc.value[next / Unit::values][next % Unit::values];
+    }
+    detail::meet_warpgroup(t);  // the slice is complete
+    const auto out = tile<kSliceRows, some>(C, index_t{i} * Unit::slabs + slab,
+                                            index_t{j} * (columns / some) + part);
+    const auto from = slice.view();
+    const bool along_rows = detail::runs_along_rows(C);
+    TESSERA_NO_UNROLL
+    for (int e = thread; e < kSliceRows * some; e += kWarpgroupThreads) {
+      const int row = along_rows ? e / some : e % kSliceRows;
+      const int col = along_rows ? e % some : e / kSliceRows;
+      store(out, row, col, from(row, col));
+    }
+    detail::meet_warpgroup(t);  // it may be written over
+  }
+}
+
+}  // namespace tessera
