@@ -1,6 +1,7 @@
 // The functions of runtime.hpp in a build without CUDA: there are no devices, and what needs one is
 // refused in one sentence.
 #include "tessera/core/error.hpp"
+#include "tessera/cuda/abilities.hpp"
 #include "tessera/cuda/runtime.hpp"
 
 #if defined(__clang__)  // what would use them is not built
@@ -21,6 +22,7 @@ constexpr const char* kWhy = "this program is built without CUDA";
 }  // namespace
 
 bool is_built() { return false; }
+Abilities abilities(int) noexcept { return {}; }
 double Device::peak_f32_flops() const { return 0; }
 std::vector<Device> devices() { return {}; }
 std::string why_unavailable() { return kWhy; }

@@ -1,4 +1,6 @@
 // Which devices there are, and why there is none: see runtime.hpp.
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -6,6 +8,7 @@
 #include "errors.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/cuda/abilities.hpp"
 #include "tessera/cuda/runtime.hpp"
 
 namespace tessera::cuda {
@@ -101,6 +104,29 @@ std::string why_unavailable() {
   if (count.status == cudaErrorNoDevice || count.status == cudaSuccess)
     return cat("the driver, of CUDA ", driver, ", has no device");
   return cat("CUDA ", driver, " does not start: ", cudaGetErrorString(count.status));
+}
+
+Abilities abilities(int number) noexcept {
+  constexpr int kKnown = 64, kAsked = 1 << 30;
+  static std::array<std::atomic<int>, kKnown> known;  // never a device of another number
+  if (number < 0 || number >= kKnown) return {};
+  auto& mine = known[static_cast<std::size_t>(number)];
+  int found = mine.load(std::memory_order_relaxed);
+  if (found == 0) {
+    int major = 0, minor = 0, count = 0;
+    const auto asks = [&](cudaDeviceAttr which, int& value) {
+      return cudaDeviceGetAttribute(&value, which, number) == cudaSuccess;
+    };
+    if (count_devices().devices <= number || !asks(cudaDevAttrComputeCapabilityMajor, major) ||
+        !asks(cudaDevAttrComputeCapabilityMinor, minor) ||
+        !asks(cudaDevAttrMultiProcessorCount, count)) {
+      detail::forget_own_error();
+      return {};  // it may be there later
+    }
+    found = kAsked | count << 10 | (10 * major + minor);
+    mine.store(found, std::memory_order_relaxed);
+  }
+  return {found & 1023, (found & ~kAsked) >> 10};
 }
 
 Device device(int number) {

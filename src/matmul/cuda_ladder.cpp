@@ -6,10 +6,11 @@ namespace tessera::detail {
 std::span<const CudaEntry> cuda_ladder() {
 #if defined(TESSERA_HAS_CUDA)
   static const CudaEntry entries[] = {
-      kCudaNaive,       kCudaCoalescing,           kCudaTiled,          kCudaTiledRegister,
-      kCudaBlockTiled,  kCudaBlockTiledVectorized, kCudaTensorCore,     kCudaPipelined,
-      kCudaSingleBlock, kCudaTiledByHand,          kCudaTiledIdiomatic, kCudaSarekNaive,
-      kCudaSarekTiled};
+      kCudaNaive,         kCudaCoalescing,     kCudaTiled,
+      kCudaTiledRegister, kCudaBlockTiled,     kCudaBlockTiledVectorized,
+      kCudaTensorCore,    kCudaPipelined,      kCudaSingleBlock,
+      kCudaTiledByHand,   kCudaTiledIdiomatic, kCudaSarekNaive,
+      kCudaSarekTiled,    kCudaWarpgroup};
   return entries;
 #else
   return {};

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "ladder_tiles.hpp"
 #include "tessera/cuda/runtime.hpp"
 #include "tessera/kernels/tile_shape.hpp"
 #include "tessera/matmul/problem.hpp"
@@ -25,6 +26,7 @@ struct CudaCall {
 struct CudaEntry {
   std::string_view name;  ///< as in the ladder
   void (*run)(const CudaCall& call);
+  int typed = kTypedOnCuda;  ///< so many tiles, from the first, are built for every type
 };
 
 /// In the order of the ladder; empty in a build without CUDA.
@@ -32,6 +34,6 @@ std::span<const CudaEntry> cuda_ladder();
 
 extern const CudaEntry kCudaNaive, kCudaCoalescing, kCudaTiled, kCudaTiledRegister, kCudaBlockTiled,
     kCudaBlockTiledVectorized, kCudaTensorCore, kCudaPipelined, kCudaSingleBlock, kCudaTiledByHand,
-    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled;
+    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled, kCudaWarpgroup;
 
 }  // namespace tessera::detail

@@ -9,7 +9,8 @@ std::span<const LadderEntry> ladder() {
                                         kTiledRegister, kBlockTiled,     kBlockTiledVectorized,
                                         kTensorCore,    kPipelined,      kSingleBlock,
                                         kTiledByHand,   kTiledIdiomatic, kSarekNaive,
-                                        kSarekTiled,    kPacked,         kSplitK};
+                                        kSarekTiled,    kWarpgroup,      kPacked,
+                                        kSplitK};
   return entries;
 }
 

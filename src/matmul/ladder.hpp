@@ -38,13 +38,17 @@ const LadderEntry& find_entry(std::string_view name);
 
 extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
     kBlockTiledVectorized, kTensorCore, kPipelined, kSingleBlock, kTiledByHand, kTiledIdiomatic,
-    kSarekNaive, kSarekTiled, kPacked, kSplitK;
+    kSarekNaive, kSarekTiled, kWarpgroup, kPacked, kSplitK;
 
 /// Element types of the packed path: those of every kernel, bytes, and f32 into 16 bits.
 inline bool has_product(DType in, DType out) {
   return has_native_product(in, out) || (is_byte(in) && (out == DType::i32 || out == DType::f32)) ||
          (in == DType::f32 && (out == DType::f16 || out == DType::bf16));
 }
+
+/// Why bulk copies cannot read A or B, as `warpgroup` does: "B: its rows are 14 bytes apart, ...";
+/// empty where they can. Addresses that are not known may be null.
+std::string why_no_bulk_operands(const Problem& problem, const void* a, const void* b);
 
 /// The tile that `wanted` means, built in or not. Throws Error(argument) where no kernel of the
 /// entry can have it, or has this product.

@@ -42,6 +42,12 @@ using PipelinedTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm
                                 TileShape{.bm = 64, .bn = 128, .bk = 16, .tm = 8, .tn = 8},
                                 TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 8, .tn = 4},
                                 TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16}>;
+/// WM = BM: two warpgroups own whole tiles by turns; else they share each.
+using WarpgroupTiles = TileList<5, TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
+                                TileShape{.bm = 128, .bn = 192, .wm = 128, .wn = 192},
+                                TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
+                                TileShape{.bm = 128, .bn = 64, .wm = 64, .wn = 64},
+                                TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64}>;
 using SingleBlockTiles =
     TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
 using TiledByHandTiles =

@@ -14,6 +14,7 @@
 #include "tessera/core/edit_distance.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/split_k.hpp"
+#include "tessera/cuda/abilities.hpp"
 
 namespace tessera {
 
@@ -49,10 +50,29 @@ std::string tile_list(std::span<const TileShape> tiles) {
   return out;
 }
 
-bool runs_on_cuda(std::string_view algorithm) {
-  const auto list = detail::cuda_ladder();
-  return std::any_of(list.begin(), list.end(),
-                     [&](const auto& entry) { return entry.name == algorithm; });
+/// How many of its tiles, from the first, an algorithm has on CUDA for every type; 0 where it does
+/// not run there.
+int typed_on_cuda(std::string_view algorithm) {
+  for (const auto& entry : detail::cuda_ladder()) {
+    if (entry.name == algorithm) return entry.typed;
+  }
+  return 0;
+}
+
+/// Of a canonical name: -1 for the CPU.
+int number_of(std::string_view device) {
+  int number = -1;
+  if (device != "cpu") std::from_chars(device.data() + 5, device.data() + device.size(), number);
+  return number;
+}
+
+/// Why a device of CUDA multiplies without the units of a warpgroup. One that is not here is taken
+/// for the one they are made for.
+std::string why_no_warpgroup_units(int device) {
+  const int capability = cuda::abilities(device).capability;
+  if (capability == 0 || capability == 90) return {};
+  return cat("it needs compute capability 9.0, device ", device, " has ", capability / 10, ".",
+             capability % 10);
 }
 
 /// "cpu" or "cuda:N". Throws Error for other names, and for CUDA where this build has none.
@@ -87,12 +107,18 @@ Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const 
 
 /// Why an algorithm cannot run a problem with a tile.
 Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile,
-                bool on_cuda) {
+                int device) {
   const Algorithm& a = entry.algorithm;
-  if (on_cuda && !runs_on_cuda(a.name)) return {"it runs on CPUs only", "choose another algorithm"};
+  const bool on_cuda = device >= 0;
+  if (on_cuda && typed_on_cuda(a.name) == 0)
+    return {"it runs on CPUs only", "choose another algorithm"};
+  if (on_cuda && a.name == "warpgroup") {
+    if (const auto why = why_no_warpgroup_units(device); !why.empty())
+      return {why, "choose another algorithm, or let it be chosen"};
+  }
   if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
   const auto at = std::find(a.tiles.begin(), a.tiles.end(), tile) - a.tiles.begin();
-  const int typed = on_cuda ? std::min(detail::kTypedOnCuda, a.typed_tiles) : a.typed_tiles;
+  const int typed = on_cuda ? std::min(typed_on_cuda(a.name), a.typed_tiles) : a.typed_tiles;
   if (at < typed) return {};
   const bool built = at < std::ssize(a.tiles);
   if (built && p.in == DType::f32 && p.out == DType::f32) return {};
@@ -115,9 +141,9 @@ Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileSh
 
 /// The tile of options that an algorithm must take. Throws Error(argument) where it cannot.
 TileShape required_tile(const detail::LadderEntry& entry, const Problem& p, const TileShape& wanted,
-                        bool on_cuda, std::string_view prefix = {}) {
+                        int device, std::string_view prefix = {}) {
   const TileShape tile = resolve_tile(entry.algorithm, wanted);
-  if (const Refusal refused = refusal(entry, p, tile, on_cuda); !refused.why.empty())
+  if (const Refusal refused = refusal(entry, p, tile, device); !refused.why.empty())
     refuse(prefix, entry, refused);
   return tile;
 }
@@ -167,20 +193,30 @@ bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; 
 
 /// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s at 4096^3: f32 pipelined 45 (the
 /// next: block_tiled_vectorized 32), f16 tensor_core 275 (25); thin products by what bounds each.
-Choice choose_on_cuda(const Problem& p) {
+Choice choose_on_cuda(const Problem& p, int device) {
   const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles[tile], reason, "expected to be slower"};
   };
   if (p.M < 32 || p.N < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
-  if (in_16_bits(p.in)) return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
-  if (!find_algorithm("pipelined").supports(p.in, p.out))
-    return taking("block_tiled_vectorized", "register tiles do the most work for each load");
   // Tiles so large that there is a block for each of some hundred multiprocessors, or two of small
   // ones.
   const auto blocks = [&](index_t rows, index_t cols) {
     return ceil_div(p.M, rows) * ceil_div(p.N, cols);
   };
+  if (in_16_bits(p.in)) {
+    if (!why_no_warpgroup_units(device).empty() ||
+        !detail::why_no_bulk_operands(p, nullptr, nullptr).empty())
+      return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
+    const std::size_t tile = blocks(128, 192) >= 2000  ? 1
+                             : blocks(128, 256) >= 256 ? 0
+                             : blocks(128, 128) >= 200 ? 2
+                             : blocks(128, 64) >= 100  ? 3
+                                                       : 4;
+    return taking("warpgroup", "a warpgroup's matrix units: 16-bit elements, sums in f32", tile);
+  }
+  if (!find_algorithm("pipelined").supports(p.in, p.out))
+    return taking("block_tiled_vectorized", "register tiles do the most work for each load");
   if (blocks(256, 128) >= 100)
     return taking("pipelined", "tiles arrive while others are multiplied");
   return taking("pipelined",
@@ -189,12 +225,13 @@ Choice choose_on_cuda(const Problem& p) {
 }
 
 /// The first algorithm that has the tile and gives the same bits as the others.
-Choice choose_by_tile(const Problem& p, const TileShape& wanted, bool on_cuda) {
+Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
+  const bool on_cuda = device >= 0;
   for (const auto& entry : detail::ladder()) {
     const TileShape tile = resolve_tile(entry.algorithm, wanted);
     // Of 16-bit elements a GPU's matrix units are the first choice too.
     const bool taken = entry.algorithm.same_bits || (on_cuda && in_16_bits(p.in));
-    if (taken && refusal(entry, p, tile, on_cuda).why.empty())
+    if (taken && refusal(entry, p, tile, device).why.empty())
       return {entry.algorithm.name, tile, "the first of the ladder with this tile",
               "has this tile too, but comes later"};
   }
@@ -205,10 +242,10 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, bool on_cuda) {
 }
 
 /// Of options that name no algorithm.
-Choice choose(const Problem& p, const Options& options, bool on_cuda) {
-  if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, on_cuda);
+Choice choose(const Problem& p, const Options& options, int device) {
+  if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
   const int threads = options.threads > 0 ? options.threads : default_threads();
-  return on_cuda ? choose_on_cuda(p) : choose_on_cpu(p, threads);
+  return device >= 0 ? choose_on_cuda(p, device) : choose_on_cpu(p, threads);
 }
 
 }  // namespace
@@ -361,18 +398,18 @@ Plan detail::decide(const Problem& problem, const Options& options) {
   Plan plan;
   plan.problem = problem;
   plan.device = canonical_device(options.device);
-  const bool on_cuda = plan.device != "cpu";
-  plan.threads = on_cuda ? 1 : options.threads > 0 ? options.threads : default_threads();
+  const int device = number_of(plan.device);
+  plan.threads = device >= 0 ? 1 : options.threads > 0 ? options.threads : default_threads();
   plan.order = options.order;
   plan.seed = options.seed;
   if (options.algorithm != "auto") {
     const detail::LadderEntry& entry = detail::find_entry(options.algorithm);
     plan.algorithm = entry.algorithm.name;
-    plan.tile = required_tile(entry, problem, options.tile, on_cuda);
+    plan.tile = required_tile(entry, problem, options.tile, device);
     plan.reason = "asked for";
     return plan;
   }
-  const Choice choice = choose(problem, options, on_cuda);
+  const Choice choice = choose(problem, options, device);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
@@ -383,12 +420,14 @@ Plan make_plan(const Problem& problem, const Options& options) {
   Plan plan = detail::decide(problem, options);
   plan.workspace_bytes = detail::workspace_of(plan);
   if (options.algorithm != "auto") return plan;
-  const bool on_cuda = plan.device != "cpu";
-  const std::string_view others = choose(problem, options, on_cuda).others;
+  const int device = number_of(plan.device);
+  const std::string_view others = choose(problem, options, device).others;
   for (const auto& entry : detail::ladder()) {
     const Algorithm& other = entry.algorithm;
     if (other.name == plan.algorithm) continue;
-    std::string why = refusal(entry, problem, resolve_tile(other, options.tile), on_cuda).why;
+    std::string why = refusal(entry, problem, resolve_tile(other, options.tile), device).why;
+    if (why.empty() && other.name == "warpgroup" && device >= 0)
+      why = detail::why_no_bulk_operands(problem, nullptr, nullptr);
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty() && other.name == "split_k")
@@ -428,7 +467,7 @@ Plan parse_plan(std::string_view text) {
   detail::check_problem(plan.problem);
   check_threads(plan.threads, 1, "");
   plan.tile = required_tile(detail::find_entry(plan.algorithm), plan.problem, tile,
-                            plan.device != "cpu", "plan: ");
+                            number_of(plan.device), "plan: ");
   return plan;
 }
 

@@ -123,6 +123,20 @@ std::string warp_tile(const TileShape& t, int element_bytes) {
   return too_many_elements((element_bytes == 4 ? 2 : 3) * (a + b), element_bytes);
 }
 
+std::string warpgroup_tile(const TileShape& t, int) {
+  if (t.bk > 0 || t.wm == 0 || t.wn != t.bn)
+    return "its tiles are BMxBN/WMxBN: a warpgroup owns WM rows, and BK is 128 bytes";
+  if (t.wm != t.bm && 2 * t.wm != t.bm)
+    return "two warpgroups share a tile by its rows, BM = 2 WM, or own tiles by turns, BM = WM";
+  if (t.wm % 64 != 0 || t.bn % 8 != 0 || t.bn > 256)
+    return "WM is a multiple of 64, BN of 8 up to 256, the extents of a warpgroup's instruction";
+  if (index_t{t.wm} * t.bn > index_t{192} * 128)
+    return cat("a thread has ", index_t{t.wm} * t.bn / 128, " sums, at most 192");
+  if ((index_t{t.bm} + t.bn) * 128 * 2 > 194 * 1024)
+    return "two stages of its tiles do not fit into shared memory";
+  return {};
+}
+
 std::string no_tile(const TileShape&, int) {
   return "it takes no tile, it blocks for the caches by itself";
 }

@@ -21,6 +21,7 @@ std::string register_tile(const TileShape& tile, int element_bytes);       ///< 
 std::string wide_register_tile(const TileShape& tile, int element_bytes);  ///< the same by fours
 std::string pipelined_tile(const TileShape& tile, int element_bytes);  ///< BK = 16, three stages
 std::string warp_tile(const TileShape& tile, int element_bytes);       ///< .../WMxWN
+std::string warpgroup_tile(const TileShape& tile, int element_bytes);  ///< BMxBN/WMxBN
 std::string no_tile(const TileShape& tile, int element_bytes);         ///< takes none
 
 /// "{.bm = 24, .bn = 24, .bk = 24}", as it stands in a program.

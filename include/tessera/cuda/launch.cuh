@@ -22,14 +22,19 @@ void launch(const Stream& stream, Dim3 grid, const Kernel& kernel, const Args&..
   static_assert(shared_bytes <= kMaxSharedBytes,
                 "the kernel's Shared is larger than the shared memory of any GPU, 227 KiB");
   const void* function = nullptr;
+  void* arguments[2 + sizeof...(Args)] = {const_cast<Kernel*>(&kernel), &grid};
+  [[maybe_unused]] tessera::detail::Arguments<Args...> together{args...};
   if constexpr (tessera::detail::needs_sm_90a<Kernel>()) {
-    void (*const compiled)(Kernel, Dim3, Args...) = &entry_sm_90a<Kernel, Args...>;
+    void (*const compiled)(Kernel, Dim3, tessera::detail::Arguments<Args...>) =
+        &entry_sm_90a<Kernel, Args...>;
     function = reinterpret_cast<const void*>(compiled);
+    arguments[2] = &together;
   } else {
     void (*const compiled)(Kernel, Dim3, Args...) = &entry<Kernel, Args...>;
     function = reinterpret_cast<const void*>(compiled);
+    int at = 2;
+    ((arguments[at++] = const_cast<Args*>(&args)), ...);
   }
-  void* arguments[] = {const_cast<Kernel*>(&kernel), &grid, const_cast<Args*>(&args)...};
   detail::Kernel started{function, tessera::detail::kernel_name<Kernel>(), Kernel::block,
                          shared_bytes};
   if constexpr (requires { Kernel::cluster; }) started.cluster = Kernel::cluster;

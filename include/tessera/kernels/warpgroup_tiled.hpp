@@ -4,9 +4,9 @@
 // one before are stored. Where a warpgroup owns whole tiles (WM = BM, WN = BN), two of them take
 // turns: one stores while the other multiplies; else they share each tile by its rows.
 //
-// A is (M,K) and B^T is (N,K) as BulkMatrix; C is (M,N), any strides, with its epilogue; `slices` is
-// C again, for bulk stores, where C takes the sums as they are (ops/warpgroup_store.hpp). f32 inputs
-// are rounded to TF32.
+// A is (M,K) and B^T is (N,K) as BulkMatrix, either mode contiguous; C is (M,N), any strides, with
+// its epilogue; `slices` is C again, for bulk stores, where C takes the sums as they are
+// (ops/warpgroup_store.hpp). f32 inputs are rounded to TF32.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -18,8 +18,7 @@
 
 namespace tessera {
 
-/// A and B: whether they are K-major or MN-major in shared memory, as they are in global memory.
-template <TileShape S, Major A = Major::k, Major B = Major::k>
+template <TileShape S>
 struct WarpgroupTiled {
   static_assert(S.bm > 0 && S.bn > 0 && S.wm > 0 && S.wn == S.bn && S.wm % 64 == 0,
                 "warpgroup: WN = BN, and WM is a multiple of 64");
@@ -43,11 +42,12 @@ struct WarpgroupTiled {
   template <class T>
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< BK: rows of 128 bytes
   template <class T>
-  using TileA = UnitTile<T, unit_layout<T>(A, S.bm, depth<T>)>;
+  using TileA = OperandTile<T, S.bm, depth<T>>;
   template <class T>
-  using TileB = UnitTile<T, unit_layout<T>(B, S.bn, depth<T>)>;
+  using TileB = OperandTile<T, S.bn, depth<T>>;
   /// As many as fit, of the 227 KiB of a block, beside the slices and the gates.
-  static constexpr int fitting = (226 * 1024 - warpgroups * 2 * kSliceBytes) / ((S.bm + S.bn) * 128);
+  static constexpr int fitting =
+      (226 * 1024 - warpgroups * 2 * kSliceBytes) / ((S.bm + S.bn) * 128);
   static constexpr int stages = fitting < 8 ? fitting : 8;
   template <class T>
   struct Shared {
@@ -111,7 +111,8 @@ struct WarpgroupTiled {
       TESSERA_NO_UNROLL
       for (int k = 0; k < k_tiles; ++k) {
         wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
-        Unit::mma(t, acc, rows<S.wm>(s.a[turn.stage], mine), whole(s.b[turn.stage]), k > 0);
+        Unit::mma(t, acc, part<S.wm>(s.a[turn.stage], gA.major, mine),
+                  part<S.bn>(s.b[turn.stage], gB.major), k > 0);
         wait_mma<1>(t);  // the product before this one is done: its stage is free
         if (k > 0 && leads) arrive(t, s.free[before]);
         before = turn.stage;

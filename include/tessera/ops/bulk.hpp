@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "tessera/core/dtype.hpp"
-#include "tessera/ops/bulk_map.hpp"
 #include "tessera/ops/descriptor.hpp"
+#include "tessera/simt/bulk_map.hpp"
 #include "tessera/simt/gate.hpp"
 #include "tessera/tensor/swizzled.hpp"
 #include "tessera/tensor/tile.hpp"
@@ -38,11 +38,30 @@ struct alignas(1024) UnitTile {
   }
 };
 
+/// Storage for a tile (Rows,Cols) that is K-major or MN-major as its matrix is in global memory,
+/// which is known at run time. Elements of other than 16 bits are K-major.
+template <class T, int Rows, int Cols>
+struct alignas(1024) OperandTile {
+  using element = T;
+  using KMajor = UnitTile<T, unit_layout<T>(Major::k, Rows, Cols)>;
+  using MnMajor = std::conditional_t<sizeof(T) == 2,
+                                     UnitTile<T, unit_layout<T>(Major::mn, Rows, Cols)>, KMajor>;
+  static constexpr bool is_either = !std::is_same_v<KMajor, MnMajor>;
+  static constexpr int rows = Rows, cols = Cols, bytes = KMajor::bytes;
+  static_assert(sizeof(KMajor) == sizeof(MnMajor));
+
+  KMajor tile;
+
+  TESSERA_HD KMajor& k_major() { return tile; }
+  TESSERA_HD MnMajor& mn_major() { return reinterpret_cast<MnMajor&>(tile); }
+};
+
 /// The one box of a matrix by which bulk copies fill a tile, and how often.
 template <class Tile>
 struct BulkBox {
   static constexpr bool is_k_major = Tile::major == Major::k;
-  static constexpr int wide = row_bytes(Tile::mode) / static_cast<int>(sizeof(typename Tile::element));
+  static constexpr int wide =
+      row_bytes(Tile::mode) / static_cast<int>(sizeof(typename Tile::element));
   static constexpr int most = 256;  ///< extent of a box
   static constexpr int rows = is_k_major ? (Tile::rows < most ? Tile::rows : most)
                                          : (Tile::rows < wide ? Tile::rows : wide);
@@ -52,14 +71,15 @@ struct BulkBox {
   static constexpr int down = Tile::rows / rows, across = Tile::cols / cols;
 };
 
-/// A matrix (mn,k) in global memory of which bulk copies take tiles like Tile. Made on the host:
-/// ops/bulk_matrix.hpp.
+/// A matrix (mn,k) in global memory of which bulk copies take tiles like Tile, a UnitTile or an
+/// OperandTile. Made on the host: ops/bulk_matrix.hpp.
 template <class Tile>
 struct BulkMatrix {
   using tile_type = Tile;
   using element = typename Tile::element;
   BulkMap map;
   int rows = 0, cols = 0;
+  Major major = Major::k;  ///< which mode is contiguous
 
   template <int Mode>
   TESSERA_HD constexpr index_t valid() const {
@@ -76,6 +96,7 @@ template <class Tile>
 struct BulkTile {
   const BulkMap* map;
   int row, col;
+  Major major;
 };
 
 /// Tile (i, j) of it, of the extents that its map has.
@@ -83,7 +104,7 @@ template <index_t Rows, index_t Cols, class Tile>
 TESSERA_HD constexpr BulkTile<Tile> tile(const BulkMatrix<Tile>& matrix, int i, int j) {
   static_assert(Rows == Tile::rows && Cols == Tile::cols,
                 "tile<R, C> of a BulkMatrix: it was made for tiles of other extents");
-  return {&matrix.map, i * Tile::rows, j * Tile::cols};
+  return {&matrix.map, i * Tile::rows, j * Tile::cols, matrix.major};
 }
 
 /// Bytes that copies into these tiles bring, also where they lie partly outside: what to expect.
@@ -120,6 +141,17 @@ TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, G
   detail::for_each_box<Tile>(from.row, from.col, [&](int x, int y, int at) {
     t.async().copy(from.map, x, y, to.elements + at, &gate, here);
   });
+}
+template <class Thread, class T, int R, int C>
+TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<OperandTile<T, R, C>>& from,
+                              OperandTile<T, R, C>& to, Gate& gate, Here here = Here::current()) {
+  using To = OperandTile<T, R, C>;
+  if (To::is_either && from.major == Major::mn)
+    copy_bulk(t, BulkTile<typename To::MnMajor>{from.map, from.row, from.col, from.major},
+              to.mn_major(), gate, here);
+  else
+    copy_bulk(t, BulkTile<typename To::KMajor>{from.map, from.row, from.col, from.major},
+              to.k_major(), gate, here);
 }
 /// The same into the tile in this place of every block of the cluster whose bit is set in `blocks`,
 /// and to the gate in this place of each.

@@ -60,8 +60,8 @@ constexpr std::uint32_t unit_address(const UnitDescriptor& d, Major major, int m
              steps(k / wide, swizzled ? 16 : d.leading) + steps(k % wide * bytes, 1);
   } else if (swizzled) {
     offset = steps(mn % wide * bytes, 1) + steps(mn / wide % chunks, 16) +
-             steps(mn / (wide * chunks), d.leading) + steps(k % 8, static_cast<std::uint32_t>(row)) +
-             steps(k / 8, d.stride);
+             steps(mn / (wide * chunks), d.leading) +
+             steps(k % 8, static_cast<std::uint32_t>(row)) + steps(k / 8, d.stride);
   } else {
     offset = steps(mn % wide * bytes, 1) + steps(mn / wide, d.stride) + steps(k % 8, 16) +
              steps(k / 8, d.leading);

@@ -1,5 +1,5 @@
-// The matrix units of a warpgroup, four warps that begin at a multiple of four: D (M,N) += A (M,K) *
-// B (K,N), both operands in shared memory as UnitTiles, the sums in the registers of the 128
+// The matrix units of a warpgroup, four warps that begin at a multiple of four: D (M,N) += A (M,K)
+// * B (K,N), both operands in shared memory as UnitTiles, the sums in the registers of the 128
 // threads. An instruction is started and goes on by itself: between the first one and wait_mma()
 // nobody touches the sums, nor writes over the operands. Needs sm_90a on a GPU (PTX ISA 9.7.15).
 #pragma once
@@ -39,13 +39,26 @@ TESSERA_HD constexpr UnitOperand<Tile, Tile::rows> whole(const Tile& tile) {
   return {tile.elements};
 }
 
+/// Some rows of an OperandTile, as an operand of which the major is known at run time.
+template <class Tile, int Rows>
+struct EitherOperand {
+  Tile& tile;
+  Major major;
+  int part;
+};
+template <int Rows, class T, int R, int C>
+TESSERA_HD constexpr EitherOperand<OperandTile<T, R, C>, Rows> part(OperandTile<T, R, C>& tile,
+                                                                    Major major, int part = 0) {
+  return {tile, major, part};
+}
+
 namespace detail {
 
 /// The descriptor of an operand from k on, of which `address` is where its first element lies.
 template <class Tile>
 TESSERA_HD constexpr std::uint64_t descriptor_at(std::uint32_t address, int bytes_on) {
-  constexpr std::uint64_t fixed = bits_of(
-      describe(Tile::layout, Tile::mode, static_cast<int>(sizeof(typename Tile::element))));
+  constexpr std::uint64_t fixed =
+      bits_of(describe(Tile::layout, Tile::mode, static_cast<int>(sizeof(typename Tile::element))));
   return fixed | descriptor_address(address + static_cast<std::uint32_t>(bytes_on));
 }
 
@@ -93,6 +106,19 @@ struct WarpgroupUnit {
       }
     }
     async.commit_units(here);
+  }
+  /// The same of operands that are K-major or MN-major.
+  template <class Thread, class TileA, class TileB>
+  static TESSERA_KERNEL void mma(Thread& t, Fragment& acc, const EitherOperand<TileA, M>& a,
+                                 const EitherOperand<TileB, N>& b, bool keep,
+                                 Here here = Here::current()) {
+    const auto with_a = [&](const auto& rows_of_a) {
+      if (TileB::is_either && b.major == Major::mn)
+        mma(t, acc, rows_of_a, rows<N>(b.tile.mn_major(), b.part), keep, here);
+      else mma(t, acc, rows_of_a, rows<N>(b.tile.k_major(), b.part), keep, here);
+    };
+    if (TileA::is_either && a.major == Major::mn) with_a(rows<M>(a.tile.mn_major(), a.part));
+    else with_a(rows<M>(a.tile.k_major(), a.part));
   }
 
  private:

@@ -82,9 +82,9 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
         fence_async(t);
         detail::meet_warpgroup(t);  // the slice is complete
         if (leads) {
-          store_bulk(t, slice,
-                     tile<kSliceRows, wide>(bulk, i * Unit::slabs + slab,
-                                            j * (columns / wide) + part));
+          store_bulk(
+              t, slice,
+              tile<kSliceRows, wide>(bulk, i * Unit::slabs + slab, j * (columns / wide) + part));
           commit_bulk(t);
         }
       }

@@ -116,11 +116,10 @@ class CudaAsync {
 #pragma unroll
         for (int x = 0; x < 4; ++x) word[x] = pack<T>(sums[8 * j + 2 * x], sums[8 * j + 2 * x + 1]);
         const int chunk = (j * 2 + lane / 16) ^ (row % 8);
-        asm volatile(
-            "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                to + row * 128 + chunk * 16),
-            "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
-            : "memory");
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                         to + row * 128 + chunk * 16),
+                     "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
+                     : "memory");
       }
     } else {
       static_assert(sizeof(T) == 4 && sizeof(Acc) == 4, "slices of 16-bit or 32-bit elements");
@@ -171,9 +170,7 @@ class CudaAsync {
   __device__ static void let_next_start() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   }
-  __device__ static void wait_for_previous() {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-  }
+  __device__ static void wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
  private:
   /// Two neighbours as 16-bit elements, rounded to nearest.

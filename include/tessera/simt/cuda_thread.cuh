@@ -308,16 +308,37 @@ constexpr bool needs_sm_90a() {
   else return false;
 }
 
+/// The arguments of a launch as one value.
+template <class... Args>
+struct Arguments {
+  template <class Body, class... Before>
+  __device__ void pass_to(const Body& body, const Before&... before) const {
+    body(before...);
+  }
+};
+template <class First, class... Rest>
+struct Arguments<First, Rest...> {
+  First first;
+  Arguments<Rest...> rest;
+  template <class Body, class... Before>
+  __device__ void pass_to(const Body& body, const Before&... before) const {
+    rest.pass_to(body, before..., first);
+  }
+};
+
 }  // namespace detail
 
 /// The same for those. Their arguments stay where the launch puts them, as bulk copies read maps
 /// there; other architectures have an empty kernel, which nobody launches.
 template <class Kernel, class... Args>
 __global__ void __launch_bounds__(volume(Kernel::block), 1)
-    entry_sm_90a(Kernel kernel, Dim3 grid, const __grid_constant__ Args... args) {
+    entry_sm_90a(Kernel kernel, Dim3 grid,
+                 const __grid_constant__ detail::Arguments<Args...> arguments) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   CudaThread<Kernel::block> t(grid);
-  if (t.block.y < grid.y) kernel(t, args...);
+  if (t.block.y < grid.y)
+    arguments.pass_to([&](const auto&... args)
+                          __attribute__((always_inline)) { kernel(t, args...); });
 #endif
 }
 

@@ -1,7 +1,7 @@
 // What a bulk copy of tiles knows of a matrix in global memory: where it lies, how far it goes, and
 // which box of it one copy moves (a "tensor map": CUDA Driver API, cuTensorMapEncodeTiled). Made on
-// the host, for a GPU or for the CPU engine, and refused with a sentence where the hardware would
-// refuse it.
+// the host, for a GPU (cuda/tensor_map.hpp) or for the CPU engine, and refused with a sentence
+// where the hardware would refuse it.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct BulkFields {
   const void* data = nullptr;
   BulkType type = BulkType::bytes_1;
   int element_bytes = 1;
-  std::int64_t extent[2] = {};   ///< in elements
-  std::int64_t stride_bytes = 0; ///< from one row to the next
-  int box[2] = {};               ///< in elements
+  std::int64_t extent[2] = {};    ///< in elements
+  std::int64_t stride_bytes = 0;  ///< from one row to the next
+  int box[2] = {};                ///< in elements
   SwizzleMode swizzle = SwizzleMode::none;
 };
 
@@ -35,11 +35,5 @@ std::string why_no_map(const BulkFields& fields);
 /// For the CPU engine. Throws Error(argument) where there is no such map.
 BulkMap software_map(const BulkFields& fields);
 BulkFields fields_of(const BulkMap& software);
-
-namespace cuda {
-/// For kernels on a GPU. Throws Error(argument) where there is no such map, Error(unavailable)
-/// where the driver has none.
-BulkMap tensor_map(const BulkFields& fields);
-}  // namespace cuda
 
 }  // namespace tessera

@@ -1,0 +1,86 @@
+// BulkMatrix and its map from a matrix in memory, on the host: which box a tile needs follows from
+// the tile, everything else from the matrix. See ops/bulk.hpp.
+#pragma once
+
+#include <type_traits>
+
+#include "tessera/ops/bulk.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+template <class T>
+constexpr BulkType bulk_type() {
+  if constexpr (std::is_same_v<T, f16>) return BulkType::f16;
+  else if constexpr (std::is_same_v<T, bf16>) return BulkType::bf16;
+  else if constexpr (std::is_same_v<T, float>) return BulkType::f32;
+  else if constexpr (sizeof(T) == 4) return BulkType::i32;
+  else return BulkType::bytes_1;
+}
+
+}  // namespace detail
+
+/// What matrix units read f32 as, or f32 as it is.
+enum class Rounding : std::uint8_t { none, tf32 };
+
+/// The map by which UnitTiles like Tile are copied from or to a matrix (rows,cols) of any strides,
+/// of which the one along the tile's contiguous mode is 1 or not used.
+template <class Tile>
+BulkFields bulk_fields(const void* data, index_t rows, index_t cols, index_t row_stride,
+                       index_t col_stride, Rounding rounding = Rounding::none) {
+  using T = typename Tile::element;
+  using Box = BulkBox<Tile>;
+  constexpr index_t size = sizeof(T);
+  const bool k = Box::is_k_major;
+  const index_t inner = k ? cols : rows, outer = k ? rows : cols;
+  index_t stride = (k ? row_stride : col_stride) * size;
+  if (outer == 1) stride = (inner * size + 15) / 16 * 16;  // not used: any that is legal
+  BulkFields f{.data = data,
+               .type = rounding == Rounding::tf32 ? BulkType::tf32 : detail::bulk_type<T>(),
+               .element_bytes = size,
+               .extent = {inner, outer},
+               .stride_bytes = stride,
+               .box = {k ? Box::cols : Box::rows, k ? Box::rows : Box::cols},
+               .swizzle = Tile::mode};
+  return f;
+}
+
+/// How an OperandTile of a matrix is filled: K-major where k is contiguous, MN-major where mn is.
+template <class Tile>
+constexpr Major major_for(index_t rows, index_t cols, index_t row_stride, index_t col_stride) {
+  const bool k = col_stride == 1 || cols <= 1, mn = row_stride == 1 || rows <= 1;
+  return !k && mn && Tile::is_either ? Major::mn : Major::k;
+}
+
+/// Why bulk copies cannot read the matrix as an operand; empty where they can.
+template <class Tile>
+std::string why_no_operand(const void* data, index_t rows, index_t cols, index_t row_stride,
+                           index_t col_stride) {
+  const bool k = col_stride == 1 || cols <= 1, mn = row_stride == 1 || rows <= 1;
+  if (!k && !(mn && Tile::is_either))
+    return Tile::is_either ? "neither of its modes is contiguous" : "K is not contiguous in it";
+  return why_no_map(
+      major_for<Tile>(rows, cols, row_stride, col_stride) == Major::mn
+          ? bulk_fields<typename Tile::MnMajor>(data, rows, cols, row_stride, col_stride)
+          : bulk_fields<typename Tile::KMajor>(data, rows, cols, row_stride, col_stride));
+}
+
+/// An operand (mn,k) of a kernel; `make` is software_map or cuda::tensor_map. One without elements
+/// has no map: nothing is copied from it.
+template <class Tile, class Make>
+BulkMatrix<Tile> bulk_operand(const Make& make, const void* data, index_t rows, index_t cols,
+                              index_t row_stride, index_t col_stride) {
+  const Major major = major_for<Tile>(rows, cols, row_stride, col_stride);
+  BulkMatrix<Tile> out{{}, static_cast<int>(rows), static_cast<int>(cols), major};
+  if (rows == 0 || cols == 0) return out;
+  const Rounding rounding =
+      std::is_same_v<typename Tile::element, float> ? Rounding::tf32 : Rounding::none;
+  out.map = make(
+      major == Major::mn
+          ? bulk_fields<typename Tile::MnMajor>(data, rows, cols, row_stride, col_stride, rounding)
+          : bulk_fields<typename Tile::KMajor>(data, rows, cols, row_stride, col_stride, rounding));
+  return out;
+}
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+// `warpgroup` for CUDA and one pair of types, in all of its tiles: a file for each, as nvcc takes
+// its time.
+#pragma once
+
+#include "cuda_ladder.hpp"
+#include "tessera/cuda/abilities.hpp"
+#include "tessera/cuda/launch.cuh"
+#include "tessera/cuda/tensor_map.hpp"
+#include "warpgroup_operands.hpp"
+
+namespace tessera::detail {
+
+template <class In, class Out>
+void run_warpgroup(const CudaCall& call) {
+  const Problem& p = call.problem;
+  const int multiprocessors = cuda::abilities(call.stream.device()).multiprocessors;
+  WarpgroupLadder<WarpgroupTiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
+    with_bulk_operands<Kernel, In, Out>(
+        p, call.A, call.B, call.C, call.bias, cuda::tensor_map,
+        [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
+          cuda::launch(call.stream, Kernel::grid(p.M, p.N, multiprocessors), kernel, A, B, slices,
+                       C);
+        });
+  });
+}
+
+void run_warpgroup_f32(const CudaCall& call);
+void run_warpgroup_f16(const CudaCall& call);
+void run_warpgroup_f16_into_f32(const CudaCall& call);
+void run_warpgroup_bf16(const CudaCall& call);
+void run_warpgroup_bf16_into_f32(const CudaCall& call);
+
+}  // namespace tessera::detail

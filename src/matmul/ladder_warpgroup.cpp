@@ -1,0 +1,42 @@
+// `warpgroup`, compiled for the types that matrix units take and its tiles
+// (kernels/warpgroup_tiled.hpp). Operands that bulk copies cannot read are multiplied by
+// `tensor_core`.
+#include "ladder.hpp"
+#include "warpgroup_operands.hpp"
+
+namespace tessera::detail {
+
+std::string why_no_bulk_operands(const Problem& p, const void* a, const void* b) {
+  if (p.M == 0 || p.N == 0 || p.K == 0 || p.alpha == 0) return {};
+  const auto of = [&]<class In>(TypeTag<In>) {
+    using Kernel = WarpgroupTiled<WarpgroupTiles::tiles[0]>;
+    if (const auto why = why_no_operand<typename Kernel::TileA<In>>(a, p.M, p.K, p.a.row, p.a.col);
+        !why.empty())
+      return cat("A: ", why);
+    if (const auto why = why_no_operand<typename Kernel::TileB<In>>(b, p.N, p.K, p.b.col, p.b.row);
+        !why.empty())
+      return cat("B: ", why);
+    return std::string();
+  };
+  if (p.in == DType::f32) return of(TypeTag<float>{});
+  return p.in == DType::f16 ? of(TypeTag<f16>{}) : of(TypeTag<bf16>{});
+}
+
+namespace {
+
+void run(const LadderCall& call) {
+  const LadderCall fallback{
+      call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias};
+  kTensorCore.run(fallback);
+}
+
+}  // namespace
+
+const LadderEntry kWarpgroup{
+    {"warpgroup", "warpgroups multiply what bulk copies bring (Hopper; f32 as TF32)",
+     WarpgroupTiles::tiles, false, has_unit_product, WarpgroupTiles::typed, Arithmetic::tf32},
+    run,
+    "WarpgroupTiled",
+    warpgroup_tile};
+
+}  // namespace tessera::detail

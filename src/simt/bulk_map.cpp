@@ -1,0 +1,59 @@
+// Which maps there are: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object
+// Management"), as sentences. See simt/bulk_map.hpp.
+#include "tessera/simt/bulk_map.hpp"
+
+#include <cstring>
+#include <limits>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera {
+
+static_assert(sizeof(BulkFields) <= sizeof(BulkMap), "a software map fits into a map");
+
+std::string why_no_map(const BulkFields& f) {
+  constexpr std::int64_t most_stride = std::int64_t{1} << 40;
+  constexpr std::int64_t most_extent = std::numeric_limits<std::int32_t>::max();
+  constexpr int most_box = 256, piece = 16;
+  if (const auto beyond = reinterpret_cast<std::uintptr_t>(f.data) % piece; beyond != 0)
+    return cat("its address is ", beyond, " bytes beyond a multiple of 16");
+  for (const std::int64_t extent : f.extent) {
+    if (extent < 1) return "it is empty";
+    if (extent > most_extent) return cat("an extent of ", extent, " is more than ", most_extent);
+  }
+  if (f.stride_bytes % piece != 0)
+    return cat("its rows are ", f.stride_bytes, " bytes apart, which is no multiple of 16");
+  if (f.stride_bytes >= most_stride)
+    return cat("its rows are ", f.stride_bytes, " bytes apart, at most ", most_stride - piece);
+  if (f.stride_bytes < f.extent[0] * f.element_bytes)
+    return cat("its rows, of ", f.extent[0] * f.element_bytes, " bytes, are ", f.stride_bytes,
+               " bytes apart: they overlap");
+  for (const int side : f.box) {
+    if (side < 1 || side > most_box)
+      return cat("a box has 1 to ", most_box, " elements along each side, this one ", side);
+  }
+  const int inner = f.box[0] * f.element_bytes;
+  if (inner % piece != 0) return cat("a row of the box has ", inner, " bytes, no multiple of 16");
+  if (const int width = 16 << static_cast<int>(f.swizzle);
+      f.swizzle != SwizzleMode::none && inner > width)
+    return cat("a row of the box has ", inner, " bytes, the swizzle's has ", width);
+  return {};
+}
+
+BulkMap software_map(const BulkFields& fields) {
+  if (const std::string why = why_no_map(fields); !why.empty())
+    throw Error(Category::argument, cat("bulk copies cannot read this matrix: ", why), {}, {},
+                "copy it to aligned rows, or use a kernel without bulk copies");
+  BulkMap map;
+  std::memcpy(map.words, &fields, sizeof fields);
+  return map;
+}
+
+BulkFields fields_of(const BulkMap& software) {
+  BulkFields fields;
+  std::memcpy(static_cast<void*>(&fields), software.words, sizeof fields);
+  return fields;
+}
+
+}  // namespace tessera
