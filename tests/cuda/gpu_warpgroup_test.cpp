@@ -1,0 +1,141 @@
+// The kernel of warpgroup units on a GPU: every tile, type and order of operands whose rows bulk
+// copies can read, edges of all kinds, and C by bulk stores and by the epilogue. The bits are those
+// of `tensor_core`: the units of one device add alike.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "gpu_support.hpp"
+#include "support/products.hpp"
+#include "tessera/cuda/abilities.hpp"
+#include "tessera/matmul/cuda.hpp"
+#include "tessera/matmul/matmul.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::Guarded;
+using testing::RandomData;
+
+class GpuWarpgroup : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    testing::need_gpu();
+    if (cuda::abilities(0).capability != 90)
+      GTEST_SKIP() << "NOT TESTED: the device has no warpgroup units";
+  }
+};
+
+/// Which operand lies along its columns.
+struct Orders {
+  bool a, b, c;
+};
+
+/// A stride that bulk copies take.
+index_t padding_of(index_t extent) { return (16 - extent % 16) % 16 + 16; }
+
+template <class T>
+Guarded<T> aligned(index_t rows, index_t cols, bool by_columns) {
+  using Order = typename Guarded<T>::Order;
+  return {rows, cols, by_columns ? Order::col_major : Order::row_major,
+          padding_of(by_columns ? rows : cols)};
+}
+
+template <class In, class Out>
+void expect_right(const TileShape& tile, testing::Shape s, Orders orders, double alpha = 1,
+                  double beta = 0, const Epilogue& epilogue = {}) {
+  auto A = aligned<In>(s.M, s.K, orders.a), B = aligned<In>(s.K, s.N, orders.b);
+  auto C = aligned<Out>(s.M, s.N, orders.c);
+  A.fill(RandomData(1));
+  B.fill(RandomData(2));
+  if (beta != 0) C.fill(RandomData(3));
+  const auto C0 = C;
+  auto D = C;
+  const auto stream = cuda::Stream::create(0);
+  const cuda::DeviceMatrix a(A.view(), stream), b(B.view(), stream), c(C.view(), stream),
+      d(C.view(), stream);
+  std::vector<float> bias(static_cast<std::size_t>(std::max({index_t{1}, s.M, s.N})));
+  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = 0.25f * static_cast<float>(i % 9) - 1;
+  const cuda::DeviceMatrix bias_there(matrix(bias.data(), 1, std::ssize(bias)), stream);
+  const Problem problem = make_problem(A.view(), B.view(), C.view(), alpha, beta, epilogue);
+  const auto run = [&](const char* name, const TileShape& with, const cuda::DeviceMatrix& to,
+                       Guarded<Out>& back) {
+    const Plan plan = make_plan(problem, {.algorithm = name, .tile = with, .device = "cuda:0"});
+    cuda::run(plan, a.view(), b.view(), to.view(), stream, bias_there.view().data);
+    cuda::download(to.view(), back.view(), stream);
+    return to_string(plan);
+  };
+  const std::string plan = run("warpgroup", tile, c, C);
+  const auto result =
+      Verifier(problem, A.view(), B.view(), const_cast<Guarded<Out>&>(C0).view(), bias.data())
+          .check(C.view(), find_algorithm("warpgroup").arithmetic(problem.in));
+  ASSERT_TRUE(result.within_bound)
+      << plan << ": error / bound = " << result.max_error_ratio << " at (" << result.row << ","
+      << result.col << "): expected " << result.expected << ", got " << result.got;
+  ASSERT_TRUE(C.guards_intact()) << plan;
+  if (sizeof(In) == 4) return;  // rounded to TF32 by a bulk copy, and by instructions
+  run("tensor_core", {}, d, D);
+  for (index_t i = 0; i < s.M; ++i) {
+    for (index_t j = 0; j < s.N; ++j)
+      ASSERT_EQ(std::memcmp(&C(i, j), &D(i, j), sizeof(Out)), 0)
+          << plan << " at (" << i << "," << j << "): " << static_cast<float>(C(i, j))
+          << ", tensor_core " << static_cast<float>(D(i, j));
+  }
+}
+
+const std::vector<testing::Shape>& shapes() {
+  static const std::vector<testing::Shape> all = {
+      {128, 256, 64}, {1, 1, 1},      {7, 5, 3},       {64, 64, 64},    {129, 257, 65},
+      {255, 191, 63}, {128, 64, 512}, {300, 200, 520}, {517, 389, 263}, {1000, 1500, 40}};
+  return all;
+}
+
+TEST_F(GpuWarpgroup, IsRightInEveryTileForEveryOrderOfBf16) {
+  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
+    for (const auto& shape : shapes()) {
+      for (int orders = 0; orders < 8; ++orders)
+        expect_right<bf16, bf16>(tile, shape,
+                                 {(orders & 1) != 0, (orders & 2) != 0, (orders & 4) != 0});
+    }
+  }
+}
+
+TEST_F(GpuWarpgroup, IsRightForEveryType) {
+  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
+    for (const auto& shape : shapes()) {
+      expect_right<f16, f16>(tile, shape, {false, false, false});
+      expect_right<f16, float>(tile, shape, {false, true, false});
+      expect_right<bf16, float>(tile, shape, {true, false, false});
+      expect_right<float, float>(tile, shape, {false, true, false});
+    }
+  }
+}
+
+TEST_F(GpuWarpgroup, AppliesTheEpilogue) {
+  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
+    for (const double alpha : {0.0, 1.0, -0.7}) {
+      for (const double beta : {0.0, 1.0, -1.3}) {
+        expect_right<bf16, bf16>(tile, {133, 270, 72}, {false, false, false}, alpha, beta);
+        expect_right<f16, float>(tile, {133, 270, 72}, {false, true, true}, alpha, beta);
+      }
+    }
+    for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+      for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu})
+        expect_right<bf16, bf16>(tile, {133, 270, 72}, {false, false, false}, 1, 0,
+                                 {activation, bias});
+    }
+  }
+}
+
+/// More tiles than a device has multiprocessors: rings and turns go on from tile to tile.
+TEST_F(GpuWarpgroup, GoesFromTileToTile) {
+  for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
+    for (const index_t K : {64, 200, 512, 1000})
+      expect_right<bf16, bf16>(tile, {1500, 3100, K}, {false, false, false});
+    expect_right<bf16, float>(tile, {3100, 1500, 136}, {false, true, false}, 0.5, 1);
+  }
+}
+
+}  // namespace
+}  // namespace tessera
