@@ -24,10 +24,27 @@ std::string why_no_bulk_operands(const Problem& p, const void* a, const void* b)
 
 namespace {
 
+template <class In, class Out>
+void run_typed(const LadderCall& call) {
+  const Problem& p = call.problem;
+  WarpgroupLadder<WarpgroupTiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
+    LaunchConfig config = call.config;
+    config.grid = Kernel::grid(p.M, p.N);
+    config.block = Kernel::block;
+    with_bulk_operands<Kernel, In, Out>(
+        p, call.A, call.B, call.C, call.bias, software_map,
+        [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
+          launch(config, kernel, A, B, slices, C);
+        });
+  });
+}
+
 void run(const LadderCall& call) {
-  const LadderCall fallback{
-      call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias};
-  kTensorCore.run(fallback);
+  if (!why_no_bulk_operands(call.problem, call.A, call.B).empty())
+    return kTensorCore.run(
+        {call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
+  visit_unit_product(call.problem.in, call.problem.out,
+                     [&]<class In, class Out>() { run_typed<In, Out>(call); });
 }
 
 }  // namespace

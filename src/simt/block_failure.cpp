@@ -94,6 +94,12 @@ std::string BlockScheduler::State::places_text() const {
       note(cat(describe("wait", *wait[i]), " for the lanes of mask ", hex(collective[i]->mask)),
            thread);
     else if (run[i] == Run::at_named_barrier) note(named_place(thread), thread);
+    else if (run[i] == Run::at_gate)
+      note(describe(cat("wait for the phase of parity ", gate_waits[i].phase & 1, " of ",
+                        machine->text_of(gate_waits[i].gate))
+                        .c_str(),
+                    *wait[i]),
+           thread);
     else if (run[i] == Run::ready && !polls.empty() && polls[i].here.line > 0)
       note(describe("find the same value again and again", {polls[i].here, nullptr}), thread);
     else if (run[i] == Run::finished) note("have ended", thread);
@@ -148,6 +154,13 @@ std::string BlockScheduler::State::missing_text() const {
 }
 
 Error BlockScheduler::State::stuck() const {
+  if (std::find(run.begin(), run.end(), Run::at_gate) != run.end())
+    return Error(
+        Category::kernel,
+        cat(kernel_and_block(), ": a wait that nobody ends: ", places_text(), missing_text()), {},
+        {},
+        "let as many arrive as the gate counts, expect the bytes of whole boxes, and wait "
+        "for the parity of the phase that is meant");
   return Error(Category::kernel,
                cat(kernel_and_block(), ": a barrier that not all threads reach: ", places_text(),
                    missing_text()),

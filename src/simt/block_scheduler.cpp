@@ -59,6 +59,7 @@ int BlockScheduler::State::pick() {
       }
     }
     if (finished == threads) return -1;
+    if (machine && carry_out_one()) continue;
     if (active_waiting > 0 && release_active()) continue;
     if (task.observer != nullptr && !cancelled && arrived > 0 && arrived + finished == threads) {
       const Wait& wait_of_all = *wait[static_cast<std::size_t>(first_arrived)];
@@ -187,6 +188,7 @@ void BlockScheduler::run(const BlockTask& task) {
   if (s.abandoned) {
     for (auto& fiber : s.fibers) detail::release(fiber);
   }
+  if (s.machine && !s.failure) s.machine->finish();
   if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
 }
 

@@ -44,7 +44,8 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   draws = 0;
   if (task.order == ThreadOrder::shuffled) shuffle();
   arrived = finished = active_waiting = polls_in_round = quiet_rounds = 0;
-  named.clear(), collective.clear(), active_of.clear(), polls.clear();
+  named.clear(), collective.clear(), active_of.clear(), polls.clear(), gate_waits.clear();
+  machine.reset();
   moved = false;
   round_length = threads;
   rest = {};

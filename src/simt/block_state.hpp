@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "async_machine.hpp"
 #include "fiber.hpp"
 #include "residents.hpp"
 #include "tessera/core/error.hpp"
@@ -40,6 +41,7 @@ enum class Run : std::uint8_t {
   at_warp_barrier,
   at_collective,  ///< of the lanes that a mask names
   at_named_barrier,
+  at_gate,
   at_active_mask,  ///< until nobody else can go on
   finished
 };
@@ -56,6 +58,12 @@ struct NamedBarrier {
 struct Wait {
   Here where;
   const char* name = nullptr;
+};
+
+/// What a thread waits for at a gate.
+struct GateWait {
+  const Gate* gate = nullptr;
+  unsigned phase = 0;
 };
 
 /// The same texts at the same addresses: nearly always so for one barrier.
@@ -75,7 +83,7 @@ struct AlignedBytes {
   void reserve(std::size_t wanted) {
     if (wanted <= bytes) return;
     std::free(data);
-    data = static_cast<std::byte*>(std::aligned_alloc(128, (wanted + 127) / 128 * 128));
+    data = static_cast<std::byte*>(std::aligned_alloc(1024, (wanted + 1023) / 1024 * 1024));
     bytes = data == nullptr ? 0 : wanted;
     if (data == nullptr)
       throw Error(Category::resource, cat("no memory for ", wanted, " bytes of shared storage"));
@@ -106,10 +114,12 @@ struct BlockScheduler::State {
   std::vector<Collective*> collective;  ///< of lanes at one, on their stacks
   std::vector<std::uint64_t> active_of;
   std::vector<Poll> polls;  ///< the last one in vain
-  int active_waiting = 0;   ///< lanes at_active_mask
-  int polls_in_round = 0;   ///< since the last look at what has happened
-  int round_length = 0;     ///< the threads that could run then
-  bool moved = false;       ///< since then, anything but polls that found the same again
+  std::vector<detail::GateWait> gate_waits;
+  std::unique_ptr<detail::AsyncMachine> machine;
+  int active_waiting = 0;  ///< lanes at_active_mask
+  int polls_in_round = 0;  ///< since the last look at what has happened
+  int round_length = 0;    ///< the threads that could run then
+  bool moved = false;      ///< since then, anything but polls that found the same again
   int quiet_rounds = 0;
   detail::Residents::Rest rest;
   bool cancelled = false;
@@ -197,6 +207,16 @@ struct BlockScheduler::State {
   /// All threads have polled in vain once more.
   void quiet_round();
   [[noreturn]] void deadlocked();
+
+  // ---- cpu_async.cpp ----
+
+  detail::AsyncMachine& async();
+  /// Ends the block where it is not open.
+  detail::GateState& gate_of(int thread, const Gate* gate, const Here& here);
+  /// A phase of the gate has ended.
+  void let_through(const Gate* gate);
+  /// Carries out one bulk copy that was put off; false: there is none.
+  bool carry_out_one();
 
   // ---- block_failure.cpp ----
 

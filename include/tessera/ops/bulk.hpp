@@ -50,10 +50,10 @@ struct alignas(1024) OperandTile {
   static constexpr int rows = Rows, cols = Cols, bytes = KMajor::bytes;
   static_assert(sizeof(KMajor) == sizeof(MnMajor));
 
-  KMajor tile;
-
-  TESSERA_HD KMajor& k_major() { return tile; }
-  TESSERA_HD MnMajor& mn_major() { return reinterpret_cast<MnMajor&>(tile); }
+  union {
+    KMajor k_major;
+    MnMajor mn_major;
+  };
 };
 
 /// The one box of a matrix by which bulk copies fill a tile, and how often.
@@ -148,10 +148,10 @@ TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<OperandTile<T, R, C>>& f
   using To = OperandTile<T, R, C>;
   if (To::is_either && from.major == Major::mn)
     copy_bulk(t, BulkTile<typename To::MnMajor>{from.map, from.row, from.col, from.major},
-              to.mn_major(), gate, here);
+              to.mn_major, gate, here);
   else
     copy_bulk(t, BulkTile<typename To::KMajor>{from.map, from.row, from.col, from.major},
-              to.k_major(), gate, here);
+              to.k_major, gate, here);
 }
 /// The same into the tile in this place of every block of the cluster whose bit is set in `blocks`,
 /// and to the gate in this place of each.

@@ -4,6 +4,7 @@
 // nobody touches the sums, nor writes over the operands. Needs sm_90a on a GPU (PTX ISA 9.7.15).
 #pragma once
 
+#include <cstring>
 #include <type_traits>
 
 #include "tessera/ops/bulk.hpp"
@@ -114,11 +115,11 @@ struct WarpgroupUnit {
                                  Here here = Here::current()) {
     const auto with_a = [&](const auto& rows_of_a) {
       if (TileB::is_either && b.major == Major::mn)
-        mma(t, acc, rows_of_a, rows<N>(b.tile.mn_major(), b.part), keep, here);
-      else mma(t, acc, rows_of_a, rows<N>(b.tile.k_major(), b.part), keep, here);
+        mma(t, acc, rows_of_a, rows<N>(b.tile.mn_major, b.part), keep, here);
+      else mma(t, acc, rows_of_a, rows<N>(b.tile.k_major, b.part), keep, here);
     };
-    if (TileA::is_either && a.major == Major::mn) with_a(rows<M>(a.tile.mn_major(), a.part));
-    else with_a(rows<M>(a.tile.k_major(), a.part));
+    if (TileA::is_either && a.major == Major::mn) with_a(rows<M>(a.tile.mn_major, a.part));
+    else with_a(rows<M>(a.tile.k_major, a.part));
   }
 
  private:
@@ -141,8 +142,34 @@ struct WarpgroupUnit {
     (void)async;
     detail::wgmma<InA, InB, N, A == Major::mn, B == Major::mn>(sums, a, b, keep);
 #else
-    async.template multiply<InA, InB, N, A, B>(sums, a, b, keep);
+    async.start_unit({carry_out<A, B>, sums, a, b, keep});
 #endif
+  }
+  /// On the CPU: one thread's sums of one instruction.
+  template <Major A, Major B>
+  static void carry_out(const UnitCall& call, const std::byte* shared, int thread) {
+    const auto read = [&]<class T>(T(&to)[depth], std::uint64_t bits, Major major, int mn) {
+      const UnitDescriptor d = descriptor_of(bits);
+      for (int k = 0; k < depth; ++k)
+        std::memcpy(static_cast<void*>(&to[k]),
+                    shared + unit_address(d, major, mn, k, static_cast<int>(sizeof(T))), sizeof(T));
+    };
+    auto& sums = *static_cast<Acc(*)[values]>(call.sums);
+    const int row = thread / 32 * 16 + thread % 32 / 4, col = thread % 4 * 2;
+    InA a[2][depth];
+    InB b[depth];
+    for (int half = 0; half < 2; ++half) read(a[half], call.a, A, row + 8 * half);
+    for (int v = 0; v < values; ++v) {
+      const int n = col + v / 4 * 8 + v % 2, half = v / 2 % 2;
+      read(b, call.b, B, n);
+      const Acc old = call.keep ? sums[v] : Acc{};
+      if constexpr (std::is_same_v<InA, InB>) {
+        sums[v] = sum_of_products<MatrixUnit::sm_90_warpgroup, depth>(old, a[half], b);
+      } else {
+        sums[v] = old;
+        for (int k = 0; k < depth; ++k) sums[v] = detail::multiply_add(a[half][k], b[k], sums[v]);
+      }
+    }
   }
 };
 

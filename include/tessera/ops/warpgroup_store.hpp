@@ -23,7 +23,7 @@ namespace detail {
 
 template <class T>
 TESSERA_KERNEL SliceTile<T>& slice_of(Slice& slice) {
-  return reinterpret_cast<SliceTile<T>&>(slice);
+  return *static_cast<SliceTile<T>*>(static_cast<void*>(&slice));
 }
 
 /// A warpgroup's threads wait for each other.

@@ -24,6 +24,7 @@ namespace tessera {
 inline constexpr std::size_t kStackBytes = 64 * 1024;
 inline constexpr std::size_t kMaxStackBytes = 16 * 1024 * 1024;
 
+class CpuAsync;
 namespace detail {
 class Residents;
 }
@@ -96,7 +97,7 @@ class BlockScheduler {
   /// Lets the next thread of the same warp that can run do so before this one goes on. False: the
   /// block has failed, and nobody is let in.
   bool yield(int thread);
-  /// Storage of the block's shared memory, 128-byte aligned, filled with all-ones bytes (NaN) when
+  /// Storage of the block's shared memory, 1024-byte aligned, filled with all-ones bytes (NaN) when
   /// a block starts. Throws Error(kernel) where it is smaller than `bytes`.
   void* shared_memory(std::size_t bytes);
   /// Scratch in which the lanes of a warp exchange values: a slot of 16 bytes for each lane, twice,
@@ -106,7 +107,9 @@ class BlockScheduler {
   std::byte* warp_scratch(int warp);
 
  private:
+  friend CpuAsync;
   struct State;
+  State& state() { return *state_; }
   std::unique_ptr<State> state_;
 };
 

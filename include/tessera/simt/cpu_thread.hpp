@@ -74,6 +74,16 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   /// where the warp is partial.
   std::byte* warp_scratch() { return scheduler_->warp_scratch(warp); }
 
+  /// Gates, bulk copies and matrix units (simt/gate.hpp, ops/bulk.hpp, ops/warpgroup.hpp).
+  template <class Async = CpuAsync>
+  Async async() {
+    return Async(*scheduler_, thread.linear);
+  }
+  /// Four warps together.
+  int warpgroup() const { return warp / 4; }
+  /// Which block of its cluster this is.
+  int cluster_rank() const { return 0; }
+
   /// Lanes of this warp: warp_size, fewer in the last warp of a block that is no multiple.
   int lanes() const {
     const int rest = block_threads_ - warp * WarpSize;

@@ -10,6 +10,7 @@
 
 #include "tessera/core/config.hpp"
 #include "tessera/core/here.hpp"
+#include "tessera/simt/cpu_async.hpp"
 
 namespace tessera {
 

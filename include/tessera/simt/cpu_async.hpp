@@ -1,0 +1,85 @@
+// Gates, bulk copies and matrix units on the CPU engine, as one thread of a block sees them: the
+// members of CudaAsync (simt/cuda_async.cuh). What is started is carried out at once, or where the
+// order is `shuffled` as late as a wait allows, by the seed: a missing wait then shows in the
+// numbers. Copies go byte by byte through the map, units read their operands through descriptors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tessera/core/here.hpp"
+#include "tessera/simt/bulk_map.hpp"
+
+namespace tessera {
+
+struct Gate;
+class BlockScheduler;
+
+/// Instructions of a matrix unit that one thread has started: carried out by
+/// multiply(call, shared storage, thread of the warpgroup).
+struct UnitCall {
+  void (*multiply)(const UnitCall& call, const std::byte* shared, int thread);
+  void* sums;
+  std::uint64_t a, b;  ///< descriptors
+  bool keep;
+};
+
+class CpuAsync {
+ public:
+  CpuAsync(BlockScheduler& scheduler, int thread) : scheduler_(scheduler), thread_(thread) {}
+
+  /// Where it lies in the block's shared storage.
+  std::uint32_t address(const void* shared) const;
+
+  void open(Gate* gate, int arrivals, Here here) const;
+  void publish(Here) const {}
+  void expect(Gate* gate, int bytes, Here here) const;
+  void arrive(Gate* gate, Here here) const;
+  void arrive(Gate* gate, int rank, Here here) const;
+  void wait(Gate* gate, unsigned phase, Here here) const;
+
+  void copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here here) const;
+  void copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsigned blocks,
+            Here here) const;
+  void store(const BulkMap* map, int x, int y, const void* from, Here here) const;
+  void commit(Here) const;
+  template <int Pending>
+  void wait_stored(Here) const {
+    wait_stores(Pending);
+  }
+  template <int Pending>
+  void wait_read(Here) const {
+    wait_stores(Pending);
+  }
+  void fence(Here) const {}
+
+  void begin_units(Here) const {}
+  void start_unit(const UnitCall& call) const;
+  void commit_units(Here) const;
+  template <int Pending>
+  void wait_units(Here) const {
+    wait_units(Pending);
+  }
+
+  template <int Id>
+  void meet(int threads, Here here) const {
+    meet(Id, threads, here);
+  }
+  void cluster_barrier(Here here) const;
+  template <int>
+  void fewer_registers() const {}
+  template <int>
+  void more_registers() const {}
+  void let_next_start() const {}
+  void wait_for_previous() const {}
+
+ private:
+  void wait_stores(int pending) const;
+  void wait_units(int pending) const;
+  void meet(int id, int threads, Here here) const;
+
+  BlockScheduler& scheduler_;
+  int thread_;
+};
+
+}  // namespace tessera

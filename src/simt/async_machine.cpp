@@ -1,0 +1,184 @@
+// Carries out bulk copies and matrix instructions as the hardware does, byte by byte: the box of a
+// map, zeros for what lies outside, chunks of 16 bytes exchanged by the bits of their address (PTX
+// ISA 5.5.7 "Swizzling Modes"). See async_machine.hpp.
+#include "async_machine.hpp"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "tessera/core/random.hpp"
+#include "tessera/core/small_float.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::detail {
+
+namespace {
+constexpr std::uint64_t kOpened = 0x7e55e7aull << 32;  // and the number of the gate
+}
+
+AsyncMachine::AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads, bool is_late,
+                           std::uint64_t seed)
+    : shared_(shared),
+      shared_bytes_(shared_bytes),
+      is_late_(is_late),
+      seed_(seed),
+      of_(static_cast<std::size_t>(threads)) {}
+
+GateState& AsyncMachine::open(Gate* gate, int arrivals) {
+  GateState* found = find(gate);
+  if (found == nullptr) {
+    gate->word = kOpened | gates_.size();
+    found = &gates_.emplace_back();
+  }
+  const auto offset = reinterpret_cast<std::byte*>(gate) - shared_;
+  *found = {static_cast<std::size_t>(offset), arrivals, arrivals};
+  return *found;
+}
+
+GateState* AsyncMachine::find(const Gate* gate) {
+  const std::uint64_t number = gate->word & 0xffffffffu;
+  if ((gate->word ^ number) != kOpened || number >= gates_.size()) return nullptr;
+  return &gates_[number];
+}
+
+bool AsyncMachine::settle(GateState& gate, int arrivals, std::int64_t bytes) {
+  gate.missing -= arrivals;
+  gate.bytes -= bytes;
+  if (gate.missing != 0 || gate.bytes != 0) return false;
+  gate.missing = gate.count;
+  ++gate.phases;
+  return true;
+}
+
+bool AsyncMachine::draws_late() { return is_late_ && random_bits(seed_, draws_++) % 2 == 0; }
+
+bool AsyncMachine::start(const Transfer& transfer) {
+  if (transfer.gate == nullptr) ++of_[static_cast<std::size_t>(transfer.thread)].open_stores;
+  if (!draws_late()) return carry_out(transfer);
+  listed_.push_back(transfer);
+  return false;
+}
+
+bool AsyncMachine::carry_out_one(Gate** ended) {
+  if (listed_.empty()) return false;
+  const std::size_t at = random_bits(seed_, draws_++) % listed_.size();
+  const Transfer transfer = listed_[at];
+  listed_.erase(listed_.begin() + static_cast<std::ptrdiff_t>(at));
+  *ended = carry_out(transfer) ? transfer.gate : nullptr;
+  return true;
+}
+
+bool AsyncMachine::carry_out(const Transfer& transfer) {
+  move(transfer);
+  if (transfer.gate == nullptr) return false;
+  GateState* gate = find(transfer.gate);
+  const BulkFields& f = transfer.fields;
+  return gate != nullptr && settle(*gate, 0, std::int64_t{f.box[0]} * f.box[1] * f.element_bytes);
+}
+
+void AsyncMachine::move(const Transfer& transfer) const {
+  const BulkFields& f = transfer.fields;
+  const auto size = static_cast<std::size_t>(f.element_bytes);
+  const std::size_t mixed = (std::size_t{1} << static_cast<int>(f.swizzle)) - 1;
+  const auto first = static_cast<std::size_t>(transfer.shared - shared_);
+  auto* global = static_cast<std::byte*>(const_cast<void*>(f.data));
+  for (int row = 0; row < f.box[1]; ++row) {
+    const std::int64_t y = std::int64_t{transfer.y} + row;
+    for (int col = 0; col < f.box[0]; ++col) {
+      const std::int64_t x = std::int64_t{transfer.x} + col;
+      const bool exists = x >= 0 && x < f.extent[0] && y >= 0 && y < f.extent[1];
+      std::size_t at = first + (static_cast<std::size_t>(row) * static_cast<std::size_t>(f.box[0]) +
+                                static_cast<std::size_t>(col)) *
+                                   size;
+      at ^= (at >> 7 & mixed) << 4;
+      if (at + size > shared_bytes_) continue;  // of another block: nothing of ours
+      std::byte* here = shared_ + at;
+      std::byte* there =
+          exists ? global + y * f.stride_bytes + x * static_cast<std::int64_t>(size) : nullptr;
+      if (transfer.gate == nullptr) {
+        if (exists) std::memcpy(there, here, size);
+      } else if (!exists) {
+        std::memset(here, 0, size);
+      } else if (f.type == BulkType::tf32) {
+        float value = 0;
+        std::memcpy(&value, there, sizeof value);
+        value = round_to_tf32(value);
+        std::memcpy(here, &value, sizeof value);
+      } else {
+        std::memcpy(here, there, size);
+      }
+    }
+  }
+}
+
+void AsyncMachine::commit_stores(int thread) {
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  mine.store_groups.push_back(std::exchange(mine.open_stores, 0));
+}
+
+void AsyncMachine::wait_stores(int thread, int pending) {
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  while (std::ssize(mine.store_groups) > pending) {
+    // Those of a thread stand in the list in the order of their groups; some may be done.
+    mine.store_groups.pop_front();
+  }
+  int newer = mine.open_stores;
+  for (const int count : mine.store_groups) newer += count;
+  int listed = 0;
+  for (const Transfer& each : listed_) listed += each.gate == nullptr && each.thread == thread;
+  for (std::size_t i = 0; i < listed_.size() && listed > newer;) {
+    if (listed_[i].gate != nullptr || listed_[i].thread != thread) {
+      ++i;
+      continue;
+    }
+    move(listed_[i]);
+    listed_.erase(listed_.begin() + static_cast<std::ptrdiff_t>(i));
+    --listed;
+  }
+}
+
+void AsyncMachine::start_unit(int thread, const UnitCall& call) {
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  mine.units.push_back(call);
+  ++mine.open_units;
+}
+
+void AsyncMachine::multiply(int thread, std::size_t calls) {
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  for (std::size_t i = 0; i < calls; ++i)
+    mine.units[i].multiply(mine.units[i], shared_, thread % 128);
+  mine.units.erase(mine.units.begin(), mine.units.begin() + static_cast<std::ptrdiff_t>(calls));
+}
+
+void AsyncMachine::commit_units(int thread) {
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  mine.unit_groups.push_back(std::exchange(mine.open_units, 0));
+  if (!draws_late()) wait_units(thread, 0);
+}
+
+void AsyncMachine::wait_units(int thread, int pending) {
+  Mine& mine = of_[static_cast<std::size_t>(thread)];
+  while (std::ssize(mine.unit_groups) > pending) {
+    multiply(thread, mine.unit_groups.front());
+    mine.unit_groups.pop_front();
+  }
+}
+
+void AsyncMachine::finish() {
+  for (const Transfer& each : std::exchange(listed_, {})) carry_out(each);
+}
+
+std::string AsyncMachine::text_of(const Gate* gate) const {
+  const std::uint64_t number = gate->word & 0xffffffffu;
+  if (number >= gates_.size()) return "a gate";
+  const GateState& g = gates_[number];
+  std::string lacks;
+  if (g.missing != 0) lacks += cat(g.missing, " of ", g.count, " arrivals");
+  if (g.bytes > 0) lacks += cat(lacks.empty() ? "" : " and ", g.bytes, " bytes");
+  if (g.bytes < 0) lacks += cat(lacks.empty() ? "" : " and has ", -g.bytes, " bytes too many");
+  return cat("gate ", number, " (byte ", g.offset, " of shared storage), whose phase ", g.phases,
+             " lacks ", lacks);
+}
+
+}  // namespace tessera::detail

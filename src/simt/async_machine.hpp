@@ -1,0 +1,90 @@
+// What the threads of one block have started and not waited for, and the gates of its shared
+// storage: see simt/cpu_async.hpp. Private to src/simt.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "tessera/simt/block_scheduler.hpp"
+#include "tessera/simt/bulk_map.hpp"
+#include "tessera/simt/cpu_async.hpp"
+#include "tessera/simt/gate.hpp"
+
+namespace tessera::detail {
+
+/// One gate. Its word in shared storage names it, so that one that was never opened, or was written
+/// over, is told.
+struct GateState {
+  std::size_t offset = 0;    ///< in shared storage
+  int count = 0;             ///< arrivals of each phase
+  int missing = 0;           ///< of them in this phase
+  std::int64_t bytes = 0;    ///< expected, less those that came
+  std::uint64_t phases = 0;  ///< that have ended
+};
+
+class AsyncMachine {
+ public:
+  AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads, bool is_late,
+               std::uint64_t seed);
+
+  GateState& open(Gate* gate, int arrivals);
+  /// Null: it was not opened.
+  GateState* find(const Gate* gate);
+  /// Has the phase of this parity ended?
+  static bool has_ended(const GateState& gate, unsigned phase) {
+    return (gate.phases & 1) != (phase & 1);
+  }
+
+  /// Of a box: from global memory to shared, whose bytes come to the gate; or back.
+  struct Transfer {
+    BulkFields fields;
+    int x, y;
+    std::byte* shared;
+    Gate* gate;  ///< null: a store
+    int thread;
+  };
+  /// Lists the transfer, or carries it out: true where it has ended a phase.
+  bool start(const Transfer& transfer);
+  /// Carries out one of those that are listed, by the seed; false: there is none.
+  bool carry_out_one(Gate** ended);
+
+  void commit_stores(int thread);
+  void wait_stores(int thread, int pending);
+  void start_unit(int thread, const UnitCall& call);
+  void commit_units(int thread);
+  void wait_units(int thread, int pending);
+  /// All that nobody has waited for, when the block is over.
+  void finish();
+
+  /// One arrival or so many bytes less: true where that has ended the phase.
+  static bool settle(GateState& gate, int arrivals, std::int64_t bytes);
+
+  /// What a gate lacks: "of gate 3 (byte 66560 of shared storage): phase 2 lacks 1 of 2 arrivals".
+  std::string text_of(const Gate* gate) const;
+  std::byte* shared() const { return shared_; }
+
+ private:
+  struct Mine {
+    int open_stores = 0;                  ///< of the group that is not committed
+    std::deque<int> store_groups;         ///< transfers of each, the oldest first
+    std::vector<UnitCall> units;          ///< not carried out, the oldest first
+    std::deque<std::size_t> unit_groups;  ///< calls of each
+    std::size_t open_units = 0;
+  };
+  bool draws_late();
+  void move(const Transfer& transfer) const;
+  bool carry_out(const Transfer& transfer);
+  void multiply(int thread, std::size_t calls);
+
+  std::byte* shared_;
+  std::size_t shared_bytes_;
+  bool is_late_;
+  std::uint64_t seed_, draws_ = 0;
+  std::vector<GateState> gates_;
+  std::vector<Transfer> listed_;
+  std::vector<Mine> of_;
+};
+
+}  // namespace tessera::detail
