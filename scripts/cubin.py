@@ -1,5 +1,5 @@
-"""What a cubin says of its kernels, without a tool of CUDA's toolkit: registers and bytes of the stack of a thread, bytes of static
-shared memory of a block. The format is ELF of 64 bits with attributes in sections .nv.info; cuobjdump -res-usage prints the same.
+"""What a cubin says of its kernels, without a tool of CUDA's toolkit: registers and bytes of the stack of a thread, bytes of code, and
+of static shared memory of a block. The format is ELF of 64 bits with attributes in sections .nv.info; cuobjdump -res-usage prints the same.
 """
 import struct
 
@@ -39,13 +39,14 @@ def attributes(info):
 
 
 def kernels(path):
-    """{mangled name: {"registers": .., "stack": .., "shared": ..}} of a cubin file."""
+    """{mangled name: {"registers": .., "stack": .., "shared": .., "code": ..}} of a cubin file."""
     found = sections(path.read_bytes())
     names = symbols(found)
     out = {name.removeprefix(".text."): {"registers": None, "stack": None, "shared": 0} for name in found if name.startswith(".text.")}
-    for kind, symbol, number in attributes(found[".nv.info"]):
+    for kind, symbol, number in attributes(found.get(".nv.info", b"")):
         if names[symbol] in out and kind in (FRAME_SIZE, REGISTERS):
             out[names[symbol]]["stack" if kind == FRAME_SIZE else "registers"] = number
     for name in out:
+        out[name]["code"] = len(found[f".text.{name}"])
         out[name]["shared"] = len(found.get(f".nv.shared.{name}", b""))
     return out

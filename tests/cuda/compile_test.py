@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import cubin  # noqa: E402
 
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
-           "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled"]
+           "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled", "WarpgroupTiled"]
 UNTILED = ["Naive", "Coalescing", "SarekNaive"]  # these keep nothing in shared memory
 # A and B as kernels take them: a pointer, two extents, two strides. PTX must agree with sizeof (tests/tensor/tensor_test.cpp): nvcc
 # made 80 bytes of a Tensor that had an empty [[no_unique_address]] member, and kernels found their arguments in the wrong places.
@@ -28,7 +28,8 @@ REGISTERS = 65536
 ELEMENTS = {"f": ("f32", 4, "f32"), "d": ("f64", 8, "f64"), "i": ("i32", 4, "u32"), "NS_10SmallFloatILi5E": ("f16", 2, "u16"),
             "NS_10SmallFloatILi8E": ("bf16", 2, "u16")}
 TYPES = {name for name, _, _ in ELEMENTS.values()}
-BUILT_FOR = {"TensorCoreTiled": {"f32", "f16", "bf16"}, "Pipelined": {"f32"}}  # the others for all
+BUILT_FOR = {"TensorCoreTiled": {"f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16"}}  # the others for all
+MOST_CODE = 32 * 1024  # of a kernel of warpgroups
 REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",
            "a matrix instruction runs on warps of as many lanes as it has", "a matrix instruction of f8 needs sm_89 or later"]
 
@@ -54,19 +55,47 @@ def expected(kernel, tile, element):
     return out
 
 
+def warpgroup_faults(ptx, tile, element, code):
+    """What the kernel of warpgroup units lacks: one instruction for each 32 bytes of K, 64 rows and pair of majors; its copies."""
+    name, size, _ = element
+    types = {"f32": "tf32.tf32", "f16": "f16.f16", "bf16": "bf16.bf16"}[name]
+    wanted = 128 // 32 * tile["wm"] // 64 * (4 if size == 2 else 1)
+    made = len(re.findall(rf"wgmma\.mma_async\.sync\.aligned\.m64n{tile['bn']}k{32 // size}\.f32\.{types} ", ptx))
+    found = [] if made == wanted else [f"{made} instructions of its unit, not {wanted}"]
+    if code > MOST_CODE:
+        found.append(f"{code} bytes of code, at most {MOST_CODE}")
+    lends = tile["wm"] * tile["bn"] > 128 * 128
+    if len(re.findall("setmaxnreg", ptx)) != (2 if lends else 0):
+        found.append("registers are lent, or not lent, against its rule")
+    wanted = [r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes",
+              r"cp\.async\.bulk\.tensor\.2d\.global\.shared::cta\.tile\.bulk_group", r"mbarrier\.try_wait\.parity", r"griddepcontrol\.wait"]
+    return found + [f"no {each}" for each in wanted if not re.search(each, ptx)]
+
+
+def assembler_notes(nvcc, ptx):
+    """What ptxas says of a file's matrix units when it has to wait or to add waits: information, which no flag makes an error."""
+    run = subprocess.run([pathlib.Path(nvcc).parent / "ptxas", "-v", "-arch=sm_90a", ptx, "-o", "/dev/null"], capture_output=True, text=True,
+                         timeout=600)
+    notes = re.findall(r"\((C75\d\d)\)([^']*)", run.stdout + run.stderr)
+    failed = [] if run.returncode == 0 else [f"{ptx.name}: ptxas fails: {run.stderr[:300]}"]
+    return failed + [f"{ptx.name}: {number}:{text}" for number, text in notes]
+
+
 class Kernel:
     """One compiled kernel: what its mangled name says, its PTX and its resources."""
 
     def __init__(self, arch, mangled, ptx, resources):
-        self.kernel = re.search(r"entryINS_\d+([A-Za-z]+?)IXtl", mangled)[1]
+        self.kernel = re.search(r"entry(?:_sm_90a)?INS_\d+([A-Za-z]+?)IXtl", mangled)[1]
         numbers = re.findall(r"Li(\d+)E", re.search(r"TileShapeE(.*?)EEEEJ", mangled)[1])
         self.tile = dict(zip(("bm", "bn", "bk", "wm", "wn", "tm", "tn"), map(int, numbers)))
-        first = mangled[mangled.index("6TensorIPK") + len("6TensorIPK"):]
+        start = "11OperandTileI" if self.kernel == "WarpgroupTiled" else "6TensorIPK"
+        first = mangled[mangled.index(start) + len(start):]
         self.element = next(each for start, each in ELEMENTS.items() if first.startswith(start))
         x, y, z = map(int, re.search(r"\.maxntid (\d+), (\d+), (\d+)", ptx).groups())
         self.threads = x * y * z
         self.resident = int(re.search(r"\.minnctapersm (\d+)", ptx)[1])
         self.arch, self.ptx, self.registers, self.stack = arch, ptx, resources["registers"], resources["stack"]
+        self.code = resources["code"]
 
     def shape(self):
         return "x".join(str(self.tile[key]) for key in self.tile if self.tile[key])
@@ -75,12 +104,19 @@ class Kernel:
         return f"{self.arch} {self.kernel} {self.shape()} {self.element[0]}"
 
     def faults(self):
+        if self.kernel == "WarpgroupTiled":
+            faults = warpgroup_faults(self.ptx, self.tile, self.element, self.code) if self.arch == "sm_90a" else []
+            return [f"{self}: {each}" for each in faults + self.resource_faults()]
         sizes = dict(re.findall(r"_param_(\d+)\[(\d+)\]", self.ptx))
         found = [f"operand {name} of {sizes.get(at)} bytes, not of {TENSOR_BYTES}" for name, at in (("A", "2"), ("B", "3"))
                  if sizes.get(at) != str(TENSOR_BYTES)]
         found += [f"no {each}" for each in expected(self.kernel, self.tile, self.element) if not re.search(each, self.ptx)]
         if self.kernel in UNTILED and re.search(r"(ld|st)\.shared|bar\.sync", self.ptx):
             found.append("shared memory or a barrier")
+        return [f"{self}: {each}" for each in found + self.resource_faults()]
+
+    def resource_faults(self):
+        found = []
         if self.stack != 0:
             found.append(f"{self.stack} bytes of a stack: it spills")
         if re.search(r"^\s+(@\S+ )?(ld|st)\.local", self.ptx, re.M):
@@ -88,7 +124,7 @@ class Kernel:
         warps = -(-self.threads // 32)
         if -(-self.registers // 8) * 8 * 32 * warps * self.resident > REGISTERS:
             found.append(f"{self.resident} blocks of {self.threads} threads of {self.registers} registers: there are {REGISTERS}")
-        return [f"{self}: {each}" for each in found]
+        return found
 
 
 def compiled(machine_code, source):
@@ -149,6 +185,8 @@ def main():
     for each in kernels:
         print(f"{each}: {each.threads} threads of {each.registers} registers")
         failures += each.faults()
+    for ptx in sorted((build / "machine_code").glob("cuda_warpgroup_*compute_90a.ptx")):
+        failures += assembler_notes(nvcc, ptx)
     failures += not_as_shown(source, nvcc, kernels)
     there = {(each.arch, each.kernel, each.element[0]) for each in kernels}
     wanted = {(arch, kernel, name) for arch in ("sm_80", "sm_90a") for kernel in KERNELS for name in BUILT_FOR.get(kernel, TYPES)}

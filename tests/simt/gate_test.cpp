@@ -1,0 +1,151 @@
+// Gates on the CPU engine: who waits for what, bulk copies that fill tiles byte by byte, and waits
+// that nobody ends, which are told and never hang.
+#include "tessera/simt/gate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "support/refusal.hpp"
+#include "tessera/ops/bulk_matrix.hpp"
+#include "tessera/simt/launch.hpp"
+#include "tessera/simt/shared.hpp"
+
+namespace tessera {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::refusal;
+
+TEST(Turn, KeepsStageAndPhaseTogether) {
+  Turn<3> step, jump;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(step.stage, i % 3);
+    EXPECT_EQ(step.phase, static_cast<unsigned>(i / 3 % 2));
+    Turn<3> there;
+    there.skip(i);
+    EXPECT_EQ(there, step);
+    step.next();
+  }
+  jump.skip(4), jump.skip(7);
+  Turn<3> eleven;
+  eleven.skip(11);
+  EXPECT_EQ(jump, eleven);
+}
+
+using Numbers = UnitTile<float, row_major(16, 32)>;
+
+/// A ring of two stages: one thread fetches, the others add up what arrives.
+struct AddTiles {
+  static constexpr const char* name = "add_tiles";
+  static constexpr Dim3 block{64};
+  struct Shared {
+    Numbers tiles[2];
+    Gate full[2], free[2];
+  };
+  int arrivals = 1;  ///< at `free`
+  int forgotten = 0;
+  bool expects = true;
+
+  TESSERA_KERNEL void operator()(auto t, const auto& in, float* out) const {
+    auto& s = shared<Shared>(t);
+    open_gates(t, s.full, s.free, 1);
+    if (t.thread == 0) publish_gates(t);
+    t.barrier();
+    Turn<2> turn;
+    const int count = static_cast<int>(tiles<0>(in, 16));
+    if (t.warp == 1) {
+      if (t.lane != 0) return;
+      for (int i = 0; i < count; ++i, turn.next()) {
+        wait(t, s.free[turn.stage], turn.before());
+        if (expects) expect(t, s.full[turn.stage], Numbers::bytes - forgotten);
+        copy_bulk(t, tile<16, 32>(in, i, 0), s.tiles[turn.stage], s.full[turn.stage]);
+      }
+      return;
+    }
+    float sum = 0;
+    for (int i = 0; i < count; ++i, turn.next()) {
+      wait(t, s.full[turn.stage], turn.phase);
+      for (int row = 0; row < 16; ++row) sum += s.tiles[turn.stage].view()(row, t.lane);
+      t.warp_barrier();
+      if (t.lane == 0)
+        for (int k = 0; k < arrivals; ++k) arrive(t, s.free[turn.stage]);
+    }
+    out[t.lane] = sum;
+  }
+};
+
+std::vector<float> added(int rows, const AddTiles& kernel, ThreadOrder order, std::uint64_t seed) {
+  std::vector<float> numbers(static_cast<std::size_t>(rows * 32 + 4)), out(32, -1);
+  auto* first = numbers.data();
+  while (reinterpret_cast<std::uintptr_t>(first) % 16 != 0) ++first;
+  std::iota(first, first + rows * 32, 0.f);
+  const BulkMatrix<Numbers> in{software_map(bulk_fields<Numbers>(first, rows, 32, 32, 1)), rows,
+                               32};
+  launch({.grid = {1}, .block = AddTiles::block, .order = order, .seed = seed}, kernel, in,
+         out.data());
+  return out;
+}
+
+TEST(Gate, ARingOfStagesBringsEveryTile) {
+  for (const int rows : {1, 16, 17, 80, 155}) {
+    for (const auto order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled}) {
+      for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        const auto out = added(rows, {}, order, seed);
+        for (int col = 0; col < 32; ++col) {
+          const int sum = 32 * (rows * (rows - 1) / 2) + rows * col;
+          ASSERT_EQ(out[static_cast<std::size_t>(col)], static_cast<float>(sum)) << rows;
+        }
+      }
+    }
+  }
+}
+
+TEST(Gate, AWaitThatNobodyEndsIsTold) {
+  for (const auto order : {ThreadOrder::forward, ThreadOrder::shuffled}) {
+    EXPECT_THAT(refusal([&] { added(80, {.arrivals = 0}, order, 1); }, Category::kernel),
+                AllOf(HasSubstr("a wait that nobody ends"), HasSubstr("lacks 1 of 1 arrivals"),
+                      HasSubstr("of gate ")));
+    EXPECT_THAT(refusal([&] { added(80, {.forgotten = -64}, order, 1); }, Category::kernel),
+                AllOf(HasSubstr("lacks 64 bytes"), HasSubstr("gate_test.cpp")));
+    EXPECT_THAT(refusal([&] { added(80, {.expects = false}, order, 1); }, Category::kernel),
+                AllOf(HasSubstr("1 of 1 arrivals"), HasSubstr("bytes too many")));
+  }
+}
+
+TEST(Gate, MoreArrivalsThanItCountsAreTold) {
+  struct Twice {
+    static constexpr Dim3 block{32};
+    struct Shared {
+      Gate gate;
+    };
+    TESSERA_KERNEL void operator()(auto t) const {
+      auto& s = shared<Shared>(t);
+      if (t.thread == 0) {
+        open_gate(t, s.gate, 1);
+        expect(t, s.gate, 64);
+        arrive(t, s.gate);
+      }
+    }
+  };
+  EXPECT_THAT(refusal([] { launch(Dim3{1}, Twice{}); }, Category::kernel),
+              HasSubstr("more arrivals at a gate than it counts"));
+}
+
+TEST(Gate, OneThatIsNotOpenIsTold) {
+  struct Closed {
+    static constexpr Dim3 block{32};
+    struct Shared {
+      Gate gate;
+    };
+    TESSERA_KERNEL void operator()(auto t) const { wait(t, shared<Shared>(t).gate, 0); }
+  };
+  EXPECT_THAT(refusal([] { launch(Dim3{1}, Closed{}); }, Category::kernel),
+              HasSubstr("a gate is used that is not open"));
+}
+
+}  // namespace
+}  // namespace tessera
