@@ -299,7 +299,7 @@ std::byte* BlockScheduler::warp_scratch(int warp) {
     throw Error(Category::kernel, "a matrix instruction needs a whole warp", cat(whole, " lanes"),
                 cat(lanes), cat("make the block a multiple of ", whole, " threads"));
   }
-  return state_->scratch.data + static_cast<std::size_t>(warp) * detail::kWarpScratchBytes;
+  return state_->scratch.data + static_cast<std::size_t>(warp) * warp_scratch_bytes;
 }
 
 namespace detail {

@@ -57,7 +57,7 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   shared.reserve(std::max<std::size_t>(task.shared_bytes, 1));
   std::memset(shared.data, 0xff, task.shared_bytes);
   exchange.reserve(2 * warps * lanes * detail::kSlotBytes);
-  scratch.reserve(warps * detail::kWarpScratchBytes);
+  scratch.reserve(warps * warp_scratch_bytes);
 }
 
 void BlockScheduler::State::shuffle() {

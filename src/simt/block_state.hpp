@@ -72,9 +72,8 @@ inline bool identical(const Wait& a, const char* name, const Here& here) {
          a.name == name;
 }
 
-/// Of the storage of a warp: for each lane, and for matrix units.
+/// Of the storage of a warp, for each lane.
 inline constexpr std::size_t kSlotBytes = 16;
-inline constexpr std::size_t kWarpScratchBytes = 4096;
 
 struct AlignedBytes {
   std::byte* data = nullptr;

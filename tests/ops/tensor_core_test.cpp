@@ -108,6 +108,7 @@ TEST(TensorCore, ATileOfAnotherShapeIsRefused) {
 }
 
 TEST(TensorCore, EveryShapeIsExactOnSmallIntegersAndCoversItsFragments) {
+  expect_exact_and_covering<double, double, MmaShape{16, 8, 16}>();
   expect_exact_and_covering<float, float, MmaShape{16, 8, 8}>();
   expect_exact_and_covering<float, float, MmaShape{16, 8, 4}>();
   expect_exact_and_covering<float, f16, MmaShape{16, 8, 16}>();
@@ -141,6 +142,11 @@ TEST(TensorCore, KnownLanesOfTheFragments) {
   EXPECT_EQ(Half::layout_a(5, 2), 9 + 16 * 2);   // a2: row 9
   EXPECT_EQ(Half::layout_a(5, 4), 1 + 16 * 10);  // a4: column 10
   EXPECT_EQ(Half::layout_b(5, 2), 1 + 8 * 10);   // b2: k 10
+  using Double = TensorCore<double, double, MmaShape{16, 8, 16}>;
+  EXPECT_EQ(Double::layout_a(5, 1), 9 + 16 * 1);   // a1: row 9, column 1
+  EXPECT_EQ(Double::layout_a(5, 6), 1 + 16 * 13);  // a6: row 1, column 13
+  EXPECT_EQ(Double::layout_b(5, 3), 1 + 8 * 13);   // b3: k 13
+  EXPECT_EQ(Double::layout_c(5, 3), 9 + 16 * 3);   // c3: row 9, column 3
 }
 
 TEST(TensorCore, KnownLanesOfTheFragmentsOf64) {

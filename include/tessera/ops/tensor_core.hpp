@@ -47,6 +47,8 @@ constexpr Layout fragment_of_64() {
 template <class In, MmaShape S>
 constexpr Layout fragment_a() {
   if constexpr (lanes_of(S) == 64) return fragment_of_64<In, S>();
+  else if constexpr (sizeof(In) == 8)
+    return {tuple(tuple(4, 8), tuple(2, 4)), tuple(tuple(16, 1), tuple(8, 64))};
   else if constexpr (sizeof(In) == 4 && S.k == 4)
     return {tuple(tuple(4, 8), 2), tuple(tuple(16, 1), 8)};
   else if constexpr (sizeof(In) == 4)
@@ -62,6 +64,7 @@ constexpr Layout fragment_a() {
 template <class In, MmaShape S>
 constexpr Layout fragment_b() {
   if constexpr (lanes_of(S) == 64) return fragment_of_64<In, S>();
+  else if constexpr (sizeof(In) == 8) return {tuple(tuple(4, 8), 4), tuple(tuple(8, 1), 32)};
   else if constexpr (sizeof(In) == 4 && S.k == 4)
     return {tuple(tuple(4, 8), 1), tuple(tuple(8, 1), 0)};
   else if constexpr (sizeof(In) == 4) return {tuple(tuple(4, 8), 2), tuple(tuple(8, 1), 32)};
@@ -87,6 +90,7 @@ constexpr bool has_instruction() {
   if (S == MmaShape{16, 16, 16} || S == MmaShape{32, 32, 8})
     return (std::is_same_v<In, f16> || std::is_same_v<In, bf16>)&&std::is_same_v<Out, float>;
   if (S.m != 16 || S.n != 8) return false;
+  if (std::is_same_v<In, double>) return std::is_same_v<Out, double> && S.k == 16;
   if (std::is_same_v<In, float>) return std::is_same_v<Out, float> && (S.k == 8 || S.k == 4);
   if (std::is_same_v<In, f16> || std::is_same_v<In, bf16>)
     return std::is_same_v<Out, float> && (S.k == 16 || S.k == 8);
@@ -108,9 +112,9 @@ template <class Out, class In, MmaShape S>
 struct TensorCore {
   static_assert(
       detail::has_instruction<Out, In, S>(),
-      "there is no matrix instruction of this shape and type: f32 (as TF32) 16x8x4 and "
-      "16x8x8, f16 and bf16 "
-      "16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and u8 16x8x32 "
+      "there is no matrix instruction of this shape and type: f64 16x8x16, f32 (as TF32) 16x8x4 "
+      "and 16x8x8, f16 and bf16 16x8x8 and 16x8x16 with f32 sums, f8 16x8x32 with f32 sums, i8 and "
+      "u8 16x8x32 "
       "with i32 sums; for warps of 64 lanes f32 16x16x4, f16 and bf16 16x16x16 and 32x32x8 "
       "with f32 sums");
   static constexpr MmaShape shape = S;
@@ -127,7 +131,7 @@ struct TensorCore {
 
   /// One lane's part of a fragment. TF32 inputs are kept rounded.
   template <class T, int N>
-  struct alignas(4) Fragment {
+  struct alignas(sizeof(T) < 4 ? 4 : alignof(T)) Fragment {
     T value[N];
   };
   using FragmentA = Fragment<In, values_a>;
@@ -248,17 +252,19 @@ struct TensorCore {
              Source::pattern.stride.leaves() == 2 && Source::pattern.stride.leaf(1) == 1 &&
              Source::pattern.stride.leaf(0) != dynamic && Source::pattern.stride.leaf(0) % 8 == 0;
   }
-  /// Tells of a fragment that was not set, or not all of it: by whole registers of four bytes,
-  /// since any value of a smaller element may be meant.
+  /// Tells of a fragment that was not set, or not all of it: by whole registers of four bytes
+  /// or more, since any value of a smaller element may be meant.
   template <class T, int N>
   static TESSERA_HD constexpr void tell_empty([[maybe_unused]] const Fragment<T, N>& fragment,
                                               [[maybe_unused]] Here here) {
 #if TESSERA_CHECK
     if (std::is_constant_evaluated() || detail::recorder == nullptr) return;
+    using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
     constexpr std::uint64_t pattern = detail::unwritten_bits<T>();
     constexpr int bits = 8 * static_cast<int>(sizeof(T));
-    std::uint32_t empty = 0, word = 0;
-    for (int at = 0; at < 32; at += bits) empty |= static_cast<std::uint32_t>(pattern << at);
+    Word empty = 0, word = 0;
+    for (int at = 0; at < 8 * static_cast<int>(sizeof empty); at += bits)
+      empty |= static_cast<Word>(pattern << at);
     for (std::size_t at = 0; at + sizeof word <= sizeof fragment; at += sizeof word) {
       std::memcpy(&word, reinterpret_cast<const char*>(&fragment) + at, sizeof word);
       if (word == empty) return detail::recorder->empty_fragment(here);
@@ -279,10 +285,10 @@ struct TensorCore {
   /// is enough.
   template <class Thread>
   static void emulate(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b, Here here) {
-    static_assert(
-        (S.m * S.k + S.k * S.n) * sizeof(In) <= 2048,
-        "both operands of a matrix instruction fit into half of the warp's 4 KiB scratch");
-    In* sA = reinterpret_cast<In*>(t.warp_scratch() + t.mma_turn * 2048);  // (m,k), row-major
+    constexpr int half = Thread::scratch_bytes / 2;
+    static_assert((S.m * S.k + S.k * S.n) * sizeof(In) <= half,
+                  "both operands of a matrix instruction fit into half of the warp's scratch");
+    In* sA = reinterpret_cast<In*>(t.warp_scratch() + t.mma_turn * half);  // (m,k), row-major
     In* sB = sA + S.m * S.k;                                               // (n,k), row-major
     t.mma_turn ^= 1;
     for (int v = 0; v < values_a; ++v) {
@@ -309,9 +315,13 @@ struct TensorCore {
   }
 };
 
-/// The instruction that a kernel uses for inputs of type In: TF32 16x8x8, half 16x8x16.
+/// The instruction that a kernel uses for inputs of type In: TF32 16x8x8, f64 and half 16x8x16.
 template <class In>
 struct DefaultMma;
+template <>
+struct DefaultMma<double> {
+  using type = TensorCore<double, double, MmaShape{16, 8, 16}>;
+};
 template <>
 struct DefaultMma<float> {
   using type = TensorCore<float, float, MmaShape{16, 8, 8}>;

@@ -103,8 +103,9 @@ class BlockScheduler {
   /// Scratch in which the lanes of a warp exchange values: a slot of 16 bytes for each lane, twice,
   /// used in turn.
   std::byte* exchange(int warp, int turn);
-  /// 4 KiB of scratch of a warp, for matrix units: throws Error(kernel) where the warp is partial.
+  /// Scratch of a warp, for matrix units: throws Error(kernel) where the warp is partial.
   std::byte* warp_scratch(int warp);
+  static constexpr int warp_scratch_bytes = 6144;  ///< the operands of two matrix instructions
 
  private:
   friend CpuAsync;

@@ -70,8 +70,9 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   /// `bytes` of the block's shared storage; `shared<S>(t)` gives it a type. Throws Error(kernel)
   /// where the block has fewer.
   void* shared_memory(std::size_t bytes) { return scheduler_->shared_memory(bytes); }
-  /// 4 KiB that the lanes of this warp share, for matrix units on the CPU. Throws Error(kernel)
-  /// where the warp is partial.
+  /// What the lanes of this warp share, for matrix units on the CPU. Throws Error(kernel) where the
+  /// warp is partial.
+  static constexpr int scratch_bytes = BlockScheduler::warp_scratch_bytes;
   std::byte* warp_scratch() { return scheduler_->warp_scratch(warp); }
 
   /// Gates, bulk copies and matrix units (simt/gate.hpp, ops/bulk.hpp, ops/warpgroup.hpp).
