@@ -1,5 +1,5 @@
 // expect: pipelined: BM, BN, BK, TM and TN are positive
-// expect: pipelined: BK is a multiple of 8, the k of one round
+// expect: pipelined: BK is even: two sets of operands alternate
 // expect: pipelined: TM and TN are multiples of 4
 // expect: pipelined: a warp is 8 x 4 threads: 8 TM divides BM and 4 TN divides BN
 // expect: pipelined: a block has BM / TM * BN / TN threads, at most 1024
@@ -11,7 +11,7 @@ using namespace tessera;
 constexpr auto use_1 =
     sizeof(Pipelined<TileShape{.bm = -64, .bn = 64, .bk = 16, .tm = 8, .tn = 8}>);  // refused
 constexpr auto use_2 =
-    sizeof(Pipelined<TileShape{.bm = 64, .bn = 64, .bk = 12, .tm = 8, .tn = 8}>);  // refused
+    sizeof(Pipelined<TileShape{.bm = 64, .bn = 64, .bk = 15, .tm = 8, .tn = 8}>);  // refused
 constexpr auto use_3 =
     sizeof(Pipelined<TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 6, .tn = 8}>);  // refused
 constexpr auto use_4 =

@@ -26,7 +26,7 @@ template <TileShape S>
 struct Pipelined {
   static_assert(S.bm > 0 && S.bn > 0 && S.bk > 0 && S.tm > 0 && S.tn > 0,
                 "pipelined: BM, BN, BK, TM and TN are positive");
-  static_assert(S.bk % 8 == 0, "pipelined: BK is a multiple of 8, the k of one round");
+  static_assert(S.bk % 2 == 0, "pipelined: BK is even: two sets of operands alternate");
   static_assert(S.tm % 4 == 0 && S.tn % 4 == 0, "pipelined: TM and TN are multiples of 4");
   static_assert(S.bm % (8 * S.tm) == 0 && S.bn % (4 * S.tn) == 0,
                 "pipelined: a warp is 8 x 4 threads: 8 TM divides BM and 4 TN divides BN");
@@ -98,26 +98,26 @@ struct Pipelined {
     if (depth > 0) read(0, 0, 0);
     int now = 0;  // the stage of tile k
     for (int k = 0; k < depth; ++k) {
-      // In rounds of eight steps: sixteen written out would be 35 KiB of instructions.
-      TESSERA_NO_UNROLL
-      for (int first = 0; first < S.bk; first += 8) {
+      TESSERA_UNROLL_REGISTERS
+      for (int step = 0; step < S.bk; ++step) {
+        if (step + 1 < S.bk) {
+          read(now, step + 1, (step + 1) % 2);
+        } else if (k + 1 < depth) {
+          const int next = now + 1 == stages ? 0 : now + 1;
+          wait<stages - 2>(t);  // my copies of tile k + 1 have arrived
+          t.barrier();          // everybody's have, and of tile k all is read: its stage is free
+          read(next, 0, 0);
+          fetch(k + stages, now);
+          now = next;
+        }
+        // To and fro along the columns: a multiply-add and the one before it share an operand, so
+        // the register file is asked for two registers and not for three.
         TESSERA_UNROLL_REGISTERS
-        for (int step = 0; step < 8; ++step) {
-          if (step < 7 || first + 8 < S.bk) {
-            read(now, first + step + 1, (step + 1) % 2);
-          } else if (k + 1 < depth) {
-            const int next = now + 1 == stages ? 0 : now + 1;
-            wait<stages - 2>(t);  // my copies of tile k + 1 have arrived
-            t.barrier();          // everybody's have, and of tile k all is read: its stage is free
-            read(next, 0, 0);
-            fetch(k + stages, now);
-            now = next;
-          }
+        for (int j = 0; j < S.tn; ++j) {
           TESSERA_UNROLL_REGISTERS
-          for (int i = 0; i < S.tm; ++i) {
-            TESSERA_UNROLL_REGISTERS
-            for (int j = 0; j < S.tn; ++j)
-              acc(i, j) = fma(as[step % 2][i / 4][i % 4], bs[step % 2][j / 4][j % 4], acc(i, j));
+          for (int n = 0; n < S.tm; ++n) {
+            const int i = j % 2 == 0 ? n : S.tm - 1 - n;
+            acc(i, j) = fma(as[step % 2][i / 4][i % 4], bs[step % 2][j / 4][j % 4], acc(i, j));
           }
         }
       }
