@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What nvcc made of the ladder's f32 kernels for sm_90a: registers, threads, and what a thread executes on its way around the main
 loop. Reads build/release/machine_code, where the build left it, and writes bench/results/gpu/ladder-machine-code.json, which
-scripts/ladder.py shows. Needs nvdisasm of CUDA's toolkit; no GPU.
+scripts/ladder.py shows. Needs nvcc and nvdisasm (disassembler() says where it is looked for); no GPU.
 
     scripts/machine_code.py [--build build/release]
 """
@@ -11,6 +11,7 @@ import heapq
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -25,12 +26,28 @@ STEPS = {
     "block_tiled": ("128x128x8/8x8", {"FFMA": 512, r"LDG\.E$": 8}),
     "block_tiled_vectorized": ("128x128x8/8x8", {"FFMA": 512, r"LDG\.E\.128": 2, r"STS\.128": 1}),
     "tensor_core": ("128x128x32/64x64", {"HMMA": 128, r"LDGSTS\..*128": 16}),
-    "pipelined": ("256x128x16/16x8", {"FFMA": 1024, r"LDGSTS": 18}),
+    "pipelined": ("256x128x16/16x8", {"FFMA": 2048, r"LDGSTS": 18}),
 }
 
 
+def unconditional(instruction):
+    """An instruction without the predicate before it."""
+    return re.sub(r"^@!?U?P\w+\s+", "", instruction)
+
+
 def operation(instruction):
-    return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
+    return unconditional(instruction).split()[0]
+
+
+def disassembler():
+    """nvdisasm of the toolkit, or as the package nvidia-cuda-nvdisasm brings it, which scripts/setup puts into build/nvdisasm; or None."""
+    packaged = sorted(ROOT.glob("build/nvdisasm/nvidia/*/bin/nvdisasm"))
+    return shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm") or (str(packaged[0]) if packaged else None)
+
+
+def listing(cubin_file):
+    """What nvdisasm prints of a cubin."""
+    return subprocess.run([disassembler(), "-c", cubin_file], capture_output=True, text=True, check=True).stdout
 
 
 def functions(text):
@@ -100,21 +117,20 @@ class Code:
         while state is not None:
             blocks.insert(0, state[0])
             state = came_from[state]
-        return [operation(each) for block in blocks for each in self.instructions[block:self.ends[block]]]
+        return [each for block in blocks for each in self.instructions[block:self.ends[block]]]
 
 
 def described(step, machine_code):
     tile, wanted = STEPS[step]
     numbers = re.split("[x/]", tile)
     path = machine_code / f"cuda_{step}.compute_90a.cubin"
-    text = subprocess.run(["nvdisasm", "-c", path], capture_output=True, text=True, check=True).stdout
-    for mangled, (instructions, labels) in functions(text).items():
+    for mangled, (instructions, labels) in functions(listing(path)).items():
         shape = [each for each in re.findall(r"Li(\d+)E", re.search(r"TileShapeE(.*?)EEEEJ", mangled)[1]) if each != "0"]
         if shape != numbers or "6TensorIPKf" not in mangled:
             continue
         threads = int(re.search(r"\.maxntid (\d+)", ptx_of(path, mangled))[1])
         way = Code(instructions, labels).way_around(wanted)
-        counted = collections.Counter(each.split(".")[0] for each in way)
+        counted = collections.Counter(operation(each).split(".")[0] for each in way)
         return {"tile": tile, "registers": cubin.kernels(path)[mangled]["registers"], "threads": threads, "instructions": len(way),
                 "multiply_adds": counted["FFMA"] + counted["HMMA"], "shared_reads": counted["LDS"], "shared_stores": counted["STS"],
                 "fetches": counted["LDG"] + counted["LDGSTS"], "barriers": counted["BAR"]}
