@@ -1,0 +1,217 @@
+// As pipelined, for Hopper: tiles come by bulk copies, which one thread starts, so that almost all
+// instructions are multiply-adds. A thread reads its operands along m and n. An operand whose
+// neighbours in memory are neighbours along k is transposed in the block: while tile k is
+// multiplied, each thread transposes a few 4 x 4 blocks of tile k + 1.
+//
+// A is (M,K) and B^T is (N,K) as BulkMatrix, C is (M,N), any strides, with its epilogue. Every
+// element of C is one chain of multiply-adds in the order of k.
+#pragma once
+
+#include "tessera/kernels/tile_shape.hpp"
+#include "tessera/ops/block_order.hpp"
+#include "tessera/ops/epilogue.hpp"
+#include "tessera/ops/plain_tile.hpp"
+#include "tessera/simt/dim3.hpp"
+#include "tessera/simt/shared.hpp"
+#include "tessera/tensor/arithmetic.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+/// In which order a thread goes through its rows and columns of C. It gives the same sums, but
+/// nvcc other registers: scripts/issue_model.py tells how often multiply-adds wait for them.
+struct ThreadOrder2d {
+  int rows[16], cols[8];
+};
+inline constexpr ThreadOrder2d kInOrder{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                                        {0, 1, 2, 3, 4, 5, 6, 7}};
+/// Searched for 16 x 8.
+inline constexpr ThreadOrder2d kOrder16x8{{12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 1, 0, 3, 2},
+                                          {4, 5, 6, 7, 1, 0, 3, 2}};
+
+/// An operand (MN,K) in a ring of stages.
+template <class T, int MN, int K, int Stages, Major InMemory>
+struct BulkRing {
+  using Tile = PlainTile<T, MN, K>;
+  static constexpr int transposed_bytes = 0;
+  Tile stage[Stages];
+
+  /// Tile number k, which is in stage `at`, as threads read it.
+  TESSERA_HD auto operand(int at, int) { return stage[at].view(); }
+  template <class Thread>
+  TESSERA_KERNEL void transpose(Thread&, int, int) {}
+};
+template <class T, int MN, int K, int Stages>
+struct BulkRing<T, MN, K, Stages, Major::k> {
+  using Tile = UnitTile<T, row_major(MN, K)>;
+  using Transposed = Storage<T, Layout{tuple(MN, K), tuple(1, MN + 4)}>;
+  static constexpr int transposed_bytes = 2 * static_cast<int>(sizeof(Transposed));
+  static constexpr int width = 4;
+  Tile stage[Stages];
+  Transposed transposed[2];
+
+  TESSERA_HD auto operand(int, int k) { return transposed[k % 2].view(); }
+
+  /// By all threads: eight lanes read eight chunks of k of different rows, and write to eight
+  /// places of different rows, each time to different banks.
+  template <class Thread>
+  TESSERA_KERNEL void transpose(Thread& t, int at, int k) {
+    constexpr int threads = static_cast<int>(volume(Thread::block_dim)), chunks = K / width;
+    static_assert(chunks == 8 && MN / width % (threads / chunks) == 0);
+    const auto from = vectorize<1, width>(stage[at].view());              // (MN,K/4)
+    const auto to = vectorize<width, 1>(transposed[k % 2].view());        // (MN/4,K)
+    const int chunk = t.lane % 8, quad = t.warp * 4 + (t.lane / 2 + t.lane / 8) % 4;
+    TESSERA_UNROLL_REGISTERS
+    for (int first = 0; first < MN / width; first += threads / chunks) {
+      Vec<T, width> row[width];
+      TESSERA_UNROLL_REGISTERS
+      for (int i = 0; i < width; ++i) row[i] = from((first + quad) * width + i, chunk);
+      TESSERA_UNROLL_REGISTERS
+      for (int i = 0; i < width; ++i)
+        to(first + quad, chunk * width + i) =
+            Vec<T, width>{{row[0][i], row[1][i], row[2][i], row[3][i]}};
+    }
+  }
+};
+
+}  // namespace detail
+
+/// A and B: whether neighbours in memory are neighbours along k, or along m and n.
+template <TileShape S, Major A = Major::k, Major B = Major::mn>
+struct BulkTiled {
+  static_assert(S.bm > 0 && S.bn > 0 && S.tm > 0 && S.tn > 0,
+                "bulk_tiled: BM, BN, TM and TN are positive");
+  static_assert(S.bk == 32, "bulk_tiled: BK is 32, rows of 128 bytes");
+  static_assert(S.tm % 4 == 0 && S.tn % 4 == 0 && S.tm <= 16 && S.tn <= 8,
+                "bulk_tiled: TM and TN are multiples of 4, at most 16 and 8");
+  static_assert(S.bm % (8 * S.tm) == 0 && S.bn % (4 * S.tn) == 0,
+                "bulk_tiled: a warp is 8 x 4 threads: 8 TM divides BM and 4 TN divides BN");
+  static constexpr int warps_across = S.bn / (4 * S.tn);
+  static constexpr int threads = S.bm / (8 * S.tm) * warps_across * kWarpSize;
+  static constexpr const char* name = "bulk_tiled";
+  static constexpr Dim3 block{threads};
+  static constexpr bool needs_sm_90a = true;
+  static constexpr Dim3 grid(index_t M, index_t N) {
+    return grid_of(name, ceil_div(N, S.bn), ceil_div(M, S.bm));
+  }
+  /// Blocks that share a multiprocessor, and how many stages fit: of 227 KiB a block keeps some for
+  /// its gates and CUDA 1 KiB.
+  static constexpr int resident = threads >= 256 ? 1 : 2;
+  template <class T>
+  static constexpr int stages_of() {
+    constexpr int size = sizeof(T), room = 226 * 1024 / resident - 1024;
+    constexpr int transposed = 2 * size * S.bk * ((A == Major::k ? S.bm + 4 : 0) +
+                                                  (B == Major::k ? S.bn + 4 : 0));
+    constexpr int fitting = (room - transposed) / (size * S.bk * (S.bm + S.bn));
+    static_assert(fitting >= 2, "bulk_tiled: two stages fit into shared memory");
+    return fitting < 4 ? fitting : 4;
+  }
+  template <class T>
+  struct Shared {
+    static constexpr int stages = stages_of<T>();
+    struct Rings {
+      detail::BulkRing<T, S.bm, S.bk, stages, A> a;
+      detail::BulkRing<T, S.bn, S.bk, stages, B> b;
+    };
+    union {
+      Rings rings;
+      Storage<T, Layout{tuple(S.bm, S.bn), tuple(S.bn + 4, 1)}> sums;  // when all is multiplied
+    };
+    Gate full[stages];
+  };
+
+  TESSERA_KERNEL void operator()(auto t, const auto& gA, const auto& gB, const auto& C) const {
+    using T = ElementOf<decltype(gA)>;
+    constexpr int stages = Shared<T>::stages, width = 4;
+    auto& s = shared<Shared<T>>(t);
+    auto& a = s.rings.a;
+    auto& b = s.rings.b;
+    if (t.thread == 0) {
+      for (auto& gate : s.full) open_gate(t, gate, 1);
+      publish_gates(t);
+    }
+    t.barrier();
+    const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
+    const int depth = static_cast<int>(tiles<1>(gA, S.bk));
+    const auto fetch = [&](int k, int to) {  // tile k of A and B, by one thread
+      if (t.thread != 0 || k >= depth) return;
+      expect(t, s.full[to], bytes_of(a.stage[0], b.stage[0]));
+      copy_bulk(t, tile<S.bm, S.bk>(gA, at.row, k), a.stage[to], s.full[to]);  // (BM,BK)
+      copy_bulk(t, tile<S.bn, S.bk>(gB, at.col, k), b.stage[to], s.full[to]);  // (BN,BK)
+    };
+    for (int k = 0; k < stages; ++k) fetch(k, k);
+
+    // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows and every
+    // fourth four columns. Lanes 2n and 2n + 1 share rows, lanes that differ in bit 1 columns.
+    const int row = t.warp / warps_across * (8 * S.tm) + t.lane / 2 % 8 * 4;
+    const int col = t.warp % warps_across * (4 * S.tn) + (t.lane % 2 + t.lane / 16 * 2) * 4;
+    auto acc = zeros<AccumulatorFor<decltype(C)>, S.tm, S.tn>();  // (TM,TN)
+    using Four = Vec<T, width>;
+    Four as[2][S.tm / 4], bs[2][S.tn / 4];  // of this k and of the next
+    const auto read = [&](int stage, int k, int step, int to) {
+      const auto from_a = vectorize<width, 1>(a.operand(stage, k));  // (BM/4,BK)
+      const auto from_b = vectorize<width, 1>(b.operand(stage, k));  // (BN/4,BK)
+      TESSERA_UNROLL_REGISTERS
+      for (int j = 0; j < S.tn / 4; ++j) bs[to][j] = from_b(col / 4 + j * 4, step);
+      TESSERA_UNROLL_REGISTERS
+      for (int i = 0; i < S.tm / 4; ++i) as[to][i] = from_a(row / 4 + i * 8, step);
+    };
+    const auto take = [&](const Turn<stages>& turn, int k) {  // tile k has arrived: for all to read
+      wait(t, s.full[turn.stage], turn.phase);
+      a.transpose(t, turn.stage, k);
+      b.transpose(t, turn.stage, k);
+    };
+    Turn<stages> now;
+    if (depth > 0) {
+      take(now, 0);
+      t.barrier();
+      read(0, 0, 0, 0);
+    }
+    constexpr detail::ThreadOrder2d order =
+        S.tm == 16 && S.tn == 8 ? detail::kOrder16x8 : detail::kInOrder;
+    TESSERA_NO_UNROLL
+    for (int k = 0; k < depth; ++k) {
+      Turn<stages> next = now;
+      next.next();
+      if (k + 1 < depth) take(next, k + 1);
+      TESSERA_UNROLL_REGISTERS
+      for (int step = 0; step < S.bk; ++step) {
+        if (step + 1 < S.bk) {
+          read(now.stage, k, step + 1, (step + 1) % 2);
+        } else if (k + 1 < depth) {
+          t.barrier();  // of tile k all is read: its stage is free; tile k + 1 is transposed
+          fetch(k + stages, now.stage);
+          read(next.stage, k + 1, 0, 0);
+        }
+        // To and fro along the columns: a multiply-add and the one before it share an operand.
+        TESSERA_UNROLL_REGISTERS
+        for (int n = 0; n < S.tn; ++n) {
+          TESSERA_UNROLL_REGISTERS
+          for (int m = 0; m < S.tm; ++m) {
+            const int i = order.rows[n % 2 == 0 ? m : S.tm - 1 - m], j = order.cols[n];
+            acc(i, j) = fma(as[step % 2][i / 4][i % 4], bs[step % 2][j / 4][j % 4], acc(i, j));
+          }
+        }
+      }
+      now = next;
+    }
+    t.barrier();  // nobody reads operands any more
+    const auto sums = vectorize<1, width>(s.sums.view());  // (BM,BN/4)
+    TESSERA_UNROLL_REGISTERS
+    for (int i = 0; i < S.tm; ++i) {
+      TESSERA_UNROLL_REGISTERS
+      for (int j = 0; j < S.tn; j += 4)
+        sums(row + i / 4 * 32 + i % 4, col / 4 + j) =
+            Four{{acc(i, j), acc(i, j + 1), acc(i, j + 2), acc(i, j + 3)}};
+    }
+    t.barrier();
+    store_by(tile<S.bm, S.bn>(C, at.row, at.col), [&](const auto& out) {  // clipped at the edge
+      TESSERA_NO_UNROLL
+      for (int n = t.thread; n < S.bm * S.bn; n += threads)
+        store(out, n / S.bn, n % S.bn, s.sums(n / S.bn, n % S.bn));  // skipped past the edge
+    });
+  }
+};
+
+}  // namespace tessera
