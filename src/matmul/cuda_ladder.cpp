@@ -10,7 +10,7 @@ std::span<const CudaEntry> cuda_ladder() {
       kCudaTiledRegister, kCudaBlockTiled,     kCudaBlockTiledVectorized,
       kCudaTensorCore,    kCudaPipelined,      kCudaSingleBlock,
       kCudaTiledByHand,   kCudaTiledIdiomatic, kCudaSarekNaive,
-      kCudaSarekTiled,    kCudaWarpgroup};
+      kCudaSarekTiled,    kCudaWarpgroup,      kCudaBulkTiled};
   return entries;
 #else
   return {};

@@ -34,6 +34,6 @@ std::span<const CudaEntry> cuda_ladder();
 
 extern const CudaEntry kCudaNaive, kCudaCoalescing, kCudaTiled, kCudaTiledRegister, kCudaBlockTiled,
     kCudaBlockTiledVectorized, kCudaTensorCore, kCudaPipelined, kCudaSingleBlock, kCudaTiledByHand,
-    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled, kCudaWarpgroup;
+    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled, kCudaWarpgroup, kCudaBulkTiled;
 
 }  // namespace tessera::detail

@@ -38,10 +38,15 @@ using BlockTiledVectorizedTiles =
              TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
 using TensorCoreTiles = TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 32, .wm = 64, .wn = 64},
                                  TileShape{.bm = 64, .bn = 64, .bk = 32, .wm = 32, .wn = 32}>;
+/// A warp has registers for half as many sums of f64.
+using TensorCoreF64Tiles =
+    TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 16, .wm = 64, .wn = 32}>;
 using PipelinedTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm = 16, .tn = 8},
                                 TileShape{.bm = 64, .bn = 128, .bk = 16, .tm = 8, .tn = 8},
                                 TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 8, .tn = 4},
                                 TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16}>;
+using BulkTiledTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 32, .tm = 16, .tn = 8},
+                                TileShape{.bm = 64, .bn = 64, .bk = 32, .tm = 8, .tn = 4}>;
 /// WM = BM: two warpgroups own whole tiles by turns; else they share each.
 using WarpgroupTiles = TileList<5, TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
                                 TileShape{.bm = 128, .bn = 192, .wm = 128, .wn = 192},

@@ -46,7 +46,7 @@ decltype(auto) visit_product(DType in, DType out, const Body& body) {
   return body.template operator()<bf16, float>();
 }
 
-/// Element types that a kernel with matrix units multiplies.
+/// Element types that a kernel with matrix units multiplies; tensor_core has f64 besides.
 inline bool has_unit_product(DType in, DType out) {
   return in != DType::f64 && in != DType::i32 && has_native_product(in, out);
 }

@@ -22,18 +22,18 @@ namespace {
 
 /// The built-in tile that `wanted` means: "64,64,32/32,32" fits a warp tile as well as a thread
 /// tile.
-TileShape resolve_tile(const Algorithm& a, const TileShape& wanted) {
-  if (wanted == TileShape{}) return a.tiles[0];
-  for (const auto& tile : a.tiles) {
+TileShape resolve_tile(std::span<const TileShape> tiles, const TileShape& wanted) {
+  if (wanted == TileShape{}) return tiles[0];
+  for (const auto& tile : tiles) {
     if (to_string(tile) == to_string(wanted)) return tile;
   }
-  for (const auto& tile : a.tiles) {  // the inner tile may be left out
+  for (const auto& tile : tiles) {  // the inner tile may be left out
     if (wanted.tm == 0 && tile.bm == wanted.bm && tile.bn == wanted.bn &&
         (wanted.bk == 0 || tile.bk == wanted.bk))
       return tile;
   }
   TileShape out = wanted;
-  if (a.tiles[0].wm > 0 && out.wm == 0) {
+  if (tiles[0].wm > 0 && out.wm == 0) {
     std::swap(out.wm, out.tm);
     std::swap(out.wn, out.tn);
   }
@@ -66,9 +66,9 @@ int number_of(std::string_view device) {
   return number;
 }
 
-/// Why a device of CUDA multiplies without the units of a warpgroup. One that is not here is taken
-/// for the one they are made for.
-std::string why_no_warpgroup_units(int device) {
+/// Why a device of CUDA multiplies without bulk copies and the units of a warpgroup. One that is
+/// not here is taken for the one they are made for.
+std::string why_not_hopper(int device) {
   const int capability = cuda::abilities(device).capability;
   if (capability == 0 || capability == 90) return {};
   return cat("it needs compute capability 9.0, device ", device, " has ", capability / 10, ".",
@@ -97,11 +97,12 @@ Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const 
   if (!a.supports(p.in, p.out))
     return {cat("it has no ", detail::type_text(p), " product"),
             "choose another algorithm, or let it be chosen"};
-  if (std::find(a.tiles.begin(), a.tiles.end(), tile) < a.tiles.begin() + a.typed_tiles) return {};
-  if (a.tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
+  const auto tiles = a.tiles_of(p.in);
+  if (std::find(tiles.begin(), tiles.end(), tile) < tiles.begin() + a.typed_tiles) return {};
+  if (tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
   if (const auto why = entry.rule(tile, size_of(p.in)); !why.empty())
     return {cat("tile ", to_string(tile), " is impossible: ", why),
-            cat("built: ", tile_list(a.tiles))};
+            cat("built: ", tile_list(tiles))};
   return {};
 }
 
@@ -112,20 +113,21 @@ Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileSh
   const bool on_cuda = device >= 0;
   if (on_cuda && typed_on_cuda(a.name) == 0)
     return {"it runs on CPUs only", "choose another algorithm"};
-  if (on_cuda && a.name == "warpgroup") {
-    if (const auto why = why_no_warpgroup_units(device); !why.empty())
+  if (on_cuda && (a.name == "warpgroup" || a.name == "bulk_tiled")) {
+    if (const auto why = why_not_hopper(device); !why.empty())
       return {why, "choose another algorithm, or let it be chosen"};
   }
   if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
-  const auto at = std::find(a.tiles.begin(), a.tiles.end(), tile) - a.tiles.begin();
+  const auto tiles = a.tiles_of(p.in);
+  const auto at = std::find(tiles.begin(), tiles.end(), tile) - tiles.begin();
   const int typed = on_cuda ? std::min(typed_on_cuda(a.name), a.typed_tiles) : a.typed_tiles;
   if (at < typed) return {};
-  const bool built = at < std::ssize(a.tiles);
+  const bool built = at < std::ssize(tiles);
   if (built && p.in == DType::f32 && p.out == DType::f32) return {};
   if (auto impossible = impossibility(entry, p, tile); !impossible.why.empty()) return impossible;
   const auto offered = p.in == DType::f32 && p.out == DType::f32
-                           ? a.tiles
-                           : a.tiles.first(static_cast<std::size_t>(typed));
+                           ? tiles
+                           : tiles.first(static_cast<std::size_t>(typed));
   return {cat("tile ", to_string(tile), " is possible, but not built in for ", detail::type_text(p),
               " (built: ", tile_list(offered), ")"),
           cat("in C++, launch ", entry.kernel, "<TileShape", detail::initializer_text(tile),
@@ -142,7 +144,7 @@ Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileSh
 /// The tile of options that an algorithm must take. Throws Error(argument) where it cannot.
 TileShape required_tile(const detail::LadderEntry& entry, const Problem& p, const TileShape& wanted,
                         int device, std::string_view prefix = {}) {
-  const TileShape tile = resolve_tile(entry.algorithm, wanted);
+  const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
   if (const Refusal refused = refusal(entry, p, tile, device); !refused.why.empty())
     refuse(prefix, entry, refused);
   return tile;
@@ -172,7 +174,7 @@ bool splits_bytes(const Problem& p, int threads) {
 ///     (block_tiled 10.7); 4096x1x4096 sarek_naive 8.5 (6.3). f16 and bf16 fall alike.
 Choice choose_on_cpu(const Problem& p, int threads) {
   const auto taking = [](std::string_view name, std::string_view reason, std::string_view others) {
-    return Choice{name, find_algorithm(name).tiles[0], reason, others};
+    return Choice{name, find_algorithm(name).tiles_of(p.in)[0], reason, others};
   };
   constexpr std::string_view measured = "not clearly faster where such shapes were measured";
   if (splits_bytes(p, threads))
@@ -195,7 +197,7 @@ bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; 
 /// next: block_tiled_vectorized 32), f16 tensor_core 275 (25); thin products by what bounds each.
 Choice choose_on_cuda(const Problem& p, int device) {
   const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
-    return Choice{name, find_algorithm(name).tiles[tile], reason, "expected to be slower"};
+    return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};
   };
   if (p.M < 32 || p.N < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
@@ -205,7 +207,7 @@ Choice choose_on_cuda(const Problem& p, int device) {
     return ceil_div(p.M, rows) * ceil_div(p.N, cols);
   };
   if (in_16_bits(p.in)) {
-    if (!why_no_warpgroup_units(device).empty() ||
+    if (!why_not_hopper(device).empty() ||
         !detail::why_no_bulk_operands(p, nullptr, nullptr).empty())
       return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
     const std::size_t tile = blocks(128, 192) >= 2000  ? 1
@@ -215,6 +217,8 @@ Choice choose_on_cuda(const Problem& p, int device) {
                                                        : 4;
     return taking("warpgroup", "a warpgroup's matrix units: 16-bit elements, sums in f32", tile);
   }
+  if (p.in == DType::f64 && p.out == DType::f64)
+    return taking("tensor_core", "matrix units: for f64 the same chain of multiply-adds");
   if (!find_algorithm("pipelined").supports(p.in, p.out))
     return taking("block_tiled_vectorized", "register tiles do the most work for each load");
   if (blocks(256, 128) >= 100)
@@ -228,7 +232,7 @@ Choice choose_on_cuda(const Problem& p, int device) {
 Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
   const bool on_cuda = device >= 0;
   for (const auto& entry : detail::ladder()) {
-    const TileShape tile = resolve_tile(entry.algorithm, wanted);
+    const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
     // Of 16-bit elements a GPU's matrix units are the first choice too.
     const bool taken = entry.algorithm.same_bits || (on_cuda && in_16_bits(p.in));
     if (taken && refusal(entry, p, tile, device).why.empty())
@@ -274,7 +278,7 @@ std::string detail::type_text(const Problem& p) {
 TileShape detail::possible_tile(const LadderEntry& entry, DType in, DType out,
                                 const TileShape& wanted) {
   const Problem p{.in = in, .out = out};
-  const TileShape tile = resolve_tile(entry.algorithm, wanted);
+  const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
   if (const Refusal refused = impossibility(entry, p, tile); !refused.why.empty())
     refuse("check: ", entry, refused);
   return tile;
@@ -425,9 +429,12 @@ Plan make_plan(const Problem& problem, const Options& options) {
   for (const auto& entry : detail::ladder()) {
     const Algorithm& other = entry.algorithm;
     if (other.name == plan.algorithm) continue;
-    std::string why = refusal(entry, problem, resolve_tile(other, options.tile), device).why;
+    std::string why =
+        refusal(entry, problem, resolve_tile(other.tiles_of(problem.in), options.tile), device).why;
     if (why.empty() && other.name == "warpgroup" && device >= 0)
       why = detail::why_no_bulk_operands(problem, nullptr, nullptr);
+    if (why.empty() && other.name == "bulk_tiled" && device >= 0)
+      why = detail::why_no_bulk_tiles(problem, nullptr, nullptr);
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty() && other.name == "split_k")

@@ -107,19 +107,34 @@ std::string pipelined_tile(const TileShape& t, int element_bytes) {
   return too_many_elements(3 * ((index_t{t.bm} + 4) * t.bk + index_t{t.bk} * t.bn), element_bytes);
 }
 
+std::string bulk_tile(const TileShape& t, int element_bytes) {
+  if (const auto why = register_tile(t, element_bytes); !why.empty()) return why;
+  if (t.bk != 32) return cat("BK = ", t.bk, " is not 32");
+  if (t.tm % 4 != 0 || t.tm > 16) return cat("TM = ", t.tm, " is not 4, 8, 12 or 16");
+  if (t.tn % 4 != 0 || t.tn > 8) return cat("TN = ", t.tn, " is neither 4 nor 8");
+  if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);
+  if (t.bn / t.tn % 4 != 0) return cat("4 TN = ", 4 * t.tn, " does not divide BN = ", t.bn);
+  if (t.bm > 256 || t.bn > 256) return "a bulk copy moves at most 256 rows or columns";
+  return {};
+}
+
 std::string warp_tile(const TileShape& t, int element_bytes) {
   if (t.bk == 0 || t.wm == 0) return "its tiles are BMxBNxBK/WMxWN: a warp owns WM x WN elements";
   if (t.bm % t.wm != 0) return cat("WM = ", t.wm, " does not divide BM = ", t.bm);
   if (t.bn % t.wn != 0) return cat("WN = ", t.wn, " does not divide BN = ", t.bn);
-  if (t.wm % 16 != 0 || t.wn % 8 != 0 || t.bk % 32 != 0)
-    return "WM is a multiple of 16, WN of 8, the extents of a matrix instruction, and BK of 32";
+  const int step = element_bytes == 8 ? 16 : 32;
+  if (t.wm % 16 != 0 || t.wn % 8 != 0 || t.bk % step != 0)
+    return cat("WM is a multiple of 16, WN of 8, the extents of a matrix instruction, and BK of ",
+               step);
   const index_t threads = index_t{t.bm / t.wm} * (t.bn / t.wn) * kWarpSize;
   if (const auto why =
           first_of(too_many_threads(threads), first_of(too_few_threads(threads, t.bk / 4, "A"),
                                                        too_few_threads(threads, t.bn / 4, "B")));
       !why.empty())
     return why;
-  const index_t a = index_t{t.bm} * (t.bk + 16 / element_bytes), b = t.bk * (index_t{t.bn} + 8);
+  const int apart_a = element_bytes == 8 ? 4 : 16 / element_bytes;
+  const index_t a = index_t{t.bm} * (t.bk + apart_a);
+  const index_t b = t.bk * (index_t{t.bn} + (element_bytes == 8 ? 4 : 8));
   return too_many_elements((element_bytes == 4 ? 2 : 3) * (a + b), element_bytes);
 }
 

@@ -20,6 +20,7 @@ std::string column_tile(const TileShape& tile, int element_bytes);         ///< 
 std::string register_tile(const TileShape& tile, int element_bytes);       ///< .../TMxTN
 std::string wide_register_tile(const TileShape& tile, int element_bytes);  ///< the same by fours
 std::string pipelined_tile(const TileShape& tile, int element_bytes);  ///< BK = 16, three stages
+std::string bulk_tile(const TileShape& tile, int element_bytes);       ///< .../TMxTN, BK = 32
 std::string warp_tile(const TileShape& tile, int element_bytes);       ///< .../WMxWN
 std::string warpgroup_tile(const TileShape& tile, int element_bytes);  ///< BMxBN/WMxBN
 std::string no_tile(const TileShape& tile, int element_bytes);         ///< takes none

@@ -59,8 +59,8 @@ struct BulkRing<T, MN, K, Stages, Major::k> {
   TESSERA_KERNEL void transpose(Thread& t, int at, int k) {
     constexpr int threads = static_cast<int>(volume(Thread::block_dim)), chunks = K / width;
     static_assert(chunks == 8 && MN / width % (threads / chunks) == 0);
-    const auto from = vectorize<1, width>(stage[at].view());              // (MN,K/4)
-    const auto to = vectorize<width, 1>(transposed[k % 2].view());        // (MN/4,K)
+    const auto from = vectorize<1, width>(stage[at].view());        // (MN,K/4)
+    const auto to = vectorize<width, 1>(transposed[k % 2].view());  // (MN/4,K)
     const int chunk = t.lane % 8, quad = t.warp * 4 + (t.lane / 2 + t.lane / 8) % 4;
     TESSERA_UNROLL_REGISTERS
     for (int first = 0; first < MN / width; first += threads / chunks) {
@@ -101,12 +101,17 @@ struct BulkTiled {
   template <class T>
   static constexpr int stages_of() {
     constexpr int size = sizeof(T), room = 226 * 1024 / resident - 1024;
-    constexpr int transposed = 2 * size * S.bk * ((A == Major::k ? S.bm + 4 : 0) +
-                                                  (B == Major::k ? S.bn + 4 : 0));
+    constexpr int transposed =
+        2 * size * S.bk * ((A == Major::k ? S.bm + 4 : 0) + (B == Major::k ? S.bn + 4 : 0));
     constexpr int fitting = (room - transposed) / (size * S.bk * (S.bm + S.bn));
     static_assert(fitting >= 2, "bulk_tiled: two stages fit into shared memory");
     return fitting < 4 ? fitting : 4;
   }
+  /// Where bulk copies put A and B.
+  template <class T>
+  using TileA = typename detail::BulkRing<T, S.bm, S.bk, 1, A>::Tile;
+  template <class T>
+  using TileB = typename detail::BulkRing<T, S.bn, S.bk, 1, B>::Tile;
   template <class T>
   struct Shared {
     static constexpr int stages = stages_of<T>();
@@ -196,7 +201,7 @@ struct BulkTiled {
       }
       now = next;
     }
-    t.barrier();  // nobody reads operands any more
+    t.barrier();                                           // nobody reads operands any more
     const auto sums = vectorize<1, width>(s.sums.view());  // (BM,BN/4)
     TESSERA_UNROLL_REGISTERS
     for (int i = 0; i < S.tm; ++i) {

@@ -4,7 +4,7 @@
 // into a ring of stages, and are multiplied while the next are under way. Rows of the staged tiles
 // are padded, so that the lanes of a warp, which read elements of several rows, find them in
 // different banks. A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to TF32,
-// so the result has a wider bound.
+// so the result has a wider bound; sums of f64 are the chain of the other kernels, bit by bit.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -24,9 +24,9 @@ struct TensorCoreTiled {
                 "tensor_core: BM, BN, BK, WM and WN are positive");
   static_assert(S.bm % S.wm == 0 && S.bn % S.wn == 0,
                 "tensor_core: WM divides BM and WN divides BN");
-  static_assert(S.wm % 16 == 0 && S.wn % 8 == 0 && S.bk % 32 == 0,
-                "tensor_core: WM is a multiple of 16, WN of 8, the extents of a matrix "
-                "instruction, and BK of 32");
+  static_assert(S.wm % 16 == 0 && S.wn % 8 == 0 && S.bk % 16 == 0,
+                "tensor_core: WM is a multiple of 16, WN of 8, BK of 16, the extents of a matrix "
+                "instruction");
   static constexpr int threads = (S.bm / S.wm) * (S.bn / S.wn) * kWarpSize;
   static_assert(threads <= 1024,
                 "tensor_core: a block has 32 threads for each warp tile, at most 1024");
@@ -42,10 +42,15 @@ struct TensorCoreTiled {
   static constexpr int stages = sizeof(T) == 4 ? 2 : 3;
   template <class T>
   static constexpr int width = 16 / static_cast<int>(sizeof(T));  ///< elements of one copy
+  /// Elements between two rows of B, and of A: lanes read four or eight rows at once.
+  template <class T>
+  static constexpr int apart_b = sizeof(T) == 8 ? 4 : 8;
+  template <class T>
+  static constexpr int apart_a = sizeof(T) == 8 ? 4 : width<T>;
   template <class T>
   struct Shared {
-    Storage<T, Layout{tuple(S.bm, S.bk), tuple(S.bk + width<T>, 1)}> a[stages<T>];
-    Storage<T, Layout{tuple(S.bk, S.bn), tuple(S.bn + 8, 1)}> b[stages<T>];
+    Storage<T, Layout{tuple(S.bm, S.bk), tuple(S.bk + apart_a<T>, 1)}> a[stages<T>];
+    Storage<T, Layout{tuple(S.bk, S.bn), tuple(S.bn + apart_b<T>, 1)}> b[stages<T>];
   };
 
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
@@ -91,8 +96,12 @@ struct TensorCoreTiled {
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
     typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
     constexpr int steps = S.bk / mma.k;
+    // An instruction of f64 takes so long that nobody waits for operands, and its registers are
+    // twice as many: those of B are not loaded ahead.
+    constexpr int ahead = sizeof(T) == 8 ? 1 : 2;
+    static_assert(steps % ahead == 0, "tensor_core: BK is a multiple of two steps");
     typename Mma::FragmentA a[rows];  // (WM,k) of this step; a row of them is loaded anew when used
-    typename Mma::FragmentB b[2][cols];  // (k,WN) of this step and of the next
+    typename Mma::FragmentB b[ahead][cols];  // (k,WN) of this step and of the next
     const auto load_a = [&](int from, int step, int r) {
       const auto wA = tile<S.wm, S.bk>(stage.a[from].view(), i, 0);  // (WM,BK), this warp's rows
       a[r] = Mma::load_a(t, tile<mma.m, mma.k>(wA, r, step), AlignedRows{});  // (m,k)
@@ -122,17 +131,18 @@ struct TensorCoreTiled {
           now = now + 1 == ring ? 0 : now + 1;
           wait<ring - 2>(t);  // my copies of tile k + 1 have arrived
           t.barrier();        // everybody's have, and of tile k all is loaded: its stage is free
-          load_b(now, to, to % 2);
+          if (ahead == 2) load_b(now, to, to % 2);
           fetch(k + ring, done);
-        } else if (more) {
+        } else if (more && ahead == 2) {
           load_b(now, to, to % 2);
         }
         TESSERA_UNROLL_REGISTERS
         for (int r = 0; r < rows; ++r) {
           TESSERA_UNROLL_REGISTERS
-          for (int c = 0; c < cols; ++c) Mma::mma(t, acc[r][c], a[r], b[step % 2][c]);  // (m,n)
+          for (int c = 0; c < cols; ++c) Mma::mma(t, acc[r][c], a[r], b[step % ahead][c]);  // (m,n)
           if (more) load_a(now, to, r);
         }
+        if (more && ahead == 1) load_b(now, to, 0);
       }
     }
     const auto gC = tile<S.bm, S.bn>(C, at.row, at.col);        // (BM,BN), clipped at the edge

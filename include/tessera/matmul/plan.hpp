@@ -31,7 +31,12 @@ struct Algorithm {
   int typed_tiles =
       1;  ///< so many tiles, from the first, are built for every type; the rest for f32
   Arithmetic f32_arithmetic = Arithmetic::native;  ///< of products of f32
+  std::span<const TileShape> f64_tiles = {};       ///< built for f64, where those are others
 
+  /// The tiles for products of this type, the default first.
+  std::span<const TileShape> tiles_of(DType in) const {
+    return in == DType::f64 && !f64_tiles.empty() ? f64_tiles : tiles;
+  }
   /// What the verifier must be told about products of this type.
   Arithmetic arithmetic(DType in) const {
     return in == DType::f32 ? f32_arithmetic : Arithmetic::native;

@@ -1,0 +1,45 @@
+// `bulk_tiled`, for f32 in its tiles (kernels/bulk_tiled.hpp). Operands that bulk copies cannot
+// read are multiplied by `pipelined`.
+#include "bulk_tiled_operands.hpp"
+#include "ladder.hpp"
+
+namespace tessera::detail {
+
+std::string why_no_bulk_tiles(const Problem& p, const void* a, const void* b) {
+  if (p.M == 0 || p.N == 0 || p.K == 0 || p.alpha == 0) return {};
+  using Kernel = BulkTiled<BulkTiledTiles::tiles[0]>;
+  for (const auto& [name, operand] :
+       {std::pair{"A: ", operand_a(p, a)}, std::pair{"B: ", operand_b(p, b)}}) {
+    if (!operand.is_along_mn() && !operand.is_along_k())
+      return cat(name, "neither its rows nor its columns are contiguous");
+    const auto why =
+        why_no_map(operand.is_along_mn() ? operand.fields<typename Kernel::TileB<float>>()
+                                         : operand.fields<typename Kernel::TileA<float>>());
+    if (!why.empty()) return cat(name, why);
+  }
+  return {};
+}
+
+const TileShape& tile_of_pipelined(const TileShape& tile) {
+  return PipelinedTiles::tiles[tile == BulkTiledTiles::tiles[0] ? 0 : 2];
+}
+
+namespace {
+
+bool has_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
+
+void run(const LadderCall& call) {
+  kPipelined.run(
+      {call.problem, tile_of_pipelined(call.tile), call.config, call.A, call.B, call.C, call.bias});
+}
+
+}  // namespace
+
+const LadderEntry kBulkTiled{
+    {"bulk_tiled", "as pipelined, by bulk copies that one thread starts (Hopper)",
+     BulkTiledTiles::tiles, true, has_f32_product, BulkTiledTiles::typed},
+    run,
+    "BulkTiled",
+    bulk_tile};
+
+}  // namespace tessera::detail
