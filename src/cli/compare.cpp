@@ -120,8 +120,7 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
     out.reason = error.what();
     return out;
   }
-  const bool promised =
-      algorithm.same_bits && (plan.problem.in == DType::f32 || plan.problem.in == DType::f64);
+  const bool promised = algorithm.promises_bits(plan.problem.in);
   if (!out.found.within_bound) {
     out.status = Status::out_of_bound;
     out.reason =

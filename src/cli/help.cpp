@@ -18,6 +18,7 @@ std::string algorithms_page() {
     std::vector<std::string> tiles;
     for (const auto& tile : each.tiles) tiles.push_back(to_string(tile));
     out += join(tiles, "; ");
+    for (const auto& tile : each.f64_tiles) out += cat("; of f64 ", to_string(tile));
     std::vector<std::string> types;
     for (auto type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32}) {
       if (each.supports(type, type)) types.push_back(to_string(type));
@@ -25,9 +26,11 @@ std::string algorithms_page() {
     for (auto type : {DType::i8, DType::u8}) {
       if (each.supports(type, DType::i32)) types.push_back(to_string(type) + ":i32");
     }
-    out += fmt::format(
-        "\n      types: {}{}\n", join(types, " "),
-        each.same_bits ? "; f32 and f64 give the same bits as every other such algorithm" : "");
+    out += fmt::format("\n      types: {}{}\n", join(types, " "),
+                       each.same_bits
+                           ? "; f32 and f64 give the same bits as every other such algorithm"
+                       : each.promises_bits(DType::f64) ? "; f64 gives the same bits as the others"
+                                                        : "");
   }
   return out +
          "\n'auto' takes the one that suits the problem; -v tells why, and why not the others.\n";

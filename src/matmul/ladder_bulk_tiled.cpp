@@ -28,9 +28,25 @@ namespace {
 
 bool has_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
 
+template <TileShape S>
+void run_tile(const LadderCall& call) {
+  const Problem& p = call.problem;
+  with_bulk_tiles<S>(
+      p, call.A, call.B, call.C, call.bias, software_map,
+      [&]<class Kernel>(const Kernel& kernel, const auto& A, const auto& B, const auto& C) {
+        LaunchConfig config = call.config;
+        config.grid = Kernel::grid(p.M, p.N);
+        config.block = Kernel::block;
+        launch(config, kernel, A, B, C);
+      });
+}
+
 void run(const LadderCall& call) {
-  kPipelined.run(
-      {call.problem, tile_of_pipelined(call.tile), call.config, call.A, call.B, call.C, call.bias});
+  if (!why_no_bulk_tiles(call.problem, call.A, call.B).empty())
+    return kPipelined.run({call.problem, tile_of_pipelined(call.tile), call.config, call.A, call.B,
+                           call.C, call.bias});
+  if (call.tile == BulkTiledTiles::tiles[0]) run_tile<BulkTiledTiles::tiles[0]>(call);
+  else run_tile<BulkTiledTiles::tiles[1]>(call);
 }
 
 }  // namespace

@@ -234,7 +234,8 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
   for (const auto& entry : detail::ladder()) {
     const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
     // Of 16-bit elements a GPU's matrix units are the first choice too.
-    const bool taken = entry.algorithm.same_bits || (on_cuda && in_16_bits(p.in));
+    const bool taken = entry.algorithm.same_bits || entry.algorithm.promises_bits(p.in) ||
+                       (on_cuda && in_16_bits(p.in));
     if (taken && refusal(entry, p, tile, device).why.empty())
       return {entry.algorithm.name, tile, "the first of the ladder with this tile",
               "has this tile too, but comes later"};

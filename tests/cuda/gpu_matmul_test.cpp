@@ -70,7 +70,7 @@ void expect_right(const Case& which, testing::Shape s, double alpha, double beta
   EXPECT_TRUE(result.within_bound)
       << to_string(plan) << ": error / bound = " << result.max_error_ratio << " at (" << result.row
       << "," << result.col << "): expected " << result.expected << ", got " << result.got;
-  if (algorithm.same_bits) {
+  if (algorithm.same_bits || algorithm.promises_bits(problem.in)) {
     EXPECT_TRUE(result.same_bits) << to_string(plan);
   }
   EXPECT_TRUE(C.guards_intact()) << to_string(plan);
@@ -125,8 +125,13 @@ TEST_P(GpuLadder, MultipliesEveryType) {
   const auto& algorithm = find_algorithm(GetParam().algorithm);
   if (GetParam().tile != algorithm.tiles[0]) return;  // the others are built in for f32 only
   const testing::Shape shape{67, 35, 41};
-  if (algorithm.supports(DType::f64, DType::f64))
-    expect_right<double, double>(GetParam(), shape, 0.7, -0.3, 4);
+  if (algorithm.supports(DType::f64, DType::f64)) {
+    const Case f64{GetParam().algorithm, algorithm.tiles_of(DType::f64)[0]};
+    expect_right<double, double>(f64, shape, 0.7, -0.3, 4);
+    for (const testing::Shape vectors :
+         {testing::Shape{136, 136, 40, 0}, {128, 128, 64, 8}, {257, 129, 33, 1}})
+      expect_right<double, double>(f64, vectors, 1, 0, 0);
+  }
   if (algorithm.supports(DType::i32, DType::i32))
     expect_right<std::int32_t, std::int32_t>(GetParam(), shape, 3, -2, 1);
   if (!algorithm.supports(DType::f16, DType::f16)) return;

@@ -53,7 +53,8 @@ void expect_right(const Case& which, testing::Shape s, double alpha, double beta
   const Plan plan = make_plan(problem, options);
   run(plan, A.view(), B.view(), C.view());
   const Verifier verifier(problem, A.view(), B.view(), C0.view());
-  const bool same_bits = find_algorithm(which.algorithm).same_bits;
+  const Algorithm& algorithm = find_algorithm(which.algorithm);
+  const bool same_bits = algorithm.same_bits || algorithm.promises_bits(dtype_of<In>());
   // Promised for f32 and f64; kept for all types, but by instructions that multiply pairs of bf16.
   const bool pairs =
       which.algorithm == "packed" && std::is_same_v<In, bf16> && !cpu::bf16_keeps_the_chain();
@@ -116,8 +117,11 @@ TEST_P(Ladder, MultipliesEveryType) {
   if (std::find(typed.begin(), typed.end(), GetParam().tile) == typed.end())
     return;  // other tiles are built in for f32 only; plan_test shows the refusal
   const testing::Shape shape{67, 35, 41};
-  if (algorithm.supports(DType::f64, DType::f64))
-    expect_right<double, double>(GetParam(), shape, 0.7, -0.3, 4);
+  if (algorithm.supports(DType::f64, DType::f64)) {
+    const auto f64 = algorithm.tiles_of(DType::f64)[0];
+    expect_right<double, double>({GetParam().algorithm, f64}, shape, 0.7, -0.3, 4);
+    expect_right<double, double>({GetParam().algorithm, f64}, {136, 136, 40, 0}, 1, 0, 0);
+  }
   if (algorithm.supports(DType::i32, DType::i32))
     expect_right<std::int32_t, std::int32_t>(GetParam(), shape, 3, -2, 1);
   if (!algorithm.supports(DType::f16, DType::f16)) return;

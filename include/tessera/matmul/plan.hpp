@@ -37,6 +37,10 @@ struct Algorithm {
   std::span<const TileShape> tiles_of(DType in) const {
     return in == DType::f64 && !f64_tiles.empty() ? f64_tiles : tiles;
   }
+  /// Are products of this type the chain, bit by bit?
+  bool promises_bits(DType in) const {
+    return in == DType::f32 ? same_bits : in == DType::f64 && (same_bits || !f64_tiles.empty());
+  }
   /// What the verifier must be told about products of this type.
   Arithmetic arithmetic(DType in) const {
     return in == DType::f32 ? f32_arithmetic : Arithmetic::native;
