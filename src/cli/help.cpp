@@ -18,7 +18,7 @@ std::string algorithms_page() {
     std::vector<std::string> tiles;
     for (const auto& tile : each.tiles) tiles.push_back(to_string(tile));
     out += join(tiles, "; ");
-    for (const auto& tile : each.f64_tiles) out += cat("; of f64 ", to_string(tile));
+    for (const auto& tile : each.f64_tiles) out += "; of f64 " + to_string(tile);
     std::vector<std::string> types;
     for (auto type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32}) {
       if (each.supports(type, type)) types.push_back(to_string(type));
