@@ -59,16 +59,29 @@ def modelled(instructions):
 
 def tile_of(mangled):
     names = ("bm", "bn", "bk", "wm", "wn", "tm", "tn")
-    return dict(zip(names, map(int, re.findall(r"Li(\d+)E", re.search(r"TileShapeE(.*?)EEEEJ", mangled)[1]))))
+    return dict(zip(names, map(int, re.findall(r"Li(\d+)E", re.search(r"TileShapeE((Li\d+E)+)", mangled)[1]))))
 
 
-def of_pipelined(tile):
+def majors_of(mangled):
+    """Along which mode A and B of bulk_tiled are contiguous: "kn", "kk", "mn", "mk"; nothing for other kernels."""
+    found = re.search(r"5MajorE(\d)ELS\w*?_(\d)EEEJ", mangled)
+    return "mk"[found[1] == "0"] + "nk"[found[2] == "0"] if found else ""
+
+
+def of_pipelined(tile, _):
     """What its loop executes for one tile along k: multiply-adds, and asynchronous copies of elements of A and of fours of B."""
     threads = tile["bm"] // tile["tm"] * (tile["bn"] // tile["tn"])
     return {FFMA: tile["tm"] * tile["tn"] * tile["bk"], "LDGSTS": (tile["bm"] * tile["bk"] + tile["bk"] * tile["bn"] // 4) // threads}
 
 
-KERNELS = {"pipelined": of_pipelined}
+def of_bulk_tiled(tile, majors):
+    """The same of its loop: of an operand along k a thread stores as many fours as it has of it."""
+    threads = tile["bm"] // tile["tm"] * (tile["bn"] // tile["tn"])
+    transposed = sum(tile[side] for side, major in zip(("bm", "bn"), majors) if major == "k")
+    return {FFMA: tile["tm"] * tile["tn"] * tile["bk"], r"STS\.128": transposed * tile["bk"] // 4 // threads}
+
+
+KERNELS = {"pipelined": of_pipelined, "bulk_tiled": of_bulk_tiled}
 
 
 def loops(folder):
@@ -76,9 +89,9 @@ def loops(folder):
     for kernel, executed in KERNELS.items():
         text = machine_code.listing(folder / f"cuda_{kernel}.compute_90a.cubin")
         for mangled, (instructions, labels) in machine_code.functions(text).items():
-            tile = tile_of(mangled)
-            way = machine_code.Code(instructions, labels).way_around(executed(tile))
-            yield kernel, "{bm}x{bn}x{bk}/{tm}x{tn}".format(**tile), modelled(way)
+            tile, majors = tile_of(mangled), majors_of(mangled)
+            way = machine_code.Code(instructions, labels).way_around(executed(tile, majors))
+            yield kernel, "{bm}x{bn}x{bk}/{tm}x{tn}".format(**tile) + f" {majors}" * bool(majors), modelled(way)
 
 
 def shown(name, loop):

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import cubin  # noqa: E402
 
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
-           "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled", "WarpgroupTiled"]
+           "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled", "WarpgroupTiled", "BulkTiled"]
 UNTILED = ["Naive", "Coalescing", "SarekNaive"]  # these keep nothing in shared memory
 # A and B as kernels take them: a pointer, two extents, two strides. PTX must agree with sizeof (tests/tensor/tensor_test.cpp): nvcc
 # made 80 bytes of a Tensor that had an empty [[no_unique_address]] member, and kernels found their arguments in the wrong places.
@@ -28,13 +28,14 @@ REGISTERS = 65536
 ELEMENTS = {"f": ("f32", 4, "f32"), "d": ("f64", 8, "f64"), "i": ("i32", 4, "u32"), "NS_10SmallFloatILi5E": ("f16", 2, "u16"),
             "NS_10SmallFloatILi8E": ("bf16", 2, "u16")}
 TYPES = {name for name, _, _ in ELEMENTS.values()}
-BUILT_FOR = {"TensorCoreTiled": {"f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16"}}  # the others for all
+BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16"},
+             "BulkTiled": {"f32"}}  # the others for all
 MOST_CODE = 32 * 1024  # of a kernel of warpgroups
 REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",
            "a matrix instruction runs on warps of as many lanes as it has", "a matrix instruction of f8 needs sm_89 or later"]
 
 
-def expected(kernel, tile, element):
+def expected(arch, kernel, tile, element):
     """Patterns that the PTX of a kernel must hold, by rule: one access moves 16 bytes of f32, f64 and i32, four of f16 and bf16."""
     name, size, ptx = element
     lanes = 2 if size == 8 else 4
@@ -42,6 +43,8 @@ def expected(kernel, tile, element):
     wide_load = rf"ld\.shared\.v{lanes}\." + (r"u(16|32)" if size == 2 else ptx)
     if kernel in UNTILED:
         return []
+    if kernel == "TensorCoreTiled" and name == "f64":
+        return [rf"mma\.sync\.aligned\.{'m8n8k4' if arch == 'sm_80' else 'm16n8k16'}\.row\.col\.f64\.f64\.f64\.f64"]
     if kernel == "TensorCoreTiled":
         types = {"f32": "tf32.tf32", "f16": "f16.f16", "bf16": "bf16.bf16"}[name]
         return [rf"mma\.sync\.aligned\.m16n8k{32 // size}\.row\.col\.f32\.{types}\.f32"]
@@ -86,10 +89,10 @@ class Kernel:
 
     def __init__(self, arch, mangled, ptx, resources):
         self.kernel = re.search(r"entry(?:_sm_90a)?INS_\d+([A-Za-z]+?)IXtl", mangled)[1]
-        numbers = re.findall(r"Li(\d+)E", re.search(r"TileShapeE(.*?)EEEEJ", mangled)[1])
+        numbers = re.findall(r"Li(\d+)E", re.search(r"TileShapeE((Li\d+E)+)", mangled)[1])
         self.tile = dict(zip(("bm", "bn", "bk", "wm", "wn", "tm", "tn"), map(int, numbers)))
-        start = "11OperandTileI" if self.kernel == "WarpgroupTiled" else "6TensorIPK"
-        first = mangled[mangled.index(start) + len(start):]
+        # Its first operand: a matrix of tiles of an element, or a tensor.
+        first = re.search(r"(11OperandTileI|8UnitTileI|9PlainTileI|6TensorIPK)(.*)", mangled)[2]
         self.element = next(each for start, each in ELEMENTS.items() if first.startswith(start))
         x, y, z = map(int, re.search(r"\.maxntid (\d+), (\d+), (\d+)", ptx).groups())
         self.threads = x * y * z
@@ -107,10 +110,14 @@ class Kernel:
         if self.kernel == "WarpgroupTiled":
             faults = warpgroup_faults(self.ptx, self.tile, self.element, self.code) if self.arch == "sm_90a" else []
             return [f"{self}: {each}" for each in faults + self.resource_faults()]
+        if self.kernel == "BulkTiled":
+            wanted = [r"cp\.async\.bulk\.tensor\.2d\.shared", r"mbarrier\.try_wait\.parity", r"ld\.shared\.v4\.f32", r"st\.shared\.v4\.f32"]
+            faults = [f"no {each}" for each in wanted if self.arch == "sm_90a" and not re.search(each, self.ptx)]
+            return [f"{self}: {each}" for each in faults + self.resource_faults()]
         sizes = dict(re.findall(r"_param_(\d+)\[(\d+)\]", self.ptx))
         found = [f"operand {name} of {sizes.get(at)} bytes, not of {TENSOR_BYTES}" for name, at in (("A", "2"), ("B", "3"))
                  if sizes.get(at) != str(TENSOR_BYTES)]
-        found += [f"no {each}" for each in expected(self.kernel, self.tile, self.element) if not re.search(each, self.ptx)]
+        found += [f"no {each}" for each in expected(self.arch, self.kernel, self.tile, self.element) if not re.search(each, self.ptx)]
         if self.kernel in UNTILED and re.search(r"(ld|st)\.shared|bar\.sync", self.ptx):
             found.append("shared memory or a barrier")
         return [f"{self}: {each}" for each in found + self.resource_faults()]

@@ -18,7 +18,10 @@ MEASURED = {"pipelined_256x128x16x16x8": 44.6, "pipelined_128x256x16x8x16": 42.0
 ERROR = 0.03
 # Modelled clocks for each multiply-add, at most.
 MOST = {("pipelined", "256x128x16/16x8"): 1.25, ("pipelined", "128x256x16/8x16"): 1.21, ("pipelined", "64x128x16/8x8"): 1.36,
-        ("pipelined", "64x64x16/8x4"): 1.63}
+        ("pipelined", "64x64x16/8x4"): 1.63,
+        # By how A and B are in memory: along m, k, or n.
+        **{("bulk_tiled", f"256x128x32/16x8 {majors}"): 1.22 for majors in ("mn", "mk", "kn", "kk")},
+        **{("bulk_tiled", f"64x64x32/8x4 {majors}"): 1.52 for majors in ("mn", "mk", "kn", "kk")}}
 
 
 def wrong_speeds():
