@@ -173,7 +173,7 @@ bool splits_bytes(const Problem& p, int threads) {
 ///     64^3 2.6 (block_tiled 2.5), 96^3 block_tiled 5.8 (2.8), 512^3 block_tiled_vectorized 13.9
 ///     (block_tiled 10.7); 4096x1x4096 sarek_naive 8.5 (6.3). f16 and bf16 fall alike.
 Choice choose_on_cpu(const Problem& p, int threads) {
-  const auto taking = [](std::string_view name, std::string_view reason, std::string_view others) {
+  const auto taking = [&](std::string_view name, std::string_view reason, std::string_view others) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[0], reason, others};
   };
   constexpr std::string_view measured = "not clearly faster where such shapes were measured";
@@ -196,7 +196,7 @@ bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; 
 /// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s at 4096^3: f32 pipelined 45 (the
 /// next: block_tiled_vectorized 32), f16 tensor_core 275 (25); thin products by what bounds each.
 Choice choose_on_cuda(const Problem& p, int device) {
-  const auto taking = [](std::string_view name, std::string_view reason, std::size_t tile = 0) {
+  const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};
   };
   if (p.M < 32 || p.N < 32)
