@@ -1,6 +1,8 @@
 // `warpgroup`, compiled for the types that matrix units take and its tiles
 // (kernels/warpgroup_tiled.hpp). Operands that bulk copies cannot read are multiplied by
 // `tensor_core`.
+#include <algorithm>
+
 #include "ladder.hpp"
 #include "warpgroup_operands.hpp"
 
@@ -29,7 +31,7 @@ void run_typed(const LadderCall& call) {
   const Problem& p = call.problem;
   WarpgroupLadder<WarpgroupTiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
     LaunchConfig config = call.config;
-    config.grid = Kernel::grid(p.M, p.N);
+    config.grid = Kernel::grid(p.M, p.N, std::max(1, config.threads));  // a block goes on and on
     config.block = Kernel::block;
     with_bulk_operands<Kernel, In, Out>(
         p, call.A, call.B, call.C, call.bias, software_map,

@@ -3,6 +3,7 @@
 // ISA 5.5.7 "Swizzling Modes"). See async_machine.hpp.
 #include "async_machine.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -14,8 +15,9 @@
 namespace tessera::detail {
 
 namespace {
+constexpr int kWarpgroup = 128;                        // threads
 constexpr std::uint64_t kOpened = 0x7e55e7aull << 32;  // and the number of the gate
-}
+}  // namespace
 
 AsyncMachine::AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads, bool is_late,
                            std::uint64_t seed)
@@ -53,8 +55,8 @@ bool AsyncMachine::settle(GateState& gate, int arrivals, std::int64_t bytes) {
 
 bool AsyncMachine::draws_late() { return is_late_ && random_bits(seed_, draws_++) % 2 == 0; }
 
-bool AsyncMachine::start(const Transfer& transfer) {
-  if (transfer.gate == nullptr) ++of_[static_cast<std::size_t>(transfer.thread)].open_stores;
+bool AsyncMachine::start(Transfer transfer) {
+  transfer.group = of_[static_cast<std::size_t>(transfer.thread)].store_groups;
   if (!draws_late()) return carry_out(transfer);
   listed_.push_back(transfer);
   return false;
@@ -113,29 +115,18 @@ void AsyncMachine::move(const Transfer& transfer) const {
 }
 
 void AsyncMachine::commit_stores(int thread) {
-  Mine& mine = of_[static_cast<std::size_t>(thread)];
-  mine.store_groups.push_back(std::exchange(mine.open_stores, 0));
+  ++of_[static_cast<std::size_t>(thread)].store_groups;
 }
 
 void AsyncMachine::wait_stores(int thread, int pending) {
-  Mine& mine = of_[static_cast<std::size_t>(thread)];
-  while (std::ssize(mine.store_groups) > pending) {
-    // Those of a thread stand in the list in the order of their groups; some may be done.
-    mine.store_groups.pop_front();
+  const std::int64_t newest = of_[static_cast<std::size_t>(thread)].store_groups - pending;
+  const auto is_due = [&](const Transfer& each) {
+    return each.gate == nullptr && each.thread == thread && each.group < newest;
+  };
+  for (const Transfer& each : listed_) {
+    if (is_due(each)) move(each);
   }
-  int newer = mine.open_stores;
-  for (const int count : mine.store_groups) newer += count;
-  int listed = 0;
-  for (const Transfer& each : listed_) listed += each.gate == nullptr && each.thread == thread;
-  for (std::size_t i = 0; i < listed_.size() && listed > newer;) {
-    if (listed_[i].gate != nullptr || listed_[i].thread != thread) {
-      ++i;
-      continue;
-    }
-    move(listed_[i]);
-    listed_.erase(listed_.begin() + static_cast<std::ptrdiff_t>(i));
-    --listed;
-  }
+  std::erase_if(listed_, is_due);
 }
 
 void AsyncMachine::start_unit(int thread, const UnitCall& call) {
@@ -147,21 +138,28 @@ void AsyncMachine::start_unit(int thread, const UnitCall& call) {
 void AsyncMachine::multiply(int thread, std::size_t calls) {
   Mine& mine = of_[static_cast<std::size_t>(thread)];
   for (std::size_t i = 0; i < calls; ++i)
-    mine.units[i].multiply(mine.units[i], shared_, thread % 128);
+    mine.units[i].multiply(mine.units[i], shared_, thread % kWarpgroup);
   mine.units.erase(mine.units.begin(), mine.units.begin() + static_cast<std::ptrdiff_t>(calls));
 }
 
 void AsyncMachine::commit_units(int thread) {
   Mine& mine = of_[static_cast<std::size_t>(thread)];
   mine.unit_groups.push_back(std::exchange(mine.open_units, 0));
-  if (!draws_late()) wait_units(thread, 0);
+  ++mine.committed;
+  const auto first = of_.begin() + thread / kWarpgroup * kWarpgroup;
+  const bool is_last = std::all_of(first, first + kWarpgroup, [&](const Mine& each) {
+    return each.committed >= mine.committed;
+  });
+  if (is_last && !draws_late()) wait_units(thread / kWarpgroup, 0);
 }
 
-void AsyncMachine::wait_units(int thread, int pending) {
-  Mine& mine = of_[static_cast<std::size_t>(thread)];
-  while (std::ssize(mine.unit_groups) > pending) {
-    multiply(thread, mine.unit_groups.front());
-    mine.unit_groups.pop_front();
+void AsyncMachine::wait_units(int warpgroup, int pending) {
+  for (int thread = warpgroup * kWarpgroup; thread < (warpgroup + 1) * kWarpgroup; ++thread) {
+    Mine& mine = of_[static_cast<std::size_t>(thread)];
+    while (std::ssize(mine.unit_groups) > pending) {
+      multiply(thread, mine.unit_groups.front());
+      mine.unit_groups.pop_front();
+    }
   }
 }
 

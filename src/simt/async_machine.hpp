@@ -44,17 +44,21 @@ class AsyncMachine {
     std::byte* shared;
     Gate* gate;  ///< null: a store
     int thread;
+    std::int64_t group = 0;  ///< of the thread's stores
   };
   /// Lists the transfer, or carries it out: true where it has ended a phase.
-  bool start(const Transfer& transfer);
+  bool start(Transfer transfer);
   /// Carries out one of those that are listed, by the seed; false: there is none.
   bool carry_out_one(Gate** ended);
 
   void commit_stores(int thread);
   void wait_stores(int thread, int pending);
   void start_unit(int thread, const UnitCall& call);
+  /// Ends a group of this thread. The instructions are the warpgroup's: none is carried out before
+  /// all of its threads have started it.
   void commit_units(int thread);
-  void wait_units(int thread, int pending);
+  /// Carries out all but the newest groups of a warpgroup whose threads have met.
+  void wait_units(int warpgroup, int pending);
   /// All that nobody has waited for, when the block is over.
   void finish();
 
@@ -67,11 +71,11 @@ class AsyncMachine {
 
  private:
   struct Mine {
-    int open_stores = 0;                  ///< of the group that is not committed
-    std::deque<int> store_groups;         ///< transfers of each, the oldest first
+    std::int64_t store_groups = 0;        ///< committed, ever
     std::vector<UnitCall> units;          ///< not carried out, the oldest first
     std::deque<std::size_t> unit_groups;  ///< calls of each
     std::size_t open_units = 0;
+    std::uint64_t committed = 0;  ///< groups, ever
   };
   bool draws_late();
   void move(const Transfer& transfer) const;

@@ -94,6 +94,8 @@ std::string BlockScheduler::State::places_text() const {
       note(cat(describe("wait", *wait[i]), " for the lanes of mask ", hex(collective[i]->mask)),
            thread);
     else if (run[i] == Run::at_named_barrier) note(named_place(thread), thread);
+    else if (run[i] == Run::at_unit_wait)
+      note(describe("wait for their warpgroup's units", *wait[i]), thread);
     else if (run[i] == Run::at_gate)
       note(describe(cat("wait for the phase of parity ", gate_waits[i].phase & 1, " of ",
                         machine->text_of(gate_waits[i].gate))

@@ -45,6 +45,7 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   if (task.order == ThreadOrder::shuffled) shuffle();
   arrived = finished = active_waiting = polls_in_round = quiet_rounds = 0;
   named.clear(), collective.clear(), active_of.clear(), polls.clear(), gate_waits.clear();
+  unit_waits.clear();
   machine.reset();
   moved = false;
   round_length = threads;

@@ -42,6 +42,7 @@ enum class Run : std::uint8_t {
   at_collective,  ///< of the lanes that a mask names
   at_named_barrier,
   at_gate,
+  at_unit_wait,    ///< of its warpgroup
   at_active_mask,  ///< until nobody else can go on
   finished
 };
@@ -114,6 +115,7 @@ struct BlockScheduler::State {
   std::vector<std::uint64_t> active_of;
   std::vector<Poll> polls;  ///< the last one in vain
   std::vector<detail::GateWait> gate_waits;
+  std::vector<std::vector<int>> unit_waits;  ///< threads of each warpgroup that have come
   std::unique_ptr<detail::AsyncMachine> machine;
   int active_waiting = 0;  ///< lanes at_active_mask
   int polls_in_round = 0;  ///< since the last look at what has happened

@@ -2,6 +2,9 @@
 // on, and what is refused. See simt/cpu_async.hpp.
 #include "tessera/simt/cpu_async.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "async_machine.hpp"
 #include "block_state.hpp"
 
@@ -11,6 +14,10 @@ using detail::AsyncMachine;
 using detail::GateState;
 using detail::Run;
 using detail::Wait;
+
+namespace {
+constexpr int kWarpgroup = 128;  // threads
+}
 
 AsyncMachine& BlockScheduler::State::async() {
   if (!machine)
@@ -119,8 +126,33 @@ void CpuAsync::start_unit(const UnitCall& call) const {
   scheduler_.state().async().start_unit(thread_, call);
 }
 void CpuAsync::commit_units(Here) const { scheduler_.state().async().commit_units(thread_); }
-void CpuAsync::wait_units(int pending) const {
-  scheduler_.state().async().wait_units(thread_, pending);
+void CpuAsync::begin_units(Here here) const {
+  BlockScheduler::State& s = scheduler_.state();
+  const int here_are = std::min(kWarpgroup, s.threads - thread_ / kWarpgroup * kWarpgroup);
+  if (here_are < kWarpgroup)
+    s.misused(thread_, here, "a matrix instruction of a warpgroup that is not whole",
+              cat(kWarpgroup, " threads"), cat(here_are),
+              "let four warps call it, the first of them a multiple of four");
+}
+/// The threads of a warpgroup meet: a group is done for all of them.
+void CpuAsync::wait_units(int pending, Here here) const {
+  BlockScheduler::State& s = scheduler_.state();
+  if (s.cancelled) return s.wait_after_failure(thread_);
+  const int warpgroup = thread_ / kWarpgroup;
+  if (s.unit_waits.empty())
+    s.unit_waits.resize(static_cast<std::size_t>(s.threads / kWarpgroup + 1));
+  auto& waiting = s.unit_waits[static_cast<std::size_t>(warpgroup)];
+  const Wait wait{here, nullptr};
+  s.wait[static_cast<std::size_t>(thread_)] = &wait;
+  waiting.push_back(thread_);
+  if (s.task.observer != nullptr) s.task.observer->waits(thread_, here);
+  s.moved = true;
+  if (std::ssize(waiting) < std::min(kWarpgroup, s.threads - warpgroup * kWarpgroup)) {
+    s.run[static_cast<std::size_t>(thread_)] = Run::at_unit_wait;
+    return s.wait_in_line();
+  }
+  if (std::ssize(waiting) == kWarpgroup) s.async().wait_units(warpgroup, pending);
+  s.release(std::exchange(waiting, {}));
 }
 void CpuAsync::meet(int id, int threads, Here here) const {
   scheduler_.named_barrier(thread_, id, threads, here);

@@ -120,7 +120,7 @@ TEST(CheckedLadder, BlocksAreSampledAndTheSummarySaysSo) {
 
 TEST(CheckedLadder, WhatIsNotCompiledForTheCheckerIsRefused) {
   Matrices<float> in(8, 8, 8);
-  for (const char* name : {"packed", "split_k"}) {
+  for (const char* name : {"packed", "split_k", "warpgroup"}) {
     Options options;
     options.algorithm = name;
     try {

@@ -105,7 +105,8 @@ struct WarpgroupTiled {
       const TileAt at = tile_at(n);
       typename Unit::Fragment acc;  // (WM,BN)
       if (k_tiles == 0) acc = {};
-      if (by_turns) wait(t, s.turns[group], phase);  // the other one has started its last product
+      if (by_turns && k_tiles > 0)
+        wait(t, s.turns[group], phase);  // the other one has started its last product
       phase ^= 1;
       int before = 0;  // the stage of the tile before
       TESSERA_NO_UNROLL
@@ -119,11 +120,11 @@ struct WarpgroupTiled {
         turn.next();
       }
       wait_mma<0>(t);  // acc is complete
-      if (k_tiles > 0 && leads) arrive(t, s.free[before]);
-      if (by_turns) {
-        if (leads) arrive(t, s.turns[1 - group]);
-        turn.skip(k_tiles);
+      if (k_tiles > 0 && leads) {
+        arrive(t, s.free[before]);
+        if (by_turns) arrive(t, s.turns[1 - group]);
       }
+      if (by_turns) turn.skip(k_tiles);
       if (first) wait_for_previous(t);
       first = false;
       store_sums<Unit>(t, acc, s.slices[group], slices, C, at.row * (S.bm / S.wm) + mine, at.col);

@@ -72,11 +72,13 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
   constexpr int wide = SliceTile<T>::cols;
   if constexpr (columns % wide == 0) {
     if (valid<0>(bulk) > 0) {
+      constexpr int count = Unit::slabs * (columns / wide);
+      constexpr int unread = count % 2 == 0 ? 1 : 0;  // an odd count begins where it ended
       TESSERA_UNROLL_REGISTERS
-      for (int at = 0; at < Unit::slabs * (columns / wide); ++at) {
+      for (int at = 0; at < count; ++at) {
         const int slab = at / (columns / wide), part = at % (columns / wide);
         auto& slice = detail::slice_of<T>(slices[at % 2]);
-        if (leads) wait_bulk_read<1>(t);  // the store before the last has read this slice
+        if (leads) wait_bulk_read<unread>(t);  // what was in this slice has been read
         detail::meet_warpgroup(t);
         detail::put<wide>(t, acc.value[slab] + part * (wide / 2), slice);
         fence_async(t);

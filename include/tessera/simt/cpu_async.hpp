@@ -15,8 +15,8 @@ namespace tessera {
 struct Gate;
 class BlockScheduler;
 
-/// Instructions of a matrix unit that one thread has started: carried out by
-/// multiply(call, shared storage, thread of the warpgroup).
+/// An instruction of a matrix unit, as one thread of its warpgroup has started it: its sums
+/// are computed by multiply(call, shared storage, thread of the warpgroup).
 struct UnitCall {
   void (*multiply)(const UnitCall& call, const std::byte* shared, int thread);
   void* sums;
@@ -53,12 +53,12 @@ class CpuAsync {
   }
   void fence(Here) const {}
 
-  void begin_units(Here) const {}
+  void begin_units(Here here) const;
   void start_unit(const UnitCall& call) const;
   void commit_units(Here) const;
   template <int Pending>
-  void wait_units(Here) const {
-    wait_units(Pending);
+  void wait_units(Here here) const {
+    wait_units(Pending, here);
   }
 
   template <int Id>
@@ -75,7 +75,7 @@ class CpuAsync {
 
  private:
   void wait_stores(int pending) const;
-  void wait_units(int pending) const;
+  void wait_units(int pending, Here here) const;
   void meet(int id, int threads, Here here) const;
 
   BlockScheduler& scheduler_;
