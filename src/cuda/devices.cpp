@@ -123,7 +123,7 @@ Abilities abilities(int number) noexcept {
       detail::forget_own_error();
       return {};  // it may be there later
     }
-    found = kAsked | count << 10 | (10 * major + minor);
+    found = kAsked | count << 10 | ((10 * major + minor) & 1023);
     mine.store(found, std::memory_order_relaxed);
   }
   return {found & 1023, (found & ~kAsked) >> 10};

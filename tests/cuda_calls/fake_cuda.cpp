@@ -212,6 +212,9 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return answer_in_context("launch");
 }
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
+  return answer_in_context("launch");
+}
 
 // What the objects of nvcc call when a program is loaded: they have kernels, nobody runs them.
 void** __cudaRegisterFatBinary(void*) { return nullptr; }

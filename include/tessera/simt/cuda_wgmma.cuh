@@ -10,8 +10,8 @@
 namespace tessera::detail {
 
 // The registers of the sums as asm operands: numbers, then constraints. Operands 0 to 2 are the
-// descriptors and whether to keep the sums. (Written "+" so that they come first, and the numbers of
-// the sums are the same for every n.)
+// descriptors and whether to keep the sums. (Written "+" so that they come first, and the numbers
+// of the sums are the same for every n.)
 #define TESSERA_AT_8 "%3, %4, %5, %6"
 #define TESSERA_AT_16 TESSERA_AT_8 ", %7, %8, %9, %10"
 #define TESSERA_AT_24 TESSERA_AT_16 ", %11, %12, %13, %14"
@@ -114,24 +114,26 @@ namespace tessera::detail {
 
 // One instruction. `types`: as PTX writes the depth and the types; `constraint`: "+f" or "+r";
 // `tail`: what follows the predicate; `...`: its immediates.
-#define TESSERA_WGMMA(n, types, constraint, tail, ...)                                       \
-  asm volatile(                                                                               \
-      "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, %2, 0;\nwgmma.mma_async.sync.aligned.m64n" #n \
-      types " {" TESSERA_AT_##n "}, %0, %1, keeps" tail ";\n}"                                 \
-      : "+l"(a), "+l"(b), "+r"(keep), TESSERA_IN_##n(constraint)                              \
+#define TESSERA_WGMMA(n, types, constraint, tail, ...)                                             \
+  asm volatile(                                                                                    \
+      "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, %2, "                                              \
+      "0;\nwgmma.mma_async.sync.aligned.m64n" #n types " {" TESSERA_AT_##n "}, %0, %1, keeps" tail \
+                                                                           ";\n}"                  \
+      : "+l"(a), "+l"(b), "+r"(keep), TESSERA_IN_##n(constraint)                                   \
       : __VA_ARGS__)
 
-#define TESSERA_EACH_N(instruction)                                                             \
-  instruction(8) instruction(16) instruction(24) instruction(32) instruction(40) instruction(48) \
-  instruction(56) instruction(64) instruction(72) instruction(80) instruction(88) instruction(96) \
-  instruction(104) instruction(112) instruction(120) instruction(128) instruction(136) instruction(144) \
-  instruction(152) instruction(160) instruction(168) instruction(176) instruction(184) instruction(192) \
-  instruction(200) instruction(208) instruction(216) instruction(224) instruction(232) instruction(240) \
-  instruction(248) instruction(256)
+#define TESSERA_EACH_N(instruction)                                                                \
+  instruction(8) instruction(16) instruction(24) instruction(32) instruction(40) instruction(48)   \
+      instruction(56) instruction(64) instruction(72) instruction(80) instruction(88)              \
+          instruction(96) instruction(104) instruction(112) instruction(120) instruction(128)      \
+              instruction(136) instruction(144) instruction(152) instruction(160) instruction(168) \
+                  instruction(176) instruction(184) instruction(192) instruction(200)              \
+                      instruction(208) instruction(216) instruction(224) instruction(232)          \
+                          instruction(240) instruction(248) instruction(256)
 
 // The instruction of one pair of types for the n that is asked for.
-#define TESSERA_HALVES(n)                                                       \
-  if constexpr (N == n)                                                         \
+#define TESSERA_HALVES(n) \
+  if constexpr (N == n)   \
     TESSERA_WGMMA(n, TESSERA_TYPES, "+f", ", 1, 1, " TESSERA_MAJORS_##n, "n"(A), "n"(B));
 #define TESSERA_FLOATS(n) \
   if constexpr (N == n) TESSERA_WGMMA(n, TESSERA_TYPES, "+f", ", 1, 1", );
@@ -198,5 +200,101 @@ __device__ __forceinline__ void wgmma(Acc (&d)[N / 2], std::uint64_t a, std::uin
 #undef TESSERA_WHOLES
 #undef TESSERA_WGMMA
 #undef TESSERA_FOUR
+#undef TESSERA_AT_8
+#undef TESSERA_AT_16
+#undef TESSERA_AT_24
+#undef TESSERA_AT_32
+#undef TESSERA_AT_40
+#undef TESSERA_AT_48
+#undef TESSERA_AT_56
+#undef TESSERA_AT_64
+#undef TESSERA_AT_72
+#undef TESSERA_AT_80
+#undef TESSERA_AT_88
+#undef TESSERA_AT_96
+#undef TESSERA_AT_104
+#undef TESSERA_AT_112
+#undef TESSERA_AT_120
+#undef TESSERA_AT_128
+#undef TESSERA_AT_136
+#undef TESSERA_AT_144
+#undef TESSERA_AT_152
+#undef TESSERA_AT_160
+#undef TESSERA_AT_168
+#undef TESSERA_AT_176
+#undef TESSERA_AT_184
+#undef TESSERA_AT_192
+#undef TESSERA_AT_200
+#undef TESSERA_AT_208
+#undef TESSERA_AT_216
+#undef TESSERA_AT_224
+#undef TESSERA_AT_232
+#undef TESSERA_AT_240
+#undef TESSERA_AT_248
+#undef TESSERA_AT_256
+#undef TESSERA_IN_8
+#undef TESSERA_IN_16
+#undef TESSERA_IN_24
+#undef TESSERA_IN_32
+#undef TESSERA_IN_40
+#undef TESSERA_IN_48
+#undef TESSERA_IN_56
+#undef TESSERA_IN_64
+#undef TESSERA_IN_72
+#undef TESSERA_IN_80
+#undef TESSERA_IN_88
+#undef TESSERA_IN_96
+#undef TESSERA_IN_104
+#undef TESSERA_IN_112
+#undef TESSERA_IN_120
+#undef TESSERA_IN_128
+#undef TESSERA_IN_136
+#undef TESSERA_IN_144
+#undef TESSERA_IN_152
+#undef TESSERA_IN_160
+#undef TESSERA_IN_168
+#undef TESSERA_IN_176
+#undef TESSERA_IN_184
+#undef TESSERA_IN_192
+#undef TESSERA_IN_200
+#undef TESSERA_IN_208
+#undef TESSERA_IN_216
+#undef TESSERA_IN_224
+#undef TESSERA_IN_232
+#undef TESSERA_IN_240
+#undef TESSERA_IN_248
+#undef TESSERA_IN_256
+#undef TESSERA_MAJORS_8
+#undef TESSERA_MAJORS_16
+#undef TESSERA_MAJORS_24
+#undef TESSERA_MAJORS_32
+#undef TESSERA_MAJORS_40
+#undef TESSERA_MAJORS_48
+#undef TESSERA_MAJORS_56
+#undef TESSERA_MAJORS_64
+#undef TESSERA_MAJORS_72
+#undef TESSERA_MAJORS_80
+#undef TESSERA_MAJORS_88
+#undef TESSERA_MAJORS_96
+#undef TESSERA_MAJORS_104
+#undef TESSERA_MAJORS_112
+#undef TESSERA_MAJORS_120
+#undef TESSERA_MAJORS_128
+#undef TESSERA_MAJORS_136
+#undef TESSERA_MAJORS_144
+#undef TESSERA_MAJORS_152
+#undef TESSERA_MAJORS_160
+#undef TESSERA_MAJORS_168
+#undef TESSERA_MAJORS_176
+#undef TESSERA_MAJORS_184
+#undef TESSERA_MAJORS_192
+#undef TESSERA_MAJORS_200
+#undef TESSERA_MAJORS_208
+#undef TESSERA_MAJORS_216
+#undef TESSERA_MAJORS_224
+#undef TESSERA_MAJORS_232
+#undef TESSERA_MAJORS_240
+#undef TESSERA_MAJORS_248
+#undef TESSERA_MAJORS_256
 
 }  // namespace tessera::detail
