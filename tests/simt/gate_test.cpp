@@ -116,34 +116,36 @@ TEST(Gate, AWaitThatNobodyEndsIsTold) {
   }
 }
 
-TEST(Gate, MoreArrivalsThanItCountsAreTold) {
-  struct Twice {
-    static constexpr Dim3 block{32};
-    struct Shared {
-      Gate gate;
-    };
-    TESSERA_KERNEL void operator()(auto t) const {
-      auto& s = shared<Shared>(t);
-      if (t.thread == 0) {
-        open_gate(t, s.gate, 1);
-        expect(t, s.gate, 64);
-        arrive(t, s.gate);
-      }
-    }
+/// A second arrival while the bytes of the phase are still to come.
+struct ArriveTwice {
+  static constexpr Dim3 block{32};
+  struct Shared {
+    Gate gate;
   };
-  EXPECT_THAT(refusal([] { launch(Dim3{1}, Twice{}); }, Category::kernel),
+  TESSERA_KERNEL void operator()(auto t) const {
+    auto& s = shared<Shared>(t);
+    if (t.thread != 0) return;
+    open_gate(t, s.gate, 1);
+    expect(t, s.gate, 64);
+    arrive(t, s.gate);
+  }
+};
+
+TEST(Gate, MoreArrivalsThanItCountsAreTold) {
+  EXPECT_THAT(refusal([] { launch(Dim3{1}, ArriveTwice{}); }, Category::kernel),
               HasSubstr("more arrivals at a gate than it counts"));
 }
 
-TEST(Gate, OneThatIsNotOpenIsTold) {
-  struct Closed {
-    static constexpr Dim3 block{32};
-    struct Shared {
-      Gate gate;
-    };
-    TESSERA_KERNEL void operator()(auto t) const { wait(t, shared<Shared>(t).gate, 0); }
+struct WaitAtClosed {
+  static constexpr Dim3 block{32};
+  struct Shared {
+    Gate gate;
   };
-  EXPECT_THAT(refusal([] { launch(Dim3{1}, Closed{}); }, Category::kernel),
+  TESSERA_KERNEL void operator()(auto t) const { wait(t, shared<Shared>(t).gate, 0); }
+};
+
+TEST(Gate, OneThatIsNotOpenIsTold) {
+  EXPECT_THAT(refusal([] { launch(Dim3{1}, WaitAtClosed{}); }, Category::kernel),
               HasSubstr("a gate is used that is not open"));
 }
 

@@ -49,8 +49,9 @@ BulkFields bulk_fields(const void* data, index_t rows, index_t cols, index_t row
 /// How an OperandTile of a matrix is filled: K-major where k is contiguous, MN-major where mn is.
 template <class Tile>
 constexpr Major major_for(index_t rows, index_t cols, index_t row_stride, index_t col_stride) {
-  const bool k = col_stride == 1 || cols <= 1, mn = row_stride == 1 || rows <= 1;
-  return !k && mn && Tile::is_either ? Major::mn : Major::k;
+  // Of a single column the rows, if they are contiguous, make one row of a map.
+  const bool k = cols <= 1 ? row_stride != 1 : col_stride == 1;
+  return !k && (row_stride == 1 || rows <= 1) && Tile::is_either ? Major::mn : Major::k;
 }
 
 /// Why bulk copies cannot read the matrix as an operand; empty where they can.
