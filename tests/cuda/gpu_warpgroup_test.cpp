@@ -11,6 +11,7 @@
 #include "tessera/cuda/abilities.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
+#include "unit_product_calls.hpp"
 
 namespace tessera {
 namespace {
@@ -89,6 +90,10 @@ const std::vector<testing::Shape>& shapes() {
       {128, 256, 64}, {1, 1, 1},      {7, 5, 3},       {64, 64, 64},    {129, 257, 65},
       {255, 191, 63}, {128, 64, 512}, {300, 200, 520}, {517, 389, 263}, {1000, 1500, 40}};
   return all;
+}
+
+TEST_F(GpuWarpgroup, EveryInstructionMultiplies) {
+  EXPECT_THAT(testing::wrong_units(cuda::Stream::create(0)), ::testing::Each(0));
 }
 
 TEST_F(GpuWarpgroup, IsRightInEveryTileForEveryOrderOfBf16) {

@@ -70,6 +70,8 @@ template <class Acc, class InA, class InB, int M, int N>
 struct WarpgroupUnit {
   static_assert(M % 64 == 0 && N % 8 == 0 && N >= 8 && N <= 256,
                 "a warpgroup's instruction takes 64 rows, and columns in multiples of 8 up to 256");
+  static_assert(!std::is_integral_v<InA> || N <= 24 || N % 16 == 0,
+                "of whole numbers an instruction has 8, 16 or 24 columns, or multiples of 16");
   static_assert(sizeof(InA) == sizeof(InB), "both operands have elements of as many bytes");
   static constexpr int slabs = M / 64, values = N / 2;
   static constexpr int depth = 32 / static_cast<int>(sizeof(InA));  ///< k of one instruction

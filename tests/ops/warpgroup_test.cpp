@@ -1,0 +1,83 @@
+// The matrix units of a warpgroup on the CPU engine: every kind of instruction, and what is
+// refused.
+#include "tessera/ops/warpgroup.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "support/refusal.hpp"
+#include "support/unit_product.hpp"
+#include "tessera/simt/launch.hpp"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::UnitProduct;
+
+/// A copy that begins at a multiple of 16 bytes.
+template <class T>
+struct Aligned {
+  std::vector<T> storage;
+  T* data;
+  explicit Aligned(const std::vector<T>& values)
+      : storage(values.size() + 16), data(storage.data()) {
+    while (reinterpret_cast<std::uintptr_t>(data) % 16 != 0) ++data;
+    std::copy(values.begin(), values.end(), data);
+  }
+};
+
+TEST(WarpgroupUnit, EveryInstructionMultiplies) {
+  testing::for_each_unit([]<class Acc, class InA, class InB, int N, Major A, Major B>() {
+    using Kernel = UnitProduct<Acc, InA, InB, N, A, B>;
+    const auto a = testing::unit_numbers<InA>(64 * Kernel::K, 1);
+    const auto b = testing::unit_numbers<InB>(N * Kernel::K, 3);
+    const Aligned<InA> at(a);
+    const Aligned<InB> bt(b);
+    const auto operands =
+        testing::unit_operands<Kernel, InA, InB, N>(software_map, at.data, bt.data);
+    for (const auto order : {ThreadOrder::forward, ThreadOrder::shuffled}) {
+      std::vector<Acc> c(64 * N, Acc{-1});
+      launch({.grid = {1}, .block = Kernel::block, .order = order, .seed = 3}, Kernel{},
+             operands.first, operands.second, c.data());
+      EXPECT_EQ(testing::wrong_elements(a, b, c, N, Kernel::K, A, B), 0)
+          << N << " columns, " << sizeof(InA) << " bytes";
+    }
+  });
+}
+
+/// (thread, value) -> element: each element of 64 x N belongs to one value of one thread.
+TEST(WarpgroupUnit, SumsBelongToOneThreadEach) {
+  using Unit = WarpgroupUnit<float, bf16, bf16, 64, 24>;
+  std::vector<int> owners(64 * 24);
+  for (int thread = 0; thread < kWarpgroupThreads; ++thread)
+    for (int v = 0; v < Unit::values; ++v)
+      ++owners[static_cast<std::size_t>(Unit::layout_c(thread, v))];
+  EXPECT_THAT(owners, ::testing::Each(1));
+}
+
+/// Two warps are no warpgroup.
+struct TwoWarps {
+  static constexpr Dim3 block{64};
+  using Numbers = UnitTile<bf16, row_major(64, 64)>;
+  struct Shared {
+    Numbers a, b;
+  };
+  TESSERA_KERNEL void operator()(auto t) const {
+    auto& s = shared<Shared>(t);
+    using Unit = WarpgroupUnit<float, bf16, bf16, 64, 64>;
+    typename Unit::Fragment acc;
+    Unit::mma(t, acc, whole(s.a), whole(s.b), false);
+  }
+};
+
+TEST(WarpgroupUnit, NeedsAWholeWarpgroup) {
+  EXPECT_THAT(testing::refusal([] { launch(Dim3{1}, TwoWarps{}); }, Category::kernel),
+              HasSubstr("a matrix instruction of a warpgroup that is not whole"));
+}
+
+}  // namespace
+}  // namespace tessera
