@@ -55,7 +55,7 @@ TEST(WarpgroupUnit, SumsBelongToOneThreadEach) {
   std::vector<int> owners(64 * 24);
   for (int thread = 0; thread < kWarpgroupThreads; ++thread)
     for (int v = 0; v < Unit::values; ++v)
-      ++owners[static_cast<std::size_t>(Unit::layout_c(thread, v))];
+      ++owners[static_cast<std::size_t>(Unit::position(thread, v))];
   EXPECT_THAT(owners, ::testing::Each(1));
 }
 

@@ -48,7 +48,7 @@ struct UnitProduct {
     wait_mma<0>(t);
     TESSERA_UNROLL_REGISTERS
     for (int v = 0; v < N / 2; ++v) {
-      const int at = static_cast<int>(Unit::layout_c(static_cast<int>(t.thread), v));
+      const int at = Unit::position(t.thread, v);
       C[at % 64 * N + at / 64] = acc.value[0][v];
     }
   }

@@ -79,6 +79,11 @@ struct WarpgroupUnit {
   static constexpr Layout layout_c{tuple(tuple(4, 8, 4), tuple(2, 2, N / 8)),
                                    tuple(tuple(128, 1, 16), tuple(64, 8, 512))};
 
+  /// The same as a number, for kernels.
+  static TESSERA_HD constexpr int position(int thread, int value) {
+    return static_cast<int>(index_of<layout_c>(thread, value));
+  }
+
   /// One thread's sums.
   struct Fragment {
     Acc value[slabs][values];
