@@ -2,7 +2,11 @@
 // without the library.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "support/products.hpp"
+#include "tessera/core/random.hpp"
 #include "tessera/kernels/block_tiled.hpp"
 #include "tessera/kernels/block_tiled_vectorized.hpp"
 #include "tessera/kernels/coalescing.hpp"
@@ -17,6 +21,7 @@
 #include "tessera/kernels/tiled_idiomatic.hpp"
 #include "tessera/kernels/tiled_register.hpp"
 #include "tessera/simt/launch.hpp"
+#include "tessera/tensor/host_tensor.hpp"
 
 namespace tessera {
 namespace {
@@ -77,6 +82,59 @@ TYPED_TEST(Tiles, AreRightForEveryShapeAndOrder) {
         << s.M << "x" << s.N << "x" << s.K << " first wrong " << result.row << "," << result.col;
     EXPECT_TRUE(A.guards_intact() && B.guards_intact() && C.guards_intact());
   }
+}
+
+/// C of one kernel of matrix units: its bits.
+template <class Kernel, class In>
+std::vector<float> product(const HostTensor<In>& A, const HostTensor<In>& B) {
+  const index_t M = A.rows(), N = B.cols();
+  std::vector<float> out(static_cast<std::size_t>(M * N));
+  launch(LaunchConfig{.grid = Kernel::grid(M, N), .block = Kernel::block}, Kernel{}, A.view(),
+         B.view(), tensor<kRowMajorMatrix>(out.data(), M, N, N));
+  return out;
+}
+
+/// What the unit gives for each element, one instruction after the other along k, zeros at the end.
+template <class In>
+std::vector<float> by_the_unit(const HostTensor<In>& A, const HostTensor<In>& B) {
+  constexpr int depth = DefaultMma<In>::type::shape.k;
+  const auto rounded = [](In value) {
+    if constexpr (std::is_same_v<In, float>) return round_to_tf32(value);
+    else return value;
+  };
+  std::vector<float> out;
+  for (index_t i = 0; i < A.rows(); ++i) {
+    for (index_t j = 0; j < B.cols(); ++j) {
+      float sum = 0;
+      for (index_t begin = 0; begin < A.cols(); begin += depth) {
+        In a[depth]{}, b[depth]{};
+        for (index_t k = begin; k < std::min<index_t>(begin + depth, A.cols()); ++k)
+          a[k - begin] = rounded(A(i, k)), b[k - begin] = rounded(B(k, j));
+        sum = sum_of_products<kEmulatedUnit, depth>(sum, a, b);
+      }
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
+template <class In>
+void expect_same_bits_of_every_tile() {
+  HostTensor<In> A(37, 91), B(91, 53);
+  for (index_t i = 0; i < A.size(); ++i) A.data()[i] = In(random_unit(1, i) - 0.5);
+  for (index_t i = 0; i < B.size(); ++i) B.data()[i] = In(random_unit(2, i) - 0.5);
+  const auto expected = by_the_unit(A, B);
+  EXPECT_EQ(
+      (product<TensorCoreTiled<TileShape{.bm = 16, .bn = 8, .bk = 32, .wm = 16, .wn = 8}>>(A, B)),
+      expected);
+  EXPECT_EQ(
+      (product<TensorCoreTiled<TileShape{.bm = 32, .bn = 48, .bk = 64, .wm = 32, .wn = 24}>>(A, B)),
+      expected);
+}
+
+TEST(TensorCoreTiles, GiveTheSameBitsForEveryTile) {
+  expect_same_bits_of_every_tile<float>();
+  expect_same_bits_of_every_tile<bf16>();
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "support/unit_operands.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/ops/copy.hpp"
 #include "tessera/simt/launch.hpp"
@@ -124,6 +127,54 @@ TEST(TensorCore, EveryShapeIsExactOnSmallIntegersAndCoversItsFragments) {
   expect_exact_and_covering<float, bf16, MmaShape{16, 16, 16}>();
   expect_exact_and_covering<float, f16, MmaShape{32, 32, 8}>();
   expect_exact_and_covering<float, bf16, MmaShape{32, 32, 8}>();
+}
+
+/// Random operands of every kind: the bits of two instructions one after the other.
+template <class Out, class In, MmaShape S>
+void expect_bits_of_the_unit() {
+  using Mma = TensorCore<Out, In, S>;
+  for (std::size_t kind = 0; kind < testing::kOperandNames.size(); ++kind) {
+    testing::DrawOperands draw(static_cast<testing::Operands>(kind), kind);
+    std::vector<In> a(S.m * S.k), b(S.k * S.n);
+    std::vector<Out> c(S.m * S.n), d(S.m * S.n);
+    draw.fill(a, false), draw.fill(b, true);
+    for (Out& each : c) each = draw.template addend<In, Out>();
+    launch(LaunchConfig{.block = {32}, .order = ThreadOrder::shuffled},
+           OneInstruction<Mma, In, Out>{}, static_cast<const In*>(a.data()),
+           static_cast<const In*>(b.data()), static_cast<const Out*>(c.data()), d.data());
+    if constexpr (std::is_same_v<In, float>) {
+      for (auto* operand : {&a, &b})
+        std::transform(operand->begin(), operand->end(), operand->begin(), [](float x) {
+          return std::isnan(x) ? std::numeric_limits<float>::quiet_NaN() : round_to_tf32(x);
+        });
+    }
+    for (int at = 0; at < S.m * S.n; ++at) {
+      In column[S.k];
+      for (int k = 0; k < S.k; ++k) column[k] = b[static_cast<std::size_t>(k * S.n + at % S.n)];
+      const In* row = a.data() + at / S.n * S.k;
+      Out expected = c[static_cast<std::size_t>(at)];
+      for (int repeat = 0; repeat < 2; ++repeat)
+        expected = sum_of_products<kEmulatedUnit, S.k>(expected, row, column);
+      const Out got = d[static_cast<std::size_t>(at)];
+      ASSERT_TRUE(std::memcmp(&got, &expected, sizeof got) == 0 || (sizeof got == 8 && got != got))
+          << testing::kOperandNames[kind] << ", element " << at << ": " << got << ", not "
+          << expected;
+    }
+  }
+}
+
+TEST(TensorCore, SumsHaveTheBitsOfTheUnit) {
+  expect_bits_of_the_unit<double, double, MmaShape{16, 8, 16}>();
+  expect_bits_of_the_unit<float, float, MmaShape{16, 8, 8}>();
+  expect_bits_of_the_unit<float, float, MmaShape{16, 8, 4}>();
+  expect_bits_of_the_unit<float, f16, MmaShape{16, 8, 16}>();
+  expect_bits_of_the_unit<float, f16, MmaShape{16, 8, 8}>();
+  expect_bits_of_the_unit<float, bf16, MmaShape{16, 8, 16}>();
+  expect_bits_of_the_unit<float, bf16, MmaShape{16, 8, 8}>();
+  expect_bits_of_the_unit<float, f8e4m3, MmaShape{16, 8, 32}>();
+  expect_bits_of_the_unit<float, f8e5m2, MmaShape{16, 8, 32}>();
+  expect_bits_of_the_unit<std::int32_t, std::int8_t, MmaShape{16, 8, 32}>();
+  expect_bits_of_the_unit<std::int32_t, std::uint8_t, MmaShape{16, 8, 32}>();
 }
 
 TEST(TensorCore, KnownLanesOfTheFragments) {
@@ -311,7 +362,12 @@ TEST(TensorCore, Tf32RoundsToTenBitsTiesAway) {
   launch(LaunchConfig{.block = {32}}, OneInstruction<Mma, float, float>{},
          static_cast<const float*>(a.data()), static_cast<const float*>(b.data()),
          static_cast<const float*>(c.data()), d.data());
-  EXPECT_EQ(d[77], 16.0f);  // the bits below TF32 are gone
+  EXPECT_EQ(d[77], 16.0f);                   // the bits below TF32 are gone
+  a[5] = std::bit_cast<float>(0x7f800001u);  // a NaN without them would be an infinity
+  launch(LaunchConfig{.block = {32}}, OneInstruction<Mma, float, float>{},
+         static_cast<const float*>(a.data()), static_cast<const float*>(b.data()),
+         static_cast<const float*>(c.data()), d.data());
+  EXPECT_TRUE(std::isnan(d[0]));
 }
 
 }  // namespace

@@ -7,16 +7,19 @@
 // those of 64 lanes after AMD's CDNA instruction sets ("MFMA"), as AMD's Matrix Instruction
 // Calculator prints them; kernels with `warp = 64` use these, on the CPU only. On a CPU the lanes
 // exchange fragments through the warp's scratch and round their inputs as the hardware does; sums
-// are one chain of fused multiply-adds in order of k, in the accumulator's type (the hardware's
-// order is not specified).
+// have the bits that an NVIDIA unit gives (unit_arithmetic.hpp says which and how). Those of 64
+// lanes are one chain of fused multiply-adds in order of k, in the accumulator's type.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "tessera/core/dtype.hpp"
 #include "tessera/ops/epilogue.hpp"
+#include "tessera/ops/unit_arithmetic.hpp"
 #include "tessera/tensor/refused.hpp"
 #include "tessera/tensor/storage.hpp"
 
@@ -100,6 +103,37 @@ constexpr bool has_instruction() {
     return std::is_same_v<Out, std::int32_t> && S.k == 32;
   return false;
 }
+
+/// The operands of one instruction in the scratch of a warp, rows of K elements: one element of D
+/// is a chain of fused multiply-adds, or wraps.
+template <class In, int Count, int K>
+struct ChainedOperands {
+  static constexpr int bytes = Count * static_cast<int>(sizeof(In));
+  In* elements;
+  explicit ChainedOperands(std::byte* room) : elements(reinterpret_cast<In*>(room)) {}
+  void put(int row, int k, In value) const { elements[row + k] = value; }
+  template <class Out>
+  Out sum(Out c, int a, int b) const {
+    return chained_sum<K>(c, elements + a, elements + b);
+  }
+};
+/// The same for what a unit adds at once: each element is taken apart once for all lanes.
+template <class In, int Count, int K>
+struct FusedOperands {
+  static constexpr int bytes = Count * 2 * static_cast<int>(sizeof(std::int16_t));
+  std::int16_t *significands, *exponents;
+  explicit FusedOperands(std::byte* room)
+      : significands(reinterpret_cast<std::int16_t*>(room)), exponents(significands + Count) {}
+  void put(int row, int k, In value) const {
+    const UnitTerm term = unit_operand<kEmulatedUnit>(value);
+    const int at = row + unit_position<kEmulatedUnit, In>(k, K);
+    significands[at] = term.significand, exponents[at] = term.exponent;
+  }
+  float sum(float c, int a, int b) const {
+    return sum_of_terms<kEmulatedUnit, In, K>(c, {significands + a, exponents + a},
+                                              {significands + b, exponents + b});
+  }
+};
 
 }  // namespace detail
 
@@ -272,8 +306,14 @@ struct TensorCore {
 #endif
   }
   static TESSERA_HD constexpr In rounded(In x) {
-    if constexpr (std::is_same_v<In, float> && lanes == 32) return round_to_tf32(x);
-    else return x;
+    if constexpr (std::is_same_v<In, float> && lanes == 32) {
+#if !defined(__CUDA_ARCH__)  // where the conversion gives a NaN that TF32 has
+      if (x != x) return std::numeric_limits<float>::quiet_NaN();
+#endif
+      return round_to_tf32(x);
+    } else {
+      return x;
+    }
   }
   template <Layout L>
   static TESSERA_HD constexpr int position(int lane, int value) {
@@ -285,19 +325,21 @@ struct TensorCore {
   /// is enough.
   template <class Thread>
   static void emulate(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b, Here here) {
-    constexpr int half = Thread::scratch_bytes / 2;
-    static_assert((S.m * S.k + S.k * S.n) * sizeof(In) <= half,
+    constexpr int half = Thread::scratch_bytes / 2, end_of_a = S.m * S.k;
+    using Operands = std::conditional_t<lanes == 32 && detail::kIsFusedInput<In>,
+                                        detail::FusedOperands<In, end_of_a + S.n * S.k, S.k>,
+                                        detail::ChainedOperands<In, end_of_a + S.n * S.k, S.k>>;
+    static_assert(Operands::bytes <= half,
                   "both operands of a matrix instruction fit into half of the warp's scratch");
-    In* sA = reinterpret_cast<In*>(t.warp_scratch() + t.mma_turn * half);  // (m,k), row-major
-    In* sB = sA + S.m * S.k;                                               // (n,k), row-major
+    const Operands operands(t.warp_scratch() + t.mma_turn * half);  // (m,k), then (n,k), row-major
     t.mma_turn ^= 1;
     for (int v = 0; v < values_a; ++v) {
       const int at = position<layout_a>(t.lane, v);
-      sA[at % S.m * S.k + at / S.m] = a.value[v];
+      operands.put(at % S.m * S.k, at / S.m, a.value[v]);
     }
     for (int v = 0; v < values_b; ++v) {
       const int at = position<layout_b>(t.lane, v);
-      sB[at % S.n * S.k + at / S.n] = b.value[v];
+      operands.put(end_of_a + at % S.n * S.k, at / S.n, b.value[v]);
     }
     t.meet("mma", here);
 #if TESSERA_CHECK
@@ -306,11 +348,7 @@ struct TensorCore {
 #endif
     for (int v = 0; v < values_c; ++v) {
       const int at = position<layout_c>(t.lane, v);
-      const In* row = sA + at % S.m * S.k;
-      const In* col = sB + at / S.m * S.k;
-      Out sum = d.value[v];
-      for (int k = 0; k < S.k; ++k) sum = detail::multiply_add(row[k], col[k], sum);
-      d.value[v] = sum;
+      d.value[v] = operands.sum(d.value[v], at % S.m * S.k, end_of_a + at / S.m * S.k);
     }
   }
 };

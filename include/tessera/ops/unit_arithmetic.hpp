@@ -156,22 +156,29 @@ template <int Fraction, int Result, int Mantissa, int K>
 constexpr float fused_sum(float c, UnitTerms a, UnitTerms b) {
   const auto bits = std::bit_cast<std::uint32_t>(c);
   const int field = static_cast<int>(bits >> 23 & 255);
-  int largest = field == 255 ? kSpecialExponent : std::max(field, 1) - 127;
-  for (int k = 0; k < K; ++k) largest = std::max(largest, a.exponent[k] + b.exponent[k]);
+  const int own_exponent = (field > 0 ? field : 1) - 127;
+  int largest = field == 255 ? kSpecialExponent : own_exponent;
+  TESSERA_NO_UNROLL                  // vectors instead
+      for (int k = 0; k < K; ++k) {  // without calls, which a build without optimization would make
+    const int exponent = a.exponent[k] + b.exponent[k];
+    largest = exponent > largest ? exponent : largest;
+  }
   if (largest >= kSpecialExponent / 2) [[unlikely]]
     return special_sum<K>(c, a, b);
-  const std::uint32_t significand = (bits & 0x7fffffu) | (field > 0 ? 0x800000u : 0);
-  const int c_exponent = std::max(field, 1) - 127;
   constexpr int up = std::max(Fraction - 23, 0), down = std::max(23 - Fraction, 0);
+  const std::uint32_t significand = (bits & 0x7fffffu) | (field > 0 ? 0x800000u : 0);
   const auto own =
-      static_cast<std::int64_t>(significand << up >> down >> std::min(largest - c_exponent, 31));
+      static_cast<std::int64_t>(significand << up >> down >> std::min(largest - own_exponent, 31));
   std::int64_t sum = bits >> 31 != 0 ? -own : own;
-  for (int begin = 0; begin < K; begin += 8) {  // eight terms below 2^27: 32 bits hold them
+  constexpr int some = K < 8 ? K : 8;  // of them 32 bits hold the sum: each is below 2^27
+  static_assert(K % some == 0);
+  for (int begin = 0; begin < K; begin += some) {
     std::int32_t part = 0;
-    for (int k = begin; k < std::min(begin + 8, K); ++k) {
+    TESSERA_NO_UNROLL
+    for (int k = begin; k < begin + some; ++k) {
       const std::int32_t product = a.significand[k] * b.significand[k];
       const std::int32_t sign = product >> 31;  // all ones where it is negative
-      const auto shift = std::min(largest - a.exponent[k] - b.exponent[k], 31);
+      const int away = largest - a.exponent[k] - b.exponent[k], shift = away < 31 ? away : 31;
       const std::int32_t term = ((product ^ sign) - sign) << (Fraction - 2 * Mantissa) >> shift;
       part += (term ^ sign) - sign;
     }
@@ -208,6 +215,20 @@ constexpr float sum_of_terms(float c, UnitTerms a, UnitTerms b) {
   return sum + c == sum + c ? sum + c : kUnitNan;
 }
 
+/// One product after the other: f64, and integers, which wrap.
+template <int K, class In, class Out>
+constexpr Out chained_sum(Out c, const In* a, const In* b) {
+  if constexpr (std::is_integral_v<Out>) {  // unsigned to the end: GCC 12 takes steps for signed
+    using Wrapping = std::make_unsigned_t<Out>;
+    auto sum = static_cast<Wrapping>(c);
+    for (int k = 0; k < K; ++k) sum += static_cast<Wrapping>(a[k]) * static_cast<Wrapping>(b[k]);
+    return static_cast<Out>(sum);
+  } else {
+    for (int k = 0; k < K; ++k) c = multiply_add(a[k], b[k], c);
+    return c;
+  }
+}
+
 }  // namespace detail
 
 /// One element of D: c + a[0] b[0] + ... + a[K-1] b[K-1] as an instruction of depth K of this unit
@@ -225,8 +246,7 @@ constexpr Out sum_of_products(Out c, const In* a, const In* b) {
     }
     return detail::sum_of_terms<U, In, K>(c, {parts[0], parts[1]}, {parts[2], parts[3]});
   } else {
-    for (int k = 0; k < K; ++k) c = detail::multiply_add(a[k], b[k], c);
-    return c;
+    return detail::chained_sum<K>(c, a, b);
   }
 }
 
