@@ -1,0 +1,21 @@
+// Matrix instructions on random bits, on a GPU and by the arithmetic of ops/unit_arithmetic.hpp.
+// Which bits a unit keeps is known from others' measurements: here a card is asked itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tessera::testing {
+
+/// One instruction with operands of one kind.
+struct UnitReport {
+  std::string instruction, operands;
+  int compared = 0, different = 0;
+  std::string text;  ///< the first differences, and which other rules would explain how many
+};
+
+/// Every instruction that this device has, with operands of every kind. Empty where the arithmetic
+/// of its units is not known here: neither sm_80 nor sm_90.
+std::vector<UnitReport> compare_unit_bits(int tiles);
+
+}  // namespace tessera::testing
