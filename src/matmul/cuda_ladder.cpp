@@ -10,7 +10,8 @@ std::span<const CudaEntry> cuda_ladder() {
       kCudaTiledRegister, kCudaBlockTiled,     kCudaBlockTiledVectorized,
       kCudaTensorCore,    kCudaPipelined,      kCudaSingleBlock,
       kCudaTiledByHand,   kCudaTiledIdiomatic, kCudaSarekNaive,
-      kCudaSarekTiled,    kCudaWarpgroup,      kCudaBulkTiled};
+      kCudaSarekTiled,    kCudaWarpgroup,      kCudaThin,
+      kCudaBulkTiled};
   return entries;
 #else
   return {};

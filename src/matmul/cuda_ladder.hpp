@@ -34,6 +34,7 @@ std::span<const CudaEntry> cuda_ladder();
 
 extern const CudaEntry kCudaNaive, kCudaCoalescing, kCudaTiled, kCudaTiledRegister, kCudaBlockTiled,
     kCudaBlockTiledVectorized, kCudaTensorCore, kCudaPipelined, kCudaSingleBlock, kCudaTiledByHand,
-    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled, kCudaWarpgroup, kCudaBulkTiled;
+    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled, kCudaWarpgroup, kCudaThin,
+    kCudaBulkTiled;
 
 }  // namespace tessera::detail

@@ -9,8 +9,8 @@ std::span<const LadderEntry> ladder() {
                                         kTiledRegister, kBlockTiled,     kBlockTiledVectorized,
                                         kTensorCore,    kPipelined,      kSingleBlock,
                                         kTiledByHand,   kTiledIdiomatic, kSarekNaive,
-                                        kSarekTiled,    kWarpgroup,      kBulkTiled,
-                                        kPacked,        kSplitK};
+                                        kSarekTiled,    kWarpgroup,      kThin,
+                                        kBulkTiled,     kPacked,         kSplitK};
   return entries;
 }
 

@@ -38,7 +38,7 @@ const LadderEntry& find_entry(std::string_view name);
 
 extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
     kBlockTiledVectorized, kTensorCore, kPipelined, kSingleBlock, kTiledByHand, kTiledIdiomatic,
-    kSarekNaive, kSarekTiled, kWarpgroup, kBulkTiled, kPacked, kSplitK;
+    kSarekNaive, kSarekTiled, kWarpgroup, kThin, kBulkTiled, kPacked, kSplitK;
 
 /// Element types of the packed path: those of every kernel, bytes, and f32 into 16 bits.
 inline bool has_product(DType in, DType out) {
@@ -49,6 +49,8 @@ inline bool has_product(DType in, DType out) {
 /// Why bulk copies cannot read A or B, as `warpgroup` does: "B: its rows are 14 bytes apart, ...";
 /// empty where they can. Addresses that are not known may be null.
 std::string why_no_bulk_operands(const Problem& problem, const void* a, const void* b);
+/// The same for `thin`.
+std::string why_no_thin_operands(const Problem& p, const void* a, const void* b);
 
 /// Why bulk copies cannot read A or B, as `bulk_tiled` does; empty where they can.
 std::string why_no_bulk_tiles(const Problem& problem, const void* a, const void* b);

@@ -53,6 +53,11 @@ using WarpgroupTiles = TileList<5, TileShape{.bm = 128, .bn = 256, .wm = 64, .wn
                                 TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},
                                 TileShape{.bm = 128, .bn = 64, .wm = 64, .wn = 64},
                                 TileShape{.bm = 64, .bn = 64, .wm = 64, .wn = 64}>;
+/// BM rows of the large operand, BN of the small one.
+using ThinTiles = TileList<8, TileShape{.bm = 64, .bn = 8}, TileShape{.bm = 64, .bn = 16},
+                           TileShape{.bm = 64, .bn = 32}, TileShape{.bm = 64, .bn = 64},
+                           TileShape{.bm = 32, .bn = 8}, TileShape{.bm = 32, .bn = 16},
+                           TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 32, .bn = 64}>;
 using SingleBlockTiles =
     TileList<1, TileShape{.bm = 16, .bn = 16, .bk = 16}, TileShape{.bm = 3, .bn = 3, .bk = 3}>;
 using TiledByHandTiles =

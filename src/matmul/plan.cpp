@@ -66,6 +66,11 @@ int number_of(std::string_view device) {
   return number;
 }
 
+/// Is it written in bulk copies, which Hopper has?
+bool is_for_hopper(const Algorithm& a) {
+  return a.name == "warpgroup" || a.name == "thin" || a.name == "bulk_tiled";
+}
+
 /// Why a device of CUDA multiplies without bulk copies and the units of a warpgroup. One that is
 /// not here is taken for the one they are made for.
 std::string why_not_hopper(int device) {
@@ -91,6 +96,14 @@ std::string canonical_device(std::string_view name) {
   return cat("cuda:", value);
 }
 
+/// Why bulk copies cannot bring the operands of a problem to an algorithm's kernels.
+std::string why_no_maps(const Algorithm& a, const Problem& p) {
+  if (a.name == "warpgroup") return detail::why_no_bulk_operands(p, nullptr, nullptr);
+  if (a.name == "thin") return detail::why_no_thin_operands(p, nullptr, nullptr);
+  if (a.name == "bulk_tiled") return detail::why_no_bulk_tiles(p, nullptr, nullptr);
+  return {};
+}
+
 /// Why no kernel of an algorithm can run a problem with a tile.
 Refusal impossibility(const detail::LadderEntry& entry, const Problem& p, const TileShape& tile) {
   const Algorithm& a = entry.algorithm;
@@ -113,7 +126,7 @@ Refusal refusal(const detail::LadderEntry& entry, const Problem& p, const TileSh
   const bool on_cuda = device >= 0;
   if (on_cuda && typed_on_cuda(a.name) == 0)
     return {"it runs on CPUs only", "choose another algorithm"};
-  if (on_cuda && (a.name == "warpgroup" || a.name == "bulk_tiled")) {
+  if (on_cuda && is_for_hopper(a)) {
     if (const auto why = why_not_hopper(device); !why.empty())
       return {why, "choose another algorithm, or let it be chosen"};
   }
@@ -199,7 +212,17 @@ Choice choose_on_cuda(const Problem& p, int device) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};
   };
-  if (p.M < 32 || p.N < 32)
+  const bool has_units = in_16_bits(p.in) && why_not_hopper(device).empty();
+  const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
+  // Half-empty units where the whole ones would leave multiprocessors idle.
+  const bool is_half = ceil_div(large, index_t{64}) < 96;
+  if (has_units && (small <= 32 || (small <= 64 && is_half)) &&
+      detail::why_no_thin_operands(p, nullptr, nullptr).empty()) {
+    const std::size_t columns = small <= 8 ? 0 : small <= 16 ? 1 : small <= 32 ? 2 : 3;
+    return taking("thin", "a thin product: the large matrix streams past it, once",
+                  columns + (is_half ? 4 : 0));
+  }
+  if (small < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
   // Tiles so large that there is a block for each of some hundred multiprocessors, or two of small
   // ones.
@@ -207,8 +230,7 @@ Choice choose_on_cuda(const Problem& p, int device) {
     return ceil_div(p.M, rows) * ceil_div(p.N, cols);
   };
   if (in_16_bits(p.in)) {
-    if (!why_not_hopper(device).empty() ||
-        !detail::why_no_bulk_operands(p, nullptr, nullptr).empty())
+    if (!has_units || !detail::why_no_bulk_operands(p, nullptr, nullptr).empty())
       return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
     const std::size_t tile = blocks(128, 192) >= 2000  ? 1
                              : blocks(128, 256) >= 256 ? 0
@@ -221,6 +243,9 @@ Choice choose_on_cuda(const Problem& p, int device) {
     return taking("tensor_core", "matrix units: for f64 the same chain of multiply-adds");
   if (!find_algorithm("pipelined").supports(p.in, p.out))
     return taking("block_tiled_vectorized", "register tiles do the most work for each load");
+  if (why_not_hopper(device).empty() && detail::why_no_bulk_tiles(p, nullptr, nullptr).empty())
+    return taking("bulk_tiled", "bulk copies: nearly all that is issued are multiply-adds",
+                  blocks(256, 128) >= 100 ? 0 : 1);
   if (blocks(256, 128) >= 100)
     return taking("pipelined", "tiles arrive while others are multiplied");
   return taking("pipelined",
@@ -432,10 +457,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
     if (other.name == plan.algorithm) continue;
     std::string why =
         refusal(entry, problem, resolve_tile(other.tiles_of(problem.in), options.tile), device).why;
-    if (why.empty() && other.name == "warpgroup" && device >= 0)
-      why = detail::why_no_bulk_operands(problem, nullptr, nullptr);
-    if (why.empty() && other.name == "bulk_tiled" && device >= 0)
-      why = detail::why_no_bulk_tiles(problem, nullptr, nullptr);
+    if (why.empty() && device >= 0) why = why_no_maps(other, problem);
     if (why.empty() && other.arithmetic(problem.in) == Arithmetic::tf32)
       why = "rounds f32 inputs to TF32: only when asked for";
     if (why.empty() && other.name == "split_k")

@@ -152,6 +152,13 @@ std::string warpgroup_tile(const TileShape& t, int) {
   return {};
 }
 
+std::string thin_tile(const TileShape& t, int) {
+  if (t.bk > 0 || t.wm > 0 || t.tm > 0) return "its tiles are BMxBN, and BK is 128 bytes";
+  if ((t.bm != 64 && t.bm != 32) || t.bn % 8 != 0 || t.bn > 256)
+    return "BM is 64 or 32, and BN a multiple of 8 up to 256, the columns of a unit's instruction";
+  return {};
+}
+
 std::string no_tile(const TileShape&, int) {
   return "it takes no tile, it blocks for the caches by itself";
 }

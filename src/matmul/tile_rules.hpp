@@ -23,6 +23,7 @@ std::string pipelined_tile(const TileShape& tile, int element_bytes);  ///< BK =
 std::string bulk_tile(const TileShape& tile, int element_bytes);       ///< .../TMxTN, BK = 32
 std::string warp_tile(const TileShape& tile, int element_bytes);       ///< .../WMxWN
 std::string warpgroup_tile(const TileShape& tile, int element_bytes);  ///< BMxBN/WMxBN
+std::string thin_tile(const TileShape& tile, int element_bytes);       ///< BMxBN
 std::string no_tile(const TileShape& tile, int element_bytes);         ///< takes none
 
 /// "{.bm = 24, .bn = 24, .bk = 24}", as it stands in a program.

@@ -42,7 +42,7 @@ std::vector<Out> expect_right(const Product& x, const Options& options) {
   const Plan plan = make_plan(problem, options);
   run(plan, A.view(), B.view(), C.view(), bias.data());
   const auto result = Verifier(problem, A.view(), B.view(), C0.view(), bias.data())
-                          .check(C.view(), find_algorithm("warpgroup").arithmetic(problem.in));
+                          .check(C.view(), find_algorithm(plan.algorithm).arithmetic(problem.in));
   EXPECT_TRUE(result.within_bound)
       << to_string(plan) << ": error / bound = " << result.max_error_ratio << " at (" << result.row
       << "," << result.col << "): expected " << result.expected << ", got " << result.got;
@@ -56,6 +56,32 @@ std::vector<Out> expect_right(const Product& x, const Options& options) {
 std::vector<TileShape> tiles_of_warpgroup() {
   const auto& tiles = find_algorithm("warpgroup").tiles;
   return {tiles.begin(), tiles.end()};
+}
+
+/// Thin either way, and not thin at all: the large operand K-major or MN-major, the small one
+/// K-major; others are multiplied by tensor_core.
+TEST(Thin, RandomProducts) {
+  std::mt19937 random(6);
+  const auto& tiles = find_algorithm("thin").tiles;
+  for (int i = 0; i < 60; ++i) {
+    const auto extent = [&](unsigned most) { return static_cast<index_t>(1 + random() % most); };
+    const bool few_rows = random() % 2 == 0;
+    Product x{extent(few_rows ? 20 : 200), extent(few_rows ? 200 : 20), extent(400),
+              random() % 4 == 0,           random() % 2 == 0,           random() % 2 == 0};
+    if (random() % 3 == 0) x.alpha = 0.7, x.beta = -0.3;
+    if (random() % 4 == 0) x.epilogue = {Activation::relu, Bias::per_column};
+    if (random() % 8 == 0) x.epilogue = {Activation::none, Bias::per_row};
+    const Options options{.algorithm = "thin",
+                          .tile = tiles[random() % tiles.size()],
+                          .order = static_cast<ThreadOrder>(random() % 3),
+                          .seed = random()};
+    switch (random() % 4) {
+      case 0: expect_right<bf16, bf16>(x, options); break;
+      case 1: expect_right<f16, float>(x, options); break;
+      case 2: expect_right<bf16, float>(x, options); break;
+      default: x.a = false, x.b = true, expect_right<float, float>(x, options);
+    }
+  }
 }
 
 TEST(Warpgroup, RandomProducts) {

@@ -26,6 +26,9 @@ struct alignas(1024) UnitTile {
   static constexpr Layout layout = L;
   static constexpr SwizzleMode mode = Mode;
   static constexpr Major major = detail::major_of(L);
+  using KMajor = UnitTile;  ///< as an OperandTile that has no choice
+  using MnMajor = UnitTile;
+  static constexpr bool is_either = false;
   static constexpr int rows = static_cast<int>(L.shape.mode(0).product());
   static constexpr int cols = static_cast<int>(L.shape.mode(1).product());
   static constexpr int bytes = rows * cols * static_cast<int>(sizeof(T));

@@ -59,6 +59,42 @@ TESSERA_HD constexpr bool runs_along_rows(const Out& out) {
 
 }  // namespace detail
 
+/// The same by the threads, element by element; of each slab the first Rows rows are stored, at
+/// tile (i, j) of C in tiles of so many.
+template <class Unit, int Rows, class Thread, class Out>
+TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slice& storage,
+                                   const Out& C, int i, int j) {
+  using Acc = std::remove_cvref_t<decltype(acc.value[0][0])>;
+  constexpr int columns = 2 * Unit::values;
+  const int thread = t.thread % kWarpgroupThreads;
+  constexpr int some = std::gcd(columns, SliceTile<Acc>::cols);  // columns at one time
+  auto& slice = detail::slice_of<Acc>(storage);
+  TESSERA_NO_UNROLL
+  for (int at = 0; at < Unit::slabs * (columns / some); ++at) {
+    const int slab = at / (columns / some), part = at % (columns / some);
+    detail::put<some>(t, &acc.value[0][0], slice);
+    // Registers have no numbers that a loop can count: all move to where the next are taken from.
+    TESSERA_UNROLL_REGISTERS
+    for (int v = 0; v + some / 2 < Unit::slabs * Unit::values; ++v) {
+      const int next = v + some / 2;
+      acc.value[v / Unit::values][v % Unit::values] =
+          acc.value[next / Unit::values][next % Unit::values];
+    }
+    detail::meet_warpgroup(t);  // the slice is complete
+    const auto out =
+        tile<Rows, some>(C, index_t{i} * Unit::slabs + slab, index_t{j} * (columns / some) + part);
+    const auto from = slice.view();
+    const bool along_rows = detail::runs_along_rows(C);
+    TESSERA_NO_UNROLL
+    for (int e = thread; e < Rows * some; e += kWarpgroupThreads) {
+      const int row = along_rows ? e / some : e % Rows;
+      const int col = along_rows ? e % some : e / Rows;
+      store(out, row, col, from(row, col));
+    }
+    detail::meet_warpgroup(t);  // it may be written over
+  }
+}
+
 /// Stores a warpgroup's tile of sums at tile (i, j) of C, in tiles of the unit's extents.
 /// `bulk`: C for bulk stores, without rows where it is to be stored by the epilogue.
 template <class Unit, class Thread, class Bulk, class Out>
@@ -93,32 +129,7 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
       return;
     }
   }
-  constexpr int some = std::gcd(columns, SliceTile<Acc>::cols);  // columns at one time
-  auto& slice = detail::slice_of<Acc>(slices[0]);
-  TESSERA_NO_UNROLL
-  for (int at = 0; at < Unit::slabs * (columns / some); ++at) {
-    const int slab = at / (columns / some), part = at % (columns / some);
-    detail::put<some>(t, &acc.value[0][0], slice);
-    // Registers have no numbers that a loop can count: all move to where the next are taken from.
-    TESSERA_UNROLL_REGISTERS
-    for (int v = 0; v + some / 2 < Unit::slabs * Unit::values; ++v) {
-      const int next = v + some / 2;
-      acc.value[v / Unit::values][v % Unit::values] =
-          acc.value[next / Unit::values][next % Unit::values];
-    }
-    detail::meet_warpgroup(t);  // the slice is complete
-    const auto out = tile<kSliceRows, some>(C, index_t{i} * Unit::slabs + slab,
-                                            index_t{j} * (columns / some) + part);
-    const auto from = slice.view();
-    const bool along_rows = detail::runs_along_rows(C);
-    TESSERA_NO_UNROLL
-    for (int e = thread; e < kSliceRows * some; e += kWarpgroupThreads) {
-      const int row = along_rows ? e / some : e % kSliceRows;
-      const int col = along_rows ? e % some : e / kSliceRows;
-      store(out, row, col, from(row, col));
-    }
-    detail::meet_warpgroup(t);  // it may be written over
-  }
+  store_elements<Unit, kSliceRows>(t, acc, slices[0], C, i, j);
 }
 
 }  // namespace tessera

@@ -1,0 +1,58 @@
+// `thin`, compiled for the types that matrix units take and its tiles (kernels/thin_tiled.hpp).
+// Operands that bulk copies cannot read are multiplied by `tensor_core`.
+#include "ladder.hpp"
+#include "thin_operands.hpp"
+
+namespace tessera::detail {
+
+std::string why_no_thin_operands(const Problem& p, const void* a, const void* b) {
+  if (p.M == 0 || p.N == 0 || p.K == 0 || p.alpha == 0) return {};
+  const auto of = [&]<class In>(TypeTag<In>) {
+    using Kernel = ThinTiled<ThinTiles::tiles[0]>;
+    using Large = typename Kernel::TileL<In>;
+    using Small = typename Kernel::TileS<In>;
+    const bool b_large = is_b_large(p);
+    const auto why_a = b_large ? why_no_operand<Small>(a, p.M, p.K, p.a.row, p.a.col)
+                               : why_no_operand<Large>(a, p.M, p.K, p.a.row, p.a.col);
+    if (!why_a.empty()) return cat("A: ", why_a);
+    const auto why_b = b_large ? why_no_operand<Large>(b, p.N, p.K, p.b.col, p.b.row)
+                               : why_no_operand<Small>(b, p.N, p.K, p.b.col, p.b.row);
+    return why_b.empty() ? why_b : cat("B: ", why_b);
+  };
+  if (p.in == DType::f32) return of(TypeTag<float>{});
+  return p.in == DType::f16 ? of(TypeTag<f16>{}) : of(TypeTag<bf16>{});
+}
+
+namespace {
+
+template <class In, class Out>
+void run_typed(const LadderCall& call) {
+  const Problem& p = call.problem;
+  ThinLadder<ThinTiles>::with_kernel(p, call.tile, [&]<class Kernel>(const Kernel& kernel) {
+    LaunchConfig config = call.config;
+    config.grid = Kernel::grid(std::max(p.M, p.N), std::min(p.M, p.N));
+    config.block = Kernel::block;
+    with_thin_operands<Kernel, In, Out>(
+        p, call.A, call.B, call.C, call.bias, software_map,
+        [&](const auto& L, const auto& S, const auto& C) { launch(config, kernel, L, S, C); });
+  });
+}
+
+void run(const LadderCall& call) {
+  if (!why_no_thin_operands(call.problem, call.A, call.B).empty())
+    return kTensorCore.run(
+        {call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
+  visit_unit_product(call.problem.in, call.problem.out,
+                     [&]<class In, class Out>() { run_typed<In, Out>(call); });
+}
+
+}  // namespace
+
+const LadderEntry kThin{
+    {"thin", "the large operand streams past a thin C (Hopper; f32 as TF32)", ThinTiles::tiles,
+     false, has_unit_product, ThinTiles::typed, Arithmetic::tf32},
+    run,
+    "ThinTiled",
+    thin_tile};
+
+}  // namespace tessera::detail
