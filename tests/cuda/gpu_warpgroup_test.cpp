@@ -44,8 +44,8 @@ Guarded<T> aligned(index_t rows, index_t cols, bool by_columns) {
 }
 
 template <class In, class Out>
-void expect_right(const TileShape& tile, testing::Shape s, Orders orders, double alpha = 1,
-                  double beta = 0, const Epilogue& epilogue = {}) {
+void expect_right(const char* algorithm, const TileShape& tile, testing::Shape s, Orders orders,
+                  double alpha = 1, double beta = 0, const Epilogue& epilogue = {}) {
   auto A = aligned<In>(s.M, s.K, orders.a), B = aligned<In>(s.K, s.N, orders.b);
   auto C = aligned<Out>(s.M, s.N, orders.c);
   A.fill(RandomData(1));
@@ -67,10 +67,10 @@ void expect_right(const TileShape& tile, testing::Shape s, Orders orders, double
     cuda::download(to.view(), back.view(), stream);
     return to_string(plan);
   };
-  const std::string plan = run("warpgroup", tile, c, C);
+  const std::string plan = run(algorithm, tile, c, C);
   const auto result =
       Verifier(problem, A.view(), B.view(), const_cast<Guarded<Out>&>(C0).view(), bias.data())
-          .check(C.view(), find_algorithm("warpgroup").arithmetic(problem.in));
+          .check(C.view(), find_algorithm(algorithm).arithmetic(problem.in));
   ASSERT_TRUE(result.within_bound)
       << plan << ": error / bound = " << result.max_error_ratio << " at (" << result.row << ","
       << result.col << "): expected " << result.expected << ", got " << result.got;
@@ -100,7 +100,7 @@ TEST_F(GpuWarpgroup, IsRightInEveryTileForEveryOrderOfBf16) {
   for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
     for (const auto& shape : shapes()) {
       for (int orders = 0; orders < 8; ++orders)
-        expect_right<bf16, bf16>(tile, shape,
+        expect_right<bf16, bf16>("warpgroup", tile, shape,
                                  {(orders & 1) != 0, (orders & 2) != 0, (orders & 4) != 0});
     }
   }
@@ -109,10 +109,10 @@ TEST_F(GpuWarpgroup, IsRightInEveryTileForEveryOrderOfBf16) {
 TEST_F(GpuWarpgroup, IsRightForEveryType) {
   for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
     for (const auto& shape : shapes()) {
-      expect_right<f16, f16>(tile, shape, {false, false, false});
-      expect_right<f16, float>(tile, shape, {false, true, false});
-      expect_right<bf16, float>(tile, shape, {true, false, false});
-      expect_right<float, float>(tile, shape, {false, true, false});
+      expect_right<f16, f16>("warpgroup", tile, shape, {false, false, false});
+      expect_right<f16, float>("warpgroup", tile, shape, {false, true, false});
+      expect_right<bf16, float>("warpgroup", tile, shape, {true, false, false});
+      expect_right<float, float>("warpgroup", tile, shape, {false, true, false});
     }
   }
 }
@@ -121,13 +121,15 @@ TEST_F(GpuWarpgroup, AppliesTheEpilogue) {
   for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
     for (const double alpha : {0.0, 1.0, -0.7}) {
       for (const double beta : {0.0, 1.0, -1.3}) {
-        expect_right<bf16, bf16>(tile, {133, 270, 72}, {false, false, false}, alpha, beta);
-        expect_right<f16, float>(tile, {133, 270, 72}, {false, true, true}, alpha, beta);
+        expect_right<bf16, bf16>("warpgroup", tile, {133, 270, 72}, {false, false, false}, alpha,
+                                 beta);
+        expect_right<f16, float>("warpgroup", tile, {133, 270, 72}, {false, true, true}, alpha,
+                                 beta);
       }
     }
     for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
       for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu})
-        expect_right<bf16, bf16>(tile, {133, 270, 72}, {false, false, false}, 1, 0,
+        expect_right<bf16, bf16>("warpgroup", tile, {133, 270, 72}, {false, false, false}, 1, 0,
                                  {activation, bias});
     }
   }
@@ -137,8 +139,27 @@ TEST_F(GpuWarpgroup, AppliesTheEpilogue) {
 TEST_F(GpuWarpgroup, GoesFromTileToTile) {
   for (const TileShape& tile : find_algorithm("warpgroup").tiles) {
     for (const index_t K : {64, 200, 512, 1000})
-      expect_right<bf16, bf16>(tile, {1500, 3100, K}, {false, false, false});
-    expect_right<bf16, float>(tile, {3100, 1500, 136}, {false, true, false}, 0.5, 1);
+      expect_right<bf16, bf16>("warpgroup", tile, {1500, 3100, K}, {false, false, false});
+    expect_right<bf16, float>("warpgroup", tile, {3100, 1500, 136}, {false, true, false}, 0.5, 1);
+  }
+}
+
+/// Few rows and few columns, every order of operands, tiles that are no tile of thin's, all types.
+TEST_F(GpuWarpgroup, ThinIsRightInEveryTile) {
+  const testing::Shape thin[] = {{1, 64, 64},    {1, 1000, 4096}, {3, 300, 520}, {8, 129, 72},
+                                 {16, 4096, 64}, {33, 500, 200},  {64, 517, 96}, {700, 5, 264},
+                                 {257, 64, 63},  {130, 140, 150}, {1, 1, 1}};
+  for (const TileShape& tile : find_algorithm("thin").tiles) {
+    for (const auto& shape : thin) {
+      for (int orders = 0; orders < 8; ++orders)
+        expect_right<bf16, bf16>("thin", tile, shape,
+                                 {(orders & 1) != 0, (orders & 2) != 0, (orders & 4) != 0});
+      expect_right<f16, float>("thin", tile, shape, {false, true, false}, -0.7, 1.3);
+      expect_right<float, float>("thin", tile, shape, {false, true, false});
+    }
+    for (const Bias bias : {Bias::per_row, Bias::per_column})
+      expect_right<bf16, float>("thin", tile, {5, 270, 72}, {false, true, false}, 1, 0,
+                                {Activation::gelu, bias});
   }
 }
 

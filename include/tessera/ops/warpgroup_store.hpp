@@ -101,7 +101,6 @@ template <class Unit, class Thread, class Bulk, class Out>
 TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&slices)[2],
                                const Bulk& bulk, const Out& C, int i, int j) {
   using T = typename Bulk::element;
-  using Acc = std::remove_cvref_t<decltype(acc.value[0][0])>;
   constexpr int columns = 2 * Unit::values;
   const int thread = t.thread % kWarpgroupThreads;
   const bool leads = thread == 0;
