@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/refusal.hpp"
+#include "tessera/cuda/abilities.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
 
@@ -85,9 +88,31 @@ TEST_F(CudaPlan, ProductsOfF32ArePipelinedInTilesThatFillTheDevice) {
   EXPECT_EQ(chosen("m=2304 n=1280 k=64"), "pipelined 64x128x16/8x8");
   EXPECT_EQ(chosen("m=1024 n=1024 k=64"), "pipelined 64x64x16/8x4");
   EXPECT_EQ(chosen("m=4096 n=31 k=4096"), "coalescing 32x32");
-  EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f16"), "tensor_core 128x128x32/64x64");
-  EXPECT_EQ(chosen("m=64 n=64 k=4096 in=bf16 out=f32"), "tensor_core 128x128x32/64x64");
   EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f64"), "block_tiled_vectorized 128x128x8/8x8");
+}
+
+/// A device that is not here is taken for Hopper, whose units are a warpgroup's.
+TEST_F(CudaPlan, ProductsOf16BitsTakeWarpgroupsWhereBulkCopiesReadTheOperands) {
+  const int capability = cuda::abilities(0).capability;
+  if (capability != 0 && capability != 90) GTEST_SKIP() << "the device has no warpgroup units";
+  const auto plan_of = [](const char* text) {
+    return make_plan(parse_problem(text), {.device = "cuda"});
+  };
+  const auto chosen = [&](const char* text) {
+    const Plan plan = plan_of(text);
+    return cat(plan.algorithm, " ", to_string(plan.tile));
+  };
+  EXPECT_EQ(chosen("m=8192 n=8192 k=8192 in=bf16"), "warpgroup 128x192/128x192");
+  EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f16"), "warpgroup 128x256/64x256");
+  EXPECT_EQ(chosen("m=2048 n=2048 k=2048 in=f16"), "warpgroup 128x128/128x128");
+  EXPECT_EQ(chosen("m=1024 n=1024 k=1024 in=bf16"), "warpgroup 128x64/64x64");
+  EXPECT_EQ(chosen("m=64 n=64 k=4096 in=bf16 out=f32"), "warpgroup 64x64/64x64");
+  const Plan odd = plan_of("m=4096 n=4096 k=4095 in=f16");
+  EXPECT_EQ(odd.algorithm, "tensor_core");
+  const auto why = std::find_if(odd.rejected.begin(), odd.rejected.end(),
+                                [](const auto& each) { return each.algorithm == "warpgroup"; });
+  ASSERT_NE(why, odd.rejected.end());
+  EXPECT_EQ(why->reason, "A: its rows are 8190 bytes apart, which is no multiple of 16");
 }
 
 TEST_F(CudaPlan, WhatRunsOnCpusOnlyIsRefusedWithTheReason) {

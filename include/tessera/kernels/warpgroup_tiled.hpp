@@ -30,8 +30,7 @@ struct WarpgroupTiled {
   /// With very many sums the fetching warps, four of them then, give registers to the others.
   static constexpr bool lends = S.wm * S.wn > 128 * kWarpgroupThreads;
   static constexpr int fetchers = lends ? kWarpgroupThreads : kWarpSize;
-  static constexpr int few = 40, many = 232;
-  static_assert(kWarpgroupThreads * (few + 2 * many) <= 65536, "a multiprocessor's registers");
+  static constexpr int few = 40, many = 232;  ///< together those of a multiprocessor
   static constexpr Dim3 block{warpgroups * kWarpgroupThreads + fetchers};
   static constexpr bool needs_sm_90a = true, starts_early = true;
   /// A block for each multiprocessor, of as many tiles as there are.

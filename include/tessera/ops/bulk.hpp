@@ -51,7 +51,6 @@ struct alignas(1024) OperandTile {
                                      UnitTile<T, unit_layout<T>(Major::mn, Rows, Cols)>, KMajor>;
   static constexpr bool is_either = !std::is_same_v<KMajor, MnMajor>;
   static constexpr int rows = Rows, cols = Cols, bytes = KMajor::bytes;
-  static_assert(sizeof(KMajor) == sizeof(MnMajor));
 
   union {
     KMajor k_major;
