@@ -243,11 +243,14 @@ Choice choose_on_cuda(const Problem& p, int device) {
     return taking("tensor_core", "matrix units: for f64 the same chain of multiply-adds");
   if (!find_algorithm("pipelined").supports(p.in, p.out))
     return taking("block_tiled_vectorized", "register tiles do the most work for each load");
+  const bool is_large = blocks(256, 128) >= 100;
   if (why_not_hopper(device).empty() && detail::why_no_bulk_tiles(p, nullptr, nullptr).empty())
-    return taking("bulk_tiled", "bulk copies: nearly all that is issued are multiply-adds",
-                  blocks(256, 128) >= 100 ? 0 : 1);
-  if (blocks(256, 128) >= 100)
-    return taking("pipelined", "tiles arrive while others are multiplied");
+    return taking("bulk_tiled",
+                  is_large ? "bulk copies bring tiles while others are multiplied"
+                           : "bulk copies bring tiles while others are multiplied; small ones, for "
+                             "more blocks",
+                  is_large ? 0 : 1);
+  if (is_large) return taking("pipelined", "tiles arrive while others are multiplied");
   return taking("pipelined",
                 "tiles arrive while others are multiplied; small ones, for more blocks",
                 blocks(64, 128) >= 200 ? 1 : 2);

@@ -94,7 +94,7 @@ std::string wide_register_tile(const TileShape& t, int element_bytes) {
 
 std::string pipelined_tile(const TileShape& t, int element_bytes) {
   if (const auto why = register_tile(t, element_bytes); !why.empty()) return why;
-  if (t.bk % 8 != 0) return cat("BK = ", t.bk, " is no multiple of 8");
+  if (t.bk % 2 != 0) return cat("BK = ", t.bk, " is odd");
   if (t.tm % 4 != 0) return cat("TM = ", t.tm, " is no multiple of 4");
   if (t.tn % 4 != 0) return cat("TN = ", t.tn, " is no multiple of 4");
   if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);

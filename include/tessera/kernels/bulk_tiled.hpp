@@ -31,47 +31,70 @@ inline constexpr ThreadOrder2d kOrder16x8{{12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6
                                           {4, 5, 6, 7, 1, 0, 3, 2}};
 
 /// An operand (MN,K) in a ring of stages.
-template <class T, int MN, int K, int Stages, Major InMemory>
+template <class T, int MN, int K, int Stages, int Threads, Major InMemory>
 struct BulkRing {
   using Tile = PlainTile<T, MN, K>;
-  static constexpr int transposed_bytes = 0;
+  struct Rows {};
   Tile stage[Stages];
 
   /// Tile number k, which is in stage `at`, as threads read it.
   TESSERA_HD auto operand(int at, int) { return stage[at].view(); }
   template <class Thread>
   TESSERA_KERNEL void transpose(Thread&, int, int) {}
+  template <class Thread>
+  TESSERA_KERNEL void transpose_step(Thread&, int, int, int, Rows&) {}
 };
-template <class T, int MN, int K, int Stages>
-struct BulkRing<T, MN, K, Stages, Major::k> {
+template <class T, int MN, int K, int Stages, int Threads>
+struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
   using Tile = UnitTile<T, row_major(MN, K)>;
-  using Transposed = Storage<T, Layout{tuple(MN, K), tuple(1, MN + 4)}>;
-  static constexpr int transposed_bytes = 2 * static_cast<int>(sizeof(Transposed));
-  static constexpr int width = 4;
+  static constexpr int width = 4, chunks = K / width;
+  static constexpr int passes = MN / width / (Threads / chunks);  ///< 4 x 4 blocks of a thread
+  static_assert(chunks == 8 && passes * width * (Threads / chunks) == MN);
+  /// What a thread has read of a block and not written yet.
+  struct Rows {
+    Vec<T, width> of[width];
+  };
   Tile stage[Stages];
-  Transposed transposed[2];
+  Storage<T, Layout{tuple(MN, K), tuple(1, MN + 4)}> transposed[2];
 
   TESSERA_HD auto operand(int, int k) { return transposed[k % 2].view(); }
 
-  /// By all threads: eight lanes read eight chunks of k of different rows, and write to eight
-  /// places of different rows, each time to different banks.
+  /// Row i of block number `pass`. Eight lanes read eight chunks of k of different rows, and write
+  /// to eight places of different rows, each time to different banks.
+  template <class Thread>
+  TESSERA_KERNEL void load(Thread& t, int at, int pass, int i, Rows& rows) {
+    rows.of[i] = vectorize<1, width>(stage[at].view())(quad(t, pass) * width + i, t.lane % 8);
+  }
+  template <class Thread>
+  TESSERA_KERNEL void store(Thread& t, int k, int pass, int i, const Rows& rows) {
+    vectorize<width, 1>(transposed[k % 2].view())(quad(t, pass), t.lane % 8 * width + i) =
+        Vec<T, width>{{rows.of[0][i], rows.of[1][i], rows.of[2][i], rows.of[3][i]}};
+  }
+  /// All of tile k, which is in stage `at`.
   template <class Thread>
   TESSERA_KERNEL void transpose(Thread& t, int at, int k) {
-    constexpr int threads = static_cast<int>(volume(Thread::block_dim)), chunks = K / width;
-    static_assert(chunks == 8 && MN / width % (threads / chunks) == 0);
-    const auto from = vectorize<1, width>(stage[at].view());        // (MN,K/4)
-    const auto to = vectorize<width, 1>(transposed[k % 2].view());  // (MN/4,K)
-    const int chunk = t.lane % 8, quad = t.warp * 4 + (t.lane / 2 + t.lane / 8) % 4;
     TESSERA_UNROLL_REGISTERS
-    for (int first = 0; first < MN / width; first += threads / chunks) {
-      Vec<T, width> row[width];
+    for (int pass = 0; pass < passes; ++pass) {
+      Rows rows;
       TESSERA_UNROLL_REGISTERS
-      for (int i = 0; i < width; ++i) row[i] = from((first + quad) * width + i, chunk);
+      for (int i = 0; i < width; ++i) load(t, at, pass, i, rows);
       TESSERA_UNROLL_REGISTERS
-      for (int i = 0; i < width; ++i)
-        to(first + quad, chunk * width + i) =
-            Vec<T, width>{{row[0][i], row[1][i], row[2][i], row[3][i]}};
+      for (int i = 0; i < width; ++i) store(t, k, pass, i, rows);
     }
+  }
+  /// One K-th of it, in order: at most one access, so that nobody waits for the others.
+  template <class Thread>
+  TESSERA_KERNEL void transpose_step(Thread& t, int at, int k, int step, Rows& rows) {
+    constexpr int each = K / passes;
+    const int pass = step / each, in = step % each;
+    if (in >= 1 && in <= width) load(t, at, pass, in - 1, rows);
+    if (in >= each / 2 && in < each / 2 + width) store(t, k, pass, in - each / 2, rows);
+  }
+
+ private:
+  template <class Thread>
+  TESSERA_KERNEL static int quad(Thread& t, int pass) {
+    return pass * (Threads / chunks) + t.warp * 4 + (t.lane / 2 + t.lane / 8) % 4;
   }
 };
 
@@ -109,15 +132,15 @@ struct BulkTiled {
   }
   /// Where bulk copies put A and B.
   template <class T>
-  using TileA = typename detail::BulkRing<T, S.bm, S.bk, 1, A>::Tile;
+  using TileA = typename detail::BulkRing<T, S.bm, S.bk, 1, threads, A>::Tile;
   template <class T>
-  using TileB = typename detail::BulkRing<T, S.bn, S.bk, 1, B>::Tile;
+  using TileB = typename detail::BulkRing<T, S.bn, S.bk, 1, threads, B>::Tile;
   template <class T>
   struct Shared {
     static constexpr int stages = stages_of<T>();
     struct Rings {
-      detail::BulkRing<T, S.bm, S.bk, stages, A> a;
-      detail::BulkRing<T, S.bn, S.bk, stages, B> b;
+      detail::BulkRing<T, S.bm, S.bk, stages, threads, A> a;
+      detail::BulkRing<T, S.bn, S.bk, stages, threads, B> b;
     };
     union {
       Rings rings;
@@ -162,14 +185,11 @@ struct BulkTiled {
       TESSERA_UNROLL_REGISTERS
       for (int i = 0; i < S.tm / 4; ++i) as[to][i] = from_a(row / 4 + i * 8, step);
     };
-    const auto take = [&](const Turn<stages>& turn, int k) {  // tile k has arrived: for all to read
-      wait(t, s.full[turn.stage], turn.phase);
-      a.transpose(t, turn.stage, k);
-      b.transpose(t, turn.stage, k);
-    };
     Turn<stages> now;
     if (depth > 0) {
-      take(now, 0);
+      wait(t, s.full[0], 0);
+      a.transpose(t, 0, 0);
+      b.transpose(t, 0, 0);
       t.barrier();
       read(0, 0, 0, 0);
     }
@@ -178,17 +198,23 @@ struct BulkTiled {
     TESSERA_NO_UNROLL
     for (int k = 0; k < depth; ++k) {
       Turn<stages> next = now;
-      next.next();
-      if (k + 1 < depth) take(next, k + 1);
+      if (k + 1 < depth) {
+        next.next();
+        wait(t, s.full[next.stage], next.phase);
+      }  // else tile k is transposed again, for nobody: that costs less than to ask for each step
+      typename decltype(s.rings.a)::Rows rows_a;
+      typename decltype(s.rings.b)::Rows rows_b;
       TESSERA_UNROLL_REGISTERS
       for (int step = 0; step < S.bk; ++step) {
         if (step + 1 < S.bk) {
           read(now.stage, k, step + 1, (step + 1) % 2);
-        } else if (k + 1 < depth) {
+        } else {
           t.barrier();  // of tile k all is read: its stage is free; tile k + 1 is transposed
           fetch(k + stages, now.stage);
           read(next.stage, k + 1, 0, 0);
         }
+        a.transpose_step(t, next.stage, k + 1, step, rows_a);
+        b.transpose_step(t, next.stage, k + 1, step, rows_b);
         // To and fro along the columns: a multiply-add and the one before it share an operand.
         TESSERA_UNROLL_REGISTERS
         for (int n = 0; n < S.tn; ++n) {
