@@ -49,7 +49,6 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
   using Tile = UnitTile<T, row_major(MN, K)>;
   static constexpr int width = 4, chunks = K / width;
   static constexpr int passes = MN / width / (Threads / chunks);  ///< 4 x 4 blocks of a thread
-  static_assert(chunks == 8 && passes * width * (Threads / chunks) == MN);
   /// What a thread has read of a block and not written yet.
   struct Rows {
     Vec<T, width> of[width];
@@ -112,6 +111,10 @@ struct BulkTiled {
                 "bulk_tiled: a warp is 8 x 4 threads: 8 TM divides BM and 4 TN divides BN");
   static constexpr int warps_across = S.bn / (4 * S.tn);
   static constexpr int threads = S.bm / (8 * S.tm) * warps_across * kWarpSize;
+  static_assert((A == Major::mn || S.bm * 2 % threads == 0) &&
+                    (B == Major::mn || S.bn * 2 % threads == 0),
+                "bulk_tiled: threads share out what they transpose by blocks of 4 x 4: a block has "
+                "no more than 2 BM or 2 BN");
   static constexpr const char* name = "bulk_tiled";
   static constexpr Dim3 block{threads};
   static constexpr bool needs_sm_90a = true;

@@ -49,6 +49,8 @@ struct TensorCoreTiled {
   static constexpr int apart_a = sizeof(T) == 8 ? 4 : width<T>;
   template <class T>
   struct Shared {
+    static_assert(S.bk % (sizeof(T) == 8 ? 16 : 32) == 0,
+                  "tensor_core: BK is a multiple of 32, two steps of k; for f64 of 16");
     Storage<T, Layout{tuple(S.bm, S.bk), tuple(S.bk + apart_a<T>, 1)}> a[stages<T>];
     Storage<T, Layout{tuple(S.bk, S.bn), tuple(S.bn + apart_b<T>, 1)}> b[stages<T>];
   };
@@ -99,7 +101,6 @@ struct TensorCoreTiled {
     // An instruction of f64 takes so long that nobody waits for operands, and its registers are
     // twice as many: those of B are not loaded ahead.
     constexpr int ahead = sizeof(T) == 8 ? 1 : 2;
-    static_assert(steps % ahead == 0, "tensor_core: BK is a multiple of two steps");
     typename Mma::FragmentA a[rows];  // (WM,k) of this step; a row of them is loaded anew when used
     typename Mma::FragmentB b[ahead][cols];  // (k,WN) of this step and of the next
     const auto load_a = [&](int from, int step, int r) {
