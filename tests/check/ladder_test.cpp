@@ -120,7 +120,7 @@ TEST(CheckedLadder, BlocksAreSampledAndTheSummarySaysSo) {
 
 TEST(CheckedLadder, WhatIsNotCompiledForTheCheckerIsRefused) {
   Matrices<float> in(8, 8, 8);
-  for (const char* name : {"packed", "split_k", "warpgroup"}) {
+  for (const char* name : {"packed", "split_k", "warpgroup", "bulk_tiled"}) {
     Options options;
     options.algorithm = name;
     try {
