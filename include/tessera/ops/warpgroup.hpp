@@ -55,6 +55,30 @@ TESSERA_HD constexpr EitherOperand<OperandTile<T, R, C>, Rows> part(OperandTile<
 
 namespace detail {
 
+inline constexpr MatrixUnit kWarpgroupUnit = MatrixUnit::sm_90_warpgroup;
+
+/// On the CPU: the elements of a row of A, or of a column of B, that one instruction reads.
+template <class T, int Depth>
+struct UnitLine {
+  T value[Depth];
+  std::int16_t significand[Depth], exponent[Depth];  ///< as ops/unit_arithmetic.hpp adds them
+
+  template <Major M>
+  void read(const std::byte* shared, const UnitDescriptor& d, int mn) {
+    constexpr int size = static_cast<int>(sizeof(T)), together = M == Major::k ? 16 / size : 1;
+    for (int k = 0; k < Depth; k += together)
+      std::memcpy(static_cast<void*>(value + k), shared + unit_address(d, M, mn, k, size),
+                  together * sizeof(T));
+    if constexpr (kIsFusedInput<T>) {
+      for (int k = 0; k < Depth; ++k) {
+        const UnitTerm term = unit_operand<kWarpgroupUnit>(value[k]);
+        const int at = unit_position<kWarpgroupUnit, T>(k, Depth);
+        significand[at] = term.significand, exponent[at] = term.exponent;
+      }
+    }
+  }
+};
+
 /// The descriptor of an operand from k on, of which `address` is where its first element lies.
 template <class Tile>
 TESSERA_HD constexpr std::uint64_t descriptor_at(std::uint32_t address, int bytes_on) {
@@ -155,27 +179,30 @@ struct WarpgroupUnit {
   /// On the CPU: one thread's sums of one instruction.
   template <Major A, Major B>
   static void carry_out(const UnitCall& call, const std::byte* shared, int thread) {
-    const auto read = [&]<class T>(T(&to)[depth], std::uint64_t bits, Major major, int mn) {
-      const UnitDescriptor d = descriptor_of(bits);
-      for (int k = 0; k < depth; ++k)
-        std::memcpy(static_cast<void*>(&to[k]),
-                    shared + unit_address(d, major, mn, k, static_cast<int>(sizeof(T))), sizeof(T));
-    };
     auto& sums = *static_cast<Acc(*)[values]>(call.sums);
     const int row = thread / 32 * 16 + thread % 32 / 4, col = thread % 4 * 2;
-    InA a[2][depth];
-    InB b[depth];
-    for (int half = 0; half < 2; ++half) read(a[half], call.a, A, row + 8 * half);
-    for (int v = 0; v < values; ++v) {
-      const int n = col + v / 4 * 8 + v % 2, half = v / 2 % 2;
-      read(b, call.b, B, n);
-      const Acc old = call.keep ? sums[v] : Acc{};
-      if constexpr (std::is_same_v<InA, InB>) {
-        sums[v] = sum_of_products<MatrixUnit::sm_90_warpgroup, depth>(old, a[half], b);
-      } else {
-        sums[v] = old;
-        for (int k = 0; k < depth; ++k) sums[v] = detail::multiply_add(a[half][k], b[k], sums[v]);
+    const UnitDescriptor of_a = descriptor_of(call.a), of_b = descriptor_of(call.b);
+    detail::UnitLine<InA, depth> a[2];
+    detail::UnitLine<InB, depth> b;
+    for (int half = 0; half < 2; ++half) a[half].template read<A>(shared, of_a, row + 8 * half);
+    for (int n = 0; n < values / 2;
+         ++n) {  // values v and v + 2 are of one column, eight rows apart
+      const int v = n / 2 * 4 + n % 2;
+      b.template read<B>(shared, of_b, col + n / 2 * 8 + n % 2);
+      for (int half = 0; half < 2; ++half) {
+        Acc& sum = sums[v + 2 * half];
+        sum = add(call.keep ? sum : Acc{}, a[half], b);
       }
+    }
+  }
+  static Acc add(Acc sum, const detail::UnitLine<InA, depth>& a,
+                 const detail::UnitLine<InB, depth>& b) {
+    if constexpr (std::is_same_v<InA, InB> && detail::kIsFusedInput<InA>) {
+      return detail::sum_of_terms<detail::kWarpgroupUnit, InA, depth>(
+          sum, {a.significand, a.exponent}, {b.significand, b.exponent});
+    } else {
+      for (int k = 0; k < depth; ++k) sum = detail::multiply_add(a.value[k], b.value[k], sum);
+      return sum;
     }
   }
 };
