@@ -115,7 +115,11 @@ std::string bulk_tile(const TileShape& t, int element_bytes) {
   if (t.bm / t.tm % 8 != 0) return cat("8 TM = ", 8 * t.tm, " does not divide BM = ", t.bm);
   if (t.bn / t.tn % 4 != 0) return cat("4 TN = ", 4 * t.tn, " does not divide BN = ", t.bn);
   if (t.bm > 256 || t.bn > 256) return "a bulk copy moves at most 256 rows or columns";
-  return {};
+  const int threads = t.bm / t.tm * (t.bn / t.tn);
+  if (2 * t.bm % threads != 0 || 2 * t.bn % threads != 0)
+    return cat(threads, " threads cannot share out 4 x 4 blocks of ", t.bm, " or ", t.bn, " x 32");
+  // Two stages, and both operands transposed twice.
+  return too_many_elements(index_t{t.bk} * (4 * (t.bm + t.bn) + 16), element_bytes);
 }
 
 std::string warp_tile(const TileShape& t, int element_bytes) {
