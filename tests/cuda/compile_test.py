@@ -138,7 +138,8 @@ def compiled(machine_code, source):
     """Every kernel that one source of the library became, for both architectures."""
     for arch, ptx, code in (("sm_80", "compute_80.ptx", "compute_80.sm_80.cubin"), ("sm_90a", "compute_90a.ptx", "compute_90a.cubin")):
         text = (machine_code / f"{source.stem}.{ptx}").read_text()
-        bodies = {entry[1]: entry[0] for entry in re.finditer(r"\.entry (\w+)\(.*?\n\}", text, re.S)}
+        # To the next kernel: braces of inline assembly stand at the beginning of a line too.
+        bodies = {entry[1]: entry[0] for entry in re.finditer(r"\.entry (\w+)\(.*?(?=\.entry |\Z)", text, re.S)}
         resources = cubin.kernels(machine_code / f"{source.stem}.{code}")
         if set(bodies) != set(resources):
             raise ValueError(f"{source.name}: the PTX and the machine code for {arch} have other kernels")
