@@ -118,9 +118,9 @@ TEST(UnitArithmetic, OverflowsToInfinityAndKeepsSubnormals) {
   EXPECT_EQ(bits(sum<kNew, bf16, 16>(0, {-0x1p-75f}, {0x1p-75f})), 0u);
   EXPECT_EQ((sum<kNew, bf16, 16>(0, {0x1.8p-75f}, {0x1p-74f})), 0x1p-149f);
   EXPECT_EQ((sum<kNew, f16, 16>(0, {0x1p-24f}, {0x1p-24f})), 0x1p-48f);
-  // Zero has the smallest exponent of f32, and aligns the others by it and its partner's.
+  // Nothing is aligned to a product with a zero.
   EXPECT_EQ((sum<kNew, bf16, 16>(0x1p-24f, {0}, {0x1p127f})), 0x1p-24f);
-  EXPECT_EQ((sum<kNew, bf16, 16>(0x1p-25f, {0}, {0x1p127f})), 0);
+  EXPECT_EQ((sum<kNew, bf16, 16>(0x1p-100f, {0}, {0x1p127f})), 0x1p-100f);
 }
 
 TEST(UnitArithmetic, IntegersWrapAndF64IsAChain) {
@@ -137,8 +137,8 @@ TEST(UnitArithmetic, IntegersWrapAndF64IsAChain) {
 struct Parts {
   double significand;
   int exponent;
-  Parts(double value, int smallest)
-      : exponent(value == 0 ? -126 : std::max(std::ilogb(value), smallest)) {
+  Parts(double value, int smallest, int zero = -1000)
+      : exponent(value == 0 ? zero : std::max(std::ilogb(value), smallest)) {
     significand = std::ldexp(value, -exponent);
   }
 };
@@ -149,7 +149,7 @@ float in_doubles(float c, const std::vector<double>& a, const std::vector<double
   for (std::size_t k = 0; k < a.size(); ++k) plain += a[k] * b[k];
   if (std::isnan(plain)) return std::bit_cast<float>(0x7fffffffu);
   if (std::isinf(plain)) return static_cast<float>(plain);
-  std::vector<Parts> terms = {Parts(c, -126)};
+  std::vector<Parts> terms = {Parts(c, -126, -126)};
   for (std::size_t k = 0; k < a.size(); ++k) {
     Parts x(a[k], smallest);
     const Parts y(b[k], smallest);

@@ -13,9 +13,9 @@
 //   sm_90 mma, f8       25              twice 16 as f16 (below), + C rounded 23
 //
 // TF32 operands are cut off after 10 bits. A subnormal operand keeps the smallest exponent of its
-// type, zero that of f32; a sum of zero is +0; every NaN is 0x7fffffff. Sums of i8 and u8 are exact
-// and wrap modulo 2^32. f64 is a chain of fused multiply-adds in order of k, each rounded to
-// nearest.
+// type; a product with a zero has none, and nothing is aligned to it; a sum of zero is +0; every
+// NaN is 0x7fffffff. Sums of i8 and u8 are exact and wrap modulo 2^32. f64 is a chain of fused
+// multiply-adds in order of k, each rounded to nearest.
 //
 // sm_90 has no f8 instruction for a warp. The compiler widens both operands to f16 (exact) and
 // multiplies twice from zero, first the first two of each four neighbours along k, then the others;
@@ -80,6 +80,8 @@ constexpr int unit_mantissa() {
 /// The exponent of an infinity (significand +-1) and of a NaN (significand 2): larger than the sum
 /// of any two others.
 inline constexpr int kSpecialExponent = 8192;
+/// Of zero: below that of every product and of C, whatever it is multiplied by.
+inline constexpr int kZeroExponent = -2048;
 
 /// significand * 2^(exponent - fraction bits of the type).
 struct UnitTerm {
@@ -102,7 +104,7 @@ constexpr UnitTerm unit_term(In value) {
     is_finite = std::is_same_v<In, f8e4m3> ? field != top || fraction != 7 : field != top;
   }
   int significand = fraction | (field > 0 ? 1 << M : 0);
-  int exponent = significand == 0 ? -126 : std::max(field, 1) - bias;
+  int exponent = significand == 0 ? kZeroExponent : std::max(field, 1) - bias;
   if (!is_finite) significand = fraction != 0 ? 2 : 1, exponent = kSpecialExponent;
   return {static_cast<std::int16_t>(sign != 0 ? -significand : significand),
           static_cast<std::int16_t>(exponent)};
