@@ -113,9 +113,15 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsi
                              "bit 0", cat("mask ", blocks), "a bit for each block of the cluster");
 }
 
-void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here) const {
+void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here here) const {
   auto* shared = static_cast<std::byte*>(const_cast<void*>(from));
-  scheduler_.state().async().start({fields_of(*map), x, y, shared, nullptr, thread_});
+  const BulkFields fields = fields_of(*map);
+  // A GPU stores whole pieces of 16 bytes, also what of the last one lies beyond the row.
+  if (const auto bytes = fields.extent[0] * fields.element_bytes; bytes % 16 != 0)
+    scheduler_.state().misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
+                               "a multiple of 16 bytes", {},
+                               "let threads store where a row ends within 16 bytes");
+  scheduler_.state().async().start({fields, x, y, shared, nullptr, thread_});
 }
 
 void CpuAsync::commit(Here) const { scheduler_.state().async().commit_stores(thread_); }

@@ -149,5 +149,36 @@ TEST(Gate, OneThatIsNotOpenIsTold) {
               HasSubstr("a gate is used that is not open"));
 }
 
+struct StoreTile {
+  static constexpr const char* name = "store_tile";
+  static constexpr Dim3 block{32};
+  struct Shared {
+    Numbers tile;
+  };
+  TESSERA_KERNEL void operator()(auto t, const auto& to) const {
+    auto& s = shared<Shared>(t);
+    if (t.thread != 0) return;
+    s.tile = {};
+    fence_async(t);
+    store_bulk(t, s.tile, tile<16, 32>(to, 0, 0));
+    commit_bulk(t);
+    wait_bulk<0>(t);
+  }
+};
+
+TEST(BulkStores, TakeRowsOfWholePieces) {
+  std::vector<float> to(16 * 32, 1);
+  const auto store = [&](index_t cols) {
+    const BulkMatrix<Numbers> matrix{software_map(bulk_fields<Numbers>(to.data(), 16, cols, 32, 1)),
+                                     16, static_cast<int>(cols)};
+    launch({.grid = {1}, .block = StoreTile::block}, StoreTile{}, matrix);
+  };
+  store(28);
+  EXPECT_EQ(to[27], 0);
+  EXPECT_EQ(to[28], 1);
+  EXPECT_THAT(refusal([&] { store(30); }),
+              AllOf(HasSubstr("rows of 120 bytes"), HasSubstr("a multiple of 16 bytes")));
+}
+
 }  // namespace
 }  // namespace tessera
