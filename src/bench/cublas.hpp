@@ -6,14 +6,11 @@
 #include <vector>
 
 #include "case.hpp"
+#include "cublas_library.hpp"
 
 struct CUstream_st;  // what cudaStream_t points to
 
 namespace tessera::cli {
-
-/// Where cuBLAS may lie on this machine, the newest first: names for the loader, then files of a
-/// CUDA toolkit.
-std::vector<std::string> cublas_candidates();
 
 class Cublas {
  public:
@@ -24,8 +21,8 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  const std::string& path() const { return path_; }
-  std::string version() const;  ///< "cuBLAS 13.0.2"
+  const std::string& path() const { return library_.path(); }
+  std::string version() const { return library_.version(); }
 
   /// Products of f32: with sums and products of f32, or with operands rounded to TF32.
   enum class F32 { exact, tf32 };
@@ -35,12 +32,7 @@ class Cublas {
   void multiply(const BenchCase& now, F32 f32, const void* A, const void* B, void* C) const;
 
  private:
-  void require(int status, const char* what) const;
-  template <class F>
-  F* function(const char* name) const;
-
-  std::string path_;
-  void* library_ = nullptr;
+  CublasLibrary library_;
   void* handle_ = nullptr;
 };
 

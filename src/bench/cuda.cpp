@@ -1,12 +1,14 @@
 // A GPU in a benchmark: see cuda.hpp. Everything runs on one stream.
 #include "cuda.hpp"
 
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "cublas.hpp"
+#include "cublas_lt.hpp"
 #include "nvml.hpp"
 #include "shell/json_text.hpp"
 #include "tessera/matmul/cuda.hpp"
@@ -19,6 +21,47 @@ namespace {
 /// How long to leave a GPU alone between two looks at its clock.
 constexpr auto kLookAround = std::chrono::milliseconds(1);
 
+/// A library's product. `choice` counts what cuBLASLt offers from the fastest, from 0; -1: cuBLAS.
+struct CudaPeer {
+  const char* name;
+  Cublas::F32 f32;
+  int choice;
+  const char* settings;
+};
+using F32 = Cublas::F32;
+constexpr std::array kCudaPeers = {
+    CudaPeer{"cublas", F32::exact, -1, "f32 as f32, other types on tensor cores"},
+    CudaPeer{"cublas-tf32", F32::tf32, -1, "f32 rounded to TF32, on tensor cores"},
+    CudaPeer{"cublaslt", F32::exact, 0, "the fastest of at most 16 algorithms, workspace 64 MiB"},
+    CudaPeer{"cublaslt-2", F32::exact, 1, "the second fastest of them"},
+    CudaPeer{"cublaslt-tf32", F32::tf32, 0, "as cublaslt, f32 rounded to TF32"},
+    CudaPeer{"cublaslt-tf32-2", F32::tf32, 1, "the second fastest of them"},
+};
+
+const CudaPeer& cuda_peer(std::string_view name) {
+  for (const CudaPeer& known : kCudaPeers) {
+    if (known.name == name) return known;
+  }
+  throw Error(Category::argument, cat("no peer '", name, "'"));
+}
+
+std::vector<Types> types_of(const CudaPeer& peer) {
+  constexpr std::array all = {DType::f64,    DType::f32,    DType::f16, DType::bf16,
+                              DType::f8e4m3, DType::f8e5m2, DType::i8,  DType::i32};
+  std::vector<Types> out;
+  for (const DType in : all) {
+    for (const DType in_b : all) {
+      for (const DType result : all) {
+        const Types types{in, result, in_b};
+        if (peer.choice < 0 ? in == in_b && Cublas::multiplies(types, peer.f32)
+                            : CublasLt::multiplies(types, peer.f32))
+          out.push_back(types);
+      }
+    }
+  }
+  return out;
+}
+
 class CudaBench : public BenchDevice {
  public:
   explicit CudaBench(int number)
@@ -28,18 +71,23 @@ class CudaBench : public BenchDevice {
         end_(number),
         nvml_(Nvml::open(device_.pci_bus_id)),
         clock_hz_(device_.clock_hz) {
+    const cuda::OnDevice on(number);
     try {
-      const cuda::OnDevice on(number);
       cublas_ = std::make_unique<Cublas>(stream_.handle());
     } catch (const Error& error) {
-      no_cublas_ = error.what();
+      missing_ = error.what();
+    }
+    try {
+      open_cublas_lt();
+    } catch (const Error& error) {
+      missing_ += cat(missing_.empty() ? "" : "; ", error.what());
     }
   }
 
   std::string name() const override { return cat("cuda:", device_.number); }
   nlohmann::ordered_json description() const override;
   std::vector<Peer> peers() const override;
-  std::string missing_peers() const override { return no_cublas_; }
+  std::string missing_peers() const override { return missing_; }
 
   void load(const BenchCase& now, const SharedOperands& shared) override;
   void unload() override { memory_ = {}; }
@@ -57,6 +105,9 @@ class CudaBench : public BenchDevice {
   char* set(index_t number) const {
     return static_cast<char*>(memory_.data()) + static_cast<std::size_t>(number) * places_.end;
   }
+  void open_cublas_lt();
+  const std::vector<CublasLt::Choice>& lt_choices(Cublas::F32 f32);
+  BenchDevice::Call lt_call(const CublasLt::Choice& choice);
   void watch_clock();
 
   cuda::Device device_;
@@ -65,7 +116,11 @@ class CudaBench : public BenchDevice {
   std::unique_ptr<Nvml> nvml_;
   double clock_hz_;  ///< of the latest run that was long enough to see it, else the highest
   std::unique_ptr<Cublas> cublas_;
-  std::string no_cublas_;
+  std::unique_ptr<CublasLt> lt_;
+  cuda::DeviceBuffer lt_room_;  ///< the workspace, then the scale of f8
+  std::string missing_;
+  /// Of the loaded case, the fastest first; empty: not looked for.
+  std::array<std::vector<CublasLt::Choice>, 2> lt_choices_;  // f32 as f32, as TF32
 
   BenchCase case_;
   OperandPlaces places_{case_};
@@ -94,22 +149,27 @@ nlohmann::ordered_json CudaBench::description() const {
   return out;
 }
 
+void CudaBench::open_cublas_lt() {
+  constexpr float one = 1;
+  lt_room_ = cuda::DeviceBuffer(CublasLt::kWorkspaceBytes + sizeof one, device_.number);
+  char* const room = static_cast<char*>(lt_room_.data());
+  cuda::copy(room + CublasLt::kWorkspaceBytes, &one, sizeof one, stream_);
+  stream_.synchronize();
+  lt_ = std::make_unique<CublasLt>(stream_.handle(),
+                                   CublasLt::Room{room, room + CublasLt::kWorkspaceBytes});
+}
+
 std::vector<Peer> CudaBench::peers() const {
-  if (!cublas_) return {};
-  std::vector<Peer> out(2);
-  out[0].name = "cublas";
-  out[0].settings = "f32 as f32, other types on tensor cores";
-  out[1].name = kTf32Peer;
-  out[1].settings = "f32 rounded to TF32, on tensor cores";
-  for (Peer& peer : out) {
-    peer.path = cublas_->path();
-    peer.version = cublas_->version();
-    const auto f32 = peer.name == kTf32Peer ? Cublas::F32::tf32 : Cublas::F32::exact;
-    for (const DType in : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-      for (const DType result : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-        if (Cublas::multiplies({in, result}, f32)) peer.types.push_back({in, result});
-      }
-    }
+  std::vector<Peer> out;
+  for (const CudaPeer& known : kCudaPeers) {
+    if (known.choice < 0 ? cublas_ == nullptr : lt_ == nullptr) continue;
+    Peer peer;
+    peer.name = known.name;
+    peer.settings = known.settings;
+    peer.path = known.choice < 0 ? cublas_->path() : lt_->path();
+    peer.version = known.choice < 0 ? cublas_->version() : lt_->version();
+    peer.types = types_of(known);
+    out.push_back(std::move(peer));
   }
   return out;
 }
@@ -117,6 +177,7 @@ std::vector<Peer> CudaBench::peers() const {
 void CudaBench::load(const BenchCase& now, const SharedOperands& shared) {
   if (memory_.data() != nullptr && case_ == now) return;
   memory_ = {};  // first, so that never two of them need memory
+  lt_choices_ = {};
   case_ = now;
   places_ = OperandPlaces(now);
   sets_ = sets_beyond_cache(places_.end, device_.l2_bytes);
@@ -165,10 +226,35 @@ BenchDevice::Call CudaBench::algorithm(const std::string& name) {
 }
 
 BenchDevice::Call CudaBench::peer(const std::string& name) {
-  const auto f32 = name == kTf32Peer ? Cublas::F32::tf32 : Cublas::F32::exact;
-  return [this, f32](index_t number) {
+  const CudaPeer& known = cuda_peer(name);
+  if (known.choice < 0) {
+    return [this, f32 = known.f32](index_t number) {
+      char* const base = set(number);
+      cublas_->multiply(case_, f32, base + places_.a, base + places_.b, base + places_.c);
+    };
+  }
+  const auto& choices = lt_choices(known.f32);
+  const auto at = static_cast<std::size_t>(known.choice);
+  if (at >= choices.size())
+    throw Error(Category::unavailable, "cuBLASLt offers only one algorithm that runs here");
+  return lt_call(choices[at]);
+}
+
+/// All that cuBLASLt offers, timed before anything is measured.
+const std::vector<CublasLt::Choice>& CudaBench::lt_choices(Cublas::F32 f32) {
+  auto& out = lt_choices_[f32 == Cublas::F32::tf32 ? 1 : 0];
+  if (!out.empty()) return out;
+  const cuda::OnDevice on(device_.number);
+  out = fastest_first(lt_->choices(case_, f32), [this](const auto& choice, index_t calls) {
+    return run(lt_call(choice), calls);
+  });
+  return out;
+}
+
+BenchDevice::Call CudaBench::lt_call(const CublasLt::Choice& choice) {
+  return [this, choice](index_t number) {
     char* const base = set(number);
-    cublas_->multiply(case_, f32, base + places_.a, base + places_.b, base + places_.c);
+    lt_->multiply(choice, base + places_.a, base + places_.b, base + places_.c);
   };
 }
 

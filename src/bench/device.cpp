@@ -90,7 +90,7 @@ std::unique_ptr<Contestant> device_algorithm(const std::string& name, BenchDevic
 
 std::unique_ptr<Contestant> device_peer(const std::string& name, const Types& types,
                                         BenchDevice& device, SharedOperands& shared) {
-  const bool on_cores = types.in == DType::f32 && name != kTf32Peer;
+  const bool on_cores = types.in == DType::f32 && !rounds_to_tf32(name);
   return std::make_unique<DeviceMultiplier>(name, Contestant::Kind::peer,
                                             on_cores ? kCores : kMatrixUnits, &BenchDevice::peer,
                                             device, shared);

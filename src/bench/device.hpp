@@ -20,8 +20,10 @@ inline constexpr std::string_view kCores = "CUDA cores", kMatrixUnits = "tensor 
 /// The algorithm that a product takes which names none.
 inline constexpr const char* kAutomatic = "auto";
 
-/// Another library's product that rounds f32 to TF32.
-inline constexpr std::string_view kTf32Peer = "cublas-tf32";
+/// Whether another library's product rounds f32 to TF32: "cublas-tf32", "cublaslt-tf32-2".
+constexpr bool rounds_to_tf32(std::string_view peer) {
+  return peer.find("-tf32") != std::string_view::npos;
+}
 
 class BenchDevice {
  public:

@@ -33,7 +33,7 @@ constexpr double kDeviceWarmUp = 3;
 constexpr double kProcessSeconds = 0.03;
 
 Arithmetic arithmetic_of(const BenchRow& row) {
-  if (row.kind == Kind::peer && row.name == kTf32Peer) return Arithmetic::tf32;
+  if (row.kind == Kind::peer && rounds_to_tf32(row.name)) return Arithmetic::tf32;
   // What is chosen automatically has the native arithmetic of its type.
   return row.kind == Kind::algorithm && row.name != kOwnBlas && row.name != kPlanOnce &&
                  row.name != kAutomatic

@@ -80,6 +80,12 @@ std::shared_ptr<BenchDevice> device_of(const BenchRequest& request) {
   return open_cuda_bench(named_device(request.device));
 }
 
+std::vector<std::string> names_of(const std::vector<Peer>& peers) {
+  std::vector<std::string> out;
+  for (const auto& peer : peers) out.push_back(peer.name);
+  return out;
+}
+
 /// The peers on a device; says why one is left out.
 std::vector<Peer> device_peers(const Context& context, const BenchRequest& request,
                                const Types& types, const BenchDevice& device) {
@@ -99,7 +105,7 @@ std::vector<Peer> device_peers(const Context& context, const BenchRequest& reque
                                  [&](const Peer& each) { return each.name == wanted; });
     if (at == there.end())
       throw Error(Category::unavailable, cat("no peer '", wanted, "' on ", device.name()),
-                  there.empty() ? "" : "cublas or cublas-tf32", {}, device.missing_peers());
+                  there.empty() ? "" : join(names_of(there)), {}, device.missing_peers());
     out.push_back(*at);
   }
   return out;

@@ -1,0 +1,45 @@
+// One of the libraries of cuBLAS, found and loaded when it is asked for, never linked.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+#include <vector>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+class CublasLibrary {
+ public:
+  /// Takes the first candidate that can be loaded. `prefix` is that of its functions, "cublas" or
+  /// "cublasLt". Throws Error(unavailable) with what was tried first.
+  CublasLibrary(std::string prefix, const std::vector<std::string>& candidates);
+  CublasLibrary(const CublasLibrary&) = delete;
+  CublasLibrary& operator=(const CublasLibrary&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string version() const;  ///< "cuBLAS 13.0.2"
+  /// Throws Error(unavailable) where the library has no such function.
+  template <class F>
+  F* function(const char* name) const {
+    void* const found = dlsym(library_, name);
+    if (found == nullptr)
+      throw Error(Category::unavailable, cat("'", path_, "' has no ", name), "cuBLAS 12 or 13");
+    return reinterpret_cast<F*>(found);
+  }
+  /// Throws Error(failed) with the library's own word unless `status` is success.
+  void require(int status, const char* what) const;
+
+ private:
+  std::string prefix_, path_;
+  void* library_ = nullptr;  ///< stays loaded: it has state of its own in the driver
+};
+
+/// Where a library, "libcublas" or "libcublasLt", may be on this machine, the newest first: the
+/// file or the folder of the file that TESSERA_CUBLAS names, names for the loader, then files of a
+/// CUDA toolkit.
+std::vector<std::string> cublas_candidates(const std::string& library = "libcublas");
+
+}  // namespace tessera::cli

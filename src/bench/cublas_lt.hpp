@@ -1,0 +1,71 @@
+// cuBLASLt as a peer at its best: the algorithms that its heuristics offer for a product, each to
+// be timed, so that the fastest of them is the peer. A (M,K), B (K,N) and C (M,N) lie by rows, or
+// transposed ones by columns, in device memory.
+//
+// f8 is multiplied with one scale for each matrix, here 1, and with fast accumulation, as programs
+// that want its speed ask for: sums stay in the matrix units and are not moved to f32 in between.
+// Before Blackwell it takes f8 only where A lies by rows and B is transposed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cublas.hpp"
+
+namespace tessera::cli {
+
+class CublasLt {
+ public:
+  static constexpr int kMostChoices = 16;
+  static constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+
+  /// Device memory that products use.
+  struct Room {
+    void* workspace = nullptr;  ///< kWorkspaceBytes
+    const void* one = nullptr;  ///< an f32 of 1: the scale of f8
+  };
+  /// Takes the first candidate that can be loaded, for work in the order of a stream of the current
+  /// device. Throws Error(unavailable) with what was tried.
+  CublasLt(CUstream_st* stream, const Room& room,
+           const std::vector<std::string>& candidates = cublas_candidates("libcublasLt"));
+  ~CublasLt();
+  CublasLt(const CublasLt&) = delete;
+  CublasLt& operator=(const CublasLt&) = delete;
+
+  const std::string& path() const { return library_.path(); }
+  std::string version() const { return library_.version(); }
+  static bool multiplies(const Types& types, Cublas::F32 f32);
+
+  /// A product by one algorithm. It needs the library as long as it lives.
+  struct Choice {
+    struct Product;
+    std::shared_ptr<const Product> product;
+    std::array<std::uint64_t, 8> algorithm;  ///< cublasLtMatmulAlgo_t
+    int rank;                                ///< in the order of the heuristics, from 1
+  };
+  /// What the heuristics offer, their favourite first. Throws Error(unavailable) where that is
+  /// nothing.
+  std::vector<Choice> choices(const BenchCase& now, Cublas::F32 f32) const;
+  /// Starts C = A * B, all products of a batch in one call. Throws Error(failed) with the library's
+  /// own word where it refuses.
+  void multiply(const Choice& choice, const void* A, const void* B, void* C) const;
+
+ private:
+  CublasLibrary library_;
+  CUstream_st* stream_;
+  Room room_;
+  void* handle_ = nullptr;
+};
+
+/// Those that run, the fastest first: `seconds` says how long so many calls take together. Each is
+/// timed five times, its median counts; one that is far behind after two calls is not timed more.
+/// Throws what the first threw where none runs.
+std::vector<CublasLt::Choice> fastest_first(
+    const std::vector<CublasLt::Choice>& choices,
+    const std::function<double(const CublasLt::Choice&, index_t calls)>& seconds);
+
+}  // namespace tessera::cli
