@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,10 +19,18 @@ namespace tessera::cli {
 
 inline constexpr const char* kPlanOnce = "plan";
 
+/// What a device did while it multiplied; 0 where it does not tell.
+struct DeviceState {
+  double clock_hz = 0, watts = 0;      ///< means
+  std::uint64_t throttle_reasons = 0;  ///< all that held the clock back: nvmlClocksEventReasons
+  bool operator==(const DeviceState&) const = default;
+};
+
 struct Sample {
   int turn = 0;
   index_t iterations = 0;
   double seconds = 0, cpu_seconds = 0;  ///< for each call; CPU time of all threads together
+  DeviceState device = {};
 };
 
 /// Under what conditions a contestant multiplies, whatever the product.

@@ -18,7 +18,7 @@ namespace tessera::cli {
 
 namespace {
 
-/// How long to leave a GPU alone between two looks at its clock.
+/// How long to leave a GPU alone between two looks at its state.
 constexpr auto kLookAround = std::chrono::milliseconds(1);
 
 /// A library's product. `choice` counts what cuBLASLt offers from the fastest, from 0; -1: cuBLAS.
@@ -69,8 +69,7 @@ class CudaBench : public BenchDevice {
         stream_(cuda::Stream::create(number)),
         begin_(number),
         end_(number),
-        nvml_(Nvml::open(device_.pci_bus_id)),
-        clock_hz_(device_.clock_hz) {
+        nvml_(Nvml::open(device_.pci_bus_id)) {
     const cuda::OnDevice on(number);
     try {
       cublas_ = std::make_unique<Cublas>(stream_.handle());
@@ -98,6 +97,7 @@ class CudaBench : public BenchDevice {
   Call algorithm(const std::string& name) override;
   Call peer(const std::string& name) override;
   double run(const Call& call, index_t count) override;
+  DeviceState state() const override { return state_; }
   double peak_flops(std::string_view units, const Types& types) override;
 
  private:
@@ -108,13 +108,13 @@ class CudaBench : public BenchDevice {
   void open_cublas_lt();
   const std::vector<CublasLt::Choice>& lt_choices(Cublas::F32 f32);
   BenchDevice::Call lt_call(const CublasLt::Choice& choice);
-  void watch_clock();
+  void watch();
 
   cuda::Device device_;
   cuda::Stream stream_;
   cuda::Event begin_, end_;
   std::unique_ptr<Nvml> nvml_;
-  double clock_hz_;  ///< of the latest run that was long enough to see it, else the highest
+  DeviceState state_;
   std::unique_ptr<Cublas> cublas_;
   std::unique_ptr<CublasLt> lt_;
   cuda::DeviceBuffer lt_room_;  ///< the workspace, then the scale of f8
@@ -266,21 +266,24 @@ double CudaBench::run(const Call& call, index_t count) {
     next_ = next_ + 1 == sets_ ? 0 : next_ + 1;
   }
   end_.record(stream_);
-  watch_clock();
+  watch();
   end_.synchronize();
   return cuda::Event::seconds_between(begin_, end_);
 }
 
-/// Looks at the clock until the run has ended; the mean of what was seen is the clock of the run.
-void CudaBench::watch_clock() {
+/// Looks at the device until the run has ended.
+void CudaBench::watch() {
   if (!nvml_) return;
-  double sum = 0;
+  DeviceState seen;
   int looks = 0;
   while (!end_.reached()) {
-    if (const double clock = nvml_->sm_clock_hz(); clock > 0) sum += clock, ++looks;
+    if (const double clock = nvml_->sm_clock_hz(); clock > 0) {
+      seen.clock_hz += clock, seen.watts += nvml_->power_watts(), ++looks;
+      seen.throttle_reasons |= nvml_->throttle_reasons();
+    }
     std::this_thread::sleep_for(kLookAround);
   }
-  if (looks > 0) clock_hz_ = sum / looks;
+  if (looks > 0) state_ = {seen.clock_hz / looks, seen.watts / looks, seen.throttle_reasons};
 }
 
 double CudaBench::peak_flops(std::string_view units, const Types& types) {
@@ -289,7 +292,7 @@ double CudaBench::peak_flops(std::string_view units, const Types& types) {
     throw Error(Category::unavailable,
                 cat("the peak of the ", units, " of ", device_.name, " for ", types.in,
                     " is not known (compute capability ", device_.major, ".", device_.minor, ")"));
-  return 2.0 * each * device_.sms * clock_hz_;
+  return 2.0 * each * device_.sms * (state_.clock_hz > 0 ? state_.clock_hz : device_.clock_hz);
 }
 
 }  // namespace
@@ -313,6 +316,10 @@ int multiply_adds_per_clock(int major, int minor, std::string_view units, DType 
     case DType::f32: return a100 ? 512 : 1024;  // as TF32
     case DType::f16:
     case DType::bf16: return a100 ? 1024 : 2048;
+    case DType::i8:
+    case DType::u8: return a100 ? 2048 : 4096;
+    case DType::f8e4m3:
+    case DType::f8e5m2: return a100 ? 0 : 4096;
     default: return 0;
   }
 }

@@ -49,7 +49,7 @@ class DeviceMultiplier : public Contestant {
     const auto count = static_cast<double>(calls);
     const double seconds = device_.run(call_, calls) / count;
     const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
-    return {0, calls, seconds, cpu_seconds / count};
+    return {0, calls, seconds, cpu_seconds / count, device_.state()};
   }
 
   MakeCall make_;

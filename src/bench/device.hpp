@@ -56,6 +56,8 @@ class BenchDevice {
   /// Starts so many calls, each on the next set, waits for them, and says how long they took
   /// together, by the device's clock, in seconds.
   virtual double run(const Call& call, index_t count) = 0;
+  /// How the device was during the latest run that was long enough to see it.
+  virtual DeviceState state() const { return {}; }
 
   /// Multiplications and additions a second that its units can do at most, at the clock of the
   /// latest run. Throws Error(unavailable) where that is not known.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 
 #include "report.hpp"
 #include "shell/json_text.hpp"
@@ -106,6 +107,15 @@ DeviceCounters counters_of(const BenchResults& results, const BenchRow& row) {
   std::vector<double> gflops;
   for (double seconds : row.seconds()) gflops.push_back(gflops_of(row, seconds));
   out.emplace_back("gflops", gflops);
+  if (row.samples.front().device.clock_hz > 0) {
+    std::vector<double> clocks, watts;
+    for (const Sample& sample : row.samples) {
+      clocks.push_back(sample.device.clock_hz / 1e6);
+      watts.push_back(sample.device.watts);
+    }
+    out.emplace_back("sm_clock_mhz", clocks);
+    out.emplace_back("power_watts", watts);
+  }
   if (row.kind == Kind::peak) return out;
   if (!others(results, row, Kind::peak).empty())
     out.emplace_back("percent_of_peak", by_sample(peak_shares(results, row), 100));
@@ -114,6 +124,13 @@ DeviceCounters counters_of(const BenchResults& results, const BenchRow& row) {
       out.emplace_back("ratio_" + peer->name, by_sample(speed_ratios(row, *peer), 1));
   }
   return out;
+}
+
+/// Whatever held the clock back in one of the samples.
+void add_throttle_reasons(ordered_json& entry, std::span<const Sample> samples) {
+  std::uint64_t all = 0;
+  for (const Sample& sample : samples) all |= sample.device.throttle_reasons;
+  if (samples.front().device.clock_hz > 0) entry["throttle_reasons"] = all;
 }
 
 /// `pick` takes one number out of a summary.
@@ -141,6 +158,7 @@ ordered_json aggregate(const BenchResults& results, const BenchRow& row, std::si
     std::erase_if(known, [](double value) { return std::isnan(value); });
     out[counter] = number_or_null(pick(summarize(known)));
   }
+  add_throttle_reasons(out, row.samples);
   describe_row(out, results, row);
   return out;
 }
@@ -172,6 +190,7 @@ void append_entries(ordered_json& list, const BenchResults& results, const Bench
     entry["cpu_time"] = sample.cpu_seconds * 1e9;
     entry["time_unit"] = "ns";
     for (const auto& [counter, values] : counters) entry[counter] = number_or_null(values[i]);
+    add_throttle_reasons(entry, {&sample, 1});
     entry["turn"] = sample.turn;
     describe_row(entry, results, row);
     list.push_back(std::move(entry));
@@ -263,6 +282,9 @@ Sample sample_of_entry(const ordered_json& entry, const BenchRow& row, const std
   out.seconds = seconds_written_as(field<double>(entry, "real_time", where), row,
                                    known ? gflops->get<double>() : kNan);
   out.cpu_seconds = seconds_written_as(field<double>(entry, "cpu_time", where), row, kNan);
+  out.device = {field_or(entry, "sm_clock_mhz", 0.0, where) * 1e6,
+                field_or(entry, "power_watts", 0.0, where),
+                field_or(entry, "throttle_reasons", std::uint64_t{0}, where)};
   if (field<std::string>(entry, "time_unit", where) != "ns")
     throw Error(Category::file, cat(where, " has times in another unit"), "ns");
   if (!(out.seconds > 0) || !std::isfinite(out.seconds))

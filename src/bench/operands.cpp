@@ -28,6 +28,13 @@ std::size_t bytes_of(index_t rows, index_t cols, DType type) {
          static_cast<std::size_t>(size_of(type));
 }
 
+/// Nearly normal, of mean 0 and variance 1: the sum of four uniform numbers, each of 16 bits.
+double normal(std::uint64_t bits) {
+  double sum = 0;
+  for (int i = 0; i < 64; i += 16) sum += static_cast<double>(bits >> i & 0xffff) * 0x1p-16;
+  return (sum - 2 * 65535 * 0x1p-16) * 1.7320508075688772;
+}
+
 /// The view of a compact (rows, cols) matrix that lies by rows, or transposed.
 ConstMatrix view(const void* data, DType type, index_t rows, index_t cols, bool transposed) {
   return transposed ? ConstMatrix{data, type, rows, cols, 1, rows}
@@ -99,7 +106,7 @@ void SharedOperands::prepare(const BenchCase& now, std::uint64_t seed) {
         else if constexpr (sizeof(T) == 1 && std::is_integral_v<T>)
           values[i] = static_cast<T>(bits);
         else if constexpr (std::is_integral_v<T>) values[i] = static_cast<T>(bits % 17);
-        else values[i] = T(static_cast<double>(bits >> 11) * 0x1p-52 - 1);
+        else values[i] = T(normal(bits));
       }
     });
   };

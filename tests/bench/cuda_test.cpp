@@ -126,12 +126,16 @@ TEST(CudaPeak, IsThatOfTheDataSheets) {
   EXPECT_NEAR(tflops(9, 132, 1.98e9, kMatrixUnits, DType::f64), 66.9, 0.1);
   EXPECT_NEAR(tflops(9, 132, 1.83e9, kMatrixUnits, DType::f32), 494.7, 0.1);
   EXPECT_NEAR(tflops(9, 132, 1.83e9, kMatrixUnits, DType::bf16), 989.5, 0.2);
+  EXPECT_NEAR(tflops(9, 132, 1.83e9, kMatrixUnits, DType::i8), 1979, 1);
+  EXPECT_NEAR(tflops(9, 132, 1.83e9, kMatrixUnits, DType::f8e4m3), 1979, 1);
+  EXPECT_NEAR(tflops(8, 108, 1.41e9, kMatrixUnits, DType::i8), 624, 1);
   EXPECT_NEAR(tflops(8, 108, 1.41e9, kCores, DType::f32), 19.5, 0.1);
   EXPECT_NEAR(tflops(8, 108, 1.41e9, kMatrixUnits, DType::f32), 156, 0.1);
   EXPECT_NEAR(tflops(8, 108, 1.41e9, kMatrixUnits, DType::f16), 312, 0.2);
   EXPECT_NEAR(tflops(8, 108, 1.41e9, kMatrixUnits, DType::f64), 19.5, 0.1);
   EXPECT_EQ(multiply_adds_per_clock(12, 0, kMatrixUnits, DType::f16), 0);
   EXPECT_EQ(multiply_adds_per_clock(9, 0, kMatrixUnits, DType::i32), 0);
+  EXPECT_EQ(multiply_adds_per_clock(8, 0, kMatrixUnits, DType::f8e4m3), 0);
 }
 
 TEST(CudaPeak, CopiesOfOperandsExceedTheCacheThreeTimes) {

@@ -79,6 +79,7 @@ class FakeDevice : public BenchDevice {
     run_seconds.push_back(static_cast<double>(count) * case_.flops() / rate);
     return run_seconds.back();
   }
+  DeviceState state() const override { return {1980e6, 650.5, 4}; }
   double peak_flops(std::string_view units, const Types&) override {
     const auto at = peaks.find(units);
     if (at == peaks.end()) throw Error(Category::unavailable, "its peak is not known");
@@ -100,7 +101,7 @@ class FakeDevice : public BenchDevice {
                {base + places_.c + i * places_.c_step, p.out, p.M, p.N, p.c.row, p.c.col}, 1, 0,
                {.algorithm = name == "tensor_core" ? "tensor_core" : "naive", .threads = 1});
       if (name == wrong_everywhere || (name == wrong_in_one_set && set == 1))
-        base[places_.c] ^= 0x40;
+        base[places_.c + static_cast<std::size_t>(size_of(case_.types.out)) - 1] ^= 0x40;
     };
   }
 
@@ -198,6 +199,23 @@ TEST_F(BenchOnDevice, TablesAndFilesNameTheDevice) {
   BenchResults processor = results;
   for (auto& row : processor.rows) row.on.device.clear();
   EXPECT_FALSE(same_case(processor.rows[0], results.rows[0]));
+}
+
+TEST_F(BenchOnDevice, EverySampleIsWrittenWithTheDevicesClockPowerAndWhatHeldItBack) {
+  const BenchResults results = run();
+  const json entries = json::parse(to_json(results))["benchmarks"];
+  for (const auto& entry : entries) {
+    if (entry["kind"] == "peak") continue;
+    const double spread = entry.value("aggregate_name", "") == "mad" ? 0 : 1;
+    if (entry.value("aggregate_unit", "") == "percentage" ||
+        entry.value("aggregate_name", "") == "stddev")
+      continue;
+    EXPECT_NEAR(entry["sm_clock_mhz"].get<double>(), 1980 * spread, 1e-9);
+    EXPECT_NEAR(entry["power_watts"].get<double>(), 650.5 * spread, 1e-9);
+    EXPECT_EQ(entry["throttle_reasons"], 4);
+  }
+  const BenchResults kept = parse_bench_json(to_json(results), "text");
+  EXPECT_EQ(row_of(kept, "naive").samples[0].device, device_->state());
 }
 
 TEST_F(BenchOnDevice, OperandsAreLoadedOnceForACaseAndTakenInTurn) {
