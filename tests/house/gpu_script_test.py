@@ -16,8 +16,13 @@ import cases  # noqa: E402
 
 PASSED = "[==========] 3 tests ran.\n[  PASSED  ] 3 tests."
 CLEAN = "echo '========= ERROR SUMMARY: 0 errors'"
-# `tessera bench ... -o FILE ...` writes the file.
-BENCH = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && echo {} > "$2"; shift; done'
+# A command that says its version, and writes what `bench -o FILE` and `tune --cache FILE` write.
+TESSERA = """[ "$1" = --version ] && exit
+while [ $# -gt 0 ]; do
+  [ "$1" = -o ] && echo '{"benchmarks": [{"contestant": "auto", "gflops": 5}]}' > "$2"
+  [ "$1" = --cache ] && echo '{}' > "$2"
+  shift
+done"""
 # One launch of a product, or one for each line of stdin, whose third word is then counted.
 NCU = """#!/usr/bin/env python3
 import sys
@@ -38,7 +43,8 @@ class GpuScript(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         (self.root / "scripts").mkdir()
-        shutil.copy(cases.ROOT / "scripts/gpu", self.root / "scripts/gpu")
+        for script in ("gpu", "gpu_steps.py"):
+            shutil.copy(cases.ROOT / "scripts" / script, self.root / "scripts" / script)
 
     def program(self, path, text):
         file = self.root / path
@@ -46,14 +52,15 @@ class GpuScript(unittest.TestCase):
         file.write_text("#!/bin/sh\n" + text + "\n")
         file.chmod(0o755)
 
-    def pretend(self, test=f"echo '{PASSED}'", sanitizer=CLEAN, ncu=f"echo '{CSV}'", bench=BENCH):
+    def pretend(self, test=f"echo '{PASSED}'", sanitizer=CLEAN, ncu=f"echo '{CSV}'", tessera=TESSERA, primitive="echo '{\"differ\": 0}'"):
         """A machine with a GPU and its tools, and a tree that was built and packed."""
         self.program("fakes/nvidia-smi", "echo 'Some GPU, 1.2, 3 W, 4 MHz'")
         self.program("fakes/compute-sanitizer", sanitizer)
         self.program("fakes/ncu", ncu)
         self.program("build/gpu/bin/cuda_test", test)
         (self.root / "build/gpu/commit").write_text("1234567\n")
-        self.program("build/gpu/bin/tessera", bench)
+        self.program("build/gpu/bin/tessera", tessera)
+        self.program("build/gpu/bin/unit_bits", primitive)
         self.program("scripts/ladder.py", "")
         self.program("scripts/compact_results.py", "")
         (self.root / "scripts/ladder.py").write_text("open('docs-were-written', 'w')\n")
@@ -85,19 +92,63 @@ class GpuScript(unittest.TestCase):
         self.refused(2, "'pack' stands alone", "test", "pack")
         self.assertFalse((self.root / "ran").exists())
 
-    def test_all_parts_leave_their_results(self):
+    def records(self):
+        return [json.loads(line) for line in (self.root / "bench/results/gpu/records.jsonl").read_text().splitlines()]
+
+    def reports(self):
+        return {p.name.split("some-gpu-")[-1]: p.read_text() for p in (self.root / "bench/results/gpu").iterdir()}
+
+    def test_all_parts_leave_their_results_and_a_record_each(self):
         self.pretend()
         run = self.gpu()
         self.assertEqual(run.returncode, 0, run.stderr)
-        names = {p.name.split("some-gpu-")[1] for p in (self.root / "bench/results/gpu").iterdir()}
-        self.assertEqual(names, {"machine.txt", "tests.txt", "memcheck.txt", "racecheck.txt", "initcheck.txt", "synccheck.txt",
-                                 "counters.csv", "truth.json", "ladder.json", "bench-f32.json", "bench-f16.json", "bench-bf16.json", "bench-f64.json"})
+        steps = ["unit_bits", "tests", "tune-bf16", "tune-f32", "tune-f16", "tune-f64", "bench-bf16", "bench-f32-4096", "bench-f32-2048",
+                 "bench-f32-1024", "bench-f16", "bench-f64", "bench-f32-8192", "ladder", "counters", "truth", "memcheck", "racecheck",
+                 "initcheck", "synccheck"]
+        self.assertEqual([(record["step"], record["status"]) for record in self.records()], [(step, "good") for step in steps])
+        self.assertEqual(self.records()[0]["found"], {"differ": 0})
+        self.assertEqual(self.records()[6]["found"], {"auto": 5})
+        written = {f"{step}.json" for step in steps if step.startswith("bench")} | {f"{step}.txt" for step in steps if "check" in step}
+        self.assertEqual(set(self.reports()), written | {"machine.txt", "clocks.csv", "records.jsonl", "unit_bits.txt", "tests.txt", "tuning.json",
+                                                         "counters.csv", "truth.json", "ladder.json"})
         self.assertTrue((self.root / "docs-were-written").exists())
 
+    def test_the_next_call_skips_what_is_known_and_measures_changed_programs_again(self):
+        self.pretend()
+        self.assertEqual(self.gpu("test", "bench").returncode, 0)
+        count = len(self.records())
+        run = self.gpu("test", "bench")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stdout, r"tests: known since \d{4}-\d\d-\d\d\n")
+        self.assertEqual(len(self.records()), count)
+        self.pretend(tessera=TESSERA + "\n# another program")
+        self.gpu("test", "bench")
+        self.assertEqual({record["step"][:5] for record in self.records()[count:]}, {"bench"})
+        self.program("fakes/nvidia-smi", "echo 'Other GPU, 1.2, 3 W, 4 MHz'")
+        self.gpu("test")
+        self.assertEqual(self.records()[-1]["gpu"], "Other GPU, 1.2, 3 W, 4 MHz")
+
+    def test_what_failed_comes_last_the_next_time(self):
+        self.pretend(test="exit 1")
+        self.assertEqual(self.gpu("test").returncode, 1)
+        run = self.gpu("test", "sanitize")
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual([record["step"] for record in self.records()], ["tests", "memcheck", "racecheck", "initcheck", "synccheck", "tests"])
+
+    def test_half_a_record_of_a_call_that_was_killed_is_passed_over(self):
+        self.pretend()
+        (self.root / "bench/results/gpu").mkdir(parents=True)
+        (self.root / "bench/results/gpu/records.jsonl").write_text('["no record"]\n{"step": "tes')
+        self.assertEqual(self.gpu("test").returncode, 0)
+        self.assertEqual(json.loads((self.root / "bench/results/gpu/records.jsonl").read_text().splitlines()[2])["step"], "tests")
+        self.assertIn("known since", self.gpu("test").stdout)
+
     def test_a_benchmark_with_a_wrong_result_is_a_failure_and_writes_no_page(self):
-        self.pretend(bench='[ "$1" = --version ]')
-        self.refused(1, "tessera bench failed", "ladder")
-        self.refused(1, "tessera bench failed", "bench")
+        self.pretend(tessera='[ "$1" = --version ] && exit; echo "auto is wrong at (0,0)"; exit 1')
+        self.refused(1, "ladder: exit code 1: auto is wrong at \\(0,0\\)", "ladder")
+        self.assertEqual(self.records()[-1]["why"], "exit code 1: auto is wrong at (0,0)")
+        self.pretend(tessera="exit 0")
+        self.refused(1, "no usable .*-ladder.json", "ladder")
         self.assertFalse((self.root / "docs-were-written").exists())
 
     def test_skipped_or_silent_tests_are_failures(self):
@@ -106,21 +157,48 @@ class GpuScript(unittest.TestCase):
         self.pretend(test="true")
         self.refused(1, "do not say that they passed", "test")
         self.pretend(test=f"echo '{PASSED}'; exit 1")
-        self.refused(1, "tests failed", "test")
+        self.refused(1, "tests: exit code 1", "test")
+
+    def test_a_failure_names_the_tests_that_failed_or_the_one_it_was_in(self):
+        self.pretend(test="echo '[  FAILED  ] Gpu.Adds (3 ms)\n[  FAILED  ] Gpu.Adds'; exit 1")
+        self.refused(1, "tests: exit code 1; failed: Gpu.Adds\\n", "test")
+        self.pretend(test="echo '[ RUN      ] Gpu.Adds\n[       OK ] Gpu.Adds (3 ms)\n[ RUN      ] Gpu.Ends'; kill -9 $$")
+        self.refused(1, "tests: exit code -9 in Gpu.Ends", "test")
 
     def test_a_part_that_fails_leaves_the_others_their_turn(self):
-        self.pretend(test="exit 1")
+        self.pretend(test="exit 1", primitive="echo 'mma f16: 3 differ'; exit 1")
         run = self.gpu()
         self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, r"gpu: tests failed: .*\ngpu: failed: test\n$")
-        names = {p.name.split("some-gpu-")[1] for p in (self.root / "bench/results/gpu").iterdir()}
-        self.assertLessEqual({"ladder.json", "bench-f64.json", "truth.json", "synccheck.txt"}, names)
+        self.assertEqual(run.stderr, "gpu: unit_bits: exit code 1: mma f16: 3 differ\ngpu: tests: exit code 1\ngpu: failed: unit_bits, tests\n")
+        self.assertLessEqual({"ladder.json", "bench-f64.json", "truth.json", "synccheck.txt"}, set(self.reports()))
 
-    def test_a_call_ends_when_its_time_is_over(self):
-        self.pretend(test="sleep 300")
-        run = self.gpu("test", "ladder", TESSERA_GPU_SECONDS="2")
+    def test_a_step_that_hangs_is_ended_with_all_that_it_started_and_the_others_go_on(self):
+        self.pretend(test="echo '[ RUN      ] Gpu.Hangs'; trap '' TERM; sleep 300 & echo $! > child; sleep 300")
+        steps = self.root / "scripts/gpu_steps.py"
+        steps.write_text(re.sub(r"(cuda_test\", \"--gtest_brief=0\"\]), 150", r"\1, 1", steps.read_text()))
+        run = self.gpu("test", "sanitize")
         self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, r"gpu: tests failed: .*\ngpu: the 2 s of one call are over: .*\ngpu: failed: test ladder\n$")
+        self.assertEqual(run.stderr, "gpu: tests: ended after 1 s in Gpu.Hangs\ngpu: failed: tests\n")
+        self.assertEqual(len(self.records()), 5)
+        child = int((self.root / "child").read_text())
+        self.assertFalse(pathlib.Path(f"/proc/{child}/exe").exists())
+
+    def test_a_limit_that_is_reached_loses_nothing_and_the_next_call_goes_on(self):
+        slow = f"[ -e known ] || {{ touch known; trap 'exit 143' TERM; sleep 30 & wait; }}; echo '{PASSED}'"
+        self.pretend(test=slow)
+        run = self.gpu("primitives", "test", "ladder", TESSERA_GPU_SECONDS="3")
+        self.assertEqual(run.returncode, 3)
+        self.assertEqual(run.stderr, "gpu: the 3 s of one call are over: call it again for tests, ladder\n")
+        self.assertEqual([record["step"] for record in self.records()], ["unit_bits"])
+        self.assertEqual(self.gpu("primitives", "test", "ladder").returncode, 0)
+        self.assertEqual([record["step"] for record in self.records()], ["unit_bits", "tests", "ladder"])
+
+    def test_what_a_benchmark_had_when_its_time_was_over_is_kept(self):
+        self.pretend(tessera=TESSERA + "\ntrap 'exit 143' TERM; sleep 30 & wait")
+        run = self.gpu("ladder", TESSERA_GPU_SECONDS="3")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("gflops", self.reports()["ladder.json"])
+        self.assertNotIn("records.jsonl", self.reports())  # so that the next call measures it again
 
     def test_programs_of_another_commit_are_refused(self):
         self.pretend()
@@ -138,7 +216,7 @@ class GpuScript(unittest.TestCase):
                      ncu=f"echo '==PROF== Connected to process 5 (/some/where/build/gpu/bin/tessera)'; echo '{CSV}'")
         run = self.gpu("test", "counters")
         self.assertEqual(run.returncode, 0, run.stderr)
-        reports = {p.name.split("some-gpu-")[1]: p.read_text() for p in (self.root / "bench/results/gpu").iterdir()}
+        reports = self.reports()
         self.assertIn("\ntests/cuda/plan_test.cpp:23: Skipped\n", "\n" + reports["tests.txt"])
         self.assertNotIn("/some/where", "".join(reports.values()))
 
@@ -159,7 +237,7 @@ class GpuScript(unittest.TestCase):
         self.assertTrue((self.root / "docs-were-written").exists())
 
     def test_packed_programs_that_do_not_start_are_refused_with_the_reason(self):
-        self.pretend(bench="echo too old >&2; exit 1")
+        self.pretend(tessera="echo too old >&2; exit 1")
         self.refused(1, "do not start here: too old", "test")
 
     def pack(self):
@@ -181,7 +259,7 @@ class GpuScript(unittest.TestCase):
         self.assertEqual({str(p.relative_to(packed)) for p in packed.rglob("*") if p.is_file()}, {"commit", "programs.tar.xz"})
         with tarfile.open(packed / "programs.tar.xz") as programs:
             programs.extractall(packed)
-        self.assertEqual({p.name for p in packed.glob("bin/*")}, {"tessera", "cuda_test"})
+        self.assertEqual({p.name for p in packed.glob("bin/*")} - {"unit_bits"}, {"tessera", "cuda_test"})
         for program in sorted(packed.glob("bin/*")):
             said = subprocess.run(["readelf", "-dVW", program], capture_output=True, text=True, check=True).stdout
             self.assertLessEqual(set(re.findall(r"\(NEEDED\).*\[(.*)\]", said)), {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, program)
@@ -208,7 +286,7 @@ class GpuScript(unittest.TestCase):
 
     def truth(self, ncu, sanitizer=CLEAN):
         """gpu_truth.py with tools that only speak like CUDA's: (its exit code, what it says, the file or None)."""
-        self.pretend(sanitizer=sanitizer, bench="""echo '{"problem": "m=64 tile=8x8x8"}'""")
+        self.pretend(sanitizer=sanitizer, tessera="""echo '{"problem": "m=64 tile=8x8x8"}'""")
         self.program("fakes/ncu", "")
         (self.root / "fakes/ncu").write_text(ncu)
         self.program("fakes/nvcc", "exit 0")
