@@ -94,7 +94,7 @@ class CudaBench : public BenchDevice {
   void spoil_results() override;
   void copy_results_to(const SharedOperands& shared) override;
 
-  Call algorithm(const std::string& name) override;
+  Call kernel(const std::string& algorithm, const TileShape& tile) override;
   Call peer(const std::string& name) override;
   double run(const Call& call, index_t count) override;
   DeviceState state() const override { return state_; }
@@ -208,10 +208,11 @@ void CudaBench::copy_results_to(const SharedOperands& shared) {
   stream_.synchronize();
 }
 
-BenchDevice::Call CudaBench::algorithm(const std::string& name) {
+BenchDevice::Call CudaBench::kernel(const std::string& algorithm, const TileShape& tile) {
   Options options;
-  options.algorithm = name;
-  options.device = this->name();
+  options.algorithm = algorithm;
+  options.tile = tile;
+  options.device = name();
   return [this, plan = make_plan(problem_of(case_), options)](index_t number) {
     const Problem& p = plan.problem;
     char* const base = set(number);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "contestant.hpp"
+#include "tessera/kernels/tile_shape.hpp"
 
 namespace tessera::cli {
 
@@ -51,7 +52,9 @@ class BenchDevice {
   /// Starts the loaded case's product on one of the sets and returns before it is done.
   using Call = std::function<void(index_t set)>;
   /// Throw Error where there is no such product.
-  virtual Call algorithm(const std::string& name) = 0;
+  virtual Call kernel(const std::string& algorithm, const TileShape& tile) = 0;
+  /// With its default tile, or what is taken by itself.
+  Call algorithm(const std::string& name) { return kernel(name, {}); }
   virtual Call peer(const std::string& name) = 0;
   /// Starts so many calls, each on the next set, waits for them, and says how long they took
   /// together, by the device's clock, in seconds.

@@ -25,6 +25,7 @@ void add_commands(CLI::App& root, Context& context) {
   add_multiply(root, context);
   add_compare(root, context);
   add_bench(root, context);
+  add_tune(root, context);
   add_check(root, context);
   add_explain(root, context);
   add_puzzle(root, context);

@@ -30,6 +30,7 @@ std::string known_names();
 void add_multiply(CLI::App& root, Context& context);
 void add_compare(CLI::App& root, Context& context);
 void add_bench(CLI::App& root, Context& context);
+void add_tune(CLI::App& root, Context& context);
 void add_check(CLI::App& root, Context& context);
 void add_explain(CLI::App& root, Context& context);
 void add_puzzle(CLI::App& root, Context& context);

@@ -28,9 +28,10 @@ struct Value {
 /// Values of the environment, then of the files; the stronger ones hide the others.
 std::vector<Value> values_of(const Context& context, const std::vector<ConfigFile>& files) {
   std::vector<Value> out;
-  for (const char* variable : {"TESSERA_NUM_THREADS", "OMP_NUM_THREADS", "TESSERA_CPU",
-                               "TESSERA_PEERS", "TESSERA_CUBLAS", "TESSERA_BLAS_FALLBACK",
-                               "TESSERA_COURSE", "TESSERA_VERBOSE", "NO_COLOR", "CLICOLOR_FORCE"}) {
+  for (const char* variable :
+       {"TESSERA_NUM_THREADS", "OMP_NUM_THREADS", "TESSERA_CPU", "TESSERA_PEERS", "TESSERA_CUBLAS",
+        "TESSERA_TUNING", "TESSERA_BLAS_FALLBACK", "TESSERA_COURSE", "TESSERA_VERBOSE", "NO_COLOR",
+        "CLICOLOR_FORCE"}) {
     const char* value = std::getenv(variable);
     if (value != nullptr && *value != '\0') out.push_back({variable, value, "environment"});
   }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "call.hpp"
 #include "cuda_ladder.hpp"
@@ -15,6 +16,7 @@
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/split_k.hpp"
 #include "tessera/cuda/abilities.hpp"
+#include "tuned.hpp"
 
 namespace tessera {
 
@@ -256,15 +258,18 @@ Choice choose_on_cuda(const Problem& p, int device) {
                 blocks(64, 128) >= 200 ? 1 : 2);
 }
 
+/// May it be taken where none is named? It gives the same bits as the others; of 16-bit elements a
+/// GPU's matrix units are the first choice too.
+bool is_free_choice(const Algorithm& a, const Problem& p, bool on_cuda) {
+  return a.same_bits || a.promises_bits(p.in) || (on_cuda && in_16_bits(p.in));
+}
+
 /// The first algorithm that has the tile and gives the same bits as the others.
 Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
   const bool on_cuda = device >= 0;
   for (const auto& entry : detail::ladder()) {
     const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
-    // Of 16-bit elements a GPU's matrix units are the first choice too.
-    const bool taken = entry.algorithm.same_bits || entry.algorithm.promises_bits(p.in) ||
-                       (on_cuda && in_16_bits(p.in));
-    if (taken && refusal(entry, p, tile, device).why.empty())
+    if (is_free_choice(entry.algorithm, p, on_cuda) && refusal(entry, p, tile, device).why.empty())
       return {entry.algorithm.name, tile, "the first of the ladder with this tile",
               "has this tile too, but comes later"};
   }
@@ -274,9 +279,27 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
       {}, "name an algorithm to learn why, or see 'tessera compare --list'");
 }
 
+/// What was measured on this device, if it can be taken.
+std::optional<Choice> choose_tuned(const Problem& p, const std::string& device_name) {
+  const TunedProduct* const found = detail::tuning_of(device_name).tuning.find(p);
+  if (found == nullptr) return std::nullopt;
+  const int device = number_of(device_name);
+  for (const auto& entry : detail::ladder()) {
+    if (entry.algorithm.name != found->best.algorithm) continue;
+    const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), found->best.tile);
+    if (is_free_choice(entry.algorithm, p, device >= 0) &&
+        refusal(entry, p, tile, device).why.empty())
+      return Choice{entry.algorithm.name, tile, "the fastest of this product by 'tessera tune'",
+                    "slower where 'tessera tune' measured it"};
+  }
+  return std::nullopt;
+}
+
 /// Of options that name no algorithm.
-Choice choose(const Problem& p, const Options& options, int device) {
+Choice choose(const Problem& p, const Options& options, const std::string& device_name) {
+  const int device = number_of(device_name);
   if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
+  if (const auto tuned = choose_tuned(p, device_name)) return *tuned;
   const int threads = options.threads > 0 ? options.threads : default_threads();
   return device >= 0 ? choose_on_cuda(p, device) : choose_on_cpu(p, threads);
 }
@@ -442,11 +465,28 @@ Plan detail::decide(const Problem& problem, const Options& options) {
     plan.reason = "asked for";
     return plan;
   }
-  const Choice choice = choose(problem, options, device);
+  const Choice choice = choose(problem, options, plan.device);
   plan.algorithm = choice.algorithm;
   plan.tile = choice.tile;
   plan.reason = choice.reason;
+  if (const std::string& ignored = tuning_of(plan.device).ignored; !ignored.empty())
+    plan.reason += cat("; ", ignored);
   return plan;
+}
+
+std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device) {
+  detail::check_problem(problem);
+  const bool on_cuda = canonical_device(device) != "cpu";
+  std::vector<Candidate> out;
+  for (const auto& entry : detail::ladder()) {
+    const Algorithm& a = entry.algorithm;
+    if (!is_free_choice(a, problem, on_cuda)) continue;
+    for (const TileShape& tile : a.tiles) {
+      if (refusal(entry, problem, tile, on_cuda).why.empty())
+        out.push_back({std::string(a.name), tile});
+    }
+  }
+  return out;
 }
 
 Plan make_plan(const Problem& problem, const Options& options) {
@@ -454,7 +494,7 @@ Plan make_plan(const Problem& problem, const Options& options) {
   plan.workspace_bytes = detail::workspace_of(plan);
   if (options.algorithm != "auto") return plan;
   const int device = number_of(plan.device);
-  const std::string_view others = choose(problem, options, device).others;
+  const std::string_view others = choose(problem, options, plan.device).others;
   for (const auto& entry : detail::ladder()) {
     const Algorithm& other = entry.algorithm;
     if (other.name == plan.algorithm) continue;

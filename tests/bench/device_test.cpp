@@ -5,13 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 
+#include "bench/fake_device.hpp"
 #include "bench/run.hpp"
 #include "bench/support.hpp"
 #include "tessera/core/error.hpp"
-#include "tessera/matmul/matmul.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -22,95 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using Kind = Contestant::Kind;
-
-class FakeDevice : public BenchDevice {
- public:
-  static constexpr index_t kSets = 3;
-  std::map<std::string, double> flops_per_second;  ///< of whom other than 1e9 is expected
-  std::map<std::string_view, double> peaks = {{kCores, 4e9}, {kMatrixUnits, 16e9}};
-  std::string wrong_everywhere, wrong_in_one_set;  ///< whose results are spoiled
-  int loads = 0;
-  bool loaded = false;
-  std::vector<std::string> run_names;  ///< who ran, run by run
-  std::vector<index_t> used;           ///< each call's set
-  std::vector<double> run_seconds;
-
-  std::string name() const override { return "cuda:7"; }
-  nlohmann::ordered_json description() const override {
-    return {{"summary", "Test GPU, 4 SMs"}, {"name", "Test GPU"}};
-  }
-  std::vector<Peer> peers() const override { return {}; }
-  std::string missing_peers() const override { return "no library"; }
-
-  void load(const BenchCase& now, const SharedOperands& shared) override {
-    if (loaded && case_ == now) return;
-    ++loads, loaded = true;
-    case_ = now;
-    places_ = OperandPlaces(now);
-    memory_.assign(kSets * places_.end, 0);
-    for (std::size_t i = 0; i < kSets; ++i)
-      std::memcpy(memory_.data() + i * places_.end, shared.A(0).data, places_.c);
-  }
-  void unload() override { loaded = false; }
-  index_t sets() const override { return kSets; }
-  void spoil_results() override {
-    for (std::size_t i = 0; i < kSets; ++i)
-      std::memset(memory_.data() + i * places_.end + places_.c, 0xff, places_.end - places_.c);
-  }
-  void copy_results_to(const SharedOperands& shared) override {
-    const std::size_t bytes = places_.end - places_.c;
-    for (std::size_t i = 1; i < kSets; ++i) {
-      if (std::memcmp(C(0), C(i), bytes) != 0) throw Error(Category::failed, "sets differ");
-    }
-    std::memcpy(shared.C(0).data, C(0), bytes);
-  }
-  Call algorithm(const std::string& name) override { return call(name); }
-  Call peer(const std::string& name) override { return call(name); }
-  double run(const Call& call, index_t count) override {
-    for (index_t i = 0; i < count; ++i) {
-      // Of many calls a few are made: the seconds are those of all.
-      if (i < kSets) call(next_);
-      used.push_back(next_);
-      next_ = (next_ + 1) % kSets;
-    }
-    const auto at = flops_per_second.find(running_);
-    const double rate = at == flops_per_second.end() ? 1e9 : at->second;
-    run_names.push_back(running_);
-    run_seconds.push_back(static_cast<double>(count) * case_.flops() / rate);
-    return run_seconds.back();
-  }
-  DeviceState state() const override { return {1980e6, 650.5, 4}; }
-  double peak_flops(std::string_view units, const Types&) override {
-    const auto at = peaks.find(units);
-    if (at == peaks.end()) throw Error(Category::unavailable, "its peak is not known");
-    return at->second;
-  }
-
- private:
-  char* C(std::size_t set) { return memory_.data() + set * places_.end + places_.c; }
-  Call call(const std::string& name) {
-    if (name == "cublas-tf32" && case_.types.in != DType::f32)
-      throw Error(Category::type, "no such product");
-    return [this, name](index_t set) {
-      running_ = name;
-      const Problem p = problem_of(case_);
-      char* const base = memory_.data() + static_cast<std::size_t>(set) * places_.end;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(case_.shape.batch); ++i)
-        matmul({base + places_.a + i * places_.a_step, p.in, p.M, p.K, p.a.row, p.a.col},
-               {base + places_.b + i * places_.b_step, p.in, p.K, p.N, p.b.row, p.b.col},
-               {base + places_.c + i * places_.c_step, p.out, p.M, p.N, p.c.row, p.c.col}, 1, 0,
-               {.algorithm = name == "tensor_core" ? "tensor_core" : "naive", .threads = 1});
-      if (name == wrong_everywhere || (name == wrong_in_one_set && set == 1))
-        base[places_.c + static_cast<std::size_t>(size_of(case_.types.out)) - 1] ^= 0x40;
-    };
-  }
-
-  BenchCase case_;
-  OperandPlaces places_{case_};
-  std::vector<char> memory_;
-  index_t next_ = 0;
-  std::string running_;
-};
+using testing::FakeDevice;
 
 Peer named(const char* name) {
   Peer out;

@@ -1,0 +1,166 @@
+// See tune.hpp.
+#include "tune.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "process/clock.hpp"
+#include "results.hpp"
+#include "shell/json_text.hpp"
+#include "shell/suggest.hpp"
+#include "shell/table.hpp"
+#include "sizes.hpp"
+#include "tessera/io/atomic_file.hpp"
+#include "tuner.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One process at a time adds to a file; where the system refuses the lock, none waits.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& file)
+      : file_(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~FileLock() {
+    if (file_ >= 0) ::close(file_);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int file_;
+};
+
+/// What makes one library's product the one to compare with: the best of those that are there.
+std::string peer_of(const TuneRequest& request, const BenchDevice& device, const Types& types) {
+  if (request.peer == "none") return {};
+  const auto there = device.peers();
+  const bool automatic = request.peer == "auto";
+  for (const auto& name : automatic ? std::vector<std::string>{"cublaslt", "cublas"}
+                                    : std::vector<std::string>{request.peer}) {
+    for (const auto& peer : there) {
+      if (peer.name == name && peer.supports(types)) return name;
+    }
+  }
+  if (!automatic)
+    throw Error(Category::unavailable,
+                cat("no peer '", request.peer, "' on ", device.name(), " for ", to_string(types)),
+                {}, device.missing_peers());
+  return {};
+}
+
+struct Result {
+  Shape shape;
+  TunedCase found;
+};
+
+double tflops(const TunedProduct& product) {
+  return product.problem.flops() / product.seconds * 1e-12;
+}
+
+void print_results(const Context& context, const std::vector<Result>& results) {
+  if (context.json) {
+    nlohmann::ordered_json out = json_object();
+    out["products"] = nlohmann::ordered_json::array();
+    for (const auto& [shape, found] : results) {
+      const TunedProduct& p = found.product;
+      nlohmann::ordered_json entry = {
+          {"shape", to_string(shape)},     {"problem", to_string(p.problem)},
+          {"algorithm", p.best.algorithm}, {"tile", to_string(p.best.tile)},
+          {"seconds", p.seconds},          {"candidates", found.candidates},
+          {"refused", found.refused}};
+      if (!p.peer.empty()) entry["peer"] = p.peer, entry["peer_seconds"] = p.peer_seconds;
+      out["products"].push_back(std::move(entry));
+    }
+    context.print(json_text(out));
+    return;
+  }
+  Table table({{"", Align::left},
+               {"fastest", Align::left},
+               {"tile", Align::left},
+               {"time", Align::right},
+               {"TFLOP/s", Align::right},
+               {"x peer", Align::right},
+               {"of", Align::right}});
+  for (const auto& [shape, found] : results) {
+    const TunedProduct& p = found.product;
+    table.add({to_string(shape), p.best.algorithm, to_string(p.best.tile), time_text(p.seconds),
+               short_number(tflops(p)),
+               p.peer.empty() ? "" : fmt::format("{:.2f} {}", p.peer_seconds / p.seconds, p.peer),
+               std::to_string(found.candidates)});
+  }
+  context.print(table.text());
+}
+
+}  // namespace
+
+void keep_tuned(const std::string& file, const TunedOn& on, const TunedProduct& product) {
+  std::error_code none;
+  if (const auto folder = fs::path(file).parent_path(); !folder.empty())
+    fs::create_directories(folder, none);
+  const FileLock lock(file);
+  Tuning now = read_tuning(file, on).tuning;
+  now.add(product);
+  AtomicFile out(file, Overwrite::replace);
+  out.write(to_string(now));
+  out.commit();
+}
+
+int tune_on(const Context& context, const TuneRequest& request, BenchDevice& device,
+            const TunedOn& on) {
+  const auto start = Clock::now();
+  const Types types = parse_types(request.dtype);
+  require_product(types);
+  const auto shapes = parse_sizes(request.sizes);
+  const std::string file = request.cache.empty() ? tuning_file(on) : request.cache;
+  const ReadTuning before = read_tuning(file, on);
+  if (!before.ignored.empty()) context.warn(before.ignored);
+  const auto left = [&] { return request.seconds - seconds_since(start); };
+  const std::string peer = peer_of(request, device, types);
+  std::vector<Result> results;
+  int known = 0, missing = 0, wrong = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const BenchCase now{types, shapes[i], 1, {}, device.name()};
+    const Problem problem = problem_of(now);
+    if (!request.again && before.tuning.find(problem) != nullptr) {
+      ++known;
+      continue;
+    }
+    // What is left is shared out evenly.
+    const double until = left() - left() / static_cast<double>(shapes.size() - i);
+    Tuner tuner(device, peer, 1, [&] { return left() - until; });
+    context.detail(cat("tuning ", to_string(shapes[i])));
+    const auto found = tuner.tune(now, request.candidates(problem));
+    if (!found) {
+      ++missing;
+      continue;
+    }
+    for (const auto& each : found->refused)
+      context.warn(cat(to_string(shapes[i]), ": refused ", each));
+    wrong += static_cast<int>(found->refused.size());
+    keep_tuned(file, on, found->product);
+    results.push_back({shapes[i], *found});
+  }
+  print_results(context, results);
+  if (known > 0) context.note(cat(known, known == 1 ? " size is" : " sizes are", " known already"));
+  if (missing > 0)
+    context.note(fmt::format("{} of {} sizes not reached in {:g} s: run it again", missing,
+                             shapes.size(), request.seconds));
+  context.note(cat("kept in ", file));
+  return wrong > 0 ? 1 : 0;
+}
+
+}  // namespace tessera::cli

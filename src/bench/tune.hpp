@@ -1,0 +1,29 @@
+// What `tessera tune` does once the device is open.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "device.hpp"
+#include "shell/context.hpp"
+#include "tessera/matmul/tuning.hpp"
+
+namespace tessera::cli {
+
+struct TuneRequest {
+  std::string device = "cuda", sizes = "1024:8192:x2", dtype = "f32", peer = "auto", cache;
+  double seconds = 120;
+  bool again = false;
+  std::function<std::vector<Candidate>(const Problem&)> candidates;
+};
+
+/// Tunes what the file does not know yet, adds each product as it is found, and says what was
+/// found; the exit code. Throws Error and Interrupted.
+int tune_on(const Context& context, const TuneRequest& request, BenchDevice& device,
+            const TunedOn& on);
+
+/// Adds a product to a file; what others add at the same time stays.
+void keep_tuned(const std::string& file, const TunedOn& on, const TunedProduct& product);
+
+}  // namespace tessera::cli

@@ -1,0 +1,62 @@
+// Finding the fastest kernel and tile of one product on a device: every candidate's result is
+// verified, then the right ones take turns with a peer, and those that fall behind leave.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device.hpp"
+#include "judge.hpp"
+#include "tessera/matmul/tuning.hpp"
+
+namespace tessera::cli {
+
+struct TunedCase {
+  TunedProduct product;  ///< its best
+  int candidates = 0;
+  std::vector<std::string> refused;  ///< "NAME TILE: why", of those that failed or are wrong
+};
+
+class Tuner {
+ public:
+  /// `seconds_left` is asked before each step that takes time.
+  Tuner(BenchDevice& device, std::string peer, std::uint64_t seed,
+        std::function<double()> seconds_left)
+      : device_(device),
+        peer_(std::move(peer)),
+        seed_(seed),
+        seconds_left_(std::move(seconds_left)) {}
+
+  /// Nothing where the time was over before each candidate was measured at least once. Throws
+  /// Error, also where no candidate is right, and Interrupted.
+  std::optional<TunedCase> tune(const BenchCase& now, const std::vector<Candidate>& candidates);
+
+ private:
+  struct Runner {
+    Candidate who;
+    BenchDevice::Call call;
+    double call_seconds = 0;
+    std::vector<double> scores;  ///< its seconds by the peer's of the same round, or its seconds
+    std::vector<double> seconds;
+
+    double score() const;
+  };
+
+  void check_time() const;
+  void verify(const BenchCase& now, const std::vector<Candidate>& candidates, TunedCase& out);
+  void open_peer();
+  double sample(Runner& runner);
+  void round();
+
+  BenchDevice& device_;
+  std::string peer_;
+  std::uint64_t seed_;
+  std::function<double()> seconds_left_;
+  SharedOperands shared_;
+  std::vector<Runner> runners_;
+  std::optional<Runner> rival_;  ///< the peer
+};
+
+}  // namespace tessera::cli

@@ -1,0 +1,61 @@
+// `tessera tune`: what is asked; the work is bench/tune.cpp.
+#include <CLI/CLI.hpp>
+
+#include "bench/cuda.hpp"
+#include "bench/sizes.hpp"
+#include "bench/tune.hpp"
+#include "commands.hpp"
+#include "device.hpp"
+#include "process/signals.hpp"
+#include "shell/options.hpp"
+
+namespace tessera::cli {
+
+void add_tune(CLI::App& root, Context& context) {
+  auto request = std::make_shared<TuneRequest>();
+  CLI::App* app = add_command(
+      root, context, "tune", "Find the fastest kernel and tile of products on a GPU and keep them",
+      "  tessera tune --sizes 1024:8192:x2 --dtype bf16\n"
+      "  tessera tune --device cuda:1 --sizes 16x4096x4096,4096-NT --seconds 300\n"
+      "\n"
+      "Products on that device take what was found, where they name no algorithm. What is known "
+      "is\n"
+      "not measured again, so a call that ran out of time is repeated.");
+  app->add_option("--device", request->device, "cuda (default) or cuda:N")->type_name("cuda:0");
+  app->add_option("--sizes", request->sizes,
+                  "Sizes, as 'tessera bench' takes them; default 1024:8192:x2")
+      ->type_name("LIST");
+  app->add_option("--dtype", request->dtype, "Element types, as 'tessera bench'; default f32")
+      ->type_name("TYPE");
+  app->add_option("--seconds", request->seconds, "Ends after so long; default 120")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e6));
+  app->add_option("--peer", request->peer,
+                  "Whose product takes turns: auto (cublaslt, else cublas), none or a name")
+      ->type_name("auto|none|NAME");
+  app->add_option("--cache", request->cache,
+                  "The file; default that of the device, which products read: TESSERA_TUNING, else "
+                  "tessera/tuning-NAME.txt in $XDG_CACHE_HOME or ~/.cache")
+      ->type_name("FILE");
+  app->add_flag("--again", request->again, "Measure also what is known");
+  add_json_option(*app, context, "What was found, as JSON");
+  on_run(*app, context, [&context, request] {
+    const std::string name = named_device(request->device);
+    (void)parse_sizes(request->sizes);
+    require_product(parse_types(request->dtype));
+    if (name == "cpu")
+      throw Error(Category::argument, "tune: --device cpu", "cuda or cuda:N", {},
+                  "the CPU's plans need no tuning");
+    const auto device = open_cuda_bench(name);
+    request->candidates = [name](const Problem& problem) { return candidates_for(problem, name); };
+    const InterruptsAreNoted noted;
+    try {
+      return tune_on(context, *request, *device, tuned_on(name));
+    } catch (const Interrupted& interrupted) {
+      context.error("interrupted; what was found is kept");
+      return 128 + interrupted.signal;
+    }
+  });
+}
+
+}  // namespace tessera::cli

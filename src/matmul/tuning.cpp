@@ -1,0 +1,194 @@
+// See tuning.hpp, and tuned.hpp for what make_plan() asks.
+#include "tessera/matmul/tuning.hpp"
+
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "fields.hpp"
+#include "tessera/cuda/runtime.hpp"
+#include "tuned.hpp"
+
+namespace tessera {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNamedFile = "TESSERA_TUNING";
+
+const char* environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// By rows, by columns, or neither.
+int order_of(const Strides& strides) { return strides.col == 1 ? 0 : strides.row == 1 ? 1 : 2; }
+
+bool same_product(const Problem& a, const Problem& b) {
+  return a.M == b.M && a.N == b.N && a.K == b.K && a.in == b.in && a.out == b.out &&
+         a.type_of_b() == b.type_of_b() && order_of(a.a) == order_of(b.a) &&
+         order_of(a.b) == order_of(b.b);
+}
+
+TunedOn parse_where(std::string_view line) {
+  TunedOn out;
+  for (const auto& [key, value] : detail::parse_fields(line, "tuning")) {
+    if (key == "device") out.device = value;
+    else if (key == "capability") out.capability = value;
+    else if (key == "driver") out.driver = value;
+    else if (key == "version") out.version = value;
+    else throw Error(Category::argument, cat("tuning: unknown field '", key, "'"));
+  }
+  return out;
+}
+
+TunedProduct parse_product(std::string_view line) {
+  TunedProduct out;
+  std::string problem;
+  for (const auto& [key, value] : detail::parse_fields(line, "tuning")) {
+    if (key == "algorithm") out.best.algorithm = value;
+    else if (key == "tile") out.best.tile = parse_tile(value);
+    else if (key == "seconds") out.seconds = detail::parse_number<double>(value, "tuning", key);
+    else if (key == "peer") out.peer = value;
+    else if (key == "peer_seconds")
+      out.peer_seconds = detail::parse_number<double>(value, "tuning", key);
+    else problem += cat(key, "=", value, " ");
+  }
+  out.problem = parse_problem(problem);
+  return out;
+}
+
+fs::path cache_folder() {
+  const char* const cache = environment("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return fs::path(cache) / "tessera";
+  const char* const home = environment("HOME");
+  return (home != nullptr && *home == '/' ? fs::path(home) / ".cache" : fs::temp_directory_path()) /
+         "tessera";
+}
+
+bool has_tuning(const fs::path& folder) {
+  std::error_code none;
+  for (fs::directory_iterator at(folder, none), end; !none && at != end; at.increment(none)) {
+    if (at->path().filename().string().starts_with("tuning-")) return true;
+  }
+  return false;
+}
+
+ReadTuning tuning_for(const std::string& device) {
+  const bool named = environment(kNamedFile) != nullptr;
+  // Without a file nobody needs to know the device, and CUDA is not touched.
+  if (!named && (device == "cpu" || !has_tuning(cache_folder()))) return {};
+  try {
+    const TunedOn on = tuned_on(device);
+    return read_tuning(tuning_file(on), on);
+  } catch (const Error&) {  // no such device: who runs the plan is told so
+    return {};
+  }
+}
+
+}  // namespace
+
+TunedOn tuned_on(const std::string& device) {
+  if (device == "cpu") return {"cpu", "", "", TESSERA_VERSION};
+  int number = 0;
+  std::from_chars(device.data() + sizeof "cuda:" - 1, device.data() + device.size(), number);
+  const cuda::Device found = cuda::device(number);
+  return {found.name, cat(found.major, ".", found.minor), cuda::driver_version(), TESSERA_VERSION};
+}
+
+const TunedProduct* Tuning::find(const Problem& problem) const {
+  for (const auto& each : products) {
+    if (same_product(each.problem, problem)) return &each;
+  }
+  return nullptr;
+}
+
+void Tuning::add(const TunedProduct& product) {
+  std::erase_if(products, [&](const TunedProduct& each) {
+    return same_product(each.problem, product.problem);
+  });
+  products.push_back(product);
+}
+
+std::string to_string(const Tuning& tuning) {
+  const TunedOn& on = tuning.on;
+  std::string out =
+      cat("# The fastest kernel and tile of products on one device, by 'tessera tune'.\n",
+          "device=", detail::quoted(on.device), " capability=", detail::quoted(on.capability),
+          " driver=", detail::quoted(on.driver), " version=", detail::quoted(on.version), "\n");
+  for (const auto& each : tuning.products) {
+    out += cat(to_string(each.problem), " algorithm=", each.best.algorithm,
+               " tile=", to_string(each.best.tile), " seconds=", detail::exact_text(each.seconds));
+    if (!each.peer.empty())
+      out += cat(" peer=", each.peer, " peer_seconds=", detail::exact_text(each.peer_seconds));
+    out += "\n";
+  }
+  return out;
+}
+
+Tuning parse_tuning(std::string_view text) {
+  Tuning out;
+  bool has_where = false;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (has_where) out.add(parse_product(line));
+    else out.on = parse_where(line), has_where = true;
+  }
+  if (!has_where) throw Error(Category::argument, "tuning: it does not say of which device it is");
+  return out;
+}
+
+std::string tuning_file(const TunedOn& on) {
+  if (const char* named = environment(kNamedFile)) return named;
+  std::string name;
+  for (const char c : on.device) {
+    const auto letter = static_cast<unsigned char>(c);
+    name += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '-';
+  }
+  return cache_folder() / cat("tuning-", name, ".txt");
+}
+
+ReadTuning read_tuning(const std::string& file, const TunedOn& on) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return {{on, {}}, ""};
+  std::ostringstream text;
+  text << in.rdbuf();
+  const auto ignored = [&](const std::string& why) {
+    return ReadTuning{{on, {}}, cat("ignored ", file, ": ", why, "; run 'tessera tune'")};
+  };
+  try {
+    Tuning found = parse_tuning(text.str());
+    const auto other = [&](const char* what, const std::string& theirs, const std::string& ours) {
+      return ignored(cat("it is of ", what, " ", theirs, ", this is ", ours));
+    };
+    if (found.on.device != on.device || found.on.capability != on.capability)
+      return other("device", found.on.device, on.device);
+    if (found.on.driver != on.driver) return other("driver", found.on.driver, on.driver);
+    if (found.on.version != on.version) return other("version", found.on.version, on.version);
+    return {std::move(found), ""};
+  } catch (const Error& error) {
+    return ignored(error.what());
+  }
+}
+
+const ReadTuning& detail::tuning_of(const std::string& device) {
+  if (device == "cpu") {
+    static const ReadTuning of_cpu = tuning_for("cpu");
+    return of_cpu;
+  }
+  static std::mutex one_at_a_time;
+  static std::map<std::string, ReadTuning> read;
+  const std::lock_guard lock(one_at_a_time);
+  const auto [at, isnew] = read.try_emplace(device);
+  if (isnew) at->second = tuning_for(device);
+  return at->second;
+}
+
+}  // namespace tessera

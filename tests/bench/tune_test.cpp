@@ -1,0 +1,157 @@
+// Tuning on a device that counts the seconds it is told to: what is kept, what is refused, that a
+// call goes on where the one before ended, and that two at once keep what both found.
+#include "bench/tune.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "bench/fake_device.hpp"
+#include "bench/support.hpp"
+#include "support/refusal.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using tessera::testing::refusal;
+using testing::FakeDevice;
+using ::testing::HasSubstr;
+using testing::Scratch;
+using ::testing::SizeIs;
+
+const Candidate kNaive{"naive", {.bm = 8, .bn = 8, .bk = 8}};
+const Candidate kTiled{"tiled", {.bm = 16, .bn = 16, .bk = 16}};
+const Candidate kOther{"tiled", {.bm = 32, .bn = 32, .bk = 32}};
+
+class Tune : public ::testing::Test {
+ protected:
+  Tune() {
+    context_.quiet = true;
+    request_.sizes = "16x8x24,8";
+    request_.cache = scratch_ / "deeper/tuning.txt";
+    request_.candidates = [](const Problem&) { return std::vector{kNaive, kTiled, kOther}; };
+    Peer peer;
+    peer.name = "cublas";
+    peer.types = {{}};
+    device_.there = {peer};
+    device_.flops_per_second = {{"tiled 16x16x16", 3e9}, {"tiled 32x32x32", 2e9}, {"cublas", 6e9}};
+  }
+  int tune() { return tune_on(context_, request_, device_, on_); }
+  std::vector<TunedProduct> kept() { return read_tuning(request_.cache, on_).tuning.products; }
+
+  Scratch scratch_;
+  Context context_;
+  TuneRequest request_;
+  FakeDevice device_;
+  TunedOn on_{"Test GPU", "9.0", "13.0", "0.1.0"};
+};
+
+TEST_F(Tune, TheFastestIsKeptBesideThePeerThatTookTurns) {
+  EXPECT_EQ(tune(), 0);
+  const auto products = kept();
+  ASSERT_THAT(products, SizeIs(2));
+  EXPECT_EQ(products[0].problem.M, 16);
+  EXPECT_EQ(products[0].best, kTiled);
+  EXPECT_EQ(products[0].peer, "cublas");
+  EXPECT_NEAR(products[0].seconds / products[0].peer_seconds, 2, 1e-9);
+  EXPECT_FALSE(device_.loaded);
+}
+
+TEST_F(Tune, OnesThatFallBehindLeaveAfterThreeRounds) {
+  request_.sizes = "8";
+  tune();
+  std::map<std::string, int> runs;
+  for (const auto& name : device_.run_names) ++runs[name];
+  EXPECT_EQ(runs["naive 8x8x8"], 2 + 3);  // verified, once alone, three rounds
+  EXPECT_EQ(runs["tiled 16x16x16"], 2 + 3);
+  device_.run_names.clear();
+  runs.clear();
+  device_.flops_per_second["tiled 32x32x32"] = 2.95e9;  // close: so it takes more rounds
+  request_.again = true;
+  tune();
+  for (const auto& name : device_.run_names) ++runs[name];
+  EXPECT_EQ(runs["naive 8x8x8"], 2 + 3);
+  EXPECT_EQ(runs["tiled 32x32x32"], 2 + 3 + 10 + 30);
+}
+
+TEST_F(Tune, AWrongOneIsRefusedHoweverFastAndTheExitCodeSaysSo) {
+  device_.wrong_everywhere = "tiled 16x16x16";
+  EXPECT_EQ(tune(), 1);
+  ASSERT_THAT(kept(), SizeIs(2));
+  EXPECT_EQ(kept()[0].best, kOther);
+}
+
+TEST_F(Tune, WhereNoneIsRightNothingIsKept) {
+  request_.candidates = [](const Problem&) { return std::vector{kNaive}; };
+  device_.wrong_everywhere = "naive 8x8x8";
+  EXPECT_THAT(refusal([&] { tune(); }, Category::failed),
+              ::testing::AllOf(HasSubstr("no kernel multiplies 16x8x24 rightly"),
+                               HasSubstr("wrong at (0,0)")));
+  EXPECT_THAT(kept(), SizeIs(0));
+}
+
+TEST_F(Tune, WhatIsKnownIsNotMeasuredAgainUnlessAsked) {
+  request_.sizes = "16x8x24";
+  tune();
+  const auto runs = device_.run_names.size();
+  request_.sizes = "16x8x24,8";
+  tune();
+  EXPECT_EQ(device_.loads, 2);
+  request_.again = true;
+  tune();
+  EXPECT_EQ(device_.loads, 4);
+  EXPECT_GT(device_.run_names.size(), runs);
+  EXPECT_THAT(kept(), SizeIs(2));
+}
+
+TEST_F(Tune, WhenTheTimeIsOverNothingHalfMeasuredIsKept) {
+  request_.seconds = 0;
+  EXPECT_EQ(tune(), 0);
+  EXPECT_THAT(kept(), SizeIs(0));
+  EXPECT_EQ(device_.loads, 0);
+}
+
+TEST_F(Tune, WithoutAPeerSecondsDecide) {
+  request_.peer = "none";
+  tune();
+  EXPECT_EQ(kept()[0].best, kTiled);
+  EXPECT_EQ(kept()[0].peer, "");
+  request_.peer = "other";
+  EXPECT_THAT(refusal([&] { tune(); }, Category::unavailable), HasSubstr("no peer 'other'"));
+}
+
+TEST_F(Tune, ACacheOfAnotherDriverIsIgnoredAndWrittenAnew) {
+  tune();
+  on_.driver = "13.1";
+  EXPECT_THAT(read_tuning(request_.cache, on_).ignored, HasSubstr("of driver 13.0, this is 13.1"));
+  request_.sizes = "8";
+  tune();
+  EXPECT_EQ(device_.loads, 3);
+  EXPECT_THAT(kept(), SizeIs(1));
+}
+
+TEST_F(Tune, TwoProcessesAtOnceKeepWhatBothFound) {
+  constexpr int each = 40;
+  const auto add = [&](index_t first) {
+    for (index_t i = 0; i < each; ++i)
+      keep_tuned(request_.cache, on_, {{.M = first + i, .N = 1, .K = 1}, kNaive, 1, "", 0});
+  };
+  const pid_t other = fork();
+  if (other == 0) {
+    add(1000);
+    _exit(0);
+  }
+  add(1);
+  int status = 0;
+  waitpid(other, &status, 0);
+  EXPECT_EQ(status, 0);
+  std::set<index_t> found;
+  for (const auto& product : kept()) found.insert(product.problem.M);
+  EXPECT_EQ(found.size(), 2u * each);
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""`tessera tune` without a GPU, and products that take what a file of it says."""
+import harness
+
+SIZES = ["-m", 64, "-n", 64, "-k", 64]
+WHERE = 'device="{}" capability="" driver="" version="{}"\n'
+PRODUCT = "m=64 n=64 k=64 in=f32 out=f32 algorithm={} tile={} seconds=1e-6\n"
+
+
+class Tuned(harness.CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("a.npy", [[1.0] * 64] * 64)
+        self.version = self.succeeds("--version").out.split()[1]
+
+    def said(self, text=None, *arguments):
+        """What TESSERA_VERBOSE says of a product of 64 where the file says `text`."""
+        env = {"TESSERA_VERBOSE": "1"}
+        if text is not None:
+            self.path("tuning.txt").write_text(text)
+            env["TESSERA_TUNING"] = str(self.path("tuning.txt"))
+        return self.succeeds("multiply", "a.npy", "a.npy", "-o", "c.npy", "--force", *arguments, env=env).err
+
+    def test_a_product_takes_what_was_tuned_and_says_so(self):
+        self.assertIn("packed", self.said())
+        said = self.said(WHERE.format("cpu", self.version) + PRODUCT.format("block_tiled", "64x64x8/4x4"))
+        self.assertIn("block_tiled", said)
+        self.assertIn("the fastest of this product by 'tessera tune'", said)
+
+    def test_what_is_asked_for_wins(self):
+        text = WHERE.format("cpu", self.version) + PRODUCT.format("block_tiled", "64x64x8/4x4")
+        self.assertIn("naive", self.said(text, "--algorithm", "naive"))
+
+    def test_what_cannot_or_may_not_be_taken_is_not(self):
+        for algorithm, tile in (("tensor_core", "64x64x16/32x32"), ("unknown", "none"), ("block_tiled", "7x7x7/1x1")):
+            self.assertIn("packed", self.said(WHERE.format("cpu", self.version) + PRODUCT.format(algorithm, tile)), algorithm)
+
+    def test_a_file_of_another_device_or_version_is_ignored_with_a_word(self):
+        product = PRODUCT.format("block_tiled", "64x64x8/4x4")
+        for where, why in ((WHERE.format("A GPU", self.version), "it is of device A GPU, this is cpu"),
+                           (WHERE.format("cpu", "0.0.9"), f"it is of version 0.0.9, this is {self.version}"), ("nonsense\n", "cannot read")):
+            said = self.said(where + product)
+            self.assertIn("packed", said)
+            self.assertIn(why, said)
+            self.assertIn("run 'tessera tune'", said)
+
+
+class Refusals(harness.CommandTest):
+    def test_where_no_device_is_one_sentence_says_so(self):
+        self.fails(4, "tune", "--sizes", 8, says="device 'cuda' is not available", env={"CUDA_VISIBLE_DEVICES": ""})
+
+    def test_the_processor_needs_no_tuning(self):
+        self.fails(2, "tune", "--device", "cpu", says=["cuda or cuda:N"])
+
+    def test_wrong_words(self):
+        self.fails(2, "tune", "--device", "gpu", says="unknown device")
+        self.fails(2, "tune", "--sizes", "x", says="x")
+        self.fails(2, "tune", "--dtype", "f8e4m3", says="no product")
+        self.fails(2, "tune", "--seconds", "-1", says="--seconds")
+
+
+if __name__ == "__main__":
+    harness.main()

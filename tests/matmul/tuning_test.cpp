@@ -1,0 +1,121 @@
+// What tuning found as text and back, which products it is of, and when a file is ignored.
+#include "tessera/matmul/tuning.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "support/refusal.hpp"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::refusal;
+
+Problem rows(index_t M, index_t N, index_t K, DType in = DType::f32) {
+  return {.M = M, .N = N, .K = K, .in = in, .out = in, .a = {K, 1}, .b = {N, 1}, .c = {N, 1}};
+}
+
+Tuning example() {
+  Tuning out{{"Some \"GPU\"", "9.0", "13.0", "0.1.0"}, {}};
+  out.add({rows(64, 32, 16), {"tiled", {.bm = 16, .bn = 16, .bk = 16}}, 1.5e-6, "cublas", 1e-6});
+  out.add({rows(8, 8, 8, DType::bf16), {"packed", {}}, 2e-9, "", 0});
+  return out;
+}
+
+TEST(Tuning, ReadsBackWhatItPrints) {
+  const Tuning before = example(), after = parse_tuning(to_string(before));
+  EXPECT_EQ(to_string(after), to_string(before));
+  EXPECT_EQ(after.on, before.on);
+  ASSERT_EQ(after.products.size(), 2u);
+  EXPECT_EQ(after.products[0].best, before.products[0].best);
+  EXPECT_EQ(after.products[0].peer_seconds, 1e-6);
+}
+
+TEST(Tuning, IsOfAProductsExtentsTypesAndOrdersAndOfNoOther) {
+  const Tuning tuning = example();
+  Problem p = rows(64, 32, 16);
+  p.alpha = 3, p.beta = 1, p.a.row = 99;
+  EXPECT_NE(tuning.find(p), nullptr);
+  for (const auto& change :
+       std::vector<void (*)(Problem&)>{[](Problem& q) { q.M = 65; }, [](Problem& q) { q.K = 17; },
+                                       [](Problem& q) { q.in = q.out = DType::f64; },
+                                       [](Problem& q) {
+                                         q.b = {1, 16};
+                                       }}) {
+    Problem other = rows(64, 32, 16);
+    change(other);
+    EXPECT_EQ(tuning.find(other), nullptr) << to_string(other);
+  }
+}
+
+TEST(Tuning, OfTheSameProductTheLaterCounts) {
+  Tuning tuning = example();
+  tuning.add({rows(64, 32, 16), {"naive", {}}, 1e-7, "", 0});
+  EXPECT_EQ(tuning.products.size(), 2u);
+  EXPECT_EQ(tuning.find(rows(64, 32, 16))->best.algorithm, "naive");
+}
+
+TEST(Tuning, CandidatesAreAllThatMayBeTakenWithEveryTile) {
+  const auto all = candidates_for(rows(64, 64, 64), "cpu");
+  const auto has = [&](const char* name) {
+    return std::count_if(all.begin(), all.end(),
+                         [&](const Candidate& each) { return each.algorithm == name; });
+  };
+  EXPECT_EQ(has("packed"), 1);
+  EXPECT_EQ(has("block_tiled"), std::ssize(find_algorithm("block_tiled").tiles));
+  EXPECT_EQ(has("tensor_core"), 0) << "it rounds f32 to TF32";
+  EXPECT_EQ(has("split_k"), 0) << "it adds in another order";
+}
+
+class TuningFile : public ::testing::Test {
+ protected:
+  void write(const std::string& text) { std::ofstream(file_) << text; }
+  ~TuningFile() override { std::filesystem::remove(file_); }
+
+  std::string file_ = std::filesystem::temp_directory_path() /
+                      ("tessera-tuning-" + std::to_string(::getpid()) + ".txt");
+  TunedOn on_ = example().on;
+};
+
+TEST_F(TuningFile, OfAnotherDeviceDriverOrVersionIsIgnoredWithAWord) {
+  write(to_string(example()));
+  EXPECT_EQ(read_tuning(file_, on_).tuning.products.size(), 2u);
+  const auto ignored = [&](auto change) {
+    TunedOn other = on_;
+    change(other);
+    const ReadTuning read = read_tuning(file_, other);
+    EXPECT_EQ(read.tuning.products.size(), 0u);
+    EXPECT_EQ(read.tuning.on, other);
+    return read.ignored;
+  };
+  EXPECT_THAT(ignored([](TunedOn& on) { on.device = "X"; }), HasSubstr("this is X"));
+  EXPECT_THAT(ignored([](TunedOn& on) { on.driver = "12.8"; }),
+              HasSubstr("it is of driver 13.0, this is 12.8; run 'tessera tune'"));
+  EXPECT_THAT(ignored([](TunedOn& on) { on.version = "9"; }), HasSubstr("version 0.1.0"));
+}
+
+TEST_F(TuningFile, ThatIsNoneIsIgnoredAndOneThatIsNotThereIsEmpty) {
+  EXPECT_EQ(read_tuning(file_, on_).ignored, "");
+  for (const char* text : {"", "nonsense", "device=\"A\"\nm=1 n=", "device=A size=3"}) {
+    write(text);
+    EXPECT_THAT(read_tuning(file_, on_).ignored, HasSubstr("ignored " + file_)) << text;
+  }
+}
+
+TEST(TuningPlace, IsTheNamedFileElseOneOfTheDeviceInTheUsersCache) {
+  const TunedOn on{"NVIDIA H200", "9.0", "13.0", "0.1.0"};
+  ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
+  EXPECT_EQ(tuning_file(on), "/somewhere/tessera/tuning-nvidia-h200.txt");
+  ::setenv("TESSERA_TUNING", "/named", 1);
+  EXPECT_EQ(tuning_file(on), "/named");
+  ::unsetenv("TESSERA_TUNING");
+  ::unsetenv("XDG_CACHE_HOME");
+}
+
+}  // namespace
+}  // namespace tessera
