@@ -82,6 +82,10 @@ def read_bench(path, _):
     return {row["contestant"]: row["gflops"] for row in rows if "gflops" in row}
 
 
+def read_tuning(path, _):
+    return [line for line in path.read_text().splitlines() if line.startswith("m=")]
+
+
 def read_json(path, _):
     document = json.loads(path.read_text())
     return f"{len(document)} entries"
@@ -119,7 +123,7 @@ def counter_words(programs):
 
 def tune(programs, dtype, sizes):
     return Step("tune", f"tune-{dtype}", [programs / "tessera", "tune", "--device", "cuda:0", "--dtype", dtype, "--sizes", sizes,
-                                          "--seconds", "40", "--cache", "FILE"], 60, read_json, "tuning.json")
+                                          "--seconds", "40", "--cache", "FILE"], 60, read_tuning, "tuning.txt")
 
 
 def sanitizer(programs, tool):

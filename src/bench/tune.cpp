@@ -88,6 +88,7 @@ void print_results(const Context& context, const std::vector<Result>& results) {
     context.print(json_text(out));
     return;
   }
+  if (results.empty()) return;
   Table table({{"", Align::left},
                {"fastest", Align::left},
                {"tile", Align::left},

@@ -40,12 +40,12 @@ void add_tune(CLI::App& root, Context& context) {
   app->add_flag("--again", request->again, "Measure also what is known");
   add_json_option(*app, context, "What was found, as JSON");
   on_run(*app, context, [&context, request] {
-    const std::string name = named_device(request->device);
     (void)parse_sizes(request->sizes);
     require_product(parse_types(request->dtype));
-    if (name == "cpu")
+    if (request->device == "cpu")
       throw Error(Category::argument, "tune: --device cpu", "cuda or cuda:N", {},
                   "the CPU's plans need no tuning");
+    const std::string name = named_device(request->device);
     const auto device = open_cuda_bench(name);
     request->candidates = [name](const Problem& problem) { return candidates_for(problem, name); };
     const InterruptsAreNoted noted;

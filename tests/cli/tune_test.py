@@ -23,12 +23,12 @@ class Tuned(harness.CommandTest):
 
     def test_a_product_takes_what_was_tuned_and_says_so(self):
         self.assertIn("packed", self.said())
-        said = self.said(WHERE.format("cpu", self.version) + PRODUCT.format("block_tiled", "64x64x8/4x4"))
+        said = self.said(WHERE.format("cpu", self.version) + PRODUCT.format("block_tiled", "64x64x16/4x4"))
         self.assertIn("block_tiled", said)
         self.assertIn("the fastest of this product by 'tessera tune'", said)
 
     def test_what_is_asked_for_wins(self):
-        text = WHERE.format("cpu", self.version) + PRODUCT.format("block_tiled", "64x64x8/4x4")
+        text = WHERE.format("cpu", self.version) + PRODUCT.format("block_tiled", "64x64x16/4x4")
         self.assertIn("naive", self.said(text, "--algorithm", "naive"))
 
     def test_what_cannot_or_may_not_be_taken_is_not(self):
@@ -36,7 +36,7 @@ class Tuned(harness.CommandTest):
             self.assertIn("packed", self.said(WHERE.format("cpu", self.version) + PRODUCT.format(algorithm, tile)), algorithm)
 
     def test_a_file_of_another_device_or_version_is_ignored_with_a_word(self):
-        product = PRODUCT.format("block_tiled", "64x64x8/4x4")
+        product = PRODUCT.format("block_tiled", "64x64x16/4x4")
         for where, why in ((WHERE.format("A GPU", self.version), "it is of device A GPU, this is cpu"),
                            (WHERE.format("cpu", "0.0.9"), f"it is of version 0.0.9, this is {self.version}"), ("nonsense\n", "cannot read")):
             said = self.said(where + product)

@@ -20,7 +20,7 @@ CLEAN = "echo '========= ERROR SUMMARY: 0 errors'"
 TESSERA = """[ "$1" = --version ] && exit
 while [ $# -gt 0 ]; do
   [ "$1" = -o ] && echo '{"benchmarks": [{"contestant": "auto", "gflops": 5}]}' > "$2"
-  [ "$1" = --cache ] && echo '{}' > "$2"
+  [ "$1" = --cache ] && echo 'm=8 n=8 k=8 algorithm=tiled' > "$2"
   shift
 done"""
 # One launch of a product, or one for each line of stdin, whose third word is then counted.
@@ -107,9 +107,10 @@ class GpuScript(unittest.TestCase):
                  "initcheck", "synccheck"]
         self.assertEqual([(record["step"], record["status"]) for record in self.records()], [(step, "good") for step in steps])
         self.assertEqual(self.records()[0]["found"], {"differ": 0})
+        self.assertEqual(self.records()[2]["found"], ["m=8 n=8 k=8 algorithm=tiled"])
         self.assertEqual(self.records()[6]["found"], {"auto": 5})
         written = {f"{step}.json" for step in steps if step.startswith("bench")} | {f"{step}.txt" for step in steps if "check" in step}
-        self.assertEqual(set(self.reports()), written | {"machine.txt", "clocks.csv", "records.jsonl", "unit_bits.txt", "tests.txt", "tuning.json",
+        self.assertEqual(set(self.reports()), written | {"machine.txt", "clocks.csv", "records.jsonl", "unit_bits.txt", "tests.txt", "tuning.txt",
                                                          "counters.csv", "truth.json", "ladder.json"})
         self.assertTrue((self.root / "docs-were-written").exists())
 
