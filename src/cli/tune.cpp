@@ -1,9 +1,10 @@
 // `tessera tune`: what is asked; the work is bench/tune.cpp.
+#include "bench/tune.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include "bench/cuda.hpp"
 #include "bench/sizes.hpp"
-#include "bench/tune.hpp"
 #include "commands.hpp"
 #include "device.hpp"
 #include "process/signals.hpp"
