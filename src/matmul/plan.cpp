@@ -476,13 +476,14 @@ Plan detail::decide(const Problem& problem, const Options& options) {
 
 std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device) {
   detail::check_problem(problem);
-  const bool on_cuda = canonical_device(device) != "cpu";
+  const int number = number_of(canonical_device(device));
   std::vector<Candidate> out;
   for (const auto& entry : detail::ladder()) {
     const Algorithm& a = entry.algorithm;
-    if (!is_free_choice(a, problem, on_cuda)) continue;
-    for (const TileShape& tile : a.tiles) {
-      if (refusal(entry, problem, tile, on_cuda).why.empty())
+    if (!is_free_choice(a, problem, number >= 0)) continue;
+    if (number >= 0 && !why_no_maps(a, problem).empty()) continue;
+    for (const TileShape& tile : a.tiles_of(problem.in)) {
+      if (refusal(entry, problem, tile, number).why.empty())
         out.push_back({std::string(a.name), tile});
     }
   }
