@@ -9,21 +9,9 @@ namespace tessera::cli {
 
 namespace {
 
-constexpr int kPlain = 0, kTransposed = 1;                                 // cublasOperation_t
-constexpr int kComputeF32 = 68, kComputeF32AsTf32 = 77, kComputeF64 = 70;  // cublasComputeType_t
-constexpr int kDefaultAlgorithm = -1;                                      // cublasGemmAlgo_t
+constexpr int kDefaultAlgorithm = -1;  // cublasGemmAlgo_t
 constexpr float kOneF32 = 1, kZeroF32 = 0;
 constexpr double kOneF64 = 1, kZeroF64 = 0;
-
-/// cudaDataType_t
-int data_type(DType type) {
-  switch (type) {
-    case DType::f64: return 1;
-    case DType::f16: return 2;
-    case DType::bf16: return 14;
-    default: return 0;  // f32
-  }
-}
 
 using GemmEx = int(void* handle, int op_a, int op_b, int m, int n, int k, const void* alpha,
                    const void* A, int a_type, int lda, const void* B, int b_type, int ldb,
@@ -64,7 +52,7 @@ void Cublas::multiply(const BenchCase& now, F32 f32, const void* A, const void* 
   const int op_b = s.b_transposed ? kTransposed : kPlain;
   const int op_a = s.a_transposed ? kTransposed : kPlain;
   const int ldb = as_int(s.b_transposed ? s.K : s.N), lda = as_int(s.a_transposed ? s.M : s.K);
-  const int in = data_type(now.types.in), out = data_type(now.types.out);
+  const int in = cuda_data_type(now.types.in), out = cuda_data_type(now.types.out);
   const bool f64 = now.types.in == DType::f64;
   const int compute = f64 ? kComputeF64 : f32 == F32::tf32 ? kComputeF32AsTf32 : kComputeF32;
   const void* const one = f64 ? static_cast<const void*>(&kOneF64) : &kOneF32;

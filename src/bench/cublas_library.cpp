@@ -17,6 +17,20 @@ std::string title(const std::string& prefix) {
 
 }  // namespace
 
+int cuda_data_type(DType type) {
+  switch (type) {
+    case DType::f32: return 0;
+    case DType::f64: return 1;
+    case DType::f16: return 2;
+    case DType::i8: return 3;
+    case DType::i32: return 10;
+    case DType::bf16: return 14;
+    case DType::f8e4m3: return 28;
+    case DType::f8e5m2: return 29;
+    default: return -1;
+  }
+}
+
 std::vector<std::string> cublas_candidates(const std::string& library) {
   const std::vector<std::string> files = {library + ".so.13", library + ".so.12"};
   std::vector<std::string> out, folders;

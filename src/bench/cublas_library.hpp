@@ -6,10 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "tessera/core/dtype.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {
+
+inline constexpr int kPlain = 0, kTransposed = 1;  // cublasOperation_t
+// cublasComputeType_t
+inline constexpr int kComputeF32 = 68, kComputeF64 = 70, kComputeI32 = 72, kComputeF32AsTf32 = 77;
+/// cudaDataType_t; -1 where these libraries have none.
+int cuda_data_type(DType type);
 
 class CublasLibrary {
  public:

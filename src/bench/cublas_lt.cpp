@@ -11,32 +11,15 @@ namespace tessera::cli {
 
 namespace {
 
-constexpr int kNotSupported = 15;  // cublasStatus_t
-constexpr int kComputeF32 = 68, kComputeF64 = 70, kComputeI32 = 72, kComputeF32AsTf32 = 77;
+constexpr int kNotSupported = 15;               // cublasStatus_t
 constexpr int kBatchCount = 5, kBatchStep = 6;  // cublasLtMatrixLayoutAttribute_t
 constexpr int kTransposeA = 3, kTransposeB = 4, kScaleA = 17, kScaleB = 18, kFastSums = 25;
-constexpr int kWorkspace = 1;                        // cublasLtMatmulPreferenceAttributes_t
-constexpr std::int32_t kPlain = 0, kTransposed = 1;  // cublasOperation_t
+constexpr int kWorkspace = 1;  // cublasLtMatmulPreferenceAttributes_t
 
 /// A choice is timed so long in one of its five samples, if it does not take longer by itself.
-constexpr double kSampleSeconds = 2e-3;
+constexpr double kTimedSeconds = 2e-3;
 /// One that takes so many times as long as the best is not timed further.
-constexpr double kFarBehind = 2;
-
-/// cudaDataType_t; -1 where a library of matrices has none.
-int data_type(DType type) {
-  switch (type) {
-    case DType::f32: return 0;
-    case DType::f64: return 1;
-    case DType::f16: return 2;
-    case DType::i8: return 3;
-    case DType::i32: return 10;
-    case DType::bf16: return 14;
-    case DType::f8e4m3: return 28;
-    case DType::f8e5m2: return 29;
-    default: return -1;
-  }
-}
+constexpr double kMuchSlower = 2;
 
 bool is_f8(DType type) { return type == DType::f8e4m3 || type == DType::f8e5m2; }
 bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
@@ -96,7 +79,7 @@ class Made {
 /// (rows, cols) of a matrix by columns, as many as the batch has, one behind the other.
 struct Layout : Made {
   Layout(const CublasLibrary& library, DType type, index_t rows, index_t cols, index_t batch)
-      : Made(library, "MatrixLayout", static_cast<CreateLayout*>(nullptr), data_type(type),
+      : Made(library, "MatrixLayout", static_cast<CreateLayout*>(nullptr), cuda_data_type(type),
              static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols),
              static_cast<std::int64_t>(rows)) {
     if (batch == 1) return;
@@ -123,7 +106,7 @@ struct CublasLt::Choice::Product {
   Product(const CublasLibrary& library, const BenchCase& now, Cublas::F32 f32, const Room& room)
       : scale(scale_type(now.types)),
         product(library, "MatmulDesc", static_cast<CreateProduct*>(nullptr),
-                compute_type(now.types, f32), data_type(scale)),
+                compute_type(now.types, f32), cuda_data_type(scale)),
         b(now.shape.b_transposed
               ? Layout(library, now.types.in_b, now.shape.K, now.shape.N, now.shape.batch)
               : Layout(library, now.types.in_b, now.shape.N, now.shape.K, now.shape.batch)),
@@ -131,8 +114,8 @@ struct CublasLt::Choice::Product {
               ? Layout(library, now.types.in, now.shape.M, now.shape.K, now.shape.batch)
               : Layout(library, now.types.in, now.shape.K, now.shape.M, now.shape.batch)),
         c(library, now.types.out, now.shape.N, now.shape.M, now.shape.batch) {
-    product.set(kTransposeA, now.shape.b_transposed ? kTransposed : kPlain);
-    product.set(kTransposeB, now.shape.a_transposed ? kTransposed : kPlain);
+    product.set(kTransposeA, std::int32_t{now.shape.b_transposed ? kTransposed : kPlain});
+    product.set(kTransposeB, std::int32_t{now.shape.a_transposed ? kTransposed : kPlain});
     if (!is_f8(now.types.in)) return;
     product.set(kScaleA, room.one);
     product.set(kScaleB, room.one);
@@ -217,8 +200,8 @@ std::vector<CublasLt::Choice> fastest_first(
     try {
       (void)seconds(choice, 1);  // also pays for loading code
       double each = seconds(choice, 1);
-      if (each < kFarBehind * best) {
-        const auto calls = static_cast<index_t>(std::clamp(kSampleSeconds / each, 1.0, 1e4));
+      if (each < kMuchSlower * best) {
+        const auto calls = static_cast<index_t>(std::clamp(kTimedSeconds / each, 1.0, 1e4));
         std::array<double, 5> samples{};
         for (double& sample : samples) sample = seconds(choice, calls) / double(calls);
         std::nth_element(samples.begin(), samples.begin() + 2, samples.end());

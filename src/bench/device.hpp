@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "contestant.hpp"
-#include "tessera/kernels/tile_shape.hpp"
+#include "tessera/matmul/plan.hpp"
 
 namespace tessera::cli {
 
