@@ -176,7 +176,7 @@ TEST(BulkStores, TakeRowsOfWholePieces) {
   store(28);
   EXPECT_EQ(to[27], 0);
   EXPECT_EQ(to[28], 1);
-  EXPECT_THAT(refusal([&] { store(30); }),
+  EXPECT_THAT(refusal([&] { store(30); }, Category::kernel),
               AllOf(HasSubstr("rows of 120 bytes"), HasSubstr("a multiple of 16 bytes")));
 }
 

@@ -1,0 +1,152 @@
+// See choice.hpp.
+#include "choice.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "call.hpp"
+#include "refusal.hpp"
+#include "tessera/core/parallel.hpp"
+#include "tessera/cpu/split_k.hpp"
+#include "tuned.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// Bytes with a C too small to be shared out and a long K. i8, two threads of an EPYC (family 26),
+/// 2026-11-25, times as fast as packed: 4x4x1000000 and 8x48x200000 1.9, 4x4x20000 1.8,
+/// 16x16x300000 1.37, 32x32x100000 1.15, 64x64x65536 0.96.
+bool splits_bytes(const Problem& p, int threads) {
+  constexpr index_t most = 512;
+  return is_byte(p.in) && threads > 1 && p.M > 0 && p.N > 0 && p.M <= most && p.N <= most / p.M &&
+         find_algorithm("split_k").supports(p.in, p.out) && cpu::split_k_depth(p.M, p.N, p.K) < p.K;
+}
+
+/// By measurement: AMD EPYC, 2 cores, 2026-11-21, GFLOP/s of `tessera bench --threads 2` with
+/// --sizes 1,2,4,8,16,24,32,48,64,128,256,512 and thin shapes from 1x4096x4096 to 4096x8x512.
+///   f32 and f64: packed wins everywhere: f32 4^3 1.3 (the next: sarek_naive 0.039), 16^3 32 (1.2),
+///     64^3 100 (block_tiled 2.4), 1024^3 203 (37).
+///   i32: 4^3 sarek_naive 0.040 (coalescing 0.014), 16^3 1.2 (0.67), 32^3 coalescing 2.1 (1.7),
+///     64^3 2.6 (block_tiled 2.5), 96^3 block_tiled 5.8 (2.8), 512^3 block_tiled_vectorized 13.9
+///     (block_tiled 10.7); 4096x1x4096 sarek_naive 8.5 (6.3). f16 and bf16 fall alike.
+Choice choose_on_cpu(const Problem& p, int threads) {
+  const auto taking = [&](std::string_view name, std::string_view reason, std::string_view others) {
+    return Choice{name, find_algorithm(name).tiles_of(p.in)[0], reason, others};
+  };
+  constexpr std::string_view measured = "not clearly faster where such shapes were measured";
+  if (splits_bytes(p, threads))
+    return taking("split_k", "threads share K: sums of bytes are exact in any order",
+                  "slower where such shapes were measured");
+  if (find_algorithm("packed").supports(p.in, p.out))
+    return taking("packed", "the CPU's own vector instructions",
+                  "slower wherever it was measured, from 1x1x1 to 1024x1024x1024");
+  if (p.M < 16 || p.N < 16 || p.M * p.N <= 16 * 16)
+    return taking("sarek_naive", "a tiny or thin product: small blocks, no barriers", measured);
+  if (p.flops() <= 2.0 * 64 * 64 * 64)
+    return taking("coalescing", "a small product: no tiles, no barriers", measured);
+  return taking("block_tiled_vectorized", "register tiles do the most work for each load",
+                measured);
+}
+
+bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
+
+/// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s at 4096^3: f32 pipelined 45 (the
+/// next: block_tiled_vectorized 32), f16 tensor_core 275 (25); thin products by what bounds each.
+Choice choose_on_cuda(const Problem& p, int device) {
+  const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
+    return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};
+  };
+  const bool has_units = in_16_bits(p.in) && why_not_hopper(device).empty();
+  const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
+  // Half-empty units where the whole ones would leave multiprocessors idle.
+  const bool is_half = ceil_div(large, index_t{64}) < 96;
+  if (has_units && (small <= 32 || (small <= 64 && is_half)) &&
+      why_no_thin_operands(p, nullptr, nullptr).empty()) {
+    const std::size_t columns = small <= 8 ? 0 : small <= 16 ? 1 : small <= 32 ? 2 : 3;
+    return taking("thin", "a thin product: the large matrix streams past it, once",
+                  columns + (is_half ? 4 : 0));
+  }
+  if (small < 32)
+    return taking("coalescing", "a thin product: every element of the large matrix is used once");
+  // Tiles so large that there is a block for each of some hundred multiprocessors, or two of small
+  // ones.
+  const auto blocks = [&](index_t rows, index_t cols) {
+    return ceil_div(p.M, rows) * ceil_div(p.N, cols);
+  };
+  if (in_16_bits(p.in)) {
+    if (!has_units || !why_no_bulk_operands(p, nullptr, nullptr).empty())
+      return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
+    const std::size_t tile = blocks(128, 192) >= 2000  ? 1
+                             : blocks(128, 256) >= 256 ? 0
+                             : blocks(128, 128) >= 200 ? 2
+                             : blocks(128, 64) >= 100  ? 3
+                                                       : 4;
+    return taking("warpgroup", "a warpgroup's matrix units: 16-bit elements, sums in f32", tile);
+  }
+  if (p.in == DType::f64 && p.out == DType::f64)
+    return taking("tensor_core", "matrix units: for f64 the same chain of multiply-adds");
+  if (!find_algorithm("pipelined").supports(p.in, p.out))
+    return taking("block_tiled_vectorized", "register tiles do the most work for each load");
+  const bool is_large = blocks(256, 128) >= 100;
+  if (why_not_hopper(device).empty() && why_no_bulk_tiles(p, nullptr, nullptr).empty())
+    return taking("bulk_tiled",
+                  is_large ? "bulk copies bring tiles while others are multiplied"
+                           : "bulk copies bring tiles while others are multiplied; small ones, for "
+                             "more blocks",
+                  is_large ? 0 : 1);
+  if (is_large) return taking("pipelined", "tiles arrive while others are multiplied");
+  return taking("pipelined",
+                "tiles arrive while others are multiplied; small ones, for more blocks",
+                blocks(64, 128) >= 200 ? 1 : 2);
+}
+
+}  // namespace
+
+bool is_free_choice(const Algorithm& a, const Problem& p, bool on_cuda) {
+  return a.same_bits || a.promises_bits(p.in) || (on_cuda && in_16_bits(p.in));
+}
+
+namespace {
+
+/// The first algorithm that has the tile and gives the same bits as the others.
+Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
+  const bool on_cuda = device >= 0;
+  for (const auto& entry : ladder()) {
+    const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
+    if (is_free_choice(entry.algorithm, p, on_cuda) && refusal(entry, p, tile, device).why.empty())
+      return {entry.algorithm.name, tile, "the first of the ladder with this tile",
+              "has this tile too, but comes later"};
+  }
+  throw Error(Category::argument,
+              cat("no algorithm has tile ", to_string(wanted), " built in for ", type_text(p)), {},
+              {}, "name an algorithm to learn why, or see 'tessera compare --list'");
+}
+
+/// What was measured on this device, if it can be taken.
+std::optional<Choice> choose_tuned(const Problem& p, const std::string& device_name) {
+  const TunedProduct* const found = tuning_of(device_name).tuning.find(p);
+  if (found == nullptr) return std::nullopt;
+  const int device = number_of(device_name);
+  for (const auto& entry : ladder()) {
+    if (entry.algorithm.name != found->best.algorithm) continue;
+    const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), found->best.tile);
+    if (is_free_choice(entry.algorithm, p, device >= 0) &&
+        refusal(entry, p, tile, device).why.empty())
+      return Choice{entry.algorithm.name, tile, "the fastest of this product by 'tessera tune'",
+                    "slower where 'tessera tune' measured it"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Choice choose(const Problem& p, const Options& options, const std::string& device_name) {
+  const int device = number_of(device_name);
+  if (options.tile != TileShape{}) return choose_by_tile(p, options.tile, device);
+  if (const auto tuned = choose_tuned(p, device_name)) return *tuned;
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  return device >= 0 ? choose_on_cuda(p, device) : choose_on_cpu(p, threads);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,170 @@
+// See refusal.hpp.
+#include "refusal.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "call.hpp"
+#include "cuda_ladder.hpp"
+#include "tessera/cuda/abilities.hpp"
+
+namespace tessera::detail {
+
+TileShape resolve_tile(std::span<const TileShape> tiles, const TileShape& wanted) {
+  if (wanted == TileShape{}) return tiles[0];
+  for (const auto& tile : tiles) {
+    if (to_string(tile) == to_string(wanted)) return tile;
+  }
+  for (const auto& tile : tiles) {  // the inner tile may be left out
+    if (wanted.tm == 0 && tile.bm == wanted.bm && tile.bn == wanted.bn &&
+        (wanted.bk == 0 || tile.bk == wanted.bk))
+      return tile;
+  }
+  TileShape out = wanted;
+  if (tiles[0].wm > 0 && out.wm == 0) {
+    std::swap(out.wm, out.tm);
+    std::swap(out.wn, out.tn);
+  }
+  return out;
+}
+
+namespace {
+
+std::string tile_list(std::span<const TileShape> tiles) {
+  std::string out;
+  for (const auto& each : tiles) out += cat(out.empty() ? "" : ", ", to_string(each));
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+/// How many of its tiles, from the first, an algorithm has on CUDA for every type; 0 where it does
+/// not run there.
+int typed_on_cuda(std::string_view algorithm) {
+  for (const auto& entry : cuda_ladder()) {
+    if (entry.name == algorithm) return entry.typed;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int number_of(std::string_view device) {
+  int number = -1;
+  if (device != "cpu") std::from_chars(device.data() + 5, device.data() + device.size(), number);
+  return number;
+}
+
+namespace {
+
+/// Is it written in bulk copies, which Hopper has?
+bool is_for_hopper(const Algorithm& a) {
+  return a.name == "warpgroup" || a.name == "thin" || a.name == "bulk_tiled";
+}
+
+}  // namespace
+
+std::string why_not_hopper(int device) {
+  const int capability = cuda::abilities(device).capability;
+  if (capability == 0 || capability == 90) return {};
+  return cat("it needs compute capability 9.0, device ", device, " has ", capability / 10, ".",
+             capability % 10);
+}
+
+std::string canonical_device(std::string_view name) {
+  if (name == "cpu") return "cpu";
+  const std::string_view number = name == "cuda"              ? "0"
+                                  : name.starts_with("cuda:") ? name.substr(5)
+                                                              : "";
+  int value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size() || value < 0)
+    throw Error(Category::argument, cat("unknown device '", name, "'"), "cpu, cuda or cuda:N");
+  if (cuda_ladder().empty())
+    throw Error(Category::unavailable, cat("device '", name, "' is not available"), {}, {},
+                "this build has no CUDA; use the cpu");
+  return cat("cuda:", value);
+}
+
+std::string why_no_maps(const Algorithm& a, const Problem& p) {
+  if (a.name == "warpgroup") return why_no_bulk_operands(p, nullptr, nullptr);
+  if (a.name == "thin") return why_no_thin_operands(p, nullptr, nullptr);
+  if (a.name == "bulk_tiled") return why_no_bulk_tiles(p, nullptr, nullptr);
+  return {};
+}
+
+namespace {
+
+/// Why no kernel of an algorithm can run a problem with a tile.
+Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShape& tile) {
+  const Algorithm& a = entry.algorithm;
+  if (!a.supports(p.in, p.out))
+    return {cat("it has no ", type_text(p), " product"),
+            "choose another algorithm, or let it be chosen"};
+  const auto tiles = a.tiles_of(p.in);
+  if (std::find(tiles.begin(), tiles.end(), tile) < tiles.begin() + a.typed_tiles) return {};
+  if (tiles[0] == TileShape{}) return {entry.rule(tile, size_of(p.in)), "ask for no tile"};
+  if (const auto why = entry.rule(tile, size_of(p.in)); !why.empty())
+    return {cat("tile ", to_string(tile), " is impossible: ", why),
+            cat("built: ", tile_list(tiles))};
+  return {};
+}
+
+}  // namespace
+
+Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile, int device) {
+  const Algorithm& a = entry.algorithm;
+  const bool on_cuda = device >= 0;
+  if (on_cuda && typed_on_cuda(a.name) == 0)
+    return {"it runs on CPUs only", "choose another algorithm"};
+  if (on_cuda && is_for_hopper(a)) {
+    if (const auto why = why_not_hopper(device); !why.empty())
+      return {why, "choose another algorithm, or let it be chosen"};
+  }
+  if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
+  const auto tiles = a.tiles_of(p.in);
+  const auto at = std::find(tiles.begin(), tiles.end(), tile) - tiles.begin();
+  const int typed = on_cuda ? std::min(typed_on_cuda(a.name), a.typed_tiles) : a.typed_tiles;
+  if (at < typed) return {};
+  const bool built = at < std::ssize(tiles);
+  if (built && p.in == DType::f32 && p.out == DType::f32) return {};
+  if (auto impossible = impossibility(entry, p, tile); !impossible.why.empty()) return impossible;
+  const auto offered = p.in == DType::f32 && p.out == DType::f32
+                           ? tiles
+                           : tiles.first(static_cast<std::size_t>(typed));
+  return {cat("tile ", to_string(tile), " is possible, but not built in for ", type_text(p),
+              " (built: ", tile_list(offered), ")"),
+          cat("in C++, launch ", entry.kernel, "<TileShape", initializer_text(tile),
+              ">: see docs/kernels.md")};
+}
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view prefix, const LadderEntry& entry,
+                         const Refusal& refused) {
+  throw Error(Category::argument,
+              cat(prefix, entry.algorithm.name, " cannot run this product: ", refused.why), {}, {},
+              refused.advice);
+}
+
+}  // namespace
+
+TileShape required_tile(const LadderEntry& entry, const Problem& p, const TileShape& wanted,
+                        int device, std::string_view prefix) {
+  const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
+  if (const Refusal refused = refusal(entry, p, tile, device); !refused.why.empty())
+    refuse(prefix, entry, refused);
+  return tile;
+}
+
+TileShape possible_tile(const LadderEntry& entry, DType in, DType out, const TileShape& wanted) {
+  const Problem p{.in = in, .out = out};
+  const TileShape tile = resolve_tile(entry.algorithm.tiles_of(p.in), wanted);
+  if (const Refusal refused = impossibility(entry, p, tile); !refused.why.empty())
+    refuse("check: ", entry, refused);
+  return tile;
+}
+
+}  // namespace tessera::detail
