@@ -51,8 +51,7 @@ Choice choose_on_cpu(const Problem& p, int threads) {
 
 bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
 
-/// On a GPU, by measurement: NVIDIA H200, 2026-11-26, TFLOP/s at 4096^3: f32 pipelined 45 (the
-/// next: block_tiled_vectorized 32), f16 tensor_core 275 (25); thin products by what bounds each.
+/// On a GPU: what was fastest on an H200 (bench/results/gpu); thin products by what bounds each.
 Choice choose_on_cuda(const Problem& p, int device) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};

@@ -17,7 +17,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import cubin  # noqa: E402
 
 KERNELS = ["Naive", "Coalescing", "Tiled", "TiledRegister", "BlockTiled", "BlockTiledVectorized", "TensorCoreTiled",
-           "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled", "WarpgroupTiled", "BulkTiled"]
+           "Pipelined", "SingleBlock", "TiledByHand", "TiledIdiomatic", "SarekNaive", "SarekTiled", "WarpgroupTiled", "ThinTiled",
+           "BulkTiled"]
 UNTILED = ["Naive", "Coalescing", "SarekNaive"]  # these keep nothing in shared memory
 # A and B as kernels take them: a pointer, two extents, two strides. PTX must agree with sizeof (tests/tensor/tensor_test.cpp): nvcc
 # made 80 bytes of a Tensor that had an empty [[no_unique_address]] member, and kernels found their arguments in the wrong places.
@@ -29,7 +30,7 @@ ELEMENTS = {"f": ("f32", 4, "f32"), "d": ("f64", 8, "f64"), "i": ("i32", 4, "u32
             "NS_10SmallFloatILi8E": ("bf16", 2, "u16")}
 TYPES = {name for name, _, _ in ELEMENTS.values()}
 BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16"},
-             "BulkTiled": {"f32"}}  # the others for all
+             "ThinTiled": {"f32", "f16", "bf16"}, "BulkTiled": {"f32"}}  # the others for all
 MOST_CODE = 32 * 1024  # of a kernel of warpgroups
 REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",
            "a matrix instruction runs on warps of as many lanes as it has", "a matrix instruction of f8 needs sm_89 or later"]
@@ -58,20 +59,26 @@ def expected(arch, kernel, tile, element):
     return out
 
 
-def warpgroup_faults(ptx, tile, element, code):
-    """What the kernel of warpgroup units lacks: one instruction for each 32 bytes of K, 64 rows and pair of majors; its copies."""
+def warpgroup_faults(kernel, ptx, tile, element, code):
+    """What a kernel of warpgroup units lacks: one instruction for each 32 bytes of K, 64 rows and pair of majors; its copies."""
     name, size, _ = element
+    is_thin = kernel == "ThinTiled"
     types = {"f32": "tf32.tf32", "f16": "f16.f16", "bf16": "bf16.bf16"}[name]
-    wanted = 128 // 32 * tile["wm"] // 64 * (4 if size == 2 else 1)
+    if is_thin:  # of whole units the large operand has either major
+        wanted = 128 // 32 * (2 if size == 2 and tile["bm"] == 64 else 1)
+    else:
+        wanted = 128 // 32 * tile["wm"] // 64 * (4 if size == 2 else 1)
     made = len(re.findall(rf"wgmma\.mma_async\.sync\.aligned\.m64n{tile['bn']}k{32 // size}\.f32\.{types} ", ptx))
     found = [] if made == wanted else [f"{made} instructions of its unit, not {wanted}"]
     if code > MOST_CODE:
         found.append(f"{code} bytes of code, at most {MOST_CODE}")
-    lends = tile["wm"] * tile["bn"] > 128 * 128
+    lends = not is_thin and tile["wm"] * tile["bn"] > 128 * 128
     if len(re.findall("setmaxnreg", ptx)) != (2 if lends else 0):
         found.append("registers are lent, or not lent, against its rule")
     wanted = [r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes",
-              r"cp\.async\.bulk\.tensor\.2d\.global\.shared::cta\.tile\.bulk_group", r"mbarrier\.try_wait\.parity", r"griddepcontrol\.wait"]
+              r"mbarrier\.try_wait\.parity", r"griddepcontrol\.wait"]
+    if not is_thin:
+        wanted.append(r"cp\.async\.bulk\.tensor\.2d\.global\.shared::cta\.tile\.bulk_group")
     return found + [f"no {each}" for each in wanted if not re.search(each, ptx)]
 
 
@@ -107,8 +114,8 @@ class Kernel:
         return f"{self.arch} {self.kernel} {self.shape()} {self.element[0]}"
 
     def faults(self):
-        if self.kernel == "WarpgroupTiled":
-            faults = warpgroup_faults(self.ptx, self.tile, self.element, self.code) if self.arch == "sm_90a" else []
+        if self.kernel in ("WarpgroupTiled", "ThinTiled"):
+            faults = warpgroup_faults(self.kernel, self.ptx, self.tile, self.element, self.code) if self.arch == "sm_90a" else []
             return [f"{self}: {each}" for each in faults + self.resource_faults()]
         if self.kernel == "BulkTiled":
             wanted = [r"cp\.async\.bulk\.tensor\.2d\.shared", r"mbarrier\.try_wait\.parity", r"ld\.shared\.v4\.f32", r"st\.shared\.v4\.f32"]
@@ -193,8 +200,9 @@ def main():
     for each in kernels:
         print(f"{each}: {each.threads} threads of {each.registers} registers")
         failures += each.faults()
-    for ptx in sorted((build / "machine_code").glob("cuda_warpgroup_*compute_90a.ptx")):
-        failures += assembler_notes(nvcc, ptx)
+    for ptx in sorted((build / "machine_code").glob("cuda_*compute_90a.ptx")):
+        if ptx.name.startswith(("cuda_warpgroup_", "cuda_thin")):
+            failures += assembler_notes(nvcc, ptx)
     failures += not_as_shown(source, nvcc, kernels)
     there = {(each.arch, each.kernel, each.element[0]) for each in kernels}
     wanted = {(arch, kernel, name) for arch in ("sm_80", "sm_90a") for kernel in KERNELS for name in BUILT_FOR.get(kernel, TYPES)}
