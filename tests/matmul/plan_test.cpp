@@ -132,9 +132,9 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
               Category::argument),
       AllOf(HasSubstr("33x7x2"), HasSubstr("built: 32x32x64, 16x16x16")));
   EXPECT_THAT(
-      refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=f64"), {.algorithm = "tensor_core"}); },
+      refusal([&] { make_plan(parse_problem("m=1 n=1 k=1 in=i32"), {.algorithm = "tensor_core"}); },
               Category::argument),
-      HasSubstr("no f64 product"));
+      HasSubstr("no i32 product"));
   EXPECT_THAT(refusal(
                   [&] {
                     make_plan(parse_problem("m=1 n=1 k=1 in=f16"),
