@@ -57,6 +57,8 @@ std::string why_no_bulk_tiles(const Problem& problem, const void* a, const void*
 /// The tile of `pipelined` that takes the place of one of `bulk_tiled`.
 const TileShape& tile_of_pipelined(const TileShape& tile);
 
+inline bool is_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
+
 /// The tile that `wanted` means, built in or not. Throws Error(argument) where no kernel of the
 /// entry can have it, or has this product.
 TileShape possible_tile(const LadderEntry& entry, DType in, DType out, const TileShape& wanted);

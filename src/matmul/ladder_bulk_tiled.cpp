@@ -26,8 +26,6 @@ const TileShape& tile_of_pipelined(const TileShape& tile) {
 
 namespace {
 
-bool has_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
-
 template <TileShape S>
 void run_tile(const LadderCall& call) {
   const Problem& p = call.problem;
@@ -41,7 +39,7 @@ void run_tile(const LadderCall& call) {
       });
 }
 
-void run(const LadderCall& call) {
+void run_bulk_tiled(const LadderCall& call) {
   if (!why_no_bulk_tiles(call.problem, call.A, call.B).empty())
     return kPipelined.run({call.problem, tile_of_pipelined(call.tile), call.config, call.A, call.B,
                            call.C, call.bias});
@@ -53,8 +51,8 @@ void run(const LadderCall& call) {
 
 const LadderEntry kBulkTiled{
     {"bulk_tiled", "as pipelined, by bulk copies that one thread starts (Hopper)",
-     BulkTiledTiles::tiles, true, has_f32_product, BulkTiledTiles::typed},
-    run,
+     BulkTiledTiles::tiles, true, is_f32_product, BulkTiledTiles::typed},
+    run_bulk_tiled,
     "BulkTiled",
     bulk_tile};
 

@@ -8,13 +8,11 @@ namespace {
 
 using CompiledPipelined = Ladder<Pipelined, PipelinedTiles>;
 
-bool has_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
-
 }  // namespace
 
 const LadderEntry kPipelined{
     {"pipelined", "tiles arrive by asynchronous copies while others are multiplied",
-     CompiledPipelined::tiles, true, has_f32_product, CompiledPipelined::typed},
+     CompiledPipelined::tiles, true, is_f32_product, CompiledPipelined::typed},
     CompiledPipelined::run,
     "Pipelined",
     pipelined_tile};

@@ -26,7 +26,7 @@ std::string why_no_thin_operands(const Problem& p, const void* a, const void* b)
 namespace {
 
 template <class In, class Out>
-void run_typed(const LadderCall& call) {
+void run_thin_typed(const LadderCall& call) {
   const Problem& p = call.problem;
   ThinLadder<ThinTiles>::with_kernel(p, call.tile, [&]<class Kernel>(const Kernel& kernel) {
     LaunchConfig config = call.config;
@@ -38,12 +38,12 @@ void run_typed(const LadderCall& call) {
   });
 }
 
-void run(const LadderCall& call) {
+void run_thin(const LadderCall& call) {
   if (!why_no_thin_operands(call.problem, call.A, call.B).empty())
     return kTensorCore.run(
         {call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
   visit_unit_product(call.problem.in, call.problem.out,
-                     [&]<class In, class Out>() { run_typed<In, Out>(call); });
+                     [&]<class In, class Out>() { run_thin_typed<In, Out>(call); });
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ void run(const LadderCall& call) {
 const LadderEntry kThin{
     {"thin", "the large operand streams past a thin C (Hopper; f32 as TF32)", ThinTiles::tiles,
      false, has_unit_product, ThinTiles::typed, Arithmetic::tf32},
-    run,
+    run_thin,
     "ThinTiled",
     thin_tile};
 

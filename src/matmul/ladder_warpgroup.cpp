@@ -27,7 +27,7 @@ std::string why_no_bulk_operands(const Problem& p, const void* a, const void* b)
 namespace {
 
 template <class In, class Out>
-void run_typed(const LadderCall& call) {
+void run_warpgroup_typed(const LadderCall& call) {
   const Problem& p = call.problem;
   WarpgroupLadder<WarpgroupTiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
     LaunchConfig config = call.config;
@@ -41,12 +41,12 @@ void run_typed(const LadderCall& call) {
   });
 }
 
-void run(const LadderCall& call) {
+void run_warpgroup(const LadderCall& call) {
   if (!why_no_bulk_operands(call.problem, call.A, call.B).empty())
     return kTensorCore.run(
         {call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
   visit_unit_product(call.problem.in, call.problem.out,
-                     [&]<class In, class Out>() { run_typed<In, Out>(call); });
+                     [&]<class In, class Out>() { run_warpgroup_typed<In, Out>(call); });
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void run(const LadderCall& call) {
 const LadderEntry kWarpgroup{
     {"warpgroup", "warpgroups multiply what bulk copies bring (Hopper; f32 as TF32)",
      WarpgroupTiles::tiles, false, has_unit_product, WarpgroupTiles::typed, Arithmetic::tf32},
-    run,
+    run_warpgroup,
     "WarpgroupTiled",
     warpgroup_tile};
 

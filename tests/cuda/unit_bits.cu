@@ -201,9 +201,9 @@ struct Comparison {
       if constexpr (detail::kIsFusedInput<In>) explain(d[i], c[i], row, column);
     }
     if (out.different != 0 && detail::kIsFusedInput<In>) {
-      constexpr const char* names[] = {
-          "one bit less",      "one bit more", "halves", "one bit less and halves",
-          "zeros aligned", "-0 for +0"};
+      constexpr const char* names[] = {"one bit less",  "one bit more",
+                                       "halves",        "one bit less and halves",
+                                       "zeros aligned", "-0 for +0"};
       out.text += "    as many of them are right by other rules:";
       for (std::size_t j = 0; j < explained.size(); ++j)
         out.text +=

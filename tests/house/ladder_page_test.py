@@ -123,7 +123,8 @@ class LadderPage(unittest.TestCase):
         self.assertRegex(run.stderr, "counters.csv has no launch of a kernel of the ladder")
 
     def test_the_product_of_the_counts_is_the_one_that_scripts_gpu_runs(self):
-        self.assertIn("compare --quiet -m 1024 -n 1024 -k 1024", (cases.ROOT / "scripts/gpu").read_text())
+        words = '"compare", "--quiet", "-m", "1024", "-n", "1024", "-k", "1024"'
+        self.assertIn(words, (cases.ROOT / "scripts/gpu_steps.py").read_text())
         self.assertIn("MEASURED = (1024, 1024, 1024)", SCRIPT.read_text())
 
     def test_what_nvcc_made_of_a_step_is_shown_with_what_limits_its_blocks(self):
