@@ -13,7 +13,9 @@ PRIMITIVES = ["unit_bits"]  # programs beside cuda_test; exit code 0 is good, th
 # Small cases of everything; not what only takes long there: times, and millions of atomic additions.
 SANITIZED = "GpuEngine.*:*IsRightForEveryStride*:*MultipliesEveryType*:-*Refused*:*SaysWhat*:*AStreamKeeps*:*EventsMeasure*"
 LADDER = "naive,coalescing,tiled,tiled_register,block_tiled,block_tiled_vectorized,tensor_core,pipelined"
-FASTEST = "block_tiled_vectorized,tensor_core,pipelined,auto"
+FASTEST = "pipelined,auto"
+# Rows of activations by the weights of current models, which lie along K.
+THIN = "1x4096x4096-NT,16x4096x4096-NT,64x4096x4096-NT,1x28672x4096-NT,16x28672x4096-NT,64x28672x4096-NT,16x4096x14336-NT"
 
 
 class Failed(Exception):
@@ -133,15 +135,16 @@ def sanitizer(programs, tool):
 
 def steps(parts, programs):
     """The most valuable first."""
-    vectorized = "block_tiled_vectorized"
     out = [Step("primitives", name, [programs / name], 20, read_primitive, f"{name}.txt") for name in PRIMITIVES if (programs / name).exists()]
     out += [Step("test", "tests", [programs / "cuda_test", "--gtest_brief=0"], 150, read_tests, "tests.txt"),
             tune(programs, "bf16", "4096,8192,2048,1024"), tune(programs, "f32", "4096,2048,1024"), tune(programs, "f16", "4096"),
             tune(programs, "f64", "4096"),
-            bench("bench", "bench-bf16", programs, 90, 4096, f"{vectorized},tensor_core,auto", "bf16")]
+            bench("bench", "bench-bf16", programs, 90, "1024,2048,4096,4096-NT,8192", "tensor_core,auto", "bf16"),
+            bench("bench", "bench-thin", programs, 60, THIN, "auto", "bf16")]
     out += [bench("bench", f"bench-f32-{size}", programs, 90, size, FASTEST) for size in (4096, 2048, 1024)]
-    out += [bench("bench", "bench-f16", programs, 90, 4096, f"{vectorized},tensor_core", "f16"),
-            bench("bench", "bench-f64", programs, 90, 4096, vectorized, "f64"),
+    out += [bench("bench", "bench-tf32", programs, 60, "4096-NT", "warpgroup"),
+            bench("bench", "bench-f16", programs, 90, 4096, "auto", "f16"),
+            bench("bench", "bench-f64", programs, 90, 4096, "auto", "f64"),
             bench("bench", "bench-f32-8192", programs, 200, 8192, FASTEST),  # verified on the CPU for long
             bench("ladder", "ladder", programs, 150, 4096, LADDER),
             Step("counters", "counters", counter_words(programs), 120, read_counters, "counters.csv"),

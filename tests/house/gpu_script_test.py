@@ -102,8 +102,8 @@ class GpuScript(unittest.TestCase):
         self.pretend()
         run = self.gpu()
         self.assertEqual(run.returncode, 0, run.stderr)
-        steps = ["unit_bits", "tests", "tune-bf16", "tune-f32", "tune-f16", "tune-f64", "bench-bf16", "bench-f32-4096", "bench-f32-2048",
-                 "bench-f32-1024", "bench-f16", "bench-f64", "bench-f32-8192", "ladder", "counters", "truth", "memcheck", "racecheck",
+        steps = ["unit_bits", "tests", "tune-bf16", "tune-f32", "tune-f16", "tune-f64", "bench-bf16", "bench-thin", "bench-f32-4096", "bench-f32-2048",
+                 "bench-f32-1024", "bench-tf32", "bench-f16", "bench-f64", "bench-f32-8192", "ladder", "counters", "truth", "memcheck", "racecheck",
                  "initcheck", "synccheck"]
         self.assertEqual([(record["step"], record["status"]) for record in self.records()], [(step, "good") for step in steps])
         self.assertEqual(self.records()[0]["found"], {"differ": 0})
