@@ -78,17 +78,27 @@ TEST_F(CudaPlan, AutomaticChoiceTakesWhatRunsThereAndSaysWhyNotTheOthers) {
   }
 }
 
-TEST_F(CudaPlan, ProductsOfF32ArePipelinedInTilesThatFillTheDevice) {
+/// A device that is not here is taken for Hopper, which has bulk copies.
+TEST_F(CudaPlan, ProductsOfF32TakeTilesThatFillTheDevice) {
+  const int capability = cuda::abilities(0).capability;
+  const bool is_hopper = capability == 0 || capability == 90;
   const auto chosen = [](const char* text) {
     const Plan plan = make_plan(parse_problem(text), {.device = "cuda"});
     return cat(plan.algorithm, " ", to_string(plan.tile));
   };
-  EXPECT_EQ(chosen("m=4096 n=4096 k=4096"), "pipelined 256x128x16/16x8");
-  EXPECT_EQ(chosen("m=2560 n=1280 k=64"), "pipelined 256x128x16/16x8");
-  EXPECT_EQ(chosen("m=2304 n=1280 k=64"), "pipelined 64x128x16/8x8");
-  EXPECT_EQ(chosen("m=1024 n=1024 k=64"), "pipelined 64x64x16/8x4");
+  if (is_hopper) {
+    EXPECT_EQ(chosen("m=4096 n=4096 k=4096"), "bulk_tiled 256x128x32/16x8");
+    EXPECT_EQ(chosen("m=2560 n=1280 k=64"), "bulk_tiled 256x128x32/16x8");
+    EXPECT_EQ(chosen("m=2304 n=1280 k=64"), "bulk_tiled 64x64x32/8x4");
+    EXPECT_EQ(chosen("m=1024 n=1024 k=64"), "bulk_tiled 64x64x32/8x4");
+  }
+  // Their rows begin at no multiples of 16 bytes.
+  EXPECT_EQ(chosen("m=4096 n=4096 k=4095"), "pipelined 256x128x16/16x8");
+  EXPECT_EQ(chosen("m=2560 n=1280 k=63"), "pipelined 256x128x16/16x8");
+  EXPECT_EQ(chosen("m=2304 n=1280 k=63"), "pipelined 64x128x16/8x8");
+  EXPECT_EQ(chosen("m=1024 n=1024 k=63"), "pipelined 64x64x16/8x4");
   EXPECT_EQ(chosen("m=4096 n=31 k=4096"), "coalescing 32x32");
-  EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f64"), "block_tiled_vectorized 128x128x8/8x8");
+  EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f64"), "tensor_core 128x128x16/64x32");
 }
 
 /// A device that is not here is taken for Hopper, whose units are a warpgroup's.
@@ -106,7 +116,11 @@ TEST_F(CudaPlan, ProductsOf16BitsTakeWarpgroupsWhereBulkCopiesReadTheOperands) {
   EXPECT_EQ(chosen("m=4096 n=4096 k=4096 in=f16"), "warpgroup 128x256/64x256");
   EXPECT_EQ(chosen("m=2048 n=2048 k=2048 in=f16"), "warpgroup 128x128/128x128");
   EXPECT_EQ(chosen("m=1024 n=1024 k=1024 in=bf16"), "warpgroup 128x64/64x64");
-  EXPECT_EQ(chosen("m=64 n=64 k=4096 in=bf16 out=f32"), "warpgroup 64x64/64x64");
+  EXPECT_EQ(chosen("m=65 n=72 k=4096 in=bf16 out=f32"), "warpgroup 64x64/64x64");
+  EXPECT_EQ(chosen("m=64 n=64 k=4096 in=bf16 out=f32"), "thin 32x64");
+  EXPECT_EQ(chosen("m=1 n=4096 k=4096 in=bf16 b=1:4096"), "thin 32x8");
+  EXPECT_EQ(chosen("m=16 n=28672 k=4096 in=f16 b=1:4096"), "thin 64x16");
+  EXPECT_EQ(chosen("m=4096 n=30 k=4096 in=f16 b=1:4096"), "thin 32x32");
   const Plan odd = plan_of("m=4096 n=4096 k=4095 in=f16");
   EXPECT_EQ(odd.algorithm, "tensor_core");
   const auto why = std::find_if(odd.rejected.begin(), odd.rejected.end(),

@@ -19,6 +19,7 @@ CLEAN = "echo '========= ERROR SUMMARY: 0 errors'"
 # A command that says its version, and writes what `bench -o FILE` and `tune --cache FILE` write.
 TESSERA = """[ "$1" = --version ] && exit
 while [ $# -gt 0 ]; do
+  [ "$1" = -o ] && case "$2" in *.json) ;; *) echo "the form of $2?"; exit 2 ;; esac
   [ "$1" = -o ] && echo '{"benchmarks": [{"contestant": "auto", "gflops": 5}]}' > "$2"
   [ "$1" = --cache ] && echo 'm=8 n=8 k=8 algorithm=tiled' > "$2"
   shift
