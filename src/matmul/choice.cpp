@@ -60,9 +60,8 @@ Choice choose_on_cuda(const Problem& p, int device) {
   const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
   // Half-empty units where the whole ones would leave multiprocessors idle.
   const bool is_half = ceil_div(large, index_t{64}) < 96;
-  if (has_units && (small <= 32 || (small <= 64 && is_half)) &&
-      why_no_thin_operands(p, nullptr, nullptr).empty()) {
-    const std::size_t columns = small <= 8 ? 0 : small <= 16 ? 1 : small <= 32 ? 2 : 3;
+  if (has_units && small <= 32 && why_no_thin_operands(p, nullptr, nullptr).empty()) {
+    const std::size_t columns = small <= 8 ? 0 : small <= 16 ? 1 : 2;
     return taking("thin", "a thin product: the large matrix streams past it, once",
                   columns + (is_half ? 4 : 0));
   }
@@ -76,11 +75,13 @@ Choice choose_on_cuda(const Problem& p, int device) {
   if (in_16_bits(p.in)) {
     if (!has_units || !why_no_bulk_operands(p, nullptr, nullptr).empty())
       return taking("tensor_core", "matrix units: 16-bit elements, sums in f32");
-    const std::size_t tile = blocks(128, 192) >= 2000  ? 1
-                             : blocks(128, 256) >= 256 ? 0
-                             : blocks(128, 128) >= 200 ? 2
-                             : blocks(128, 64) >= 100  ? 3
-                                                       : 4;
+    // Of 64 rows or columns a larger tile would be half empty.
+    const std::size_t tile = small <= 64                ? 4
+                             : blocks(128, 192) >= 2000 ? 1
+                             : blocks(128, 256) >= 256  ? 0
+                             : blocks(128, 128) >= 200  ? 2
+                             : blocks(128, 64) >= 100   ? 3
+                                                        : 4;
     return taking("warpgroup", "a warpgroup's matrix units: 16-bit elements, sums in f32", tile);
   }
   if (p.in == DType::f64 && p.out == DType::f64)

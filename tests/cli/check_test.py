@@ -75,7 +75,7 @@ class Ladder(harness.CommandTest):
         self.fails(2, "check", "packed", says="unknown kernel 'packed'")
         self.fails(2, "check", "naive", "--device", "h20", says="h200")
         self.fails(2, "check", "tiled", "--tile", "40,40,8", says=["tile 40x40x8 is impossible", "1,600 threads in a block, at most 1,024"])
-        self.fails(2, "check", "tensor_core", "--dtype", "f64", says="no f64 product")
+        self.fails(2, "check", "tensor_core", "--dtype", "i32", says="no i32 product")
         self.fails(2, "check", "tiled", "--stop-at", "lane=3", says="unknown key 'lane'")
 
     def test_a_tile_and_a_type_that_are_not_built_in_are_compiled(self):

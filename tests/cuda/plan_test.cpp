@@ -117,7 +117,8 @@ TEST_F(CudaPlan, ProductsOf16BitsTakeWarpgroupsWhereBulkCopiesReadTheOperands) {
   EXPECT_EQ(chosen("m=2048 n=2048 k=2048 in=f16"), "warpgroup 128x128/128x128");
   EXPECT_EQ(chosen("m=1024 n=1024 k=1024 in=bf16"), "warpgroup 128x64/64x64");
   EXPECT_EQ(chosen("m=65 n=72 k=4096 in=bf16 out=f32"), "warpgroup 64x64/64x64");
-  EXPECT_EQ(chosen("m=64 n=64 k=4096 in=bf16 out=f32"), "thin 32x64");
+  EXPECT_EQ(chosen("m=64 n=64 k=4096 in=bf16 out=f32"), "warpgroup 64x64/64x64");
+  EXPECT_EQ(chosen("m=64 n=28672 k=4096 in=bf16 b=1:4096"), "warpgroup 64x64/64x64");
   EXPECT_EQ(chosen("m=1 n=4096 k=4096 in=bf16 b=1:4096"), "thin 32x8");
   EXPECT_EQ(chosen("m=16 n=28672 k=4096 in=f16 b=1:4096"), "thin 64x16");
   EXPECT_EQ(chosen("m=4096 n=30 k=4096 in=f16 b=1:4096"), "thin 32x32");

@@ -396,7 +396,7 @@ def test_whole_numbers_have_whole_results_or_none():
 def test_what_only_the_product_can_refuse_comes_back_as_jax_s_error():
     a = jnp.ones((3, 3), jnp.int8)
     with pytest.raises(Exception, match="split_k|algorithm") as error:
-        jax.block_until_ready(jax.jit(functools.partial(tj.matmul, algorithm="tensor_core"))(a.astype(jnp.float64), a.astype(jnp.float64)))
+        jax.block_until_ready(jax.jit(functools.partial(tj.matmul, algorithm="tensor_core"))(a.astype(jnp.int32), a.astype(jnp.int32)))
     assert "INVALID_ARGUMENT" in str(error.value)
 
 

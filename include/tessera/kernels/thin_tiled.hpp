@@ -47,7 +47,6 @@ struct ThinTiled {
   /// Two blocks share a multiprocessor's 227 KiB.
   static constexpr int fitting = (112 * 1024 - kSliceBytes) / ((unit_rows + S.bn) * 128);
   static constexpr int stages = fitting < 8 ? fitting : 8;
-  static_assert(stages >= 2, "thin: two stages fit into half of a multiprocessor's shared memory");
   template <class T>
   struct Shared {
     Large<T> large[stages];
@@ -90,7 +89,8 @@ struct ThinTiled {
       wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
       const auto& large = s.large[turn.stage].rows;
       const auto small = whole(s.small[turn.stage]);
-      if (is_half || gL.major == Major::k) Unit::mma(t, acc, whole(large.k_major), small, k > 0);
+      if (!TileL<T>::is_either || gL.major == Major::k)
+        Unit::mma(t, acc, whole(large.k_major), small, k > 0);
       else Unit::mma(t, acc, whole(large.mn_major), small, k > 0);
       wait_mma<1>(t);  // the product before this one is done: its stage is free
       if (k > 0 && t.thread == 0) arrive(t, s.free[before]);

@@ -173,7 +173,6 @@ constexpr float fused_sum(float c, UnitTerms a, UnitTerms b) {
       static_cast<std::int64_t>(significand << up >> down >> std::min(largest - own_exponent, 31));
   std::int64_t sum = bits >> 31 != 0 ? -own : own;
   constexpr int some = K < 8 ? K : 8;  // of them 32 bits hold the sum: each is below 2^27
-  static_assert(K % some == 0);
   for (int begin = 0; begin < K; begin += some) {
     std::int32_t part = 0;
     TESSERA_NO_UNROLL
@@ -206,7 +205,8 @@ template <MatrixUnit U, class In, int K>
 constexpr float sum_of_terms(float c, UnitTerms a, UnitTerms b) {
   constexpr UnitRules rules = unit_rules<U, In>();
   constexpr int depth = std::min(K, rules.depth);
-  static_assert(K % depth == 0 && (!rules.is_widened || K == 32));
+  static_assert(K % depth == 0 && (!rules.is_widened || K == 32),
+                "the depth of an instruction is a multiple of what its unit adds at once");
   float sum = rules.is_widened ? 0 : c;
   for (int k = 0; k < K; k += depth) {
     sum =
