@@ -1,6 +1,7 @@
 // `tessera multiply A B -o C`: reads two matrices from files, multiplies, writes the result.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -103,14 +104,15 @@ int run_multiply(const Context& context, const MultiplyRequest& request) {
   if (!request.dry_run) check_output(request.output, write);  // refused now, not after an hour
   const Operands in = read_operands(context, request);
   const Plan plan = plan_of(request, in);
-  for (auto first = plan.rejected.begin(); first != plan.rejected.end();) {
-    std::vector<std::string> names;  // neighbours with one reason share a line
-    auto each = first;
-    for (; each != plan.rejected.end() && each->reason == first->reason; ++each)
-      names.push_back(each->algorithm);
-    context.detail(cat("not ", join(names), ": ", first->reason));
-    first = each;
+  std::vector<std::pair<std::string_view, std::vector<std::string>>>
+      said;  // a line for each reason
+  for (const auto& [algorithm, reason] : plan.rejected) {
+    auto at = std::find_if(said.begin(), said.end(),
+                           [&, &why = reason](const auto& line) { return line.first == why; });
+    if (at == said.end()) at = said.insert(at, {reason, {}});
+    at->second.push_back(algorithm);
   }
+  for (const auto& [reason, names] : said) context.detail(cat("not ", join(names), ": ", reason));
   if (request.dry_run) {
     if (context.json)
       context.print(
