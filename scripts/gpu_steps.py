@@ -139,10 +139,10 @@ def steps(parts, programs):
     out += [Step("test", "tests", [programs / "cuda_test", "--gtest_brief=0"], 150, read_tests, "tests.txt"),
             tune(programs, "bf16", "4096,8192,2048,1024"), tune(programs, "f32", "4096,2048,1024"), tune(programs, "f16", "4096"),
             tune(programs, "f64", "4096"),
-            bench("bench", "bench-bf16", programs, 90, "1024,2048,4096,4096-NT,8192", "tensor_core,auto", "bf16"),
-            bench("bench", "bench-thin", programs, 60, THIN, "auto", "bf16")]
+            bench("bench", "bench-bf16", programs, 240, "1024,2048,4096,4096-NT,8192", "tensor_core,auto", "bf16"),
+            bench("bench", "bench-thin", programs, 150, THIN, "auto", "bf16")]
     out += [bench("bench", f"bench-f32-{size}", programs, 90, size, FASTEST) for size in (4096, 2048, 1024)]
-    out += [bench("bench", "bench-tf32", programs, 60, "4096-NT", "warpgroup"),
+    out += [bench("bench", "bench-tf32", programs, 90, "4096-NT", "warpgroup"),
             bench("bench", "bench-f16", programs, 90, 4096, "auto", "f16"),
             bench("bench", "bench-f64", programs, 90, 4096, "auto", "f64"),
             bench("bench", "bench-f32-8192", programs, 200, 8192, FASTEST),  # verified on the CPU for long
