@@ -14,22 +14,16 @@ namespace tessera::detail {
 
 namespace {
 
-/// Bytes with a C too small to be shared out and a long K. i8, two threads of an EPYC (family 26),
-/// 2026-11-25, times as fast as packed: 4x4x1000000 and 8x48x200000 1.9, 4x4x20000 1.8,
-/// 16x16x300000 1.37, 32x32x100000 1.15, 64x64x65536 0.96.
+/// Bytes with a C too small to be shared out and a long K: there threads that share K win over
+/// packed.
 bool splits_bytes(const Problem& p, int threads) {
   constexpr index_t most = 512;
   return is_byte(p.in) && threads > 1 && p.M > 0 && p.N > 0 && p.M <= most && p.N <= most / p.M &&
          find_algorithm("split_k").supports(p.in, p.out) && cpu::split_k_depth(p.M, p.N, p.K) < p.K;
 }
 
-/// By measurement: AMD EPYC, 2 cores, 2026-11-21, GFLOP/s of `tessera bench --threads 2` with
-/// --sizes 1,2,4,8,16,24,32,48,64,128,256,512 and thin shapes from 1x4096x4096 to 4096x8x512.
-///   f32 and f64: packed wins everywhere: f32 4^3 1.3 (the next: sarek_naive 0.039), 16^3 32 (1.2),
-///     64^3 100 (block_tiled 2.4), 1024^3 203 (37).
-///   i32: 4^3 sarek_naive 0.040 (coalescing 0.014), 16^3 1.2 (0.67), 32^3 coalescing 2.1 (1.7),
-///     64^3 2.6 (block_tiled 2.5), 96^3 block_tiled 5.8 (2.8), 512^3 block_tiled_vectorized 13.9
-///     (block_tiled 10.7); 4096x1x4096 sarek_naive 8.5 (6.3). f16 and bf16 fall alike.
+/// What was fastest where squares and thin shapes were measured: packed wherever it has the types;
+/// for the others fewer barriers in small products, register tiles in large ones.
 Choice choose_on_cpu(const Problem& p, int threads) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::string_view others) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[0], reason, others};
@@ -51,7 +45,8 @@ Choice choose_on_cpu(const Problem& p, int threads) {
 
 bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
 
-/// On a GPU: what was fastest on an H200 (bench/results/gpu); thin products by what bounds each.
+/// On a GPU: f32 by what was fastest where it was measured, 16-bit elements by tiles that fill the
+/// device, thin products by what bounds each.
 Choice choose_on_cuda(const Problem& p, int device) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};

@@ -104,7 +104,8 @@ TEST_F(CudaPlan, ProductsOfF32TakeTilesThatFillTheDevice) {
 /// A device that is not here is taken for Hopper, whose units are a warpgroup's.
 TEST_F(CudaPlan, ProductsOf16BitsTakeWarpgroupsWhereBulkCopiesReadTheOperands) {
   const int capability = cuda::abilities(0).capability;
-  if (capability != 0 && capability != 90) GTEST_SKIP() << "the device has no warpgroup units";
+  if (capability != 0 && capability != 90)
+    GTEST_SKIP() << "NOT TESTED: the device has no warpgroup units";
   const auto plan_of = [](const char* text) {
     return make_plan(parse_problem(text), {.device = "cuda"});
   };
