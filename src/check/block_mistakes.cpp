@@ -238,8 +238,17 @@ void BlockRecorder::name_missing_memory(Mistake& mistake, std::uint64_t address)
 
 int BlockRecorder::object_at(int number, std::uint64_t offset) {
   if (number != kSharedRegion) return number;
+  if (const auto* variable = shared_variable_at(offset))
+    return -3 - static_cast<int>(variable - context_.launch.shared_variables.data());
   const TileAt* tile = tile_at(offset);
   return tile == nullptr ? -2 : -3 - static_cast<int>(tile - tiles_.data());
+}
+
+const detail::SharedVariable* BlockRecorder::shared_variable_at(std::uint64_t offset) const {
+  for (const auto& each : context_.launch.shared_variables) {
+    if (offset - each.offset < each.bytes) return &each;
+  }
+  return nullptr;
 }
 
 void BlockRecorder::name_tile(Mistake& mistake, const TileAt& tile) const {
@@ -260,6 +269,14 @@ void BlockRecorder::locate(Mistake& mistake, int number, std::uint64_t offset) {
     const std::int64_t element =
         from_data >= 0 ? from_data / bytes : -((-from_data + bytes - 1) / bytes);
     if (!coordinates_of(b.layout, element, mistake.element)) mistake.element.clear();
+    return;
+  }
+  if (const auto* variable = shared_variable_at(offset)) {
+    mistake.tensor = variable->name;
+    auto rest = static_cast<index_t>((offset - variable->offset) / variable->element_bytes);
+    mistake.element.assign(variable->extents.size(), 0);
+    for (std::size_t i = variable->extents.size(); i-- > 0; rest /= variable->extents[i])
+      mistake.element[i] = i == 0 ? rest : rest % variable->extents[i];
     return;
   }
   const TileAt* tile = tile_at(offset);

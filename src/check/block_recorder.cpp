@@ -109,8 +109,11 @@ double BlockRecorder::seconds() const {
 }
 
 void BlockRecorder::begins(std::byte* shared) {
+  const auto& launch = context_.launch;
+  const bool is_own = launch.shared_storage != nullptr;
+  if (is_own) shared = launch.shared_storage();
   const auto base = reinterpret_cast<std::uint64_t>(shared);
-  const std::size_t bytes = context_.launch.shared_bytes;
+  const std::size_t bytes = is_own ? launch.shared_storage_bytes : launch.shared_bytes;
   regions_[kSharedRegion] = {base, base + bytes, Memory::shared, true, -1};
   shared_begin_ = base, shared_bytes_ = bytes;
   std::fill(known_.begin(), known_.end(), Known{});
@@ -282,6 +285,19 @@ void BlockRecorder::report_empty_variable(Here here) {
 }
 
 bool BlockRecorder::touch_elsewhere(std::uint64_t address, Access access, Here here) {
+  if (context_.launch.elsewhere) {
+    const detail::Elsewhere found = context_.launch.elsewhere(address);
+    if (found.what == detail::Elsewhere::What::allowed) return true;
+    if (found.what == detail::Elsewhere::What::wrong) {
+      Mistake mistake = mistake_at(found.kind, Memory::global, here, access);
+      mistake.detail = found.detail;
+      mistake.advice = found.advice;
+      add_mistake(std::move(mistake));
+      return false;
+    }
+    report_wild(address, access, here);
+    return false;
+  }
   for (const auto& [base, size] : context_.launch.constants) {
     if (address - reinterpret_cast<std::uint64_t>(base) < size) return true;
   }

@@ -247,6 +247,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void name_missing_memory(Mistake& mistake, std::uint64_t address);
   /// Names tensor and element of a byte of a region.
   void locate(Mistake& mistake, int region, std::uint64_t offset);
+  /// The variable of plain CUDA that has the byte; null: none.
+  const detail::SharedVariable* shared_variable_at(std::uint64_t offset) const;
   void name_tile(Mistake& mistake, const TileAt& tile) const;
   /// The tensor that has the address but not the memory; else the region that the address lies in
   /// or is nearest to; -1 where there is none.
@@ -334,6 +336,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
             tessera::detail::Access how, bool same_value);
   void read_by(const LaneAccess& access, tessera::detail::Access how);
   void write_by(const LaneAccess& access, tessera::detail::Access how);
+  /// Is it memory of a buffer that nobody had written before the launch?
+  bool holds_nothing(const LaneAccess& piece) const;
   std::uint64_t bits_of_piece(const LaneAccess& whole, std::uint64_t offset);
   void read_tile(const LaneAccess& access, const Cell& cell);
   void write_tile(const LaneAccess& access, Cell& cell);

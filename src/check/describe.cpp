@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "finish_report.hpp"
 
@@ -122,6 +123,8 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
     case Kind::never_read:
     case Kind::never_written:
     case Kind::written_twice: return cat(m.tensor, ": ", m.detail);
+    case Kind::host_memory:
+    case Kind::freed_memory: return cat(does, m.detail);
     case Kind::unseen_write:
       return cat(target(m),
                  " changed without an access that the checker sees: a plain member of Shared, or "
@@ -207,12 +210,17 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "let the thread that sets the value do so before it waits or ends, and give back each lock; "
     "wait "
     "with t.atomic_load(...)",
-    "ids are 0 to 15, counts multiples of the warp, masks name lanes that come"};
+    "ids are 0 to 15, counts multiples of the warp, masks name lanes that come",
+    "give kernels memory of cudaMalloc, and copy between it and the host by cudaMemcpy",
+    "free memory when the last kernel and copy that use it have ended",
+    "",
+    "the program's own check failed: look at what it printed"};
 
 }  // namespace
 
 std::string hint_of(const Mistake& m) {
-  const bool is_ours = m.kind == Kind::stack_overflow || m.kind == Kind::out_of_bounds;
+  const bool is_ours = m.kind == Kind::stack_overflow || m.kind == Kind::out_of_bounds ||
+                       m.kind >= Kind::host_memory;
   if (is_ours && !m.advice.empty()) return m.advice;
   if (m.repeats)
     return "a loop with a barrier runs more often for some threads: give all of them the same "
@@ -220,6 +228,31 @@ std::string hint_of(const Mistake& m) {
   if (m.kind == Kind::race) return race_hint(m);
   if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m);
   return std::string(kHints[static_cast<std::size_t>(m.kind)]);
+}
+
+std::string in_cuda(std::string hint) {
+  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"if (C.contains(row, col)) ...", "if (row < rows && col < columns) ..."},
+      {"t.warp_barrier()", "__syncwarp()"},
+      {"t.barrier()", "__syncthreads()"},
+      {"t.fence()", "__threadfence()"},
+      {"t.atomic_exchange()", "atomicExch()"},
+      {"wait with t.atomic_load(...), and hand over with __threadfence() and t.atomic_store(...)",
+       "read a volatile or an atomic, and hand over with __threadfence() on both sides"},
+      {"wait with t.atomic_load(...)", "wait with a volatile read or an atomic"},
+      {"t.lanes()", "the lanes that the warp has"},
+      {"commit(t), wait<0>(t) and a barrier belong", "a commit, a wait and __syncthreads() belong"},
+      {"commit(t) and wait<0>(t) behind the copies", "commit the copies and wait for them"},
+      {"write every element of the tile, zero past the edge: copy() does both",
+       "write every element of it before it is read, zero past the edge"},
+      {"write the output before reading it; with beta = 0 it holds nothing",
+       "cudaMalloc leaves memory without values: fill it by cudaMemset, cudaMemcpy or a kernel"},
+      {"vectorize only where can_vectorize() says yes; keep", "keep pointers and"}};
+  for (const auto& [ours, theirs] : kWords) {
+    for (auto at = hint.find(ours); at != hint.npos; at = hint.find(ours, at + theirs.size()))
+      hint.replace(at, ours.size(), theirs);
+  }
+  return hint;
 }
 
 }  // namespace tessera::check

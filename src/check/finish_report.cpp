@@ -45,7 +45,7 @@ Finding finding_of(Mistake mistake, const RunContext& context) {
   out.superstep = mistake.superstep;
   out.count = mistake.count;
   out.problem = problem_of(mistake, context);
-  out.hint = hint_of(mistake);
+  out.hint = launch.is_cuda ? in_cuda(hint_of(mistake)) : hint_of(mistake);
   return out;
 }
 
@@ -205,6 +205,7 @@ Report finish_report(const RunContext& context, MergedBlocks& merged,
   if (context.options.correctness && all_ended) judge_unseen(context, recorders, merged);
   if (!recorders.empty() || volume(launch.grid) == 0) {
     for (const auto& buffer : launch.buffers) {
+      if (launch.is_cuda) break;  // which of them are inputs, and of which launch, nobody says
       out.coverage.push_back(coverage_of(buffer, context, recorders));
       if (context.options.correctness && complete && !recorders.empty())
         judge_coverage(out.coverage.back(), context, merged);

@@ -132,12 +132,19 @@ void BlockRecorder::read_by(const LaneAccess& whole, Access how) {
     } else {
       if (!orders_.empty()) [[unlikely]]
         meet_pasts(access, cell, how);
-      if (access.region == kSharedRegion || context_.options.fresh_outputs)
+      if (access.region == kSharedRegion || context_.options.fresh_outputs || holds_nothing(access))
         add_unwritten(access, mine.warp_epoch);
     }
     if (context_.options.forget_tiles && access.region == kSharedRegion) read_tile(access, cell);
     if (how == Access::load) cell.read.add(mine, warp_shift_);
   });
+}
+
+bool BlockRecorder::holds_nothing(const LaneAccess& piece) const {
+  const auto& launch = context_.launch;
+  return launch.buffers[static_cast<std::size_t>(region(piece.region).buffer)].has_unwritten &&
+         !launch.holds_value(region(piece.region).begin + piece.offset,
+                             static_cast<std::size_t>(piece.bytes));
 }
 
 std::uint64_t BlockRecorder::bits_of_piece(const LaneAccess& whole, std::uint64_t offset) {

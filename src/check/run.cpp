@@ -116,7 +116,7 @@ BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::i
   task.warp_size = launch.warp_size;
   task.order = context.options.order;
   task.seed = context.options.seed;
-  task.shared_bytes = launch.shared_bytes;
+  task.shared_bytes = launch.shared_storage == nullptr ? launch.shared_bytes : 0;
   task.stack_bytes = launch.stack_bytes;
   task.observer = &worker.recorder;
   task.residents = &residents;
@@ -165,6 +165,7 @@ std::string limit_of(const Options& options, const Launch& launch) {
 
 Launch with_names(const Launch& asked, const Options& options) {
   Launch out = asked;
+  if (asked.is_cuda) return out;
   for (std::size_t i = 0; i < out.buffers.size(); ++i)
     out.buffers[i].name = i < options.tensors.size()
                               ? options.tensors[i]
@@ -186,9 +187,30 @@ std::string refusal_of(const Launch& launch, const Options& options) {
   }
 }
 
+/// Which elements of the buffers the kernel has written.
+void tell_written(const RunContext& context, const std::vector<const BlockRecorder*>& recorders) {
+  for (const auto* each : recorders) {
+    for (std::size_t i = 0; i < context.regions.size(); ++i) {
+      const Region& region = context.regions[i];
+      const std::size_t bytes =
+          context.launch.buffers[static_cast<std::size_t>(region.buffer)].element_bytes;
+      const auto& elements = each->touches()[i + kFirstBuffer].elements;
+      const auto is_written = [](std::uint8_t bits) { return (bits & ~Touches::kRead) != 0; };
+      for (auto at = elements.begin(); at != elements.end();) {
+        const auto first = std::find_if(at, elements.end(), is_written);
+        at = std::find_if_not(first, elements.end(), is_written);
+        if (first == at) break;
+        context.launch.wrote(
+            region.begin + static_cast<std::size_t>(first - elements.begin()) * bytes,
+            static_cast<std::size_t>(at - first) * bytes);
+      }
+    }
+  }
+}
+
 Report run_blocks(RunContext& context, MergedBlocks& merged) {
   const auto blocks = chosen_blocks(volume(context.launch.grid), context.options.blocks);
-  if (context.options.correctness) {
+  if (context.options.correctness && !context.launch.sees_everything) {
     for (const Region& each : context.regions)
       context.before.push_back(each.is_output ? copy_of(each) : std::vector<std::byte>());
   }
@@ -213,6 +235,7 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
                                     static_cast<int>(volume(context.launch.block)),
                                     context.options.threads, check_block);
   }
+  if (context.launch.wrote) tell_written(context, workers.recorders());
   return finish_report(context, merged, workers.recorders(),
                        {static_cast<std::int64_t>(blocks.size()), checked});
 }
@@ -244,7 +267,8 @@ Report run(const Options& options, const Launch& asked) {
   const Launch launch = with_names(asked, options);
   RunContext context{options, launch, regions_of(launch.buffers)};
   Report report = run_launch(context);
-  name_shared_tiles(report);  // first: suppressions have the names that reports show
+  if (!launch.is_cuda)
+    name_shared_tiles(report);  // first: suppressions have the names that reports show
   suppress(report, options.suppressions);
   merge_causes(report);
   return report;

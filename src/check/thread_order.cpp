@@ -1,6 +1,7 @@
 // What orders threads beyond the barriers of block and warp: fences with atomics, barriers of some
 // threads. See clocks.hpp and block_recorder.hpp.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "block_recorder.hpp"
@@ -102,6 +103,10 @@ void BlockRecorder::join_all(int first, int count) {
 
 void BlockRecorder::group_met(const std::vector<int>& threads, const char* verb, bool is_named,
                               const Here& here) {
+  const auto met = static_cast<std::size_t>(warp_of(threads.front()));
+  if (verb == nullptr && !is_named &&
+      static_cast<int>(threads.size()) == std::popcount(alive_[met]))
+    return warp_met(static_cast<int>(met), nullptr, here);  // all that there are
   for (const int each : threads)
     open_[static_cast<std::size_t>(warp_of(each))] |= std::uint64_t{1} << (each & (warp_size_ - 1));
   if (verb != nullptr && std::strcmp(verb, "active mask") == 0) return;

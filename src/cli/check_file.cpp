@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "plain_cuda/build.hpp"
 #include "process/cuda_text.hpp"
 #include "process/program.hpp"
 #include "process/temporary_folder.hpp"
@@ -81,30 +82,42 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
   return {.code = end.exit_code, .printed = {}, .text = {}, .junit = {}, .html = {}};
 }
 
-void require_kernel_text(const Compilation& compilation) {
+/// Is it a program in plain CUDA? Throws where there is no such file.
+bool is_cuda(const Compilation& compilation) {
   if (!fs::is_regular_file(compilation.source))
     throw Error(Category::file, cat("check: there is no file ", compilation.what));
   const auto text = check::read_source(compilation.source.string());
-  const auto found = text ? plain_cuda(*text) : std::nullopt;
-  if (!found) return;
-  throw Error(Category::unavailable, cat("check: ", compilation.what, " is plain CUDA"),
-              "a kernel in Tessera's language, void operator()(auto t, auto A, auto C) const, with "
-              "t.thread for threadIdx, and a function check_kernel that launches it",
-              cat(found->word, " in line ", found->line), "docs/kernels.md says how to write it");
+  return text && plain_cuda(*text).has_value();
+}
+
+fs::path program_of(const FileCheck& check, const fs::path& folder) {
+  if (!is_cuda(check.compilation)) return compile(check.compilation, folder);
+  std::vector<fs::path> sources{check.compilation.source};
+  sources.insert(sources.end(), check.more_sources.begin(), check.more_sources.end());
+  return tessera::plain_cuda::build({.sources = std::move(sources),
+                                     .flags = check.compilation.flags,
+                                     .for_debugger = check.compilation.for_debugger},
+                                    folder);
 }
 
 }  // namespace
 
 FileReport check_file(const FileCheck& check) {
-  require_kernel_text(check.compilation);
   const TemporaryFolder folder;
-  std::vector<std::string> words = {compile(check.compilation, folder.path()).string()};
+  std::vector<std::string> words = {program_of(check, folder.path()).string()};
   for (auto& each : arguments_of(check, folder.path())) words.push_back(std::move(each));
+  if (!check.arguments.empty()) {
+    words.emplace_back("--");
+    words.insert(words.end(), check.arguments.begin(), check.arguments.end());
+  }
   if (!check.stop_at.empty()) return debug(std::move(words), folder.path());
   // The program ends its kernel itself; this is for one that can no longer do that.
   const double patience = 2.0 * check.kernel.seconds + 30;
   const ProgramEnd end =  // stdout is the report's: what the kernel prints would be mixed with it
-      run_program({.words = words, .prints_to_stderr = true, .seconds = patience});
+      run_program({.words = words,
+                   .environment = {"TESSERA_PROGRAM=" + check.compilation.what},
+                   .prints_to_stderr = true,
+                   .seconds = patience});
   const auto text = check::read_source((folder.path() / "report").string());
   if (!text) return report_for(check, end);
   const auto first_line = text->find('\n');

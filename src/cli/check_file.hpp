@@ -15,7 +15,9 @@ namespace tessera::cli {
 /// How the program is run.
 struct FileCheck {
   Compilation compilation;
-  CheckedKernel kernel;  ///< its limits, order, seed and device
+  std::vector<std::string> more_sources;  ///< of a program in plain CUDA
+  std::vector<std::string> arguments;     ///< of that program
+  CheckedKernel kernel;                   ///< its limits, order, seed and device
   std::string stop_at;   ///< run it in gdb, which stops there; see check::parse_stop_at
   std::string suppress;  ///< a file
   bool json = false, wants_text = false, wants_junit = false, wants_html = false;

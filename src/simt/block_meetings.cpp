@@ -102,11 +102,62 @@ void BlockScheduler::named_barrier(int thread, int id, int count, Here here) {
   s.release(met);
 }
 
+bool BlockScheduler::State::have_come(int thread) const {
+  const auto mine = static_cast<std::size_t>(thread);
+  const Collective& asked = *collective[mine];
+  const int first = thread >> warp_shift << warp_shift;
+  for (std::uint64_t rest = asked.mask; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::size_t>(first + std::countr_zero(rest));
+    if (run[i] == Run::finished && asked.ended_count_as_come) continue;
+    if (run[i] != Run::at_collective || collective[i]->mask != asked.mask ||
+        !detail::identical(*wait[i], wait[mine]->name, wait[mine]->where))
+      return false;
+  }
+  return true;
+}
+
+void BlockScheduler::State::exchange_values(int thread) {
+  const int warp = thread >> warp_shift, first = warp << warp_shift;
+  const Collective& asked = *collective[static_cast<std::size_t>(thread)];
+  const Wait& waits = *wait[static_cast<std::size_t>(thread)];
+  std::byte values[64][sizeof asked.value];
+  std::uint64_t votes = 0, came = 0;
+  std::vector<int> met;
+  for (std::uint64_t rest = asked.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (run[static_cast<std::size_t>(first + lane)] != Run::at_collective) continue;
+    const Collective& theirs = *collective[static_cast<std::size_t>(first + lane)];
+    std::memcpy(values[lane], theirs.value, sizeof theirs.value);
+    votes |= std::uint64_t{theirs.vote} << lane;
+    came |= std::uint64_t{1} << lane;
+    met.push_back(first + lane);
+  }
+  for (const int each : met) {
+    Collective& theirs = *collective[static_cast<std::size_t>(each)];
+    theirs.votes = votes;
+    if (theirs.source >= 0 && theirs.source < task.warp_size && (came >> theirs.source & 1) != 0)
+      std::memcpy(theirs.value, values[theirs.source], sizeof theirs.value);
+  }
+  if (task.observer != nullptr) task.observer->group_met(met, waits.name, false, waits.where);
+  release(met);
+}
+
+void BlockScheduler::State::lane_ended(int thread) {
+  const int first = thread >> warp_shift << warp_shift;
+  for (int lane = 0; lane < lanes_of(thread >> warp_shift); ++lane) {
+    const auto i = static_cast<std::size_t>(first + lane);
+    if (run[i] == Run::at_collective && collective[i]->ended_count_as_come &&
+        have_come(first + lane))
+      exchange_values(first + lane);
+  }
+}
+
 void BlockScheduler::collect(int thread, Collective& mine, Here here) {
   State& s = *state_;
   if (s.cancelled) return s.wait_after_failure(thread);
   const int warp = thread >> s.warp_shift, first = warp << s.warp_shift, lanes = s.lanes_of(warp);
   const std::uint64_t all = ~std::uint64_t{0} >> (64 - lanes);
+  if (mine.ended_count_as_come) mine.mask &= all;
   if ((mine.mask & ~all) != 0)
     s.misused(thread, here, cat("a mask names lanes that warp ", warp, " does not have"),
               cat(lanes, " lanes"), cat("lane ", 63 - std::countl_zero(mine.mask & ~all)),
@@ -122,30 +173,8 @@ void BlockScheduler::collect(int thread, Collective& mine, Here here) {
   s.run[static_cast<std::size_t>(thread)] = Run::at_collective;
   if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
   s.moved = true;
-  std::vector<int> met;
-  for (std::uint64_t rest = mine.mask; rest != 0; rest &= rest - 1) {
-    const int other = first + std::countr_zero(rest);
-    const auto i = static_cast<std::size_t>(other);
-    if (s.run[i] != Run::at_collective || s.collective[i]->mask != mine.mask ||
-        !detail::identical(*s.wait[i], mine.verb, here))
-      return s.wait_in_line();
-    met.push_back(other);
-  }
-  std::byte values[64][sizeof mine.value];
-  std::uint64_t votes = 0;
-  for (const int each : met) {
-    const Collective& theirs = *s.collective[static_cast<std::size_t>(each)];
-    std::memcpy(values[each - first], theirs.value, sizeof theirs.value);
-    votes |= std::uint64_t{theirs.vote} << (each - first);
-  }
-  for (const int each : met) {
-    Collective& theirs = *s.collective[static_cast<std::size_t>(each)];
-    theirs.votes = votes;
-    if (theirs.source >= 0 && theirs.source < lanes && (mine.mask >> theirs.source & 1) != 0)
-      std::memcpy(theirs.value, values[theirs.source], sizeof theirs.value);
-  }
-  if (s.task.observer != nullptr) s.task.observer->group_met(met, mine.verb, false, here);
-  s.release(met);
+  if (!s.have_come(thread)) return s.wait_in_line();
+  s.exchange_values(thread);
 }
 
 std::uint64_t BlockScheduler::active_mask(int thread, Here here) {

@@ -98,6 +98,8 @@ void BlockScheduler::State::finish_thread(int thread) {
   run[static_cast<std::size_t>(thread)] = Run::finished;
   ++finished;
   moved = true;
+  if (!collective.empty()) [[unlikely]]
+    lane_ended(thread);
   const int next = pick();
   if (next >= 0 && run[static_cast<std::size_t>(next)] == Run::unstarted) return;
   Fiber* self = current;

@@ -199,6 +199,12 @@ struct BlockScheduler::State {
   [[noreturn]] void misused(int thread, const Here& here, const std::string& problem,
                             const std::string& expected, const std::string& got,
                             const std::string& advice);
+  /// Have all lanes come that the thread's collective names?
+  bool have_come(int thread) const;
+  /// They have: each gets what it asked for, and goes on.
+  void exchange_values(int thread);
+  /// Lanes may have waited for nobody but this thread.
+  void lane_ended(int thread);
   void require_named(int thread, int id, int count, const Here& here);
   void require_whole_warps(int id, const detail::NamedBarrier& barrier, const Here& here);
   /// Lets these threads go on, who have met.

@@ -59,6 +59,23 @@ struct Buffer {
   std::size_t element_bytes = 0;
   std::optional<DType> dtype;
   bool is_output = false;
+  bool has_unwritten = false;  ///< parts of it held no value before the launch
+};
+
+/// A variable in shared memory that has a name of its own.
+struct SharedVariable {
+  std::string name;
+  std::uint64_t offset = 0, bytes = 0;  ///< from the first byte of the block's storage
+  std::size_t element_bytes = 1;
+  std::vector<index_t> extents;  ///< row major
+};
+
+/// What an address is that no buffer of the launch has.
+struct Elsewhere {
+  enum class What { unknown, allowed, wrong };
+  What what = What::unknown;
+  Kind kind = Kind::out_of_bounds;  ///< of what is wrong, and in words:
+  std::string detail, advice;
 };
 
 /// A kernel with its arguments, ready to run block by block.
@@ -72,6 +89,21 @@ struct Launch {
   std::vector<std::pair<const void*, std::size_t>> constants;
   /// Sets body and closure of the task and runs it.
   std::function<void(BlockScheduler&, const Position& block, BlockTask)> run_block;
+
+  // Of kernels in plain CUDA:
+  bool is_cuda = false;  ///< hints have CUDA's words
+  /// Where the block's storage lies on the calling OS thread, and how large that is; null: the
+  /// scheduler has it.
+  std::byte* (*shared_storage)() = nullptr;
+  std::size_t shared_storage_bytes = 0;
+  std::vector<SharedVariable> shared_variables;
+  /// Every access is told: nothing is compared to find others.
+  bool sees_everything = false;
+  /// Had somebody written there before the launch? Asked of buffers that have unwritten parts.
+  std::function<bool(std::uint64_t address, std::size_t bytes)> holds_value;
+  /// Somebody has, when the launch is over.
+  std::function<void(std::uint64_t address, std::size_t bytes)> wrote;
+  std::function<Elsewhere(std::uint64_t address)> elsewhere;
 };
 
 Report run(const Options& options, const Launch& launch);

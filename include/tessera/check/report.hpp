@@ -40,9 +40,13 @@ enum class Kind : std::uint8_t {
   crash,               ///< a thread that dies of a signal, or ends the program
   unseen_write,        ///< memory that changed without an access that was recorded
   deadlock,            ///< threads that wait for a value to change, which nobody changes any more
-  barrier_misuse       ///< a named barrier or a mask of lanes as it cannot be
+  barrier_misuse,      ///< a named barrier or a mask of lanes as it cannot be
+  host_memory,     ///< a kernel that follows a pointer of the host, or the host one of the device
+  freed_memory,    ///< memory that was given back
+  runtime_misuse,  ///< a call of the CUDA run-time with wrong arguments, or whose error nobody saw
+  program_failed   ///< a program whose own checks failed
 };
-inline constexpr std::array<std::string_view, 23> kKindNames = {"race",
+inline constexpr std::array<std::string_view, 27> kKindNames = {"race",
                                                                 "out-of-bounds",
                                                                 "outside-view",
                                                                 "misaligned",
@@ -64,7 +68,11 @@ inline constexpr std::array<std::string_view, 23> kKindNames = {"race",
                                                                 "crash",
                                                                 "unseen-write",
                                                                 "deadlock",
-                                                                "barrier-misuse"};
+                                                                "barrier-misuse",
+                                                                "host-memory",
+                                                                "freed-memory",
+                                                                "runtime-misuse",
+                                                                "program-failed"};
 constexpr std::string_view name(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 /// note: legal, but worth a look. warning: not promised to work everywhere. error: wrong.
@@ -265,6 +273,13 @@ inline int exit_code(const Summary& summary) {
   return summary.clean ? 0 : 4;
 }
 
+/// One kernel of a program that launches several.
+struct LaunchedKernel {
+  std::string kernel;
+  Dim3 grid, block;  ///< of its first launch
+  std::int64_t launches = 1;
+};
+
 struct Report {
   std::string kernel;
   std::string problem;  ///< "m=64 n=64 k=64 in=f32 out=f32 tile=16x16x16"; may be empty
@@ -282,6 +297,7 @@ struct Report {
   std::vector<SuperstepCounters> by_superstep;  ///< in the order in which a block meets them
   std::vector<Coverage> coverage;               ///< in the order of the kernel's arguments
   std::vector<AccessSample> samples;            ///< in the order of files and lines
+  std::vector<LaunchedKernel> launches;         ///< of a program in plain CUDA; else empty
 };
 
 }  // namespace tessera::check

@@ -47,6 +47,8 @@ struct Collective {
   int source = -1;             ///< a lane outside of the mask: the value stays
   bool vote = false;
   std::uint64_t votes = 0;  ///< got: bit i is set where lane i of the mask voted true
+  /// Lanes of the mask that have ended, or that the warp does not have, are not waited for.
+  bool ended_count_as_come = false;
 };
 
 /// What one block needs to run.

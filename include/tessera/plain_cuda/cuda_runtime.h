@@ -1,0 +1,21 @@
+// Plain CUDA C++ for `tessera check` and `tessera cuda-run`: what nvcc includes by itself. These
+// headers are the project's own text; docs/plain_cuda.md says what they have.
+#pragma once
+
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <type_traits>
+#include <utility>
+
+#include "driver_types.h"
+#include "parts/atomics.h"
+#include "parts/launch.h"
+#include "parts/math.h"
+#include "parts/qualifiers.h"
+#include "parts/runtime_api.h"
+#include "parts/thread.h"
+#include "vector_functions.h"

@@ -1,0 +1,214 @@
+// Types of the CUDA run-time's interface: errors, directions of copies, properties of a device.
+#pragma once
+
+#include <climits>
+#include <cstddef>
+
+#include "vector_types.h"
+
+// Name, number, text: CUDA Runtime API, "Data types used by CUDA Runtime".
+#define TESSERA_CUDA_ERRORS(error)                                                                 \
+  error(cudaSuccess, 0, "no error") error(cudaErrorInvalidValue, 1, "invalid argument") error(     \
+      cudaErrorMemoryAllocation, 2,                                                                \
+      "out of memory") error(cudaErrorInitializationError, 3,                                      \
+                             "initialization error") error(cudaErrorInvalidConfiguration, 9,       \
+                                                           "invalid configuration argument")       \
+      error(cudaErrorInvalidPitchValue, 12, "invalid pitch argument") error(                       \
+          cudaErrorInvalidSymbol, 13,                                                              \
+          "invalid device symbol") error(cudaErrorInvalidDevicePointer, 17,                        \
+                                         "invalid device pointer")                                 \
+          error(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy") error(   \
+              cudaErrorInsufficientDriver, 35,                                                     \
+              "CUDA driver version is insufficient for CUDA runtime version")                      \
+              error(cudaErrorInvalidDeviceFunction, 98, "invalid device function") error(          \
+                  cudaErrorNoDevice, 100,                                                          \
+                  "no CUDA-capable device is detected") error(cudaErrorInvalidDevice, 101,         \
+                                                              "invalid device ordinal")            \
+                  error(cudaErrorInvalidResourceHandle, 400, "invalid resource handle") error(     \
+                      cudaErrorNotReady, 600,                                                      \
+                      "device not ready") error(cudaErrorIllegalAddress, 700,                      \
+                                                "an illegal memory access was encountered")        \
+                      error(                                                                       \
+                          cudaErrorLaunchOutOfResources, 701,                                      \
+                          "too many resources requested for launch") error(cudaErrorLaunchTimeout, \
+                                                                           702,                    \
+                                                                           "the launch timed out " \
+                                                                           "and was terminated")   \
+                          error(cudaErrorPeerAccessAlreadyEnabled, 704,                            \
+                                "peer access is already enabled")                                  \
+                              error(cudaErrorPeerAccessNotEnabled, 705,                            \
+                                    "peer access has not been enabled")                            \
+                                  error(cudaErrorAssert, 710, "device-side assert triggered")      \
+                                      error(cudaErrorHostMemoryAlreadyRegistered, 712,             \
+                                            "part or all of the requested memory range is "        \
+                                            "already mapped")                                      \
+                                          error(cudaErrorHostMemoryNotRegistered, 713,             \
+                                                "pointer does not correspond to a registered "     \
+                                                "memory region") error(cudaErrorMisalignedAddress, \
+                                                                       716, "misaligned address")  \
+                                              error(cudaErrorLaunchFailure, 719,                   \
+                                                    "unspecified launch failure")                  \
+                                                  error(cudaErrorCooperativeLaunchTooLarge, 720,   \
+                                                        "too many blocks in cooperative launch")   \
+                                                      error(cudaErrorNotSupported, 801,            \
+                                                            "operation not supported")             \
+                                                          error(cudaErrorUnknown, 999,             \
+                                                                "unknown error")
+
+#define TESSERA_ENUMERATE(name, number, text) name = number,
+enum cudaError { TESSERA_CUDA_ERRORS(TESSERA_ENUMERATE) };
+#undef TESSERA_ENUMERATE
+using cudaError_t = cudaError;
+
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+
+struct CUstream_st;
+struct CUevent_st;
+using cudaStream_t = CUstream_st*;
+using cudaEvent_t = CUevent_st*;
+#define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
+#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
+
+enum {
+  cudaStreamDefault = 0,
+  cudaStreamNonBlocking = 1,
+  cudaEventDefault = 0,
+  cudaEventBlockingSync = 1,
+  cudaEventDisableTiming = 2,
+  cudaHostAllocDefault = 0,
+  cudaHostAllocPortable = 1,
+  cudaHostAllocMapped = 2,
+  cudaHostAllocWriteCombined = 4,
+  cudaHostRegisterDefault = 0,
+  cudaHostRegisterPortable = 1,
+  cudaHostRegisterMapped = 2,
+  cudaMemAttachGlobal = 1,
+  cudaMemAttachHost = 2,
+  cudaDeviceScheduleAuto = 0,
+  cudaDeviceScheduleSpin = 1,
+  cudaDeviceScheduleYield = 2,
+  cudaDeviceScheduleBlockingSync = 4,
+  cudaDeviceMapHost = 8,
+  cudaOccupancyDefault = 0
+};
+#define cudaCpuDeviceId (-1)
+#define cudaInvalidDeviceId (-2)
+
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered,
+  cudaMemoryTypeHost,
+  cudaMemoryTypeDevice,
+  cudaMemoryTypeManaged
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+};
+
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+enum cudaFuncCache {
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
+};
+enum cudaMemoryAdvise {
+  cudaMemAdviseSetReadMostly = 1,
+  cudaMemAdviseUnsetReadMostly,
+  cudaMemAdviseSetPreferredLocation,
+  cudaMemAdviseUnsetPreferredLocation,
+  cudaMemAdviseSetAccessedBy,
+  cudaMemAdviseUnsetAccessedBy
+};
+enum cudaLimit {
+  cudaLimitStackSize,
+  cudaLimitPrintfFifoSize,
+  cudaLimitMallocHeapSize,
+  cudaLimitDevRuntimeSyncDepth,
+  cudaLimitDevRuntimePendingLaunchCount,
+  cudaLimitMaxL2FetchGranularity,
+  cudaLimitPersistingL2CacheSize
+};
+enum cudaComputeMode {
+  cudaComputeModeDefault,
+  cudaComputeModeExclusive,
+  cudaComputeModeProhibited
+};
+
+struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes = 0, constSizeBytes = 0, localSizeBytes = 0;
+  int maxThreadsPerBlock = 1024, numRegs = 0, ptxVersion = 90, binaryVersion = 90;
+  int maxDynamicSharedSizeBytes = 49152, preferredShmemCarveout = -1;
+};
+
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxBlockDimX = 2,
+  cudaDevAttrMaxBlockDimY = 3,
+  cudaDevAttrMaxBlockDimZ = 4,
+  cudaDevAttrMaxGridDimX = 5,
+  cudaDevAttrMaxGridDimY = 6,
+  cudaDevAttrMaxGridDimZ = 7,
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrTotalConstantMemory = 9,
+  cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrClockRate = 13,
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrCanMapHostMemory = 19,
+  cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrMemoryClockRate = 36,
+  cudaDevAttrGlobalMemoryBusWidth = 37,
+  cudaDevAttrL2CacheSize = 38,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrUnifiedAddressing = 41,
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrManagedMemory = 83,
+  cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrCooperativeLaunch = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrMemoryPoolsSupported = 115
+};
+
+/// Of the device that --device names.
+struct cudaDeviceProp {
+  char name[256];
+  std::size_t totalGlobalMem, sharedMemPerBlock;
+  int regsPerBlock, warpSize;
+  std::size_t memPitch;
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+  int clockRate;
+  std::size_t totalConstMem;
+  int major, minor;
+  std::size_t textureAlignment;
+  int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory;
+  int computeMode, concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID;
+  int asyncEngineCount, unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize;
+  int persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
+  std::size_t sharedMemPerMultiprocessor;
+  int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, concurrentManagedAccess;
+  int pageableMemoryAccess, cooperativeLaunch, maxBlocksPerMultiProcessor;
+  std::size_t sharedMemPerBlockOptin;
+  int memoryPoolsSupported;
+};

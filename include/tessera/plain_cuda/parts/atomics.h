@@ -1,0 +1,95 @@
+// CUDA's atomic functions (CUDA C++ Programming Guide, "Atomic Functions"): relaxed, each returns
+// the value before. Those of a block or of the system are the same here.
+#pragma once
+
+#include <bit>
+
+#include "place.h"
+
+namespace tessera::plain_cuda {
+
+/// The thread is about to update `bytes` at `address` atomically; false: it must not.
+bool begin_update(void* address, std::size_t bytes, Place place);
+/// It has, and found these bits; `changed`: it left others.
+void end_update(void* address, std::uint64_t bits, bool changed, Place place);
+
+template <class T>
+struct Word {
+  using type = std::conditional_t<
+      sizeof(T) == 2, std::uint16_t,
+      std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                         std::conditional_t<sizeof(T) == 8, std::uint64_t, unsigned __int128>>>;
+};
+
+/// change(old) is stored; returns old.
+template <class T, class Change>
+TESSERA_UNSEEN T update(T* at, Place place, Change change) {
+  using W = typename Word<T>::type;
+  static_assert(sizeof(T) == sizeof(W), "CUDA has atomics of 2, 4, 8 and 16 bytes");
+  if (!begin_update(at, sizeof(T), place)) return T{};
+  W* const word = reinterpret_cast<W*>(at);
+  W found = *word;
+  T old, next;
+  do {
+    old = std::bit_cast<T>(found);
+    next = change(old);
+  } while (!__sync_bool_compare_and_swap(word, found, std::bit_cast<W>(next)) &&
+           ((found = *word), true));
+  const bool changed = std::bit_cast<W>(next) != found;
+  end_update(at, static_cast<std::uint64_t>(found), changed, place);
+  return old;
+}
+
+}  // namespace tessera::plain_cuda
+
+#define TESSERA_ATOMIC_1(name, T, expression)                                                   \
+  inline T name(T* address, T value, TESSERA_PLACE) {                                           \
+    return tessera::plain_cuda::update(address, place,                                          \
+                                       [=](T old) -> T { return static_cast<T>(expression); }); \
+  }
+#define TESSERA_ATOMIC(name, T, expression)     \
+  TESSERA_ATOMIC_1(name, T, expression)         \
+  TESSERA_ATOMIC_1(name##_block, T, expression) \
+  TESSERA_ATOMIC_1(name##_system, T, expression)
+#define TESSERA_ATOMIC_INTS(name, expression)    \
+  TESSERA_ATOMIC(name, int, expression)          \
+  TESSERA_ATOMIC(name, unsigned int, expression) \
+  TESSERA_ATOMIC(name, unsigned long long, expression)
+TESSERA_ATOMIC_INTS(atomicAdd, old + value)
+TESSERA_ATOMIC(atomicAdd, float, old + value)
+TESSERA_ATOMIC(atomicAdd, double, old + value)
+TESSERA_ATOMIC(atomicAdd, float2, (float2{old.x + value.x, old.y + value.y}))
+TESSERA_ATOMIC(atomicAdd, float4,
+               (float4{old.x + value.x, old.y + value.y, old.z + value.z, old.w + value.w}))
+TESSERA_ATOMIC(atomicSub, int, old - value)
+TESSERA_ATOMIC(atomicSub, unsigned int, old - value)
+TESSERA_ATOMIC_INTS(atomicExch, value)
+TESSERA_ATOMIC(atomicExch, float, value)
+TESSERA_ATOMIC_INTS(atomicMin, value < old ? value : old)
+TESSERA_ATOMIC(atomicMin, long long, value < old ? value : old)
+TESSERA_ATOMIC_INTS(atomicMax, old < value ? value : old)
+TESSERA_ATOMIC(atomicMax, long long, old < value ? value : old)
+TESSERA_ATOMIC_INTS(atomicAnd, old& value)
+TESSERA_ATOMIC_INTS(atomicOr, old | value)
+TESSERA_ATOMIC_INTS(atomicXor, old ^ value)
+TESSERA_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
+TESSERA_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+#undef TESSERA_ATOMIC_INTS
+#undef TESSERA_ATOMIC
+#undef TESSERA_ATOMIC_1
+
+#define TESSERA_COMPARE_1(name, T)                                                    \
+  inline T name(T* address, T expected, T desired, TESSERA_PLACE) {                   \
+    return tessera::plain_cuda::update(                                               \
+        address, place, [=](T old) -> T { return old == expected ? desired : old; }); \
+  }
+#define TESSERA_COMPARE(T)              \
+  TESSERA_COMPARE_1(atomicCAS, T)       \
+  TESSERA_COMPARE_1(atomicCAS_block, T) \
+  TESSERA_COMPARE_1(atomicCAS_system, T)
+TESSERA_COMPARE(int)
+TESSERA_COMPARE(unsigned int)
+TESSERA_COMPARE(unsigned long long)
+TESSERA_COMPARE(unsigned short)
+#undef TESSERA_COMPARE
+#undef TESSERA_COMPARE_1

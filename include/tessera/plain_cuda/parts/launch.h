@@ -1,0 +1,41 @@
+// What `tessera check` makes of K<<<grid, block, shared, stream>>>(arguments) and of the bodies of
+// kernels (src/plain_cuda/rewrite.hpp). Implemented in src/plain_cuda/runtime/launch.cpp.
+#pragma once
+
+#include "../vector_types.h"
+#include "place.h"
+
+struct CUstream_st;
+
+namespace tessera::plain_cuda {
+
+/// __launch_bounds__(threads, blocks, clusters).
+struct LaunchBounds {
+  int threads = 0, blocks = 0, cluster = 0;
+};
+
+constexpr LaunchBounds launch_bounds(int threads = 0, int blocks = 0, int cluster = 0) {
+  return {threads, blocks, cluster};
+}
+
+/// The next kernel that this thread of the host calls is launched so.
+void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
+               CUstream_st* stream = nullptr);
+
+/// A kernel's body with its arguments, as a closure: each thread runs a copy.
+struct KernelBody {
+  const void* closure;
+  std::size_t bytes;
+  void (*run)(const void* closure);
+};
+void run_kernel_body(const char* name, const LaunchBounds& bounds, const KernelBody& body);
+
+template <class Closure>
+void run_kernel(const char* name, const LaunchBounds& bounds, const Closure& closure) {
+  run_kernel_body(name, bounds, {&closure, sizeof closure, [](const void* at) TESSERA_UNSEEN {
+                                   Closure mine = *static_cast<const Closure*>(at);
+                                   mine();
+                                 }});
+}
+
+}  // namespace tessera::plain_cuda

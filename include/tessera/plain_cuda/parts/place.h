@@ -1,0 +1,37 @@
+// Where in the source a call of plain CUDA stands: the last, defaulted parameter of all that a
+// program calls. These headers are read by programs that define __CUDACC__, so they include none of
+// the library's own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#if !defined(__clang__)
+#include <source_location>
+#endif
+
+namespace tessera::plain_cuda {
+
+#if defined(__clang__)
+#define TESSERA_PLACE_COLUMN __builtin_COLUMN()
+#else
+#define TESSERA_PLACE_COLUMN static_cast<int>(std::source_location::current().column())
+#endif
+
+/// As tessera::Here.
+struct Place {
+  const char* file = "";
+  int line = 0;
+  int column = 0;
+  static constexpr Place current(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                                 int column = TESSERA_PLACE_COLUMN) {
+    return {file, line, column};
+  }
+};
+
+/// Of functions that the checker must not see: what they do is told by what they call.
+#define TESSERA_UNSEEN __attribute__((no_sanitize("thread")))
+
+}  // namespace tessera::plain_cuda
+
+/// The last parameter of what programs call.
+#define TESSERA_PLACE ::tessera::plain_cuda::Place place = ::tessera::plain_cuda::Place::current()

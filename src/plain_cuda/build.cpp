@@ -1,0 +1,163 @@
+// Builds programs in plain CUDA: see build.hpp.
+#include "build.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "process/compile.hpp"
+#include "process/compiler_messages.hpp"
+#include "rewrite.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::plain_cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream text(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(text), {}};
+}
+
+[[noreturn]] void refuse(const fs::path& source) {
+  throw Error(Category::unavailable, cat("check: ", source.string(), " does not compile"), {}, {},
+              "see the compiler's messages above");
+}
+
+/// Marks the ends of the variables in shared memory, between which the program's own files are
+/// linked; the second has room for the dynamic ones: 227 KiB, the most that a block may have.
+constexpr const char* kFirst =
+    ".section .tbss,\"awT\",@nobits\n.globl tessera_shared_begin\n.balign 1024\n"
+    ".type tessera_shared_begin, @object\ntessera_shared_begin:\n"
+    ".section .note.GNU-stack,\"\",@progbits\n";
+constexpr const char* kLast =
+    ".section .tbss,\"awT\",@nobits\n.globl tessera_dynamic_shared\n.balign 1024\n"
+    ".type tessera_dynamic_shared, @object\ntessera_dynamic_shared:\n.zero 233472\n"
+    ".section .note.GNU-stack,\"\",@progbits\n";
+
+/// What nvcc defines, for one device of compute capability 9.0.
+const Words kDefinitions = {"-D__CUDACC__",
+                            "-D__NVCC__",
+                            "-D__CUDA_ARCH__=900",
+                            "-D__CUDA_ARCH_LIST__=900",
+                            "-D__CUDACC_VER_MAJOR__=13",
+                            "-D__CUDACC_VER_MINOR__=0",
+                            "-D__CUDACC_EXTENDED_LAMBDA__",
+                            "-DTESSERA_PLAIN_CUDA"};
+
+/// Optimised as nvcc would, as far as every load and store of the source stays one: aggregates stay
+/// in memory, loops stay scalar.
+const Words kOptimised = {"-O2", "-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-vectorize"};
+
+class Builder {
+ public:
+  Builder(const Build& what, const fs::path& folder)
+      : what_(what), folder_(folder), at_(cli::installed()), flags_(cli::split_words(what.flags)) {}
+
+  fs::path run() {
+    Words words{assembled("first", kFirst)};
+    for (const fs::path& source : what_.sources) words.push_back(compiled(source));
+    words.push_back(assembled("last", kLast));
+    return linked(std::move(words));
+  }
+
+ private:
+  bool run_compiler(const Words& words) const {
+    return cli::run_compiler(words, (folder_ / "said").string()).good();
+  }
+  void print_messages(const std::string& source) const {
+    std::fputs(cli::readable_messages(text_of(folder_ / "said"), source).c_str(), stderr);
+  }
+
+  std::string assembled(const char* name, const char* text) const {
+    const std::string source = (folder_ / name).string() + ".s", object = source + ".o";
+    std::ofstream(source) << text;
+    if (!run_compiler({"-c", source, "-o", object})) {
+      print_messages(source);
+      refuse(source);
+    }
+    return object;
+  }
+
+  std::string compiled(const fs::path& source) {
+    if (!fs::is_regular_file(source))
+      throw Error(Category::file, cat("check: there is no file ", source.string()));
+    const std::string name = fs::absolute(source).lexically_normal().string();
+    const std::string base = (folder_ / cat("unit", number_++)).string();
+    Words words{"-std=gnu++20", "-E"};
+    words.insert(words.end(), kDefinitions.begin(), kDefinitions.end());
+    for (const std::string& each :
+         {std::string("-isystem"), (at_.include / "tessera/plain_cuda").string(),
+          std::string("-include"), std::string("cuda_runtime.h")})
+      words.push_back(each);
+    words.insert(words.end(), flags_.begin(), flags_.end());
+    for (const std::string& each :
+         {std::string("-x"), std::string("c++"), name, std::string("-o"), base + ".ii"})
+      words.push_back(each);
+    const bool is_read = run_compiler(words);
+    print_messages(name);
+    if (!is_read) refuse(source);
+    std::ofstream(base + ".cuda.ii", std::ios::binary) << rewrite(text_of(base + ".ii"));
+    words = {"-std=gnu++20",
+             "-g",
+             "-fpreprocessed",
+             "-ffp-contract=off",
+             "-fstack-clash-protection",
+             "-fno-strict-aliasing",
+             "-Wno-unknown-pragmas"};
+    if (what_.for_debugger) words.emplace_back("-O0");
+    else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
+    if (what_.is_checked) words.emplace_back("-fsanitize=thread");
+    for (const std::string& each : flags_) {
+      if (!each.starts_with("-I") && !each.starts_with("-D")) words.push_back(each);
+    }
+    for (const std::string& each :
+         {std::string("-x"), std::string("c++-cpp-output"), std::string("-c"), base + ".cuda.ii",
+          std::string("-o"), base + ".o"})
+      words.push_back(each);
+    const bool compiles = run_compiler(words);
+    print_messages(name);
+    if (!compiles) refuse(source);
+    return base + ".o";
+  }
+
+  fs::path linked(Words objects) const {
+    const fs::path runtime = at_.library.parent_path() / "libtessera_cuda_runtime.a";
+    if (!fs::exists(runtime))
+      throw Error(Category::unavailable, "check: the run-time for plain CUDA is not found",
+                  runtime.string(), {}, "install Tessera with its development files and libdw-dev");
+    const fs::path program = folder_ / "program";
+    Words words{"-Wl,--wrap=main"};
+    words.insert(words.end(), objects.begin(), objects.end());
+    words.push_back(runtime.string());
+    for (auto& each : cli::link_words(at_)) words.push_back(std::move(each));
+    words.emplace_back("-ldw");
+    words.emplace_back("-o");
+    words.push_back(program.string());
+    if (run_compiler(words)) return program;
+    const std::string said = text_of(folder_ / "said");
+    const std::string what = what_.sources.front().string();
+    if (said.find("__real_main") != said.npos)
+      throw Error(Category::unavailable, cat("check: ", what, " defines no main()"),
+                  "a whole program", {}, "give the file that has main() as well");
+    std::fputs(said.c_str(), stderr);
+    throw Error(Category::unavailable, cat("check: ", what, " does not link"), {}, {},
+                "see the linker's messages above; give all files of the program");
+  }
+
+  const Build& what_;
+  const fs::path& folder_;
+  cli::Installed at_;
+  Words flags_;
+  int number_ = 0;
+};
+
+}  // namespace
+
+fs::path build(const Build& what, const fs::path& folder) { return Builder(what, folder).run(); }
+
+}  // namespace tessera::plain_cuda

@@ -1,0 +1,237 @@
+// The rest of the CUDA run-time: errors, devices, streams and events. Everything is carried out
+// when it is called.
+#include <chrono>
+#include <cstring>
+
+#include "memory.hpp"
+#include "program.hpp"
+#include "tessera/check/device_model.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/plain_cuda/parts/runtime_api.h"
+
+using tessera::cat;
+using tessera::plain_cuda::Place;
+using tessera::plain_cuda::Program;
+
+struct CUstream_st {
+  unsigned flags = 0;
+};
+struct CUevent_st {
+  bool is_recorded = false;
+  std::chrono::steady_clock::time_point when;
+};
+
+namespace {
+
+const tessera::check::DeviceModel& model() {
+  const std::string& name = Program::get().options.device;
+  return tessera::check::device_model(name.empty() ? "h200" : name);
+}
+
+cudaError_t require_device(int device, const Place& place) {
+  if (device == 0) return cudaSuccess;
+  return Program::get().refuse(cudaErrorInvalidDevice, place,
+                               cat("device ", device, "; there is one, number 0"),
+                               "ask cudaGetDeviceCount how many there are");
+}
+
+cudaError_t require_handle(const void* handle, const char* what, const Place& place) {
+  if (handle != nullptr) return cudaSuccess;
+  return Program::get().refuse(cudaErrorInvalidResourceHandle, place,
+                               cat("no ", what, " was created"),
+                               cat("create the ", what, " before it is used"));
+}
+
+std::size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0};
+
+}  // namespace
+
+cudaError_t cudaGetLastError(Place) { return Program::get().last_error(true); }
+cudaError_t cudaPeekAtLastError(Place) { return Program::get().last_error(false); }
+
+#define TESSERA_NAME(name, number, text)       \
+  case name: return #name;                     \
+      #define TESSERA_TEXT(name, number, text) \
+  case name: return text;
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) { TESSERA_CUDA_ERRORS(TESSERA_NAME) }
+  return "unrecognized error code";
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) { TESSERA_CUDA_ERRORS(TESSERA_TEXT) }
+  return "unrecognized error code";
+}
+#undef TESSERA_NAME
+#undef TESSERA_TEXT
+
+cudaError_t cudaDeviceSynchronize(Place) { return Program::get().last_error(false); }
+cudaError_t cudaThreadSynchronize(Place) { return Program::get().last_error(false); }
+cudaError_t cudaDeviceReset(Place) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device, Place place) { return require_device(device, place); }
+cudaError_t cudaGetDevice(int* device, Place) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count, Place) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*, Place) {
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device, Place place) {
+  if (const auto error = require_device(device, place)) return error;
+  const auto& m = model();
+  *out = {};
+  const std::size_t length = std::min(m.full_name.size(), sizeof out->name - 1);
+  std::memcpy(out->name, m.full_name.data(), length);
+  const auto value = [&](cudaDeviceAttr which) {
+    int v = 0;
+    cudaDeviceGetAttribute(&v, which, 0, place);
+    return v;
+  };
+  out->totalGlobalMem = tessera::plain_cuda::DeviceMemory::get().total_bytes();
+  out->sharedMemPerBlock = 49152;
+  out->regsPerBlock = out->regsPerMultiprocessor = m.registers_per_sm;
+  out->warpSize = value(cudaDevAttrWarpSize);
+  out->memPitch = INT_MAX;
+  out->maxThreadsPerBlock = 1024;
+  out->maxThreadsDim[0] = out->maxThreadsDim[1] = 1024, out->maxThreadsDim[2] = 64;
+  out->maxGridSize[0] = INT_MAX, out->maxGridSize[1] = out->maxGridSize[2] = 65535;
+  out->clockRate = value(cudaDevAttrClockRate);
+  out->totalConstMem = 65536;
+  out->major = m.capability / 10, out->minor = m.capability % 10;
+  out->textureAlignment = 512;
+  out->multiProcessorCount = m.sms;
+  out->canMapHostMemory = out->concurrentKernels = out->unifiedAddressing = 1;
+  out->asyncEngineCount = out->deviceOverlap = 1;
+  out->memoryClockRate = value(cudaDevAttrMemoryClockRate);
+  out->memoryBusWidth = value(cudaDevAttrGlobalMemoryBusWidth);
+  out->l2CacheSize = static_cast<int>(m.l2_bytes);
+  out->maxThreadsPerMultiProcessor = 32 * m.warps_per_sm;
+  out->sharedMemPerMultiprocessor = static_cast<std::size_t>(m.smem_per_sm_bytes);
+  out->managedMemory = out->concurrentManagedAccess = out->cooperativeLaunch = 1;
+  out->maxBlocksPerMultiProcessor = m.blocks_per_sm;
+  out->sharedMemPerBlockOptin = static_cast<std::size_t>(m.smem_per_block_bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device, Place place) {
+  if (const auto error = require_device(device, place)) return error;
+  const auto& m = model();
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY: *value = 1024; break;
+    case cudaDevAttrMaxBlockDimZ: *value = 64; break;
+    case cudaDevAttrMaxGridDimX: *value = INT_MAX; break;
+    case cudaDevAttrMaxGridDimY:
+    case cudaDevAttrMaxGridDimZ: *value = 65535; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 49152; break;
+    case cudaDevAttrTotalConstantMemory: *value = 65536; break;
+    case cudaDevAttrWarpSize: *value = 32; break;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = m.registers_per_sm; break;
+    case cudaDevAttrClockRate: *value = static_cast<int>(m.clock_hz / 1000); break;
+    case cudaDevAttrMultiProcessorCount: *value = m.sms; break;
+    case cudaDevAttrIntegrated: *value = 0; break;
+    case cudaDevAttrMemoryClockRate:
+      *value = static_cast<int>(m.dram_bytes_per_s / 1e3 / 1280);
+      break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = 5120; break;
+    case cudaDevAttrL2CacheSize: *value = static_cast<int>(m.l2_bytes); break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 32 * m.warps_per_sm; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = m.capability / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = m.capability % 10; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = m.smem_per_sm_bytes; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = m.smem_per_block_bytes; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = m.blocks_per_sm; break;
+    default: *value = 1;  // what the device can do: it can
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value, Place) {
+  limits[limit] = value;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit, Place) {
+  *value = limits[limit];
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache, Place) { return cudaSuccess; }
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig, Place) { return cudaSuccess; }
+cudaError_t cudaSetDeviceFlags(unsigned, Place) { return cudaSuccess; }
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int, Place) {
+  *can = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned, Place place) {
+  return require_device(peer == 0 ? 1 : peer, place);
+}
+cudaError_t cudaDriverGetVersion(int* version, Place) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version, Place) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream, Place) {
+  *stream = new CUstream_st;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Place) {
+  *stream = new CUstream_st{flags};
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int, Place place) {
+  return cudaStreamCreateWithFlags(stream, flags, place);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream, Place place) {
+  if (const auto error = require_handle(stream, "stream", place)) return error;
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t, Place) { return Program::get().last_error(false); }
+cudaError_t cudaStreamQuery(cudaStream_t, Place) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned, Place place) {
+  return require_handle(event, "event", place);
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event, Place) {
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Place place) {
+  return cudaEventCreate(event, place);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event, Place place) {
+  if (const auto error = require_handle(event, "event", place)) return error;
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t, Place place) {
+  if (const auto error = require_handle(event, "event", place)) return error;
+  *event = {true, std::chrono::steady_clock::now()};
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event, Place place) {
+  return require_handle(event, "event", place);
+}
+cudaError_t cudaEventQuery(cudaEvent_t event, Place place) {
+  return require_handle(event, "event", place);
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end,
+                                 Place place) {
+  if (const auto error = require_handle(begin, "event", place)) return error;
+  if (const auto error = require_handle(end, "event", place)) return error;
+  if (!begin->is_recorded || !end->is_recorded)
+    return Program::get().refuse(cudaErrorInvalidResourceHandle, place,
+                                 "the time between events of which one was never recorded",
+                                 "cudaEventRecord both");
+  *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
+  return cudaSuccess;
+}

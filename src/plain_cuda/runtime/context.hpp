@@ -1,0 +1,42 @@
+// The thread of plain CUDA that the calling OS thread runs, and its block. Private to the run-time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tessera/core/here.hpp"
+#include "tessera/plain_cuda/parts/place.h"
+#include "tessera/plain_cuda/vector_types.h"
+#include "tessera/simt/block_scheduler.hpp"
+
+namespace tessera::plain_cuda {
+
+inline Here here_of(const Place& place) { return {place.file, place.line, place.column}; }
+
+/// What the threads of a block share.
+struct BlockContext {
+  BlockScheduler& scheduler;
+  uint3 index;
+  dim3 block, grid;
+  int warp_size;
+  int counts[3] = {};  ///< of block_count(), in turn
+};
+
+struct ThreadContext {
+  BlockContext& block;
+  int linear;
+  uint3 index;
+  std::uintptr_t stack_low;  ///< the thread's own memory: its stack
+  std::size_t stack_bytes;
+  int count_turn = 0, patience = 4;
+
+  int lane() const { return linear % block.warp_size; }
+};
+
+/// Null on the host. Every call that lets other threads run puts it back.
+extern constinit thread_local ThreadContext* current;
+
+/// Ends the running thread of a kernel after an access that cannot be done.
+struct Abandon {};
+
+}  // namespace tessera::plain_cuda

@@ -1,0 +1,143 @@
+// What the compiler puts before each access of the program's own files (-fsanitize=thread), told to
+// the checker's recorder. Reads and writes are hooked before they happen, so the value of a write
+// is taken at the next event of the OS thread.
+#include <array>
+#include <cstring>
+#include <unordered_map>
+
+#include "context.hpp"
+#include "debug_info.hpp"
+#include "memory.hpp"
+#include "program.hpp"
+#include "tessera/core/recorder.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::plain_cuda {
+
+namespace {
+
+/// The place of a return address: asked once, kept for the OS thread.
+Here here_of_call(const void* pc) {
+  struct Known {
+    const void* pc = nullptr;
+    Here here;
+  };
+  static thread_local std::array<Known, 1024> known;
+  Known& at = known[reinterpret_cast<std::uintptr_t>(pc) % known.size()];
+  if (at.pc != pc) {
+    const Place place = place_of(reinterpret_cast<std::uintptr_t>(pc) - 1);
+    at = {pc, {place.file, place.line, place.column}};
+  }
+  return at.here;
+}
+
+/// May the access be done though it is none of the kernel's memory? Elsewhere it would be a fault.
+bool is_harmless(const void* address) { return DeviceMemory::get().contains(address); }
+
+void touch_of_host(const void* address, bool writes, const void* pc) {
+  if (!DeviceMemory::get().contains(address) || !Program::get().is_checked) return;
+  const Allocation* const found =
+      DeviceMemory::get().find(reinterpret_cast<std::uint64_t>(address));
+  if (found != nullptr && found->kind != MemoryKind::device && !found->freed) {
+    if (writes) DeviceMemory::get().wrote(reinterpret_cast<std::uint64_t>(address), 1);
+    return;
+  }
+  const Here here = here_of_call(pc);
+  const Place place{here.file, here.line, here.column};
+  const std::string what =
+      found == nullptr ? std::string("memory of the device") : DeviceMemory::name_of(*found);
+  Program::get().find(check::Kind::host_memory, check::Severity::error, place,
+                      cat("the host ", writes ? "writes to " : "reads ", what,
+                          ", which only kernels and copies may touch"),
+                      "copy it by cudaMemcpy, or allocate it by cudaMallocManaged");
+}
+
+template <std::size_t kBytes, bool kWrites>
+[[gnu::always_inline]] inline void touch(const void* address, const void* pc) {
+  ThreadContext* const mine = current;
+  if (mine == nullptr) return touch_of_host(address, kWrites, pc);
+  if (reinterpret_cast<std::uintptr_t>(address) - mine->stack_low < mine->stack_bytes) return;
+  auto* const recorder = tessera::detail::recorder;
+  if (recorder == nullptr) return;
+  const Here here = here_of_call(pc);
+  static thread_local std::uint64_t unique = 0;
+  const bool done = kWrites ? recorder->store(address, kBytes, ++unique, here)
+                            : recorder->load(address, kBytes, 0, here);
+  current = mine;
+  if (!done && !is_harmless(address)) throw Abandon{};
+}
+
+/// A range, as copies of large objects are: in the pieces that a GPU would move.
+template <bool kWrites>
+void touch_range(const void* address, std::size_t bytes, const void* pc) {
+  const auto* at = static_cast<const std::byte*>(address);
+  while (bytes > 0) {
+    const auto odd = reinterpret_cast<std::uintptr_t>(at);
+    if (bytes >= 16 && odd % 16 == 0) touch<16, kWrites>(at, pc), at += 16, bytes -= 16;
+    else if (bytes >= 8 && odd % 8 == 0) touch<8, kWrites>(at, pc), at += 8, bytes -= 8;
+    else if (bytes >= 4 && odd % 4 == 0) touch<4, kWrites>(at, pc), at += 4, bytes -= 4;
+    else touch<1, kWrites>(at, pc), at += 1, bytes -= 1;
+  }
+}
+
+}  // namespace
+
+}  // namespace tessera::plain_cuda
+
+#define TESSERA_PC __builtin_return_address(0)
+#define TESSERA_HOOKS(bytes)                                                                      \
+  void __tsan_read##bytes(void* at) { tessera::plain_cuda::touch<bytes, false>(at, TESSERA_PC); } \
+  void __tsan_write##bytes(void* at) { tessera::plain_cuda::touch<bytes, true>(at, TESSERA_PC); } \
+  void __tsan_unaligned_read##bytes(void* at) {                                                   \
+    tessera::plain_cuda::touch<bytes, false>(at, TESSERA_PC);                                     \
+  }                                                                                               \
+  void __tsan_unaligned_write##bytes(void* at) {                                                  \
+    tessera::plain_cuda::touch<bytes, true>(at, TESSERA_PC);                                      \
+  }                                                                                               \
+  void __tsan_volatile_read##bytes(void* at) {                                                    \
+    tessera::plain_cuda::touch<bytes, false>(at, TESSERA_PC);                                     \
+  }                                                                                               \
+  void __tsan_volatile_write##bytes(void* at) {                                                   \
+    tessera::plain_cuda::touch<bytes, true>(at, TESSERA_PC);                                      \
+  }                                                                                               \
+  void __tsan_unaligned_volatile_read##bytes(void* at) {                                          \
+    tessera::plain_cuda::touch<bytes, false>(at, TESSERA_PC);                                     \
+  }                                                                                               \
+  void __tsan_unaligned_volatile_write##bytes(void* at) {                                         \
+    tessera::plain_cuda::touch<bytes, true>(at, TESSERA_PC);                                      \
+  }
+
+extern "C" {
+TESSERA_HOOKS(1)
+TESSERA_HOOKS(2)
+TESSERA_HOOKS(4)
+TESSERA_HOOKS(8)
+TESSERA_HOOKS(16)
+void __tsan_read_range(void* at, unsigned long bytes) {
+  tessera::plain_cuda::touch_range<false>(at, bytes, TESSERA_PC);
+}
+void __tsan_write_range(void* at, unsigned long bytes) {
+  tessera::plain_cuda::touch_range<true>(at, bytes, TESSERA_PC);
+}
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void*, void*) {}
+void __tsan_vptr_read(void*) {}
+
+// memcpy and its siblings in the program's own files (parts/memory_functions.h).
+void* tessera_cuda_memcpy(void* to, const void* from, std::size_t bytes) {
+  tessera::plain_cuda::touch_range<false>(from, bytes, TESSERA_PC);
+  tessera::plain_cuda::touch_range<true>(to, bytes, TESSERA_PC);
+  return std::memcpy(to, from, bytes);
+}
+void* tessera_cuda_memmove(void* to, const void* from, std::size_t bytes) {
+  tessera::plain_cuda::touch_range<false>(from, bytes, TESSERA_PC);
+  tessera::plain_cuda::touch_range<true>(to, bytes, TESSERA_PC);
+  return std::memmove(to, from, bytes);
+}
+void* tessera_cuda_memset(void* at, int value, std::size_t bytes) {
+  tessera::plain_cuda::touch_range<true>(at, bytes, TESSERA_PC);
+  return std::memset(at, value, bytes);
+}
+}

@@ -1,0 +1,154 @@
+// Gives and takes the device's memory: see memory.hpp.
+#include "memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fstream>
+
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::plain_cuda {
+
+namespace {
+
+constexpr std::size_t kAlignment = 256;             // of cudaMalloc
+constexpr std::size_t kGap = std::size_t{1} << 20;  // strides beyond an end rarely reach further
+constexpr std::size_t kPage = 4096;
+/// New memory holds NaN up to this size; filling more takes longer than it helps.
+constexpr std::size_t kPoisoned = std::size_t{64} << 20;
+
+/// Calls body(word, mask) for the bits [first, first + count).
+template <class Body>
+void for_each_word(std::size_t first, std::size_t count, Body&& body) {
+  const std::size_t end = first + count;
+  for (std::size_t at = first; at < end;) {
+    const std::size_t in_word = at % 64, bits = std::min(end - at, 64 - in_word);
+    body(at / 64, ~std::uint64_t{0} >> (64 - bits) << in_word);
+    at += bits;
+  }
+}
+
+}  // namespace
+
+DeviceMemory& DeviceMemory::get() {
+  static DeviceMemory* const memory = new DeviceMemory;  // used until the very end
+  return *memory;
+}
+
+DeviceMemory::DeviceMemory() {
+  void* const at =
+      mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED)
+    throw Error(Category::resource, "no room for the device's memory in the address space",
+                "a terabyte of addresses", {}, "raise `ulimit -v`");
+  base_ = reinterpret_cast<std::uint64_t>(at);
+  next_ = base_ + kGap;
+}
+
+void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, MemoryKind kind,
+                             Here here) {
+  const std::size_t taken = std::max<std::size_t>(bytes, 1);
+  if (used_ + taken > total_ || next_ + taken + 2 * kGap > base_ + kBytes) return nullptr;
+  const std::size_t pages = (taken + kPage - 1) / kPage * kPage;
+  // The gap behind it can be touched as well: what is outside is a finding, not a crash.
+  void* const at = reinterpret_cast<void*>(next_);
+  if (mprotect(at, pages + kGap, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  if (bytes <= kPoisoned) std::memset(at, 0xff, bytes);
+  Allocation& added = allocations_[next_];
+  added.begin = next_;
+  added.bytes = bytes;
+  added.kind = kind;
+  if (element_bytes > 0) added.element_bytes = element_bytes;
+  added.here = here;
+  used_ += bytes;
+  next_ += pages + kGap;
+  return at;
+}
+
+void DeviceMemory::free(Allocation& allocation, Here here) {
+  allocation.freed = here;
+  used_ -= allocation.bytes;
+  madvise(reinterpret_cast<void*>(allocation.begin), allocation.bytes, MADV_DONTNEED);
+}
+
+Allocation* DeviceMemory::find(std::uint64_t address) {
+  auto behind = allocations_.upper_bound(address);
+  if (behind == allocations_.begin()) return nullptr;
+  Allocation& found = std::prev(behind)->second;
+  return address < found.end() || (found.bytes == 0 && address == found.begin) ? &found : nullptr;
+}
+
+const Allocation* DeviceMemory::before(std::uint64_t address) {
+  const auto behind = allocations_.upper_bound(address);
+  return behind == allocations_.begin() ? nullptr : &std::prev(behind)->second;
+}
+
+void DeviceMemory::wrote(std::uint64_t address, std::size_t bytes) {
+  Allocation* const found = find(address);
+  if (found == nullptr || found->all_written || bytes == 0) return;
+  const std::size_t first = address - found->begin;
+  bytes = std::min(bytes, found->bytes - first);
+  if (bytes == found->bytes) {
+    found->all_written = true;
+    found->written.clear();
+    return;
+  }
+  found->written.resize((found->bytes + 63) / 64);
+  for_each_word(first, bytes,
+                [&](std::size_t word, std::uint64_t mask) { found->written[word] |= mask; });
+}
+
+std::size_t DeviceMemory::unwritten(std::uint64_t address, std::size_t bytes) {
+  const Allocation* const found = find(address);
+  if (found == nullptr || found->all_written || found->kind == MemoryKind::pinned) return 0;
+  if (found->written.empty()) return bytes;
+  std::size_t out = 0;
+  for_each_word(address - found->begin, std::min(bytes, found->end() - address),
+                [&](std::size_t word, std::uint64_t mask) {
+                  out += static_cast<std::size_t>(std::popcount(mask & ~found->written[word]));
+                });
+  return out;
+}
+
+bool DeviceMemory::is_written(std::uint64_t address, std::size_t bytes) {
+  return unwritten(address, bytes) == 0;
+}
+
+std::vector<const Allocation*> DeviceMemory::live() const {
+  std::vector<const Allocation*> out;
+  for (const auto& [begin, each] : allocations_) {
+    if (!each.freed) out.push_back(&each);
+  }
+  return out;
+}
+
+std::string DeviceMemory::name_of(const Allocation& allocation) {
+  std::ifstream file(allocation.here.file);
+  std::string line;
+  for (int i = 0; i < allocation.here.line && std::getline(file, line); ++i) {
+  }
+  // cudaMalloc((void**)&d_A, ...), cudaHostAlloc(&d_A, ...); a line may have several.
+  const auto column = static_cast<std::size_t>(std::max(allocation.here.column - 1, 0));
+  const auto call = line.find("lloc", column);
+  const auto open = line.find('(', call == line.npos ? 0 : call);
+  auto begin = call == line.npos ? line.npos : line.find('&', open);
+  const auto comma = line.find(',', open);
+  if (begin != line.npos && begin < comma) {
+    const auto is_name = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    const auto end =
+        std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(++begin), line.end(),
+                         [&](char c) { return is_name(c) || c == '.' || c == '[' || c == ']'; });
+    const std::string name(line.begin() + static_cast<std::ptrdiff_t>(begin), end);
+    if (!name.empty()) return name;
+  }
+  const std::string path = allocation.here.file;
+  return cat("memory of ", path.substr(path.rfind('/') + 1), ":", allocation.here.line);
+}
+
+}  // namespace tessera::plain_cuda

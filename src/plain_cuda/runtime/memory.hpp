@@ -1,0 +1,67 @@
+// The device's memory: what cudaMalloc and its siblings give, in one range of addresses with gaps
+// between the allocations. Private to the run-time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/core/here.hpp"
+
+namespace tessera::plain_cuda {
+
+enum class MemoryKind { device, managed, pinned };
+
+struct Allocation {
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  std::size_t element_bytes = 4;  ///< of what its pointer led to
+  Here here;                      ///< of the call
+  std::optional<Here> freed;
+  bool all_written = false;            ///< then there are no bits
+  std::vector<std::uint64_t> written;  ///< a bit for each byte; empty: none
+
+  std::uint64_t end() const { return begin + bytes; }
+};
+
+class DeviceMemory {
+ public:
+  static DeviceMemory& get();
+
+  /// Null where the device has no room for it.
+  void* allocate(std::size_t bytes, std::size_t element_bytes, MemoryKind kind, Here here);
+  void free(Allocation& allocation, Here here);
+  /// The allocation that has the address, given back or not; else null.
+  Allocation* find(std::uint64_t address);
+  /// The one before it, whose end lies nearest; null: none.
+  const Allocation* before(std::uint64_t address);
+  bool contains(const void* address) const {
+    return reinterpret_cast<std::uint64_t>(address) - base_ < kBytes;
+  }
+  void wrote(std::uint64_t address, std::size_t bytes);
+  bool is_written(std::uint64_t address, std::size_t bytes);
+  /// How many of these bytes nobody has written.
+  std::size_t unwritten(std::uint64_t address, std::size_t bytes);
+  std::size_t used_bytes() const { return used_; }
+  void limit(std::size_t bytes) { total_ = bytes; }
+  std::size_t total_bytes() const { return total_; }
+  /// Those that are not given back, in the order of their addresses.
+  std::vector<const Allocation*> live() const;
+  /// As the program calls it where that is known: "d_A".
+  static std::string name_of(const Allocation& allocation);
+
+ private:
+  DeviceMemory();
+  static constexpr std::size_t kBytes = std::size_t{1} << 40;
+
+  std::uint64_t base_ = 0, next_ = 0;
+  std::size_t used_ = 0, total_ = std::size_t{80} << 30;
+  std::map<std::uint64_t, Allocation> allocations_;  ///< by their first bytes
+};
+
+}  // namespace tessera::plain_cuda

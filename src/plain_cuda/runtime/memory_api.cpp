@@ -1,0 +1,275 @@
+// cudaMalloc, cudaMemcpy and their siblings: they do what they say, and what they are asked that
+// cannot be is a finding.
+#include <algorithm>
+#include <cstring>
+
+#include "context.hpp"
+#include "memory.hpp"
+#include "program.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/plain_cuda/parts/runtime_api.h"
+
+namespace tessera::plain_cuda {
+
+namespace {
+
+std::uint64_t number(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
+std::string place_text(const Here& here) {
+  const std::string path = here.file;
+  return cat(path.substr(path.rfind('/') + 1), ":", here.line);
+}
+
+cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint) {
+  return Program::get().refuse(error, place, std::move(problem), std::move(hint));
+}
+
+/// Is it memory of the device, as far as it need be for a copy in this direction?
+bool is_device(const void* at) {
+  const Allocation* const found = DeviceMemory::get().find(number(at));
+  return DeviceMemory::get().contains(at) &&
+         (found == nullptr || found->kind != MemoryKind::pinned);
+}
+
+/// Refuses a side of a copy or a fill that is not what its direction says, or too small.
+cudaError_t check_side(const char* call, const char* side, const void* at, std::size_t bytes,
+                       bool to_be_device, bool to_be_host, const Place& place) {
+  DeviceMemory& memory = DeviceMemory::get();
+  if (to_be_host && is_device(at)) {
+    const Allocation* const found = memory.find(number(at));
+    if (found == nullptr || found->kind == MemoryKind::device)
+      return refuse(
+          cudaErrorInvalidValue, place,
+          cat(call, ": the ", side, " is memory of the device, and the direction says host"),
+          "exchange the arguments, or the direction");
+  }
+  if (!memory.contains(at)) {
+    if (to_be_device)
+      return refuse(
+          cudaErrorInvalidValue, place,
+          cat(call, ": the ", side, at == nullptr ? " is a null pointer" : " is memory of the host",
+              ", and it should be memory of the device"),
+          at == nullptr ? "allocate it, and look at what cudaMalloc returns"
+                        : "exchange the arguments, or the direction");
+    return cudaSuccess;
+  }
+  const Allocation* const found = memory.find(number(at));
+  if (found == nullptr) {
+    const Allocation* const before = memory.before(number(at));
+    return refuse(
+        cudaErrorInvalidValue, place,
+        cat(call, ": the ", side, " is no memory that was allocated",
+            before == nullptr ? std::string()
+                              : cat("; it lies ", number(at) - before->end(),
+                                    " bytes behind the end of ", DeviceMemory::name_of(*before))),
+        "give it a pointer of cudaMalloc");
+  }
+  if (found->freed)
+    return refuse(cudaErrorInvalidValue, place,
+                  cat(call, ": the ", side, ", ", DeviceMemory::name_of(*found),
+                      ", was given back at ", place_text(*found->freed)),
+                  "free memory when the last copy that uses it has ended");
+  if (number(at) + bytes > found->end())
+    return refuse(cudaErrorInvalidValue, place,
+                  cat(call, ": ", bytes, " bytes at byte ", number(at) - found->begin, " of ",
+                      DeviceMemory::name_of(*found), ", which has ", found->bytes),
+                  "check the size: it is counted in bytes, not in elements");
+  return cudaSuccess;
+}
+
+/// What a copy reads that nobody has written.
+void judge_source(const char* call, const void* from, std::size_t bytes, const Place& place) {
+  DeviceMemory& memory = DeviceMemory::get();
+  const std::size_t missing = memory.contains(from) ? memory.unwritten(number(from), bytes) : 0;
+  if (missing == 0 || !Program::get().is_checked) return;
+  const Allocation& source = *memory.find(number(from));
+  std::uint64_t first = number(from);
+  while (memory.is_written(first, source.element_bytes)) first += source.element_bytes;
+  Program::get().find(
+      check::Kind::uninitialized_read, check::Severity::error, place,
+      cat(call, " copies ", missing, " of ", bytes, " bytes of ", DeviceMemory::name_of(source),
+          " that nobody has written, the first at element ",
+          (first - source.begin) / source.element_bytes),
+      "do the kernels write all of it? a grid that is too small, or a guard with the wrong extent, "
+      "leaves a part out");
+}
+
+/// The written bytes of the source are those of the target.
+void copy_written(void* to, const void* from, std::size_t bytes) {
+  DeviceMemory& memory = DeviceMemory::get();
+  if (!memory.contains(to)) return;
+  if (!memory.contains(from) || memory.unwritten(number(from), bytes) == 0)
+    return memory.wrote(number(to), bytes);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (memory.is_written(number(from) + i, 1)) memory.wrote(number(to) + i, 1);
+  }
+}
+
+cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes,
+                 cudaMemcpyKind kind, const Place& place) {
+  if (bytes == 0) return cudaSuccess;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return refuse(cudaErrorInvalidMemcpyDirection, place,
+                  cat(call, ": direction ", static_cast<int>(kind)),
+                  "cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, "
+                  "cudaMemcpyHostToHost or cudaMemcpyDefault");
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const bool any = kind == cudaMemcpyDefault;
+  if (const auto error =
+          check_side(call, "target", to, bytes, to_device, !to_device && !any, place))
+    return error;
+  if (const auto error =
+          check_side(call, "source", from, bytes, from_device, !from_device && !any, place))
+    return error;
+  if (kind != cudaMemcpyDeviceToDevice) judge_source(call, from, bytes, place);
+  std::memmove(to, from, bytes);
+  copy_written(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, const Place& place) {
+  if (bytes == 0) return cudaSuccess;
+  if (const auto error = check_side(call, "target", at, bytes, true, false, place)) return error;
+  std::memset(at, value, bytes);
+  DeviceMemory::get().wrote(number(at), bytes);
+  return cudaSuccess;
+}
+
+cudaError_t give_back(const char* call, void* at, bool is_host, const Place& place) {
+  if (at == nullptr) return cudaSuccess;
+  DeviceMemory& memory = DeviceMemory::get();
+  Allocation* const found = memory.find(number(at));
+  if (found == nullptr || found->begin != number(at))
+    return refuse(
+        cudaErrorInvalidValue, place,
+        cat(call, ": ",
+            found != nullptr ? cat("a pointer into the middle of ", DeviceMemory::name_of(*found))
+            : memory.contains(at) ? std::string("a pointer that no allocation begins with")
+                                  : std::string("memory of the host")),
+        found != nullptr || memory.contains(at) ? "free the pointer that the allocation returned"
+                                                : "free() or delete[] it");
+  if (found->freed)
+    return refuse(cudaErrorInvalidValue, place,
+                  cat(call, ": ", DeviceMemory::name_of(*found), " was given back already, at ",
+                      place_text(*found->freed)),
+                  "free it once");
+  if (is_host != (found->kind == MemoryKind::pinned))
+    return refuse(cudaErrorInvalidValue, place,
+                  cat(call, ": ", DeviceMemory::name_of(*found), " is memory of ",
+                      is_host ? "the device" : "cudaMallocHost"),
+                  is_host ? "cudaFree it" : "cudaFreeHost it");
+  memory.free(*found, here_of(place));
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind, Place place) {
+  if (at == nullptr)
+    return refuse(cudaErrorInvalidValue, place, "an allocation whose pointer goes to null",
+                  "give it the address of a pointer");
+  if (bytes == 0) {
+    *at = nullptr;
+    return cudaSuccess;
+  }
+  *at = DeviceMemory::get().allocate(bytes, element, static_cast<MemoryKind>(kind), here_of(place));
+  return *at != nullptr ? cudaSuccess : Program::get().fail(cudaErrorMemoryAllocation);
+}
+
+cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, Place place) {
+  if (DeviceMemory::get().contains(from)) judge_source("cudaMemcpyToSymbol", from, bytes, place);
+  std::memmove(to, from, bytes);
+  if (DeviceMemory::get().contains(to)) DeviceMemory::get().wrote(number(to), bytes);
+  return cudaSuccess;
+}
+
+}  // namespace tessera::plain_cuda
+
+using namespace tessera::plain_cuda;
+using tessera::cat;
+
+cudaError_t cudaMallocPitch(void** at, std::size_t* pitch, std::size_t width, std::size_t height,
+                            Place place) {
+  *pitch = (width + 511) / 512 * 512;
+  return allocate(at, *pitch * height, 0, kDevice, place);
+}
+cudaError_t cudaFree(void* at, Place place) { return give_back("cudaFree", at, false, place); }
+cudaError_t cudaFreeAsync(void* at, cudaStream_t, Place place) {
+  return give_back("cudaFreeAsync", at, false, place);
+}
+cudaError_t cudaFreeHost(void* at, Place place) {
+  return give_back("cudaFreeHost", at, true, place);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       Place place) {
+  return copy("cudaMemcpy", to, from, bytes, kind, place);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t, Place place) {
+  return copy("cudaMemcpyAsync", to, from, bytes, kind, place);
+}
+cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes, Place place) {
+  return copy("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice, place);
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Place place) {
+  if (width > to_pitch || width > from_pitch)
+    return refuse(cudaErrorInvalidPitchValue, place,
+                  cat("cudaMemcpy2D: rows of ", width, " bytes with pitches of ", to_pitch, " and ",
+                      from_pitch),
+                  "a pitch is at least the width, both in bytes");
+  for (std::size_t row = 0; row < height; ++row) {
+    const auto error = copy("cudaMemcpy2D", static_cast<char*>(to) + row * to_pitch,
+                            static_cast<const char*>(from) + row * from_pitch, width, kind, place);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t, Place place) {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, place);
+}
+cudaError_t cudaMemset(void* at, int value, std::size_t bytes, Place place) {
+  return fill("cudaMemset", at, value, bytes, place);
+}
+cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t, Place place) {
+  return fill("cudaMemsetAsync", at, value, bytes, place);
+}
+cudaError_t cudaMemset2D(void* at, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height, Place place) {
+  for (std::size_t row = 0; row < height; ++row) {
+    const auto error =
+        fill("cudaMemset2D", static_cast<char*>(at) + row * pitch, value, width, place);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t, Place) {
+  return cudaSuccess;
+}
+cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, int, Place) {
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total, Place) {
+  const DeviceMemory& memory = DeviceMemory::get();
+  *total = memory.total_bytes();
+  *free = *total - memory.used_bytes();
+  return cudaSuccess;
+}
+cudaError_t cudaHostRegister(void*, std::size_t, unsigned, Place) { return cudaSuccess; }
+cudaError_t cudaHostUnregister(void*, Place) { return cudaSuccess; }
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned, Place) {
+  *device = host;
+  return cudaSuccess;
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* at, Place) {
+  const Allocation* const found = DeviceMemory::get().find(number(at));
+  void* const same = const_cast<void*>(at);
+  if (found == nullptr) *out = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, same};
+  else if (found->kind == MemoryKind::device) *out = {cudaMemoryTypeDevice, 0, same, nullptr};
+  else if (found->kind == MemoryKind::managed) *out = {cudaMemoryTypeManaged, 0, same, same};
+  else *out = {cudaMemoryTypeHost, 0, same, same};
+  return cudaSuccess;
+}

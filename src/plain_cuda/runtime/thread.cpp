@@ -1,0 +1,181 @@
+// Where a thread of plain CUDA stands and how it meets others: the engine's verbs under the names
+// of parts/thread.h and parts/atomics.h.
+#include "tessera/plain_cuda/parts/thread.h"
+
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstring>
+
+#include "context.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/recorder.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::plain_cuda {
+
+constinit thread_local ThreadContext* current = nullptr;
+
+namespace {
+
+/// The running thread; throws on the host.
+ThreadContext& me(const char* what, const Place& place) {
+  if (current != nullptr) return *current;
+  throw Error(Category::kernel,
+              cat(place.file, ":", place.line, ": ", what, " is called on the host"),
+              "a call in a kernel");
+}
+
+/// While one lives, other threads may run.
+class LetOthersRun {
+ public:
+  explicit LetOthersRun(ThreadContext& mine) : mine_(mine) {}
+  ~LetOthersRun() { current = &mine_; }
+  LetOthersRun(const LetOthersRun&) = delete;
+  LetOthersRun& operator=(const LetOthersRun&) = delete;
+
+ private:
+  ThreadContext& mine_;
+};
+
+void follow(const Place& place) {
+  if (tessera::detail::recorder != nullptr) tessera::detail::recorder->follow(here_of(place));
+}
+
+void collect(ThreadContext& mine, Collective& collective, const Place& place) {
+  const LetOthersRun others(mine);
+  collective.ended_count_as_come = true;
+  mine.block.scheduler.collect(mine.linear, collective, here_of(place));
+}
+
+/// Masks have 32 bits: of the lanes of a warp of 64 the upper ones do as the lower.
+std::uint64_t mask_of(const ThreadContext& mine, std::uint64_t mask) {
+  return mine.block.warp_size == 64 ? mask | mask << 32 : mask;
+}
+
+}  // namespace
+
+uint3 thread_index() noexcept { return current == nullptr ? uint3{} : current->index; }
+uint3 block_index() noexcept { return current == nullptr ? uint3{} : current->block.index; }
+dim3 block_extents() noexcept { return current == nullptr ? dim3() : current->block.block; }
+dim3 grid_extents() noexcept { return current == nullptr ? dim3() : current->block.grid; }
+int warp_lanes() noexcept { return current == nullptr ? kWarpSize : current->block.warp_size; }
+int lane_index() noexcept { return current == nullptr ? 0 : current->lane(); }
+
+void block_barrier(Place place) {
+  ThreadContext& mine = me("__syncthreads()", place);
+  const LetOthersRun others(mine);
+  mine.block.scheduler.barrier(mine.linear, nullptr, here_of(place));
+}
+
+int block_count(bool predicate, Place place) {
+  ThreadContext& mine = me("__syncthreads_count()", place);
+  int& count = mine.block.counts[mine.count_turn];
+  mine.count_turn = (mine.count_turn + 1) % 3;
+  mine.block.counts[mine.count_turn] = 0;  // of the next call: nobody counts there before all met
+  count += predicate ? 1 : 0;
+  block_barrier(place);
+  return count;
+}
+
+void named_barrier(int id, int threads, Place place) {
+  ThreadContext& mine = me("a named barrier", place);
+  const LetOthersRun others(mine);
+  mine.block.scheduler.named_barrier(mine.linear, id, threads, here_of(place));
+  follow(place);
+}
+
+void warp_barrier(std::uint64_t mask, Place place) {
+  ThreadContext& mine = me("__syncwarp()", place);
+  Collective collective{.mask = mask_of(mine, mask)};
+  collect(mine, collective, place);
+  follow(place);
+}
+
+void fence(Fence, Place place) {
+  if (tessera::detail::recorder != nullptr) tessera::detail::recorder->fence(here_of(place));
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+std::uint64_t active_mask(Place place) {
+  ThreadContext& mine = me("__activemask()", place);
+  const LetOthersRun others(mine);
+  return mine.block.scheduler.active_mask(mine.linear, here_of(place));
+}
+
+std::uint64_t ballot(std::uint64_t mask, bool vote, Place place) {
+  ThreadContext& mine = me("a vote of a warp", place);
+  Collective collective{.mask = mask_of(mine, mask), .verb = "ballot", .vote = vote};
+  collect(mine, collective, place);
+  return collective.votes;
+}
+
+void shuffle(std::uint64_t mask, void* value, std::size_t bytes, int source, Place place) {
+  ThreadContext& mine = me("a shuffle", place);
+  Collective collective{.mask = mask_of(mine, mask), .verb = "shuffle", .source = source};
+  std::memcpy(collective.value, value, bytes);
+  collect(mine, collective, place);
+  std::memcpy(value, collective.value, bytes);
+}
+
+int gather(std::uint64_t mask, std::uint64_t bits, std::uint64_t* all, Place place) {
+  ThreadContext& mine = me("a reduction of a warp", place);
+  int count = 0;
+  std::uint64_t came = ballot(mask, true, place);
+  for (; came != 0; came &= came - 1) {
+    all[count] = bits;
+    Collective collective{
+        .mask = mask_of(mine, mask), .verb = "reduction", .source = std::countr_zero(came)};
+    std::memcpy(collective.value, &bits, sizeof bits);
+    collect(mine, collective, place);
+    std::memcpy(&all[count++], collective.value, sizeof bits);
+  }
+  return count;
+}
+
+std::uint64_t match(std::uint64_t mask, std::uint64_t bits, Place place) {
+  std::uint64_t all[64], out = 0;
+  std::uint64_t came = ballot(mask, true, place);
+  gather(mask, bits, all, place);
+  for (int i = 0; came != 0; came &= came - 1, ++i) {
+    if (all[i] == bits) out |= came & -came;
+  }
+  return out;
+}
+
+void trap(const char* why, Place place) {
+  throw Error(Category::kernel, cat(why, " at ", place.file, ":", place.line));
+}
+
+void give_way(Place place) {
+  if (current == nullptr) return;
+  ThreadContext& mine = *current;
+  const LetOthersRun others(mine);
+  mine.block.scheduler.give_way(mine.linear, {&mine, 0, here_of(place)});
+}
+
+std::int64_t clock_ticks() noexcept {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+bool begin_update(void* address, std::size_t bytes, Place place) {
+  auto* const recorder = tessera::detail::recorder;
+  if (current == nullptr || recorder == nullptr) return true;
+  const LetOthersRun others(*current);
+  const bool is_possible = recorder->update(address, bytes, here_of(place));
+  if (is_possible) recorder->before_atomic(address, here_of(place));
+  return is_possible;
+}
+
+void end_update(void* address, std::uint64_t bits, bool changed, Place place) {
+  if (current == nullptr) return;
+  ThreadContext& mine = *current;
+  if (tessera::detail::recorder != nullptr)
+    tessera::detail::recorder->after_atomic(address, here_of(place));
+  if (changed || --mine.patience > 0) return;
+  mine.patience = 4;
+  const LetOthersRun others(mine);
+  mine.block.scheduler.give_way(mine.linear, {address, bits, here_of(place)});
+}
+
+}  // namespace tessera::plain_cuda
