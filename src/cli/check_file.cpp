@@ -115,8 +115,8 @@ FileReport check_file(const FileCheck& check) {
   const double patience = 2.0 * check.kernel.seconds + 30;
   const ProgramEnd end =  // stdout is the report's: what the kernel prints would be mixed with it
       run_program({.words = words,
-                   .environment = {"TESSERA_PROGRAM=" + check.compilation.what},
                    .prints_to_stderr = true,
+                   .environment = {"TESSERA_PROGRAM=" + check.compilation.what},
                    .seconds = patience});
   const auto text = check::read_source((folder.path() / "report").string());
   if (!text) return report_for(check, end);

@@ -49,20 +49,27 @@ std::size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0};
 cudaError_t cudaGetLastError(Place) { return Program::get().last_error(true); }
 cudaError_t cudaPeekAtLastError(Place) { return Program::get().last_error(false); }
 
-#define TESSERA_NAME(name, number, text)       \
-  case name: return #name;                     \
-      #define TESSERA_TEXT(name, number, text) \
-  case name: return text;
-const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) { TESSERA_CUDA_ERRORS(TESSERA_NAME) }
+namespace {
+
+struct NamedError {
+  cudaError_t error;
+  const char *name, *text;
+};
+#define TESSERA_NAMED(error, number, text) {error, #error, text},
+constexpr NamedError kErrors[] = {TESSERA_CUDA_ERRORS(TESSERA_NAMED)};
+#undef TESSERA_NAMED
+
+const char* text_of(cudaError_t error, const char* NamedError::*which) {
+  for (const NamedError& each : kErrors) {
+    if (each.error == error) return each.*which;
+  }
   return "unrecognized error code";
 }
-const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) { TESSERA_CUDA_ERRORS(TESSERA_TEXT) }
-  return "unrecognized error code";
-}
-#undef TESSERA_NAME
-#undef TESSERA_TEXT
+
+}  // namespace
+
+const char* cudaGetErrorName(cudaError_t error) { return text_of(error, &NamedError::name); }
+const char* cudaGetErrorString(cudaError_t error) { return text_of(error, &NamedError::text); }
 
 cudaError_t cudaDeviceSynchronize(Place) { return Program::get().last_error(false); }
 cudaError_t cudaThreadSynchronize(Place) { return Program::get().last_error(false); }

@@ -36,6 +36,26 @@ struct ThreadContext {
 /// Null on the host. Every call that lets other threads run puts it back.
 extern constinit thread_local ThreadContext* current;
 
+/// The last write of the OS thread, which is told when its value is there: at its next event.
+struct PendingWrite {
+  const void* address = nullptr;  ///< null: there is none
+  std::size_t bytes = 0;
+  Here here;
+};
+extern constinit thread_local PendingWrite pending_write;
+void tell_pending_write();
+/// Before anything else that the thread does.
+inline void settle() {
+  if (pending_write.address != nullptr) tell_pending_write();
+}
+
+/// Memory that the running kernel may touch: an allocation, a variable, its shared memory.
+struct KernelMemory {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;  ///< 0: none
+};
+KernelMemory memory_at(std::uintptr_t address);
+
 /// Ends the running thread of a kernel after an access that cannot be done.
 struct Abandon {};
 

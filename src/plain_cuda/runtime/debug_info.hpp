@@ -1,5 +1,5 @@
 // What the program's own debug information (DWARF) says: the place of an instruction, and the
-// variables with static storage. Linked into programs in plain CUDA.
+// variables with static storage of the user's files. Private to the run-time.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tessera::plain_cuda {
 
-/// A variable of the user's files, or a member of one.
+/// A variable, or a member of one.
 struct Variable {
   std::string name;      ///< as the user wrote it: "As", "s.sum"
   std::string function;  ///< that holds it; empty: none
@@ -26,6 +26,7 @@ struct Variable {
 
 /// The place of the instruction in the user's files; line 0: nobody knows.
 Place place_of(std::uintptr_t pc);
+/// Read once; in the order of their addresses.
 const std::vector<Variable>& variables();
 /// Does it lie in a part of the program that nobody may write to?
 bool is_read_only(std::uint64_t address);

@@ -3,7 +3,7 @@
 // is taken at the next event of the OS thread.
 #include <array>
 #include <cstring>
-#include <unordered_map>
+#include <utility>
 
 #include "context.hpp"
 #include "debug_info.hpp"
@@ -13,6 +13,8 @@
 #include "tessera/core/text.hpp"
 
 namespace tessera::plain_cuda {
+
+constinit thread_local PendingWrite pending_write;
 
 namespace {
 
@@ -52,20 +54,67 @@ void touch_of_host(const void* address, bool writes, const void* pc) {
                       "copy it by cudaMemcpy, or allocate it by cudaMallocManaged");
 }
 
+/// Is it memory of the kernel's? Then a write there can be told after it was done.
+bool exists(std::uintptr_t address, std::size_t bytes) {
+  static thread_local std::array<KernelMemory, 4> met;
+  static thread_local std::size_t next = 0;
+  static thread_local const void* of_launch = nullptr;
+  if (of_launch != tessera::detail::recorder) met = {}, of_launch = tessera::detail::recorder;
+  for (const KernelMemory& each : met) {
+    if (address - each.begin < each.bytes && address + bytes <= each.begin + each.bytes)
+      return true;
+  }
+  const KernelMemory found = memory_at(address);
+  if (found.bytes == 0 || address + bytes > found.begin + found.bytes) return false;
+  met[next++ % met.size()] = found;
+  return true;
+}
+
+template <std::size_t kBytes>
+std::uint64_t value_at(const void* address) {
+  std::array<std::byte, kBytes> value;
+  std::memcpy(value.data(), address, kBytes);
+  return tessera::detail::bits_of(value);
+}
+
 template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline void touch(const void* address, const void* pc) {
   ThreadContext* const mine = current;
   if (mine == nullptr) return touch_of_host(address, kWrites, pc);
-  if (reinterpret_cast<std::uintptr_t>(address) - mine->stack_low < mine->stack_bytes) return;
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  if (number - mine->stack_low < mine->stack_bytes) return;
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr) return;
+  settle();
   const Here here = here_of_call(pc);
-  static thread_local std::uint64_t unique = 0;
-  const bool done = kWrites ? recorder->store(address, kBytes, ++unique, here)
+  if constexpr (kWrites) {
+    if (exists(number, kBytes)) [[likely]] {
+      pending_write = {address, kBytes, here};
+      return;
+    }
+  }
+  const bool done = kWrites ? recorder->store(address, kBytes, number, here)
                             : recorder->load(address, kBytes, 0, here);
   current = mine;
   if (!done && !is_harmless(address)) throw Abandon{};
 }
+
+}  // namespace
+
+void tell_pending_write() {
+  ThreadContext* const mine = current;
+  const PendingWrite write = std::exchange(pending_write, {});
+  if (tessera::detail::recorder == nullptr) return;
+  const std::uint64_t bits = write.bytes == 1   ? value_at<1>(write.address)
+                             : write.bytes == 2 ? value_at<2>(write.address)
+                             : write.bytes == 4 ? value_at<4>(write.address)
+                             : write.bytes == 8 ? value_at<8>(write.address)
+                                                : value_at<16>(write.address);
+  tessera::detail::recorder->store(write.address, write.bytes, bits, write.here);
+  current = mine;
+}
+
+namespace {
 
 /// A range, as copies of large objects are: in the pieces that a GPU would move.
 template <bool kWrites>

@@ -35,6 +35,9 @@ struct Configuration {
 };
 thread_local Configuration configuration;
 
+/// Of dynamic shared memory, in the launch at hand.
+std::size_t dynamic_bytes = 0;
+
 std::byte* shared_begin() { return tessera_shared_begin; }
 
 /// One thread of a block: its context lives on its stack while it runs.
@@ -58,8 +61,11 @@ struct Entry {
     current = &mine;
     try {
       entry.body.run(entry.body.closure);
+      settle();
     } catch (const Abandon&) {
+      settle();
     } catch (...) {
+      pending_write = {};
       current = nullptr;
       throw;
     }
@@ -155,6 +161,23 @@ std::size_t static_shared_bytes(std::string_view kernel) {
   return out;
 }
 
+}  // namespace
+
+KernelMemory memory_at(std::uintptr_t address) {
+  const auto shared = reinterpret_cast<std::uintptr_t>(tessera_shared_begin);
+  const auto shared_bytes =
+      reinterpret_cast<std::uintptr_t>(tessera_dynamic_shared) - shared + dynamic_bytes;
+  if (address - shared < shared_bytes) return {shared, shared_bytes};
+  if (const Allocation* found = DeviceMemory::get().find(address); found != nullptr)
+    return found->freed ? KernelMemory{} : KernelMemory{found->begin, found->bytes};
+  for (const Variable& each : variables()) {
+    if (!each.is_shared && address - each.address < each.bytes) return {each.address, each.bytes};
+  }
+  return {};
+}
+
+namespace {
+
 check::detail::Elsewhere elsewhere(std::uint64_t address, const KernelBody& body) {
   using What = check::detail::Elsewhere::What;
   if (address - reinterpret_cast<std::uint64_t>(body.closure) < body.bytes)
@@ -194,6 +217,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   launch.shared_storage_bytes =
       static_cast<std::size_t>(tessera_dynamic_shared - tessera_shared_begin) + how.shared_bytes;
   launch.shared_variables = shared_variables();
+  dynamic_bytes = how.shared_bytes;
   launch.holds_value = [](std::uint64_t address, std::size_t bytes) {
     return DeviceMemory::get().is_written(address, bytes);
   };

@@ -133,7 +133,8 @@ std::string DeviceMemory::name_of(const Allocation& allocation) {
   }
   // cudaMalloc((void**)&d_A, ...), cudaHostAlloc(&d_A, ...); a line may have several.
   const auto column = static_cast<std::size_t>(std::max(allocation.here.column - 1, 0));
-  const auto call = line.find("lloc", column);
+  auto call = line.rfind("lloc", column);
+  if (call == line.npos) call = line.find("lloc");
   const auto open = line.find('(', call == line.npos ? 0 : call);
   auto begin = call == line.npos ? line.npos : line.find('&', open);
   const auto comma = line.find(',', open);

@@ -30,8 +30,8 @@ check::Report run_main(const check::Options& options) {
   Program& program = Program::get();
   program.options = options;
   program.is_checked = true;
-  const char* const name = std::getenv("TESSERA_PROGRAM");
-  program.report.kernel = name != nullptr ? name : user_argv[0];
+  const char* const called = std::getenv("TESSERA_PROGRAM");
+  program.report.kernel = called != nullptr ? called : user_argv[0];
   program.report.order = name(options.order);
   in_main = true;
   if (setjmp(leave_main) == 0) exit_code = __real_main(user_argc, user_argv, environ);

@@ -29,7 +29,7 @@ ThreadContext& me(const char* what, const Place& place) {
 /// While one lives, other threads may run.
 class LetOthersRun {
  public:
-  explicit LetOthersRun(ThreadContext& mine) : mine_(mine) {}
+  explicit LetOthersRun(ThreadContext& mine) : mine_(mine) { settle(); }
   ~LetOthersRun() { current = &mine_; }
   LetOthersRun(const LetOthersRun&) = delete;
   LetOthersRun& operator=(const LetOthersRun&) = delete;
@@ -93,6 +93,7 @@ void warp_barrier(std::uint64_t mask, Place place) {
 }
 
 void fence(Fence, Place place) {
+  settle();
   if (tessera::detail::recorder != nullptr) tessera::detail::recorder->fence(here_of(place));
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
