@@ -20,7 +20,8 @@ namespace {
 
 struct CheckRequest {
   CheckedKernel kernel;
-  std::string text, junit, html, suppress, flags, stop_at;
+  std::vector<std::string> more_files;
+  std::string text, junit, html, suppress, flags, stop_at, arguments;
   bool force = false;
 };
 
@@ -39,6 +40,8 @@ int check_program(const Context& context, const CheckRequest& request, Compilati
   compilation.flags = request.flags;
   compilation.for_debugger = !request.stop_at.empty();
   const FileReport report = check_file({.compilation = std::move(compilation),
+                                        .more_sources = request.more_files,
+                                        .arguments = split_words(request.arguments),
                                         .kernel = request.kernel,
                                         .stop_at = request.stop_at,
                                         .suppress = request.suppress,
@@ -69,6 +72,13 @@ void check_request(CheckRequest& request) {
   if (!request.suppress.empty())
     request.kernel.suppressions = check::read_suppressions(request.suppress);
   if (!request.stop_at.empty()) check::parse_stop_at(request.stop_at);
+  const bool is_program = is_file(request.kernel);
+  if (!is_program && !request.more_files.empty())
+    throw Error(Category::argument, cat("unexpected argument '", request.more_files[0], "'"),
+                "further files after FILE.cu", request.kernel.name);
+  if (!is_program && !request.arguments.empty())
+    throw Error(Category::argument, "--args: only a program takes arguments",
+                "--args with FILE.cu", request.kernel.name);
 }
 
 int run_check(const Context& context, CheckRequest& request) {
@@ -112,13 +122,19 @@ void add_check(CLI::App& root, Context& context) {
       "  tessera check tiled\n"
       "  tessera check block_tiled_vectorized -m 256 -n 256 -k 256 --device a100\n"
       "  tessera check naive -m 17 -n 31 -k 9 --json | jq .summary\n"
+      "  tessera check saxpy.cu --cxxflags -Iinclude --args '1024 100'\n"
       "  tessera check my_kernel.cpp --html my_kernel.html --cxxflags '-Iinclude -DTILE=32'\n"
       "  tessera check my_kernel.cpp --stop-at 'block=1,0 thread=3 superstep=load'\n"
       "  tessera check tiled_idiomatic --tile 16x16x16 --order shuffled --seed 3 --junit "
       "check.xml");
   add_kernel_options(
       *app, request->kernel, "KERNEL|FILE",
-      "A kernel of the ladder: naive, tiled, ..., or FILE.cpp with a kernel of your own");
+      "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, or FILE.cu "
+      "with a program in plain CUDA");
+  add_arguments(*app, "FILES", "FILE", request->more_files,
+                "Further files of a program in plain CUDA");
+  add_text(*app, "--args", "WORDS", request->arguments,
+           "Arguments of a program in plain CUDA, as one word");
   add_flag(*app, "--counters-only", request->kernel.counters_only,
            "Count, but look for no mistakes");
   add_flag(*app, "--forget-tiles", request->kernel.forget_tiles,
