@@ -1,4 +1,6 @@
-// The tokens of preprocessed C++, with the line and column of the user's file that each is from.
+// Preprocessed C++ as tokens, each with its place in the user's file as the line markers say.
+// Comments, directives and white space are the gaps between tokens. Brackets are paired here, once,
+// so that whatever walks over them takes time linear in the text.
 #pragma once
 
 #include <cstddef>
@@ -11,38 +13,57 @@ namespace tessera::plain_cuda {
 struct Token {
   enum class Kind { name, number, text, mark };  ///< text: string or character; mark: one character
   Kind kind = Kind::mark;
-  std::size_t begin = 0, end = 0;  ///< in the preprocessed text
-  int file = 0;                    ///< number in Tokens::files
-  int line = 0, column = 0;        ///< of that file, from 1
+  std::size_t begin = 0, end = 0;  ///< in the text
+  int file = 0;                    ///< index into Tokens::files
+  int line = 0, column = 0;        ///< of that file, from 1; columns are bytes
+  bool is_system_macro = false;    ///< stands under a marker with flag 3
 };
 
-struct File {
-  std::string name;
-  bool is_system = false;
+/// A file that a line marker names.
+struct SourceFile {
+  std::string name;        ///< as the marker spells it, without the quotes
+  bool is_system = false;  ///< entered with flag 3
 };
 
-struct Tokens {
+class Tokens {
+ public:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
   std::string_view text;
   std::vector<Token> all;
-  std::vector<File> files;
+  std::vector<SourceFile> files;
+  std::vector<std::size_t> pairs;    ///< of a bracket the other one, of <<< its >>>; kNone
+  std::vector<std::size_t> parents;  ///< the bracket that is open at this token; kNone
 
+  std::size_t size() const { return all.size(); }
+  const Token& operator[](std::size_t i) const { return all[i]; }
+  const SourceFile& file(std::size_t i) const {
+    return files[static_cast<std::size_t>(all[i].file)];
+  }
   std::string_view spelling(std::size_t i) const {
     return text.substr(all[i].begin, all[i].end - all[i].begin);
   }
   bool is(std::size_t i, std::string_view word) const {
     return i < all.size() && spelling(i) == word;
   }
-  /// Of each bracket its pair; all.size() where it has none, and for all else.
-  std::vector<std::size_t> pairs;
-
-  /// The index behind the bracket that closes the one at `open`; all.size() where none does.
-  std::size_t behind_bracket(std::size_t open) const {
-    return pairs[open] < all.size() ? pairs[open] + 1 : all.size();
+  bool is_kind(std::size_t i, Token::Kind kind) const {
+    return i < all.size() && all[i].kind == kind;
+  }
+  /// `count` adjacent marks `c` begin at token i.
+  bool is_run(std::size_t i, char c, std::size_t count) const;
+  /// "file:line:column".
+  std::string place(std::size_t i) const;
+  /// The token after the one at i, or after the bracket that closes it.
+  std::size_t after(std::size_t i) const {
+    return i < pairs.size() && pairs[i] != kNone && pairs[i] > i ? pairs[i] + 1 : i + 1;
   }
 };
 
-/// Line markers (# 12 "file.cu" 3) say where tokens are from; directives and comments have none.
-/// Time linear in the length of the text.
-Tokens tokens_of(std::string_view preprocessed);
+/// Cuts `text`; `first` is the name of the file until a line marker names another.
+Tokens tokens_of(std::string_view text, std::string first = {});
+
+/// Pairs brackets, and the <<< of a launch with its >>>. Throws Error(argument) with the place of
+/// one that has no pair.
+void pair_brackets(Tokens& tokens);
 
 }  // namespace tessera::plain_cuda

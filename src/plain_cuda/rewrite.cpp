@@ -1,11 +1,11 @@
-// Rewrites CUDA's words: see rewrite.hpp. The text is changed by a list of edits; behind each that
-// changes a length a line marker and blanks put what follows back where the user had it.
+// Rewrites CUDA's words: see rewrite.hpp.
 #include "rewrite.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <initializer_list>
 
 #include "lexer.hpp"
+#include "placed_text.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
@@ -16,300 +16,291 @@ namespace {
 using Kind = Token::Kind;
 
 constexpr const char* kRoom = "::tessera::plain_cuda::";
-
-struct Edit {
-  std::size_t begin, end;  ///< what is replaced; nothing where they are equal
-  std::string text;
-  std::size_t next;  ///< the token that follows in the user's file
-};
+constexpr std::size_t kNone = Tokens::kNone;
+/// How far before __shared__ or __global__ its declaration may begin, in tokens.
+constexpr std::size_t kFarthest = 256;
 
 class Rewriter {
  public:
-  explicit Rewriter(const Tokens& tokens) : t_(tokens) {}
+  explicit Rewriter(const Tokens& tokens) : t_(tokens), out_(tokens) {}
 
   std::string run() {
-    for (std::size_t i = 0; i < t_.all.size(); ++i) {
-      if (t_.all[i].kind == Kind::name) word(i);
-      else if (is_launch(i)) launch(i);
+    for (std::size_t i = 0; i < t_.size(); ++i) {
+      if (t_.is_kind(i, Kind::name)) word(i);
+      else if (t_.is(i, "<") && t_.pairs[i] != kNone) launch(i);
     }
-    return apply();
+    return out_.write();
   }
 
  private:
-  const Token& token(std::size_t i) const { return t_.all[i]; }
-  bool is_adjacent(std::size_t i, char c, int count) const {
-    for (int k = 0; k < count; ++k) {
-      const std::size_t at = i + static_cast<std::size_t>(k);
-      if (at >= t_.all.size() || t_.text[token(at).begin] != c ||
-          token(at).begin != token(i).begin + static_cast<std::size_t>(k))
-        return false;
-    }
-    return true;
+  bool is_one_of(std::size_t i, std::initializer_list<std::string_view> words) const {
+    return i < t_.size() && std::find(words.begin(), words.end(), t_.spelling(i)) != words.end();
   }
-  [[noreturn]] void refuse(std::size_t i, const std::string& problem, std::string expected) const {
-    const Token& at = token(std::min(i, t_.all.size() - 1));
-    throw Error(Category::argument,
-                cat(t_.files[static_cast<std::size_t>(at.file)].name, ":", at.line, ":", at.column,
-                    ": ", problem),
-                std::move(expected));
+  [[noreturn]] void refuse(std::size_t i, const char* problem, const char* expected) const {
+    throw Error(Category::argument, cat(t_.place(i), ": ", problem), expected);
   }
   std::string place_text(std::size_t i) const {
-    const Token& at = token(i);
-    return cat(kRoom, "Place{\"", t_.files[static_cast<std::size_t>(at.file)].name, "\",", at.line,
-               ",", at.column, "}");
-  }
-  std::string_view text_between(std::size_t first, std::size_t last) const {
-    return first >= last
-               ? std::string_view()
-               : t_.text.substr(token(first).begin, token(last - 1).end - token(first).begin);
-  }
-  /// Blanks in place of tokens [first, last): nothing moves.
-  void blank(std::size_t first, std::size_t last) {
-    std::string blanks(text_between(first, last));
-    for (char& c : blanks) c = c == '\n' ? '\n' : ' ';
-    edits_.push_back({token(first).begin, token(last - 1).end, blanks, last});
-  }
-  void insert_before(std::size_t i, std::string text) {
-    edits_.push_back({token(i).begin, token(i).begin, std::move(text), i});
-  }
-  void insert_behind(std::size_t i, std::string text) {
-    edits_.push_back({token(i).end, token(i).end, std::move(text), i + 1});
-  }
-  void replace(std::size_t i, std::string text) {
-    edits_.push_back({token(i).begin, token(i).end, std::move(text), i + 1});
+    return cat(kRoom, "Place{\"", t_.file(i).name, "\", ", t_[i].line, ", ", t_[i].column, "}");
   }
 
   void word(std::size_t i) {
     const std::string_view w = t_.spelling(i);
     if (w == "__global__") kernel(i);
     else if (w == "__shared__") shared(i);
-    else if (w == "__grid_constant__") blank(i, i + 1);
-    else if ((w == "__launch_bounds__" || w == "__cluster_dims__") && t_.is(i + 1, "("))
-      blank(i, t_.behind_bracket(i + 1));
+    else if (w == "__grid_constant__") out_.erase(i, i + 1);
+    else if (is_bounds(i)) out_.at(i).skip_to = t_.after(i + 1);
     else if (w == "asm" || w == "__asm__" || w == "__asm") inline_ptx(i);
   }
+  bool is_bounds(std::size_t i) const {
+    return is_one_of(i, {"__launch_bounds__", "__cluster_dims__"}) && t_.is(i + 1, "(");
+  }
 
+  // Kernels.
   void kernel(std::size_t i) {
-    blank(i, i + 1);
-    std::string bounds;
-    std::size_t at = i + 1;
-    while (at < t_.all.size() && !t_.is(at, "{") && !t_.is(at, ";") && !t_.is(at, "__global__")) {
-      if (t_.is(at, "__launch_bounds__") && t_.is(at + 1, "("))
-        bounds = text_between(at + 2, t_.behind_bracket(at + 1) - 1);
-      at = t_.is(at, "(") || t_.is(at, "[") ? t_.behind_bracket(at) : at + 1;
+    out_.erase(i, i + 1);
+    const std::size_t body = body_after(i);
+    if (body == kNone) return;
+    std::size_t bounds = kNone, cluster = kNone;
+    const auto look_at = [&](std::size_t at) {
+      if (is_bounds(at)) (t_.is(at, "__launch_bounds__") ? bounds : cluster) = at + 1;
+    };
+    for (std::size_t at = begin_of_declaration(i); at < body; at = t_.after(at)) look_at(at);
+    auto& pieces = out_.at(body).after;
+    pieces.push_back({cat(kRoom, "run_kernel(__func__, ", kRoom, "launch_bounds(")});
+    if (bounds != kNone) pieces.push_back({"", bounds + 1, t_.pairs[bounds]});
+    if (cluster != kNone) {
+      pieces.push_back({cat("), ", kRoom, "cluster_dims(")});
+      pieces.push_back({"", cluster + 1, t_.pairs[cluster]});
     }
-    if (bounds.empty()) bounds = bounds_before(i);
-    if (!t_.is(at, "{")) return;
-    const std::size_t end = t_.behind_bracket(at);
-    if (!t_.is(end - 1, "}")) refuse(at, "a kernel whose body nobody closes", "a } for this {");
-    insert_behind(at, cat(kRoom, "run_kernel(__func__, ", kRoom, "launch_bounds(", bounds,
-                          "), [=]() mutable -> void {"));
-    insert_before(end - 1, "});");
+    pieces.push_back({"), [=]() mutable -> void {"});
+    out_.insert_before(t_.pairs[body], "});");
   }
-  /// __launch_bounds__ may stand before __global__ as well.
-  std::string bounds_before(std::size_t i) const {
-    for (std::size_t at = i; at-- > 0 && i - at < 64;) {
-      if (t_.is(at, ";") || t_.is(at, "}") || t_.is(at, "{")) break;
-      if (t_.is(at, "__launch_bounds__") && t_.is(at + 1, "("))
-        return std::string(text_between(at + 2, t_.behind_bracket(at + 1) - 1));
+  /// The { of a kernel's body; kNone where a declaration ends or the list of a macro.
+  std::size_t body_after(std::size_t i) const {
+    for (std::size_t at = i + 1; at < t_.size(); at = t_.after(at)) {
+      if (is_one_of(at, {";", "}", ")", "]", "__global__"})) return kNone;
+      // K<S{16}>(...): braces after a type's name begin no body.
+      const bool follows_name =
+          t_.is_kind(at - 1, Kind::name) && !is_one_of(at - 1, {"noexcept", "void"});
+      if (t_.is(at, "{") && !follows_name) return at;
     }
-    return {};
+    return kNone;
+  }
+  std::size_t begin_of_declaration(std::size_t i) const {
+    std::size_t first = i;
+    while (first > 0 && i - first < kFarthest) {
+      std::size_t before = first - 1;
+      if (is_one_of(before, {";", "{", "}", ","}) || is_single_colon(before)) break;
+      if (is_one_of(before, {")", "]"})) before = t_.pairs[before];
+      if (is_one_of(before, {"("}) && !is_attribute(before)) break;
+      first = before;
+    }
+    return first;
+  }
+  bool is_attribute(std::size_t open) const {
+    return is_one_of(open - 1, {"__attribute__", "alignas", "__launch_bounds__", "__cluster_dims__",
+                                "decltype", "requires", "explicit", "noexcept", "__declspec"});
+  }
+  bool is_single_colon(std::size_t i) const {
+    return t_.is(i, ":") && !t_.is(i - 1, ":") && !t_.is(i + 1, ":");
   }
 
+  // Shared memory.
   void shared(std::size_t i) {
-    std::size_t first = i, storage = t_.all.size();
-    while (first > 0 && !is_end_of_statement(first - 1)) --first;
-    std::size_t end = i;
-    for (; end < t_.all.size() && !t_.is(end, ";");
-         end = t_.is(end, "(") || t_.is(end, "[") || t_.is(end, "{") ? t_.behind_bracket(end)
-                                                                     : end + 1) {
-      if (t_.is(end, "extern") || t_.is(end, "static")) storage = end;
+    if (t_.parents[i] != kNone && t_.is(t_.parents[i], "(")) return out_.erase(i, i + 1);
+    const std::size_t first = begin_of_declaration(i);
+    std::size_t end = i, is_static = kNone, is_extern = kNone;
+    do end = t_.after(end);
+    while (end < t_.size() && !is_one_of(end, {";", "}", "__shared__"}));
+    if (!t_.is(end, ";")) refuse(i, "this __shared__ variable's declaration has no end", ";");
+    for (std::size_t at = first; at < end; at = t_.after(at)) {
+      if (t_.is(at, "static")) is_static = at;
+      if (t_.is(at, "extern")) is_extern = at;
     }
-    for (std::size_t at = first; at < i; ++at) {
-      if (t_.is(at, "extern") || t_.is(at, "static")) storage = at;
-    }
-    if (end >= t_.all.size()) refuse(i, "a __shared__ variable whose declaration nobody ends", ";");
-    if (storage == t_.all.size()) return replace(i, "static thread_local");
-    if (t_.is(storage, "static")) return replace(i, "thread_local");
-    blank(i, i + 1);
-    replace(storage, "extern __thread");
+    if (is_extern == kNone)
+      return out_.replace(i, is_static == kNone ? "static thread_local" : "thread_local");
+    out_.replace(is_extern, is_extern < i ? "extern" : "");
+    out_.replace(i, is_extern < i ? "__thread" : "extern __thread");
+    name_dynamic(i, end);
+  }
+  /// Gives each declarator of [i, end) the name under which all dynamic shared memory is linked.
+  void name_dynamic(std::size_t i, std::size_t end) {
     int angles = 0;
-    for (std::size_t at = i; at <= end;
-         at = t_.is(at, "(") || t_.is(at, "[") ? t_.behind_bracket(at) : at + 1) {
+    bool is_named = false;
+    for (std::size_t at = i; at <= end; at = t_.after(at)) {
       if (t_.is(at, "<")) ++angles;
       if (t_.is(at, ">")) --angles;
-      if (at == end || (t_.is(at, ",") && angles == 0))
-        insert_before(at, " __asm__(\"tessera_dynamic_shared\")");
+      const bool ends_array = t_.is(at - 1, "]") && !t_.is(at - 2, "]") && !t_.is(at, "[");
+      const bool ends = at == end || (t_.is(at, ",") && angles <= 0);
+      if (!is_named && angles <= 0 && (ends || ends_array)) {
+        out_.insert_after(at - 1, " __asm__(\"tessera_dynamic_shared\")");
+        is_named = true;
+      }
+      if (ends) is_named = false;
     }
-  }
-  bool is_end_of_statement(std::size_t i) const {
-    return t_.is(i, ";") || t_.is(i, "{") || t_.is(i, "}") || t_.is(i, ":") || t_.is(i, ")");
   }
 
-  bool is_launch(std::size_t i) const {
-    return is_adjacent(i, '<', 3) && i > 0 && !t_.is(i - 1, "operator") && !t_.is(i - 1, "<");
-  }
+  // Launches.
   void launch(std::size_t open) {
-    std::size_t close = open + 3;
-    while (close < t_.all.size() && !(is_adjacent(close, '>', 3) && t_.is(close + 3, "("))) {
-      if (t_.is(close, ";") || t_.is(close, "}")) close = t_.all.size();
-      else
-        close = t_.is(close, "(") || t_.is(close, "[") || t_.is(close, "{")
-                    ? t_.behind_bracket(close)
-                    : close + 1;
-    }
-    if (close >= t_.all.size())
-      refuse(open, "a launch without its arguments", "kernel<<<grid, block>>>(arguments)");
+    const std::size_t close = t_.pairs[open];
+    constexpr const char* kLaunch = "kernel<<<grid, block>>>(arguments)";
+    if (!t_.is(close + 3, "(")) refuse(open, "a launch has no arguments", kLaunch);
+    if (close == open + 3) refuse(open, "a launch has no grid and no block", kLaunch);
     const std::size_t callee = callee_before(open);
-    if (callee == open)
-      refuse(open, "a launch without its kernel", "kernel<<<grid, block>>>(arguments)");
-    const std::size_t end = t_.behind_bracket(close + 3);
-    if (end > t_.all.size() || !t_.is(end - 1, ")"))
-      refuse(close + 3, "a launch whose arguments nobody closes", ")");
-    insert_before(callee, cat("(", kRoom, "configure(", place_text(callee), ", ",
-                              text_between(open + 3, close), "), "));
-    blank(open, close + 3);
-    insert_behind(end - 1, ")");
+    if (callee == open) refuse(open, "a launch has no kernel", kLaunch);
+    auto& pieces = out_.at(callee).before;
+    pieces.insert(pieces.begin(),
+                  {Edit::Piece{cat("(", kRoom, "configure(", place_text(callee), ", ")},
+                   Edit::Piece{"", open + 3, close}, Edit::Piece{"), "}});
+    out_.at(open).skip_to = close + 3;
+    out_.insert_after(t_.pairs[close + 3], ")");
   }
-  /// The first token of the expression that ends before `end`: names, ::, ., ->, <...>, (...),
-  /// [...].
+  static bool is_keyword(std::string_view word) {
+    static constexpr std::string_view kWords[] = {
+        "return",    "else",   "do",    "throw",  "case",   "co_return", "co_yield", "co_await",
+        "if",        "while",  "for",   "switch", "goto",   "and",       "or",       "not",
+        "xor",       "bitand", "bitor", "compl",  "sizeof", "new",       "delete",   "in",
+        "constexpr", "and_eq", "or_eq", "xor_eq", "not_eq"};
+    return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+  }
+  bool is_name(std::size_t i) const {
+    return t_.is_kind(i, Kind::name) && !is_keyword(t_.spelling(i));
+  }
+  bool is_pair(std::size_t i, std::string_view both) const {  // :: or ->, that ends at i
+    return t_.is(i, both.substr(1)) && t_.is(i - 1, both.substr(0, 1)) &&
+           t_[i - 1].end == t_[i].begin;
+  }
+  /// The first token of the postfix expression that ends before `end`; `end` where there is none.
   std::size_t callee_before(std::size_t end) const {
-    std::size_t at = end;
-    bool wants_operand = true;  // before it: a name, or what ends like one
-    while (at > 0) {
+    for (std::size_t at = end;;) {
+      const std::size_t operand = operand_before(at);
+      if (operand == at) return at;
+      at = operand;
+      if (t_.is(at - 1, "template")) --at;
+      if (is_pair(at - 1, "::")) {
+        at -= 2;
+        const bool has_scope = is_name(at - 1) || t_.is(at - 1, ">");
+        if (!has_scope) return at;
+      } else if (is_pair(at - 1, "->")) {
+        at -= 2;
+      } else if (t_.is(at - 1, ".")) {
+        --at;
+      } else {
+        return at;
+      }
+    }
+  }
+  /// A name or a bracket in parentheses, with the arguments, indices and calls that follow it.
+  std::size_t operand_before(std::size_t end) const {
+    for (std::size_t at = end; at > 0;) {
       const std::size_t last = at - 1;
-      if (wants_operand) {
-        if (t_.is(last, ">")) at = open_angle(last);
-        else if (t_.is(last, ")") || t_.is(last, "]")) at = open_bracket(last);
-        else if (token(last).kind == Kind::name && !is_keyword(t_.spelling(last)))
-          at = last, wants_operand = false;
-        else break;
-        if (t_.is(at, "(") && !(at > 0 && token(at - 1).kind == Kind::name)) wants_operand = false;
+      if (is_name(last) || t_.is_kind(last, Kind::number)) return last;
+      if (t_.is(last, ">")) {
+        at = angle_before(last);
         continue;
       }
-      if (t_.is(last, ":") && last > 0 && t_.is(last - 1, ":")) {
-        at = last - 1;
-        const bool has_scope = at > 0 && (t_.is(at - 1, ">") || (token(at - 1).kind == Kind::name &&
-                                                                 !is_keyword(t_.spelling(at - 1))));
-        if (!has_scope) break;
-        wants_operand = true;
-      } else if (t_.is(last, ".")) {
-        at = last, wants_operand = true;
-      } else if (t_.is(last, ">") && last > 0 && t_.is(last - 1, "-")) {
-        at = last - 1, wants_operand = true;
-      } else if (t_.is(last, "template")) {
-        at = last;
-      } else {
+      if (!is_one_of(last, {")", "]", "}"})) return at;
+      const std::size_t open = t_.pairs[last];
+      const bool continues = is_name(open - 1) || is_one_of(open - 1, {"]", ">"}) ||
+                             (t_.is(open - 1, ")") && !is_condition(t_.pairs[open - 1]));
+      if (!continues) return t_.is(open, "(") ? open : at;
+      at = open;
+    }
+    return end;
+  }
+  bool is_condition(std::size_t open) const {
+    return is_one_of(open - 1, {"if", "while", "for", "switch", "constexpr"});
+  }
+  /// The < of the template arguments that end with the > at `close`.
+  std::size_t angle_before(std::size_t close) const {
+    int depth = 0;
+    for (std::size_t at = close + 1; at-- > 0;) {
+      if (is_one_of(at, {")", "]", "}"})) {
+        at = t_.pairs[at];
+      } else if (t_.is(at, "<") && t_.is(at - 1, "<") && t_[at - 1].end == t_[at].begin) {
+        --at;  // a shift
+      } else if (t_.is(at, ">") && !is_pair(at, "->")) {
+        ++depth;
+      } else if (t_.is(at, "<") && --depth == 0) {
+        // K<a < b>: the one before a is the one.
+        if (is_name(at - 1) && t_.is(at - 2, "<") && is_name(at - 3)) depth = 1;
+        else return at;
+      } else if (is_one_of(at, {";", "(", "[", "{"})) {
         break;
       }
     }
-    return at;
-  }
-  static bool is_keyword(std::string_view word) {
-    static constexpr std::string_view kWords[] = {"return", "else", "do",
-                                                  "throw",  "case", "co_return"};
-    return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
-  }
-  std::size_t open_angle(std::size_t close) const {
-    int depth = 0;
-    constexpr std::size_t kMost = 4096;
-    for (std::size_t at = close + 1; at-- > 0 && close - at < kMost;) {
-      if (t_.is(at, ")") || t_.is(at, "]") || t_.is(at, "}")) {
-        at = open_bracket(at);
-        continue;
-      }
-      if (t_.is(at, ">") && !(at > 0 && t_.is(at - 1, "-"))) ++depth;
-      if (t_.is(at, "<") && --depth == 0) return at;
-      if (t_.is(at, ";")) break;
-    }
-    refuse(close, "a launch whose kernel's template arguments nobody opens", "<");
-  }
-  std::size_t open_bracket(std::size_t close) const {
-    if (t_.pairs[close] < t_.all.size()) return t_.pairs[close];
-    refuse(close, "a bracket that nobody opens", "its pair");
+    refuse(close, "a launch's kernel ends with a > that has no <",
+           "kernel<types><<<grid, block>>>");
   }
 
+  // Inline PTX.
   void inline_ptx(std::size_t i) {
-    if (t_.files[static_cast<std::size_t>(token(i).file)].is_system) return;
     std::size_t open = i + 1;
-    while (t_.is(open, "volatile") || t_.is(open, "__volatile__")) ++open;
-    if (!t_.is(open, "(") || i == 0) return;
-    const std::size_t end = t_.behind_bracket(open);
-    const bool is_statement =
-        is_end_of_statement(i - 1) || t_.is(i - 1, "else") || t_.is(i - 1, "do");
-    if (!is_statement || !t_.is(end, ";")) return;
-    std::vector<std::size_t> colons;
-    for (std::size_t at = open + 1; at + 1 < end;
-         at = t_.is(at, "(") || t_.is(at, "[") ? t_.behind_bracket(at) : at + 1)
-      if (t_.is(at, ":")) colons.push_back(at);
-    colons.push_back(end - 1);
-    std::string call = cat(kRoom, "ptx(", place_text(i), ", ", text_between(open + 1, colons[0]));
-    for (std::size_t section = 1; section < colons.size() && section < 3; ++section)
-      call +=
-          operands(colons[section - 1] + 1, colons[section], section == 1 ? "ptx_out" : "ptx_in");
-    blank(i, end);
-    edits_.back().text = call + ")" + std::string(newlines(i, end), '\n');
-  }
-  std::size_t newlines(std::size_t first, std::size_t last) const {
-    const auto text = text_between(first, last);
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  }
-  /// `[name] "r"(x), "l"(p)` as further arguments.
-  std::string operands(std::size_t first, std::size_t last, const char* wrapper) const {
-    std::string out;
-    for (std::size_t at = first; at < last;) {
-      std::string name;
-      if (t_.is(at, "[")) name = cat('"', t_.spelling(at + 1), "\", "), at = t_.behind_bracket(at);
-      if (at + 1 >= last || token(at).kind != Kind::text || !t_.is(at + 1, "("))
-        refuse(at, "an operand of inline PTX that cannot be read", "\"constraint\"(expression)");
-      const std::size_t end = t_.behind_bracket(at + 1);
-      out += cat(", ", kRoom, wrapper, "(", name, t_.spelling(at), ", ",
-                 text_between(at + 2, end - 1), ")");
-      at = t_.is(end, ",") ? end + 1 : end;
+    while (is_one_of(open, {"volatile", "__volatile__", "__volatile"})) ++open;
+    if (t_.file(i).is_system || !t_.is(open, "(") || !is_statement(i)) return;
+    const std::size_t end = t_.pairs[open];
+    out_.replace(i, cat(kRoom, "ptx"));
+    out_.erase(i + 1, open);
+    out_.insert_after(open, cat(place_text(i), ", "));
+    int section = 0;
+    for (std::size_t at = open + 1; at < end;) {
+      if (t_.is(at, ":")) {
+        out_.erase(at, at + 1);
+        ++section, ++at;
+      } else if (section == 0) {
+        at = t_.after(at);
+      } else if (section > 2 || t_.is(at, ",")) {
+        out_.erase(at, t_.after(at));
+        at = t_.after(at);
+      } else {
+        at = operand(at, section == 1 ? "ptx_out" : "ptx_in");
+      }
     }
-    return out;
   }
-
-  std::string apply() {
-    std::stable_sort(edits_.begin(), edits_.end(),
-                     [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-    std::string out;
-    out.reserve(t_.text.size() + edits_.size() * 128);
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < edits_.size(); ++i) {
-      const Edit& edit = edits_[i];
-      if (edit.begin < at) continue;  // inside of what another edit has replaced
-      out += t_.text.substr(at, edit.begin - at);
-      out += edit.text;
-      at = edit.end;
-      const bool moves = edit.text.size() != edit.end - edit.begin;
-      const bool is_last = i + 1 == edits_.size() || edits_[i + 1].begin != at;
-      if (moves && is_last) at = put_back(out, edit.next, at);
+  /// [name] "r"(x): a call with the name, the constraint and the expression. Returns its end.
+  std::size_t operand(std::size_t at, const char* wrapper) {
+    std::string call = cat(", ", kRoom, wrapper, "(");
+    if (t_.is(at, "[")) {
+      const std::size_t end = t_.after(at);
+      if (end != at + 3) refuse(at, "this operand of inline PTX has no name", "[name]");
+      call += cat("\"", t_.spelling(at + 1), "\", ");
+      out_.erase(at, end);
+      at = end;
     }
-    return out += t_.text.substr(at);
+    const std::size_t first = at;
+    while (t_.is_kind(at, Kind::text)) ++at;
+    if (at == first || !t_.is(at, "("))
+      refuse(first, "this operand of inline PTX cannot be read", "\"constraint\"(expression)");
+    out_.insert_before(first, std::move(call));
+    out_.insert_after(at - 1, ", ");
+    out_.insert_after(t_.pairs[at], ")");
+    return t_.after(at);
   }
-  /// The next token begins in its own line and column.
-  std::size_t put_back(std::string& out, std::size_t next, std::size_t at) const {
-    if (next >= t_.all.size()) return at;
-    const Token& token = t_.all[next];
-    const std::string_view between = t_.text.substr(at, token.begin - at);
-    if (between.find('\n') != between.npos) {  // a line of its own, with its markers
-      return at;
+  /// Does a statement of a function begin at i? Labels of declarations and files do not.
+  bool is_statement(std::size_t i) const {
+    std::size_t parent = t_.parents[i];
+    if (parent == kNone || !t_.is(parent, "{") || is_namespace(parent)) return false;
+    if (t_.is(i - 1, ")")) return is_condition(t_.pairs[i - 1]);
+    return is_one_of(i - 1, {";", "{", "}", "else", "do"}) || is_single_colon(i - 1);
+  }
+  bool is_namespace(std::size_t open) const {
+    std::size_t at = open;
+    while (open - at < kFarthest && (t_.is_kind(at - 1, Kind::name) || is_pair(at - 1, "::"))) {
+      at -= t_.is_kind(at - 1, Kind::name) ? 1 : 2;
+      if (t_.is(at, "namespace")) return true;
     }
-    const File& file = t_.files[static_cast<std::size_t>(token.file)];
-    out += cat("\n# ", token.line, " \"", file.name, "\"", file.is_system ? " 3" : "", "\n",
-               std::string(static_cast<std::size_t>(token.column - 1), ' '));
-    return token.begin;
+    return t_.is_kind(open - 1, Kind::text) && t_.is(open - 2, "extern");
   }
 
   const Tokens& t_;
-  std::vector<Edit> edits_;
+  PlacedText out_;
 };
 
 }  // namespace
 
-std::string rewrite(std::string_view preprocessed) {
-  const Tokens tokens = tokens_of(preprocessed);
+std::string rewrite(std::string_view preprocessed, const Originals& originals) {
+  Tokens tokens = tokens_of(preprocessed);
+  pair_brackets(tokens);
   return Rewriter(tokens).run();
 }
 
