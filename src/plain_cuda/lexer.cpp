@@ -122,7 +122,7 @@ class Lexer {
   void quoted(std::size_t open) {
     std::size_t end = open + 1;
     while (end < text_.size() && text_[end] != text_[open] && text_[end] != '\n')
-      end += text_[end] == '\\' ? 2 : 1;
+      end += text_[end] == '\\' ? 2U : 1U;
     const bool is_closed = end < text_.size() && text_[end] == text_[open];
     add(Token::Kind::text, at_, std::min(is_closed ? end + 1 : end, text_.size()));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "align_columns.hpp"
 #include "lexer.hpp"
 #include "placed_text.hpp"
 #include "tessera/core/error.hpp"
@@ -286,7 +287,7 @@ class Rewriter {
   bool is_namespace(std::size_t open) const {
     std::size_t at = open;
     while (open - at < kFarthest && (t_.is_kind(at - 1, Kind::name) || is_pair(at - 1, "::"))) {
-      at -= t_.is_kind(at - 1, Kind::name) ? 1 : 2;
+      at -= t_.is_kind(at - 1, Kind::name) ? 1U : 2U;
       if (t_.is(at, "namespace")) return true;
     }
     return t_.is_kind(open - 1, Kind::text) && t_.is(open - 2, "extern");
@@ -301,6 +302,7 @@ class Rewriter {
 std::string rewrite(std::string_view preprocessed, const Originals& originals) {
   Tokens tokens = tokens_of(preprocessed);
   pair_brackets(tokens);
+  if (originals) align_columns(tokens, originals);
   return Rewriter(tokens).run();
 }
 
