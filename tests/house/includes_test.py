@@ -29,7 +29,7 @@ KNOWS = {
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check"},
     "process": {"core", "io"},
-    "plain_cuda": {"core"},
+    "plain_cuda": {"core", "process"},
     "shell": {"core", "layout", "cuda", "io", "matmul", "process"},
     "bench": {"core", "tensor", "layout", "cpu", "cuda", "matmul", "io", "process", "shell"},
     "course": {"core", "cuda", "check", "puzzle", "io", "process", "shell"},
