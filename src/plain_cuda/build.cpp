@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "process/compile.hpp"
 #include "process/compiler_messages.hpp"
@@ -101,7 +102,8 @@ class Builder {
     const bool is_read = run_compiler(words);
     print_messages(name);
     if (!is_read) refuse(source);
-    std::ofstream(base + ".cuda.ii", std::ios::binary) << rewrite(text_of(base + ".ii"));
+    std::ofstream(base + ".cuda.ii", std::ios::binary)
+        << rewrite(text_of(base + ".ii"), [&](const std::string& file) { return original(file); });
     words = {"-std=gnu++20",
              "-g",
              "-fpreprocessed",
@@ -123,6 +125,12 @@ class Builder {
     print_messages(name);
     if (!compiles) refuse(source);
     return base + ".o";
+  }
+
+  const std::string* original(const std::string& file) {
+    const auto [found, is_new] = originals_.try_emplace(file);
+    if (is_new) found->second = text_of(file);
+    return &found->second;
   }
 
   fs::path linked(Words objects) const {
@@ -153,6 +161,7 @@ class Builder {
   const fs::path& folder_;
   cli::Installed at_;
   Words flags_;
+  std::map<std::string, std::string> originals_;
   int number_ = 0;
 };
 

@@ -18,6 +18,14 @@ constexpr LaunchBounds launch_bounds(int threads = 0, int blocks = 0, int cluste
   return {threads, blocks, cluster};
 }
 
+/// __cluster_dims__(x, y, z).
+struct ClusterDims {
+  unsigned x = 1, y = 1, z = 1;
+};
+constexpr ClusterDims cluster_dims(unsigned x = 1, unsigned y = 1, unsigned z = 1) {
+  return {x, y, z};
+}
+
 /// The next kernel that this thread of the host calls is launched so.
 void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
                CUstream_st* stream = nullptr);
@@ -36,6 +44,12 @@ void run_kernel(const char* name, const LaunchBounds& bounds, const Closure& clo
                                    Closure mine = *static_cast<const Closure*>(at);
                                    mine();
                                  }});
+}
+/// Blocks run as without clusters: no call that these headers have depends on one.
+template <class Closure>
+void run_kernel(const char* name, const LaunchBounds& bounds, const ClusterDims&,
+                const Closure& closure) {
+  run_kernel(name, bounds, closure);
 }
 
 }  // namespace tessera::plain_cuda
