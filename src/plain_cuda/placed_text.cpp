@@ -76,6 +76,7 @@ void PlacedText::write_token(std::size_t i, const Edit* edit) {
     advance(blanks);
   }
   previous_ = i;
+  follows_ = edit == nullptr || !edit->is_replaced;
 }
 
 /// What lies between the tokens i - 1 and i, where i - 1 was written last in its own line: the
@@ -93,6 +94,9 @@ void PlacedText::write_gap(std::size_t i) {
 
 void PlacedText::go_to(std::size_t i) {
   const Token& token = t_[i];
+  // Marks without a gap may be one operator.
+  const bool is_operator = token.kind == Token::Kind::mark && t_.is_kind(i - 1, token.kind);
+  if (is_operator && follows_ && previous_ == i - 1 && t_[i - 1].end == token.begin) return;
   const bool is_in_line = file_ == token.file && line_ == token.line && column_ <= token.column;
   const bool would_join = column_ == token.column && !out_.empty() && is_of_word(out_.back()) &&
                           is_of_word(t_.text[token.begin]);
@@ -107,7 +111,10 @@ void PlacedText::go_to(std::size_t i) {
   column_ = token.column;
 }
 
-void PlacedText::insert(std::string_view text) { advance(text); }
+void PlacedText::insert(std::string_view text) {
+  advance(text);
+  follows_ = false;
+}
 
 void PlacedText::advance(std::string_view text) {
   out_ += text;

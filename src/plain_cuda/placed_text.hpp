@@ -48,6 +48,7 @@ class PlacedText {
   std::unordered_map<std::size_t, Edit> edits_;
   std::string out_;
   std::size_t previous_ = Tokens::kNone;  ///< the token written last
+  bool follows_ = false;                  ///< nothing was inserted after it
   int file_ = 0, line_ = 1, column_ = 1;  ///< where the compiler takes the end of out_ to be
 };
 
