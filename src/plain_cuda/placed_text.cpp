@@ -10,6 +10,9 @@ namespace tessera::plain_cuda {
 
 namespace {
 
+/// Blanks up to here: a text in one line would take quadratic time otherwise.
+constexpr int kLastColumn = 1000;
+
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace
@@ -97,8 +100,10 @@ void PlacedText::go_to(std::size_t i) {
   // Marks without a gap may be one operator.
   const bool is_operator = token.kind == Token::Kind::mark && t_.is_kind(i - 1, token.kind);
   if (is_operator && follows_ && previous_ == i - 1 && t_[i - 1].end == token.begin) return;
-  const bool is_in_line = file_ == token.file && line_ == token.line && column_ <= token.column;
-  const bool would_join = column_ == token.column && !out_.empty() && is_of_word(out_.back()) &&
+  const int column = std::min(token.column, kLastColumn);
+  const bool is_in_line =
+      file_ == token.file && line_ == token.line && (column_ <= column || column_ >= kLastColumn);
+  const bool would_join = column_ >= column && !out_.empty() && is_of_word(out_.back()) &&
                           is_of_word(t_.text[token.begin]);
   if (!is_in_line || would_join) {
     const std::string& file = t_.file(i).name;
@@ -107,8 +112,9 @@ void PlacedText::go_to(std::size_t i) {
     out_ += '\n';
     file_ = token.file, line_ = token.line, column_ = 1;
   }
-  out_.append(static_cast<std::size_t>(token.column - column_), ' ');
-  column_ = token.column;
+  if (column_ >= column) return;
+  out_.append(static_cast<std::size_t>(column - column_), ' ');
+  column_ = column;
 }
 
 void PlacedText::insert(std::string_view text) {

@@ -1,5 +1,6 @@
 // Writes tokens so that each keeps its line and column: after whatever a rewriter inserts, erases
-// or moves, a line marker and blanks put the next token where the user has it.
+// or moves, a line marker and blanks put the next token where the user has it,
+// up to column 1000.
 #pragma once
 
 #include <string>
