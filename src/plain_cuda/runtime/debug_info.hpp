@@ -1,5 +1,5 @@
-// What the program's own debug information (DWARF) says: the place of an instruction, and the
-// variables with static storage of the user's files. Private to the run-time.
+// What the program's own debug information (DWARF 4 and 5 of GCC and Clang) says: the place of an
+// instruction, and the variables with static storage of the user's files. Private to the run-time.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,32 @@
 
 namespace tessera::plain_cuda {
 
-/// A variable, or a member of one.
-struct Variable {
-  std::string name;      ///< as the user wrote it: "As", "s.sum"
-  std::string function;  ///< that holds it; empty: none
-  bool is_in_kernel = false;
-  bool is_shared = false;          ///< thread-local: shared memory
-  std::int64_t thread_offset = 0;  ///< of shared ones, from the thread pointer
-  std::uint64_t address = 0;       ///< of others
+struct Shape {
   std::size_t bytes = 0, element_bytes = 1;
+  std::string element;           ///< its type: "float"
   std::vector<index_t> extents;  ///< row major; empty: one element
 };
 
-/// The place of the instruction in the user's files; line 0: nobody knows.
+/// A member of a class, or of a class in it.
+struct Member {
+  std::string name;        ///< with that of the variable: "s.sum"
+  std::size_t offset = 0;  ///< in the variable
+  Shape shape;
+};
+
+struct Variable {
+  std::string name;                ///< as the user wrote it: "As"
+  std::string function;            ///< that holds it, as __func__ says it; empty: none
+  bool is_in_kernel = false;       ///< in a closure in that function
+  bool is_shared = false;          ///< thread-local: shared memory
+  std::int64_t thread_offset = 0;  ///< of shared ones, from the thread pointer
+  std::uint64_t address = 0;       ///< of others
+  Shape shape;
+  std::vector<Member> members;  ///< of a class; copies of the whole go over their edges
+};
+
+/// The place of the instruction in the user's files: of the call, where a header's function was
+/// inlined. Line 0: nobody knows.
 Place place_of(std::uintptr_t pc);
 /// Read once; in the order of their addresses.
 const std::vector<Variable>& variables();

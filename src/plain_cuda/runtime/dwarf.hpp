@@ -1,0 +1,64 @@
+// Short names for what the run-time asks libdw, and the program's own debug information.
+#pragma once
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::plain_cuda {
+
+/// The attribute as a number, of the DIE or of what it stands for.
+std::optional<Dwarf_Word> number_of(Dwarf_Die* die, unsigned name);
+/// The type, less typedef, const and volatile.
+std::optional<Dwarf_Die> type_of(Dwarf_Die* die);
+/// The declaration that a concrete DIE stands for; itself where it is one.
+Dwarf_Die declaration_of(Dwarf_Die die);
+/// The DIE and all that it lies in, innermost first.
+std::vector<Dwarf_Die> scopes_of(Dwarf_Die* die);
+
+/// Calls body(Dwarf_Die*) for each child.
+template <class Body>
+void for_each_child(Dwarf_Die* of, const Body& body) {
+  Dwarf_Die child;
+  if (dwarf_child(of, &child) != 0) return;
+  do {
+    body(&child);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/// Is it a header of the system or of the run-time? Users look for the call then.
+bool is_of_system(std::string_view file);
+/// Absolute, by the folder in which the unit was compiled, without dots.
+std::string absolute(const char* file, Dwarf_Die* unit);
+
+/// The units of this program, and where their code is.
+class Units {
+ public:
+  /// Of the process; the same for ever. Empty where the program has no debug information.
+  static Units& of_program();
+
+  struct Range {
+    Dwarf_Addr begin, end;
+    std::size_t unit;
+  };
+  Dwarf_Die* at(Dwarf_Addr address);  ///< nullptr: none has code there
+  std::vector<Dwarf_Die>& all() { return units_; }
+  /// The mangled name of the variable at this address of the file, or this offset in thread-local
+  /// storage; empty: none.
+  std::string symbol_at(Dwarf_Addr value, bool is_thread_local) const;
+  Dwarf_Addr bias() const { return bias_; }  ///< of an address in memory over that in the file
+
+ private:
+  Units();
+
+  Dwfl_Module* program_ = nullptr;
+  std::vector<Dwarf_Die> units_;
+  std::vector<Range> ranges_;  ///< in order; Clang leaves out .debug_aranges
+  Dwarf_Addr bias_ = 0;
+};
+
+}  // namespace tessera::plain_cuda
