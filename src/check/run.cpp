@@ -104,11 +104,9 @@ class Watchdog {
   std::thread thread_;
 };
 
-BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear,
-                      tessera::detail::Residents& residents) {
+BlockTask task_of(const RunContext& context, const Position& block,
+                  tessera::detail::Residents& residents) {
   const Launch& launch = context.launch;
-  const Position block = position_of(static_cast<int>(linear), launch.grid);
-  worker.recorder.start(block, worker.scheduler);
   BlockTask task;
   task.kernel_name = launch.kernel;
   task.block = block;
@@ -118,8 +116,17 @@ BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::i
   task.seed = context.options.seed;
   task.shared_bytes = launch.shared_storage == nullptr ? launch.shared_bytes : 0;
   task.stack_bytes = launch.stack_bytes;
-  task.observer = &worker.recorder;
   task.residents = &residents;
+  return task;
+}
+
+BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear,
+                      tessera::detail::Residents& residents) {
+  const Launch& launch = context.launch;
+  const Position block = position_of(static_cast<int>(linear), launch.grid);
+  worker.recorder.start(block, worker.scheduler);
+  BlockTask task = task_of(context, block, residents);
+  task.observer = &worker.recorder;
   tessera::detail::recorder = &worker.recorder;
   try {
     launch.run_block(worker.scheduler, block, task);
@@ -208,8 +215,42 @@ void tell_written(const RunContext& context, const std::vector<const BlockRecord
   }
 }
 
+/// A block that nobody watches.
+void run_unwatched(const RunContext& context, Workers::Worker& worker, std::int64_t linear,
+                   tessera::detail::Residents& residents) {
+  const Position block = position_of(static_cast<int>(linear), context.launch.grid);
+  try {
+    context.launch.run_block(worker.scheduler, block, task_of(context, block, residents));
+  } catch (const Error& error) {
+    if (error.category() == Category::resource) throw;  // what it did wrong, others may show
+  }
+}
+
+/// Which blocks run, and which of these are watched.
+struct Selection {
+  std::int64_t all;
+  std::vector<std::int64_t> watched;  ///< in order
+  bool runs_all;
+
+  std::int64_t count() const { return runs_all ? all : static_cast<std::int64_t>(watched.size()); }
+  /// The block that is number `i` of those that run, and its number among the watched; -1: it is
+  /// none of them.
+  std::pair<std::int64_t, std::int64_t> at(index_t i) const {
+    if (!runs_all) return {watched[static_cast<std::size_t>(i)], i};
+    const auto found = std::lower_bound(watched.begin(), watched.end(), i);
+    return {i, found != watched.end() && *found == i ? found - watched.begin() : -1};
+  }
+};
+
+Selection selection_of(const RunContext& context) {
+  const auto& launch = context.launch;
+  const std::int64_t all = volume(launch.grid);
+  const std::int64_t wanted = context.options.blocks > 0 ? context.options.blocks : launch.watched;
+  return {all, chosen_blocks(all, wanted), launch.watched > 0};
+}
+
 Report run_blocks(RunContext& context, MergedBlocks& merged) {
-  const auto blocks = chosen_blocks(volume(context.launch.grid), context.options.blocks);
+  const Selection blocks = selection_of(context);
   if (context.options.correctness && !context.launch.sees_everything) {
     for (const Region& each : context.regions)
       context.before.push_back(each.is_output ? copy_of(each) : std::vector<std::byte>());
@@ -219,25 +260,29 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
   {
     const Watchdog watchdog(context.options.time_limit_s, context.stop, workers);
     const auto check_block = [&](index_t i, tessera::detail::Residents& residents) {
+      const auto [linear, number] = blocks.at(i);
       BlockResult result;
       if (!context.stop) {
         auto& worker = workers.take(context);
-        result = run_block(context, worker, blocks[static_cast<std::size_t>(i)], residents);
-        if (!worker.recorder.stopped()) {
-          ++checked;
-          note_longest(context.longest_block_s, worker.recorder.seconds());
+        if (number < 0) {
+          run_unwatched(context, worker, linear, residents);
+        } else {
+          result = run_block(context, worker, linear, residents);
+          if (!worker.recorder.stopped()) {
+            ++checked;
+            note_longest(context.longest_block_s, worker.recorder.seconds());
+          }
         }
         workers.give_back(worker);
       }
-      merged.add(static_cast<std::size_t>(i), std::move(result));
+      if (number >= 0) merged.add(static_cast<std::size_t>(number), std::move(result));
     };
-    tessera::detail::for_each_block(static_cast<index_t>(blocks.size()),
-                                    static_cast<int>(volume(context.launch.block)),
+    tessera::detail::for_each_block(blocks.count(), static_cast<int>(volume(context.launch.block)),
                                     context.options.threads, check_block);
   }
   if (context.launch.wrote) tell_written(context, workers.recorders());
   return finish_report(context, merged, workers.recorders(),
-                       {static_cast<std::int64_t>(blocks.size()), checked});
+                       {static_cast<std::int64_t>(blocks.watched.size()), checked});
 }
 
 Report run_launch(RunContext& context) {

@@ -87,11 +87,15 @@ bool is_cuda(const Compilation& compilation) {
   if (!fs::is_regular_file(compilation.source))
     throw Error(Category::file, cat("check: there is no file ", compilation.what));
   const auto text = check::read_source(compilation.source.string());
-  return text && plain_cuda(*text).has_value();
+  if (!text) return false;
+  const bool is_ours =
+      text->find("tessera/") != text->npos || text->find("check_kernel") != text->npos;
+  return plain_cuda(*text).has_value() || (!is_ours && compilation.source.extension() == ".cu");
 }
 
 fs::path program_of(const FileCheck& check, const fs::path& folder) {
-  if (!is_cuda(check.compilation)) return compile(check.compilation, folder);
+  if (!is_cuda(check.compilation) && check.more_sources.empty())
+    return compile(check.compilation, folder);
   std::vector<fs::path> sources{check.compilation.source};
   sources.insert(sources.end(), check.more_sources.begin(), check.more_sources.end());
   return tessera::plain_cuda::build({.sources = std::move(sources),

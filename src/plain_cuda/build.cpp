@@ -93,7 +93,8 @@ class Builder {
     words.insert(words.end(), kDefinitions.begin(), kDefinitions.end());
     for (const std::string& each :
          {std::string("-isystem"), (at_.include / "tessera/plain_cuda").string(),
-          std::string("-include"), std::string("cuda_runtime.h")})
+          std::string("-include"), std::string("parts/host_functions.h"), std::string("-include"),
+          std::string("cuda_runtime.h")})
       words.push_back(each);
     words.insert(words.end(), flags_.begin(), flags_.end());
     for (const std::string& each :

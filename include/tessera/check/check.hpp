@@ -99,6 +99,9 @@ struct Launch {
   std::vector<SharedVariable> shared_variables;
   /// Every access is told: nothing is compared to find others.
   bool sees_everything = false;
+  /// All blocks run, and so many of them, spread over the grid, are watched; 0: only those run that
+  /// are watched.
+  std::int64_t watched = 0;
   /// Had somebody written there before the launch? Asked of buffers that have unwritten parts.
   std::function<bool(std::uint64_t address, std::size_t bytes)> holds_value;
   /// Somebody has, when the launch is over.

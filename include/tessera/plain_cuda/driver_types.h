@@ -28,14 +28,12 @@
                       cudaErrorNotReady, 600,                                                      \
                       "device not ready") error(cudaErrorIllegalAddress, 700,                      \
                                                 "an illegal memory access was encountered")        \
-                      error(                                                                       \
-                          cudaErrorLaunchOutOfResources, 701,                                      \
-                          "too many resources requested for launch") error(cudaErrorLaunchTimeout, \
-                                                                           702,                    \
-                                                                           "the launch timed out " \
-                                                                           "and was terminated")   \
-                          error(cudaErrorPeerAccessAlreadyEnabled, 704,                            \
-                                "peer access is already enabled")                                  \
+                      error(cudaErrorLaunchOutOfResources, 701,                                    \
+                            "too many resources requested for launch")                             \
+                          error(cudaErrorLaunchTimeout, 702,                                       \
+                                "the launch timed out "                                            \
+                                "and was terminated") error(cudaErrorPeerAccessAlreadyEnabled,     \
+                                                            704, "peer access is already enabled") \
                               error(cudaErrorPeerAccessNotEnabled, 705,                            \
                                     "peer access has not been enabled")                            \
                                   error(cudaErrorAssert, 710, "device-side assert triggered")      \

@@ -70,6 +70,17 @@ bool exists(std::uintptr_t address, std::size_t bytes) {
   return true;
 }
 
+/// What is written stays known, whether it is watched or not.
+void note_unwatched_write(std::uintptr_t address, std::size_t bytes) {
+  static thread_local KernelMemory whole;  // all of it was written
+  if (address - whole.begin < whole.bytes) return;
+  DeviceMemory& memory = DeviceMemory::get();
+  const Allocation* const found = memory.find(address);
+  if (found == nullptr || found->freed) return;
+  if (found->all_written) whole = {found->begin, found->bytes};
+  else memory.wrote(address, bytes);
+}
+
 template <std::size_t kBytes>
 std::uint64_t value_at(const void* address) {
   std::array<std::byte, kBytes> value;
@@ -84,7 +95,10 @@ template <std::size_t kBytes, bool kWrites>
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   if (number - mine->stack_low < mine->stack_bytes) return;
   auto* const recorder = tessera::detail::recorder;
-  if (recorder == nullptr) return;
+  if (recorder == nullptr) {  // nobody watches this block
+    if (kWrites) note_unwatched_write(number, kBytes);
+    return;
+  }
   settle();
   const Here here = here_of_call(pc);
   if constexpr (kWrites) {

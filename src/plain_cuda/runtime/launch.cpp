@@ -10,7 +10,6 @@
 #include "launch_limits.hpp"
 #include "memory.hpp"
 #include "program.hpp"
-#include "tessera/check/merge_reports.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
@@ -225,7 +224,12 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
     DeviceMemory::get().wrote(address, bytes);
   };
   launch.elsewhere = [&](std::uint64_t address) { return elsewhere(address, body); };
-  check::merge_report(program.report, check::detail::run(program.options, launch));
+  check::Options options = program.options;
+  options.time_limit_s = program.seconds_left();
+  const std::int64_t threads = volume(launch.block);
+  launch.watched = program.watched_blocks(name, volume(launch.grid), threads);
+  program.add(name, threads, check::detail::run(options, launch));
+  if (program.report.summary.timed_out) program.leave();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -97,9 +98,13 @@ void DeviceMemory::wrote(std::uint64_t address, std::size_t bytes) {
     found->written.clear();
     return;
   }
-  found->written.resize((found->bytes + 63) / 64);
-  for_each_word(first, bytes,
-                [&](std::size_t word, std::uint64_t mask) { found->written[word] |= mask; });
+  {
+    const std::lock_guard lock(mutex_);  // threads of blocks come here at one time
+    if (found->written.empty()) found->written.resize((found->bytes + 63) / 64);
+  }
+  for_each_word(first, bytes, [&](std::size_t word, std::uint64_t mask) {
+    std::atomic_ref<std::uint64_t>(found->written[word]).fetch_or(mask, std::memory_order_relaxed);
+  });
 }
 
 std::size_t DeviceMemory::unwritten(std::uint64_t address, std::size_t bytes) {

@@ -59,6 +59,7 @@ class DeviceMemory {
   DeviceMemory();
   static constexpr std::size_t kBytes = std::size_t{1} << 40;
 
+  std::mutex mutex_;  ///< of the bits
   std::uint64_t base_ = 0, next_ = 0;
   std::size_t used_ = 0, total_ = std::size_t{80} << 30;
   std::map<std::uint64_t, Allocation> allocations_;  ///< by their first bytes

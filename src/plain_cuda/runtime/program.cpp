@@ -2,7 +2,12 @@
 // --wrap=main, so that the program's own main() is __real_main here.
 #include "program.hpp"
 
-#include <csetjmp>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -11,6 +16,8 @@
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/file.hpp"
 #include "tessera/check/merge_reports.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
 
 extern "C" int __real_main(int argc, char** argv, char** environment);
@@ -20,23 +27,90 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-std::jmp_buf leave_main;
-bool in_main = false;
-int exit_code = 0;
-int user_argc = 0;
-char** user_argv = nullptr;
+/// The program's main(), on a thread of its own: whatever becomes of it, the report is printed.
+class MainThread {
+ public:
+  int argc = 0;
+  char** argv = nullptr;
+
+  /// Returns when main() has ended, exit() was called, or so many seconds are over (0: never).
+  void run(double seconds) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, std::size_t{64} << 20);
+    pthread_t thread{};
+    const int failed = pthread_create(&thread, &attributes, body, this);
+    if (failed != 0) throw Error(Category::resource, "no thread for the program");
+    pthread_detach(thread);
+    std::unique_lock lock(mutex_);
+    const auto is_over = [this] { return is_over_; };
+    if (seconds <= 0) over_.wait(lock, is_over);
+    else over_.wait_for(lock, std::chrono::duration<double>(seconds), is_over);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+  bool is_over() const { return is_over_; }
+  int exit_code() const { return exit_code_; }
+  const std::string& thrown() const { return thrown_; }
+
+  /// The program is over, and the calling thread does nothing any more.
+  [[noreturn]] void leave(int code) {
+    end(code);
+    for (;;) pause();
+  }
+
+ private:
+  static void* body(void* self) {
+    auto& mine = *static_cast<MainThread*>(self);
+    int code = 1;
+    try {
+      code = __real_main(mine.argc, mine.argv, environ);
+    } catch (const Error&) {
+      mine.failure_ = std::current_exception();
+    } catch (const std::exception& error) {
+      mine.thrown_ = error.what();
+    }
+    mine.end(code);
+    return nullptr;
+  }
+  void end(int code) {
+    const std::lock_guard lock(mutex_);
+    if (is_over_) return;
+    is_over_ = true;
+    exit_code_ = code;
+    over_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  int exit_code_ = 0;
+  std::string thrown_;
+  std::exception_ptr failure_;
+};
+
+MainThread& main_thread() {
+  static MainThread* const thread = new MainThread;
+  return *thread;
+}
 
 check::Report run_main(const check::Options& options) {
   Program& program = Program::get();
   program.options = options;
   program.is_checked = true;
   const char* const called = std::getenv("TESSERA_PROGRAM");
-  program.report.kernel = called != nullptr ? called : user_argv[0];
+  program.report.kernel = called != nullptr ? called : main_thread().argv[0];
   program.report.order = name(options.order);
-  in_main = true;
-  if (setjmp(leave_main) == 0) exit_code = __real_main(user_argc, user_argv, environ);
-  in_main = false;
-  program.end(exit_code);
+  // A launch ends by itself at the time limit; the host's own work is left where it is.
+  main_thread().run(options.time_limit_s > 0 ? options.time_limit_s + 2 : 0);
+  if (main_thread().is_over()) program.end(main_thread().exit_code(), main_thread().thrown());
+  const std::lock_guard lock(program.mutex);
+  check::Summary& summary = program.report.summary;
+  if (!main_thread().is_over() || summary.timed_out) {
+    summary.timed_out = true;
+    summary.clean = false;
+    summary.incomplete = cat("the program was still running at the time limit of ",
+                             options.time_limit_s, " s: raise --time-limit, or give it less to do");
+  }
   return std::move(program.report);
 }
 
@@ -73,6 +147,7 @@ void Program::find(check::Kind kind, check::Severity severity, const Place& plac
   finding.problem = std::move(problem);
   finding.hint = std::move(hint);
   one.findings.push_back(std::move(finding));
+  const std::lock_guard lock(mutex);
   check::merge_report(report, std::move(one));
 }
 
@@ -84,8 +159,46 @@ cudaError_t Program::refuse(cudaError_t error, const Place& place, std::string p
   return fail(error);
 }
 
-void Program::end(int code) {
-  if (code != 0)
+namespace {
+/// Accesses of lanes: those of one launch that are watched at least, and of one kernel in all.
+constexpr std::int64_t kOfLaunch = 1 << 24, kOfKernel = 1 << 27;
+/// Of a thread of a kernel that nothing is known of.
+constexpr std::int64_t kGuess = 64;
+constexpr std::int64_t kFewest = 4;
+}  // namespace
+
+double Program::seconds_left() const {
+  if (options.time_limit_s <= 0) return 0;
+  const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - began_;
+  return std::max(options.time_limit_s - gone.count(), 0.1);
+}
+
+std::int64_t Program::watched_blocks(const std::string& kernel, std::int64_t blocks,
+                                     std::int64_t threads) {
+  const Watched& known = watched_[kernel];
+  const std::int64_t of_thread =
+      known.threads > 0 ? std::max<std::int64_t>(known.accesses / known.threads, 1) : kGuess;
+  const std::int64_t room =
+      std::min(kOfLaunch, std::max<std::int64_t>(kOfKernel - known.accesses, 0));
+  return std::clamp(room / (of_thread * threads), std::min(kFewest, blocks), blocks);
+}
+
+void Program::add(const std::string& kernel, std::int64_t threads, check::Report&& launched) {
+  Watched& known = watched_[kernel];
+  known.threads += launched.summary.checked_blocks * threads;
+  known.accesses += launched.total.active_lanes;
+  const std::lock_guard lock(mutex);
+  check::merge_report(report, std::move(launched));
+}
+
+void Program::leave() { main_thread().leave(0); }
+
+void Program::end(int code, const std::string& thrown) {
+  if (report.summary.timed_out) return;
+  if (!thrown.empty())
+    find(check::Kind::program_failed, check::Severity::error, {},
+         cat("the program ended with an exception: ", thrown), "look at what it printed");
+  else if (code != 0)
     find(check::Kind::program_failed, check::Severity::error, {},
          cat("the program ended with exit code ", code),
          "its own check failed: look at what it printed");
@@ -102,10 +215,9 @@ void Program::end(int code) {
 
 /// What exit() in the program's own files calls: the report is still to come.
 extern "C" void tessera_cuda_exit(int code) {
-  using namespace tessera::plain_cuda;
-  if (!in_main || tessera::detail::recorder != nullptr) std::exit(code);
-  exit_code = code;
-  std::longjmp(leave_main, 1);
+  if (!tessera::plain_cuda::Program::get().is_checked || tessera::detail::recorder != nullptr)
+    std::exit(code);
+  tessera::plain_cuda::main_thread().leave(code);
 }
 
 /// The arguments are those of check::file_main, then `--` and the program's own.
@@ -113,10 +225,13 @@ extern "C" int __wrap_main(int argc, char** argv) {
   using namespace tessera::plain_cuda;
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
-  user_argc = own < argc ? argc - own : 1;
-  user_argv = own < argc ? argv + own : argv;
-  user_argv[0] = argv[0];
+  MainThread& main = main_thread();
+  main.argc = own < argc ? argc - own : 1;
+  main.argv = own < argc ? argv + own : argv;
+  main.argv[0] = argv[0];
   if (own == 1 && std::getenv("TESSERA_CUDA_RUN") != nullptr)
-    return __real_main(user_argc, user_argv, environ);
-  return tessera::check::file_main(own, argv, run_main, nullptr);
+    return __real_main(main.argc, main.argv, environ);
+  const int code = tessera::check::file_main(own, argv, run_main, nullptr);
+  std::fflush(nullptr);
+  _exit(code);  // what the program still does, and its objects, are left as they are
 }

@@ -2,6 +2,8 @@
 // the report that all its launches and calls add to. Private to the run-time.
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -18,6 +20,7 @@ class Program {
 
   check::Options options;
   bool is_checked = false;  ///< else kernels run as fast as the engine lets them
+  std::mutex mutex;         ///< of the report: a time limit may print it while the program runs
   check::Report report;
 
   /// Keeps an error until somebody asks for it, as the run-time does. Returns it.
@@ -29,9 +32,24 @@ class Program {
   /// An argument that is wrong: a finding, and the error of the call.
   cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);
   /// The program is over: what was forgotten.
-  void end(int exit_code);
+  void end(int exit_code, const std::string& thrown);
+  /// The time limit is over.
+  [[noreturn]] void leave();
+
+  /// Of the time limit of the whole program.
+  double seconds_left() const;
+  /// How many blocks of a launch are watched: those of small ones all, of large ones and of kernels
+  /// that were watched at length a part, so that programs come to their end.
+  std::int64_t watched_blocks(const std::string& kernel, std::int64_t blocks, std::int64_t threads);
+  /// A launch is over: its counters say what watching it cost.
+  void add(const std::string& kernel, std::int64_t threads, check::Report&& launched);
 
  private:
+  struct Watched {
+    std::int64_t threads = 0, accesses = 0;
+  };
+  std::map<std::string, Watched> watched_;  ///< by kernel
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   cudaError_t error_ = cudaSuccess;
   Place error_place_;
 };

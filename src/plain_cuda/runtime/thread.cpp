@@ -5,6 +5,8 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "context.hpp"
@@ -180,3 +182,13 @@ void end_update(void* address, std::uint64_t bits, bool changed, Place place) {
 }
 
 }  // namespace tessera::plain_cuda
+
+/// What assert() calls, in kernels and on the host.
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
+                              const char* function) noexcept(false) {
+  if (tessera::plain_cuda::current != nullptr)
+    throw tessera::Error(tessera::Category::kernel,
+                         tessera::cat("assertion `", expression, "' failed at ", file, ":", line));
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+  std::abort();
+}
