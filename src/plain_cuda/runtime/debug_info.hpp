@@ -41,6 +41,9 @@ struct Variable {
 Place place_of(std::uintptr_t pc);
 /// Read once; in the order of their addresses.
 const std::vector<Variable>& variables();
+/// The compiler's own byte that says whether a variable in shared memory was constructed: distances
+/// from the thread pointer. CUDA has no such byte.
+const std::vector<std::int64_t>& guards();
 /// Does it lie in a part of the program that nobody may write to?
 bool is_read_only(std::uint64_t address);
 

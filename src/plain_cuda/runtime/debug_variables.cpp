@@ -247,4 +247,14 @@ const std::vector<Variable>& variables() {
   return *all;
 }
 
+const std::vector<std::int64_t>& guards() {
+  static const auto* const all = [] {
+    auto* const out = new std::vector<std::int64_t>;
+    for (const Dwarf_Addr at : Units::of_program().guards())
+      out->push_back(static_cast<std::int64_t>(at) - thread_storage());
+    return out;
+  }();
+  return *all;
+}
+
 }  // namespace tessera::plain_cuda

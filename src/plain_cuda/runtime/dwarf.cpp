@@ -107,4 +107,17 @@ std::string Units::symbol_at(Dwarf_Addr value, bool is_thread_local) const {
   return {};
 }
 
+std::vector<Dwarf_Addr> Units::guards() const {
+  std::vector<Dwarf_Addr> out;
+  const int count = program_ == nullptr ? 0 : dwfl_module_getsymtab(program_);
+  for (int i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    const char* const name = dwfl_module_getsym(program_, i, &symbol, nullptr);
+    if (name != nullptr && GELF_ST_TYPE(symbol.st_info) == STT_TLS &&
+        std::string_view(name).starts_with("_ZGV"))
+      out.push_back(symbol.st_value - bias_);
+  }
+  return out;
+}
+
 }  // namespace tessera::plain_cuda

@@ -50,6 +50,8 @@ class Units {
   /// The mangled name of the variable at this address of the file, or this offset in thread-local
   /// storage; empty: none.
   std::string symbol_at(Dwarf_Addr value, bool is_thread_local) const;
+  /// Where the guards of variables with constructors lie in thread-local storage.
+  std::vector<Dwarf_Addr> guards() const;
   Dwarf_Addr bias() const { return bias_; }  ///< of an address in memory over that in the file
 
  private:

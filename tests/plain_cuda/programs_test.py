@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Programs in plain CUDA that check themselves: `tessera check` runs each of programs/*.cu and finds nothing, or the one
+finding that the file's first line names: `// expect: race at 12` (a code of the report, a line), or `// refused: TEXT`
+(exit code 4, with that text on stderr)."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+PROGRAMS = sorted((pathlib.Path(__file__).parent / "programs").glob("*.cu"))
+
+
+class Programs(unittest.TestCase):
+    longMessage = True
+
+    def check(self, program):
+        head = program.read_text().split("\n", 1)[0]
+        run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json"], capture_output=True,
+                             text=True, timeout=300)
+        said = f"{program.name}: code {run.returncode}\n{run.stderr[-2000:]}"
+        if refused := re.match(r"// refused: (.*)", head):
+            self.assertEqual(run.returncode, 4, said)
+            self.assertIn(refused[1], run.stderr, said)
+            return
+        self.assertTrue(run.stdout, said)
+        found = [(each["kind"], each["location"]["line"]) for each in json.loads(run.stdout)["findings"]]
+        expected = re.match(r"// expect: ([\w-]+) at (\d+)", head)
+        self.assertEqual(found, [(expected[1], int(expected[2]))] if expected else [], said)
+        self.assertEqual(run.returncode, 1 if expected else 0, said)
+
+
+for _each in PROGRAMS:
+    setattr(Programs, f"test_{_each.stem}", lambda self, program=_each: self.check(program))
+
+if __name__ == "__main__":
+    cases.main()
