@@ -427,7 +427,7 @@ void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
     join_all(warp * warp_size_, std::min(warp_size_, threads_ - warp * warp_size_));
   } else if (std::strcmp(verb, "mma") == 0) {
     add(&Counters::mma_instructions);
-  } else {
+  } else if (std::strcmp(verb, "ldmatrix") != 0) {  // whose loads are told
     add(std::strcmp(verb, "ballot") == 0 ? &Counters::votes : &Counters::shuffles);
   }
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "tessera/core/here.hpp"
 #include "tessera/plain_cuda/parts/place.h"
@@ -19,7 +20,8 @@ struct BlockContext {
   uint3 index;
   dim3 block, grid;
   int warp_size;
-  int counts[3] = {};  ///< of block_count(), in turn
+  int counts[3] = {};            ///< of block_count(), in turn
+  std::vector<std::byte> slots;  ///< of exchange(): two for each thread
 };
 
 struct ThreadContext {
@@ -28,7 +30,7 @@ struct ThreadContext {
   uint3 index;
   std::uintptr_t stack_low;  ///< the thread's own memory: its stack
   std::size_t stack_bytes;
-  int count_turn = 0, patience = 4;
+  int count_turn = 0, patience = 4, exchange_turn = 0;
 
   int lane() const { return linear % block.warp_size; }
 };

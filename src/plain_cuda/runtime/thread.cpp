@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "context.hpp"
+#include "meeting.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
@@ -18,9 +18,6 @@ namespace tessera::plain_cuda {
 
 constinit thread_local ThreadContext* current = nullptr;
 
-namespace {
-
-/// The running thread; throws on the host.
 ThreadContext& me(const char* what, const Place& place) {
   if (current != nullptr) return *current;
   throw Error(Category::kernel,
@@ -28,17 +25,7 @@ ThreadContext& me(const char* what, const Place& place) {
               "a call in a kernel");
 }
 
-/// While one lives, other threads may run.
-class LetOthersRun {
- public:
-  explicit LetOthersRun(ThreadContext& mine) : mine_(mine) { settle(); }
-  ~LetOthersRun() { current = &mine_; }
-  LetOthersRun(const LetOthersRun&) = delete;
-  LetOthersRun& operator=(const LetOthersRun&) = delete;
-
- private:
-  ThreadContext& mine_;
-};
+namespace {
 
 void follow(const Place& place) {
   if (tessera::detail::recorder != nullptr) tessera::detail::recorder->follow(here_of(place));

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <bit>
+#include <type_traits>
 
+#include "../vector_types.h"
 #include "place.h"
 
 namespace tessera::plain_cuda {
@@ -42,10 +44,10 @@ TESSERA_UNSEEN T update(T* at, Place place, Change change) {
 
 }  // namespace tessera::plain_cuda
 
-#define TESSERA_ATOMIC_1(name, T, expression)                                                   \
-  inline T name(T* address, T value, TESSERA_PLACE) {                                           \
-    return tessera::plain_cuda::update(address, place,                                          \
-                                       [=](T old) -> T { return static_cast<T>(expression); }); \
+#define TESSERA_ATOMIC_1(name, T, expression)                                                     \
+  inline T name(T* address, T value, TESSERA_PLACE) {                                             \
+    return tessera::plain_cuda::update(                                                           \
+        address, place, [=]([[maybe_unused]] T old) -> T { return static_cast<T>(expression); }); \
   }
 #define TESSERA_ATOMIC(name, T, expression)     \
   TESSERA_ATOMIC_1(name, T, expression)         \

@@ -1,0 +1,284 @@
+// Asynchronous copies, barriers that count arrivals, barriers of the grid, exchanges of warps: see
+// parts/async.h. Copies are done at once and told as pending; who reads them without a wait is
+// reported.
+#include "tessera/plain_cuda/parts/async.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "meeting.hpp"
+#include "memory.hpp"
+#include "program.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/recorder.hpp"
+#include "tessera/core/text.hpp"
+#include "tessera/plain_cuda/parts/atomics.h"
+#include "tessera/plain_cuda/parts/copy_pieces.h"
+#include "tessera/plain_cuda/parts/thread.h"
+
+extern "C" {
+extern __thread std::byte tessera_shared_begin[];
+extern __thread std::byte tessera_dynamic_shared[];
+}
+
+namespace tessera::plain_cuda {
+
+namespace {
+
+bool is_on_stack(const void* at) {
+  return reinterpret_cast<std::uintptr_t>(at) - current->stack_low < current->stack_bytes;
+}
+
+/// Tells of an access; throws Abandon where it cannot be done.
+void tell(bool writes, const void* at, std::size_t bytes, std::uint64_t bits, Here here) {
+  auto* const recorder = tessera::detail::recorder;
+  if (recorder == nullptr || is_on_stack(at)) return;
+  ThreadContext* const mine = current;
+  settle();
+  const bool done =
+      writes ? recorder->store(at, bytes, bits, here) : recorder->load(at, bytes, 0, here);
+  current = mine;
+  if (!done && !DeviceMemory::get().contains(at)) throw Abandon{};
+}
+
+/// While one lives, accesses are those of an asynchronous copy.
+class Asynchronously {
+ public:
+  Asynchronously() {
+    if (recorder_ != nullptr) recorder_->async_copies(true);
+  }
+  ~Asynchronously() {
+    if (recorder_ != nullptr) recorder_->async_copies(false);
+  }
+  Asynchronously(const Asynchronously&) = delete;
+  Asynchronously& operator=(const Asynchronously&) = delete;
+
+ private:
+  tessera::detail::Recorder* recorder_ = tessera::detail::recorder;
+};
+
+std::uint64_t bits_at(const void* from, std::size_t bytes) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, from, std::min<std::size_t>(bytes, 8));
+  return bits;
+}
+
+}  // namespace
+
+void load_told(void* to, const void* at, std::size_t bytes, Here here) {
+  tell(false, at, bytes, 0, here);
+  std::memcpy(to, at, bytes);
+}
+void store_told(void* at, const void* from, std::size_t bytes, Here here) {
+  tell(true, at, bytes, bits_at(from, bytes), here);
+  std::memcpy(at, from, bytes);
+}
+
+void copy_async(void* to, const void* from, std::size_t bytes, std::size_t from_bytes,
+                Place place) {
+  me("an asynchronous copy", place);
+  settle();
+  {
+    const Asynchronously copies;
+    if (from_bytes > 0) tell(false, from, from_bytes, 0, here_of(place));
+    tell(true, to, bytes, from_bytes > 0 ? bits_at(from, from_bytes) : 0, here_of(place));
+  }
+  std::memcpy(to, from, from_bytes);
+  std::memset(static_cast<std::byte*>(to) + from_bytes, 0, bytes - from_bytes);
+}
+
+void copy_piece(void* to, const void* from, std::size_t bytes, Place place) {
+  // The hardware copies pieces of 4, 8 and 16 bytes from global to shared memory by itself.
+  if (bytes >= 4 && is_in_space(to, Space::shared) && is_in_space(from, Space::global))
+    return copy_async(to, from, bytes, bytes, place);
+  std::byte value[16];
+  me("a copy", place);
+  load_told(value, from, bytes, here_of(place));
+  store_told(to, value, bytes, here_of(place));
+}
+
+void commit_async(Place place) {
+  me("a group of asynchronous copies", place);
+  settle();
+  if (tessera::detail::recorder != nullptr) tessera::detail::recorder->commit(here_of(place));
+}
+
+void wait_async(int pending, Place place) {
+  me("a wait for asynchronous copies", place);
+  settle();
+  if (tessera::detail::recorder != nullptr)
+    tessera::detail::recorder->wait(pending, here_of(place));
+}
+
+// ---- barriers that count arrivals ----
+
+namespace {
+
+/// What a gate's 64 bits hold. Threads of a block run on one OS thread, so nothing here is atomic.
+struct Gate {
+  std::uint16_t missing, count;
+  std::uint32_t phase;
+};
+static_assert(sizeof(Gate) == sizeof(std::uint64_t));
+
+Gate read_gate(const std::uint64_t* gate) {
+  Gate out;
+  std::memcpy(&out, gate, sizeof out);
+  return out;
+}
+void write_gate(std::uint64_t* gate, const Gate& value) { std::memcpy(gate, &value, sizeof value); }
+
+}  // namespace
+
+void gate_init(std::uint64_t* gate, unsigned count, Place place) {
+  me("the initialisation of a barrier", place);
+  if (count == 0 || count > 0xffff)
+    throw Error(Category::kernel,
+                cat(place.file, ":", place.line, ": a barrier that counts ", count, " arrivals"),
+                "1 to 65535");
+  const auto all = static_cast<std::uint16_t>(count);
+  const Gate fresh{all, all, 0};
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &fresh, sizeof bits);
+  store_told(gate, &bits, sizeof bits, here_of(place));
+}
+
+std::uint64_t gate_arrive(std::uint64_t* gate, unsigned count, bool drops, Place place) {
+  me("an arrival at a barrier", place);
+  fence(Fence::block, place);
+  if (!begin_update(gate, sizeof *gate, place)) return 0;
+  Gate now = read_gate(gate);
+  const std::uint64_t phase = now.phase;
+  if (count > now.missing)
+    throw Error(Category::kernel,
+                cat(place.file, ":", place.line, ": more arrivals at a barrier than it counts"),
+                cat(now.count, " in a phase"), {},
+                "initialise it with the number of arrivals, before anybody arrives");
+  now.missing = static_cast<std::uint16_t>(now.missing - count);
+  if (drops) now.count = static_cast<std::uint16_t>(now.count - count);
+  if (now.missing == 0) {
+    now.missing = now.count;
+    ++now.phase;
+  }
+  write_gate(gate, now);
+  end_update(gate, 0, true, place);
+  return phase;
+}
+
+bool gate_test(std::uint64_t* gate, std::uint64_t phase, bool by_parity, Place place) {
+  ThreadContext& mine = me("a wait at a barrier", place);
+  auto* const recorder = tessera::detail::recorder;
+  settle();
+  if (recorder != nullptr) {
+    const bool is_possible = recorder->poll(gate, sizeof *gate, here_of(place));
+    current = &mine;
+    if (!is_possible) return true;
+  }
+  const Gate now = read_gate(gate);
+  const bool has_ended =
+      by_parity ? (now.phase & 1) != (phase & 1) : now.phase != static_cast<std::uint32_t>(phase);
+  if (has_ended) {
+    if (recorder != nullptr) recorder->after_atomic(gate, here_of(place));
+    fence(Fence::block, place);
+    return true;
+  }
+  const LetOthersRun others(mine);
+  mine.block.scheduler.give_way(mine.linear, {gate, bits_at(gate, 8), here_of(place)});
+  return false;
+}
+
+void gate_wait(std::uint64_t* gate, std::uint64_t phase, bool by_parity, Place place) {
+  while (!gate_test(gate, phase, by_parity, place)) {
+  }
+}
+
+// ---- barriers of the grid ----
+
+namespace {
+std::atomic<std::uint64_t> grid_arrivals{0};
+}
+
+void grid_barrier(Place place) {
+  ThreadContext& mine = me("grid.sync()", place);
+  const dim3 grid = mine.block.grid;
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  const std::int64_t asked = Program::get().options.blocks;
+  if (Program::get().is_checked && asked > 0 && static_cast<std::uint64_t>(asked) < blocks)
+    throw Error(Category::unavailable,
+                cat(place.file, ":", place.line, ": grid.sync() waits for all ", blocks, " blocks"),
+                {}, cat("a check of ", asked), "leave out --blocks");
+  block_barrier(place);
+  if (mine.linear == 0) {
+    auto* const recorder = tessera::detail::recorder;
+    fence(Fence::device, place);
+    if (recorder != nullptr) recorder->before_atomic(&grid_arrivals, here_of(place));
+    // Every launch leaves a whole number of rounds: rounds end at multiples of the blocks' number.
+    const std::uint64_t mine_is = grid_arrivals++;
+    const std::uint64_t target = (mine_is / blocks + 1) * blocks;
+    while (grid_arrivals.load() < target) {
+      const std::uint64_t seen = grid_arrivals.load();
+      const LetOthersRun others(mine);
+      mine.block.scheduler.give_way(mine.linear, {&grid_arrivals, seen, here_of(place)});
+    }
+    if (recorder != nullptr) recorder->after_atomic(&grid_arrivals, here_of(place));
+    fence(Fence::device, place);
+  }
+  block_barrier(place);
+}
+
+// ---- addresses ----
+
+namespace {
+constexpr std::uint32_t kSharedTag = 0x10000000, kSharedMask = 0x00ffffff;
+}
+
+std::uint32_t shared_address(const void* generic) noexcept {
+  const auto offset = static_cast<const std::byte*>(generic) - tessera_shared_begin;
+  return (static_cast<std::uint32_t>(offset) & kSharedMask) | kSharedTag;
+}
+void* shared_pointer(std::uint32_t address) noexcept {
+  if ((address & ~kSharedMask) != kSharedTag) return nullptr;
+  return tessera_shared_begin + (address & kSharedMask);
+}
+bool is_in_space(const void* generic, Space space) noexcept {
+  if (current == nullptr) return false;
+  constexpr std::ptrdiff_t kMost = 233472;
+  const auto* const at = static_cast<const std::byte*>(generic);
+  const bool is_shared = at >= tessera_shared_begin && at < tessera_dynamic_shared + kMost;
+  switch (space) {
+    case Space::shared: return is_shared;
+    case Space::local: return is_on_stack(generic);
+    case Space::global: return !is_shared && !is_on_stack(generic);
+    default: return false;
+  }
+}
+
+// ---- exchanges of a warp ----
+
+const std::byte* exchange(const void* mine, std::size_t bytes, const char* verb, Place place) {
+  ThreadContext& t = me("a matrix instruction", place);
+  const auto threads = static_cast<int>(t.block.block.x * t.block.block.y * t.block.block.z);
+  const int first = t.linear / 32 * 32;
+  if (first + 32 > threads)
+    throw Error(Category::kernel, "a matrix instruction needs a whole warp", "32 lanes",
+                cat(threads - first), "make the block a multiple of 32 threads");
+  t.block.slots.resize(static_cast<std::size_t>(threads) * 2 * kSlot);
+  t.exchange_turn ^= 1;
+  const auto slot = [&](int thread) {
+    return t.block.slots.data() +
+           static_cast<std::size_t>(t.exchange_turn * threads + thread) * kSlot;
+  };
+  std::memcpy(slot(t.linear), mine, bytes);
+  const LetOthersRun others(t);
+  t.block.scheduler.warp_barrier(t.linear, verb, here_of(place));
+  return slot(first);
+}
+
+void tell_matrix_flops(std::int64_t flops, Place place) {
+  if (tessera::detail::recorder != nullptr)
+    tessera::detail::recorder->matrix_flops(flops, here_of(place));
+}
+
+}  // namespace tessera::plain_cuda

@@ -1,0 +1,28 @@
+// How calls of a thread let others of its block run, and what warps exchange. Private to the
+// run-time.
+#pragma once
+
+#include "context.hpp"
+
+namespace tessera::plain_cuda {
+
+/// The running thread; throws on the host. `what`: the call.
+ThreadContext& me(const char* what, const Place& place);
+
+/// While one lives, other threads may run.
+class LetOthersRun {
+ public:
+  explicit LetOthersRun(ThreadContext& mine) : mine_(mine) { settle(); }
+  ~LetOthersRun() { current = &mine_; }
+  LetOthersRun(const LetOthersRun&) = delete;
+  LetOthersRun& operator=(const LetOthersRun&) = delete;
+
+ private:
+  ThreadContext& mine_;
+};
+
+/// Loads and stores by the run-time, told as those of the program. May throw Abandon.
+void load_told(void* to, const void* at, std::size_t bytes, Here here);
+void store_told(void* at, const void* from, std::size_t bytes, Here here);
+
+}  // namespace tessera::plain_cuda
