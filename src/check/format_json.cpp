@@ -102,6 +102,13 @@ ordered_json json_of(const Report& report, const DeviceModel& device) {
           {"intensity", intensity}};
 }
 
+ordered_json json_of(const LaunchedKernel& k) {
+  return {{"kernel", k.kernel},
+          {"grid", json_of_point(k.grid)},
+          {"block_dim", json_of_point(k.block)},
+          {"times", k.launches}};
+}
+
 ordered_json json_of(const Summary& s) {
   return {{"clean", s.clean},
           {"errors", s.errors},
@@ -207,7 +214,8 @@ std::string to_json(const Report& report, const DeviceModel& device) {
                             {"unused_suppressions", report.unused_suppressions},
                             {"counters", counters_json(report)},
                             {"tensors", json_of_all(report.coverage)},
-                            {"device", json_of(report, device)}};
+                            {"device", json_of(report, device)},
+                            {"launches", json_of_all(report.launches)}};
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

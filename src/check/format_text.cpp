@@ -94,6 +94,14 @@ std::string device_text(const Report& report, const DeviceModel& device) {
                    " at DRAM; the ridge is at ", fixed(r.ridge, 2), "\n");
 }
 
+std::string launches_text(const Report& report) {
+  std::string out;
+  for (const LaunchedKernel& each : report.launches)
+    out += cat("  ", each.kernel, ": grid ", to_string(each.grid), ", blocks of ",
+               to_string(each.block), ", launched ", times(each.launches), "\n");
+  return "launches\n" + out + "\n";
+}
+
 std::string counters_text(const Report& report) {
   std::string out =
       cat("\nrequests of warps by line; sectors, wavefronts and lanes of each request\n",
@@ -130,6 +138,7 @@ std::string to_text(const Report& report, const DeviceModel& device) {
   std::string out = cat("kernel ", report.kernel, report.problem.empty() ? "" : ": ",
                         report.problem, "\n", "grid ", to_string(report.grid), ", blocks of ",
                         to_string(report.block), " threads, order ", report.order, "\n\n");
+  if (report.launches.size() > 1) out += launches_text(report);
   for (const auto& finding : report.findings) out += finding_text(finding);
   if (!report.coverage.empty()) out += "tensors\n";
   for (const auto& each : report.coverage) out += coverage_text(each);

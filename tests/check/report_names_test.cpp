@@ -93,6 +93,7 @@ TEST(ReportNames, TheTableOfKeysIsThatOfTheDocument) {
   finding.threads.resize(2);
   finding.also.push_back({"tile (4,4) at byte 64", finding.location, finding.other});
   report.findings.push_back(finding);
+  report.launches.push_back({"kernel", report.grid, report.block});
   std::set<std::string> printed, documented;
   add_keys(nlohmann::json::parse(to_json(report, device_model("h200"))), "", printed);
   for (const auto& row : table_below("report.md", "## Keys"))

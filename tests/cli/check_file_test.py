@@ -304,11 +304,13 @@ class WaysIn(harness.CommandTest):
         self.assertTrue(run.out.startswith("kernel talking\n"), run.out)
         self.assertEqual(run.out.splitlines()[-1], "NOT clean: 2 errors in 1 block")
 
-    def test_plain_cuda_is_told_in_a_sentence(self):
+    def test_plain_cuda_is_a_program(self):
         for name in ("saxpy.cu", "saxpy.cpp"):
             self.path(name).write_text(SAXPY)
-            run = self.fails(4, "check", name, says=[f"{name} is plain CUDA", "__global__ in line 3", "check_kernel", "docs/kernels.md"])
-            self.assertEqual(len(run.lines), 1, run.err)
+            run = self.succeeds("check", name, "--json")
+            self.assertEqual([each["kernel"] for each in run.json["launches"]], ["saxpy"])
+            self.path(name).write_text(SAXPY.replace("int main", "int other"))
+            self.fails(4, "check", name, says=[f"{name} defines no main()", "a whole program"])
         self.path("half.cpp").write_text(FILE.replace("BARRIER", "__syncthreads();"))
         run = self.tessera("check", "half.cpp")
         self.assertEqual(run.code, 4, run.err)

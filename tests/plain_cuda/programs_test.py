@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs in plain CUDA that check themselves: `tessera check` runs each of programs/*.cu and finds nothing, or the one
 finding that the file's first line names: `// expect: race at 12` (a code of the report, a line), or `// refused: TEXT`
-(exit code 4, with that text on stderr)."""
+(exit code 4, with that text on stderr). A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
 import json
 import pathlib
 import re
@@ -18,9 +18,10 @@ PROGRAMS = sorted((pathlib.Path(__file__).parent / "programs").glob("*.cu"))
 class Programs(unittest.TestCase):
     longMessage = True
 
-    def check(self, program):
-        head = program.read_text().split("\n", 1)[0]
-        run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json"], capture_output=True,
+    def check(self, program, fixed=False):
+        head = "" if fixed else program.read_text().split("\n", 1)[0]
+        flags = ["--cxxflags", "-DFIXED"] if fixed else []
+        run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", *flags], capture_output=True,
                              text=True, timeout=300)
         said = f"{program.name}: code {run.returncode}\n{run.stderr[-2000:]}"
         if refused := re.match(r"// refused: (.*)", head):
@@ -36,6 +37,8 @@ class Programs(unittest.TestCase):
 
 for _each in PROGRAMS:
     setattr(Programs, f"test_{_each.stem}", lambda self, program=_each: self.check(program))
+    if "FIXED" in _each.read_text():
+        setattr(Programs, f"test_{_each.stem}_fixed", lambda self, program=_each: self.check(program, fixed=True))
 
 if __name__ == "__main__":
     cases.main()

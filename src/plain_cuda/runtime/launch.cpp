@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "context.hpp"
-#include "debug_info.hpp"
+#include "kernel_memory.hpp"
 #include "launch_limits.hpp"
 #include "memory.hpp"
 #include "program.hpp"
@@ -14,13 +14,6 @@
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/simt/launch.hpp"
-
-/// Where the variables in shared memory of the program's files lie in the thread-local storage: the
-/// command links them between the two.
-extern "C" {
-extern __thread std::byte tessera_shared_begin[];
-extern __thread std::byte tessera_dynamic_shared[];
-}
 
 namespace tessera::plain_cuda {
 
@@ -33,11 +26,6 @@ struct Configuration {
   std::size_t shared_bytes = 0;
 };
 thread_local Configuration configuration;
-
-/// Of dynamic shared memory, in the launch at hand.
-std::size_t dynamic_bytes = 0;
-
-std::byte* shared_begin() { return tessera_shared_begin; }
 
 /// One thread of a block: its context lives on its stack while it runs.
 struct Entry {
@@ -108,96 +96,6 @@ void run_unchecked(const char* name, const KernelBody& body, const Configuration
                                   });
 }
 
-std::vector<check::detail::Buffer> buffers_now() {
-  DeviceMemory& memory = DeviceMemory::get();
-  std::vector<check::detail::Buffer> out;
-  for (const Allocation* each : memory.live()) {
-    if (each->bytes == 0) continue;
-    check::detail::Buffer buffer;
-    buffer.name = DeviceMemory::name_of(*each);
-    buffer.data = reinterpret_cast<const void*>(each->begin);
-    buffer.element_bytes = each->bytes % each->element_bytes == 0 ? each->element_bytes : 1;
-    buffer.layout = row_major(static_cast<index_t>(each->bytes / buffer.element_bytes));
-    buffer.is_output = true;
-    buffer.has_unwritten = memory.unwritten(each->begin, each->bytes) > 0;
-    out.push_back(std::move(buffer));
-  }
-  for (const Variable& each : variables()) {
-    if (each.is_shared || each.bytes == 0) continue;
-    check::detail::Buffer buffer;
-    buffer.name = each.name;
-    buffer.data = reinterpret_cast<const void*>(each.address);
-    buffer.element_bytes = each.element_bytes;
-    std::vector<index_t> extents = each.extents;
-    buffer.layout = row_major(static_cast<index_t>(each.bytes / each.element_bytes));
-    if (extents.size() == 2) buffer.layout = row_major(extents[0], extents[1]);
-    buffer.is_output = true;
-    out.push_back(std::move(buffer));
-  }
-  return out;
-}
-
-std::vector<check::detail::SharedVariable> shared_variables() {
-  const auto begin =
-      static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tessera_shared_begin) -
-                                reinterpret_cast<std::intptr_t>(__builtin_thread_pointer()));
-  std::vector<check::detail::SharedVariable> out;
-  for (const Variable& each : variables()) {
-    if (!each.is_shared) continue;
-    out.push_back({each.name, static_cast<std::uint64_t>(each.thread_offset - begin), each.bytes,
-                   each.element_bytes, each.extents});
-  }
-  return out;
-}
-
-/// Bytes that the kernel's own variables take in shared memory, and those of functions that are no
-/// kernel's.
-std::size_t static_shared_bytes(std::string_view kernel) {
-  std::size_t out = 0;
-  for (const Variable& each : variables()) {
-    if (each.is_shared && (each.function == kernel || !each.is_in_kernel)) out += each.bytes;
-  }
-  return out;
-}
-
-}  // namespace
-
-KernelMemory memory_at(std::uintptr_t address) {
-  const auto shared = reinterpret_cast<std::uintptr_t>(tessera_shared_begin);
-  const auto shared_bytes =
-      reinterpret_cast<std::uintptr_t>(tessera_dynamic_shared) - shared + dynamic_bytes;
-  if (address - shared < shared_bytes) return {shared, shared_bytes};
-  if (const Allocation* found = DeviceMemory::get().find(address); found != nullptr)
-    return found->freed ? KernelMemory{} : KernelMemory{found->begin, found->bytes};
-  for (const Variable& each : variables()) {
-    if (!each.is_shared && address - each.address < each.bytes) return {each.address, each.bytes};
-  }
-  return {};
-}
-
-namespace {
-
-check::detail::Elsewhere elsewhere(std::uint64_t address, const KernelBody& body) {
-  using What = check::detail::Elsewhere::What;
-  if (address - reinterpret_cast<std::uint64_t>(body.closure) < body.bytes)
-    return {.what = What::allowed};
-  DeviceMemory& memory = DeviceMemory::get();
-  if (const Allocation* found = memory.find(address); found != nullptr && found->freed) {
-    const std::string path = found->freed->file;
-    return {What::wrong,
-            check::Kind::freed_memory,
-            cat(DeviceMemory::name_of(*found), ", which was given back at ",
-                path.substr(path.rfind('/') + 1), ":", found->freed->line),
-            {}};
-  }
-  if (memory.contains(reinterpret_cast<const void*>(address))) return {};
-  const auto to_shared = address - reinterpret_cast<std::uint64_t>(tessera_shared_begin);
-  if (to_shared < (std::uint64_t{1} << 20) || to_shared + 4096 < 4096 + 4096) return {};
-  if (address < 65536) return {};
-  if (is_read_only(address)) return {.what = What::allowed};
-  return {What::wrong, check::Kind::host_memory, "memory of the host", {}};
-}
-
 void run_checked(const char* name, const KernelBody& body, const Configuration& how) {
   Program& program = Program::get();
   check::detail::Launch launch;
@@ -212,18 +110,21 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
     run_block(body, how, scheduler, block, task);
   };
   launch.is_cuda = launch.sees_everything = true;
-  launch.shared_storage = shared_begin;
-  launch.shared_storage_bytes =
-      static_cast<std::size_t>(tessera_dynamic_shared - tessera_shared_begin) + how.shared_bytes;
+  launch.shared_storage = shared_storage;
+  launch.shared_storage_bytes = set_dynamic_shared(how.shared_bytes);
   launch.shared_variables = shared_variables();
-  dynamic_bytes = how.shared_bytes;
   launch.holds_value = [](std::uint64_t address, std::size_t bytes) {
     return DeviceMemory::get().is_written(address, bytes);
   };
   launch.wrote = [](std::uint64_t address, std::size_t bytes) {
     DeviceMemory::get().wrote(address, bytes);
   };
-  launch.elsewhere = [&](std::uint64_t address) { return elsewhere(address, body); };
+  launch.elsewhere = [&](std::uint64_t address) {
+    using Elsewhere = check::detail::Elsewhere;
+    return address - reinterpret_cast<std::uint64_t>(body.closure) < body.bytes
+               ? Elsewhere{.what = Elsewhere::What::allowed}  // the kernel's arguments
+               : elsewhere(address);
+  };
   check::Options options = program.options;
   options.time_limit_s = program.seconds_left();
   const std::int64_t threads = volume(launch.block);

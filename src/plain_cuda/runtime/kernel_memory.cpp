@@ -1,0 +1,122 @@
+// The memory of kernels: see kernel_memory.hpp.
+#include "kernel_memory.hpp"
+
+#include "context.hpp"
+#include "debug_info.hpp"
+#include "memory.hpp"
+#include "tessera/core/text.hpp"
+
+/// Where the variables in shared memory of the program's files lie in the thread-local storage: the
+/// command links them between the two.
+extern "C" {
+#define TESSERA_IN_PROGRAM __attribute__((tls_model("local-exec")))
+extern __thread std::byte tessera_shared_begin[] TESSERA_IN_PROGRAM;
+extern __thread std::byte tessera_dynamic_shared[] TESSERA_IN_PROGRAM;
+#undef TESSERA_IN_PROGRAM
+}
+
+namespace tessera::plain_cuda {
+
+namespace {
+std::size_t dynamic_bytes = 0;
+}  // namespace
+
+std::byte* shared_storage() { return tessera_shared_begin; }
+
+std::size_t set_dynamic_shared(std::size_t bytes) {
+  dynamic_bytes = bytes;
+  return static_cast<std::size_t>(tessera_dynamic_shared - tessera_shared_begin) + bytes;
+}
+
+std::vector<check::detail::Buffer> buffers_now() {
+  DeviceMemory& memory = DeviceMemory::get();
+  std::vector<check::detail::Buffer> out;
+  for (const Allocation* each : memory.live()) {
+    if (each->bytes == 0) continue;
+    check::detail::Buffer buffer;
+    buffer.name = DeviceMemory::name_of(*each);
+    buffer.data = reinterpret_cast<const void*>(each->begin);
+    buffer.element_bytes = each->bytes % each->element_bytes == 0 ? each->element_bytes : 1;
+    buffer.layout = row_major(static_cast<index_t>(each->bytes / buffer.element_bytes));
+    buffer.is_output = true;
+    buffer.has_unwritten = memory.unwritten(each->begin, each->bytes) > 0;
+    out.push_back(std::move(buffer));
+  }
+  for (const Variable& each : variables()) {
+    const Shape& shape = each.shape;
+    if (each.is_shared || shape.bytes == 0) continue;
+    check::detail::Buffer buffer;
+    buffer.name = each.name;
+    buffer.data = reinterpret_cast<const void*>(each.address);
+    buffer.element_bytes = shape.element_bytes;
+    buffer.layout = shape.extents.size() == 2
+                        ? row_major(shape.extents[0], shape.extents[1])
+                        : row_major(static_cast<index_t>(shape.bytes / shape.element_bytes));
+    buffer.is_output = true;
+    out.push_back(std::move(buffer));
+  }
+  return out;
+}
+
+std::vector<check::detail::SharedVariable> shared_variables() {
+  const auto begin =
+      static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tessera_shared_begin) -
+                                reinterpret_cast<std::intptr_t>(__builtin_thread_pointer()));
+  std::vector<check::detail::SharedVariable> out;
+  const auto add = [&](const std::string& name, std::int64_t offset, const Shape& shape) {
+    out.push_back({name, static_cast<std::uint64_t>(offset - begin), shape.bytes,
+                   shape.element_bytes, shape.extents});
+  };
+  for (const Variable& each : variables()) {
+    if (!each.is_shared) continue;
+    for (const Member& member : each.members)
+      add(member.name, each.thread_offset + static_cast<std::int64_t>(member.offset), member.shape);
+    add(each.name, each.thread_offset, each.shape);
+  }
+  return out;
+}
+
+/// Bytes that the kernel's own variables take in shared memory, and those of functions that are no
+/// kernel's.
+std::size_t static_shared_bytes(std::string_view kernel) {
+  std::size_t out = 0;
+  for (const Variable& each : variables()) {
+    if (each.is_shared && (each.function == kernel || !each.is_in_kernel)) out += each.shape.bytes;
+  }
+  return out;
+}
+
+KernelMemory memory_at(std::uintptr_t address) {
+  const auto shared = reinterpret_cast<std::uintptr_t>(tessera_shared_begin);
+  const auto shared_bytes =
+      reinterpret_cast<std::uintptr_t>(tessera_dynamic_shared) - shared + dynamic_bytes;
+  if (address - shared < shared_bytes) return {shared, shared_bytes};
+  if (const Allocation* found = DeviceMemory::get().find(address); found != nullptr)
+    return found->freed ? KernelMemory{} : KernelMemory{found->begin, found->bytes};
+  for (const Variable& each : variables()) {
+    if (!each.is_shared && address - each.address < each.shape.bytes)
+      return {each.address, each.shape.bytes};
+  }
+  return {};
+}
+
+check::detail::Elsewhere elsewhere(std::uint64_t address) {
+  using What = check::detail::Elsewhere::What;
+  DeviceMemory& memory = DeviceMemory::get();
+  if (const Allocation* found = memory.find(address); found != nullptr && found->freed) {
+    const std::string path = found->freed->file;
+    return {What::wrong,
+            check::Kind::freed_memory,
+            cat(DeviceMemory::name_of(*found), ", which was given back at ",
+                path.substr(path.rfind('/') + 1), ":", found->freed->line),
+            {}};
+  }
+  if (memory.contains(reinterpret_cast<const void*>(address))) return {};
+  constexpr std::uint64_t kNear = 4096, kShared = std::uint64_t{1} << 20, kNull = 65536;
+  const auto from_shared = address - reinterpret_cast<std::uint64_t>(tessera_shared_begin) + kNear;
+  if (from_shared < kShared + kNear || address < kNull) return {};  // as far as words can say
+  if (is_read_only(address)) return {.what = What::allowed};
+  return {What::wrong, check::Kind::host_memory, "memory of the host", {}};
+}
+
+}  // namespace tessera::plain_cuda

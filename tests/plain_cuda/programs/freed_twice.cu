@@ -1,0 +1,10 @@
+// expect: runtime-misuse at 6
+int main() {
+  int* x;
+  cudaMalloc(&x, sizeof(int));
+#ifndef FIXED
+  cudaFree(x); cudaFree(x);
+#else
+  cudaFree(x);
+#endif
+}
