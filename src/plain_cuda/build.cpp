@@ -54,6 +54,10 @@ const Words kDefinitions = {"-D__CUDACC__",
 /// in memory, loops stay scalar.
 const Words kOptimised = {"-O2", "-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-vectorize"};
 
+/// Loads and stores are told. Entries and exits are not: they would give each function a cleanup,
+/// through which an access that cannot be done may not be left.
+const Words kTold = {"-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"};
+
 class Builder {
  public:
   Builder(const Build& what, const fs::path& folder)
@@ -114,7 +118,7 @@ class Builder {
              "-Wno-unknown-pragmas"};
     if (what_.for_debugger) words.emplace_back("-O0");
     else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
-    if (what_.is_checked) words.emplace_back("-fsanitize=thread");
+    if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
     for (const std::string& each : flags_) {
       if (!each.starts_with("-I") && !each.starts_with("-D")) words.push_back(each);
     }

@@ -1,4 +1,4 @@
-// expect: impossible-launch at 8
+// expect: impossible-launch at 9
 __global__ void k(int* out) { out[threadIdx.x] = 1; }
 int main() {
   int* out;

@@ -6,7 +6,7 @@ __global__ void scale(float* x, int n) {
 #else
   if (i <= n)
 #endif
-    x[i] *= 2;
+    x[i] = 2;
 }
 int main() {
   float* x;

@@ -1,4 +1,4 @@
-// expect: uninitialized-read at 12
+// expect: uninitialized-read at 13
 __global__ void histogram(const unsigned char* in, int* out) {
   __shared__ int count[256];
   const int i = threadIdx.x;
