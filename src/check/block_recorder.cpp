@@ -83,7 +83,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
     alive_[static_cast<std::size_t>(warp)] = ~std::uint64_t{0} >> (64 - lanes);
     reopen(warp);
   }
-  first_ended_ = -1;
+  first_ended_ = -1, left_ = 0;
   std::fill(warp_epoch_.begin(), warp_epoch_.end(), 0);
   for (auto& each : async_) each = {};
   for (std::size_t i = kFirstBuffer; i < shadows_.size(); ++i) shadows_[i].clear();
@@ -433,7 +433,7 @@ void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
 }
 
 bool BlockRecorder::block_met(const char* name, const Here& here, int ended) {
-  if (ended > 0) report_early_return(here, ended);
+  if (ended > left_) report_early_return(here, ended);
   drain_all();
   find_unseen_writes();
   for (int warp = 0; warp < warps_; ++warp) reopen(warp);

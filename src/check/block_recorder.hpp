@@ -80,6 +80,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void async_copies(bool begin) override { mode_ = begin ? mode_ | kAsync : mode_ & ~kAsync; }
   void commit(Here here) override;
   void wait(int pending, Here here) override;
+  void leaves() override { ++left_; }
   void superstep(const char* name, Here here) override;
 
   void begins(std::byte* shared) override;
@@ -377,6 +378,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// barrier.
   std::vector<std::uint64_t> alive_, open_;
   int first_ended_ = -1;  ///< the first thread that has ended
+  int left_ = 0;          ///< threads that ended for an access that cannot be done
   std::atomic<bool> in_kernel_{false};
   std::uint64_t mode_ = 0;                 ///< kAsync, kSpecial
   bool failed_ = false, stopped_ = false;  ///< what threads do while they are unwound is nothing

@@ -82,6 +82,8 @@ class Recorder {
   virtual void commit(Here here) = 0;
   /// At most `pending` of the newest groups are still under way.
   virtual void wait(int pending, Here here) = 0;
+  /// The running thread ends here, since an access cannot be done.
+  virtual void leaves() = 0;
   /// The thread enters this superstep.
   virtual void superstep(const char* name, Here here) = 0;
 

@@ -51,6 +51,7 @@ struct Entry {
       settle();
     } catch (const Abandon&) {
       settle();
+      if (tessera::detail::recorder != nullptr) tessera::detail::recorder->leaves();
     } catch (...) {
       pending_write = {};
       current = nullptr;
