@@ -33,16 +33,16 @@ void PlacedText::erase(std::size_t first, std::size_t last) {
 
 std::string PlacedText::write() {
   out_.reserve(t_.text.size() + t_.text.size() / 4);
-  write_range(0, t_.size());
+  write_range(0, t_.size(), 0);
   out_ += t_.text.substr(t_.size() == 0 ? 0 : t_[t_.size() - 1].end);
   return std::move(out_);
 }
 
-void PlacedText::write_range(std::size_t first, std::size_t last) {
+void PlacedText::write_range(std::size_t first, std::size_t last, std::size_t skip_from) {
   for (std::size_t i = first; i < last;) {
     const auto found = edits_.find(i);
     const Edit* const edit = found == edits_.end() ? nullptr : &found->second;
-    if (edit != nullptr && edit->skip_to > i) {
+    if (edit != nullptr && edit->skip_to > i && i >= skip_from) {
       i = edit->skip_to;
       continue;
     }
@@ -59,7 +59,7 @@ void PlacedText::write_pieces(const std::vector<Edit::Piece>& pieces) {
     insert(piece.text);
     if (piece.first < piece.last) {
       previous_ = Tokens::kNone;
-      write_range(piece.first, piece.last);
+      write_range(piece.first, piece.last, piece.first + 1);
       previous_ = Tokens::kNone;
     }
   }

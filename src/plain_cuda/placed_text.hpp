@@ -37,7 +37,8 @@ class PlacedText {
   std::string write();
 
  private:
-  void write_range(std::size_t first, std::size_t last);
+  /// Tokens before `skip_from` are written though they are left out where they stand.
+  void write_range(std::size_t first, std::size_t last, std::size_t skip_from);
   void write_pieces(const std::vector<Edit::Piece>& pieces);
   void write_token(std::size_t i, const Edit* edit);
   void write_gap(std::size_t i);

@@ -118,27 +118,65 @@ class Rewriter {
       if (t_.is(at, "static")) is_static = at;
       if (t_.is(at, "extern")) is_extern = at;
     }
-    if (is_extern == kNone)
+    if (is_extern == kNone) {
+      move_alignment(i, first, end);
       return out_.replace(i, is_static == kNone ? "static thread_local" : "thread_local");
+    }
+    if (is_in_function(i)) return refer_to_dynamic(first, end);
+    move_alignment(i, first, end);
     out_.replace(is_extern, is_extern < i ? "extern" : "");
     out_.replace(i, is_extern < i ? "__thread" : "extern __thread");
     name_dynamic(i, end);
   }
-  /// Gives each declarator of [i, end) the name under which all dynamic shared memory is linked.
-  void name_dynamic(std::size_t i, std::size_t end) {
+  /// alignas may follow __shared__, but not what replaces it: it goes to the declaration's begin.
+  void move_alignment(std::size_t i, std::size_t first, std::size_t end) {
+    std::size_t at = i + 1;
+    while (is_one_of(at, {"extern", "static", "const", "volatile"})) ++at;
+    for (; at < end && t_.is(at, "alignas") && t_.is(at + 1, "("); at = t_.after(at + 1)) {
+      out_.at(first).before.push_back({"", at, t_.after(at + 1)});
+      out_.at(at).skip_to = t_.after(at + 1);
+    }
+  }
+  /// Do the brackets of an array begin at i?
+  bool begins_array(std::size_t i) const {
+    return t_.is(i, "[") && !t_.is(i + 1, "[") && t_.is_kind(i - 1, Kind::name);
+  }
+  /// Calls body(name, end) for each declarator of [first, end): its name, or kNone, and the mark
+  /// after it.
+  template <class Body>
+  void for_each_declarator(std::size_t first, std::size_t end, const Body& body) const {
     int angles = 0;
-    bool is_named = false;
-    for (std::size_t at = i; at <= end; at = t_.after(at)) {
+    std::size_t name = kNone;
+    for (std::size_t at = first; at <= end; at = t_.after(at)) {
       if (t_.is(at, "<")) ++angles;
       if (t_.is(at, ">")) --angles;
-      const bool ends_array = t_.is(at - 1, "]") && !t_.is(at - 2, "]") && !t_.is(at, "[");
-      const bool ends = at == end || (t_.is(at, ",") && angles <= 0);
-      if (!is_named && angles <= 0 && (ends || ends_array)) {
-        out_.insert_after(at - 1, " __asm__(\"tessera_dynamic_shared\")");
-        is_named = true;
-      }
-      if (ends) is_named = false;
+      if (angles > 0) continue;
+      const bool ends = at == end || t_.is(at, ",");
+      if (name == kNone && (ends || begins_array(at))) name = at - 1;
+      if (ends) body(name, at), name = kNone;
     }
+  }
+  /// In a function the name is a reference: GCC forgets the label of a variable in a template.
+  void refer_to_dynamic(std::size_t first, std::size_t end) {
+    for (std::size_t at = first; at < end; at = t_.after(at)) {
+      if (is_one_of(at, {"extern", "__shared__"})) out_.erase(at, at + 1);
+      if (t_.is(at, "alignas")) out_.erase(at, t_.after(at + 1));
+    }
+    for_each_declarator(first, end, [&](std::size_t name, std::size_t after) {
+      if (!t_.is_kind(name, Kind::name))
+        refuse(name, "this declarator of dynamic shared memory cannot be read", "name[]");
+      out_.insert_before(name, "(&");
+      out_.insert_after(name, ")");
+      out_.insert_before(after, cat(" = ", kRoom, "dynamic_shared()"));
+    });
+  }
+  /// All dynamic shared memory is linked under one name.
+  void name_dynamic(std::size_t first, std::size_t end) {
+    for_each_declarator(first, end, [&](std::size_t name, std::size_t after) {
+      std::size_t last = name;
+      while (last + 1 < after && t_.is(last + 1, "[")) last = t_.pairs[last + 1];
+      out_.insert_after(last, " __asm__(\"tessera_dynamic_shared\")");
+    });
   }
 
   // Launches.
@@ -279,10 +317,13 @@ class Rewriter {
   }
   /// Does a statement of a function begin at i? Labels of declarations and files do not.
   bool is_statement(std::size_t i) const {
-    std::size_t parent = t_.parents[i];
-    if (parent == kNone || !t_.is(parent, "{") || is_namespace(parent)) return false;
+    if (!is_in_function(i)) return false;
     if (t_.is(i - 1, ")")) return is_condition(t_.pairs[i - 1]);
     return is_one_of(i - 1, {";", "{", "}", "else", "do"}) || is_single_colon(i - 1);
+  }
+  bool is_in_function(std::size_t i) const {
+    const std::size_t parent = t_.parents[i];
+    return parent != kNone && t_.is(parent, "{") && !is_namespace(parent);
   }
   bool is_namespace(std::size_t open) const {
     std::size_t at = open;

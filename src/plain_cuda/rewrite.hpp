@@ -7,7 +7,8 @@
 //   __cluster_dims__(2, 1, 1)         one more argument before the closure: cluster_dims(2, 1, 1)
 //   K<<<grid, block>>>(a)             (configure(Place{file, line, column}, grid, block), K(a))
 //   __shared__ T x[8];                static thread_local T x[8];
-//   extern __shared__ T x[];          extern __thread T x[] __asm__("tessera_dynamic_shared");
+//   extern __shared__ T x[];          T (&x)[] = dynamic_shared();
+//     outside of functions            extern __thread T x[] __asm__("tessera_dynamic_shared");
 //   asm("add %0, %1;" : "=r"(x) : [in] "r"(y) : "memory");
 //                                     ptx(Place{...}, "add %0, %1;", ptx_out("=r", (x)),
 //                                       ptx_in("in", "r", (y)));   in functions of the user's files

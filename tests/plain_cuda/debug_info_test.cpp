@@ -4,77 +4,35 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "process/program.hpp"
-#include "process/temporary_folder.hpp"
+#include "compiler.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::plain_cuda {
 namespace {
 
-namespace fs = std::filesystem;
-using ::testing::HasSubstr;
-
-struct Compiler {
-  const char* name;
-  std::vector<std::string> flags;
-};
-
-class DebugInfo : public ::testing::TestWithParam<Compiler> {
- protected:
-  void SetUp() override {
-    const cli::ProgramEnd found = cli::run_program({.words = {GetParam().name, "--version"},
-                                                    .stderr_file = "/dev/null",
-                                                    .stdout_file = "/dev/null"});
-    if (!found.good()) GTEST_SKIP() << GetParam().name << " is not installed";
-  }
-
-  void write(const fs::path& file, const std::string& text) const {
-    fs::create_directories((folder_.path() / file).parent_path());
-    std::ofstream(folder_.path() / file) << text;
-  }
-  std::string read(const char* file) const {
-    std::ifstream text(folder_.path() / file);
-    return {std::istreambuf_iterator<char>(text), {}};
-  }
-  /// What the program prints that is compiled of main.cpp.
-  std::string run(const std::string& text) const {
-    write("main.cpp", kBegin + text);
-    std::vector<std::string> words{GetParam().name, "-std=c++20", "-O2", "-g"};
-    words.insert(words.end(), GetParam().flags.begin(), GetParam().flags.end());
-    const fs::path source = PROJECT_FOLDER;
-    for (const std::string& each : {std::string("-I."), "-I" + (source / "src").string(),
-                                    "-I" + (source / "include").string(), std::string("main.cpp"),
-                                    std::string(RUNTIME_LIBRARY), std::string("-ldw"),
-                                    std::string("-o"), std::string("program")})
-      words.push_back(each);
-    const std::string at = folder_.path().string();
-    const cli::ProgramEnd compiled = cli::run_program(
-        {.words = words, .stderr_file = at + "/said", .folder = at, .seconds = 120});
-    EXPECT_TRUE(compiled.good()) << compiled.text() << "\n" << read("said");
-    const cli::ProgramEnd done = cli::run_program({.words = {at + "/program"},
-                                                   .stderr_file = at + "/said",
-                                                   .stdout_file = at + "/printed",
-                                                   .folder = at,
-                                                   .seconds = 60});
-    EXPECT_TRUE(done.good()) << done.text() << "\n" << read("said");
-    return read("printed");
-  }
-
- private:
-  static inline const std::string kBegin = R"(
+const std::string kBegin = R"(
 #include <pthread.h>
 #include <cstdio>
 #include <functional>
 #include "plain_cuda/runtime/debug_info.hpp"
 #define UNSEEN(x) asm volatile("" : : "r"(&(x)) : "memory")
 )";
-  cli::TemporaryFolder folder_;
+
+class DebugInfo : public CompilerTest {
+ protected:
+  /// What the program prints that is compiled of main.cpp.
+  std::string run(const std::string& text) const {
+    write("main.cpp", kBegin + text);
+    const std::string project = PROJECT_FOLDER;
+    compile({"-std=c++20", "-O2", "-g", "-I.", "-I" + project + "/src", "-I" + project + "/include",
+             "main.cpp", RUNTIME_LIBRARY, "-ldw", "-o", "program"});
+    return printed_by("program");
+  }
 };
 
 // Prints each variable and what the program knows of its address.
@@ -94,8 +52,8 @@ void print(std::initializer_list<Known> all) {
     };
     std::printf("%s %s in %s%s %s", v.is_shared ? "shared" : "global", v.name.c_str(),
                 v.function.c_str(), v.is_in_kernel ? " kernel" : "", is_there ? "there" : "elsewhere");
-    shape(v.shape);
-    for (const auto& m : v.members) std::printf(" {%s +%zu", m.name.c_str(), m.offset), shape(m.shape), std::printf("}");
+    shape(v);
+    for (const auto& m : v.members) std::printf(" {%s +%zu", m.name.c_str(), m.offset), shape(m), std::printf("}");
     std::printf("\n");
   }
 }
@@ -240,14 +198,12 @@ int main() {
   EXPECT_EQ(printed, wanted);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Compilers, DebugInfo,
-    ::testing::Values(Compiler{"g++", {}}, Compiler{"g++", {"-gdwarf-4", "-no-pie"}},
-                      Compiler{"clang++-14", {}}, Compiler{"clang++-14", {"-gdwarf-4"}}),
-    [](const auto& info) {
-      const Compiler& compiler = info.param;
-      return std::string(compiler.name).substr(0, 1) + (compiler.flags.empty() ? "" : "4");
-    });
+INSTANTIATE_TEST_SUITE_P(Compilers, DebugInfo,
+                         ::testing::Values(Compiler{"g++", {}},
+                                           Compiler{"g++", {"-gdwarf-4", "-no-pie"}},
+                                           Compiler{"clang++-14", {}},
+                                           Compiler{"clang++-14", {"-gdwarf-4"}}),
+                         short_name);
 
 }  // namespace
 }  // namespace tessera::plain_cuda

@@ -137,32 +137,53 @@ TEST(Rewrite, ALaunchConfiguresAndCalls) {
 }
 
 TEST(Rewrite, SharedVariablesAreThreadLocal) {
-  const std::string name = "__asm__(\"tessera_dynamic_shared\")";
   expect_each({{"__shared__ float x[4][5], y;", "static thread_local float x[4][5], y;"},
                {"static __shared__ int x;", "static thread_local int x;"},
                {"__shared__ static int x;", "thread_local static int x;"},
                {"volatile __shared__ float x[3];", "volatile static thread_local float x[3];"},
                {"__shared__ struct { int a; } s;", "static thread_local struct { int a; } s;"},
                {"case 1: __shared__ P<a, b> s;", "case 1: static thread_local P<a, b> s;"},
+               {"__shared__ alignas(16) int x[2];", "alignas(16) static thread_local int x[2];"},
                {"void f(__shared__ float* p) {}", "void f(float* p) {}"}});
+}
+
+TEST(Rewrite, DynamicSharedMemoryIsAReferenceInFunctions) {
+  const std::string is = " = dynamic_shared()", aligned = " __attribute__((aligned(16)))";
   for (const auto& [before, after] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"extern __shared__ T s[];", "extern __thread T s[] " + name + ";"},
-           {"extern __shared__ T s[][32];", "extern __thread T s[][32] " + name + ";"},
-           {"extern volatile __shared__ T s[];", "extern volatile __thread T s[] " + name + ";"},
-           {"volatile extern __shared__ T s[];", "volatile extern __thread T s[] " + name + ";"},
-           {"__shared__ extern T s[];", "extern __thread T s[] " + name + ";"},
-           {"extern T __shared__ s[];", "extern T __thread s[] " + name + ";"},
-           {"extern __shared__ P<a, b> s[], t[];",
-            "extern __thread P<a, b> s[] " + name + ", t[] " + name + ";"},
-           {"extern __shared__ __attribute__((aligned(16))) char s[];",
-            "extern __thread __attribute__((aligned(16))) char s[] " + name + ";"},
-           {"extern __attribute__((aligned(16))) __shared__ char s[];",
-            "extern __attribute__((aligned(16))) __thread char s[] " + name + ";"},
-           {"extern __shared__ char s[] __attribute__((aligned(16)));",
-            "extern __thread char s[] " + name + " __attribute__((aligned(16)));"},
-           {"alignas(16) extern __shared__ char s[];",
-            "alignas(16) extern __thread char s[] " + name + ";"}})
+           {"extern __shared__ T s[];", "T (&s)[]" + is + ";"},
+           {"extern __shared__ T s[][32];", "T (&s)[][32]" + is + ";"},
+           {"extern volatile __shared__ T s[];", "volatile T (&s)[]" + is + ";"},
+           {"volatile extern __shared__ T s[];", "volatile T (&s)[]" + is + ";"},
+           {"__shared__ extern T s[];", "T (&s)[]" + is + ";"},
+           {"extern T __shared__ s[];", "T (&s)[]" + is + ";"},
+           {"extern __shared__ T *s[];", "T *(&s)[]" + is + ";"},
+           {"extern __shared__ T s;", "T (&s)" + is + ";"},
+           {"extern __shared__ P<a, b> s[], t[];", "P<a, b> (&s)[]" + is + ", (&t)[]" + is + ";"},
+           {"extern __shared__" + aligned + " char s[];", aligned + " char (&s)[]" + is + ";"},
+           {"extern" + aligned + " __shared__ char s[];", aligned + " char (&s)[]" + is + ";"},
+           {"extern __shared__ char s[]" + aligned + ";", "char (&s)[]" + aligned + is + ";"},
+           {"extern __shared__ alignas(16) char s[];", "char (&s)[]" + is + ";"},
+           {"alignas(16) extern __shared__ char s[];", "char (&s)[]" + is + ";"}})
     EXPECT_EQ(rewritten("void f() { " + before + "}"), plain("void f() { " + after + "}"));
+}
+
+TEST(Rewrite, DynamicSharedMemoryOutsideOfFunctionsIsLinked) {
+  const std::string name = " __asm__(\"tessera_dynamic_shared\")";
+  const std::string aligned = " __attribute__((aligned(16)))";
+  for (const auto& [before, after] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"extern __shared__ T s[];", "extern __thread T s[]" + name + ";"},
+           {"extern __shared__ T s[][32], t[];",
+            "extern __thread T s[][32]" + name + ", t[]" + name + ";"},
+           {"__shared__ extern T s[];", "extern __thread T s[]" + name + ";"},
+           {"volatile extern T __shared__ s[];", "volatile extern T __thread s[]" + name + ";"},
+           {"extern __shared__" + aligned + " char s[];",
+            "extern __thread" + aligned + " char s[]" + name + ";"},
+           {"extern __shared__ char s[]" + aligned + ";",
+            "extern __thread char s[]" + name + aligned + ";"},
+           {"extern __shared__ alignas(16) char s[];",
+            "alignas(16) extern __thread char s[]" + name + ";"}})
+    EXPECT_EQ(rewritten("namespace a::b { " + before + "}"),
+              plain("namespace a::b { " + after + "}"));
 }
 
 TEST(Rewrite, InlinePtxBecomesACall) {

@@ -19,20 +19,18 @@ struct Shape {
 };
 
 /// A member of a class, or of a class in it.
-struct Member {
+struct Member : Shape {
   std::string name;        ///< with that of the variable: "s.sum"
   std::size_t offset = 0;  ///< in the variable
-  Shape shape;
 };
 
-struct Variable {
+struct Variable : Shape {
   std::string name;                ///< as the user wrote it: "As"
   std::string function;            ///< that holds it, as __func__ says it; empty: none
   bool is_in_kernel = false;       ///< in a closure in that function
   bool is_shared = false;          ///< thread-local: shared memory
   std::int64_t thread_offset = 0;  ///< of shared ones, from the thread pointer
   std::uint64_t address = 0;       ///< of others
-  Shape shape;
   std::vector<Member> members;  ///< of a class; copies of the whole go over their edges
 };
 

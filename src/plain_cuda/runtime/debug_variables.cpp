@@ -66,9 +66,11 @@ void read_members(Dwarf_Die* type, const std::string& prefix, std::size_t begin,
       if (out.size() > before || is_base) return;
     }
     if (is_nameless) return;
-    Member member{full, begin + *offset, {}};
-    read_shape(*member_type, member.shape);
-    if (member.shape.bytes > 0) out.push_back(std::move(member));
+    Member member;
+    member.name = full;
+    member.offset = begin + *offset;
+    read_shape(*member_type, member);
+    if (member.bytes > 0) out.push_back(std::move(member));
   });
 }
 
@@ -125,8 +127,8 @@ class Reader {
     auto type = type_of(die);
     if (name == nullptr || !type) return;
     out.name = name;
-    read_shape(*type, out.shape);
-    if (out.shape.bytes == 0) return;
+    read_shape(*type, out);
+    if (out.bytes == 0) return;
     find_function(*die, outer_, out);
     if (out.function.empty()) find_function_by_symbol(out);
     if (is_class(&*type)) read_members(&*type, out.name, 0, 0, out.members);

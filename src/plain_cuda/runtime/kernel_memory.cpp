@@ -43,7 +43,7 @@ std::vector<check::detail::Buffer> buffers_now() {
     out.push_back(std::move(buffer));
   }
   for (const Variable& each : variables()) {
-    const Shape& shape = each.shape;
+    const Shape& shape = each;
     if (each.is_shared || shape.bytes == 0) continue;
     check::detail::Buffer buffer;
     buffer.name = each.name;
@@ -70,8 +70,8 @@ std::vector<check::detail::SharedVariable> shared_variables() {
   for (const Variable& each : variables()) {
     if (!each.is_shared) continue;
     for (const Member& member : each.members)
-      add(member.name, each.thread_offset + static_cast<std::int64_t>(member.offset), member.shape);
-    add(each.name, each.thread_offset, each.shape);
+      add(member.name, each.thread_offset + static_cast<std::int64_t>(member.offset), member);
+    add(each.name, each.thread_offset, each);
   }
   return out;
 }
@@ -81,7 +81,7 @@ std::vector<check::detail::SharedVariable> shared_variables() {
 std::size_t static_shared_bytes(std::string_view kernel) {
   std::size_t out = 0;
   for (const Variable& each : variables()) {
-    if (each.is_shared && (each.function == kernel || !each.is_in_kernel)) out += each.shape.bytes;
+    if (each.is_shared && (each.function == kernel || !each.is_in_kernel)) out += each.bytes;
   }
   return out;
 }
@@ -94,8 +94,8 @@ KernelMemory memory_at(std::uintptr_t address) {
   if (const Allocation* found = DeviceMemory::get().find(address); found != nullptr)
     return found->freed ? KernelMemory{} : KernelMemory{found->begin, found->bytes};
   for (const Variable& each : variables()) {
-    if (!each.is_shared && address - each.address < each.shape.bytes)
-      return {each.address, each.shape.bytes};
+    if (!each.is_shared && address - each.address < each.bytes)
+      return {each.address, each.bytes};
   }
   return {};
 }

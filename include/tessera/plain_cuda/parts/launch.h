@@ -7,6 +7,11 @@
 
 struct CUstream_st;
 
+/// Where dynamic shared memory begins: the command links it.
+extern "C" {
+extern __thread char tessera_dynamic_shared_bytes[] __asm__("tessera_dynamic_shared");
+}
+
 namespace tessera::plain_cuda {
 
 /// __launch_bounds__(threads, blocks, clusters).
@@ -25,6 +30,15 @@ struct ClusterDims {
 constexpr ClusterDims cluster_dims(unsigned x = 1, unsigned y = 1, unsigned z = 1) {
   return {x, y, z};
 }
+
+/// What extern __shared__ T x[] in a function refers to, whatever T is.
+struct DynamicShared {
+  template <class T>
+  [[gnu::always_inline]] operator T&() const {
+    return *reinterpret_cast<T*>(&tessera_dynamic_shared_bytes);
+  }
+};
+constexpr DynamicShared dynamic_shared() { return {}; }
 
 /// The next kernel that this thread of the host calls is launched so.
 void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
