@@ -198,6 +198,62 @@ int main() {
   EXPECT_EQ(printed, wanted);
 }
 
+TEST_P(DebugInfo, TellsInstancesOfAKernelApart) {
+  const std::string printed = run(R"cuda(
+template <class Body> void run_kernel(const char* name, const Body& body) {
+  void (*code)(const void*) = [](const void* at) {
+    Body mine = *static_cast<const Body*>(at);
+    mine();
+  };
+  code(&body);
+  for (const auto& v : tessera::plain_cuda::variables()) {
+    if (tessera::plain_cuda::runs(reinterpret_cast<std::uintptr_t>(code), v.instance))
+      std::printf("%s has %s, %zu bytes\n", name, v.name.c_str(), v.bytes);
+  }
+}
+struct Pair { int x; };
+template <int N> void call(Pair) {}
+namespace {
+template <class T, unsigned N> void reduce(const T* a, Pair p, void (*f)(Pair)) {
+  run_kernel("reduce", [=]() mutable {
+    static thread_local T partial[N];
+    UNSEEN(partial);
+    partial[0] = *a;
+    f(p);
+  });
+}
+void plain() {
+  run_kernel("plain", [=] {
+    static thread_local int one;
+    one = 1;
+    UNSEEN(one);
+  });
+}
+}
+namespace n::m {
+void scan() {
+  run_kernel("scan", [=] {
+    static thread_local int two[2];
+    two[1] = 1;
+    UNSEEN(two);
+  });
+}
+}
+int main() {
+  float f = 1;
+  double d = 2;
+  reduce<float, 16>(&f, {}, call<1>);
+  reduce<float, 32>(&f, {}, call<2>);
+  reduce<double, 32>(&d, {}, call<2>);
+  plain();
+  n::m::scan();
+}
+)cuda");
+  EXPECT_EQ(printed,
+            "reduce has partial, 64 bytes\nreduce has partial, 128 bytes\n"
+            "reduce has partial, 256 bytes\nplain has one, 4 bytes\nscan has two, 8 bytes\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(Compilers, DebugInfo,
                          ::testing::Values(Compiler{"g++", {}},
                                            Compiler{"g++", {"-gdwarf-4", "-no-pie"}},

@@ -13,6 +13,8 @@ namespace tessera::plain_cuda {
 
 namespace {
 
+std::mutex mutex;  // libdw reads as it is asked
+
 /// Texts that live as long as the process. Callers hold the lock.
 const char* keep(std::string text) {
   static auto* const texts = new std::set<std::string>;
@@ -59,7 +61,6 @@ Place inlined_call(Dwarf_Die* unit, Dwarf_Addr address) {
 }  // namespace
 
 Place place_of(std::uintptr_t pc) {
-  static std::mutex mutex;  // libdw reads as it is asked
   const std::lock_guard lock(mutex);
   Units& units = Units::of_program();
   const Dwarf_Addr address = pc - units.bias();
@@ -69,6 +70,12 @@ Place place_of(std::uintptr_t pc) {
   if (place.line != 0 && !is_of_system(place.file)) return place;
   const Place call = inlined_call(unit, address);
   return call.line != 0 ? call : place;
+}
+
+bool runs(std::uintptr_t code, const std::string& instance) {
+  const std::lock_guard lock(mutex);
+  // void tessera::plain_cuda::run_kernel<n::matmul<16>(float*)::{lambda()#1}>(...)
+  return Units::of_program().function_at(code).find("<" + instance + "::") != std::string::npos;
 }
 
 bool is_read_only(std::uint64_t address) {

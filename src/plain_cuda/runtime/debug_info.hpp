@@ -27,11 +27,12 @@ struct Member : Shape {
 struct Variable : Shape {
   std::string name;                ///< as the user wrote it: "As"
   std::string function;            ///< that holds it, as __func__ says it; empty: none
+  std::string instance;            ///< of shared ones: "n::matmul<16>(float*)"; empty: none
   bool is_in_kernel = false;       ///< in a closure in that function
   bool is_shared = false;          ///< thread-local: shared memory
   std::int64_t thread_offset = 0;  ///< of shared ones, from the thread pointer
   std::uint64_t address = 0;       ///< of others
-  std::vector<Member> members;  ///< of a class; copies of the whole go over their edges
+  std::vector<Member> members;     ///< of a class; copies of the whole go over their edges
 };
 
 /// The place of the instruction in the user's files: of the call, where a header's function was
@@ -42,6 +43,8 @@ const std::vector<Variable>& variables();
 /// The compiler's own byte that says whether a variable in shared memory was constructed: distances
 /// from the thread pointer. CUDA has no such byte.
 const std::vector<std::int64_t>& guards();
+/// Is this the code by which run_kernel() runs the body of that instance of a kernel?
+bool runs(std::uintptr_t code, const std::string& instance);
 /// Does it lie in a part of the program that nobody may write to?
 bool is_read_only(std::uint64_t address);
 

@@ -1,9 +1,7 @@
 // Variables with static storage by the program's own debug information: see debug_info.hpp.
-#include <cxxabi.h>
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 #include <tuple>
 
@@ -130,7 +128,7 @@ class Reader {
     read_shape(*type, out);
     if (out.bytes == 0) return;
     find_function(*die, outer_, out);
-    if (out.function.empty()) find_function_by_symbol(out);
+    if (out.is_shared || out.function.empty()) read_symbol(out);
     if (is_class(&*type)) read_members(&*type, out.name, 0, 0, out.members);
     found_.push_back(std::move(out));
   }
@@ -197,25 +195,29 @@ class Reader {
       return;
     }
   }
-  /// Clang 14 puts a function's variables into one without a name: that of the symbol has it.
-  void find_function_by_symbol(Variable& out) const {
+  /// The symbol tells instances of a template apart, and has the function where Clang 14 puts its
+  /// variables into one without a name.
+  void read_symbol(Variable& out) const {
     const auto value = out.is_shared ? static_cast<Dwarf_Addr>(out.thread_offset + thread_bytes_)
                                      : out.address - units_.bias();
-    const std::string symbol = units_.symbol_at(value, out.is_shared);
-    if (!symbol.starts_with("_ZZ")) return;
-    char* const demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr);
-    if (demangled == nullptr) return;
+    const std::string text = units_.variable_at(value, out.is_shared);
     // void n::matmul<float, 16>(float const*)::{lambda()#1}::operator()()::As
-    const std::string_view text = demangled;
-    int angles = 0;
-    std::size_t begin = 0, end = 0;
-    for (; end < text.size() && (text[end] != '(' || angles > 0); ++end) {
-      angles += text[end] == '<' ? 1 : text[end] == '>' ? -1 : 0;
-      if (angles == 0 && (text[end] == ' ' || text[end] == ':')) begin = end + 1;
+    std::size_t begin = 0, name = 0, arguments = 0, end = 0;
+    for (int depth = 0; end < text.size(); ++end) {
+      constexpr std::string_view kNameless = "(anonymous namespace)";
+      if (text.compare(end, kNameless.size(), kNameless) == 0) end += kNameless.size();
+      const char c = text[end];
+      if (depth == 0 && arguments > 0 && c == ':') break;
+      if (depth == 0 && arguments == 0 && c == ' ') begin = name = end + 1;
+      if (depth == 0 && arguments == 0 && c == ':') name = end + 1;
+      if (depth == 0 && c == '(') arguments = end;
+      depth += c == '(' || c == '<' || c == '{' ? 1 : c == ')' || c == '>' || c == '}' ? -1 : 0;
     }
-    out.function = without_arguments(std::string(text.substr(begin, end - begin)));
+    if (arguments == 0 || end == text.size()) return;
+    out.instance = text.substr(begin, end - begin);
+    if (!out.function.empty()) return;
+    out.function = without_arguments(text.substr(name, arguments - name));
     out.is_in_kernel = text.find("operator()", end) != text.npos;
-    std::free(demangled);
   }
   /// "matmul" of "matmul<float, 16>", as __func__ says.
   static std::string without_arguments(const std::string& name) {

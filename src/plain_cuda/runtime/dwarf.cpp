@@ -1,6 +1,7 @@
 // Asks libdw: see dwarf.hpp.
 #include "dwarf.hpp"
 
+#include <cxxabi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,6 +64,17 @@ std::string absolute(const char* file, Dwarf_Die* unit) {
   return (std::filesystem::path(folder == nullptr ? "" : folder) / file).lexically_normal();
 }
 
+namespace {
+
+std::string demangled(const char* symbol) {
+  char* const text = abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr);
+  std::string out = text == nullptr ? symbol : text;
+  std::free(text);
+  return out;
+}
+
+}  // namespace
+
 Units& Units::of_program() {
   static Units* const units = new Units;  // outlives what is destroyed at exit
   return *units;
@@ -83,6 +95,7 @@ Units::Units() {
       ranges_.push_back({begin, end, units_.size()});
     units_.push_back(*unit);
   }
+  read_symbols();
   std::sort(ranges_.begin(), ranges_.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
 }
@@ -95,27 +108,31 @@ Dwarf_Die* Units::at(Dwarf_Addr address) {
   return &units_[std::prev(after)->unit];
 }
 
-std::string Units::symbol_at(Dwarf_Addr value, bool is_thread_local) const {
+void Units::read_symbols() {
   const int count = dwfl_module_getsymtab(program_);
   for (int i = 0; i < count; ++i) {
     GElf_Sym symbol;
     const char* const name = dwfl_module_getsym(program_, i, &symbol, nullptr);
-    const bool is_of_kind =
-        GELF_ST_TYPE(symbol.st_info) == (is_thread_local ? STT_TLS : STT_OBJECT);
-    if (name != nullptr && is_of_kind && symbol.st_value - bias_ == value) return name;
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    if (name != nullptr && (type == STT_TLS || type == STT_OBJECT))
+      variables_.try_emplace({type == STT_TLS, symbol.st_value - bias_}, name);
   }
-  return {};
+}
+
+std::string Units::variable_at(Dwarf_Addr value, bool is_thread_local) const {
+  const auto found = variables_.find({is_thread_local, value});
+  return found == variables_.end() ? std::string() : demangled(found->second);
+}
+
+std::string Units::function_at(Dwarf_Addr address) const {
+  const char* const name = program_ == nullptr ? nullptr : dwfl_module_addrname(program_, address);
+  return name == nullptr ? std::string() : demangled(name);
 }
 
 std::vector<Dwarf_Addr> Units::guards() const {
   std::vector<Dwarf_Addr> out;
-  const int count = program_ == nullptr ? 0 : dwfl_module_getsymtab(program_);
-  for (int i = 0; i < count; ++i) {
-    GElf_Sym symbol;
-    const char* const name = dwfl_module_getsym(program_, i, &symbol, nullptr);
-    if (name != nullptr && GELF_ST_TYPE(symbol.st_info) == STT_TLS &&
-        std::string_view(name).starts_with("_ZGV"))
-      out.push_back(symbol.st_value - bias_);
+  for (const auto& [where, name] : variables_) {
+    if (where.first && std::string_view(name).starts_with("_ZGV")) out.push_back(where.second);
   }
   return out;
 }

@@ -4,9 +4,11 @@
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tessera::plain_cuda {
@@ -47,9 +49,11 @@ class Units {
   };
   Dwarf_Die* at(Dwarf_Addr address);  ///< nullptr: none has code there
   std::vector<Dwarf_Die>& all() { return units_; }
-  /// The mangled name of the variable at this address of the file, or this offset in thread-local
-  /// storage; empty: none.
-  std::string symbol_at(Dwarf_Addr value, bool is_thread_local) const;
+  /// The name, demangled, of the variable at this address of the file, or this offset in
+  /// thread-local storage; empty: none.
+  std::string variable_at(Dwarf_Addr value, bool is_thread_local) const;
+  /// The same of the function at this address in memory.
+  std::string function_at(Dwarf_Addr address) const;
   /// Where the guards of variables with constructors lie in thread-local storage.
   std::vector<Dwarf_Addr> guards() const;
   Dwarf_Addr bias() const { return bias_; }  ///< of an address in memory over that in the file
@@ -57,7 +61,10 @@ class Units {
  private:
   Units();
 
+  void read_symbols();
+
   Dwfl_Module* program_ = nullptr;
+  std::map<std::pair<bool, Dwarf_Addr>, const char*> variables_;  ///< is it thread-local, where
   std::vector<Dwarf_Die> units_;
   std::vector<Range> ranges_;  ///< in order; Clang leaves out .debug_aranges
   Dwarf_Addr bias_ = 0;

@@ -1,6 +1,8 @@
 // The memory of kernels: see kernel_memory.hpp.
 #include "kernel_memory.hpp"
 
+#include <map>
+
 #include "context.hpp"
 #include "debug_info.hpp"
 #include "memory.hpp"
@@ -76,14 +78,15 @@ std::vector<check::detail::SharedVariable> shared_variables() {
   return out;
 }
 
-/// Bytes that the kernel's own variables take in shared memory, and those of functions that are no
-/// kernel's.
-std::size_t static_shared_bytes(std::string_view kernel) {
-  std::size_t out = 0;
+std::size_t static_shared_bytes(std::uintptr_t code) {
+  static thread_local std::map<std::uintptr_t, std::size_t> known;
+  const auto [found, is_new] = known.try_emplace(code);
+  if (!is_new) return found->second;
   for (const Variable& each : variables()) {
-    if (each.is_shared && (each.function == kernel || !each.is_in_kernel)) out += each.bytes;
+    if (each.is_shared && (!each.is_in_kernel || runs(code, each.instance)))
+      found->second += each.bytes;
   }
-  return out;
+  return found->second;
 }
 
 KernelMemory memory_at(std::uintptr_t address) {

@@ -15,8 +15,8 @@ namespace tessera::plain_cuda {
 std::vector<check::detail::Buffer> buffers_now();
 std::vector<check::detail::SharedVariable> shared_variables();
 /// Bytes that the kernel's own variables take in shared memory, and those of functions that are no
-/// kernel's.
-std::size_t static_shared_bytes(std::string_view kernel);
+/// kernel's. `code`: the address of its body.
+std::size_t static_shared_bytes(std::uintptr_t code);
 
 /// Of the block that the calling OS thread runs.
 std::byte* shared_storage();
