@@ -1,25 +1,22 @@
-# The CUDA engine and the kernels for GPUs: built where nvcc is found. Without it src/cuda/absent.cpp stands for all of it, so
+# The CUDA engine and the kernels for GPUs: built with TESSERA_CUDA=ON. Without it src/cuda/absent.cpp stands for all of it, so
 # that every other file is the same in both builds.
-
-# Hosts without nvcc on the PATH usually have it here.
-if(NOT TESSERA_CUDA STREQUAL "OFF" AND NOT DEFINED CMAKE_CUDA_COMPILER)
-  find_program(TESSERA_NVCC nvcc HINTS /usr/local/cuda/bin)
-  if(TESSERA_NVCC)
-    set(CMAKE_CUDA_COMPILER ${TESSERA_NVCC})
+if(TESSERA_CUDA)
+  # Hosts without nvcc on the PATH usually have it here.
+  if(NOT DEFINED CMAKE_CUDA_COMPILER)
+    find_program(TESSERA_NVCC nvcc HINTS /usr/local/cuda/bin)
+    if(TESSERA_NVCC)
+      set(CMAKE_CUDA_COMPILER ${TESSERA_NVCC})
+    endif()
   endif()
-endif()
-if(TESSERA_CUDA STREQUAL "ON" AND NOT CMAKE_CUDA_COMPILER)
-  message(FATAL_ERROR "TESSERA_CUDA=ON, but nvcc was not found: install the CUDA toolkit 13, put nvcc on the PATH or give "
-                      "-DCMAKE_CUDA_COMPILER=")
-endif()
-set(TESSERA_HAS_CUDA OFF)
-if(NOT TESSERA_CUDA STREQUAL "OFF" AND CMAKE_CUDA_COMPILER)
+  if(NOT CMAKE_CUDA_COMPILER)
+    message(FATAL_ERROR "TESSERA_CUDA=ON, but nvcc was not found: install the CUDA toolkit 13, put nvcc on the PATH or give "
+                        "-DCMAKE_CUDA_COMPILER=")
+  endif()
   # sm_80 and what follows it through PTX; sm_90a has instructions of its own, which PTX cannot carry to other GPUs.
   set(CMAKE_CUDA_ARCHITECTURES "80;90a-real")
   set(CMAKE_CUDA_RUNTIME_LIBRARY None)  # it is part of our library, see below
   enable_language(CUDA)
   find_package(CUDAToolkit 13 REQUIRED)
-  set(TESSERA_HAS_CUDA ON)
   # C++20 by hand: CMake 3.25 does not know that nvcc has it. As for the CPU, the compiler makes no multiply-add of its own.
   # Machine code takes an eighth of the space so; the driver unpacks what it loads.
   set(TESSERA_NVCC_FLAGS -std=c++20 --expt-relaxed-constexpr -fmad=false --threads=2 --compress-mode=size)
@@ -31,7 +28,7 @@ endif()
 
 # From a list of sources takes those of the other kind of build.
 function(tessera_choose_cuda_sources sources)
-  if(TESSERA_HAS_CUDA)
+  if(TESSERA_CUDA)
     list(FILTER ${sources} EXCLUDE REGEX "/src/cuda/absent.cpp$")
     file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/matmul/cuda_*.cu)
     list(APPEND ${sources} ${kernels})
@@ -45,7 +42,7 @@ endfunction()
 # of the library, so that a program that links the library needs nothing else, with CUDA or without. Only the files that call
 # it see its headers.
 function(tessera_link_cuda target)
-  if(NOT TESSERA_HAS_CUDA)
+  if(NOT TESSERA_CUDA)
     return()
   endif()
   set_source_files_properties(src/matmul/cuda_ladder.cpp PROPERTIES COMPILE_DEFINITIONS TESSERA_HAS_CUDA=1)

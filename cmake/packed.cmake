@@ -2,11 +2,12 @@
 # them to machines with a GPU, where nothing can be installed. They are made of the objects of the usual programs.
 find_library(TESSERA_STATIC_BOOST_CONTEXT libboost_context.a)
 set(TESSERA_PACKED OFF)
-if(TESSERA_HAS_CUDA AND PROJECT_IS_TOP_LEVEL AND NOT BUILD_SHARED_LIBS AND NOT CMAKE_UNITY_BUILD AND NOT TESSERA_ONLY_COURSE)
+if(TESSERA_CUDA AND PROJECT_IS_TOP_LEVEL AND NOT BUILD_SHARED_LIBS AND NOT CMAKE_UNITY_BUILD AND NOT TESSERA_ONLY_COURSE)
   if(TESSERA_STATIC_BOOST_CONTEXT)
     set(TESSERA_PACKED ON)
+    add_custom_target(packed)
   else()
-    message(STATUS "'scripts/gpu pack' has nothing to take: the packed programs are not built without libboost_context.a")
+    add_custom_target(packed COMMAND ${CMAKE_COMMAND} -E echo "The packed programs need libboost_context.a" COMMAND ${CMAKE_COMMAND} -E false)
   endif()
 endif()
 
@@ -22,6 +23,7 @@ function(tessera_pack program)
   target_compile_features(${program}_packed PRIVATE cxx_std_20)
   target_include_directories(${program}_packed PRIVATE ${PROJECT_SOURCE_DIR}/include)
   add_dependencies(${program}_packed tessera_core)
+  add_dependencies(packed ${program}_packed)
   target_link_libraries(${program}_packed PRIVATE ${ARGN} $<TARGET_FILE:tessera_core> ${TESSERA_STATIC_BOOST_CONTEXT}
                         Threads::Threads ${CMAKE_DL_LIBS} tessera_warnings
                         -static-libstdc++ -static-libgcc -Wl,--gc-sections)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Nsight Compute and compute-sanitizer say of the ladder's kernels and of single accesses, as docs/report.md describes it.
 
-    scripts/gpu_truth.py OUT.json [--tessera build/release/bin/tessera]
+    scripts/gpu_truth.py OUT.json [--tessera build/cuda/bin/tessera]
     scripts/gpu_truth.py --explain FILE.json    names again why such a file's numbers may differ from the checker's; no GPU
 
 The first needs a GPU, ncu, nvcc, and for the verdicts compute-sanitizer; scripts/gpu starts it. tests/check/gpu_truth_test compares the
@@ -155,7 +155,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--explain", action="store_true")
-    parser.add_argument("--tessera", default=ROOT / "build/release/bin/tessera", type=pathlib.Path)
+    parser.add_argument("--tessera", default=ROOT / "build/cuda/bin/tessera", type=pathlib.Path)
     options = parser.parse_args()
     if options.explain:
         options.out.write_text(json.dumps(explain(json.loads(options.out.read_text(encoding="utf-8"))), indent=1) + "\n", encoding="utf-8")

@@ -7,8 +7,8 @@ next instruction that reads the same register in the same place, which then read
 main loop, where tiles are whole, for each of its multiply-adds; the speed of light is one. The model leaves out memory and barriers:
 it holds for kernels that hide both.
 
-    scripts/issue_model.py                      every tile of the kernels of the build
-    scripts/issue_model.py --build build/cuda   of another build
+    scripts/issue_model.py                      every tile of the kernels of build/cuda
+    scripts/issue_model.py --build FOLDER       of another build
     scripts/issue_model.py LOOP.sass            a loop whose instructions are in a file, one a line
 """
 import argparse
@@ -101,7 +101,7 @@ def shown(name, loop):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, default=machine_code.ROOT / "build/release")
+    parser.add_argument("--build", type=pathlib.Path, default=machine_code.ROOT / "build/cuda")
     parser.add_argument("loop", nargs="?", type=pathlib.Path)
     asked = parser.parse_args()
     if asked.loop:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What nvcc made of the ladder's f32 kernels for sm_90a: registers, threads, and what a thread executes on its way around the main
-loop. Reads build/release/machine_code, where the build left it, and writes bench/results/gpu/ladder-machine-code.json, which
+loop. Reads build/cuda/machine_code, where the build left it, and writes bench/results/gpu/ladder-machine-code.json, which
 scripts/ladder.py shows. Needs nvcc and nvdisasm (disassembler() says where it is looked for); no GPU.
 
-    scripts/machine_code.py [--build build/release]
+    scripts/machine_code.py [--build build/cuda]
 """
 import argparse
 import collections
@@ -148,7 +148,7 @@ def tile_text(tile):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/cuda")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/gpu/ladder-machine-code.json")
     parser.add_argument("--registers", type=pathlib.Path, default=ROOT / "src/cli/kernel_registers.inc")
     asked = parser.parse_args()

@@ -16,7 +16,7 @@ constexpr const char* kWhy = "this program is built without CUDA";
 
 [[noreturn]] void refuse() {
   throw Error(Category::unavailable, kWhy, {}, {},
-              "build it where nvcc is found (TESSERA_CUDA=ON), or use the CPU");
+              "build it with -DTESSERA_CUDA=ON where nvcc is installed, or use the CPU");
 }
 
 }  // namespace

@@ -243,7 +243,8 @@ class GpuScript(unittest.TestCase):
         self.refused(1, "do not start here: too old", "test")
 
     def pack(self):
-        """`scripts/gpu pack` in a checkout of one file."""
+        """`scripts/gpu pack` in a checkout of one file, whose build does nothing."""
+        self.program("scripts/build", '[ "$*" = "cuda packed" ]')
         for command in (["init", "-q"], ["add", "scripts/gpu"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "one"]):
             subprocess.run(["git", *command], cwd=self.root, check=True)
         return self.gpu("pack")
@@ -252,8 +253,8 @@ class GpuScript(unittest.TestCase):
         built = cases.options.build / "packed"
         if not built.exists():
             self.skipTest("scripts/gpu pack is NOT tested: this build is without CUDA")
-        (self.root / "build/release").mkdir(parents=True)
-        (self.root / "build/release/packed").symlink_to(built)
+        (self.root / "build/cuda").mkdir(parents=True)
+        (self.root / "build/cuda/packed").symlink_to(built)
         run = self.pack()
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertLess(int(re.search(r"^build/gpu: (\d+) MiB", run.stdout)[1]), 48)
@@ -276,15 +277,19 @@ class GpuScript(unittest.TestCase):
     def test_nothing_is_packed_before_it_is_built_or_when_it_is_too_large(self):
         run = self.pack()
         self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, "^gpu: build/release/packed/tessera is not built: ")
+        self.assertRegex(run.stderr, "left no build/cuda/packed/tessera$")
         for program in ("tessera", "cuda_test"):
-            (self.root / "build/release/packed").mkdir(parents=True, exist_ok=True)
-            shutil.copy(sys.executable, self.root / "build/release/packed" / program)
+            (self.root / "build/cuda/packed").mkdir(parents=True, exist_ok=True)
+            shutil.copy(sys.executable, self.root / "build/cuda/packed" / program)
         (self.root / "large").write_bytes(bytes(65 << 20))
         subprocess.run(["git", "add", "large"], cwd=self.root, check=True)
         run = self.gpu("pack")
         self.assertEqual(run.returncode, 1)
         self.assertRegex(run.stderr, "larger than 64 MiB")
+        self.program("scripts/build", "exit 3")
+        run = self.gpu("pack")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "^gpu: the build with CUDA failed")
 
     def truth(self, ncu, sanitizer=CLEAN):
         """gpu_truth.py with tools that only speak like CUDA's: (its exit code, what it says, the file or None)."""
