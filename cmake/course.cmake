@@ -5,7 +5,7 @@ option(TESSERA_ONLY_COURSE "Build of library and command only what the course ne
 # tessera_keep_course(SOURCES): takes from a list of the library's sources what the course does not need.
 function(tessera_keep_course sources)
   if(TESSERA_ONLY_COURSE)
-    set(library "(core|cuda|puzzle|simt|tensor)/.*|io/(array|atomic_file|memory|npy|npy_types|registry)|layout/(cells|print|refused)")
+    set(library "(base|core|cuda|puzzle|simt|tensor)/.*|io/(array|atomic_file|memory|npy|npy_types|registry)|layout/(cells|print|refused)")
     list(FILTER ${sources} INCLUDE REGEX "/src/(${library}|check/.*)[.]cpp$")
     list(FILTER ${sources} EXCLUDE REGEX
          "/check/(file_main|html_report|page|roofline_picture|source_listing|timeline_picture|unfinished)[.]cpp$")

@@ -27,6 +27,7 @@ endif()
 
 file(GLOB python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/*.cpp)
 nanobind_add_module(tessera_python NB_STATIC NOMINSIZE PROTECT_STACK NB_SUPPRESS_WARNINGS ${python_sources})
+target_include_directories(tessera_python PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tessera_python PRIVATE tessera_core tessera_warnings)
 set_target_properties(tessera_python PROPERTIES OUTPUT_NAME _core INSTALL_RPATH "$ORIGIN/lib"
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/tessera)

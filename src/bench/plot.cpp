@@ -9,7 +9,7 @@
 #include <cmath>
 #include <map>
 
-#include "tessera/core/markup.hpp"
+#include "base/markup.hpp"
 
 namespace tessera::cli {
 

@@ -7,9 +7,9 @@
 #include <cstdio>
 
 #include "arguments.hpp"
+#include "cpu/gemm_way.hpp"
 #include "errors.hpp"
 #include "settings.hpp"
-#include "tessera/cpu/gemm_way.hpp"
 
 namespace tessera::blas {
 

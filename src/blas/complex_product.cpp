@@ -12,10 +12,10 @@
 #include <atomic>
 #include <optional>
 
+#include "cpu/workspace.hpp"
 #include "product.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
-#include "tessera/cpu/workspace.hpp"
 
 namespace tessera::blas {
 

@@ -6,10 +6,10 @@
 #include <complex>
 #include <type_traits>
 
+#include "cpu/gemm_way.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
-#include "tessera/cpu/gemm_way.hpp"
 
 namespace tessera::blas {
 

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <string>
 
+#include "base/environment.hpp"
 #include "tessera/core/cpu.hpp"
-#include "tessera/core/environment.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 

@@ -3,11 +3,11 @@
 #include <map>
 #include <vector>
 
+#include "base/markup.hpp"
+#include "layout/cells.hpp"
 #include "pictures.hpp"
 #include "tessera/check/memory_rules.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/layout/cells.hpp"
 
 namespace tessera::check {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "tessera/core/edit_distance.hpp"
+#include "base/edit_distance.hpp"
 #include "tessera/core/error.hpp"
 
 namespace tessera::check {

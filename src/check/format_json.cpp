@@ -1,8 +1,8 @@
 // A report as JSON and JUnit: see format.hpp.
 #include <nlohmann/json.hpp>
 
+#include "base/markup.hpp"
 #include "tessera/check/format.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 #include "traffic.hpp"
 

@@ -1,9 +1,9 @@
 // Puts the sections of a page together: see check/html_report.hpp.
 #include "tessera/check/html_report.hpp"
 
+#include "base/markup.hpp"
 #include "page.hpp"
 #include "pictures.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::check {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/markup.hpp"
 #include "counter_tables.hpp"
 #include "page_style.hpp"
 #include "pictures.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <tuple>
 
+#include "base/markup.hpp"
 #include "pictures.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"
 

@@ -9,9 +9,9 @@
 #include "finish_report.hpp"
 #include "merge_blocks.hpp"
 #include "merge_causes.hpp"
+#include "shared_names.hpp"
 #include "tessera/check/check.hpp"
 #include "tessera/check/device_model.hpp"
-#include "tessera/check/shared_names.hpp"
 #include "tessera/simt/launch_blocks.hpp"
 
 namespace tessera::check::detail {

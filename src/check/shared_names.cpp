@@ -1,5 +1,5 @@
 // Reads the names of shared tiles from the source: see shared_names.hpp.
-#include "tessera/check/shared_names.hpp"
+#include "shared_names.hpp"
 
 #include <algorithm>
 #include <map>

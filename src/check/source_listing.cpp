@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "advice.hpp"
+#include "base/markup.hpp"
 #include "page.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"
 

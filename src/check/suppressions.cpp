@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/edit_distance.hpp"
 #include "key_values.hpp"
-#include "tessera/core/edit_distance.hpp"
 
 namespace tessera::check {
 

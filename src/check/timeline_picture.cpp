@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "advice.hpp"
+#include "base/markup.hpp"
 #include "pictures.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"
 

@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "check/shared_names.hpp"
 #include "operand.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/check/html_report.hpp"
 #include "tessera/check/product.hpp"
-#include "tessera/check/shared_names.hpp"
 #include "tessera/io/array.hpp"
 #include "tessera/matmul/plan.hpp"
 

@@ -14,8 +14,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/cgroup.hpp"
 #include "cores.hpp"
-#include "tessera/core/cgroup.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/core/text.hpp"
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "follows.hpp"
+#include "puzzle/limits.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/puzzle/limits.hpp"
 
 namespace tessera::cli {
 

@@ -4,10 +4,10 @@
 #include <regex>
 #include <set>
 
+#include "base/edit_distance.hpp"
 #include "error_reasons.hpp"
 #include "foreign_names.hpp"
 #include "shell/suggest.hpp"
-#include "tessera/core/edit_distance.hpp"
 #include "tessera/core/text.hpp"
 #include "vocabulary.hpp"
 

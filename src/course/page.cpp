@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "answer.hpp"
+#include "base/markup.hpp"
 #include "follows.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::cli {

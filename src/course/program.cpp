@@ -11,11 +11,11 @@
 #include "process/compile.hpp"
 #include "process/program.hpp"
 #include "process/temporary_folder.hpp"
+#include "puzzle/limits.hpp"
 #include "shell/machine.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
-#include "tessera/puzzle/limits.hpp"
 
 namespace tessera::cli {
 

@@ -10,7 +10,7 @@
 #include "choose_kernels.hpp"
 #include "one_panel.hpp"
 #include "tessera/core/team.hpp"
-#include "tessera/cpu/workspace.hpp"
+#include "workspace.hpp"
 
 namespace tessera::cpu {
 

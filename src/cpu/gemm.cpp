@@ -7,12 +7,12 @@
 
 #include "alone.hpp"
 #include "choose_kernels.hpp"
+#include "gemm_way.hpp"
 #include "one_panel.hpp"
 #include "product.hpp"
 #include "small_words.hpp"
 #include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
-#include "tessera/cpu/gemm_way.hpp"
 #include "wild_strides.hpp"
 
 namespace tessera::cpu {

@@ -14,7 +14,7 @@
 #include "speed.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/packed_matrix.hpp"
-#include "tessera/cpu/workspace.hpp"
+#include "workspace.hpp"
 
 namespace tessera::cpu {
 

@@ -12,7 +12,7 @@
 #include "kernels.hpp"
 #include "swapped.hpp"
 #include "tessera/cpu/gemm.hpp"
-#include "tessera/cpu/workspace.hpp"
+#include "workspace.hpp"
 
 namespace tessera::cpu {
 

@@ -7,11 +7,11 @@
 
 #include "choose_kernels.hpp"
 #include "epilogue.hpp"
+#include "gemm_way.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"
-#include "tessera/cpu/gemm_way.hpp"
-#include "tessera/cpu/workspace.hpp"
+#include "workspace.hpp"
 
 namespace tessera::cpu {
 

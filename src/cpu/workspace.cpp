@@ -1,7 +1,7 @@
 // The shelf of blocks behind Workspace: a few atomic slots, each of which holds one idle block or
 // none. Taking and giving back is one exchange, so any number of threads and forked children may do
 // so; what does not fit on the shelf goes back to the system.
-#include "tessera/cpu/workspace.hpp"
+#include "workspace.hpp"
 
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "tessera/cpu/gemm_way.hpp"
+#include "gemm_way.hpp"
 
 namespace tessera::cpu {
 

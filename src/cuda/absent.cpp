@@ -1,7 +1,7 @@
 // The functions of runtime.hpp in a build without CUDA: there are no devices, and what needs one is
 // refused in one sentence.
+#include "abilities.hpp"
 #include "tessera/core/error.hpp"
-#include "tessera/cuda/abilities.hpp"
 #include "tessera/cuda/runtime.hpp"
 
 #if defined(__clang__)  // what would use them is not built

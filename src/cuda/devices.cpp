@@ -5,10 +5,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "abilities.hpp"
 #include "errors.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/cuda/abilities.hpp"
 #include "tessera/cuda/runtime.hpp"
 
 namespace tessera::cuda {

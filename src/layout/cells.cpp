@@ -1,9 +1,9 @@
 // Tables of cells as SVG: see layout/cells.hpp.
-#include "tessera/layout/cells.hpp"
+#include "cells.hpp"
 
 #include <algorithm>
 
-#include "tessera/core/markup.hpp"
+#include "base/markup.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::picture {

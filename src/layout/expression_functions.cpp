@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tessera/core/edit_distance.hpp"
+#include "base/edit_distance.hpp"
 
 namespace tessera {
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/markup.hpp"
+#include "cells.hpp"
 #include "picture.hpp"
 #include "tessera/core/error.hpp"
-#include "tessera/core/markup.hpp"
 #include "tessera/core/text.hpp"
-#include "tessera/layout/cells.hpp"
 #include "tessera/layout/print.hpp"
 
 namespace tessera {

@@ -9,8 +9,8 @@
 #include "keeps_subnormals.hpp"
 #include "ladder.hpp"
 #include "overlap.hpp"
+#include "overlap_error.hpp"
 #include "packed.hpp"
-#include "tessera/core/overlap_error.hpp"
 
 namespace tessera {
 

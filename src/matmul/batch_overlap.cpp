@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "overlap.hpp"
-#include "tessera/core/overlap_error.hpp"
+#include "overlap_error.hpp"
 
 namespace tessera::detail {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tessera/cpu/gemm_way.hpp"
+#include "cpu/gemm_way.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::detail {

@@ -1,9 +1,9 @@
 // `bulk_tiled` for CUDA (kernels/bulk_tiled.hpp). A device without bulk copies, and operands that
 // they cannot read, get `pipelined`.
 #include "bulk_tiled_operands.hpp"
+#include "cuda/abilities.hpp"
 #include "cuda_ladder.hpp"
 #include "ladder.hpp"
-#include "tessera/cuda/abilities.hpp"
 #include "tessera/cuda/launch.cuh"
 #include "tessera/cuda/tensor_map.hpp"
 

@@ -1,8 +1,8 @@
 // `thin` for CUDA (kernels/thin_tiled.hpp). A device without a warpgroup's units, and operands that
 // bulk copies cannot read, get `tensor_core`.
+#include "cuda/abilities.hpp"
 #include "cuda_ladder.hpp"
 #include "ladder.hpp"
-#include "tessera/cuda/abilities.hpp"
 #include "tessera/cuda/launch.cuh"
 #include "tessera/cuda/tensor_map.hpp"
 #include "thin_operands.hpp"

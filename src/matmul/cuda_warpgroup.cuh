@@ -2,8 +2,8 @@
 // its time.
 #pragma once
 
+#include "cuda/abilities.hpp"
 #include "cuda_ladder.hpp"
-#include "tessera/cuda/abilities.hpp"
 #include "tessera/cuda/launch.cuh"
 #include "tessera/cuda/tensor_map.hpp"
 #include "warpgroup_operands.hpp"

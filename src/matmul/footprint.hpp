@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "tessera/core/overlap.hpp"
+#include "base/overlap.hpp"
 #include "tessera/matmul/matrix.hpp"
 
 namespace tessera::detail {

@@ -7,15 +7,15 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "call.hpp"
+#include "cpu/gemm_way.hpp"
 #include "keeps_subnormals.hpp"
 #include "ladder.hpp"
 #include "overlap.hpp"
+#include "overlap_error.hpp"
 #include "packed.hpp"
 #include "tessera/core/cpu.hpp"
-#include "tessera/core/environment.hpp"
-#include "tessera/core/overlap_error.hpp"
-#include "tessera/cpu/gemm_way.hpp"
 #include "tessera/cpu/split_k.hpp"
 
 namespace tessera {

@@ -9,7 +9,7 @@
 
 namespace tessera::detail {
 
-/// May an element of `a` lie where an element of `c` lies? As core/overlap.hpp says it. Neither
+/// May an element of `a` lie where an element of `c` lies? As base/overlap.hpp says it. Neither
 /// matrix is empty; what they reach fits in 64 bits.
 inline bool may_overlap(const Footprint& a, const Footprint& c) {
   return a.low < c.high() && c.low < a.high() && tessera::may_overlap(a.bytes(), c.bytes());

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "base/edit_distance.hpp"
 #include "call.hpp"
 #include "choice.hpp"
 #include "fields.hpp"
 #include "ladder.hpp"
 #include "refusal.hpp"
-#include "tessera/core/edit_distance.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tuned.hpp"
 

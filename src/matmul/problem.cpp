@@ -12,7 +12,7 @@
 #include "call.hpp"
 #include "fields.hpp"
 #include "overlap.hpp"
-#include "tessera/core/overlap_error.hpp"
+#include "overlap_error.hpp"
 
 namespace tessera {
 

@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "call.hpp"
+#include "cuda/abilities.hpp"
 #include "cuda_ladder.hpp"
-#include "tessera/cuda/abilities.hpp"
 
 namespace tessera::detail {
 

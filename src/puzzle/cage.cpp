@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
-#include "tessera/puzzle/limits.hpp"
+#include "limits.hpp"
 
 #if __has_include(<linux/landlock.h>)
 #include <linux/landlock.h>

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "cage.hpp"
+#include "check/shared_names.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/check/html_report.hpp"
-#include "tessera/check/shared_names.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::puzzle {

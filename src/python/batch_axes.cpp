@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "tessera/core/overlap.hpp"
+#include "base/overlap.hpp"
 
 namespace tessera::python {
 

@@ -1,6 +1,6 @@
 // tessera::Error as Python's own exceptions; the category decides which.
 #include "bindings.hpp"
-#include "tessera/core/overlap_error.hpp"
+#include "matmul/overlap_error.hpp"
 
 namespace tessera::python {
 

@@ -1,8 +1,8 @@
 // tessera.matmul itself. Two plain NumPy matrices of float32 or float64 are multiplied right here:
 // for small ones the way from Python to the product is most of the time. All else goes to
 // tessera._matmul, which is written in Python.
+#include "base/environment.hpp"
 #include "bindings.hpp"
-#include "tessera/core/environment.hpp"
 #include "tessera/cpu/gemm.hpp"
 #include "tessera/matmul/matrix.hpp"
 

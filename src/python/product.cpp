@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/overlap.hpp"
 #include "batch_axes.hpp"
 #include "bindings.hpp"
 #include "run_products.hpp"
-#include "tessera/core/overlap.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::python {

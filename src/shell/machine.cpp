@@ -15,8 +15,8 @@
 #include <sstream>
 #include <thread>
 
+#include "base/cgroup.hpp"
 #include "options.hpp"
-#include "tessera/core/cgroup.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/io/array.hpp"

@@ -1,5 +1,5 @@
 // Tiles of shared storage are called as the source calls them, and only where a line tells.
-#include "tessera/check/shared_names.hpp"
+#include "check/shared_names.hpp"
 
 #include <gtest/gtest.h>
 

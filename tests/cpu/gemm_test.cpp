@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "blocking.hpp"
+#include "cpu/gemm_way.hpp"
 #include "cpu/multiply.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/core/cpu.hpp"
 #include "tessera/cpu/gemm_plan.hpp"
-#include "tessera/cpu/gemm_way.hpp"
 #include "tessera/cpu/packed_matrix.hpp"
 
 namespace tessera {

@@ -1,5 +1,5 @@
 // What is said of the way of a product: the names change where gemm() does.
-#include "tessera/cpu/gemm_way.hpp"
+#include "cpu/gemm_way.hpp"
 
 #include <gtest/gtest.h>
 

@@ -21,12 +21,12 @@ class Neon(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         root = cases.ROOT
-        sources = [*sorted((root / "src/cpu").glob("*.cpp")), *(root / "src/core" / f"{n}.cpp" for n in ("cgroup", "cpu", "parallel", "team")),
-                   root / "tests/cpu/neon_main.cpp"]
+        sources = [*sorted((root / "src/cpu").glob("*.cpp")), *(root / "src/core" / f"{n}.cpp" for n in ("cpu", "parallel", "team")),
+                   root / "src/base/cgroup.cpp", root / "tests/cpu/neon_main.cpp"]
         folder = cases.options.build / "neon"
         folder.mkdir(parents=True, exist_ok=True)
         cls.program = folder / "packed_path"
-        compiled = subprocess.run(["aarch64-linux-gnu-g++", *FLAGS, f"-I{root}/include", f"-I{root}/src/cpu", *map(str, sources),
+        compiled = subprocess.run(["aarch64-linux-gnu-g++", *FLAGS, f"-I{root}/include", f"-I{root}/src", f"-I{root}/src/cpu", *map(str, sources),
                                    "-o", str(cls.program)], capture_output=True, text=True)
         cls.said = compiled.stdout + compiled.stderr
         cls.compiled = compiled.returncode == 0

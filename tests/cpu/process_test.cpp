@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "cpu/multiply.hpp"
+#include "cpu/workspace.hpp"
 #include "support/child.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/cpu/packed_matrix.hpp"
 #include "tessera/cpu/split_k.hpp"
-#include "tessera/cpu/workspace.hpp"
 
 namespace tessera {
 namespace {

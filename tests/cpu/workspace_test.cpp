@@ -1,6 +1,6 @@
 // Memory for packing: aligned, apart, kept for the next call, given back, and not had without an
 // end.
-#include "tessera/cpu/workspace.hpp"
+#include "cpu/workspace.hpp"
 
 #include <gtest/gtest.h>
 

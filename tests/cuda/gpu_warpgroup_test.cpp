@@ -6,9 +6,9 @@
 
 #include <cstring>
 
+#include "cuda/abilities.hpp"
 #include "gpu_support.hpp"
 #include "support/products.hpp"
-#include "tessera/cuda/abilities.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
 #include "unit_product_calls.hpp"

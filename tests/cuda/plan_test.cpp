@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "cuda/abilities.hpp"
 #include "support/refusal.hpp"
-#include "tessera/cuda/abilities.hpp"
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
 

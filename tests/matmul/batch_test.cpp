@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cpu/multiply.hpp"
+#include "matmul/overlap_error.hpp"
 #include "support/packed_types.hpp"
-#include "tessera/core/overlap_error.hpp"
 #include "tessera/matmul/packed_matrix.hpp"
 
 namespace tessera {

@@ -69,7 +69,7 @@ Problem parse_problem(std::string_view text);
 /// or columns, of the matrix or of its transpose. Whether an element is in both is decided exactly,
 /// from addresses and strides alone. The exception are strides of C and A that no slicing of one
 /// buffer gives and for which a search of bounded length finds no answer: these are refused
-/// (core/overlap.hpp).
+/// (src/base/overlap.hpp).
 Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
                      double beta = 0, Epilogue epilogue = {});
 

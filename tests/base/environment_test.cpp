@@ -1,5 +1,5 @@
 // Switches in the environment.
-#include "tessera/core/environment.hpp"
+#include "base/environment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Finds the groups of this process in /proc/self/cgroup and reads their quotas, and those of the
 // groups above: a service or a user's slice lies some folders down, a container's group at the top
 // of what it can see. Linux, Documentation/admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst.
-#include "tessera/core/cgroup.hpp"
+#include "cgroup.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The table of partial distances between two short words; no word is long enough to need less.
-#include "tessera/core/edit_distance.hpp"
+#include "edit_distance.hpp"
 
 #include <algorithm>
 #include <cctype>

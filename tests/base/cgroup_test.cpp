@@ -1,6 +1,6 @@
 // CPU quotas of cgroups, read from a folder that looks like a system: at the top, further down, in
 // both versions.
-#include "tessera/core/cgroup.hpp"
+#include "base/cgroup.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

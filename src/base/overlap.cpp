@@ -2,7 +2,7 @@
 // few numbers. The search takes the longest step first, so that the others reach only a little
 // further: in arrays as people make them a step has one or two candidates. The last two steps are
 // solved as a linear equation.
-#include "tessera/core/overlap.hpp"
+#include "overlap.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Arrays that share memory, against a set of all their bytes: any rank, any sign, elements of
 // different sizes.
-#include "tessera/core/overlap.hpp"
+#include "base/overlap.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

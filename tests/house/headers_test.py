@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What is installed is for users: each header of include/ is included by another one, a document, an example, the course, a test, or
+the programs that the command makes of a user's file. What only src includes belongs there, in its room or in src/base."""
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+INCLUDED = re.compile(r'#\s*include\s*[<"](tessera/[\w/]+\.(?:hpp|cuh|h))[>"]')
+WRITTEN = re.compile(r'#include \\"(tessera/[\w/]+\.hpp)\\"')  # into a program that src makes
+USERS = ("include", "docs", "examples", "course", "tests", "scripts", "README.md")
+
+
+def named_in(pattern, files):
+    """The headers that these files name, but for what a header says of itself."""
+    found = set()
+    for file in files:
+        if file.is_file() and file.suffix in (".hpp", ".cuh", ".h", ".cpp", ".cu", ".c", ".md", ".py"):
+            found |= {name for name in pattern.findall(file.read_text(encoding="utf-8", errors="replace"))
+                      if file.parts[-len(pathlib.Path(name).parts):] != pathlib.Path(name).parts}
+    return found
+
+
+def only_for_src(root):
+    """The installed headers that nobody but src uses."""
+    users = [file for top in USERS for file in ([root / top] if (root / top).is_file() else (root / top).rglob("*"))]
+    used = named_in(INCLUDED, users) | named_in(WRITTEN, (root / "src").rglob("*"))
+    return sorted(name for file in (root / "include").rglob("*.*")
+                  if file.suffix in (".hpp", ".cuh", ".h") and (name := file.relative_to(root / "include").as_posix()) not in used)
+
+
+class Headers(unittest.TestCase):
+    def test_every_installed_header_is_used_by_somebody_but_src(self):
+        self.assertGreater(len(list((cases.ROOT / "include").rglob("*.hpp"))), 100)
+        self.assertEqual(only_for_src(cases.ROOT), [], "move these to src, or show in a document or an example what they are for")
+
+    def test_a_header_that_only_src_uses_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+
+            def plant(name, text):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+
+            plant("include/tessera/core/alone.hpp", '// "tessera/core/alone.hpp"\n#include "tessera/core/below.hpp"\n')
+            plant("include/tessera/core/below.hpp", "")
+            plant("include/tessera/core/shown.hpp", "")
+            plant("include/tessera/core/compiled.hpp", "")
+            plant("docs/page.md", "```cpp\n#include <tessera/core/shown.hpp>\n```\n")
+            plant("src/core/a.cpp", '#include "tessera/core/alone.hpp"\nconst char* kMain = "#include \\"tessera/core/compiled.hpp\\"";\n')
+            self.assertEqual(only_for_src(root), ["tessera/core/alone.hpp"])
+
+
+if __name__ == "__main__":
+    cases.main()
