@@ -2,7 +2,7 @@
 # Both packages find their prefix from their own place, so that an installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tessera_core EXPORT TesseraTargets
+install(TARGETS tessera_library EXPORT TesseraTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -26,36 +26,3 @@ if(TESSERA_CUDA)
   endif()
 endif()
 
-# From a list of sources takes those of the other kind of build.
-function(tessera_choose_cuda_sources sources)
-  if(TESSERA_CUDA)
-    list(FILTER ${sources} EXCLUDE REGEX "/src/cuda/absent.cpp$")
-    file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/matmul/cuda_*.cu)
-    list(APPEND ${sources} ${kernels})
-  else()
-    list(FILTER ${sources} EXCLUDE REGEX "/src/cuda/(errors|devices|memory|on_device|stream|tensor_map).cpp$")
-  endif()
-  set(${sources} ${${sources}} PARENT_SCOPE)
-endfunction()
-
-# The runtime is one object file that loads the driver when it is first asked: a program starts without either. It becomes part
-# of the library, so that a program that links the library needs nothing else, with CUDA or without. Only the files that call
-# it see its headers.
-function(tessera_link_cuda target)
-  if(NOT TESSERA_CUDA)
-    return()
-  endif()
-  set_source_files_properties(src/matmul/cuda_ladder.cpp PROPERTIES COMPILE_DEFINITIONS TESSERA_HAS_CUDA=1)
-  list(GET CUDAToolkit_INCLUDE_DIRS 0 headers)
-  file(GLOB callers ${PROJECT_SOURCE_DIR}/src/cuda/*.cpp)
-  set_source_files_properties(${callers} PROPERTIES COMPILE_OPTIONS "-isystem${headers}")
-  set(folder ${PROJECT_BINARY_DIR}/cuda_runtime)
-  file(MAKE_DIRECTORY ${folder})
-  execute_process(COMMAND ${CMAKE_AR} x ${CUDA_cudart_static_LIBRARY} WORKING_DIRECTORY ${folder} COMMAND_ERROR_IS_FATAL ANY)
-  file(GLOB runtime ${folder}/*.o)
-  target_sources(${target} PRIVATE ${runtime})
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${TESSERA_NVCC_FLAGS}>")
-  # What every kernel became stays in machine_code, where tests and scripts/ladder.py read it.
-  set(launcher ${PROJECT_SOURCE_DIR}/cmake/keep_machine_code.sh ${PROJECT_BINARY_DIR}/machine_code ${CMAKE_CUDA_COMPILER_LAUNCHER})
-  set_property(TARGET ${target} PROPERTY CUDA_COMPILER_LAUNCHER ${launcher})
-endfunction()

@@ -22,19 +22,20 @@ function(tessera_pack program)
   set_target_properties(${program}_packed PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/packed)
   target_compile_features(${program}_packed PRIVATE cxx_std_20)
   target_include_directories(${program}_packed PRIVATE ${PROJECT_SOURCE_DIR}/include)
-  add_dependencies(${program}_packed tessera_core)
+  add_dependencies(${program}_packed tessera_library)
   add_dependencies(packed ${program}_packed)
-  target_link_libraries(${program}_packed PRIVATE ${ARGN} $<TARGET_FILE:tessera_core> ${TESSERA_STATIC_BOOST_CONTEXT}
+  target_link_libraries(${program}_packed PRIVATE ${ARGN} $<TARGET_FILE:tessera_library> ${TESSERA_STATIC_BOOST_CONTEXT}
                         Threads::Threads ${CMAKE_DL_LIBS} tessera_warnings
                         -static-libstdc++ -static-libgcc -Wl,--gc-sections)
 endfunction()
 
-# The command, of its parts; distributions ship fmt as headers or as a shared library, so here it is compiled from its headers.
+# The command, of its rooms; distributions ship fmt as headers or as a shared library, so here it is compiled from its headers.
 function(tessera_pack_command)
-  tessera_pack(tessera)
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
+  tessera_pack(tessera ${archives})
   if(TARGET tessera_packed)
-    list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE part_objects)
-    target_sources(tessera_packed PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/fmt_packed.cpp ${part_objects})
+    add_dependencies(tessera_packed ${ARGN})
+    target_sources(tessera_packed PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/fmt_packed.cpp)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/fmt_packed.cpp PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
     target_include_directories(tessera_packed PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
   endif()

@@ -1,15 +1,71 @@
-# tessera_add_room(NAME [LIBRARIES ...] [OPTIMIZED ...] [EXCEPT ...]): src/NAME as the static library tessera_NAME, whose headers other
-# rooms include as "NAME/header.hpp". OPTIMIZED names the sources that measure or go over elements; the others, text and options, are
-# compiled with -Og, which takes half of the time of -O3. EXCEPT names the sources that are left out.
+# The rooms: each folder of src is a component with a CMakeLists.txt of its own, which says what it links to and what is special
+# about it. src/NAME becomes the static library tessera_NAME; others include its private headers as "NAME/header.hpp".
+
+# Text, options and pictures take no time to make, but with -O3 half of the time of a build; -Og compiles in two thirds of the time
+# of -O1, to less code (GCC 12).
+set(TESSERA_QUICKLY_COMPILED $<$<CONFIG:Release>:-Og>)
+# A frame larger than a page touches each of its pages in order: a kernel's large local array meets the guard of its thread's stack
+# instead of the stack of another thread. Clang knows the option on x86 only.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(TESSERA_STACK_PROBES -fstack-clash-protection)
+endif()
+
+# Of two files compiled as one, neither is included by others.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(tessera_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
+
+# tessera_add_room(NAME [TEXT] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [ALSO ...] [ONLY ...]): the sources of the folder but for EXCEPT, and
+# ALSO others; or ONLY these. A room of TEXT is compiled quickly but for OPTIMIZED: the sources that measure or go over elements.
 function(tessera_add_room name)
-  cmake_parse_arguments(room "" "" "LIBRARIES;OPTIMIZED;EXCEPT" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
-  list(REMOVE_ITEM sources ${room_EXCEPT})
+  cmake_parse_arguments(room "TEXT" "" "LINK;OPTIMIZED;EXCEPT;ALSO;ONLY" ${ARGN})
+  list(REMOVE_ITEM room_OPTIMIZED ${room_EXCEPT})
+  set(sources ${room_ONLY})
+  if(NOT room_ONLY)
+    file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+    list(REMOVE_ITEM sources ${room_EXCEPT} ${room_OPTIMIZED})
+    list(APPEND sources ${room_ALSO})
+  endif()
+  set(parts tessera_${name})
+  if(room_OPTIMIZED)
+    add_library(tessera_${name}_optimized OBJECT EXCLUDE_FROM_ALL ${room_OPTIMIZED})
+    list(APPEND parts tessera_${name}_optimized)
+    list(APPEND sources $<TARGET_OBJECTS:tessera_${name}_optimized>)
+  endif()
   add_library(tessera_${name} STATIC EXCLUDE_FROM_ALL ${sources})
-  set_target_properties(tessera_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 35)  # parsing CLI11 and JSON takes longer than the rest
-  target_compile_options(tessera_${name} PRIVATE $<$<CONFIG:Release>:-Og>)
-  set_source_files_properties(${room_OPTIMIZED} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> SKIP_UNITY_BUILD_INCLUSION ON)
-  target_include_directories(tessera_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(tessera_${name} PUBLIC ${room_LIBRARIES} tessera::core CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS}
-                        PRIVATE tessera_warnings)
+  if(room_TEXT)
+    target_compile_options(tessera_${name} PRIVATE ${TESSERA_QUICKLY_COMPILED})
+  endif()
+  foreach(part ${parts})
+    set_target_properties(${part} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD_BATCH_SIZE 35)
+    target_compile_features(${part} PUBLIC cxx_std_20)
+    target_include_directories(${part} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${part} PUBLIC ${room_LINK} PRIVATE tessera_warnings)
+  endforeach()
+  set(TESSERA_PARTS ${parts} PARENT_SCOPE)
+endfunction()
+
+# tessera_add_library_room(NAME [UNPROBED] ...): a room whose objects are part of the library. Every multiply-add is written out as fma(),
+# so that all kernels round alike; the compiler must not add its own. UNPROBED: what never runs as a thread of a kernel.
+function(tessera_add_library_room name)
+  cmake_parse_arguments(room "UNPROBED" "" "" ${ARGN})
+  tessera_add_room(${name} ${room_UNPARSED_ARGUMENTS})
+  foreach(part ${TESSERA_PARTS})
+    set_target_properties(${part} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(${part} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+    if(NOT room_UNPROBED)
+      target_compile_options(${part} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${TESSERA_STACK_PROBES}>)
+    endif()
+    set_property(GLOBAL APPEND PROPERTY TESSERA_LIBRARY_OBJECTS $<TARGET_OBJECTS:${part}>)
+  endforeach()
+  set(TESSERA_PARTS ${TESSERA_PARTS} PARENT_SCOPE)
+endfunction()
+
+# tessera_add_command_room(NAME ...): a room of the command: text, on top of the whole library.
+function(tessera_add_command_room name)
+  tessera_add_room(${name} TEXT ${ARGN})
+  foreach(part ${TESSERA_PARTS})
+    target_link_libraries(${part} PUBLIC tessera::core CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+  endforeach()
+  set(TESSERA_PARTS ${TESSERA_PARTS} PARENT_SCOPE)
 endfunction()

@@ -158,3 +158,4 @@ TESSERA_TYPE(s, "S", float)
 TESSERA_TYPE(d, "D", double)
 TESSERA_TYPE(c, "C", c32)
 TESSERA_TYPE(z, "Z", c64)
+#undef TESSERA_TYPE

@@ -134,3 +134,4 @@ TESSERA_TYPE(s, "S", float, float, +)
 TESSERA_TYPE(d, "D", double, double, +)
 TESSERA_TYPE(c, "C", c32, const c32*, *)
 TESSERA_TYPE(z, "Z", c64, const c64*, *)
+#undef TESSERA_TYPE

@@ -59,7 +59,7 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
 }
 
 /// A folder to be searched for headers before all others: there is run.hpp as GCC has compiled it
-/// with the library (cmake/puzzle_header.cmake). Nothing where a header has changed since; whether
+/// with the library (src/puzzle/header.cmake). Nothing where a header has changed since; whether
 /// compiler and options are the same GCC looks itself.
 std::vector<std::string> compiled_headers(const Installed& at) {
   const fs::path folder = at.library.parent_path() / "compiled_headers";

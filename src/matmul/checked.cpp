@@ -12,11 +12,12 @@ namespace detail {
 
 std::span<const CheckedEntry> checked_ladder() {
   static const CheckedEntry entries[] = {
-      kCheckedNaive,         kCheckedCoalescing,     kCheckedTiled,
-      kCheckedTiledRegister, kCheckedBlockTiled,     kCheckedBlockTiledVectorized,
-      kCheckedTensorCore,    kCheckedPipelined,      kCheckedSingleBlock,
-      kCheckedTiledByHand,   kCheckedTiledIdiomatic, kCheckedSarekNaive,
-      kCheckedSarekTiled};
+#define TESSERA_LADDER(name, ...) checked_##name(),
+#define TESSERA_LADDER_UNITS(name, ...) checked_##name(),
+#define TESSERA_LADDER_BULK(...)
+#define TESSERA_LADDER_HOST(...)
+#include "ladder.inc"
+  };
   return entries;
 }
 

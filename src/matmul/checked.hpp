@@ -1,6 +1,6 @@
-// The kernels of the ladder compiled once more, for the checker: each file src/matmul/checked_*.cpp
-// is compiled with TESSERA_CHECK=1. Private to src/matmul; see ladder.hpp for the kernels as they
-// run.
+// The kernels of the ladder compiled once more, for the checker: a file for each, made from
+// checked_kernel.cpp.in, is compiled with TESSERA_CHECK=1. Private to src/matmul; see ladder.hpp
+// for the kernels as they run.
 #pragma once
 
 #include <span>
@@ -21,10 +21,11 @@ struct CheckedEntry {
 /// In the order of the ladder.
 std::span<const CheckedEntry> checked_ladder();
 
-extern const CheckedEntry kCheckedNaive, kCheckedCoalescing, kCheckedTiled, kCheckedTiledRegister,
-    kCheckedBlockTiled, kCheckedBlockTiledVectorized, kCheckedTensorCore, kCheckedPipelined,
-    kCheckedSingleBlock, kCheckedTiledByHand, kCheckedTiledIdiomatic, kCheckedSarekNaive,
-    kCheckedSarekTiled;
+#define TESSERA_LADDER(name, ...) CheckedEntry checked_##name();
+#define TESSERA_LADDER_UNITS(name, ...) CheckedEntry checked_##name();
+#define TESSERA_LADDER_BULK(...)
+#define TESSERA_LADDER_HOST(...)
+#include "ladder.inc"
 
 /// As run_kernel() of ladder.hpp.
 template <class Kernel, class In, class Out>

@@ -21,17 +21,15 @@ void run_tile(const CudaCall& call) {
       });
 }
 
-void run(const CudaCall& call) {
+}  // namespace
+
+void run_bulk_tiled_on_cuda(const CudaCall& call) {
   if (cuda::abilities(call.stream.device()).capability != 90 ||
       !why_no_bulk_tiles(call.problem, call.A, call.B).empty())
-    return kCudaPipelined.run({call.problem, tile_of_pipelined(call.tile), call.stream, call.A,
-                               call.B, call.C, call.bias});
+    return run_pipelined_on_cuda({call.problem, tile_of_pipelined(call.tile), call.stream, call.A,
+                                  call.B, call.C, call.bias});
   if (call.tile == BulkTiledTiles::tiles[0]) run_tile<BulkTiledTiles::tiles[0]>(call);
   else run_tile<BulkTiledTiles::tiles[1]>(call);
 }
-
-}  // namespace
-
-const CudaEntry kCudaBulkTiled{"bulk_tiled", run};
 
 }  // namespace tessera::detail

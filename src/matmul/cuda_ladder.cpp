@@ -1,4 +1,4 @@
-// The list of the kernels for CUDA, in the order of the ladder; see cuda_ladder.hpp.
+// The kernels for CUDA, in the order of the ladder; see cuda_ladder.hpp.
 #include "cuda_ladder.hpp"
 
 namespace tessera::detail {
@@ -6,12 +6,12 @@ namespace tessera::detail {
 std::span<const CudaEntry> cuda_ladder() {
 #if defined(TESSERA_HAS_CUDA)
   static const CudaEntry entries[] = {
-      kCudaNaive,         kCudaCoalescing,     kCudaTiled,
-      kCudaTiledRegister, kCudaBlockTiled,     kCudaBlockTiledVectorized,
-      kCudaTensorCore,    kCudaPipelined,      kCudaSingleBlock,
-      kCudaTiledByHand,   kCudaTiledIdiomatic, kCudaSarekNaive,
-      kCudaSarekTiled,    kCudaWarpgroup,      kCudaThin,
-      kCudaBulkTiled};
+#define TESSERA_LADDER(name, ...) {#name, run_##name##_on_cuda},
+#define TESSERA_LADDER_UNITS(name, ...) TESSERA_LADDER(name)
+#define TESSERA_LADDER_BULK(name, Tiles) {#name, run_##name##_on_cuda, Tiles::typed},
+#define TESSERA_LADDER_HOST(name)
+#include "ladder.inc"
+  };
   return entries;
 #else
   return {};

@@ -1,5 +1,6 @@
-// The kernels of the ladder compiled for CUDA: each file src/matmul/cuda_*.cu instantiates one
-// kernel for the same types and tiles as ladder_*.cpp does for the CPU. Private to src/matmul.
+// The kernels of the ladder compiled for CUDA: a file for each, made from cuda_kernel.cu.in,
+// instantiates it for the same types and tiles as ladder_kernel.cpp.in does for the CPU. Private to
+// src/matmul.
 #pragma once
 
 #include <span>
@@ -32,9 +33,11 @@ struct CudaEntry {
 /// In the order of the ladder; empty in a build without CUDA.
 std::span<const CudaEntry> cuda_ladder();
 
-extern const CudaEntry kCudaNaive, kCudaCoalescing, kCudaTiled, kCudaTiledRegister, kCudaBlockTiled,
-    kCudaBlockTiledVectorized, kCudaTensorCore, kCudaPipelined, kCudaSingleBlock, kCudaTiledByHand,
-    kCudaTiledIdiomatic, kCudaSarekNaive, kCudaSarekTiled, kCudaWarpgroup, kCudaThin,
-    kCudaBulkTiled;
+// run_NAME_on_cuda(call) of each kernel.
+#define TESSERA_LADDER(name, ...) void run_##name##_on_cuda(const CudaCall& call);
+#define TESSERA_LADDER_UNITS(name, ...) TESSERA_LADDER(name)
+#define TESSERA_LADDER_BULK(name, ...) TESSERA_LADDER(name)
+#define TESSERA_LADDER_HOST(name)
+#include "ladder.inc"
 
 }  // namespace tessera::detail

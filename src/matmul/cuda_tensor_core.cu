@@ -9,7 +9,9 @@ namespace {
 constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kSmall = TensorCoreTiles::tiles[1],
                     kF64 = TensorCoreF64Tiles::tiles[0];
 
-void run(const CudaCall& call) {
+}  // namespace
+
+void run_tensor_core_on_cuda(const CudaCall& call) {
   if (call.problem.in == DType::f64)
     return run_on_cuda<TensorCoreTiled<kF64>, double, double>(call);
   if (call.tile == kSmall) return run_on_cuda<TensorCoreTiled<kSmall>, float, float>(call);
@@ -17,9 +19,5 @@ void run(const CudaCall& call) {
     run_on_cuda<TensorCoreTiled<kDefault>, In, Out>(call);
   });
 }
-
-}  // namespace
-
-const CudaEntry kCudaTensorCore{"tensor_core", run};
 
 }  // namespace tessera::detail

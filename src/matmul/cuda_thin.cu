@@ -24,17 +24,15 @@ void run_typed(const CudaCall& call) {
   });
 }
 
-void run(const CudaCall& call) {
+}  // namespace
+
+void run_thin_on_cuda(const CudaCall& call) {
   const Problem& p = call.problem;
   if (cuda::abilities(call.stream.device()).capability != 90 ||
       !why_no_thin_operands(p, call.A, call.B).empty())
-    return kCudaTensorCore.run(
+    return run_tensor_core_on_cuda(
         {p, TensorCoreTiles::tiles[0], call.stream, call.A, call.B, call.C, call.bias});
   visit_unit_product(p.in, p.out, [&]<class In, class Out>() { run_typed<In, Out>(call); });
 }
-
-}  // namespace
-
-const CudaEntry kCudaThin{"thin", run, ThinTiles::typed};
 
 }  // namespace tessera::detail

@@ -1,5 +1,5 @@
-// `warpgroup` for CUDA and one pair of types, in all of its tiles: a file for each, as nvcc takes
-// its time.
+// `warpgroup` for CUDA and one pair of types, in all of its tiles: a file for each, made from
+// cuda_warpgroup_types.cu.in, as nvcc takes its time.
 #pragma once
 
 #include "cuda/abilities.hpp"
@@ -24,10 +24,10 @@ void run_warpgroup(const CudaCall& call) {
   });
 }
 
-void run_warpgroup_f32(const CudaCall& call);
-void run_warpgroup_f16(const CudaCall& call);
-void run_warpgroup_f16_into_f32(const CudaCall& call);
-void run_warpgroup_bf16(const CudaCall& call);
-void run_warpgroup_bf16_into_f32(const CudaCall& call);
+extern template void run_warpgroup<float, float>(const CudaCall&);
+extern template void run_warpgroup<f16, f16>(const CudaCall&);
+extern template void run_warpgroup<f16, float>(const CudaCall&);
+extern template void run_warpgroup<bf16, bf16>(const CudaCall&);
+extern template void run_warpgroup<bf16, float>(const CudaCall&);
 
 }  // namespace tessera::detail

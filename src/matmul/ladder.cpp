@@ -1,16 +1,25 @@
-// The list of the ladder, in its order: algorithms(), the command and the tests know a kernel
-// because it stands here.
+// The entries of the ladder: algorithms(), the command and the tests know a kernel because it
+// stands in ladder.inc.
 #include "ladder.hpp"
 
 namespace tessera::detail {
 
+namespace {
+
+template <class Tiles>
+constexpr bool (*kProducts)(DType, DType) = Tiles::typed > 0 ? has_native_product : is_f32_product;
+
+}  // namespace
+
 std::span<const LadderEntry> ladder() {
-  static const LadderEntry entries[] = {kNaive,         kCoalescing,     kTiled,
-                                        kTiledRegister, kBlockTiled,     kBlockTiledVectorized,
-                                        kTensorCore,    kPipelined,      kSingleBlock,
-                                        kTiledByHand,   kTiledIdiomatic, kSarekNaive,
-                                        kSarekTiled,    kWarpgroup,      kThin,
-                                        kBulkTiled,     kPacked,         kSplitK};
+  static const LadderEntry entries[] = {
+#define TESSERA_LADDER(name, Kernel, Tiles, types, rule, idea) \
+  {{#name, idea, Tiles::tiles, true, kProducts<Tiles>, Tiles::typed}, run_##name, #Kernel, rule},
+#define TESSERA_LADDER_HOST(name) entry_of_##name(),
+#define TESSERA_LADDER_UNITS(name, ...) TESSERA_LADDER_HOST(name)
+#define TESSERA_LADDER_BULK(name, ...) TESSERA_LADDER_HOST(name)
+#include "ladder.inc"
+  };
   return entries;
 }
 

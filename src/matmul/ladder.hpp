@@ -1,5 +1,6 @@
-// The kernels of the ladder as compiled functions: each file src/matmul/ladder_*.cpp instantiates
-// one kernel for its element types and tile shapes. Private to src/matmul.
+// The kernels of the ladder as compiled functions: the list is ladder.inc, and a file of its own,
+// made from ladder_kernel.cpp.in, instantiates each for its element types and tile shapes. Private
+// to src/matmul.
 #pragma once
 
 #include <span>
@@ -36,9 +37,12 @@ std::span<const LadderEntry> ladder();
 /// By name; throws Error(argument) with the nearest known name.
 const LadderEntry& find_entry(std::string_view name);
 
-extern const LadderEntry kNaive, kCoalescing, kTiled, kTiledRegister, kBlockTiled,
-    kBlockTiledVectorized, kTensorCore, kPipelined, kSingleBlock, kTiledByHand, kTiledIdiomatic,
-    kSarekNaive, kSarekTiled, kWarpgroup, kThin, kBulkTiled, kPacked, kSplitK;
+// run_NAME(call) of each kernel, and entry_of_NAME() of those that have a file of their own.
+#define TESSERA_LADDER(name, ...) void run_##name(const LadderCall& call);
+#define TESSERA_LADDER_HOST(name) LadderEntry entry_of_##name();
+#define TESSERA_LADDER_UNITS(name, ...) TESSERA_LADDER(name) TESSERA_LADDER_HOST(name)
+#define TESSERA_LADDER_BULK(name, ...) TESSERA_LADDER(name) TESSERA_LADDER_HOST(name)
+#include "ladder.inc"
 
 /// Element types of the packed path: those of every kernel, bytes, and f32 into 16 bits.
 inline bool has_product(DType in, DType out) {
@@ -83,8 +87,7 @@ void run_every_type(const LadderCall& call) {
                 [&]<class In, class Out>() { run_kernel<Kernel, In, Out>(call); });
 }
 
-/// A kernel in its tiles: ladder_tiles.hpp. A file should not hold more than one tile for every
-/// type: each takes some five seconds to compile.
+/// A kernel in its tiles: ladder_tiles.hpp.
 template <template <TileShape> class Kernel, class Tiles>
 struct Ladder;
 template <template <TileShape> class Kernel, int Typed, TileShape... Tiles>

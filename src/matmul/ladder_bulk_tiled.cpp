@@ -39,21 +39,22 @@ void run_tile(const LadderCall& call) {
       });
 }
 
+}  // namespace
+
 void run_bulk_tiled(const LadderCall& call) {
   if (!why_no_bulk_tiles(call.problem, call.A, call.B).empty())
-    return kPipelined.run({call.problem, tile_of_pipelined(call.tile), call.config, call.A, call.B,
-                           call.C, call.bias});
+    return run_pipelined({call.problem, tile_of_pipelined(call.tile), call.config, call.A, call.B,
+                          call.C, call.bias});
   if (call.tile == BulkTiledTiles::tiles[0]) run_tile<BulkTiledTiles::tiles[0]>(call);
   else run_tile<BulkTiledTiles::tiles[1]>(call);
 }
 
-}  // namespace
-
-const LadderEntry kBulkTiled{
-    {"bulk_tiled", "as pipelined, by bulk copies that one thread starts (Hopper)",
-     BulkTiledTiles::tiles, true, is_f32_product, BulkTiledTiles::typed},
-    run_bulk_tiled,
-    "BulkTiled",
-    bulk_tile};
+LadderEntry entry_of_bulk_tiled() {
+  return {{"bulk_tiled", "as pipelined, by bulk copies that one thread starts (Hopper)",
+           BulkTiledTiles::tiles, true, is_f32_product, BulkTiledTiles::typed},
+          run_bulk_tiled,
+          "BulkTiled",
+          bulk_tile};
+}
 
 }  // namespace tessera::detail

@@ -11,6 +11,12 @@ namespace {
 constexpr TileShape kDefault = TensorCoreTiles::tiles[0], kSmall = TensorCoreTiles::tiles[1],
                     kF64 = TensorCoreF64Tiles::tiles[0];
 
+bool has_product_of_units(DType in, DType out) {
+  return has_unit_product(in, out) || (in == DType::f64 && out == DType::f64);
+}
+
+}  // namespace
+
 void run_tensor_core(const LadderCall& call) {
   if (call.problem.in == DType::f64) return run_kernel<TensorCoreTiled<kF64>, double, double>(call);
   if (call.tile == kSmall) return run_kernel<TensorCoreTiled<kSmall>, float, float>(call);
@@ -19,18 +25,13 @@ void run_tensor_core(const LadderCall& call) {
   });
 }
 
-bool has_product_of_units(DType in, DType out) {
-  return has_unit_product(in, out) || (in == DType::f64 && out == DType::f64);
+LadderEntry entry_of_tensor_core() {
+  return {{"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)",
+           TensorCoreTiles::tiles, false, has_product_of_units, 1, Arithmetic::tf32,
+           TensorCoreF64Tiles::tiles},
+          run_tensor_core,
+          "TensorCoreTiled",
+          warp_tile};
 }
-
-}  // namespace
-
-const LadderEntry kTensorCore{
-    {"tensor_core", "warps multiply fragments with matrix units (f32 as TF32)",
-     TensorCoreTiles::tiles, false, has_product_of_units, 1, Arithmetic::tf32,
-     TensorCoreF64Tiles::tiles},
-    run_tensor_core,
-    "TensorCoreTiled",
-    warp_tile};
 
 }  // namespace tessera::detail

@@ -38,21 +38,22 @@ void run_thin_typed(const LadderCall& call) {
   });
 }
 
+}  // namespace
+
 void run_thin(const LadderCall& call) {
   if (!why_no_thin_operands(call.problem, call.A, call.B).empty())
-    return kTensorCore.run(
+    return run_tensor_core(
         {call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
   visit_unit_product(call.problem.in, call.problem.out,
                      [&]<class In, class Out>() { run_thin_typed<In, Out>(call); });
 }
 
-}  // namespace
-
-const LadderEntry kThin{
-    {"thin", "the large operand streams past a thin C (Hopper; f32 as TF32)", ThinTiles::tiles,
-     false, has_unit_product, ThinTiles::typed, Arithmetic::tf32},
-    run_thin,
-    "ThinTiled",
-    thin_tile};
+LadderEntry entry_of_thin() {
+  return {{"thin", "the large operand streams past a thin C (Hopper; f32 as TF32)",
+           ThinTiles::tiles, false, has_unit_product, ThinTiles::typed, Arithmetic::tf32},
+          run_thin,
+          "ThinTiled",
+          thin_tile};
+}
 
 }  // namespace tessera::detail

@@ -16,24 +16,21 @@ struct TileList {
   static constexpr int typed = Typed;
 };
 
-/// The second tiles of two kernels, compiled for every type in files of their own.
-inline constexpr TileShape kTiledSmall{.bm = 16, .bn = 16, .bk = 16};
-inline constexpr TileShape kBlockTiledSmall{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8};
-
 using ElementwiseTiles = TileList<1, TileShape{.bm = 32, .bn = 32}, TileShape{.bm = 16, .bn = 16}>;
 using TiledTiles =
-    TileList<2, TileShape{.bm = 32, .bn = 32, .bk = 64}, kTiledSmall,
+    TileList<2, TileShape{.bm = 32, .bn = 32, .bk = 64}, TileShape{.bm = 16, .bn = 16, .bk = 16},
              TileShape{.bm = 32, .bn = 32, .bk = 32}, TileShape{.bm = 8, .bn = 8, .bk = 8},
              TileShape{.bm = 3, .bn = 3, .bk = 3}>;
 using TiledRegisterTiles = TileList<1, TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8},
                                     TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 16},
                                     TileShape{.bm = 32, .bn = 32, .bk = 8, .tm = 4}>;
-using BlockTiledTiles =
-    TileList<2, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8}, kBlockTiledSmall,
-             TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
-             TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
+using BlockTiledTiles = TileList<2, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
+                                 TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8},
+                                 TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
+                                 TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
 using BlockTiledVectorizedTiles =
-    TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8}, kBlockTiledSmall,
+    TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 8, .tm = 8, .tn = 8},
+             TileShape{.bm = 64, .bn = 64, .bk = 8, .tm = 8, .tn = 8},
              TileShape{.bm = 64, .bn = 64, .bk = 16, .tm = 4, .tn = 4},
              TileShape{.bm = 128, .bn = 128, .bk = 32, .tm = 8, .tn = 16}>;
 using TensorCoreTiles = TileList<1, TileShape{.bm = 128, .bn = 128, .bk = 32, .wm = 64, .wn = 64},

@@ -41,21 +41,22 @@ void run_warpgroup_typed(const LadderCall& call) {
   });
 }
 
+}  // namespace
+
 void run_warpgroup(const LadderCall& call) {
   if (!why_no_bulk_operands(call.problem, call.A, call.B).empty())
-    return kTensorCore.run(
+    return run_tensor_core(
         {call.problem, TensorCoreTiles::tiles[0], call.config, call.A, call.B, call.C, call.bias});
   visit_unit_product(call.problem.in, call.problem.out,
                      [&]<class In, class Out>() { run_warpgroup_typed<In, Out>(call); });
 }
 
-}  // namespace
-
-const LadderEntry kWarpgroup{
-    {"warpgroup", "warpgroups multiply what bulk copies bring (Hopper; f32 as TF32)",
-     WarpgroupTiles::tiles, false, has_unit_product, WarpgroupTiles::typed, Arithmetic::tf32},
-    run_warpgroup,
-    "WarpgroupTiled",
-    warpgroup_tile};
+LadderEntry entry_of_warpgroup() {
+  return {{"warpgroup", "warpgroups multiply what bulk copies bring (Hopper; f32 as TF32)",
+           WarpgroupTiles::tiles, false, has_unit_product, WarpgroupTiles::typed, Arithmetic::tf32},
+          run_warpgroup,
+          "WarpgroupTiled",
+          warpgroup_tile};
+}
 
 }  // namespace tessera::detail

@@ -24,18 +24,21 @@ void run_packed(const LadderCall& call) {
 
 }  // namespace
 
-const LadderEntry kPacked{
-    {"packed", "packed panels and microkernels of this CPU's vector instructions", kNoTile, true,
-     supports},
-    run_packed<false>,
-    "",
-    no_tile};
+LadderEntry entry_of_packed() {
+  return {{"packed", "packed panels and microkernels of this CPU's vector instructions", kNoTile,
+           true, supports},
+          run_packed<false>,
+          "",
+          no_tile};
+}
 
-const LadderEntry kSplitK{{"split_k", "packed, with K cut into parts that are summed side by side",
-                           kNoTile, false, supports},
-                          run_packed<true>,
-                          "",
-                          no_tile};
+LadderEntry entry_of_split_k() {
+  return {{"split_k", "packed, with K cut into parts that are summed side by side", kNoTile, false,
+           supports},
+          run_packed<true>,
+          "",
+          no_tile};
+}
 
 Plan packed_plan(const Problem& problem, const Options& options, std::string_view what) {
   constexpr std::string_view packed = "packed";

@@ -1,28 +1,13 @@
 #!/usr/bin/env python3
-"""The build of the course alone (preset `course`, scripts/course): its sources suffice for `tessera puzzle`. They are compiled once,
-for the build that is tested; here they are linked as that preset says."""
-import json
-import shlex
-import subprocess
+"""The build of the course alone (preset `course`, scripts/course): its sources suffice for `tessera puzzle`."""
 import unittest
 
 import harness
+import relink
 from harness import cases
+from relink import run
 
 OWN = {"course_commands.cpp", "absent.cpp"}  # what no other build has, or none with CUDA
-
-
-def commands(build):
-    return json.loads((build / "compile_commands.json").read_text())
-
-
-def object_of(each):
-    words = shlex.split(each["command"])
-    return words[words.index("-o") + 1]
-
-
-def run(*words, **named):
-    return subprocess.run([*map(str, words)], capture_output=True, text=True, **named)
 
 
 class CourseBuild(harness.CommandTest):
@@ -32,21 +17,8 @@ class CourseBuild(harness.CommandTest):
         made = run("cmake", "--preset", "course", "-B", build, "-DCMAKE_UNITY_BUILD=OFF",
                    f"-DCMAKE_CXX_COMPILER={cases.options.compiler}", cwd=cases.ROOT)
         self.assertEqual(made.returncode, 0, made.stderr)
-        there = {each["file"]: cases.options.build / object_of(each) for each in commands(cases.options.build)}
-        for each in commands(build):
-            here = build / object_of(each)
-            here.parent.mkdir(parents=True, exist_ok=True)
-            if each["file"] in there:
-                here.symlink_to(there[each["file"]].resolve())
-                continue
-            self.assertIn(each["file"].rsplit("/", 1)[1], OWN)
-            done = run("sh", "-c", each["command"], cwd=build)
-            self.assertEqual(done.returncode, 0, done.stderr)
-        for command in run("ninja", "-C", build, "-t", "commands", "tessera").stdout.splitlines():
-            if " -c " in command or command.startswith("ninja:"):
-                continue
-            done = run("sh", "-c", command, cwd=build)
-            self.assertEqual(done.returncode, 0, f"cmake/course.cmake leaves out what is needed?\n{done.stderr[-2000:]}")
+        compiled = relink.linked(build, cases.options.build, "tessera")
+        self.assertLessEqual({file.rsplit("/", 1)[1] for file in compiled}, OWN)
         return build / "bin/tessera"
 
     @unittest.skipIf(harness.sanitized(), "the build of the course is NOT tested with a sanitizer")

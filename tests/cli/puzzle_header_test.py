@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The header that the build compiles for `tessera puzzle run` (cmake/puzzle_header.cmake): used where it fits, left aside where not."""
+"""The header that the build compiles for `tessera puzzle run` (src/puzzle/header.cmake): used where it fits, left aside where not."""
 import os
 import shutil
 import subprocess

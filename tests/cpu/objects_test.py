@@ -23,14 +23,14 @@ class Objects(unittest.TestCase):
         cache = (cases.options.build / "CMakeCache.txt").read_text(encoding="utf-8")
         if "CMAKE_BUILD_TYPE:STRING=Release\n" not in cache:
             self.skipTest("not a release build: shared functions of the kernels are NOT looked for")
-        files = sorted((cases.options.build / "CMakeFiles/tessera_engine.dir/src/cpu").glob("kernels_*.cpp.o"))
+        files = sorted((cases.options.build / "src/cpu/CMakeFiles/tessera_cpu.dir").glob("kernels_*.cpp.o"))
         self.assertGreater(len(files), 3)
         for file in files:
             with self.subTest(file.name):
                 self.assertEqual(shared_functions(file), [])
 
     def test_a_shared_function_would_be_seen(self):
-        files = (cases.options.build / "CMakeFiles/tessera_engine.dir/src/cpu").glob("gemm.cpp.o")
+        files = (cases.options.build / "src/cpu/CMakeFiles/tessera_cpu.dir").glob("gemm.cpp.o")
         self.assertNotEqual([shared_functions(file) for file in files], [[]])
 
 

@@ -191,13 +191,15 @@ def not_as_shown(source, nvcc, kernels):
 def main():
     source, build, nvcc = map(pathlib.Path, sys.argv[1:4])
     failures = not_refused(nvcc, source) + not_accessed(nvcc, source)
-    kernels = [each for file in sorted(source.glob("src/matmul/cuda_*.cu")) for each in compiled(build / "machine_code", file)]
+    commands = json.loads((build / "compile_commands.json").read_text())
+    sources = sorted(path for each in commands if (path := pathlib.Path(each["file"])).match("src/matmul/cuda_*.cu"))
+    kernels = [each for file in sources for each in compiled(build / "machine_code", file)]
     for each in kernels:
         print(f"{each}: {each.threads} threads of {each.registers} registers")
         failures += each.faults()
-    for ptx in sorted((build / "machine_code").glob("cuda_*compute_90a.ptx")):
-        if ptx.name.startswith(("cuda_warpgroup_", "cuda_thin")):
-            failures += assembler_notes(nvcc, ptx)
+    for file in sources:
+        if file.name.startswith(("cuda_warpgroup_", "cuda_thin")):
+            failures += assembler_notes(nvcc, build / "machine_code" / f"{file.stem}.compute_90a.ptx")
     failures += not_as_shown(source, nvcc, kernels)
     there = {(each.arch, each.kernel, each.element[0]) for each in kernels}
     wanted = {(arch, kernel, name) for arch in ("sm_80", "sm_90a") for kernel in KERNELS for name in BUILT_FOR.get(kernel, TYPES)}

@@ -3,7 +3,6 @@
 
 The consumer in tests/consumer multiplies two matrices and prints the product.
 """
-import fcntl
 import json
 import os
 import pathlib
@@ -16,6 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402
+import relink  # noqa: E402
 
 CONSUMER = cases.ROOT / "tests/consumer"
 PRODUCT = "19 22\n43 50\n"
@@ -206,22 +206,18 @@ class Package(unittest.TestCase):
             self.assertEqual(found, pages if shutil.which("scdoc") else set())
 
     def test_as_a_sub_folder_it_is_shared_if_asked_and_changes_nothing_of_its_parent(self):
-        # Kept: the second time there is little to compile. For each compiler, as CMake forgets all options when that
-        # changes; and for one run at a time.
-        build = cases.options.build / f"consumer-{pathlib.Path(cases.options.compiler).name}"
-        build.mkdir(exist_ok=True)
-        turn = open(build / "turn", "w")
-        self.addCleanup(turn.close)
-        fcntl.flock(turn, fcntl.LOCK_EX)
-        configure(CONSUMER / "subdirectory", build, f"-DTESSERA={cases.ROOT}", "-DBUILD_SHARED_LIBS=ON",
-                  "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        build = pathlib.Path(self.scratch.name) / "sub-folder"
+        options = (f"-DTESSERA={cases.ROOT}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        configure(CONSUMER / "subdirectory", build, *options, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
         commands = json.loads((build / "compile_commands.json").read_text())
         own = next(entry["command"] for entry in commands if entry["file"].endswith("main.cpp") and "consumer" in entry["file"])
         for foreign in ("-Wall", "-Werror", "-march", "NDEBUG", "TESSERA_CONTRACTS"):
             self.assertNotIn(foreign, own)
         self.assertEqual([e["file"] for e in commands if "/tests/" in e["file"] and "consumer" not in e["file"]], [])
         self.assertEqual([e["file"] for e in commands if "/src/cli/" in e["file"]], [])
-        run("cmake", "--build", build)
+        run("cmake", "-B", build, *relink.build_type(cases.options.build))
+        compiled = relink.linked(build, cases.options.build, "consumer")
+        self.assertLessEqual({file.rsplit("/", 1)[1] for file in compiled}, {"main.cpp", "absent.cpp", "cuda_ladder.cpp"})
         self.assertEqual(run(build / "consumer"), PRODUCT)
         self.assertTrue(list(build.rglob("libtessera.so*")))
 

@@ -163,19 +163,19 @@ void touch_range(const void* address, std::size_t bytes, const void* pc) {
 
 #define TESSERA_PC __builtin_return_address(0)
 // Under names of our own: the compiler takes functions of these names for ones that never throw.
-#define TESSERA_HOOK(name, bytes, writes)                                            \
-  void tessera_##name##bytes(void* at) __asm__("__tsan_" #name #bytes);               \
-  void tessera_##name##bytes(void* at) {                                              \
-    tessera::plain_cuda::touch<bytes, writes>(at, TESSERA_PC);                         \
+#define TESSERA_HOOK(name, bytes, writes)                               \
+  void tessera_##name##bytes(void* at) __asm__("__tsan_" #name #bytes); \
+  void tessera_##name##bytes(void* at) {                                \
+    tessera::plain_cuda::touch<bytes, writes>(at, TESSERA_PC);          \
   }
-#define TESSERA_HOOKS(bytes)                            \
-  TESSERA_HOOK(read, bytes, false)                      \
-  TESSERA_HOOK(write, bytes, true)                      \
-  TESSERA_HOOK(unaligned_read, bytes, false)            \
-  TESSERA_HOOK(unaligned_write, bytes, true)            \
-  TESSERA_HOOK(volatile_read, bytes, false)             \
-  TESSERA_HOOK(volatile_write, bytes, true)             \
-  TESSERA_HOOK(unaligned_volatile_read, bytes, false)   \
+#define TESSERA_HOOKS(bytes)                          \
+  TESSERA_HOOK(read, bytes, false)                    \
+  TESSERA_HOOK(write, bytes, true)                    \
+  TESSERA_HOOK(unaligned_read, bytes, false)          \
+  TESSERA_HOOK(unaligned_write, bytes, true)          \
+  TESSERA_HOOK(volatile_read, bytes, false)           \
+  TESSERA_HOOK(volatile_write, bytes, true)           \
+  TESSERA_HOOK(unaligned_volatile_read, bytes, false) \
   TESSERA_HOOK(unaligned_volatile_write, bytes, true)
 
 extern "C" {

@@ -97,8 +97,7 @@ KernelMemory memory_at(std::uintptr_t address) {
   if (const Allocation* found = DeviceMemory::get().find(address); found != nullptr)
     return found->freed ? KernelMemory{} : KernelMemory{found->begin, found->bytes};
   for (const Variable& each : variables()) {
-    if (!each.is_shared && address - each.address < each.bytes)
-      return {each.address, each.bytes};
+    if (!each.is_shared && address - each.address < each.bytes) return {each.address, each.bytes};
   }
   return {};
 }

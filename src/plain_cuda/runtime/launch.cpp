@@ -104,7 +104,8 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   launch.grid = extents_of(how.grid);
   launch.block = extents_of(how.block);
   launch.declared_block = Dim3{0, 0, 0};
-  launch.shared_bytes = static_shared_bytes(reinterpret_cast<std::uintptr_t>(body.run)) + how.shared_bytes;
+  launch.shared_bytes =
+      static_shared_bytes(reinterpret_cast<std::uintptr_t>(body.run)) + how.shared_bytes;
   launch.stack_bytes = kThreadStack;
   launch.buffers = buffers_now();
   launch.run_block = [&](BlockScheduler& scheduler, const Position& block, BlockTask task) {

@@ -1,0 +1,50 @@
+"""Another configuration of the project, linked from the objects of the build that is tested: what is compiled alike is compiled once."""
+import json
+import pathlib
+import shlex
+import subprocess
+
+
+def run(*words, **named):
+    return subprocess.run([*map(str, words)], capture_output=True, text=True, **named)
+
+
+def entries(build):
+    """(which source, its object, its macros, the command that compiles it) of each source. Generated ones lie in the build."""
+    for each in json.loads((build / "compile_commands.json").read_text()):
+        words = shlex.split(each["command"])
+        file = each["file"]
+        source = file[file.rindex("/src/"):] if "/src/" in file else file
+        yield source, build / words[words.index("-o") + 1], {word for word in words if word.startswith("-D")}, each["command"]
+
+
+def linked(build, tested, *targets):
+    """Makes the targets in `build`, which is configured for Ninja; returns the sources that had to be compiled. Raises RuntimeError."""
+    there = {source: (file, macros) for source, file, macros, _ in entries(tested)}
+    compiled = []
+    for source, file, macros, command in entries(build):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        known, with_macros = there.get(source, (None, None))
+        if known is not None and with_macros == macros and known.exists():
+            file.unlink(missing_ok=True)
+            file.symlink_to(known.resolve())
+        else:
+            compiled.append(source)
+            execute(command, build)
+    for command in run("ninja", "-C", build, "-t", "commands", *targets).stdout.splitlines():
+        if " -c " not in command and not command.startswith("ninja:"):
+            execute(command, build)
+    return compiled
+
+
+def execute(command, build):
+    done = run("sh", "-c", command, cwd=build)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command[:200]} ...\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def build_type(tested):
+    """The options that configure another build as `tested` was: its kind and its compiler's flags."""
+    kept = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_FLAGS_RELWITHDEBINFO")
+    lines = (pathlib.Path(tested) / "CMakeCache.txt").read_text().splitlines()
+    return [f"-D{line}" for line in lines if line.split(":")[0] in kept]
