@@ -1,5 +1,5 @@
 # The BLAS: its functions are called from C++, the library is loaded into other programs from Python.
-add_room_test(blas 1 tessera_blas)
+add_room_test(blas 1 tessera_blas tessera::core)
 file(GLOB reference_blas /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas/libblas.so.3)
 target_compile_definitions(blas_test PRIVATE TESSERA_REFERENCE_BLAS="${reference_blas}")
 find_package(OpenMP COMPONENTS CXX)
@@ -17,6 +17,7 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   set_property(TEST blas.no_memory APPEND PROPERTY ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:blas_no_memory>")
 endif()
 
-foreach(file netlib library forward programs switch)
+foreach(file netlib library forward programs suites switch)
   add_case_test(blas.${file} ${TESSERA_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/blas/${file}_test.py --build ${PROJECT_BINARY_DIR})
 endforeach()
+set_property(TEST blas.suites PROPERTY LABELS long)

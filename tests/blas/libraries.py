@@ -47,6 +47,11 @@ class BlasTest(unittest.TestCase):
         if sanitized():
             self.skipTest("NOT tested with a sanitizer: other programs cannot load such a library")
 
+    def need(self, module):
+        run = subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, text=True)
+        if run.returncode != 0:
+            self.skipTest(f"NOT tested: no {module} for {PYTHON}")
+
     def run_in(self, route, command, timeout=120, status=0, **more):
         """Runs a command that must end with `status`; its stdout and stderr."""
         done = subprocess.run([str(part) for part in command], env=environment(route, **more), capture_output=True, text=True,

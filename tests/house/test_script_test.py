@@ -28,7 +28,7 @@ class TestScript(unittest.TestCase):
             shutil.copy(cases.ROOT / "scripts/count_tests.py", root / "scripts")
             (root / "scripts/build").write_text('#!/bin/sh\nmkdir -p build/$1\n')
             (root / "scripts/build").chmod(0o755)
-            for words, said in (([], True), (["asan"], True), (["cuda"], False)):
+            for words, said in (([], True), (["asan"], True), (["quick-asan"], True), (["cuda"], False)):
                 run = subprocess.run([root / "test", *words], capture_output=True, text=True, timeout=60)
                 self.assertEqual(run.stdout.splitlines()[-1], "0 passed, 0 failed", run.stdout + run.stderr)
                 self.assertEqual("NOT TESTED: the kernels compiled for GPUs" in run.stdout, said, words)
