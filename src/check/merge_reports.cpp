@@ -1,5 +1,5 @@
 // Adds up the reports of launches: see merge_reports.hpp.
-#include "tessera/check/merge_reports.hpp"
+#include "merge_reports.hpp"
 
 #include <algorithm>
 #include <tuple>

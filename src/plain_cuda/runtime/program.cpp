@@ -12,10 +12,10 @@
 #include <cstring>
 #include <utility>
 
+#include "check/merge_reports.hpp"
 #include "memory.hpp"
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/file.hpp"
-#include "tessera/check/merge_reports.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
