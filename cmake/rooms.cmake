@@ -4,11 +4,6 @@
 # Text, options and pictures take no time to make, but with -O3 half of the time of a build; -Og compiles in two thirds of the time
 # of -O1, to less code (GCC 12).
 set(TESSERA_QUICKLY_COMPILED $<$<CONFIG:Release>:-Og>)
-# A frame larger than a page touches each of its pages in order: a kernel's large local array meets the guard of its thread's stack
-# instead of the stack of another thread. Clang knows the option on x86 only.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(TESSERA_STACK_PROBES -fstack-clash-protection)
-endif()
 
 # Of two files compiled as one, neither is included by others.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
