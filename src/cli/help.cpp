@@ -39,8 +39,7 @@ std::string algorithms_page() {
 namespace {
 
 constexpr const char* kTypesPage =
-    R"(Element types: f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 u16 i32 u32 i64 u64 bool.
-NumPy's names (float32, int8, bfloat16, ...) are understood too.
+    R"(NumPy's names (float32, int8, bfloat16, ...) are understood too.
 
 Files may hold all of them. Products are computed in f64, f32, f16, bf16 or i32. Without --dtype,
 'tessera multiply' takes
@@ -132,7 +131,7 @@ a(i,j,...) is the index of a coordinate. A tiler that names a layout for each mo
 
 std::string page(const std::string& topic) {
   if (topic == "algorithms") return algorithms_page();
-  if (topic == "types") return kTypesPage;
+  if (topic == "types") return "Element types: " + element_type_names(" ") + ".\n" + kTypesPage;
   if (topic == "files") return kFilesPage;
   if (topic == "exit-codes") return kExitCodesPage;
   if (topic == "environment") return kEnvironmentPage;

@@ -1,13 +1,20 @@
 // The rule of product types: see operand.hpp.
 #include "operand.hpp"
 
+#include <algorithm>
+
+#include "shell/algorithm_options.hpp"
+#include "shell/suggest.hpp"
+#include "tessera/matmul/plan.hpp"
+
 namespace tessera::cli {
 
 namespace {
 
 bool multipliable(DType type) {
-  return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16 ||
-         type == DType::i32;
+  const auto& known = algorithms();
+  return std::any_of(known.begin(), known.end(),
+                     [type](const Algorithm& each) { return each.supports(type, type); });
 }
 
 bool is_one_of(DType type, std::initializer_list<DType> types) {
@@ -21,7 +28,7 @@ bool is_one_of(DType type, std::initializer_list<DType> types) {
 bool holds(DType wide, DType type) {
   using enum DType;
   if (wide == type) return true;
-  const bool byte_sized = is_one_of(type, {i8, u8, boolean, f8e4m3, f8e5m2});
+  const bool byte_sized = size_of(type) == 1;
   switch (wide) {
     case i32: return is_one_of(type, {i8, u8, i16, u16, boolean});
     case f16:
@@ -44,7 +51,7 @@ DType product_type(DType a, DType b) {
 void require_product(DType type) {
   if (!multipliable(type))
     throw Error(Category::type, cat("there is no ", name(type), " product"),
-                "f64, f32, f16, bf16 or i32");
+                "one of " + join(product_dtype_names()));
 }
 
 bool is_wide_integer(DType type) { return is_one_of(type, {DType::u32, DType::i64, DType::u64}); }

@@ -126,8 +126,6 @@ Array copied(const Array& from, DType dtype, Order order) {
   return to;
 }
 
-bool is_floating(DType type) { return type <= DType::f8e5m2; }
-
 }  // namespace
 
 Array::Array(DType dtype, std::vector<index_t> shape, std::vector<index_t> strides, void* data,

@@ -392,7 +392,7 @@ std::string text_of_values(const Array& array, index_t begin, index_t end) {
 
 void write_matrix_market(AtomicFile& file, const Array& array) {
   array.require_matrix(cat("the array for ", file.path()));
-  const bool real = array.dtype() <= DType::f8e5m2;
+  const bool real = is_floating(array.dtype());
   file.write(cat("%%MatrixMarket matrix array ",
                  real                          ? "real"
                  : array.dtype() == DType::u64 ? "unsigned-integer"

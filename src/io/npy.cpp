@@ -114,8 +114,8 @@ class HeaderText {
   std::string descr() {
     skip_blanks();
     if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
-      bad_file(path_, "holds structured elements", "plain numbers: " + std::string(kReadableDescr),
-               rest(), "save one field: np.save(file, a['field'])");
+      bad_file(path_, "holds structured elements", "plain numbers: " + readable_descr(), rest(),
+               "save one field: np.save(file, a['field'])");
     }
     return string();
   }

@@ -87,10 +87,20 @@ const char* meaning_of(std::string_view code) {
                                                      : unknown;
 }
 
+/// "bf16 or f16" of 2 bytes: the floating-point types that a header without a type may mean.
+std::string floats_of(int bytes) {
+  std::string out;
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
+    const auto type = static_cast<DType>(i);
+    if (is_floating(type) && size_of(type) == bytes) out += cat(out.empty() ? "" : " or ", type);
+  }
+  return out;
+}
+
 /// Elements that NumPy has no name for, such as bf16: bytes whose meaning the caller must give.
 DType untyped_element(const std::string& descr, int bytes, std::optional<DType> untyped,
                       const std::string& path) {
-  const char* candidates = bytes == 2 ? "bf16 or f16" : "f8e4m3 or f8e5m2";
+  const std::string candidates = floats_of(bytes);
   if (!untyped) {
     bad_file(
         path, cat("elements of type '", descr, "' do not say what they are"), {}, {},
@@ -106,6 +116,11 @@ DType untyped_element(const std::string& descr, int bytes, std::optional<DType> 
 }
 
 }  // namespace
+
+std::string readable_descr() {
+  return cat("f8 f4 f2, i1 i2 i4 i8, u1 u2 u4 u8, b1 (and V2 as ", floats_of(2), ", V1 as ",
+             floats_of(1), ")");
+}
 
 NpyElement parse_descr(const std::string& descr, std::optional<DType> untyped,
                        const std::string& path) {
@@ -125,7 +140,7 @@ NpyElement parse_descr(const std::string& descr, std::optional<DType> untyped,
   bad_file(
       path,
       cat("elements of type ", in_quotes(descr), " (", meaning_of(code), ") are not supported"),
-      std::string(kReadableDescr), {}, "convert it: np.save(file, a.astype('f8'))");
+      readable_descr(), {}, "convert it: np.save(file, a.astype('f8'))");
 }
 
 std::string descr_of(DType dtype) {
@@ -140,7 +155,7 @@ std::string descr_of(DType dtype) {
 
 bool is_integer_name(std::string_view name) {
   const NumpyType* const known = type_of_name(name);
-  return known != nullptr && known->dtype >= DType::i8 && known->dtype <= DType::u64;
+  return known != nullptr && !is_floating(known->dtype) && known->dtype != DType::boolean;
 }
 
 }  // namespace tessera::io

@@ -9,9 +9,8 @@
 
 namespace tessera::io {
 
-/// For messages.
-inline constexpr std::string_view kReadableDescr =
-    "f8 f4 f2, i1 i2 i4 i8, u1 u2 u4 u8, b1 (and V2 as bf16 or f16, V1 as f8e4m3 or f8e5m2)";
+/// For messages: "f8 f4 f2, i1 ..., b1 (and V2 as f16 or bf16, V1 as f8e4m3 or f8e5m2)".
+std::string readable_descr();
 
 struct NpyElement {
   DType dtype;

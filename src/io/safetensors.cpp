@@ -15,7 +15,7 @@ namespace tessera::io {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "safetensors files are little-endian and used as they lie: add a swap here");
+              "safetensors files are little-endian and used unswapped: add a swap here");
 
 using nlohmann::json;
 
@@ -25,10 +25,6 @@ constexpr std::size_t kPrefix = 8;
 constexpr std::string_view kMetadata = "__metadata__";
 /// No program has arrays of more.
 constexpr std::size_t kMostExtents = 64;
-
-constexpr std::string_view kTypeNames[] = {"F64",     "F32", "F16", "BF16", "F8_E4M3",
-                                           "F8_E5M2", "I8",  "U8",  "I16",  "U16",
-                                           "I32",     "U32", "I64", "U64",  "BOOL"};
 
 struct TensorInfo {
   std::string name, type;
@@ -150,9 +146,10 @@ void check_metadata(const json& metadata, const std::string& path) {
 }
 
 std::optional<DType> known_type(const TensorInfo& info) {
-  const auto* const at = std::find(std::begin(kTypeNames), std::end(kTypeNames), info.type);
-  if (at == std::end(kTypeNames)) return std::nullopt;
-  return static_cast<DType>(at - std::begin(kTypeNames));
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
+    if (kElementTypes[i].safetensors == info.type) return static_cast<DType>(i);
+  }
+  return std::nullopt;
 }
 
 /// Of a type that is not known, nobody can say how many bytes it takes.
@@ -251,8 +248,8 @@ Contents parse_header(const Input& input) {
 DType type_of(const TensorInfo& info, const std::string& path) {
   if (const auto known = known_type(info)) return *known;
   std::string known;
-  for (const std::string_view name : kTypeNames)
-    known += (known.empty() ? "" : " ") + std::string(name);
+  for (const auto& each : kElementTypes)
+    known += (known.empty() ? "" : " ") + std::string(each.safetensors);
   bad_file(path, cat("elements of type ", in_quotes(info.type), " are not supported"), known, {},
            "convert the tensor before saving it");
 }
@@ -342,8 +339,9 @@ void write_safetensors(AtomicFile& file, const Array& source, const std::string&
   // The widest elements first, as the format's own package does: so every tensor is aligned.
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const Piece& a, const Piece& b) { return a.width > b.width; });
-  contents.header[member] = {{"dtype", kTypeNames[static_cast<std::size_t>(array.dtype())]},
-                             {"shape", array.shape()}};
+  contents.header[member] = {
+      {"dtype", kElementTypes[static_cast<std::size_t>(array.dtype())].safetensors},
+      {"shape", array.shape()}};
   const std::string header = header_text(contents.header, pieces, file, member);
   const std::uint64_t length = header.size();
   std::uint64_t total = kPrefix + length;

@@ -44,12 +44,6 @@ const LadderEntry& find_entry(std::string_view name);
 #define TESSERA_LADDER_BULK(name, ...) TESSERA_LADDER(name) TESSERA_LADDER_HOST(name)
 #include "ladder.inc"
 
-/// Element types of the packed path: those of every kernel, bytes, and f32 into 16 bits.
-inline bool has_product(DType in, DType out) {
-  return has_native_product(in, out) || (is_byte(in) && (out == DType::i32 || out == DType::f32)) ||
-         (in == DType::f32 && (out == DType::f16 || out == DType::bf16));
-}
-
 /// Why bulk copies cannot read A or B, as `warpgroup` does: "B: its rows are 14 bytes apart, ...";
 /// empty where they can. Addresses that are not known may be null.
 std::string why_no_bulk_operands(const Problem& problem, const void* a, const void* b);

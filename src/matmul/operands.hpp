@@ -2,6 +2,7 @@
 // runs it, and its element types as types. Private to src/matmul.
 #pragma once
 
+#include "product_types.hpp"
 #include "tessera/matmul/problem.hpp"
 #include "tessera/tensor/tensor.hpp"
 
@@ -24,41 +25,6 @@ decltype(auto) with_operands(const Problem& p, const void* a, const void* b, voi
       p.epilogue.bias == Bias::per_row ? 1 : 0,
       p.epilogue.bias == Bias::per_column ? 1 : 0};
   return body(A, B, C);
-}
-
-/// Element types that every kernel of the ladder multiplies, in the accumulator's arithmetic.
-inline bool has_native_product(DType in, DType out) {
-  if (in == out)
-    return in == DType::f64 || in == DType::f32 || in == DType::f16 || in == DType::bf16 ||
-           in == DType::i32;
-  return out == DType::f32 && (in == DType::f16 || in == DType::bf16);
-}
-
-/// body.template operator()<In, Out>() for a pair that has_native_product.
-template <class Body>
-decltype(auto) visit_product(DType in, DType out, const Body& body) {
-  if (in == DType::f64) return body.template operator()<double, double>();
-  if (in == DType::f32) return body.template operator()<float, float>();
-  if (in == DType::i32) return body.template operator()<std::int32_t, std::int32_t>();
-  if (in == DType::f16 && out == DType::f16) return body.template operator()<f16, f16>();
-  if (in == DType::f16) return body.template operator()<f16, float>();
-  if (out == DType::bf16) return body.template operator()<bf16, bf16>();
-  return body.template operator()<bf16, float>();
-}
-
-/// Element types that a kernel with matrix units multiplies; tensor_core has f64 besides.
-inline bool has_unit_product(DType in, DType out) {
-  return in != DType::f64 && in != DType::i32 && has_native_product(in, out);
-}
-
-/// The same for a pair that has_unit_product.
-template <class Body>
-decltype(auto) visit_unit_product(DType in, DType out, const Body& body) {
-  if (in == DType::f32) return body.template operator()<float, float>();
-  if (in == DType::f16 && out == DType::f16) return body.template operator()<f16, f16>();
-  if (in == DType::f16) return body.template operator()<f16, float>();
-  if (out == DType::bf16) return body.template operator()<bf16, bf16>();
-  return body.template operator()<bf16, float>();
 }
 
 }  // namespace tessera::detail

@@ -10,8 +10,6 @@ namespace {
 
 constexpr TileShape kNoTile[] = {TileShape{}};  // it blocks for the caches by itself
 
-bool supports(DType in, DType out) { return in != DType::i32 && has_product(in, out); }
-
 template <bool SplitK>
 void run_packed(const LadderCall& call) {
   visit_packed(call.problem, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
@@ -26,7 +24,7 @@ void run_packed(const LadderCall& call) {
 
 LadderEntry entry_of_packed() {
   return {{"packed", "packed panels and microkernels of this CPU's vector instructions", kNoTile,
-           true, supports},
+           true, has_cpu_product},
           run_packed<false>,
           "",
           no_tile};
@@ -34,7 +32,7 @@ LadderEntry entry_of_packed() {
 
 LadderEntry entry_of_split_k() {
   return {{"split_k", "packed, with K cut into parts that are summed side by side", kNoTile, false,
-           supports},
+           has_cpu_product},
           run_packed<true>,
           "",
           no_tile};

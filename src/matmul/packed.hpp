@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "product_types.hpp"
 #include "tessera/cpu/gemm.hpp"
 #include "tessera/matmul/plan.hpp"
 
@@ -13,26 +14,14 @@ namespace tessera::detail {
 /// path.
 template <class Body>
 void visit_packed(const Problem& p, Body&& body) {
-  const DType in = p.in, out = p.out;
-  const auto with = [&]<class In, class Out>(TypeTag<In> a, TypeTag<Out> c) { body(a, c); };
-  if (in == DType::f64) return with(TypeTag<double>{}, TypeTag<double>{});
-  if (in == DType::f32 && out == DType::f16) return with(TypeTag<float>{}, TypeTag<f16>{});
-  if (in == DType::f32 && out == DType::bf16) return with(TypeTag<float>{}, TypeTag<bf16>{});
-  if (in == DType::f32) return with(TypeTag<float>{}, TypeTag<float>{});
-  const bool whole = out == DType::i32;
-  if (p.in_b && in == DType::u8 && whole)
-    return with(TypeTag<cpu::U8I8>{}, TypeTag<std::int32_t>{});
-  if (p.in_b && in == DType::u8) return with(TypeTag<cpu::U8I8>{}, TypeTag<float>{});
-  if (p.in_b && whole) return with(TypeTag<cpu::I8U8>{}, TypeTag<std::int32_t>{});
-  if (p.in_b) return with(TypeTag<cpu::I8U8>{}, TypeTag<float>{});
-  if (in == DType::i8 && whole) return with(TypeTag<std::int8_t>{}, TypeTag<std::int32_t>{});
-  if (in == DType::i8) return with(TypeTag<std::int8_t>{}, TypeTag<float>{});
-  if (in == DType::u8 && whole) return with(TypeTag<std::uint8_t>{}, TypeTag<std::int32_t>{});
-  if (in == DType::u8) return with(TypeTag<std::uint8_t>{}, TypeTag<float>{});
-  if (in == DType::f16 && out == DType::f16) return with(TypeTag<f16>{}, TypeTag<f16>{});
-  if (in == DType::f16) return with(TypeTag<f16>{}, TypeTag<float>{});
-  if (out == DType::bf16) return with(TypeTag<bf16>{}, TypeTag<bf16>{});
-  with(TypeTag<bf16>{}, TypeTag<float>{});
+  const auto visit = [&]<class In, class Out>() { body(TypeTag<In>{}, TypeTag<Out>{}); };
+  if (!p.in_b) return visit_products(p.in, p.out, CpuProducts{}, visit);
+  const auto of_mixed_bytes = [&]<class In>(TypeTag<In> a) {
+    if (p.out == DType::i32) body(a, TypeTag<std::int32_t>{});
+    else body(a, TypeTag<float>{});
+  };
+  if (p.in == DType::u8) of_mixed_bytes(TypeTag<cpu::U8I8>{});
+  else of_mixed_bytes(TypeTag<cpu::I8U8>{});
 }
 
 /// A problem and its matrices as the packed path takes them. `bias` as for run().

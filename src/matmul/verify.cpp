@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "product_types.hpp"
 #include "tessera/core/dtype.hpp"
 #include "tessera/core/parallel.hpp"
 
@@ -28,16 +29,8 @@ T element(const MatrixView<Void>& m, index_t i, index_t j) {
 /// Calls body(TypeTag<T>{}) for a type that kernels multiply.
 template <class Body>
 void visit_operand(DType type, Body&& body) {
-  switch (type) {
-    case DType::f64: return body(TypeTag<double>{});
-    case DType::f32: return body(TypeTag<float>{});
-    case DType::f16: return body(TypeTag<f16>{});
-    case DType::bf16: return body(TypeTag<bf16>{});
-    case DType::i32: return body(TypeTag<std::int32_t>{});
-    case DType::i8: return body(TypeTag<std::int8_t>{});
-    case DType::u8: return body(TypeTag<std::uint8_t>{});
-    default: throw Error(Category::type, cat("verify: there is no product of ", name(type)));
-  }
+  if (!detail::visit_product_type(type, body))
+    throw Error(Category::type, cat("verify: there is no product of ", name(type)));
 }
 
 /// Dense row-major copy in another type.
@@ -195,32 +188,13 @@ std::vector<T> without_subnormals(std::vector<T> values) {
   return values;
 }
 
-double unit_roundoff(DType type) {
-  switch (type) {
-    case DType::f64: return 0x1p-53;
-    case DType::f32: return 0x1p-24;
-    case DType::f16: return 0x1p-11;
-    case DType::bf16: return 0x1p-8;
-    default: return 0;
-  }
-}
-double smallest_subnormal(DType type) {
-  switch (type) {
-    case DType::f64: return 0x1p-1074;
-    case DType::f32: return 0x1p-149;
-    case DType::f16: return 0x1p-24;
-    case DType::bf16: return 0x1p-133;
-    default: return 0;
-  }
-}
-double largest(DType type) {
-  switch (type) {
-    case DType::f64: return std::numeric_limits<double>::max();
-    case DType::f16: return 65504.0;
-    case DType::bf16: return 0x1.fep127;
-    default: return std::numeric_limits<float>::max();
-  }
-}
+/// What bounds the rounding of a floating-point type: 0 for integers, which do not round.
+template <class T>
+constexpr double kUnitRoundoff = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+template <class T>
+constexpr double kSmallestSubnormal = static_cast<double>(std::numeric_limits<T>::denorm_min());
+template <class T>
+constexpr double kLargest = static_cast<double>(std::numeric_limits<T>::max());
 
 /// The bits of one element, so that -0 and 0, and nothing else, differ as they should. All NaN are
 /// alike.
@@ -270,7 +244,6 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
     const auto flushed_a = flushes_elements ? without_subnormals(a) : std::vector<Sum>();
     const auto flushed_b = flushes_elements ? without_subnormals(b) : std::vector<Sum>();
     const double u = std::is_integral_v<Acc> ? 0 : sizeof(Acc) == 4 ? 0x1p-24 : 0x1p-53;
-    const DType acc_type = dtype_of<Acc>();
     // Roundings: of each step of a sum, or of a whole sum; of alpha, beta and the bias.
     const double n = (std::is_integral_v<Sum> ? 1 : static_cast<double>(depth)) + 2 +
                      (p.epilogue.bias != Bias::none ? 1 : 0);
@@ -316,13 +289,13 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
               const double size = std::fabs(alpha) * sums.magnitude[c] +
                                   (beta == 0 ? 0 : std::fabs(beta * static_cast<double>(old))) +
                                   std::fabs(static_cast<double>(added));
-              double bound = gamma * size + (n + std::fabs(alpha)) * smallest_subnormal(acc_type) *
+              double bound = gamma * size + (n + std::fabs(alpha)) * kSmallestSubnormal<Acc> *
                                                 std::max(1.0, std::fabs(alpha));
               if (flushes) bound += std::fabs(alpha) * static_cast<double>(depth) * 0x1p-126;
               if (flushes_elements)
                 bound += std::fabs(alpha) * (sums.magnitude[c] - flushed.magnitude[c]);
               // Sums that may overflow on the way in the accumulator's type have no bound.
-              if (size * (1 + gamma) > largest(acc_type) || sums.magnitude[c] > largest(acc_type)) {
+              if (size * (1 + gamma) > kLargest<Acc> || sums.magnitude[c] > kLargest<Acc>) {
                 if (std::isfinite(size)) bound = std::numeric_limits<double>::infinity();
               }
               double tf32 = std::fabs(alpha) * sums.magnitude[c] * (0x1p-10 + 0x1p-22);
@@ -336,10 +309,10 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
                 bound = 1.13 * bound + 16 * u * (std::fabs(value) + std::fabs(size));
                 tf32 *= 1.13;
               }
-              if (p.out != acc_type) {
-                bound += unit_roundoff(p.out) * (std::fabs(value) + bound) +
-                         smallest_subnormal(p.out) / 2;
-                if (std::fabs(value) + bound >= largest(p.out))
+              if constexpr (!std::is_same_v<Out, Acc>) {
+                bound +=
+                    kUnitRoundoff<Out> * (std::fabs(value) + bound) + kSmallestSubnormal<Out> / 2;
+                if (std::fabs(value) + bound >= kLargest<Out>)
                   bound = std::numeric_limits<double>::infinity();
               }
               s.exact[at] = value;
@@ -419,41 +392,33 @@ Verification Verifier::check(const ConstMatrix& C, Arithmetic arithmetic) const 
 void reference_matmul(const Problem& p, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
                       const void* bias) {
   const index_t depth = p.alpha == 0 ? 0 : p.K;
-  visit_operand(p.in, [&]<class In>(TypeTag<In>) {
-    visit_operand(p.out, [&]<class Out>(TypeTag<Out>) {
-      if constexpr ((std::is_same_v<In, Out> && sizeof(In) > 1) ||
-                    (std::is_same_v<Out, float> && sizeof(In) == 2) ||
-                    (std::is_same_v<In, float> && sizeof(Out) == 2) ||
-                    ((std::is_same_v<Out, std::int32_t> ||
-                      std::is_same_v<Out, float>)&&sizeof(In) == 1)) {
-        using Acc = Accumulator<Out>;
-        for (index_t i = 0; i < p.M; ++i) {
-          for (index_t j = 0; j < p.N; ++j) {
-            Accumulator<In> sum{0};
-            for (index_t k = 0; k < depth; ++k) {
-              if constexpr (sizeof(In) == 1) {
-                const auto b = p.type_of_b() == DType::i8
-                                   ? static_cast<std::int32_t>(element<std::int8_t>(B, k, j))
-                                   : static_cast<std::int32_t>(element<std::uint8_t>(B, k, j));
-                sum = fma(static_cast<std::int32_t>(element<In>(A, i, k)), b, sum);
-              } else {
-                sum = fma(element<In>(A, i, k), element<In>(B, k, j), sum);
-              }
-            }
-            Out& target = static_cast<Out*>(C.data)[i * C.row_stride + j * C.col_stride];
-            const Acc* vector = static_cast<const Acc*>(bias);
-            const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]
-                              : p.epilogue.bias == Bias::per_column ? vector[j]
-                                                                    : Acc{0};
-            target = convert<Out>(epilogue<Acc>(
-                p, static_cast<Acc>(sum), p.beta == 0 ? Acc{0} : convert<Acc>(target), added));
+  if (!detail::has_product(p.in, p.out))
+    throw Error(Category::type, "verify: there is no product of these types", {},
+                cat(name(p.in), " to ", name(p.out)));
+  detail::visit_products(p.in, p.out, detail::EveryProduct{}, [&]<class In, class Out>() {
+    using Acc = Accumulator<Out>;
+    for (index_t i = 0; i < p.M; ++i) {
+      for (index_t j = 0; j < p.N; ++j) {
+        Accumulator<In> sum{0};
+        for (index_t k = 0; k < depth; ++k) {
+          if constexpr (std::is_integral_v<In> && sizeof(In) == 1) {
+            const auto b = p.type_of_b() == DType::i8
+                               ? static_cast<std::int32_t>(element<std::int8_t>(B, k, j))
+                               : static_cast<std::int32_t>(element<std::uint8_t>(B, k, j));
+            sum = fma(static_cast<std::int32_t>(element<In>(A, i, k)), b, sum);
+          } else {
+            sum = fma(element<In>(A, i, k), element<In>(B, k, j), sum);
           }
         }
-      } else {
-        throw Error(Category::type, "verify: there is no product of these types", {},
-                    cat(name(p.in), " to ", name(p.out)));
+        Out& target = static_cast<Out*>(C.data)[i * C.row_stride + j * C.col_stride];
+        const Acc* vector = static_cast<const Acc*>(bias);
+        const Acc added = p.epilogue.bias == Bias::per_row      ? vector[i]
+                          : p.epilogue.bias == Bias::per_column ? vector[j]
+                                                                : Acc{0};
+        target = convert<Out>(epilogue<Acc>(p, static_cast<Acc>(sum),
+                                            p.beta == 0 ? Acc{0} : convert<Acc>(target), added));
       }
-    });
+    }
   });
 }
 

@@ -156,10 +156,7 @@ std::string shape_text(const std::vector<index_t>& shape) {
 }
 
 std::string numpy_name(DType dtype) {
-  constexpr const char* names[] = {"float64",     "float32", "float16", "bfloat16", "float8_e4m3fn",
-                                   "float8_e5m2", "int8",    "uint8",   "int16",    "uint16",
-                                   "int32",       "uint32",  "int64",   "uint64",   "bool"};
-  return names[static_cast<std::size_t>(dtype)];
+  return std::string(kElementTypes[static_cast<std::size_t>(dtype)].numpy);
 }
 
 void refuse_dtype(const std::string& name, const std::string& what) {
@@ -207,14 +204,11 @@ bool Operand::take_buffer(nb::handle array, Access access) {
 /// An element type that NumPy knows by name only: bfloat16 and f8 of ml_dtypes.
 void Operand::take_custom_numpy(nb::handle array, Access access) {
   const std::string type = nb::cast<std::string>(array.attr("dtype").attr("name"));
-  const DType known = type == "bfloat16"        ? DType::bf16
-                      : type == "float8_e4m3fn" ? DType::f8e4m3
-                      : type == "float8_e5m2"   ? DType::f8e5m2
-                                                : DType::boolean;
-  if (known == DType::boolean) refuse_dtype(name, type);
-  const nb::object words = array.attr("view")(size_of(known) == 2 ? "u2" : "u1");
+  const std::optional<DType> known = dtype_of_numpy(type);
+  if (!known) refuse_dtype(name, type);
+  const nb::object words = array.attr("view")(size_of(*known) == 2 ? "u2" : "u1");
   if (!take_buffer(words, access)) refuse_dtype(name, type);
-  dtype = known;
+  dtype = *known;
 }
 
 void Operand::take_dlpack(nb::handle array, Access access) {

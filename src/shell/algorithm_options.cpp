@@ -10,7 +10,11 @@
 
 namespace tessera::cli {
 
-std::vector<std::string> dtype_names() { return {kDTypeNames.begin(), kDTypeNames.end()}; }
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> out;
+  for (const auto& each : kElementTypes) out.emplace_back(each.name);
+  return out;
+}
 
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> out;
@@ -20,10 +24,10 @@ std::vector<std::string> algorithm_names() {
 
 std::vector<std::string> product_dtype_names(Products products) {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
     const auto in = static_cast<DType>(i);
     const auto has_product = [&](const Algorithm& each) {
-      for (std::size_t to = 0; to < kDTypeNames.size(); ++to) {
+      for (std::size_t to = 0; to < kElementTypeCount; ++to) {
         if ((to == i || products == Products::operands) &&
             each.supports(in, static_cast<DType>(to)))
           return true;
@@ -31,7 +35,7 @@ std::vector<std::string> product_dtype_names(Products products) {
       return false;
     };
     if (std::any_of(algorithms().begin(), algorithms().end(), has_product))
-      out.emplace_back(kDTypeNames[i]);
+      out.emplace_back(name(in));
   }
   return out;
 }

@@ -12,10 +12,12 @@ namespace {
 using testing::HasSubstr;
 
 TEST(DType, NamesAreReadBack) {
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
     const auto type = static_cast<DType>(i);
     EXPECT_EQ(parse_dtype(name(type)), type);
-    EXPECT_EQ(to_string(type), kDTypeNames[i]);
+    EXPECT_EQ(dtype_of_numpy(kElementTypes[i].numpy), type);
+    EXPECT_NE(kElementTypes[i].safetensors, "") << "the list of names is shorter than DType";
+    EXPECT_EQ(to_string(type), kElementTypes[i].name);
   }
 }
 
@@ -34,21 +36,22 @@ TEST(DType, AnUnknownNameListsTheKnownOnes) {
   } catch (const Error& error) {
     EXPECT_EQ(error.category(), Category::type);
     EXPECT_THAT(error.what(), HasSubstr("'f23'"));
-    for (const auto known : kDTypeNames) EXPECT_THAT(error.what(), HasSubstr(std::string(known)));
+    for (const auto& known : kElementTypes)
+      EXPECT_THAT(error.what(), HasSubstr(std::string(known.name)));
   }
 }
 
 RC_GTEST_PROP(DType, AnyTextIsATypeOrAnError, (const std::string& text)) {
   try {
     const DType type = parse_dtype(text);
-    RC_ASSERT(static_cast<std::size_t>(type) < kDTypeNames.size());
+    RC_ASSERT(static_cast<std::size_t>(type) < kElementTypeCount);
   } catch (const Error& error) {
     RC_ASSERT(error.category() == Category::type);
   }
 }
 
 TEST(DType, EveryTypeKnowsItsSizeAndItsClass) {
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
     const auto type = static_cast<DType>(i);
     visit_dtype(type, [&]<class T>(TypeTag<T>) {
       EXPECT_EQ(size_of(type), static_cast<int>(sizeof(T))) << name(type);

@@ -74,6 +74,19 @@ TYPED_TEST(SmallFloatOf, EncodesWhatItDecodes) {
   }
 }
 
+TYPED_TEST(SmallFloatOf, LimitsAreThoseOfTheFormat) {
+  using Limits = std::numeric_limits<TypeParam>;
+  const unsigned one = TypeParam(1.0f).bits;
+  EXPECT_EQ(static_cast<double>(Limits::max()), TestFixture::value(TestFixture::largest()));
+  EXPECT_EQ(static_cast<double>(Limits::lowest()), -TestFixture::value(TestFixture::largest()));
+  EXPECT_EQ(static_cast<double>(Limits::denorm_min()), TestFixture::value(1));
+  EXPECT_EQ(static_cast<double>(Limits::min()), std::ldexp(1, 1 - TypeParam::bias));
+  EXPECT_EQ(static_cast<double>(Limits::epsilon()), TestFixture::value(one + 1) - 1);
+  EXPECT_EQ(Limits::has_infinity, !TestFixture::kFinite);
+  EXPECT_EQ(std::isinf(static_cast<float>(Limits::infinity())), Limits::has_infinity);
+  EXPECT_TRUE(std::isnan(static_cast<float>(Limits::quiet_NaN())));
+}
+
 TYPED_TEST(SmallFloatOf, TiesGoToTheEvenNeighbour) {
   const unsigned last = TestFixture::largest();
   for (unsigned low = 0; low < last; ++low) {

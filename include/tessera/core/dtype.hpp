@@ -5,8 +5,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -20,8 +22,15 @@
 
 namespace tessera {
 
-/// Run-time name of an element type. Files may hold all of them; kernels take f64, f32, f16, bf16
-/// and i32.
+template <class T>
+struct TypeTag {
+  using type = T;
+};
+template <class... Ts>
+struct TypeList {};
+
+/// Run-time name of an element type. Files may hold all of them; Algorithm::supports says which
+/// pairs have a product. A new type is appended here and to the two lists below.
 enum class DType : std::uint8_t {
   f64,
   f32,
@@ -40,87 +49,130 @@ enum class DType : std::uint8_t {
   boolean
 };
 
-inline constexpr std::array<std::string_view, 15> kDTypeNames = {
-    "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "u8",
-    "i16", "u16", "i32", "u32",  "i64",    "u64",    "bool"};
+/// The C++ types, in the order of DType.
+using ElementTypes =
+    TypeList<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t,
+             std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, bool>;
+
+namespace detail {
+
+/// Is T the element type E? Integers of one width are one type, whatever C++ calls them.
+template <class T, class E>
+constexpr bool is_element() {
+  constexpr bool integers = std::is_integral_v<T> && std::is_integral_v<E>;
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<E, bool> || !integers)
+    return std::is_same_v<T, E>;
+  else return sizeof(T) == sizeof(E) && std::is_signed_v<T> == std::is_signed_v<E>;
+}
+
+/// The index of T among Es; their number where it is none of them.
+template <class T, class... Es>
+constexpr std::size_t index_in(TypeList<Es...>) {
+  std::size_t index = 0;
+  (void)((is_element<T, Es>() || (++index, false)) || ...);
+  return index;
+}
+
+template <class... Es>
+constexpr std::size_t count_of(TypeList<Es...>) {
+  return sizeof...(Es);
+}
+
+template <class First, class... Rest, class Body>
+constexpr decltype(auto) visit_at(std::size_t index, TypeList<First, Rest...>, Body&& body) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return body(TypeTag<First>{});
+  } else {
+    if (index == 0) return body(TypeTag<First>{});
+    return visit_at(index - 1, TypeList<Rest...>{}, body);
+  }
+}
+
+}  // namespace detail
+
+struct ElementTypeNames {
+  std::string_view name;
+  std::string_view numpy;        ///< of NumPy and ml_dtypes
+  std::string_view safetensors;  ///< in its headers
+};
+
+inline constexpr std::size_t kElementTypeCount = detail::count_of(ElementTypes{});
+
+/// What the types are called, in the order of DType.
+inline constexpr std::array<ElementTypeNames, kElementTypeCount> kElementTypes = {{
+    {"f64", "float64", "F64"},
+    {"f32", "float32", "F32"},
+    {"f16", "float16", "F16"},
+    {"bf16", "bfloat16", "BF16"},
+    {"f8e4m3", "float8_e4m3fn", "F8_E4M3"},
+    {"f8e5m2", "float8_e5m2", "F8_E5M2"},
+    {"i8", "int8", "I8"},
+    {"u8", "uint8", "U8"},
+    {"i16", "int16", "I16"},
+    {"u16", "uint16", "U16"},
+    {"i32", "int32", "I32"},
+    {"u32", "uint32", "U32"},
+    {"i64", "int64", "I64"},
+    {"u64", "uint64", "U64"},
+    {"bool", "bool_", "BOOL"},
+}};
 
 constexpr std::string_view name(DType type) {
   const auto i = static_cast<std::size_t>(type);
-  return i < kDTypeNames.size() ? kDTypeNames[i] : "no element type";
+  return i < kElementTypeCount ? kElementTypes[i].name : "no element type";
 }
 inline std::string to_string(DType type) { return std::string(name(type)); }
 
+/// Calls `body(TypeTag<T>{})` with the C++ type of `type`.
+template <class Body>
+constexpr decltype(auto) visit_dtype(DType type, Body&& body) {
+  return detail::visit_at(static_cast<std::size_t>(type), ElementTypes{}, body);
+}
+
 /// Bytes of one element.
 constexpr int size_of(DType type) {
-  constexpr std::array<int, 15> bytes = {8, 4, 2, 2, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 1};
-  return bytes[static_cast<std::size_t>(type)];
+  return visit_dtype(type, []<class T>(TypeTag<T>) { return static_cast<int>(sizeof(T)); });
+}
+
+/// Floating point, not an integer and not bool.
+constexpr bool is_floating(DType type) {
+  return visit_dtype(type, []<class T>(TypeTag<T>) { return !std::is_integral_v<T>; });
+}
+
+/// The type that NumPy or ml_dtypes calls `text`; none where that is no element type.
+constexpr std::optional<DType> dtype_of_numpy(std::string_view text) {
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
+    if (kElementTypes[i].numpy == text) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+/// "f64, f32, ...": the names of all, for messages and pages.
+inline std::string element_type_names(std::string_view between = ", ") {
+  std::string out;
+  for (const auto& each : kElementTypes) out.append(out.empty() ? "" : between).append(each.name);
+  return out;
 }
 
 /// The type named `text`; NumPy's names (float32, int8, bfloat16, ...) are understood too.
 /// Throws Error(type) that lists the known names.
 inline DType parse_dtype(std::string_view text) {
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
-    if (kDTypeNames[i] == text) return static_cast<DType>(i);
+  for (std::size_t i = 0; i < kElementTypeCount; ++i) {
+    if (kElementTypes[i].name == text) return static_cast<DType>(i);
   }
-  constexpr std::array<std::string_view, 15> numpy = {
-      "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "uint8",
-      "int16",   "uint16",  "int32",   "uint32",   "int64",         "uint64",      "bool_"};
-  for (std::size_t i = 0; i < numpy.size(); ++i) {
-    if (numpy[i] == text) return static_cast<DType>(i);
-  }
-  std::string known;
-  for (auto each : kDTypeNames) known += (known.empty() ? "" : ", ") + std::string(each);
-  throw Error(Category::type, cat("unknown element type '", text, "'"), "one of " + known);
+  if (const auto known = dtype_of_numpy(text)) return *known;
+  throw Error(Category::type, cat("unknown element type '", text, "'"),
+              "one of " + element_type_names());
 }
 
 /// The run-time name of a C++ element type.
 template <class T>
 constexpr DType dtype_of() {
-  using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, double>) return DType::f64;
-  else if constexpr (std::is_same_v<U, float>) return DType::f32;
-  else if constexpr (std::is_same_v<U, f16>) return DType::f16;
-  else if constexpr (std::is_same_v<U, bf16>) return DType::bf16;
-  else if constexpr (std::is_same_v<U, f8e4m3>) return DType::f8e4m3;
-  else if constexpr (std::is_same_v<U, f8e5m2>) return DType::f8e5m2;
-  else if constexpr (std::is_same_v<U, bool>) return DType::boolean;
-  else {
-    static_assert(std::is_integral_v<U>,
-                  "this C++ type is not an element type of Tessera: use one of double, float, "
-                  "f16, bf16, f8e4m3, f8e5m2, bool or a fixed-width integer");
-    constexpr bool is_signed = std::is_signed_v<U>;
-    if constexpr (sizeof(U) == 1) return is_signed ? DType::i8 : DType::u8;
-    else if constexpr (sizeof(U) == 2) return is_signed ? DType::i16 : DType::u16;
-    else if constexpr (sizeof(U) == 4) return is_signed ? DType::i32 : DType::u32;
-    else return is_signed ? DType::i64 : DType::u64;
-  }
-}
-
-template <class T>
-struct TypeTag {
-  using type = T;
-};
-
-/// Calls `body(TypeTag<T>{})` with the C++ type of `type`.
-template <class Body>
-decltype(auto) visit_dtype(DType type, Body&& body) {
-  switch (type) {
-    case DType::f64: return body(TypeTag<double>{});
-    case DType::f32: return body(TypeTag<float>{});
-    case DType::f16: return body(TypeTag<f16>{});
-    case DType::bf16: return body(TypeTag<bf16>{});
-    case DType::f8e4m3: return body(TypeTag<f8e4m3>{});
-    case DType::f8e5m2: return body(TypeTag<f8e5m2>{});
-    case DType::i8: return body(TypeTag<std::int8_t>{});
-    case DType::u8: return body(TypeTag<std::uint8_t>{});
-    case DType::i16: return body(TypeTag<std::int16_t>{});
-    case DType::u16: return body(TypeTag<std::uint16_t>{});
-    case DType::i32: return body(TypeTag<std::int32_t>{});
-    case DType::u32: return body(TypeTag<std::uint32_t>{});
-    case DType::i64: return body(TypeTag<std::int64_t>{});
-    case DType::u64: return body(TypeTag<std::uint64_t>{});
-    default: return body(TypeTag<bool>{});
-  }
+  constexpr std::size_t index = detail::index_in<std::remove_cv_t<T>>(ElementTypes{});
+  static_assert(index < kElementTypeCount,
+                "this C++ type is not an element type of Tessera: use one of double, float, "
+                "f16, bf16, f8e4m3, f8e5m2, bool or a fixed-width integer");
+  return static_cast<DType>(index);
 }
 
 /// The type in which products of T are summed: f16, bf16 and f8 in f32, small integers in i32.

@@ -13,6 +13,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "tessera/core/config.hpp"
@@ -156,3 +157,24 @@ TESSERA_HD constexpr float round_to_tf32(float value) {
 }
 
 }  // namespace tessera
+
+/// What C++ says of its own floating-point types.
+template <int E, int M, class Bits, bool Finite>
+class std::numeric_limits<tessera::SmallFloat<E, M, Bits, Finite>> {
+  using T = tessera::SmallFloat<E, M, Bits, Finite>;
+  static constexpr Bits kInfinity = static_cast<Bits>(((1u << E) - 1) << M);
+  static constexpr Bits kLargest = static_cast<Bits>((Finite ? T::magnitude_mask : kInfinity) - 1);
+
+ public:
+  static constexpr bool is_specialized = true, is_signed = true, is_integer = false,
+                        is_exact = false, is_bounded = true, has_infinity = !Finite,
+                        has_quiet_NaN = true;
+  static constexpr int radix = 2, digits = M + 1;
+  static constexpr T min() { return T::from_bits(static_cast<Bits>(1u << M)); }
+  static constexpr T denorm_min() { return T::from_bits(1); }
+  static constexpr T max() { return T::from_bits(kLargest); }
+  static constexpr T lowest() { return T(-static_cast<float>(max())); }
+  static constexpr T epsilon() { return T(tessera::detail::power_of_two(-M)); }
+  static constexpr T infinity() { return T::from_bits(Finite ? T::quiet_nan : kInfinity); }
+  static constexpr T quiet_NaN() { return T::from_bits(T::quiet_nan); }
+};
