@@ -7,17 +7,25 @@
 
 namespace tessera::cpu {
 
+std::span<const PathKernels> every_kernel_set() {
+  static constexpr PathKernels sets[] = {
+    {VectorPath::portable, &kPortable},
+#if defined(__x86_64__)
+    {VectorPath::avx2, &kAvx2},
+    {VectorPath::avx512, &kAvx512},
+#elif defined(__aarch64__)
+    {VectorPath::neon, &kNeon},
+#endif
+  };
+  return sets;
+}
+
 const KernelSet& kernel_set() {
   static const KernelSet& chosen = []() -> const KernelSet& {
-    switch (vector_path()) {
-#if defined(__x86_64__)
-      case VectorPath::avx512: return kAvx512;
-      case VectorPath::avx2: return kAvx2;
-#elif defined(__aarch64__)
-      case VectorPath::neon: return kNeon;
-#endif
-      default: return kPortable;
+    for (const auto& each : every_kernel_set()) {
+      if (each.path == vector_path()) return *each.set;
     }
+    return kPortable;
   }();
   return chosen;
 }

@@ -10,10 +10,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "tessera/core/activation.hpp"
 #include "tessera/core/config.hpp"
+#include "tessera/core/cpu.hpp"
 
 namespace tessera::cpu {
 
@@ -231,6 +233,14 @@ struct KernelSet {
   KernelsBytes u8i8, i8u8;  ///< A is of the first, B of the second
 };
 extern const KernelSet kPortable, kAvx2, kAvx512, kNeon;
+
+/// The tables for one path.
+struct PathKernels {
+  VectorPath path;
+  const KernelSet* set;
+};
+/// Those of this build, the narrowest path first.
+std::span<const PathKernels> every_kernel_set();
 
 /// Tables that need more than AVX-512 F, BW, DQ and VL.
 extern const KernelsBf16Pairs kAvx512Bf16;

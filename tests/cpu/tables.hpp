@@ -10,14 +10,10 @@
 namespace tessera::testing {
 
 inline std::vector<const cpu::KernelSet*> runnable_sets() {
-  std::vector<const cpu::KernelSet*> out = {&cpu::kPortable};
-  [[maybe_unused]] const VectorPath best = best_vector_path();
-#if defined(__x86_64__)
-  if (best >= VectorPath::avx2) out.push_back(&cpu::kAvx2);
-  if (best >= VectorPath::avx512) out.push_back(&cpu::kAvx512);
-#elif defined(__aarch64__)
-  out.push_back(&cpu::kNeon);
-#endif
+  std::vector<const cpu::KernelSet*> out;
+  for (const auto& each : cpu::every_kernel_set()) {
+    if (each.path <= best_vector_path()) out.push_back(each.set);
+  }
   return out;
 }
 
