@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "product.hpp"
+#include "blas_product.hpp"
 
 namespace tessera::blas {
 

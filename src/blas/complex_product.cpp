@@ -12,8 +12,8 @@
 #include <atomic>
 #include <optional>
 
+#include "blas_product.hpp"
 #include "cpu/workspace.hpp"
-#include "product.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
 
@@ -32,9 +32,8 @@ constexpr index_t kBlock = 256;
 constexpr index_t kTiny = 16;
 /// Elements of a factor that are copied at a time; where kLeastLines are more, none are.
 constexpr index_t kMostCopied = index_t{1} << 21, kLeastLines = 64;
-/// A factor of so few lines makes the product wait for the memory that the other one lies in: that
-/// one is copied in pieces that stay in L2. 4 x 2048 x 2048 c64, EPYC, 1 thread, 2026-11-21: copied
-/// whole 28 ms, in pieces 9 ms.
+/// A factor of so few lines makes the product wait for the memory of the other one: that one is
+/// copied in pieces that stay in L2. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kNarrow = 32, kPieceBytes = index_t{1} << 18, kLeastPieceLines = 8;
 /// Elements for which a helper is worth calling, and what one costs a thread that copies it.
 constexpr index_t kWorthSharing = index_t{1} << 15;

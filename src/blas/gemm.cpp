@@ -12,7 +12,7 @@ namespace {
 
 /// Fortran roles. The ordinary call: real, all arguments legal, something to multiply, nothing to
 /// report. False, and nothing done, for any other. Without structures between the arguments and the
-/// packed path: those cost 12 ns, half of a product of 4 x 4 x 4 (EPYC, GCC 12, 2026-11-21).
+/// packed path: a tiny product feels what those cost. Measured: bench/results/cpu/tuning.md.
 template <class T>
 [[gnu::always_inline]] inline bool multiplied_at_once(Transpose trans_a, Transpose trans_b,
                                                       index_t m, index_t n, index_t k, T alpha,

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "product.hpp"
+#include "blas_product.hpp"
 
 namespace tessera::blas {
 

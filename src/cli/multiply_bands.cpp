@@ -26,9 +26,7 @@ constexpr double kFirstBandFlops = 2e8, kFirstPackedBandFlops = 2e9;
 constexpr double kBandSeconds = 0.5, kMostBandSeconds = 10;
 constexpr index_t kPackedRows = 1024;
 /// Of a result that goes to a file band by band: 64 MB, more only to have a thousand rows, and
-/// never more than an eighth of the memory. (16384,256) * (256,16384) into a file, AMD EPYC, 2
-/// cores, 2026-11-21: 0.3 s in the kernel with bands of 64 MB, 2.6 s with 256 MB, which the caches
-/// no longer hold when they are written.
+/// never more than an eighth of the memory. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBandBytes = 64000000, kMostBandBytes = 512000000;
 /// Memory for the verifier of one band, and what it keeps for each element.
 constexpr index_t kVerifierMemory = 512000000;

@@ -33,10 +33,8 @@ namespace tessera {
 
 namespace {
 
-/// ns of work for one thread. Measured on 2 cores of an EPYC guest (bench/threads.cpp): waking a
-/// sleeper costs the caller 3 to 60 us and the sleeper needs as long again to arrive; starting one
-/// costs some 80. Two cores of an EPYC (family 25), 2026-11-25, f32, 1 to 50 ms after the last
-/// call, times as fast when woken as alone: 192^3 (120 us) 1.0 to 1.2, 224^3 1.2 to 1.4.
+/// ns of work for one thread. Waking a sleeper costs the caller some time, and the sleeper needs as
+/// long again to arrive; starting one costs more. Measured: bench/results/cpu/tuning.md.
 constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
 constexpr std::int64_t kLookAround = 200'000;  // ns that an idle helper stays awake
 /// ns between calls that ask for help, besides four times what they are expected to take, because
@@ -48,11 +46,8 @@ constexpr int kCallsToWake = 3;
 constexpr int kMostHelpers = 1023;
 
 /// A helper that looks around arrives some time after work is posted; the part of the work that it
-/// takes and what it hands back cost the caller several times that. Two cores of an EPYC (family
-/// 26), 2026-11-23, f32: they share an L3, 65 to 100 ns, 64^3 (2.2 us alone) 1.1 times as fast
-/// with a helper, 128x128x16 (2.4 us) 1.2, 32x32x64 (0.5 us) 0.7; they do not, 250 to 400 ns, 64^3
-/// 0.75, 80^3 (4.3 us) 1.0, 96^3 (7.3 us) 1.2. With 14 arrivals (10,100,100) (0.9 us) asked, on a
-/// busy machine too, where it took twice as long.
+/// takes and what it hands back cost the caller several times that. Measured:
+/// bench/results/cpu/tuning.md.
 constexpr std::int64_t kArrivalsWorthAsking = 18;
 constexpr std::int64_t kLeastArrival = 60, kMostArrival = 1000;  // ns
 /// Calls that did not ask, after which what is known is forgotten, because where threads run
@@ -273,8 +268,7 @@ struct Start {
 };
 
 /// On the cores of this process, but at first not on the one that this is on: some kernels start it
-/// there, and it looks around while its caller stands still. Third call of 128^3 in a process,
-/// which starts one, two cores of an EPYC (family 25), 2026-11-24: 290 us, and 80 so.
+/// there, and it looks around while its caller stands still. Measured: bench/results/cpu/tuning.md.
 bool start_helper(Pool& p) {
   std::unique_ptr<Start> start(new (std::nothrow) Start{p, allowed_cores()});
   if (start == nullptr) return false;

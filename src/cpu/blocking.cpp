@@ -1,5 +1,5 @@
-// The numbers behind blocking.hpp: sizes of the caches from the system, extents of slabs and
-// superblocks from these and from the micro-tile. Never changes a bit of the result.
+// The numbers behind blocking.hpp: sizes of the caches from the system, extents of KC blocks and
+// blocks of C from these and from the micro-tile. Never changes a bit of the result.
 #include "blocking.hpp"
 
 #include <unistd.h>
@@ -15,58 +15,42 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Slabs are so many words deep, or a multiple: as deep as an instruction of a tile unit, which
-/// adds up its words in two chains (TDPBF16PS), so that a cut elsewhere would give other roundings.
-constexpr index_t kSlabUnit = 16;
+/// KC blocks are so many K-groups deep, or a multiple: as deep as an instruction of a tile unit,
+/// which adds up its K-groups in two chains (TDPBF16PS), so that a cut elsewhere would give other
+/// roundings.
+constexpr index_t kKcBlockUnit = 16;
 
 /// Products of few rows: M up to `panels_of_a` panels. Sums that are stored and taken up again cost
 /// more the shorter kc is; the rows of B that wait in L2 are the more the longer it is, and strides
-/// of a power of two put them into few sets. (M,4096,4096), f32, one thread of an EPYC (family 26),
-/// 2026-11-23, as a multiple of oneDNN's speed, kc 128, 512, 1024: M = 32 1.15, 1.18, 1.07; M = 64
-/// 1.01, 1.04, 0.99; M = 128 1.12, 1.14, 1.13.
+/// of a power of two put them into few sets. Measured: bench/results/cpu/tuning.md.
 struct FewRows {
   index_t panels_of_a;
   Stream stream;
   index_t kc, panels;
 };
-constexpr FewRows kSweep{4, Stream::sweep, 1024, 0}, kPanels{20, Stream::panels, 512, 1},
+constexpr FewRows kAxpy{4, Stream::axpy, 1024, 0}, kPanels{20, Stream::panels, 512, 1},
     kPanelsOfPages{2, Stream::panels, 128, 1}, kCopied{12, Stream::copied, 128, 12},
-    kTransposed{12, Stream::copied, 512, 2}, kTransposedLines{1, Stream::copied, 2048, 1},
-    kLines{1, Stream::lines, 0, 0}, kStrips{1, Stream::strips, 0, 0};
+    kTransposed{12, Stream::copied, 512, 2}, kTransposedDots{1, Stream::copied, 2048, 1},
+    kDots{1, Stream::lines, 0, 0}, kStrips{1, Stream::strips, 0, 0};
 
-/// Rows up to which B is swept; more are worth packing what the first of them read. An EPYC (family
-/// 26), 2026-11-23, f32, panels as a multiple of a sweep's speed, one thread and two:
-/// (16,4096,4096) 1.05, 0.98; (16,4000,4000) 1.12, 1.11; (12,4096,4096) 0.98, 0.91. Where L3 is
-/// far, rows of B that are held side by side would push each other out of L2, as pages apart as
-/// they are: (32,4096,4096), f32, one thread of that Xeon, ms: in two sweeps of 16 rows 13.8, in
-/// place 16.3.
-index_t sweep_rows() { return l3_is_far() ? 32 : 12; }
+/// Rows of A up to which B is read in axpy form; with more, packing what the first of them read is
+/// worth it. Where L3 is far, rows of B that are held side by side would push each other out of L2.
+/// Measured: bench/results/cpu/tuning.md.
+index_t axpy_rows() { return l3_is_far() ? 32 : 12; }
 /// Up to how many rows strips are for, how large a B out of a near L3, in sizes of L2, and how many
 /// rows of B as a multiple of those that L2 has room for: rows that lie pages apart use few of its
-/// sets. f32, one thread of an EPYC (family 26), 2026-11-23, times as fast as what else would run:
-/// (1,1024,1024) 1.12, (1,2000,2000) 1.00, (3,512,512) 1.35, (4,1024,1024) 1.69,
-/// (6,2000,2000) 1.20, (8,2000,2000) 0.85; (10,512,512) 1.25, (10,1400,1400) 1.32, (16,1600,1600)
-/// 0.92; (16,1024,1024) 1.07, of f64 0.81; (20,1000,1000) 1.24, (24,1500,1500) 1.11,
-/// (32,1536,1536) 1.03, (20,1024,1024) 0.97; (64,1000,1000) 1.08, (48,1500,1500) 0.94; two threads
-/// (128,512,512) 1.11, (128,1000,1000) 1.26, (160,1000,1000) 1.14, (256,1000,1000) 0.97; one thread
-/// (128,512,1024) 0.91.
+/// sets. Measured: bench/results/cpu/tuning.md.
 struct StripLimit {
   index_t rows, sizes_of_l2, of_sets;
 };
 constexpr index_t kAny = 1 << 20;
 constexpr StripLimit kStripLimits[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {200, 6, 1}};
 /// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
-constexpr index_t kSweepBytes = 4096;
+constexpr index_t kAxpyBytes = 4096;
 
-/// How large a B is near for so many rows of A: less than what L3 may hold, where a sweep or panels
-/// are as good out of all of it, because others use an L3 too. Times as fast as in place, one
-/// thread of an EPYC (family 25) whose neighbours do so, 2026-11-24, at 16 MB: (1,2000,2000) 1.07,
-/// (2,2000,2000) 1.47, (4,2000,2000) 2.2, (6,2000,2000) 1.7, (16,2000,2000) 1.5,
-/// (8,2000,2000) 1.27; at 12 MB (4,1700,1700) 1.20, (8,1700,1700) 0.88; at 9 MB (4,1536,1536) 0.78.
-/// Two threads, half of B each: (1,2000,2000) 1.92, (16,2000,2000) 1.39, (4,2000,2000) 0.92,
-/// (6,2000,2000) 0.65. The EPYC (family 26), which the size of L1 tells apart, leaves more: all of
-/// it as a multiple of the speed with these limits, 2026-11-25, (4,2000,2000) 1.6,
-/// (6,2000,2000) 1.75, (6,1800,1800) 2.2, (16,2000,2000) 1.06, (16,1800,1800) 1.23.
+/// How large a B is near for so many rows of A: less than what L3 may hold, where the axpy form or
+/// panels are as good out of all of it, because others use an L3 too. An EPYC (family 26), which
+/// the size of L1 tells apart, leaves more of it. Measured: bench/results/cpu/tuning.md.
 index_t near_bytes_for(const BlockingInput& in) {
   const index_t l2 = caches().l2, all = near_bytes();
   if (caches().l1 >= kLargeL1) return all;
@@ -90,9 +74,9 @@ bool is_for_strips(const BlockingInput& in) {
   // Unequal halves for threads: 144^3 on two 0.91, 160^3 1.06.
   const index_t vectors = ceil_div(in.N, in.lanes), shared = round_up(vectors, in.threads);
   if (in.M > 2 * in.mr && (shared - vectors) * 16 > vectors) return false;
-  const index_t kept = (in.M + index_t{4} * in.lanes) * in.K * in.word_bytes;
+  const index_t kept = (in.M + index_t{4} * in.lanes) * in.K * in.k_group_bytes;
   if (in.M > in.mr && kept > l2 * 7 / 8) return false;
-  if (in.a_by_pages && (in.M > in.mr || in.M * in.word_bytes >= 64)) return false;
+  if (in.a_by_pages && (in.M > in.mr || in.M * in.k_group_bytes >= 64)) return false;
   const index_t room = way / std::gcd(in.b_step, way) * caches().l2_ways;
   return std::any_of(std::begin(kStripLimits), std::end(kStripLimits), [&](const StripLimit& most) {
     return in.M <= most.rows && in.b_bytes <= std::min(near_bytes_for(in), most.sizes_of_l2 * l2) &&
@@ -100,8 +84,8 @@ bool is_for_strips(const BlockingInput& in) {
   });
 }
 
-/// Two jobs for each thread, or one, if that leaves two vectors of columns to each.
-index_t strip_jobs(const BlockingInput& in) {
+/// Two tasks for each thread, or one, if that leaves two vectors of columns to each.
+index_t strip_tasks(const BlockingInput& in) {
   const index_t pairs = std::max<index_t>(1, in.N / (2 * in.lanes)), threads = in.threads;
   if (threads == 1 || pairs < threads) return std::min(threads, pairs);
   return std::min(2 * threads, pairs / threads * threads);
@@ -110,14 +94,11 @@ index_t strip_jobs(const BlockingInput& in) {
 /// Rows of A for which any B of 8 or 16 bits is swept.
 constexpr index_t kAlwaysSwept = 4;
 
-/// Rows of 8 or 16 bits are zipped into words as they are read: for a few rows of A each time they
-/// meet some, else once. One thread of an EPYC (family 26), 2026-11-25, % of the peak, swept,
-/// copied, by panels, packed: bf16 (4,8192,8192) 24, 13, 11, 9; (12,8192,8192) 43, 29, 29, 24;
-/// (16,8192,8192) 35, 37, 39, 32; (8,2500,2500) 48, 37, 53, 50; i8 (4,8192,8192) 19, 9, 7, 6;
-/// (8,8192,8192) 18, 16, 14, 13; (16,8192,8192) 23, 29, 25, 23; (8,3000,3000) 32, 35, 46, 46.
+/// Rows of 8 or 16 bits are zipped into K-groups as they are read: for a few rows of A each time
+/// they meet some, else once. Measured: bench/results/cpu/tuning.md.
 const FewRows* few_rows_of_groups(const BlockingInput& in) {
   const bool is_far = in.b_bytes >= near_bytes();
-  if (in.M <= kAlwaysSwept || (is_far && in.M <= (in.group == 2 ? 12 : 8))) return &kSweep;
+  if (in.M <= kAlwaysSwept || (is_far && in.M <= (in.group == 2 ? 12 : 8))) return &kAxpy;
   const FewRows& few = in.group == 2 ? kPanels : kCopied;
   const index_t least = in.group == 2 ? caches().l2 * 5 / 8 : near_bytes();
   return in.b_bytes >= least && in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;
@@ -127,29 +108,24 @@ const FewRows* few_rows(const BlockingInput& in) {
   const auto if_few = [&](const FewRows& few) {
     return in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;  // measured with 8 rows
   };
-  if (in.b_in_lines && (!in.b_in_rows || in.group > 1) && in.M <= in.line_rows) return &kLines;
-  if (is_narrow(in)) return &kTransposedLines;
+  if (in.b_in_lines && (!in.b_in_rows || in.group > 1) && in.M <= in.dot_rows) return &kDots;
+  if (is_narrow(in)) return &kTransposedDots;
   if (!in.b_in_rows) return if_few(kTransposed);
-  if (!in.b_as_it_lies) return if_few(kCopied);
-  // What lies in L2 does not pass by, nor what lies in a near L3, as a multiple of a sweep's speed,
-  // f32, one thread: of that Xeon (M,512,512) with M = 1 1.28, 4 1.26, 8 1.38, 16 1.17, 32 1.43;
-  // (16,1024,1024) 0.56. Of an EPYC (family 26), 2026-11-23, (8,2000,2000) 1.55, (16,2000,2000)
-  // 1.34; (4,2500,2500) 0.64; as a multiple of the speed of panels (14,1800,1800) 1.21,
-  // (16,1700,1700) 1.20, (16,2000,2000) 0.99, (16,2048,2048) 0.92.
+  if (!in.b_is_unconverted) return if_few(kCopied);
+  // A B that is in L2 is not streamed, nor is one that is in a near L3. Measured:
+  // bench/results/cpu/tuning.md.
   const index_t bytes = in.b_bytes;
   if (b_crowds_l1(in.M, in.K, in.b_step, in.mr)) return nullptr;
   if (in.group > 1) return few_rows_of_groups(in);
   if (is_for_strips(in)) return &kStrips;
   if (bytes <= caches().l2 * 5 / 8) return nullptr;
   const bool pages = in.b_step % 4096 == 0;
-  if (!l3_is_far() && bytes <= near_bytes_for(in) && in.M <= (pages ? sweep_rows() : 16))
+  if (!l3_is_far() && bytes <= near_bytes_for(in) && in.M <= (pages ? axpy_rows() : 16))
     return nullptr;
-  if (in.M <= sweep_rows()) return &kSweep;
+  if (in.M <= axpy_rows()) return &kAxpy;
   if (l3_is_far()) return nullptr;
-  // What is fetched of the next panel stays in L2 if it is no deeper. One thread of an EPYC (family
-  // 26), 2026-11-25, kc 128 as a multiple of the speed of 512: (16,4096,4096) 1.02, of f64 1.14,
-  // (14,4096,4096) and (16,8192,8192) 1.07, (16,5000,5000) 0.94, (64,4096,4096) 0.95; two threads
-  // (16,4096,4096) 0.99, (16,8192,8192) 1.04.
+  // What is prefetched of the next panel stays in L2 if it is no deeper. Measured:
+  // bench/results/cpu/tuning.md.
   return pages && in.M <= kPanelsOfPages.panels_of_a * 8 ? &kPanelsOfPages : if_few(kPanels);
 }
 
@@ -204,69 +180,55 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
   // Rows a page apart would meet in the same sets of L2.
   if (step % 4096 == 0) return 0;
   const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(data) % 64 == 0;
-  // On a Xeon (family 6, L2 of 2 MiB), 2026-11-22, as a multiple of oneDNN's speed: 384^3 1.01 and
-  // 0.96, 512^3 1.02 and 0.96, 640^3 0.90 and 0.94, 768^3 0.92 and 1.00. Two threads, GFLOP/s:
-  // 512^3 104 and 150.
+  // Where L3 is far, in place only if it is in L2, and its rows begin with cache lines. Measured:
+  // bench/results/cpu/tuning.md.
   if (l3_is_far()) return on_lines ? (threads == 1 ? caches().l2 / 2 : caches().l2 * 3 / 8) : 0;
-  // f32 on an EPYC (family 26), 2026-11-23, other programs having used the caches, as a multiple of
-  // oneDNN's speed, packed and in place: one thread 700^3 0.96 and 1.00, 896^3 1.03 and 1.02; two
-  // threads 700^3 0.94 and 1.02, 896^3 0.96 and 1.02, 2000x800x1000 1.06 and 1.04.
   // A B with more rows in one set of L2 than half of its ways, which does not fit L2 as a whole, is
-  // packed for many rows of A. The same EPYC, packed, as a multiple of the speed in place:
-  // 768^3 1.02 on one thread and on two, (1024,768,1024) 1.04 to 1.14, (1024,512,1024) 1.18, 512^3
-  // 0.99; two threads (192,768,1024) 0.85, (384,768,1024) 0.93, (512,768,1024) 0.98.
+  // packed for many rows of A. Measured: bench/results/cpu/tuning.md.
   const index_t way = l2_way();
   if (M > 640 && K * step > caches().l2 && K > way / std::gcd(step, way) * caches().l2_ways / 2)
     return 0;
   return caches().l2 * 7 / 2;
 }
 
-index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow) {
+index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow) {
   // A panel of A is as large as L1, or a little more, so that a K just above a multiple is not cut
   // once more. It comes out of L2, as B does, whatever its size: B pushes it out of L1. What counts
-  // is how seldom sums are stored and taken up again. 3072^3, f32, one thread of an EPYC (family
-  // 25), 2026-11-21, % of peak: kc 384 95, 512 96, 1024 96, 1536 97.
-  // Where L3 is far, a shallower slab makes B's part wider: 3072^3 on that Xeon, kc 512 1.05 of
-  // oneDNN's speed, 1536 0.95. A narrow B needs no width: (4096,64,4096) 1.07 and 1.28. A tile unit
-  // works through a slab so fast that its sums must be taken up seldom: bf16 2048^3, as a multiple
-  // of MKL's speed, kc 128 0.78, 512 0.93.
-  // A narrow B that is deep leaves no room for rows of A: two slabs of four vectors, one of them
-  // being fetched, take half of L2. An EPYC (family 26), one thread, kc 1024 and 2048:
-  // (4096,64,4096) 1.06 times as fast, (64,64,65536) 1.04.
-  // What needs several slabs anyway is cut so that two panels of B have room in L2, one of them
-  // being fetched: an EPYC (family 26), 2026-11-23, kc 1376 or 1536, and 1024 with that:
-  // 3072^3 1.02 times as fast, 4096^3 1.03.
+  // is how seldom sums are stored and taken up again. Where L3 is far, a shallower KC block makes
+  // B's part wider; a narrow B needs no width. A tile unit works through a KC block so fast that
+  // its sums must be taken up seldom. A narrow B that is deep leaves no room for rows of A: two KC
+  // blocks of four vectors, one of them being prefetched, take half of L2. What needs several KC
+  // blocks anyway is cut so that two panels of B have room in L2, one of them being prefetched.
+  // Measured: bench/results/cpu/tuning.md.
   const bool has_tiles = mr > 16, is_shallow = l3_is_far() && !is_narrow && !has_tiles;
   const index_t bytes = is_shallow ? caches().l1 / 3 : caches().l1 * 5 / 4;
   const index_t narrow_most = caches().l2 / 2 / (2 * 4 * 64);
   const index_t most = std::clamp<index_t>(
-      bytes / (mr * word_bytes), 128,
+      bytes / (mr * k_group_bytes), 128,
       is_narrow && !l3_is_far() ? std::clamp<index_t>(narrow_most, 256, 2048) : 2048);
   const bool is_cut = K > most && !l3_is_far() && !is_narrow && !has_tiles;
-  return even_part(K, is_cut ? std::max<index_t>(128, most * 3 / 5) : most, kSlabUnit);
+  return even_part(K, is_cut ? std::max<index_t>(128, most * 3 / 5) : most, kKcBlockUnit);
 }
 
 int panel_columns(index_t N, int lanes, int vectors) {
   return static_cast<int>(even_part(N, index_t{lanes} * vectors, lanes));
 }
 
-/// Panels of B in each job where every thread has up to four of these: the numbers for which the
-/// most that a thread may get is least. Two threads of an EPYC (family 26), 2026-11-25,
-/// (16,2000,2000): six jobs of 7 panels 480 GFLOP/s, seven of 6 430.
-index_t job_panels(index_t panels, int threads) {
+/// Panels of B in each task where every thread has up to four of these: the numbers for which the
+/// most that a thread may get is least. Measured: bench/results/cpu/tuning.md.
+index_t task_panels(index_t panels, int threads) {
   const index_t of_thread = ceil_div(panels, threads);
   index_t best = of_thread;
-  for (index_t jobs = 2; jobs <= 4; ++jobs) {
-    const index_t job = ceil_div(of_thread, jobs);
-    if (job * jobs <= round_up(of_thread, best)) best = job;
+  for (index_t tasks = 2; tasks <= 4; ++tasks) {
+    const index_t task = ceil_div(of_thread, tasks);
+    if (task * tasks <= round_up(of_thread, best)) best = task;
   }
   return best;
 }
 
-/// Jobs, where there are rows enough, have multiples of `unit` columns: of a panel, or, for
-/// threads, of a vector, so that their parts are as equal as can be. Two threads of an EPYC (family
-/// 26), 2026-11-25, vectors as a multiple of the speed of panels: f32 1024^3 1.03, 3000^3 1.02,
-/// 2048^3 1.01, f64 512^3 1.03, 1024^3 1.02 to 1.03, bf16 and i8 1024^3 1.02.
+/// Tasks, where there are rows enough, have multiples of `unit` columns: of a panel, or, for
+/// threads, of a vector, so that their parts are as equal as can be. Measured:
+/// bench/results/cpu/tuning.md.
 Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   Blocking out{};
   out.kc = kc, out.nr = nr;
@@ -277,30 +239,28 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   const index_t part =
       l3_is_far() ? caches().l2 * 5 / 8
                   : std::max(caches().l2 * 3 / 8, std::min(caches().l2 * 3, caches().l3 / 4));
-  const index_t nc_most = std::max<index_t>(nr, part / (kc * in.word_bytes));
+  const index_t nc_most = std::max<index_t>(nr, part / (kc * in.k_group_bytes));
   out.nc = even_part(in.N, nc_most / nr * nr, unit);
   out.mc = round_up(in.M, in.mr);
   if (in.threads == 1) return out;
   // Up to one part of the columns for each thread, where they are not too few: cores that share no
-  // L3 hand over slowly what one of them has packed. Two threads of an EPYC (family 26),
-  // 2026-11-23, while a line took 47 ns from one core to the other, and while it took 195, two
-  // parts as a multiple of the speed of one: f64 512^3 0.98 and 1.09.
+  // L3 hand over slowly what one of them has packed. Measured: bench/results/cpu/tuning.md.
   const index_t parts = std::min<index_t>(in.threads, in.N / (4 * nr));
   if (in.packs_only_b && !l3_is_far() && out.nc >= in.N && parts > 1)
     out.nc = round_up(ceil_div(in.N, parts), unit);
-  // Sixteen jobs for each thread, so that one that is held up does not hold up the others; fewer
+  // Sixteen tasks for each thread, so that one that is held up does not hold up the others; fewer
   // where each packs its part of B or goes through all of K by itself; but enough rows in each that
-  // reading that part is well repaid. Two threads of that EPYC (family 26), 8 jobs of 64 rows and
+  // reading that part is well repaid. Two threads of that EPYC (family 26), 8 tasks of 64 rows and
   // 16 of 32: 256^3 427 and 470 GFLOP/s, 3072^3 458 and 468.
   const index_t across = ceil_div(in.N, out.nc);
   out.shares_b = across == 1 || !l3_is_far();
-  const index_t jobs = index_t{!out.shares_b ? 4 : in.N <= nr ? 8 : 16} * in.threads;
-  const index_t down = std::max<index_t>(1, ceil_div(jobs, across));
+  const index_t tasks = index_t{!out.shares_b ? 4 : in.N <= nr ? 8 : 16} * in.threads;
+  const index_t down = std::max<index_t>(1, ceil_div(tasks, across));
   out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 4 * in.mr), in.mr);
   if (ceil_div(in.M, out.mc) * across >= 4 * in.threads) return out;
   // Too few rows for that. Where K is long and C one panel, a part of the rows for each thread: it
   // goes through all of K by itself. (64,64,65536), f32, two threads of that Xeon, of MKL's speed:
-  // rows 1.02 to 1.11, columns 0.60. Else narrower jobs.
+  // rows 1.02 to 1.11, columns 0.60. Else narrower tasks.
   if (in.K > kc && in.N <= nr && in.M >= 2 * in.mr) {
     out.mc = even_part(in.M, ceil_div(in.M, in.threads), in.mr);
     out.shares_b = false;
@@ -308,7 +268,7 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
     const index_t columns = ceil_div(index_t{4} * in.threads, of_rows);
     out.nc = even_part(in.N, std::max<index_t>(ceil_div(in.N, columns), nr), nr);
   } else {
-    out.nc = job_panels(ceil_div(in.N, nr), in.threads) * nr;
+    out.nc = task_panels(ceil_div(in.N, nr), in.threads) * nr;
   }
   return out;
 }
@@ -323,46 +283,43 @@ Blocking block(const BlockingInput& in) {
   const int two = 2 * in.lanes;
   if (in.threads > 1 && nr > two && in.N <= 5 * nr && in.N % nr != 0 && in.N % two == 0) nr = two;
   const FewRows* few = few_rows(in);
-  if (few == &kLines || few == &kStrips) {  // one slab: the sums stay in registers
+  if (few == &kDots || few == &kStrips) {  // one KC block: the sums stay in registers
     const index_t width = index_t{2} * in.lanes;
     const index_t most = std::max(ceil_div(in.N, in.threads == 1 ? 1 : 2 * in.threads), width);
     return {.kc = in.K,
-            .nc = few == &kStrips ? ceil_div(in.N, strip_jobs(in)) : even_part(in.N, most, width),
+            .nc = few == &kStrips ? ceil_div(in.N, strip_tasks(in)) : even_part(in.N, most, width),
             .mc = in.M,
             .nr = nr,
             .stream = few->stream,
             .stream_panels = 1};
   }
-  const bool sweeps = few == &kSweep;
-  const bool always = sweeps && in.group > 1 && in.M <= kAlwaysSwept;
-  if (few == nullptr || (!always && (in.N < 8 * nr_most || in.K < (sweeps ? 128 : 2 * few->kc))))
-    return block_packed(in, slab_depth(in.K, in.mr, in.word_bytes, in.N <= 2 * nr_most), nr,
+  const bool axpys = few == &kAxpy;
+  const bool always = axpys && in.group > 1 && in.M <= kAlwaysSwept;
+  if (few == nullptr || (!always && (in.N < 8 * nr_most || in.K < (axpys ? 128 : 2 * few->kc))))
+    return block_packed(in, kc_block_depth(in.K, in.mr, in.k_group_bytes, in.N <= 2 * nr_most), nr,
                         in.threads > 1 && in.vectors == 3 ? in.lanes : nr);
   Blocking out{};
   out.nr = nr;
   out.stream = few->stream;
-  out.kc = sweeps ? even_part(in.K, few->kc, kSlabUnit) : few->kc;
-  // A block that is fetched ahead takes at most 5/8 of L2.
-  const index_t most_panels = caches().l2 * 5 / 8 / (out.kc * nr * in.word_bytes);
+  out.kc = axpys ? even_part(in.K, few->kc, kKcBlockUnit) : few->kc;
+  // A block that is prefetched takes at most 5/8 of L2.
+  const index_t most_panels = caches().l2 * 5 / 8 / (out.kc * nr * in.k_group_bytes);
   out.stream_panels = std::clamp<index_t>(few->panels, 1, std::max<index_t>(1, most_panels));
   out.mc = round_up(in.M, in.mr);
-  // Rows of B are read along a job's columns, and memory wants long pieces: two jobs for each
-  // thread. (1,4096,4096), f32, 2 threads, GFLOP/s: 21 with two, 12 with four. One for each, where
-  // one row of A leaves little else to do, two threads of an EPYC (family 25), 2026-11-24, times as
-  // fast as two: (1,4096,4096) 1.18, (1,8192,4096) 1.17, (2,4096,4096) 1.00.
+  // Rows of B are read along a task's columns, and memory wants long pieces: two tasks for each
+  // thread; one, where one row of A leaves little else to do. Measured:
+  // bench/results/cpu/tuning.md.
   const index_t all = index_t{in.M == 1 ? 1 : 2} * in.threads;
-  const index_t job = in.threads == 1 ? in.N : std::max(ceil_div(in.N, all), 4 * nr_most);
-  const index_t most = sweeps && in.M > 4 ? std::min(job, kSweepBytes / in.word_bytes) : job;
+  const index_t task = in.threads == 1 ? in.N : std::max(ceil_div(in.N, all), 4 * nr_most);
+  const index_t most = axpys && in.M > 4 ? std::min(task, kAxpyBytes / in.k_group_bytes) : task;
   // As many for each thread, if that leaves them wide enough, lest one that is taken by another
-  // each time goes from L2 to L2. (4,512,512), f32, two threads of an EPYC (family 26), 2026-11-23,
-  // four jobs as a multiple of the speed of three: 1.25, on cores that share no L3 1.6.
-  const index_t jobs = ceil_div(in.N, most), even = ceil_div(in.N, round_up(jobs, in.threads));
-  const bool evens_out = jobs > in.threads && even >= 2 * nr_most;
-  // Two threads of that EPYC, 2026-11-25, wide jobs equal to a vector as a multiple of the speed of
-  // whole panels: (32,2000,2000), (100,2000,2000) and (32,4096,1024) 1.03, (64,4096,4096) 1.02,
-  // (32,1000,3000) 1.08, (100,1200,2000) 1.10; of four panels (20,700,3000) 0.93.
+  // each time goes from L2 to L2. Measured: bench/results/cpu/tuning.md.
+  const index_t tasks = ceil_div(in.N, most), even = ceil_div(in.N, round_up(tasks, in.threads));
+  const bool evens_out = tasks > in.threads && even >= 2 * nr_most;
+  // Wide tasks are equal to a vector rather than to a whole panel. Measured:
+  // bench/results/cpu/tuning.md.
   const index_t nc = evens_out ? even : most;
-  const bool by_vectors = sweeps || (in.threads > 1 && in.vectors == 3 && nc >= index_t{5} * nr);
+  const bool by_vectors = axpys || (in.threads > 1 && in.vectors == 3 && nc >= index_t{5} * nr);
   out.nc = even_part(in.N, nc, by_vectors ? in.lanes : nr);
   return out;
 }

@@ -30,13 +30,11 @@ const Caches& caches();
 /// For tests, while nothing else runs: as if the system had said this. Returns what it was.
 Caches assume_caches(const Caches& caches);
 
-/// Two kinds of cores were measured, which the size of L2 tells apart. With 1 MiB (EPYC, family 25)
-/// L3 gives B nearly as fast as L2. With 2 MiB (Xeon with AMX, family 6) two multiply-adds of 512
-/// bits in a cycle want B twice as fast, and L3 is far, what another core has written even more:
-/// there B's part lies in L2, each thread packs its own, and what strides long or crosses lines is
-/// packed. f32 on that Xeon, 2026-11-22, as a multiple of oneDNN 2.6.3's speed, as on the EPYC and
-/// so: one thread 768^3 0.50, 0.99; 1000^3 0.85, 1.10; 2048^3 0.74, 0.96; (128,4096,4096) 0.39,
-/// 1.17; two threads 768^3 0.51, 0.90; 2048^3 0.76, 0.99.
+/// The size of L2 tells two kinds of cores apart. With 1 MiB (EPYC) L3 gives B nearly as fast as
+/// L2. With 2 MiB (Xeon with AMX) two multiply-adds of 512 bits in a cycle want B twice as fast,
+/// and L3 is far, most of all for what another core has written: there B's part stays in L2, each
+/// thread packs its own, and what has long strides or crosses cache lines is packed. Measured:
+/// bench/results/cpu/tuning.md.
 bool l3_is_far();
 
 /// Bytes that lie in L2, or in a near L3, where one core uses them again and again.
@@ -48,58 +46,55 @@ index_t near_bytes();
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads);
 
 /// Are so few rows of B, K of them `step` bytes apart, better packed for M rows of A, because they
-/// lie in the same sets of L1? A deeper micro-tile hides that its B comes out of L2. f32, one
-/// thread of an EPYC (family 26), 2026-11-25, times as fast packed: (512,1024,16) 1.81,
-/// (512,1024,32) 1.34, (512,1024,64) 1.10, (1024,1024,80) 1.00; (16,1024,32) 1.00,
-/// (24,1024,32) 1.08, (64,1024,32) 1.22; (256,2048,8) 1.51, (2048,4096,8) 0.98; rows half a page
-/// apart (32,512,32) 0.93, (256,512,32) 0.97.
+/// lie in the same sets of L1? A deeper micro-tile hides that its B comes out of L2. Measured:
+/// bench/results/cpu/tuning.md.
 bool b_crowds_l1(index_t M, index_t K, index_t step, int mr);
 
-/// Bytes of an A with contiguous rows that is better read where it lies.
+/// Bytes of an A with contiguous rows that is better read in place.
 index_t most_of_a_in_place();
 
 /// Do rows `step` bytes apart push each other out of L2 where L3 is far, so that what is read twice
 /// is better packed?
 bool rows_meet(index_t step);
 
-/// How B is read once by a product with few rows: where it lies, all columns of a job at once;
-/// panel by panel, which the first rows of A pack by the way; packed block by block; where its
+/// How B is read once by a product with few rows: in place, all columns of a task at once;
+/// panel by panel, which the first rows of A pack in passing; packed block by block; where its
 /// columns are lines in memory, along these; or, from the caches, in strips of as many columns as
 /// there are registers for their sums.
-enum class Stream : char { none, sweep, panels, copied, lines, strips };
+enum class Stream : char { none, axpy, panels, copied, lines, strips };
 
-/// Block sizes of one product, in elements; along K in words.
+/// Block sizes of one product, in elements; along K in K-groups.
 struct Blocking {
-  index_t kc;             ///< depth of a slab: a panel of A (MR,kc) is about as large as L1
-  index_t nc;             ///< columns of a job: its part of B (kc,nc) stays in L3
-  index_t mc;             ///< rows of a job, at most
+  index_t kc;             ///< depth of a KC block: a panel of A (MR,kc) is about as large as L1
+  index_t nc;             ///< columns of a task: its part of B (kc,nc) stays in L3
+  index_t mc;             ///< rows of a task, at most
   int nr;                 ///< columns of a panel of B, whole vectors
   bool shares_b = true;   ///< what one thread has packed of B others use too
   Stream stream;          ///< few rows: A stays in L1 and B passes by
-  index_t stream_panels;  ///< panels of B in a block that is fetched while another is multiplied
+  index_t stream_panels;  ///< panels of B in a block that is prefetched while another is multiplied
 };
-/// What the cut depends on. K in words.
+/// What the cut depends on. K in K-groups.
 struct BlockingInput {
   index_t M, N, K;
-  int mr, lanes, vectors, word_bytes;
-  int group;  ///< elements in a word
+  int mr, lanes, vectors, k_group_bytes;
+  int group;  ///< elements in a K-group
   int threads;
-  index_t b_bytes;    ///< all of B
-  index_t b_step;     ///< from one row of B to the next
-  bool b_in_rows;     ///< the columns of B lie side by side
-  bool b_in_lines;    ///< the elements of a column do
-  bool b_as_it_lies;  ///< a microkernel can read its elements
-  int line_rows;      ///< rows that lines are for
-  bool packs_only_b;  ///< A of many rows lies well, B does not
-  bool a_by_pages;    ///< the elements of a row of A lie pages apart
+  index_t b_bytes;        ///< all of B
+  index_t b_step;         ///< from one row of B to the next
+  bool b_in_rows;         ///< the columns of B are contiguous
+  bool b_in_lines;        ///< the elements of a column do
+  bool b_is_unconverted;  ///< a microkernel can read its elements
+  int dot_rows;           ///< rows that lines are for
+  bool packs_only_b;      ///< A of many rows lies well, B does not
+  bool a_by_pages;        ///< the elements of a row of A lie pages apart
 };
 Blocking block(const BlockingInput& in);
-/// For many rows: slabs of kc and panels of nr columns, jobs of multiples of `unit`. B may be
+/// For many rows: KC blocks of kc and panels of nr columns, tasks of multiples of `unit`. B may be
 /// packed already, with a unit of nr.
 Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit);
 
 /// kc and nr of a product with many rows.
-index_t slab_depth(index_t K, int mr, int word_bytes, bool is_narrow = false);
+index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow = false);
 int panel_columns(index_t N, int lanes, int vectors);
 
 }  // namespace tessera::cpu

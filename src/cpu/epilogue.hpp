@@ -20,7 +20,7 @@ inline void narrow(bf16* to, const float* from, int count) {
   kernel_set().bf16.narrow(reinterpret_cast<BrainBits*>(to), from, count);
 }
 
-/// finish_tile for columns that lie side by side, from c on.
+/// finish_tile for columns that are contiguous, from c on.
 template <class Out, class Table, class Sum, class Scalar>
 void finish_side_by_side(const Table& kernels, const Sum* sums, index_t sums_row, int rows,
                          int cols, Out* c, index_t c_row, const FinishRow<Scalar>& how) {
@@ -53,9 +53,8 @@ FinishRow<typename Gemm<In, Out>::Scalar> finish_at(const Gemm<In, Out>& call, i
 }
 
 /// The epilogue of a micro-tile of finished sums at (i, j) of C; `call` has everything but C.
-/// Columns that lie apart are put side by side meanwhile: 2048x2048x16 of f32 into every second
-/// column, one thread of an EPYC (family 25), 2026-11-25, 2.3 times as fast as element by element,
-/// with GELU 13 times.
+/// Columns that are not contiguous are put side by side first. Measured:
+/// bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
                  const typename Gemm<In, Out>::Sum* sums, index_t sums_row, index_t i, index_t j,
@@ -133,7 +132,7 @@ void run_and_finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels
   finish_tile(call, C, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
 }
 
-/// Sums of elements of their own type, into the same: what microkernels read and store as it lies.
+/// Sums of elements of their own type, into the same: what microkernels read and store unpacked.
 template <class In, class Out>
 constexpr bool kIsPlainType = std::is_same_v<In, Out>&& std::is_same_v<In, Accumulator<In>>;
 
@@ -146,10 +145,8 @@ bool is_tiny(const Gemm<In, Out>& call) {
   return call.M <= kTiny && call.N <= kTiny && call.K <= kTiny;
 }
 
-/// With so much work one thread is done before jobs would have been cut: 64^3 of f32 at 98 % of the
-/// peak instead of 92 (EPYC, family 25, 2026-11-21). On an EPYC (family 26), one thread,
-/// 2026-11-23, 128x128x16 gains 10 %, 200x64x64 8, 16x128x128 5; 2026-11-25, 100^3 3, 112^3 6,
-/// 100^3-TT 13, 120^3 2, f64 100^3-TT 6, 112^3 1; 128^3 loses 0 to 2.
+/// With so much work one thread is done before tasks would have been cut. Measured:
+/// bench/results/cpu/tuning.md.
 constexpr index_t kSmallWork = 120 * 120 * 120, kSmallExtent = 256;
 
 template <class In, class Out>
@@ -159,9 +156,7 @@ bool is_small(const Gemm<In, Out>& call) {
 }
 
 /// Would a few columns of C leave half of a vector empty, or more, which its rows could fill, deep
-/// enough to be worth C' = B' A'? f32, one thread of an EPYC (family 26), 2026-11-25, times as fast
-/// so: 200x5x64 1.6, 1000x8x48 1.4, 64x7x64 1.2, 100x8x32 1.15, 100x8x20 0.98, 36x6x50 0.94,
-/// 24x5x64 0.90, 16x4x100 1.65, 20x8x64 0.84; f64 64x4x64 1.4, 1000x4x16 1.2, 64x4x20 1.1.
+/// enough to be worth C' = B' A'? Measured: bench/results/cpu/tuning.md.
 template <class In, class Out>
 bool has_few_columns(const Gemm<In, Out>& call, int lanes, int group) {
   if (call.N * 2 > lanes) return false;

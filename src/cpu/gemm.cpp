@@ -1,35 +1,33 @@
 // The entry to the packed path: sorts out what needs no packing (nothing to sum, tiny products, no
-// memory for panels) and hands the rest to product.hpp with the kernels of this CPU. Every way
-// gives the same bits; called by matmul, PackedMatrix, batches and the BLAS.
+// memory for panels) and hands the rest to packed_product.hpp with the kernels of this CPU. Every
+// way gives the same bits; called by matmul, PackedMatrix, batches and the BLAS.
 #include "tessera/cpu/gemm.hpp"
 
 #include <utility>
 
-#include "alone.hpp"
 #include "choose_kernels.hpp"
+#include "degenerate_strides.hpp"
 #include "gemm_way.hpp"
 #include "one_panel.hpp"
-#include "product.hpp"
-#include "small_words.hpp"
+#include "packed_product.hpp"
+#include "small.hpp"
+#include "small_k_groups.hpp"
 #include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
-#include "wild_strides.hpp"
 
 namespace tessera::cpu {
 
 namespace {
 
-/// The threads to cut jobs for: one, where a helper would not be asked or not be there. Where L3 is
-/// far, 64^3 of f32 took 5.3 us with a helper, 4.4 alone, and 80^3 gained a quarter (Xeon, family
-/// 6, L2 of 2 MiB, 2026-11-22).
+/// The threads to cut tasks for: one, where a worker would not be asked or not be there. Where L3
+/// is far, a worker pays off later. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 int threads_of(const Gemm<In, Out>& call, const Table& kernels) {
   const int most = call.threads > 0 ? call.threads : asked_threads();
   if (bounded_product(call.M, call.N, call.K) <= kTiny * kTiny * kTiny) return 1;
   const std::int64_t ns = expected_ns<In, Out>(call.M, call.N, call.K, kernels);
-  // One row: parts of the rows of B come out of L2 half as fast as whole rows. f32, two threads of
-  // an EPYC (family 26), 2026-11-25, of the speed of one: 1x256x256 0.93, 1x350x350 0.79, 1x400x400
-  // 1.07, 2x256x256 1.32.
+  // One row: parts of the rows of B come out of L2 half as fast as whole rows. Measured:
+  // bench/results/cpu/tuning.md.
   const bool is_row = kIsPlainType<In, Out> && call.M == 1 && call.b_col == 1 &&
                       bounded_product(call.N, call.K, sizeof(In)) <= caches().l2 / 2;
   const bool is_small =
@@ -51,48 +49,49 @@ template <class In, class Out, class Table>
   }
 }
 
-/// Words along K of the panels that gemm_without_memory packs at a time, with the extra ones.
+/// K-groups along K of the panels that gemm_without_memory packs at a time, with the extra ones.
 constexpr index_t kShortPanel = 24;
 
 /// Without any memory but 17 KiB of stack: short panels, packed anew for every micro-tile, or those
 /// that `packed` holds, short piece by short piece.
-template <class In, class Out, class Source, class Word, class Sum>
-void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, Word, Sum>& kernels,
+template <class In, class Out, class Source, class KGroup, class Sum>
+void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, KGroup, Sum>& kernels,
                          const PackedMatrix<In>* packed = nullptr) {
-  constexpr int kMostRows = Kernels<Source, Word, Sum>::kMostRows;
-  alignas(64) Word a[kShortPanel * kMostRows], b[kShortPanel * kMostColumns];
+  constexpr int kMostRows = Kernels<Source, KGroup, Sum>::kMostRows;
+  alignas(64) KGroup a[kShortPanel * kMostRows], b[kShortPanel * kMostColumns];
   alignas(64) Sum sums[kMostRows * kMostColumns];
   const int nr = packed != nullptr ? packed->nr() : kernels.nr();
-  const index_t words = ceil_div(call.K, kernels.group);
-  const index_t slab = packed != nullptr ? packed->kc() : words;
+  const index_t k_groups = ceil_div(call.K, kernels.group);
+  const index_t kc_block = packed != nullptr ? packed->kc() : k_groups;
   const auto* A = reinterpret_cast<const Source*>(call.A);
   const auto* B = reinterpret_cast<const Source*>(call.B);
-  // Words [w, w + deep) of the columns from j on.
+  // K-groups [w, w + deep) of the columns from j on.
   const auto panel_of_b = [&](index_t w, index_t deep, index_t j, int cols) {
     const index_t k = w * kernels.group, depth = std::min(deep * kernels.group, call.K - k);
     if (packed == nullptr)
       return kernels.pack_b(b, nr, B + k * call.b_row + j * call.b_col, cols, depth, call.b_col,
                             call.b_row);
-    const index_t first = w / slab * slab, slab_words = std::min(slab, words - first);
-    const Word* panel = static_cast<const Word*>(packed->data()) +
-                        first / slab * (slab + kernels.b_extra) * round_up(call.N, nr) +
-                        j * (slab_words + kernels.b_extra) + (w - first) * nr;
+    const index_t first = w / kc_block * kc_block,
+                  kc_block_k_groups = std::min(kc_block, k_groups - first);
+    const KGroup* panel = static_cast<const KGroup*>(packed->data()) +
+                          first / kc_block * (kc_block + kernels.b_extra) * round_up(call.N, nr) +
+                          j * (kc_block_k_groups + kernels.b_extra) + (w - first) * nr;
     std::copy_n(panel, deep * nr, b);
-    std::fill_n(b + deep * nr, index_t{kernels.b_extra} * nr, Word{});
+    std::fill_n(b + deep * nr, index_t{kernels.b_extra} * nr, KGroup{});
   };
   for (index_t i = 0; i < call.M; i += kernels.rows) {
     const int rows = static_cast<int>(std::min<index_t>(kernels.rows, call.M - i));
     for (index_t j = 0; j < call.N; j += nr) {
       const int cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
       const int vectors = kernels.vectors_of(cols);
-      for (index_t w = 0, deep; w < words; w += deep) {
-        deep = std::min(
-            {kShortPanel - std::max(kernels.a_extra, kernels.b_extra), slab - w % slab, words - w});
+      for (index_t w = 0, deep; w < k_groups; w += deep) {
+        deep = std::min({kShortPanel - std::max(kernels.a_extra, kernels.b_extra),
+                         kc_block - w % kc_block, k_groups - w});
         const index_t k = w * kernels.group;
         kernels.pack_a(a, kernels.rows, A + i * call.a_row + k * call.a_col, rows,
                        std::min(deep * kernels.group, call.K - k), call.a_row, call.a_col);
         panel_of_b(w, deep, j, cols);
-        MicroTile<Word, Sum> micro{};
+        MicroTile<KGroup, Sum> micro{};
         micro.K = deep, micro.a = a, micro.b = b, micro.b_k = nr;
         micro.c = sums, micro.c_row = kMostColumns, micro.cols = cols, micro.rows = rows;
         micro.resume = w > 0;
@@ -133,8 +132,7 @@ Gemm<In, Out> columns_of(Gemm<In, Out> call, index_t j, index_t j_end) {
 
 /// Where that is worth it, the columns before the first boundary of vectors in C go by themselves,
 /// so that the others pass the caches: memory that a program gets begins 16 bytes behind a line.
-/// One thread of an EPYC (family 25), 2026-11-25, f32 there, times as fast: 2048x2048x8 1.5 to 2.9,
-/// 2048x2048x16 1.5 to 1.8, 4096x4096x64 1.2 to 1.5.
+/// Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 void run_product(const Gemm<In, Out>& call, const Table& kernels) {
   Product<In, Out, Table> product(call, kernels);
@@ -150,10 +148,11 @@ template <class In, class Out, class Table>
 [[gnu::noinline]] void gemm_with(Gemm<In, Out> call, const Table& kernels) {
   const int threads = threads_of(call, kernels);
   if constexpr (kIsPlainType<In, Out>) {
-    if (threads == 1 && gemm_alone(call, kernels)) return;
+    if (threads == 1 && gemm_small(call, kernels)) return;
   } else {
-    if (threads == 1 && gemm_word_lines(call, kernels, call.A, call.B, call.C)) return;
-    if (threads == 1 && is_for_words(call, kernels) && gemm_small_words(call, kernels)) return;
+    if (threads == 1 && gemm_k_group_dots(call, kernels, call.A, call.B, call.C)) return;
+    if (threads == 1 && is_for_k_groups(call, kernels) && gemm_small_k_groups(call, kernels))
+      return;
   }
   with_prepared(call, kernels, threads,
                 [](const auto& prepared, const auto& table) { run_product(prepared, table); });
@@ -200,8 +199,8 @@ bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, in
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return;
-  if (has_wild_strides(asked)) return gemm(tamed(asked));
-  // Vectors run along the columns of C: they should lie side by side.
+  if (has_degenerate_strides(asked)) return gemm(clamped(asked));
+  // Vectors run along the columns of C: they should are contiguous.
   if (asked.c_col != 1 && asked.c_row == 1) return gemm_swapped(asked);
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (kIsPlainType<In, Out>) {
@@ -211,7 +210,7 @@ void gemm(const Gemm<In, Out>& asked) {
   } else {
     with_kernels<In>([&](const auto& kernels) {
       if (zero) finish_zeros(asked, kernels);
-      else if (is_tiny(asked)) gemm_tiny_words(asked, kernels, asked.A, asked.B, asked.C);
+      else if (is_tiny(asked)) gemm_tiny_k_groups(asked, kernels, asked.A, asked.B, asked.C);
       else gemm_with(asked, kernels);
     });
   }
@@ -220,7 +219,7 @@ void gemm(const Gemm<In, Out>& asked) {
 template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
   if (asked.M <= 0 || asked.N <= 0) return;
-  if (has_wild_strides(asked)) return gemm(tamed(asked), B);
+  if (has_degenerate_strides(asked)) return gemm(clamped(asked), B);
   with_kernels<In>([&](const auto& kernels) {
     if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
     Gemm<In, Out> call = asked;
@@ -240,7 +239,7 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
 template <class In, class Out>
 GemmWay way_of(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return {"nothing", "C is empty", 1};
-  if (has_wild_strides(asked)) return way_of(tamed(asked));
+  if (has_degenerate_strides(asked)) return way_of(clamped(asked));
   if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
   if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
@@ -256,7 +255,7 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
         return;
       }
     } else if (threads == 1 &&
-               (is_for_word_lines(asked, kernels) || is_for_words(asked, kernels))) {
+               (is_for_k_group_dots(asked, kernels) || is_for_k_groups(asked, kernels))) {
       way = {"small", "too little work to cut into jobs", 1};
       return;
     }
@@ -286,7 +285,7 @@ GemmWay way_of(const Gemm<In, Out>& asked) {
 
 template <class In, class Out>
 std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
-  if (has_wild_strides(asked)) return workspace_bytes(tamed(asked));
+  if (has_degenerate_strides(asked)) return workspace_bytes(clamped(asked));
   if (asked.c_col != 1 && asked.c_row == 1) return workspace_bytes(swapped(asked));
   if (asked.M <= 0 || asked.N <= 0 || asked.K <= 0 || asked.alpha == 0 || is_tiny(asked)) return 0;
   std::size_t bytes = 0;
@@ -300,10 +299,10 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
       if (way == Alone::panel) bytes = panel_bytes(rest, kernels);
       if (threads == 1 && way != Alone::no) return;
       if (threads > 1) rest = asked;
-    } else if (is_for_word_lines(asked, kernels)) {
+    } else if (is_for_k_group_dots(asked, kernels)) {
       if (threads == 1) return;
-    } else if (is_for_words(asked, kernels)) {
-      bytes = packed_words(asked, kernels).bytes();
+    } else if (is_for_k_groups(asked, kernels)) {
+      bytes = packed_k_groups(asked, kernels).bytes();
       if (threads == 1) return;
     }
     with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {

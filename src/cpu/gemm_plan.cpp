@@ -4,19 +4,19 @@
 
 #include <utility>
 
-#include "alone.hpp"
 #include "choose_kernels.hpp"
+#include "degenerate_strides.hpp"
 #include "one_panel.hpp"
-#include "small_words.hpp"
+#include "small.hpp"
+#include "small_k_groups.hpp"
 #include "swapped.hpp"
 #include "tessera/core/parallel.hpp"
-#include "wild_strides.hpp"
 
 namespace tessera::cpu {
 
 template <class In, class Out>
 GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& asked)
-    : call_(has_wild_strides(asked) ? tamed(asked) : asked) {
+    : call_(has_degenerate_strides(asked) ? clamped(asked) : asked) {
   const Gemm<In, Out> call = call_;
   if (call_.threads <= 0) call_.threads = default_threads();
   if (call.M <= 0 || call.N <= 0 || call.K <= 0 || call.alpha == 0) return;
@@ -34,7 +34,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& asked)
     const OnePanel<In> panel(call_.M, call_.N, kernels, finishes_in_tiles(call_, kernels));
     kernels_ = &kernels, full_ = panel.full, rest_ = panel.rest, rows_ = panel.rows;
   } else {
-    packs_words_ = true;
+    packs_k_groups_ = true;
   }
 }
 
@@ -58,10 +58,11 @@ void GemmPlan<In, Out>::multiply(const ElementA<In>* A, const ElementB<In>* B, O
       const OnePanel<In> panel{full_, rest_, rows_};
       if (call_.b_col == 1) return panel.run_and_finish(call_, *kernels_, A, B, call_.b_row, C);
       const TinyPanel<In> packed(call_, *kernels_, B);
-      return panel.run_and_finish(call_, *kernels_, A, packed.words, packed.width, C);
+      return panel.run_and_finish(call_, *kernels_, A, packed.k_groups, packed.width, C);
     }
-  } else if (packs_words_) {
-    return with_kernels<In>([&](const auto& kernels) { gemm_tiny_words(call_, kernels, A, B, C); });
+  } else if (packs_k_groups_) {
+    return with_kernels<In>(
+        [&](const auto& kernels) { gemm_tiny_k_groups(call_, kernels, A, B, C); });
   }
   Gemm<In, Out> call = call_;
   call.A = A, call.B = B, call.C = C;

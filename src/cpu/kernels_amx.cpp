@@ -1,5 +1,5 @@
-// Intel AMX: the tile unit, which multiplies 16 x 16 x 16 words at once: pairs of bf16 or f16 into
-// f32, four bytes into i32. It rounds as Intel SDM vol. 2, TDPBF16PS, and the Instruction Set
+// Intel AMX: the tile unit, which multiplies 16 x 16 x 16 K-groups at once: pairs of bf16 or f16
+// into f32, four bytes into i32. It rounds as Intel SDM vol. 2, TDPBF16PS, and the Instruction Set
 // Extensions reference, TDPFP16PS, say: even and odd elements of a tile are summed apart, subnormal
 // results are zero. Called only where the CPU has it and the system lets this process use it.
 //
@@ -69,22 +69,24 @@ struct AmxI8U8 : Amx {
   }
 };
 
-struct Pairs : Words<F32> {
+struct Pairs : KGroups<F32> {
   static constexpr int group = 2;
 };
-struct Quads : Words<I32> {
+struct Quads : KGroups<I32> {
   static constexpr int group = 4;
 };
 
 }  // namespace
 
 constexpr KernelsBf16Pairs kAmxBf16 =
-    make_tile_kernels<AmxBf16, Pairs, AsTheyLie<BrainBits>>("amx");
-constexpr KernelsF16Pairs kAmxF16 = make_tile_kernels<AmxF16, Pairs, AsTheyLie<HalfBits>>("amx");
-constexpr KernelsI8 kAmxI8 = make_tile_kernels<AmxI8, Quads, AsTheyLie<std::int8_t>>("amx");
-constexpr KernelsU8 kAmxU8 = make_tile_kernels<AmxU8, Quads, AsTheyLie<std::uint8_t>>("amx");
-constexpr KernelsBytes kAmxU8I8 = make_tile_kernels<AmxU8I8, Quads, AsTheyLie<std::uint8_t>>("amx");
-constexpr KernelsBytes kAmxI8U8 = make_tile_kernels<AmxI8U8, Quads, AsTheyLie<std::uint8_t>>("amx");
+    make_tile_kernels<AmxBf16, Pairs, Unconverted<BrainBits>>("amx");
+constexpr KernelsF16Pairs kAmxF16 = make_tile_kernels<AmxF16, Pairs, Unconverted<HalfBits>>("amx");
+constexpr KernelsI8 kAmxI8 = make_tile_kernels<AmxI8, Quads, Unconverted<std::int8_t>>("amx");
+constexpr KernelsU8 kAmxU8 = make_tile_kernels<AmxU8, Quads, Unconverted<std::uint8_t>>("amx");
+constexpr KernelsBytes kAmxU8I8 =
+    make_tile_kernels<AmxU8I8, Quads, Unconverted<std::uint8_t>>("amx");
+constexpr KernelsBytes kAmxI8U8 =
+    make_tile_kernels<AmxI8U8, Quads, Unconverted<std::uint8_t>>("amx");
 
 }  // namespace tessera::cpu
 #endif

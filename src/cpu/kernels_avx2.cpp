@@ -97,7 +97,7 @@ struct ConvertBf16 : PortableConvert<F32, BrainBits> {
 /// Pairs of i16, added into i32: vpmaddwd.
 struct Pairs {
   using sum = std::int32_t;
-  using word = std::uint32_t;
+  using k_group = std::uint32_t;
   using type = __m256i;
   using operand = __m256i;
   static constexpr int lanes = 8, group = 2;
@@ -106,13 +106,13 @@ struct Pairs {
   static __m256i first(int n) { return lanes_below(n); }
   static type load(const sum* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
   static type load_first(const sum* p, __m256i m) { return _mm256_maskload_epi32(p, m); }
-  static operand fetch(const word* p) {
+  static operand load_operand(const k_group* p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   }
-  static operand fetch_first(const word* p, __m256i m) {
+  static operand load_operand_first(const k_group* p, __m256i m) {
     return _mm256_maskload_epi32(reinterpret_cast<const int*>(p), m);
   }
-  static operand broadcast(const word* p) { return _mm256_set1_epi32(static_cast<int>(*p)); }
+  static operand broadcast(const k_group* p) { return _mm256_set1_epi32(static_cast<int>(*p)); }
   static type step(operand x, operand row, type acc) {
     return _mm256_add_epi32(acc, _mm256_madd_epi16(x, row));
   }

@@ -38,7 +38,7 @@ struct HalfF32 {
 };
 
 /// Pairs of i16: vpmaddwd.
-struct Pairs : Words<I32> {
+struct Pairs : KGroups<I32> {
   static constexpr int group = 2;
   static type step(operand x, operand row, type acc) {
     return _mm512_add_epi32(acc, _mm512_madd_epi16(x, row));

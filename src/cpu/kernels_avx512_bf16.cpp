@@ -9,7 +9,7 @@ namespace tessera::cpu {
 
 namespace {
 
-struct Pairs : Gathered<Words<F32>, AsTheyLie<BrainBits>> {
+struct Pairs : Gathered<KGroups<F32>, Unconverted<BrainBits>> {
   static constexpr int group = 2;
   static type step(operand x, operand row, type acc) {
     return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(row));
@@ -19,8 +19,8 @@ struct Pairs : Gathered<Words<F32>, AsTheyLie<BrainBits>> {
 }  // namespace
 
 constexpr KernelsBf16Pairs kAvx512Bf16 = with_scheduled_tile<Pairs>(
-    make_kernels<Pairs, 8, 3, BrainBits>("avx512 bf16", pack_groups<Pairs, AsTheyLie<BrainBits>>,
-                                         pack_groups<Pairs, AsTheyLie<BrainBits>>));
+    make_kernels<Pairs, 8, 3, BrainBits>("avx512 bf16", pack_groups<Pairs, Unconverted<BrainBits>>,
+                                         pack_groups<Pairs, Unconverted<BrainBits>>));
 
 }  // namespace tessera::cpu
 #endif

@@ -1,5 +1,5 @@
 // AVX512_VNNI: vpdpbusd multiplies four u8 by four i8 and adds the products to an i32, exactly
-// (modulo 2^32). A is read as it lies. The signs of B are flipped while it is packed, so that one
+// (modulo 2^32). A is read unpacked. The signs of B are flipped while it is packed, so that one
 // is unsigned and one signed, and each row of A adds what that changed:
 //   i8: sum a b = sum a (b + 128) - 128 sum a,    u8: sum a b = sum a (b - 128) + 128 sum a.
 // Where one of A and B is unsigned and the other signed, nothing is flipped.
@@ -13,13 +13,13 @@ namespace {
 
 /// B, its signs flipped.
 template <class Source>
-struct Flipped : AsTheyLie<Source> {
-  using Base = AsTheyLie<Source>;
+struct Flipped : Unconverted<Source> {
+  using Base = Unconverted<Source>;
   static constexpr bool maps = true;
   static constexpr std::uint32_t signs = 0x80808080u;
-  static std::uint32_t word(const Source (&part)[4]) { return Base::word(part) ^ signs; }
-  static __m512i mapped(__m512i words) {
-    return _mm512_xor_si512(words, _mm512_set1_epi32(static_cast<int>(signs)));
+  static std::uint32_t k_group(const Source (&part)[4]) { return Base::k_group(part) ^ signs; }
+  static __m512i mapped(__m512i k_groups) {
+    return _mm512_xor_si512(k_groups, _mm512_set1_epi32(static_cast<int>(signs)));
   }
   static __m512i rows(const Source* p, index_t s_k) { return mapped(Base::rows(p, s_k)); }
   static __m512i rows_part(const Source* p, index_t s_k, __mmask16 lines, int count) {
@@ -42,7 +42,7 @@ inline __m128i totals(const __m512i (&x)[4]) {
 
 /// Bytes along a line in memory, for sums in any order.
 template <class G>
-struct Lines : Gathered<Words<I32>, G> {
+struct Lines : Gathered<KGroups<I32>, G> {
   using Source = typename G::source;
   static __m512i line(const Source* p) { return mapped(_mm512_loadu_si512(p)); }
   static __m512i line_part(const Source* p, int count) {
@@ -70,11 +70,11 @@ struct Quads : Lines<Flipped<Source>> {
   static type step(operand x, operand row, type acc) {
     return signed_a ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
   }
-  /// Sums of the elements of A in words.
-  static type count(operand words, type sums) {
+  /// Sums of the elements of A in K-groups.
+  static type count(operand k_groups, type sums) {
     const operand ones = _mm512_set1_epi8(1);
-    return signed_a ? _mm512_dpbusd_epi32(sums, ones, words)
-                    : _mm512_dpbusd_epi32(sums, words, ones);
+    return signed_a ? _mm512_dpbusd_epi32(sums, ones, k_groups)
+                    : _mm512_dpbusd_epi32(sums, k_groups, ones);
   }
   static constexpr int weight = signed_a ? -128 : 128;
 };
@@ -86,7 +86,7 @@ typename V::type weighed(const typename V::type (&sums)[4]) {
 
 /// See Kernels::sum_rows. Four rows at a time, the last one in place of those that are missing.
 template <class V>
-void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t words,
+void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t k_groups,
               index_t a_row) {
   for (index_t i = 0; i < rows; i += 4) {
     const index_t here = lesser(4, rows - i);
@@ -95,59 +95,60 @@ void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t w
     for (int r = 0; r < 4; ++r) row[r] = a + (i + lesser(r, here - 1)) * a_row;
     typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
     index_t w = 0;
-    for (; w + V::lanes <= words; w += V::lanes) {
+    for (; w + V::lanes <= k_groups; w += V::lanes) {
       TESSERA_UNROLL
-      for (int r = 0; r < 4; ++r) sums[r] = V::count(V::fetch(row[r] + w), sums[r]);
+      for (int r = 0; r < 4; ++r) sums[r] = V::count(V::load_operand(row[r] + w), sums[r]);
     }
-    const auto rest = V::first(static_cast<int>(words - w));
+    const auto rest = V::first(static_cast<int>(k_groups - w));
     TESSERA_UNROLL
-    for (int r = 0; w < words && r < 4; ++r)
-      sums[r] = V::count(V::fetch_first(row[r] + w, rest), sums[r]);
+    for (int r = 0; w < k_groups && r < 4; ++r)
+      sums[r] = V::count(V::load_operand_first(row[r] + w, rest), sums[r]);
     const __m128i weighed = _mm_mullo_epi32(totals(sums), _mm_set1_epi32(V::weight));
     _mm_mask_storeu_epi32(out + i, static_cast<__mmask8>((1 << here) - 1), weighed);
   }
 }
 
-/// The sums that end a panel half as wide as a vector, which holds two words of each line then.
+/// The sums that end a panel half as wide as a vector, which holds two K-groups of each line then.
 template <class V>
-void sum_narrow_panel(std::uint32_t* panel, index_t words) {
+void sum_narrow_panel(std::uint32_t* panel, index_t k_groups) {
   constexpr int width = V::lanes / 2;
   typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
   index_t w = 0;
-  for (; w + 8 <= words; w += 8) {
+  for (; w + 8 <= k_groups; w += 8) {
     TESSERA_UNROLL
-    for (int n = 0; n < 4; ++n) sums[n] = V::count(V::fetch(panel + (w + 2 * n) * width), sums[n]);
+    for (int n = 0; n < 4; ++n)
+      sums[n] = V::count(V::load_operand(panel + (w + 2 * n) * width), sums[n]);
   }
-  for (; w < words; w += 2) {
-    const auto mask = V::first(w + 1 < words ? V::lanes : width);
-    sums[0] = V::count(V::fetch_first(panel + w * width, mask), sums[0]);
+  for (; w < k_groups; w += 2) {
+    const auto mask = V::first(w + 1 < k_groups ? V::lanes : width);
+    sums[0] = V::count(V::load_operand_first(panel + w * width, mask), sums[0]);
   }
   const __m512i both = weighed<V>(sums);
-  V::keep_lower(panel + words * width, V::add(both, _mm512_shuffle_i64x2(both, both, 0x4E)));
+  V::keep_lower(panel + k_groups * width, V::add(both, _mm512_shuffle_i64x2(both, both, 0x4E)));
 }
 
 /// See Pack; each panel ends with the same sums.
 template <class V>
 void pack_a(std::uint32_t* dst, int width, const typename V::source* src, index_t lines, index_t K,
             index_t s_line, index_t s_k) {
-  const index_t words = (K + V::group - 1) / V::group;
-  pack_groups<V, AsTheyLie<typename V::source>, 1>(dst, width, src, lines, K, s_line, s_k);
-  for (index_t line = 0; line < lines; line += width, dst += width * (words + 1)) {
+  const index_t k_groups = (K + V::group - 1) / V::group;
+  pack_groups<V, Unconverted<typename V::source>, 1>(dst, width, src, lines, K, s_line, s_k);
+  for (index_t line = 0; line < lines; line += width, dst += width * (k_groups + 1)) {
     if (2 * width == V::lanes) {
-      sum_narrow_panel<V>(dst, words);
+      sum_narrow_panel<V>(dst, k_groups);
       continue;
     }
     for (int i = 0; i < width; i += V::lanes) {
       const auto mask = V::first(width - i < V::lanes ? width - i : V::lanes);
       typename V::type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
-      for (index_t w = 0; w < words; w += 4) {
+      for (index_t w = 0; w < k_groups; w += 4) {
         TESSERA_UNROLL
         for (int n = 0; n < 4; ++n) {
-          if (w + n < words)
-            sums[n] = V::count(V::fetch_first(dst + (w + n) * width + i, mask), sums[n]);
+          if (w + n < k_groups)
+            sums[n] = V::count(V::load_operand_first(dst + (w + n) * width + i, mask), sums[n]);
         }
       }
-      V::store_first(reinterpret_cast<std::int32_t*>(dst + width * words + i), mask,
+      V::store_first(reinterpret_cast<std::int32_t*>(dst + width * k_groups + i), mask,
                      weighed<V>(sums));
     }
   }
@@ -163,9 +164,9 @@ constexpr auto quads_kernels() {
   return out;
 }
 
-/// A and B as they lie.
+/// A and B unpacked.
 template <bool SignedA>
-struct MixedQuads : Lines<AsTheyLie<std::uint8_t>> {
+struct MixedQuads : Lines<Unconverted<std::uint8_t>> {
   static constexpr bool signed_a = SignedA;
   static type step(operand x, operand row, type acc) {
     return SignedA ? _mm512_dpbusd_epi32(acc, row, x) : _mm512_dpbusd_epi32(acc, x, row);
@@ -175,7 +176,7 @@ struct MixedQuads : Lines<AsTheyLie<std::uint8_t>> {
 template <bool SignedA>
 constexpr KernelsBytes mixed_kernels() {
   using V = MixedQuads<SignedA>;
-  constexpr auto pack = pack_groups<V, AsTheyLie<std::uint8_t>>;
+  constexpr auto pack = pack_groups<V, Unconverted<std::uint8_t>>;
   return with_scheduled_tile<V>(make_kernels<V, 8, 3, std::uint8_t>("avx512 vnni", pack, pack));
 }
 

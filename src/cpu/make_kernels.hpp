@@ -7,7 +7,7 @@
 
 #include "microkernel.hpp"
 #include "pack.hpp"
-#include "sweep.hpp"
+#include "unpacked.hpp"
 
 namespace tessera::cpu {
 
@@ -91,9 +91,10 @@ void to_f32(float* dst, const typename V::sum* src, int count) {
 
 /// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
 template <class V, int MR, int Vectors, class Source>
-constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
-    const char* isa, Pack<Source, typename V::word> pack_a, Pack<Source, typename V::word> pack_b) {
-  Kernels<Source, typename V::word, typename V::sum> out{};
+constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
+    const char* isa, Pack<Source, typename V::k_group> pack_a,
+    Pack<Source, typename V::k_group> pack_b) {
+  Kernels<Source, typename V::k_group, typename V::sum> out{};
   out.isa = isa;
   out.rows = MR, out.lanes = V::lanes, out.vectors = Vectors;
   out.group = V::group;
@@ -102,34 +103,35 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
   if constexpr (std::is_integral_v<typename V::sum>) out.to_f32 = to_f32<V>;
   const auto tile = [&]<int R, int N>() {
     out.packed[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::full>;
-    if constexpr (V::group * sizeof(Source) == sizeof(typename V::word)) {
+    if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
       out.direct[R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::full>;
-      out.copying[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
+      out.fused_packing[R - 1][N - 1] = micro_tile<V, MR, R, N, A::packed, B::copied>;
     }
-    if constexpr (sizeof(Source) == sizeof(typename V::word)) {
-      out.lone[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::lone>;
-      out.lone[1][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::lone, End::finish>;
-      out.edge[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge>;
-      out.edge[1][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::edge, End::finish>;
+    if constexpr (sizeof(Source) == sizeof(typename V::k_group)) {
+      out.no_prefetch[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::no_prefetch>;
+      out.no_prefetch[1][R - 1][N - 1] =
+          micro_tile<V, MR, R, N, A::strided, B::no_prefetch, End::finish>;
+      out.masked[0][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::masked>;
+      out.masked[1][R - 1][N - 1] = micro_tile<V, MR, R, N, A::strided, B::masked, End::finish>;
     }
   };
-  if constexpr (V::group * sizeof(Source) == sizeof(typename V::word)) {
-    using Table = Kernels<Source, typename V::word, typename V::sum>;
-    const auto sweep = [&]<int I>() {
-      if constexpr (Table::kSweepRows[I] <= MR * Vectors)  // as many sums as a micro-tile
-        out.sweep[I] = tessera::cpu::sweep<V, Table::kSweepRows[I]>, out.sweeps = I + 1;
+  if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
+    using Table = Kernels<Source, typename V::k_group, typename V::sum>;
+    const auto axpy = [&]<int I>() {
+      if constexpr (Table::kAxpyRows[I] <= MR * Vectors)  // as many sums as a micro-tile
+        out.axpy[I] = tessera::cpu::axpy<V, Table::kAxpyRows[I]>, out.axpys = I + 1;
     };
-    const auto sweeps = [&]<int... I>(std::integer_sequence<int, I...>) {
-      (sweep.template operator()<I>(), ...);
+    const auto axpys = [&]<int... I>(std::integer_sequence<int, I...>) {
+      (axpy.template operator()<I>(), ...);
     };
-    sweeps(std::make_integer_sequence<int, Table::kSweeps>());
+    axpys(std::make_integer_sequence<int, Table::kAxpys>());
     const auto lines = [&]<int... R>(std::integer_sequence<int, R...>) {
-      ((out.sweep_lines[R] = tessera::cpu::sweep_lines<V, R + 1>), ...);
+      ((out.dots[R] = tessera::cpu::dots<V, R + 1>), ...);
     };
     lines(std::make_integer_sequence<int, MR>());
-    out.line_rows = MR;
+    out.dot_rows = MR;
   }
-  if constexpr (sizeof(Source) == sizeof(typename V::word)) {
+  if constexpr (sizeof(Source) == sizeof(typename V::k_group)) {
     const auto strips = [&]<int... R>(std::integer_sequence<int, R...>) {
       ((out.strips[R] = tessera::cpu::strips<V, R + 1, MR * Vectors>), ...);
     };
@@ -153,18 +155,20 @@ constexpr Kernels<Source, typename V::word, typename V::sum> make_kernels(
 }
 
 /// The same table with micro-tiles of up to Rows rows and the most vectors, for products of one
-/// panel: fewer loads for each multiply-add. 64^3 of f32 as 6 x 64 instead of 8 x 32, GFLOP/s of a
-/// Xeon (family 6) whose caches others use too, 2026-11-22: 112 and 98.
+/// panel: fewer loads for each multiply-add. Measured: bench/results/cpu/tuning.md.
 template <class V, int Rows, class Table>
 constexpr Table with_wide_tiles(Table table) {
   constexpr int most = Table::kMaxVectors;
   const auto tile = [&]<int R>() {
     table.direct[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::full>;
-    table.lone[0][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::lone>;
-    table.lone[1][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::lone, End::finish>;
-    table.edge[0][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::edge>;
-    table.edge[1][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::edge, End::finish>;
-    table.copying[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::copied>;
+    table.no_prefetch[0][R - 1][most - 1] =
+        micro_tile<V, Rows, R, most, A::strided, B::no_prefetch>;
+    table.no_prefetch[1][R - 1][most - 1] =
+        micro_tile<V, Rows, R, most, A::strided, B::no_prefetch, End::finish>;
+    table.masked[0][R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::masked>;
+    table.masked[1][R - 1][most - 1] =
+        micro_tile<V, Rows, R, most, A::strided, B::masked, End::finish>;
+    table.fused_packing[R - 1][most - 1] = micro_tile<V, Rows, R, most, A::strided, B::copied>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
     (tile.template operator()<R + 1>(), ...);
@@ -179,10 +183,10 @@ template <class V, class Table>
 constexpr Table with_tall_tiles(Table table) {
   const auto tile = [&]<int R>() {
     constexpr int most = Table::kTallRows;
-    table.tall[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::lone>;
-    table.tall[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::lone, End::finish>;
-    table.tall_edge[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::edge>;
-    table.tall_edge[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::edge, End::finish>;
+    table.tall[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch>;
+    table.tall[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch, End::finish>;
+    table.tall_masked[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked>;
+    table.tall_masked[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked, End::finish>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
     (tile.template operator()<R + 1>(), ...);

@@ -3,25 +3,26 @@
 // leaks into another:
 //   V::sum, V::lanes, V::type       a vector of running sums
 //   zero splat load load_first store store_first stream add mul fma   on them
-//   V::word, V::group, V::operand   what is multiplied; group elements of K in one word
-//   fetch fetch_first broadcast step(x, row, acc)                             on them
-//   load_first, and fetch_first of words that are numbers, fill the other lanes with the first one:
-//   zero times infinity would be an exception that the product does not have
+//   V::k_group, V::group, V::operand   what is multiplied; group elements of K in one K-group
+//   load_operand load_operand_first broadcast step(x, row, acc)    on them
+//   load_first, and load_operand_first of K-groups that are numbers, fill the other lanes with the
+//   first one: zero times infinity would be an exception that the product does not have
 //   load_part(p, mask), fma_part(mask, a, b, c)   may be missing: on the first lanes alone
 //   fill(mask, x)                   where there is fma_part: the other lanes become the first one
 //   fms(a, b, c)                    may be missing: a b - c
-//   V::source, gather(p, s)         may be missing: elements of B, whose rows lie s apart, to words
+//   V::source, gather(p, s)         may be missing: K-groups of elements of B, whose rows are s
+//                                   apart
 //   gather_first(p, s, mask, count) the same of the first lanes and of the first `count` rows
 //   V::packs                        with these: what pack_groups wants for B
 //   V::shifts                       may be missing: each row adds a sum that the panel of A ends
 //                                   with, or that `shifts` has; see Kernels::sum_rows
 //   V::signed_a                     of bytes, for scheduled_tile: A is signed and B unsigned
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
-//   both(p, q) V::turn, halves      may be missing: half as many words as there are lanes of two
+//   both(p, q) V::turn, halves      may be missing: half as many K-groups as there are lanes of two
 //                                   lines; of all lines, two by two as turn() in pack.hpp has them,
 //                                   as columns; one number in the lower half of the lanes, another
 //                                   in the upper
-//   line(p) line_part(p, count)     may be missing: elements along a line as words, all lanes or
+//   line(p) line_part(p, count)     may be missing: elements along a line as K-groups, all lanes or
 //                                   `count` elements
 //   store_totals(c, sums, n, shift) with these: the sums of the lanes of each of n vectors, at most
 //                                   four, to which *shift is added, if there is one
@@ -35,32 +36,32 @@
 namespace tessera::cpu {
 
 enum class A : bool { packed, strided };
-/// full: whole vectors of b. lone: the same, and nothing is fetched meanwhile: a 6 x 64 of f32 with
-/// K = 16, 430 cycles of an EPYC (family 25), takes 12 less without the code of that (2026-11-24).
-enum class B : char { full, lone, edge, copied, fetched };
+/// full: whole vectors of b. no_prefetch: the same, and nothing is prefetched, because a tiny
+/// product feels even the code of that. Measured: bench/results/cpu/tuning.md.
+enum class B : char { full, no_prefetch, masked, copied, prefetched };
 /// What becomes of the sums: finish: what MicroTile::finish says; either: unless it is null. To be
 /// asked for nothing took products of 4^3 to 16^3 1 to 5 % longer.
 enum class End : char { store, finish, either };
 
-/// Rows of B that `fetched` ones are fetched ahead.
+/// So many rows ahead of its use B is prefetched.
 constexpr int kRowsAhead = 4;
 
-/// A vector type whose words are its sums' own type: f32, f64.
+/// A vector type whose K-groups are its sums' own type: f32, f64.
 template <class V>
 struct Plain : V {
-  using word = typename V::sum;
-  using source = word;
+  using k_group = typename V::sum;
+  using source = k_group;
   using operand = typename V::type;
   static constexpr int group = 1;
-  static operand fetch(const word* p) { return V::load(p); }
+  static operand load_operand(const k_group* p) { return V::load(p); }
   static operand gather(const source* p, index_t) { return V::load(p); }
   template <class Mask>
   static operand gather_first(const source* p, index_t, Mask m, int) {
     return V::load_first(p, m);
   }
-  static void keep(word* p, operand row) { V::store(p, row); }
+  static void keep(k_group* p, operand row) { V::store(p, row); }
   template <class Mask>
-  static operand fetch_first(const word* p, Mask m) {
+  static operand load_operand_first(const k_group* p, Mask m) {
     return V::load_first(p, m);
   }
   static typename V::type step(operand x, operand row, typename V::type acc) {
@@ -78,8 +79,9 @@ template <int Rows, int Vectors, class Body>
   }
 }
 
-/// What a micro-tile fetches meanwhile, now and then: see MicroTile. Tiny products, which fetch
-/// nothing, feel each number that is read for nothing: 32^3 took a twelfth longer with all in here.
+/// What a micro-tile prefetches at the same time, now and then: see MicroTile. Tiny products, which
+/// prefetch nothing, feel each number that is read for nothing: 32^3 took a twelfth longer with all
+/// in here.
 template <int Rows, int Vectors>
 struct Ahead {
   index_t times = 0, between = 0;  ///< how often, and after how many steps
@@ -87,24 +89,24 @@ struct Ahead {
   const char *b = nullptr, *a = nullptr;
 
   template <class Call>
-  [[gnu::always_inline]] void begin(const Call& call, bool fetches_a) {
-    times = call.fetch_times, between = call.K / times;
-    b = call.fetch, a = fetches_a ? call.fetch_a : nullptr;
+  [[gnu::always_inline]] void begin(const Call& call, bool prefetches_a) {
+    times = call.prefetch_times, between = call.K / times;
+    b = call.prefetch, a = prefetches_a ? call.prefetch_a : nullptr;
   }
   /// a_row: of A, in bytes.
   template <class Call>
-  [[gnu::always_inline]] void fetch(const Call& call, index_t a_row) {
+  [[gnu::always_inline]] void prefetch(const Call& call, index_t a_row) {
     --times;
     if (b != nullptr) {
       TESSERA_UNROLL
-      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(b + v * call.fetch_line, 0, 2);
-      b += call.fetch_k;
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(b + v * call.prefetch_line, 0, 2);
+      b += call.prefetch_k;
     }
     if (a == nullptr) return;
     TESSERA_UNROLL
     for (int v = 0; v < Vectors; ++v) __builtin_prefetch(a + in_row + v * 64, 0, 2);
     in_row += Vectors * 64;
-    if (in_row < call.fetch_a_bytes) return;
+    if (in_row < call.prefetch_a_bytes) return;
     in_row = 0, a += a_row;
     if (--rows == 0) a = nullptr;
   }
@@ -152,8 +154,8 @@ template <class V, bool IsWhole, int Rows, int Vectors, class Mask>
 
 template <class V, int MR, int Rows, int Vectors, A PackedA, B EdgeB,
           End AtEnd = EdgeB == B::full || EdgeB == B::copied ? End::either : End::store>
-void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
-  using Word = typename V::word;
+void micro_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
+  using KGroup = typename V::k_group;
   using Sum = typename V::sum;
   typename V::type acc[Rows][Vectors];
   const int last = call.cols - V::lanes * (Vectors - 1);  // columns of the last vector
@@ -170,7 +172,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
   const index_t a_row = PackedA == A::packed ? 1 : call.a_row;
   const index_t a_k = PackedA == A::packed ? MR : call.a_k;
   constexpr int pointers = (Rows + 2) / 3;
-  const Word* a[pointers];
+  const KGroup* a[pointers];
   TESSERA_UNROLL
   for (int i = 0; i < pointers; ++i) a[i] = call.a + 3 * i * a_row;
   auto* b = [&] {
@@ -178,35 +180,33 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     else return call.b;
   }();
   const index_t b_k = EdgeB == B::copied ? V::group * call.b_k : call.b_k;
-  [[maybe_unused]] Word* copy = nullptr;
+  [[maybe_unused]] KGroup* copy = nullptr;
   if constexpr (EdgeB == B::copied) copy = call.copy;
   // One vector of some lanes is filled up for all rows, a shuffle; of several, the last one is left
-  // as it is for masked multiply-adds. One thread of an EPYC (family 25), 2026-11-25, of the speed
-  // with zeros: 13^3 filled up 0.97, masked 0.77 (numbers of A are loaded apart then); 17^3 0.94
-  // and 1.00, 31^3 0.95 and 1.00.
-  constexpr bool by_parts = EdgeB == B::edge && Vectors > 1 && requires { &V::fma_part; };
-  // The next micro-tile of C is fetched into L2 now and into L1 some steps before the end: in L1, B
-  // would push it out again (2048^3: 2 % slower).
-  constexpr bool fetches = EdgeB == B::full || EdgeB == B::copied;
+  // as it is for masked multiply-adds. Measured: bench/results/cpu/tuning.md.
+  constexpr bool by_parts = EdgeB == B::masked && Vectors > 1 && requires { &V::fma_part; };
+  // The next micro-tile of C is prefetched into L2 now and into L1 some steps before the end: in
+  // L1, B would push it out again (2048^3: 2 % slower).
+  constexpr bool prefetches = EdgeB == B::full || EdgeB == B::copied;
   const bool finishes = AtEnd == End::finish || (AtEnd == End::either && call.finish != nullptr);
   const index_t to_row = finishes ? call.to_row : call.c_row;
   [[maybe_unused]] const index_t rows_ahead = kRowsAhead * b_k;
-  const auto fetch_next_c = [&]<int Locality>() {
+  const auto prefetch_next_c = [&]<int Locality>() {
     each<Rows, Vectors>([&](int r, int v) {
       __builtin_prefetch(call.next_c + r * to_row + v * V::lanes, 0, Locality);
     });
   };
-  index_t fetch_at = 0;
-  if (fetches && call.next_c != nullptr) {
-    fetch_next_c.template operator()<2>();
-    fetch_at = 64;
+  index_t prefetch_at = 0;
+  if (prefetches && call.next_c != nullptr) {
+    prefetch_next_c.template operator()<2>();
+    prefetch_at = 64;
   }
   Ahead<Rows, Vectors> ahead;
-  if (fetches && call.fetch_times > 0) ahead.begin(call, PackedA != A::packed);
+  if (prefetches && call.prefetch_times > 0) ahead.begin(call, PackedA != A::packed);
   for (index_t k = call.K;;) {
-    index_t stop = k > fetch_at ? fetch_at : 0;
+    index_t stop = k > prefetch_at ? prefetch_at : 0;
     if (ahead.times > 0) {
-      ahead.fetch(call, a_row * index_t{sizeof(Word)});
+      ahead.prefetch(call, a_row * index_t{sizeof(KGroup)});
       if (stop < k - ahead.between) stop = k - ahead.between;
     }
     for (; k > stop; --k) {
@@ -217,13 +217,13 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
           row[v] = V::gather(b + v * V::lanes, call.b_k);
           V::keep(copy + v * V::lanes, row[v]);
         } else {
-          if constexpr (EdgeB == B::fetched) {  // the line that the vector ends in
-            const Word* end = b + rows_ahead + (v + 1) * V::lanes;
+          if constexpr (EdgeB == B::prefetched) {  // the line that the vector ends in
+            const KGroup* end = b + rows_ahead + (v + 1) * V::lanes;
             __builtin_prefetch(reinterpret_cast<const char*>(end) - 1);
           }
-          if (EdgeB != B::edge || v + 1 < Vectors) row[v] = V::fetch(b + v * V::lanes);
+          if (EdgeB != B::masked || v + 1 < Vectors) row[v] = V::load_operand(b + v * V::lanes);
           else if constexpr (by_parts) row[v] = V::load_part(b + v * V::lanes, mask);
-          else row[v] = V::fetch_first(b + v * V::lanes, mask);
+          else row[v] = V::load_operand_first(b + v * V::lanes, mask);
         }
       }
       if constexpr (EdgeB == B::copied) copy += call.copy_k;
@@ -244,10 +244,10 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       for (int i = 0; i < pointers; ++i) a[i] += a_k;
       b += b_k;
     }
-    if (!fetches || k == 0) break;
-    if (k > fetch_at) continue;
-    fetch_next_c.template operator()<3>();
-    fetch_at = 0;
+    if (!prefetches || k == 0) break;
+    if (k > prefetch_at) continue;
+    prefetch_next_c.template operator()<3>();
+    prefetch_at = 0;
   }
   if constexpr (requires { V::shifts; }) {
     each<Rows, Vectors>([&](int r, int v) {
@@ -260,7 +260,7 @@ void micro_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     each<Rows, 1>([&](int r, int) { acc[r][Vectors - 1] = V::fill(mask, acc[r][Vectors - 1]); });
   }
   if constexpr (AtEnd != End::store) {
-    if (finishes) finish_sums<V, EdgeB != B::edge>(acc, *call.finish, to, to_row, mask);
+    if (finishes) finish_sums<V, EdgeB != B::masked>(acc, *call.finish, to, to_row, mask);
   }
   const auto at = [&](int r, int v) { return to + r * to_row + v * V::lanes; };
   if (last != V::lanes) {

@@ -11,16 +11,16 @@
 
 namespace tessera::cpu {
 
-/// A micro-tile that fetches nothing, for `lone` and `edge` entries of f32 and f64. What these do
-/// not read is left unset: all of it set, 4^3 took a fifth longer, 16^3 a twentieth.
+/// A micro-tile that prefetches nothing, for `no_prefetch` and `masked` entries of f32 and f64.
+/// What these do not read is left unset: all of it set, 4^3 took a fifth longer, 16^3 a twentieth.
 template <class T>
-MicroTile<T, T> lone_tile(index_t K, const T* a, index_t a_row, index_t a_k, const T* b,
-                          index_t b_k, T* c, index_t c_row, int cols) {
+MicroTile<T, T> no_prefetch_tile(index_t K, const T* a, index_t a_row, index_t a_k, const T* b,
+                                 index_t b_k, T* c, index_t c_row, int cols) {
   MicroTile<T, T> micro;
   micro.K = K, micro.a = a, micro.a_row = a_row, micro.a_k = a_k, micro.b = b, micro.b_k = b_k;
   micro.c = c, micro.c_row = c_row, micro.cols = cols;
   micro.next_c = nullptr, micro.resume = micro.stream = false;
-  micro.fetch_times = 0, micro.fetch = micro.fetch_a = nullptr, micro.finish = nullptr;
+  micro.prefetch_times = 0, micro.prefetch = micro.prefetch_a = nullptr, micro.finish = nullptr;
   return micro;
 }
 
@@ -42,7 +42,7 @@ struct OnePanel {
 
   void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
            index_t b_k, T* C, index_t c_row) const {
-    auto micro = lone_tile(K, A, a_row, a_col, B, b_k, C, c_row, static_cast<int>(N));
+    auto micro = no_prefetch_tile(K, A, a_row, a_col, B, b_k, C, c_row, static_cast<int>(N));
     for (index_t left = M; left > rows; left -= rows) {
       full(micro);
       micro.a += rows * a_row;
@@ -54,7 +54,7 @@ struct OnePanel {
   /// The same with an epilogue that micro-tiles do; C is not where sums are kept.
   void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
            index_t b_k, T* C, index_t c_row, const FinishRow<T>& how) const {
-    auto micro = lone_tile<T>(K, A, a_row, a_col, B, b_k, C, c_row, static_cast<int>(N));
+    auto micro = no_prefetch_tile<T>(K, A, a_row, a_col, B, b_k, C, c_row, static_cast<int>(N));
     micro.finish = &how, micro.to = C, micro.to_row = c_row;
     for (index_t left = M; left > rows; left -= rows) {
       full(micro);
@@ -70,8 +70,8 @@ struct OnePanel {
     alignas(64) T sums[Kernels<T, T, T>::kTallRows * kMostColumns];
     const bool ends = finishes_in_tiles(call, kernels);
     const bool in_place = call.beta == T{0} && call.c_col == 1;
-    auto micro = lone_tile(call.K, A, call.a_row, call.a_col, B, b_k, in_place ? C : sums,
-                           in_place ? call.c_row : kMostColumns, static_cast<int>(call.N));
+    auto micro = no_prefetch_tile(call.K, A, call.a_row, call.a_col, B, b_k, in_place ? C : sums,
+                                  in_place ? call.c_row : kMostColumns, static_cast<int>(call.N));
     for (index_t i = 0; i < call.M; i += rows) {
       const int here = static_cast<int>(std::min<index_t>(rows, call.M - i));
       run_and_finish_tile(call, C, kernels, here == rows ? full : rest, ends, micro, i, 0, here);
@@ -81,15 +81,15 @@ struct OnePanel {
   }
 };
 
-/// A B (K,N) of a tiny product whose columns do not lie side by side, packed on the stack.
+/// A B (K,N) of a tiny product whose columns do not are contiguous, packed on the stack.
 template <class T>
 struct TinyPanel {
-  alignas(64) T words[kTiny * kTiny];
+  alignas(64) T k_groups[kTiny * kTiny];
   index_t width;
 
   TinyPanel(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B)
       : width((call.N + kernels.lanes - 1) / kernels.lanes * kernels.lanes) {
-    kernels.pack_b(words, static_cast<int>(width), B, call.N, call.K, call.b_col, call.b_row);
+    kernels.pack_b(k_groups, static_cast<int>(width), B, call.N, call.K, call.b_col, call.b_row);
   }
 };
 

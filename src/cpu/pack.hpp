@@ -18,8 +18,8 @@ template <class Body>
   if (begin < count) body(count - side);
 }
 
-/// Half as many words as V has lanes, of as many lines as lanes, as columns in registers: lines i
-/// and i + lanes / 4 of each half are both(half, i).
+/// Half as many K-groups as V has lanes, of as many lines as lanes, as columns in registers: lines
+/// i and i + lanes / 4 of each half are both(half, i).
 template <class V, class Operand, int Half, class Both>
 [[gnu::always_inline]] inline void turn(Operand (&column)[Half], const Both& both) {
   decltype(both(0, 0)) pairs[Half];
@@ -40,12 +40,11 @@ template <class V, class Operand, int Half>
 
 /// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K.
 template <class V>
-void transpose_lines(typename V::word* dst, index_t width, const typename V::word* src, int lines,
-                     index_t K, index_t s_line) {
-  using T = typename V::word;
-  // Whole vectors along a line, and one group of lines after the other: (1000,1000)' took 0.88 of
-  // the time of smaller blocks, (2048,2048)' 0.70, 1024^3 with B transposed 0.99 (f32, one thread
-  // of an EPYC, family 26, 2026-11-23).
+void transpose_lines(typename V::k_group* dst, index_t width, const typename V::k_group* src,
+                     int lines, index_t K, index_t s_line) {
+  using T = typename V::k_group;
+  // Whole vectors along a line, and one group of lines after the other. Measured:
+  // bench/results/cpu/tuning.md.
   constexpr int half = V::lanes / 2;
   if constexpr (requires { V::store(dst, V::halves(src, src)); }) {
     if (lines >= V::lanes && K >= half) {
@@ -84,9 +83,9 @@ void transpose_lines(typename V::word* dst, index_t width, const typename V::wor
 
 /// One panel of up to `width` lines, in any order of strides.
 template <class V>
-void pack_panel(typename V::word* dst, int width, const typename V::word* src, int lines, index_t K,
-                index_t s_line, index_t s_k) {
-  using T = typename V::word;
+void pack_panel(typename V::k_group* dst, int width, const typename V::k_group* src, int lines,
+                index_t K, index_t s_line, index_t s_k) {
+  using T = typename V::k_group;
   for (index_t k = 0; lines < width && k < K; ++k) {
     if constexpr (requires(T * p) { V::keep(p, V::broadcast(p)); }) {
       if (width >= V::lanes) {  // what they overwrite of the lines that exist comes later
@@ -104,14 +103,14 @@ void pack_panel(typename V::word* dst, int width, const typename V::word* src, i
   }
 }
 
-/// Lines that lie side by side are copied across all panels at once: whole rows of the source, the
-/// way it lies in memory, as many at a time as the prefetchers follow. The next ones are fetched
-/// meanwhile: 1024^3 with A transposed, f32, one thread of an EPYC (family 26), 1.025 times as
-/// fast.
+/// Lines that are contiguous are copied across all panels at once: whole rows of the source, the
+/// way it lies in memory, as many at a time as the prefetchers follow. The next ones are prefetched
+/// at the same time: 1024^3 with A transposed, f32, one thread of an EPYC (family 26), 1.025 times
+/// as fast.
 template <class V>
-void copy_rows(typename V::word* dst, int width, const typename V::word* src, index_t lines,
+void copy_rows(typename V::k_group* dst, int width, const typename V::k_group* src, index_t lines,
                index_t K, index_t s_k) {
-  using T = typename V::word;
+  using T = typename V::k_group;
   constexpr index_t rows = 8, line_width = 64 / static_cast<index_t>(sizeof(T));
   const auto part = V::first(width % V::lanes);
   for (index_t k = 0; k < K; k += rows) {
@@ -146,9 +145,9 @@ void copy_rows(typename V::word* dst, int width, const typename V::word* src, in
   }
 }
 
-/// See Pack, for words that are elements.
+/// See Pack, for K-groups that are elements.
 template <class V>
-void pack_panels(typename V::word* dst, int width, const typename V::word* src, index_t lines,
+void pack_panels(typename V::k_group* dst, int width, const typename V::k_group* src, index_t lines,
                  index_t K, index_t s_line, index_t s_k) {
   if (s_line == 1) return copy_rows<V>(dst, width, src, lines, K, s_k);
   for (index_t line = 0; line < lines; line += width, dst += width * K) {
@@ -207,15 +206,15 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
 /// How panels lie to vectors: as wide as some of them, half as wide as one, or neither.
 enum class Fit : char { whole, half, part };
 
-/// Lines side by side, `panel` words of each in a panel: across all panels at once, two where a
-/// vector has the words of two, because lines of the cache go through several.
+/// Lines side by side, `panel` K-groups of each in a panel: across all panels at once, two where a
+/// vector has the K-groups of two, because lines of the cache go through several.
 template <class V, class G, Fit fit>
-void pack_rows(typename V::word* dst, int width, const typename G::source* src, index_t lines,
+void pack_rows(typename V::k_group* dst, int width, const typename G::source* src, index_t lines,
                index_t K, index_t s_k, index_t panel) {
   constexpr index_t group = V::group, deep = 4;
-  const index_t words = (K + group - 1) / group, whole = K / group;
+  const index_t k_groups = (K + group - 1) / group, whole = K / group;
   const index_t together = fit == Fit::half ? V::lanes : width;
-  for (index_t w = 0; w < words; w += deep) {
+  for (index_t w = 0; w < k_groups; w += deep) {
     const bool is_deep = w + deep <= whole;
     for (index_t line = 0; line < lines; line += together) {
       for (index_t i = 0; i < together; i += V::lanes) {
@@ -235,7 +234,7 @@ void pack_rows(typename V::word* dst, int width, const typename G::source* src, 
           continue;
         }
         const auto here = V::first(static_cast<int>(left < 0 ? 0 : lesser(left, V::lanes)));
-        for (index_t n = 0; n < lesser(deep, words - w); ++n) {
+        for (index_t n = 0; n < lesser(deep, k_groups - w); ++n) {
           const auto count = static_cast<int>(lesser(group, K - (w + n) * group));
           keep(n, G::rows_part(from + n * group * s_k, s_k, here, count));
         }
@@ -244,17 +243,17 @@ void pack_rows(typename V::word* dst, int width, const typename G::source* src, 
   }
 }
 
-/// One panel of `here` lines whose elements lie side by side, at least a word of them: words as
+/// One panel of `here` lines whose elements are contiguous, at least a K-group of them: K-groups as
 /// they lie in memory, zeros for what is missing.
 template <class V, class Source>
-void pack_lines(typename V::word* dst, int width, const Source* src, int here, index_t K,
+void pack_lines(typename V::k_group* dst, int width, const Source* src, int here, index_t K,
                 index_t s_line) {
-  using Word = typename V::word;
+  using KGroup = typename V::k_group;
   constexpr index_t group = V::group;
-  const index_t words = (K + group - 1) / group, whole = K / group;
-  for (index_t i = 0; here < width && i < words * width; ++i) dst[i] = Word{};
-  const auto word_at = [](const Source* p) {
-    Word x;
+  const index_t k_groups = (K + group - 1) / group, whole = K / group;
+  for (index_t i = 0; here < width && i < k_groups * width; ++i) dst[i] = KGroup{};
+  const auto k_group_at = [](const Source* p) {
+    KGroup x;
     __builtin_memcpy(&x, p, sizeof x);
     return x;
   };
@@ -269,28 +268,28 @@ void pack_lines(typename V::word* dst, int width, const Source* src, int here, i
   } else {
     for (int i = 0; i < here; ++i) {
       for (index_t w = 0; w < whole; ++w)
-        dst[w * width + i] = word_at(src + i * s_line + w * group);
+        dst[w * width + i] = k_group_at(src + i * s_line + w * group);
     }
   }
-  // The last elements are the upper ones of a word that ends with the line.
+  // The last elements are the upper ones of a K-group that ends with the line.
   static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-  const int missing = static_cast<int>(words * group - K) * 8 * static_cast<int>(sizeof(Source));
+  const int missing = static_cast<int>(k_groups * group - K) * 8 * static_cast<int>(sizeof(Source));
   for (int i = 0; missing > 0 && i < here; ++i)
-    dst[whole * width + i] = word_at(src + i * s_line + K - group) >> missing;
+    dst[whole * width + i] = k_group_at(src + i * s_line + K - group) >> missing;
 }
 
-/// See Pack, for words of several elements, bytes or 16 bits; `Extra` words of a line lie between
-/// panels. G knows how its words are made: G::word(elements) of single elements; if G::as_it_lies,
-/// they are what lies in memory, or, if G::maps, G::mapped(words) of it; if G::rows_together,
-/// G::rows(p, s_k) of V::lanes lines side by side, and G::rows_part(p, s_k, mask, count) of the
-/// first of them and the first `count` elements of each.
+/// See Pack, for K-groups of several elements, bytes or 16 bits; `Extra` K-groups of a line lie
+/// between panels. G knows how its K-groups are made: G::k_group(elements) of single elements; if
+/// G::unconverted, they are what lies in memory, or, if G::maps, G::mapped(K-groups) of it; if
+/// G::rows_together, G::rows(p, s_k) of V::lanes lines side by side, and G::rows_part(p, s_k, mask,
+/// count) of the first of them and the first `count` elements of each.
 template <class V, class G, int Extra = 0>
-void pack_groups(typename V::word* dst, int width, const typename G::source* src, index_t lines,
+void pack_groups(typename V::k_group* dst, int width, const typename G::source* src, index_t lines,
                  index_t K, index_t s_line, index_t s_k) {
-  using Word = typename V::word;
+  using KGroup = typename V::k_group;
   using Source = typename G::source;
   constexpr int group = V::group;
-  const index_t words = (K + group - 1) / group, whole = K / group, panel = words + Extra;
+  const index_t k_groups = (K + group - 1) / group, whole = K / group, panel = k_groups + Extra;
   if constexpr (G::rows_together) {
     if (s_line == 1) {
       if (width % V::lanes == 0)
@@ -304,14 +303,14 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
   for (index_t first = 0; first < lines; first += width, dst += width * panel) {
     const int here = static_cast<int>(lesser(width, lines - first));
     const Source* from = src + first * s_line;
-    if constexpr (G::as_it_lies) {
+    if constexpr (G::unconverted) {
       if (s_k == 1 && K >= group) {
         pack_lines<V>(dst, width, from, here, K, s_line);
-        // Afterwards: words that have just been stored by parts of vectors would be waited for.
+        // Afterwards: K-groups that have just been stored by parts of vectors would be waited for.
         if constexpr (G::maps) {
-          for (index_t i = 0; i < words * width; i += V::lanes) {
-            const auto mask = V::first(static_cast<int>(lesser(V::lanes, words * width - i)));
-            V::keep_first(dst + i, mask, G::mapped(V::fetch_first(dst + i, mask)));
+          for (index_t i = 0; i < k_groups * width; i += V::lanes) {
+            const auto mask = V::first(static_cast<int>(lesser(V::lanes, k_groups * width - i)));
+            V::keep_first(dst + i, mask, G::mapped(V::load_operand_first(dst + i, mask)));
           }
         }
         continue;
@@ -319,16 +318,16 @@ void pack_groups(typename V::word* dst, int width, const typename G::source* src
     }
     for (int i = 0; i < here; ++i) {
       const Source* line = from + i * s_line;
-      Word* to = dst + i;
+      KGroup* to = dst + i;
       Source part[group]{};
-      for (index_t w = 0; w < words; ++w, to += width, line += group * s_k) {
+      for (index_t w = 0; w < k_groups; ++w, to += width, line += group * s_k) {
         for (index_t g = 0; g < group; ++g)
           part[g] = w < whole || g < K % group ? line[g * s_k] : Source{};
-        *to = G::word(part);
+        *to = G::k_group(part);
       }
     }
-    for (index_t w = 0; here < width && w < words; ++w) {
-      for (int i = here; i < width; ++i) dst[w * width + i] = G::word(nothing);
+    for (index_t w = 0; here < width && w < k_groups; ++w) {
+      for (int i = here; i < width; ++i) dst[w * width + i] = G::k_group(nothing);
     }
   }
 }

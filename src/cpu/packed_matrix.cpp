@@ -1,6 +1,6 @@
-// Packs B once into panels as product.hpp would pack them slab by slab, in memory of its own on
-// huge pages. The extents of a slab are kept with it, so that every product reads the panels as
-// they were written.
+// Packs B once into panels as packed_product.hpp would pack them KC block by KC block, in memory of
+// its own on huge pages. The extents of a KC block are kept with it, so that every product reads
+// the panels as they were written.
 #include "tessera/cpu/packed_matrix.hpp"
 
 #include <sys/mman.h>
@@ -9,18 +9,18 @@
 
 #include "blocking.hpp"
 #include "choose_kernels.hpp"
+#include "degenerate_strides.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
-#include "wild_strides.hpp"
 
 namespace tessera::cpu {
 
 namespace {
 
-/// Calls body(Word{}, table) for the words that In is packed into.
-template <class Source, class Word, class Sum, class Body>
-void with_word(const Kernels<Source, Word, Sum>& table, Body&& body) {
-  body(Word{}, Source{}, table);
+/// Calls body(Word{}, table) for the K-groups that In is packed into.
+template <class Source, class KGroup, class Sum, class Body>
+void with_k_group(const Kernels<Source, KGroup, Sum>& table, Body&& body) {
+  body(KGroup{}, Source{}, table);
 }
 
 }  // namespace
@@ -30,25 +30,26 @@ PackedMatrix<In>::PackedMatrix(const ElementB<In>* B, index_t K, index_t N, inde
                                index_t b_col)
     : K_(K), N_(N) {
   if (K <= 0 || N <= 0) return;
-  if (is_wild(K, b_row)) b_row = 1;
-  if (is_wild(N, b_col)) b_col = 1;
+  if (is_degenerate(K, b_row)) b_row = 1;
+  if (is_degenerate(N, b_col)) b_col = 1;
   with_kernels<In>([&](const auto& table) {
-    with_word(table, [&](auto word, auto source, const auto& kernels) {
-      using Word = decltype(word);
+    with_k_group(table, [&](auto k_group, auto source, const auto& kernels) {
+      using KGroup = decltype(k_group);
       using Source = decltype(source);
-      const index_t words = (K + kernels.group - 1) / kernels.group;
-      kc_ = slab_depth(words, kernels.rows, sizeof(Word));
+      const index_t k_groups = (K + kernels.group - 1) / kernels.group;
+      kc_ = kc_block_depth(k_groups, kernels.rows, sizeof(KGroup));
       nr_ = panel_columns(N, kernels.lanes, kernels.vectors);
-      const index_t columns = (N + nr_ - 1) / nr_ * nr_, slabs = (words + kc_ - 1) / kc_;
-      bytes_ = static_cast<std::size_t>((words + slabs * kernels.b_extra) * columns) * sizeof(Word);
+      const index_t columns = (N + nr_ - 1) / nr_ * nr_, kc_blocks = (k_groups + kc_ - 1) / kc_;
+      bytes_ = static_cast<std::size_t>((k_groups + kc_blocks * kernels.b_extra) * columns) *
+               sizeof(KGroup);
       void* memory =
           mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED)
         throw Error(Category::resource, "PackedMatrix: no memory", cat(bytes_, " bytes"));
       madvise(memory, bytes_, MADV_HUGEPAGE);
       data_ = memory;
-      Word* to = static_cast<Word*>(memory);
-      for (index_t w = 0; w < words; w += kc_, to += (kc_ + kernels.b_extra) * columns) {
+      KGroup* to = static_cast<KGroup*>(memory);
+      for (index_t w = 0; w < k_groups; w += kc_, to += (kc_ + kernels.b_extra) * columns) {
         const index_t k = w * kernels.group, deep = kc_ * kernels.group;
         kernels.pack_b(to, nr_, reinterpret_cast<const Source*>(B + k * b_row), N,
                        K - k < deep ? K - k : deep, b_col, b_row);

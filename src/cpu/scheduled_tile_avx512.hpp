@@ -1,12 +1,9 @@
-// The microkernel of full micro-tiles, 8 rows by 3 vectors, scheduled by hand.
-// Where another program uses the core's other thread, half of what the core can look ahead is gone,
-// and a loop whose multiply-adds wait for their loads loses most. Here a row of B is loaded two
-// steps, a number of A two rows before it is used. All 32 registers are taken (24 sums, two rows of
-// B, two numbers of A), which compilers do not manage without copies. Speed, as a multiple of
-// oneDNN's measured beside it, f32, one thread of a Xeon (family 6), 2026-11-22, before
-// and after: 256^3 0.97 and 1.02, 384^3 0.93 and 1.01, 768^3 0.95 and 1.00, 1024^3 0.96 and 1.00.
-// Times as fast as what the compiler makes, one thread of an EPYC (family 26), 2026-11-25: f32
-// 1024^3 1.007, bf16 512^3 1.02, 1024^3 1.01, i8 100^3 1.10, 512^3 1.015, 1024^3 1.03.
+// The microkernel of full micro-tiles, 8 rows by 3 vectors, scheduled by hand. Where another
+// program uses the core's other thread, half of what the core can look ahead is gone, and a loop
+// whose multiply-adds wait for their loads loses most. Here a row of B is loaded two steps, a
+// number of A two rows before it is used. All 32 registers are taken (24 sums, two rows of B, two
+// numbers of A), which compilers do not manage without copies. Measured:
+// bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +17,9 @@ namespace tessera::cpu {
 namespace {
 
 // Sum (r, v) is register 8 + r + 8 v; B's rows alternate between 0, 1, 2 and 3, 4, 5; A's numbers
-// between 6 and 7. P: ps or pd; S: ss or sd; E: bytes of a word; MUL(a, b, c): the multiply-add
-// of words; AT(E, r, k): where word (r, k) of A lies, in a panel or in rows. Row k + 2 of B lies k
-// rows behind b.
+// between 6 and 7. P: ps or pd; S: ss or sd; E: bytes of a K-group; MUL(a, b, c): the multiply-add
+// of K-groups; AT(E, r, k): where K-group (r, k) of A lies, in a panel or in rows. Row k + 2 of B
+// lies k rows behind b.
 // clang-format off
 #define TESSERA_IN_PANEL(E, r, k) E "*(8*(" #k ")+" #r ")(%[a])"
 #define TESSERA_IN_ROWS(E, r, k) TESSERA_ROW_##r(E "*(" #k ")")
@@ -275,11 +272,11 @@ namespace {
 
 /// micro_tile<V, 8, 8, 3, PackedA, HowB>, with the same sums in the same order.
 template <class V, A PackedA, B HowB>
-void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
-  using Word = typename V::word;
+void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
+  using KGroup = typename V::k_group;
   using T = typename V::sum;
   constexpr int rows = 8, vectors = 3;
-  static_assert(sizeof(T) * V::lanes == 64 && sizeof(T) == sizeof(Word));
+  static_assert(sizeof(T) * V::lanes == 64 && sizeof(T) == sizeof(KGroup));
   constexpr bool in_panel = PackedA == A::packed, whole = std::is_integral_v<T>;
   const FinishRow<T>* const epilogue = call.finish;
   const bool finishes = epilogue != nullptr;
@@ -287,19 +284,18 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     return micro_tile<V, rows, rows, vectors, PackedA, HowB>(call);
   const index_t row = finishes ? call.to_row : call.c_row;
   constexpr auto bytes = index_t{sizeof(T)};
-  const Word *a = call.a, *b = call.b;
+  const KGroup *a = call.a, *b = call.b;
   T *const to = finishes ? call.to : call.c, *c = call.resume ? call.c : nullptr;
   const index_t to_row = row * bytes;
   const index_t b_row = call.b_k * bytes, b_row3 = 3 * b_row;
   index_t c_row = call.c_row * bytes;
   index_t fours = call.K < 2 ? 0 : (call.K - 2) / 4;  // each loads two steps ahead
   index_t last = call.K - 4 * fours;
-  // Spread over the steps: all at once, what comes from L3 or memory keeps B waiting. One thread of
-  // an EPYC (family 26), 2026-11-25, tiles of 1024 steps whose sums lie in memory: 0.96 of the peak
-  // at once, 0.975 spread, 0.98 where they lie in L2; two threads, 384^3 1.01 times as fast.
+  // Spread over the steps: all at once, what comes from L3 or memory keeps B waiting. Measured:
+  // bench/results/cpu/tuning.md.
   const T* const next_c = call.next_c;
-  const bool fetches_c = next_c != nullptr;
-  const index_t c_wait = fetches_c ? std::max<index_t>(1, (fours + rows / 2) / rows) : 0;
+  const bool prefetches_c = next_c != nullptr;
+  const index_t c_wait = prefetches_c ? std::max<index_t>(1, (fours + rows / 2) / rows) : 0;
   const int last_cols = call.cols - (vectors - 1) * V::lanes;
   const auto mask = V::first(last_cols);
   // Bits: stores go past the caches; alpha, beta, biases of rows and of columns count; sums are
@@ -343,7 +339,7 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
       : [a] "+&r"(a), [a4] "+&r"(a4), [next] "+&r"(next), [next4] "+&r"(next4), TESSERA_RESULTS \
       : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS  \
       : TESSERA_CLOBBERED)
-// One of the two, of the words and sums that V has.
+// One of the two, of the K-groups and sums that V has.
 #define TESSERA_TILE_OF_V(TILE, HOW)                                                             \
   do {                                                                                           \
     if constexpr (sizeof(T) == 8) TILE(HOW, "pd", "sd", "8", TESSERA_FMA_PD, TESSERA_FINISH_PD); \
@@ -359,24 +355,26 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
     else TILE(HOW, "ps", "ss", "4", TESSERA_DOT_US, TESSERA_FINISH_SHIFTS);                      \
   } while (false)
   if constexpr (in_panel) {
-    const char* next = call.fetch != nullptr ? call.fetch : reinterpret_cast<const char*>(call.b);
-    index_t next_row = call.fetch != nullptr ? call.fetch_k : 0, next_times = call.fetch_times;
+    const char* next =
+        call.prefetch != nullptr ? call.prefetch : reinterpret_cast<const char*>(call.b);
+    index_t next_row = call.prefetch != nullptr ? call.prefetch_k : 0,
+            next_times = call.prefetch_times;
     const bool twice = 4 * next_times > call.K;
-    Word* copy = call.copy;
+    KGroup* copy = call.copy;
     if constexpr (HowB == B::copied) TESSERA_TILE_OF_V(TESSERA_PANEL_TILE, TESSERA_KEEP_COPY);
     else TESSERA_TILE_OF_V(TESSERA_PANEL_TILE, TESSERA_KEEP_NOTHING);
   } else {
-    const Word* a4 = a + 4 * call.a_row;
+    const KGroup* a4 = a + 4 * call.a_row;
     const index_t a_row = call.a_row * bytes, a_row3 = 3 * a_row;
-    const char *next = call.fetch_a, *next4 = next + (next == nullptr ? 0 : 4 * a_row);
+    const char *next = call.prefetch_a, *next4 = next + (next == nullptr ? 0 : 4 * a_row);
     constexpr index_t kSteps = 64 / bytes;  // of a line
     const index_t times = fours < kSteps / 2 ? 1 : fours / (kSteps / 4);
-    const index_t next_step = next == nullptr ? 0 : (call.fetch_a_bytes + times - 1) / times;
+    const index_t next_step = next == nullptr ? 0 : (call.prefetch_a_bytes + times - 1) / times;
     if (next != nullptr) {
       if constexpr (bytes == 4)
         TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_LINES(3) TESSERA_FETCH_C);
       else TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_LINES(1) TESSERA_FETCH_C);
-    } else if (fetches_c) {
+    } else if (prefetches_c) {
       TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_C);
     } else {
       TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_NOTHING);
@@ -388,11 +386,11 @@ void scheduled_tile(const MicroTile<typename V::word, typename V::sum>& call) {
 template <class V, class Table>
 constexpr Table with_scheduled_tile(Table table) {
   table.packed[7][2] = scheduled_tile<V, A::packed, B::full>;
-  if constexpr (sizeof(typename Table::source) * V::group == sizeof(typename V::word))
+  if constexpr (sizeof(typename Table::source) * V::group == sizeof(typename V::k_group))
     table.direct[7][2] = scheduled_tile<V, A::strided, B::full>;
-  if constexpr (sizeof(typename Table::source) == sizeof(typename V::word)) {
-    table.lone[0][7][2] = table.lone[1][7][2] = table.direct[7][2];
-    table.copying[7][2] = scheduled_tile<V, A::packed, B::copied>;
+  if constexpr (sizeof(typename Table::source) == sizeof(typename V::k_group)) {
+    table.no_prefetch[0][7][2] = table.no_prefetch[1][7][2] = table.direct[7][2];
+    table.fused_packing[7][2] = scheduled_tile<V, A::packed, B::copied>;
   }
   return table;
 }

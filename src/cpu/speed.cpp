@@ -26,8 +26,8 @@ int measured_vectors_in_16_ns() {
   const KernelsF32& kernels = plain_kernels<float>();
   const float a[1] = {};
   alignas(64) float b[kMostColumns] = {}, c[KernelsF32::kMaxRows * kMostColumns];
-  const auto tile = lone_tile<float>(deep, a, 0, 0, b, 0, c, kMostColumns, kernels.nr());
-  const auto micro = kernels.lone[0][kernels.rows - 1][kernels.vectors - 1];
+  const auto tile = no_prefetch_tile<float>(deep, a, 0, 0, b, 0, c, kMostColumns, kernels.nr());
+  const auto micro = kernels.no_prefetch[0][kernels.rows - 1][kernels.vectors - 1];
   // Whole numbers: a product of numbers that are exact raises no exception, nor may this.
   using std::chrono::nanoseconds;
   using Clock = std::chrono::steady_clock;

@@ -1,8 +1,9 @@
-// The microkernel and the packing for units that multiply whole tiles of 16 rows of 16 words (Intel
-// AMX). Unit is one of them: in kernels_amx.cpp the instructions, in the tests their emulation.
-//   configure(config) release()      the shapes of the eight tiles; nothing is kept in them any
-//   more zero<T>() load<T>(p, step) store<T>(p, step)     tile T; rows lie `step` bytes apart
-//   dot<C, A, B>()      C(i, j) += sum over k of A(i, k) B(k, j), multiplied word by word
+// The microkernel and the packing for units that multiply whole tiles of 16 rows of 16 K-groups
+// (Intel AMX). Unit is one of them: in kernels_amx.cpp the instructions, in the tests their
+// emulation.
+//   configure(config) release()               the shapes of the eight tiles; they keep nothing
+//   zero<T>() load<T>(p, step) store<T>(p, step)   tile T; its rows are `step` bytes apart
+//   dot<C, A, B>()      C(i, j) += sum over k of A(i, k) B(k, j), multiplied K-group by K-group
 //
 // A micro-tile is 2 x 2 tiles of sums, so that each tile of A and of B is read once for two dots.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace tessera::cpu {
 
-constexpr int kTile = 16;  ///< rows, and words in a row
+constexpr int kTile = 16;  ///< rows, and K-groups in a row
 
 /// Which of the eight tiles hold what: sums (i, j) in 2 i + j.
 constexpr int kTileA = 4, kTileB = 6;
@@ -32,10 +33,10 @@ constexpr TileConfig tile_config(int rows, int cols) {
     const int left = extent - i * kTile;
     return left < kTile ? left : kTile;
   };
-  const auto shape = [&](int tile, int tile_rows, int words) {
-    if (tile_rows <= 0 || words <= 0) return;
+  const auto shape = [&](int tile, int tile_rows, int k_groups) {
+    if (tile_rows <= 0 || k_groups <= 0) return;
     out.rows[tile] = static_cast<std::uint8_t>(tile_rows);
-    out.row_bytes[tile] = static_cast<std::uint16_t>(4 * words);
+    out.row_bytes[tile] = static_cast<std::uint16_t>(4 * k_groups);
   };
   for (int i = 0; i < 2; ++i) {
     shape(kTileA + i, part(rows, i), kTile);
@@ -89,7 +90,7 @@ void tile_kernel(const MicroTile<std::uint32_t, Sum>& call) {
   Unit::release();  // else the system would save 8 KiB at each change of threads
 }
 
-/// Words of a panel beyond its elements, for each line: room for zeros up to whole tiles.
+/// K-groups of a panel beyond its elements, for each line: room for zeros up to whole tiles.
 constexpr int kTileExtra = kTile - 1;
 
 /// See Pack. Word (i, k) of a panel at k * width + i, as pack_groups has it, then rows of zeros up
@@ -97,23 +98,23 @@ constexpr int kTileExtra = kTile - 1;
 template <class V, class G>
 void pack_tiles_b(std::uint32_t* dst, int width, const typename G::source* src, index_t lines,
                   index_t K, index_t s_line, index_t s_k) {
-  const index_t words = (K + V::group - 1) / V::group;
-  const index_t whole = (words + kTile - 1) / kTile * kTile;
-  for (index_t line = 0; line < lines; line += width, dst += width * (words + kTileExtra)) {
+  const index_t k_groups = (K + V::group - 1) / V::group;
+  const index_t whole = (k_groups + kTile - 1) / kTile * kTile;
+  for (index_t line = 0; line < lines; line += width, dst += width * (k_groups + kTileExtra)) {
     const index_t here = lines - line < width ? lines - line : width;
     pack_groups<V, G>(dst, width, src + line * s_line, here, K, s_line, s_k);
-    for (index_t i = width * words; i < width * whole; ++i) dst[i] = 0;
+    for (index_t i = width * k_groups; i < width * whole; ++i) dst[i] = 0;
   }
 }
 
-/// See Pack. The words of a line lie side by side, 16 of them, before those of the next line: a
+/// See Pack. The K-groups of a line are contiguous, 16 of them, before those of the next line: a
 /// tile of A is 16 such lines. Word (i, k) at (k / 16 * width + i) * 16 + k % 16.
 template <class V, class G>
 void pack_tiles_a(std::uint32_t* dst, int width, const typename G::source* src, index_t lines,
                   index_t K, index_t s_line, index_t s_k) {
   constexpr index_t deep = kTile * V::group;
-  const index_t words = (K + V::group - 1) / V::group;
-  for (index_t line = 0; line < lines; line += width, dst += width * (words + kTileExtra)) {
+  const index_t k_groups = (K + V::group - 1) / V::group;
+  for (index_t line = 0; line < lines; line += width, dst += width * (k_groups + kTileExtra)) {
     const index_t here = lines - line < width ? lines - line : width;
     std::uint32_t* to = dst;
     for (index_t k = 0; k < K; k += deep, to += width * kTile) {

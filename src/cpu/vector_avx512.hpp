@@ -164,7 +164,7 @@ struct ConvertBf16 : PortableConvert<F32, BrainBits> {
   }
 };
 
-/// Sums of products of integers; what the words are is up to the derived types.
+/// Sums of products of integers; what the K-groups are is up to the derived types.
 struct I32 {
   using sum = std::int32_t;
   using type = __m512i;
@@ -182,30 +182,32 @@ struct I32 {
   static void stream(sum* p, type x) { _mm512_stream_si512(reinterpret_cast<__m512i*>(p), x); }
 };
 
-/// Words of 32 bits that hold several elements.
+/// K-groups of 32 bits that hold several elements.
 template <class Base>
-struct Words : Base {
-  using word = std::uint32_t;
+struct KGroups : Base {
+  using k_group = std::uint32_t;
   using operand = __m512i;
-  static operand fetch(const word* p) { return _mm512_loadu_si512(p); }
-  static operand fetch_first(const word* p, __mmask16 m) { return _mm512_maskz_loadu_epi32(m, p); }
-  static operand broadcast(const word* p) {  // of an A as it lies, on any address
+  static operand load_operand(const k_group* p) { return _mm512_loadu_si512(p); }
+  static operand load_operand_first(const k_group* p, __mmask16 m) {
+    return _mm512_maskz_loadu_epi32(m, p);
+  }
+  static operand broadcast(const k_group* p) {  // of an A unpacked, on any address
     std::int32_t x;
     __builtin_memcpy(&x, p, sizeof x);
     return _mm512_set1_epi32(x);
   }
-  static void keep(word* p, operand x) { _mm512_storeu_si512(p, x); }
-  static void keep_first(word* p, __mmask16 m, operand x) { _mm512_mask_storeu_epi32(p, m, x); }
-  static void keep_lower(word* p, operand x) {
+  static void keep(k_group* p, operand x) { _mm512_storeu_si512(p, x); }
+  static void keep_first(k_group* p, __mmask16 m, operand x) { _mm512_mask_storeu_epi32(p, m, x); }
+  static void keep_lower(k_group* p, operand x) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_castsi512_si256(x));
   }
-  static void keep_upper(word* p, operand x) {
+  static void keep_upper(k_group* p, operand x) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_extracti64x4_epi64(x, 1));
   }
-  static void transpose(word* dst, index_t width, const void* src, index_t line) {
+  static void transpose(k_group* dst, index_t width, const void* src, index_t line) {
     transpose_8x8(dst, width, src, line);
   }
-  static operand halves(const word* lower, const word* upper) {
+  static operand halves(const k_group* lower, const k_group* upper) {
     const __m128i other = _mm_cvtsi32_si128(static_cast<int>(*upper));
     return _mm512_mask_broadcastd_epi32(broadcast(lower), 0xFF00, other);
   }
@@ -218,13 +220,13 @@ struct Words : Base {
   }
 };
 
-/// Words of two f16 or bf16, or of four bytes, as they lie in memory: see pack_groups.
+/// K-groups of two f16 or bf16, or of four bytes, unpacked in memory: see pack_groups.
 template <class Source>
-struct AsTheyLie {
+struct Unconverted {
   using source = Source;
-  static constexpr bool as_it_lies = true, maps = false, rows_together = true;
+  static constexpr bool unconverted = true, maps = false, rows_together = true;
   static constexpr int group = 4 / sizeof(Source);
-  static std::uint32_t word(const Source (&part)[group]) {
+  static std::uint32_t k_group(const Source (&part)[group]) {
     return __builtin_bit_cast(std::uint32_t, part);
   }
   static __m512i rows(const Source* p, index_t s_k) {
@@ -270,7 +272,7 @@ struct AsTheyLie {
   }
 };
 
-/// Words that G makes of elements as they lie in memory.
+/// K-groups that G makes of elements unpacked in memory.
 template <class Base, class G>
 struct Gathered : Base {
   using packs = G;

@@ -68,16 +68,16 @@ struct PortableBase {
 template <int Lanes>
 struct PortablePairs : PortableBase<std::int32_t, Lanes> {
   using Base = PortableBase<std::int32_t, Lanes>;
-  using word = std::uint32_t;
+  using k_group = std::uint32_t;
   using Unsigned = PortableBase<std::uint32_t, Lanes>;
   using operand = typename Unsigned::type;
   static constexpr int group = 2;
-  static operand fetch(const word* p) { return Unsigned::load(p); }
-  static operand fetch_first(const word* p, int n) { return Unsigned::load_first(p, n); }
-  static operand broadcast(const word* p) { return Unsigned::splat(*p); }
+  static operand load_operand(const k_group* p) { return Unsigned::load(p); }
+  static operand load_operand_first(const k_group* p, int n) { return Unsigned::load_first(p, n); }
+  static operand broadcast(const k_group* p) { return Unsigned::splat(*p); }
   static typename Base::type step(operand x, operand row, typename Base::type acc) {
     for (int i = 0; i < Lanes; ++i) {
-      const auto product = [](word a, word b) {
+      const auto product = [](k_group a, k_group b) {
         return static_cast<std::int32_t>(static_cast<std::int16_t>(a)) *
                static_cast<std::int16_t>(b);
       };
@@ -150,15 +150,15 @@ struct PortableConvert {
   }
 };
 
-/// Words of two i16 from i8 or u8, which may come as bytes of the other type: see pack_groups.
+/// K-groups of two i16 from i8 or u8, which may come as bytes of the other type: see pack_groups.
 template <class V, class Element, class Source = Element>
 struct PairsOf {
   using source = Source;
-  static constexpr bool as_it_lies = false, rows_together = false;
+  static constexpr bool unconverted = false, rows_together = false;
   static std::uint16_t wide(Source x) {
     return static_cast<std::uint16_t>(static_cast<std::int16_t>(static_cast<Element>(x)));
   }
-  static std::uint32_t word(const Source (&part)[2]) {
+  static std::uint32_t k_group(const Source (&part)[2]) {
     return wide(part[0]) | static_cast<std::uint32_t>(wide(part[1])) << 16;
   }
 };

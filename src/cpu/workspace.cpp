@@ -28,7 +28,7 @@ std::array<std::atomic<Idle*>, 8> shelf;
 std::atomic<std::uint64_t> refused{0};
 
 /// From an eighth of a huge page on, a whole one: small pages that lie anywhere push each other out
-/// of L2. f32 on one thread of a Xeon (family 6), 2026-11-22: 384^3 2 % faster, 512^3 3 %.
+/// of L2. Measured: bench/results/cpu/tuning.md.
 std::size_t page_rounded(std::size_t bytes) {
   const std::size_t unit = bytes >= kHugePage / 8 ? kHugePage : 4096;
   return (bytes + unit - 1) / unit * unit;

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "bindings.hpp"
-#include "product.hpp"
+#include "matmul_call.hpp"
 
 namespace tessera::python {
 

@@ -4,7 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "product.hpp"
+#include "matmul_call.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::python {

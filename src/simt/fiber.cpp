@@ -52,8 +52,8 @@ StackArena::~StackArena() {
 }
 
 bool StackArena::map(std::size_t guard, std::size_t first_guard) {
-  // From stack to stack an odd number of pages: the tops spread over all sets of the TLB (256
-  // threads on an EPYC guest, 2026-11-21: 25 ns for each barrier, 37 ns with 144 pages).
+  // From stack to stack an odd number of pages: the tops spread over all sets of the TLB. Measured:
+  // bench/results/cpu/tuning.md.
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   guard_ = (stack_bytes_ + guard) / page % 2 == 0 ? guard + page : guard;
   first_guard_ = first_guard;

@@ -1,4 +1,4 @@
-// How products are cut into jobs: what threads get of them, whatever the shape.
+// How products are cut into tasks: what threads get of them, whatever the shape.
 #include "blocking.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr Caches kNearL3{.l1 = 48 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .l2_ways = 16};
 
-class Jobs : public ::testing::Test {
+class Tasks : public ::testing::Test {
  protected:
   void SetUp() override { before_ = assume_caches(kNearL3); }
   void TearDown() override { assume_caches(before_); }
@@ -19,9 +19,9 @@ class Jobs : public ::testing::Test {
   static BlockingInput product(index_t M, index_t N, index_t K, int threads) {
     BlockingInput in{};
     in.M = M, in.N = N, in.K = K, in.threads = threads;
-    in.mr = 8, in.lanes = 16, in.vectors = 3, in.word_bytes = 4, in.group = 1, in.line_rows = 8;
+    in.mr = 8, in.lanes = 16, in.vectors = 3, in.k_group_bytes = 4, in.group = 1, in.dot_rows = 8;
     in.b_bytes = K * N * 4, in.b_step = N * 4;
-    in.b_in_rows = in.b_as_it_lies = in.packs_only_b = true;
+    in.b_in_rows = in.b_is_unconverted = in.packs_only_b = true;
     return in;
   }
   /// The most columns that one thread gets where they take turns.
@@ -40,14 +40,14 @@ class Jobs : public ::testing::Test {
   Caches before_;
 };
 
-TEST_F(Jobs, OfFewRowsAreSharedOutEvenly) {
+TEST_F(Tasks, OfFewRowsAreSharedOutEvenly) {
   for (const int threads : {2, 3, 4}) {
     for (const index_t M : {13, 16, 20, 24, 32}) {
       for (const index_t K : {300, 2000, 4096}) {
         for (index_t N = 600 * threads; N <= 6000; N += 97) {
           const Blocking cut = block(product(M, N, K, threads));
           if (cut.mc < M) continue;  // threads take turns at rows too
-          // Four jobs for each, of whole panels, or two of whole vectors.
+          // Four tasks for each, of whole panels, or two of whole vectors.
           EXPECT_LE(largest_share(cut, N, threads), N / threads + 4 * cut.nr)
               << M << "x" << N << "x" << K << " on " << threads << ": jobs of " << cut.nc;
         }
@@ -56,13 +56,13 @@ TEST_F(Jobs, OfFewRowsAreSharedOutEvenly) {
   }
 }
 
-TEST_F(Jobs, WhoseNumberThreadsDoNotDivideAreAvoided) {
-  EXPECT_EQ(block(product(16, 2000, 2000, 2)).nc, 7 * 48);  // six jobs, not seven
+TEST_F(Tasks, WhoseNumberThreadsDoNotDivideAreAvoided) {
+  EXPECT_EQ(block(product(16, 2000, 2000, 2)).nc, 7 * 48);  // six tasks, not seven
   EXPECT_EQ(largest_share(block(product(32, 2000, 2000, 2)), 2000, 2), 1024);
   EXPECT_EQ(largest_share(block(product(32, 1000, 3000, 2)), 1000, 2), 512);
 }
 
-TEST_F(Jobs, CoverAllColumnsByWholeVectors) {
+TEST_F(Tasks, CoverAllColumnsByWholeVectors) {
   for (const int threads : {1, 2, 3}) {
     for (const index_t N : {1, 15, 16, 47, 48, 49, 700, 1000, 4096}) {
       const Blocking cut = block(product(20, N, 2000, threads));

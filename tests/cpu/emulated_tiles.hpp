@@ -26,7 +26,7 @@ inline float flushed(float x) {
 
 struct Tile {
   int rows = 0, bytes = 0;
-  std::uint32_t words[16][16] = {};
+  std::uint32_t k_groups[16][16] = {};
 };
 
 struct Tiles {
@@ -56,19 +56,19 @@ struct Tiles {
   }
   template <int T>
   static void zero() {
-    std::memset(tile<T>().words, 0, sizeof(Tile{}.words));
+    std::memset(tile<T>().k_groups, 0, sizeof(Tile{}.k_groups));
   }
   template <int T>
   static void load(const void* p, index_t step) {
     zero<T>();
     for (int r = 0; r < tile<T>().rows; ++r)
-      std::memcpy(tile<T>().words[r], static_cast<const char*>(p) + r * step,
+      std::memcpy(tile<T>().k_groups[r], static_cast<const char*>(p) + r * step,
                   static_cast<std::size_t>(tile<T>().bytes));
   }
   template <int T>
   static void store(void* p, index_t step) {
     for (int r = 0; r < tile<T>().rows; ++r)
-      std::memcpy(static_cast<char*>(p) + r * step, tile<T>().words[r],
+      std::memcpy(static_cast<char*>(p) + r * step, tile<T>().k_groups[r],
                   static_cast<std::size_t>(tile<T>().bytes));
   }
 };
@@ -87,8 +87,8 @@ void dot_rows(Row&& row) {
 /// products of a tile are summed apart, each by fused multiply-adds, then together.
 template <class Source>
 struct FloatTiles : Tiles {
-  static float value(std::uint32_t word, int half) {
-    const Source element{static_cast<std::uint16_t>(word >> 16 * half)};
+  static float value(std::uint32_t k_group, int half) {
+    const Source element{static_cast<std::uint16_t>(k_group >> 16 * half)};
     const float x = cpu::float_of(element);
     return std::is_same_v<Source, cpu::BrainBits> ? flushed(x) : x;  // TDPFP16PS keeps subnormals
   }
@@ -100,11 +100,11 @@ struct FloatTiles : Tiles {
         for (int k = 0; k < a.bytes / 4; ++k) {
           for (int half = 0; half < 2; ++half)
             sums[half] = flushed(
-                std::fma(value(a.words[m][k], half), value(b.words[k][n], half), sums[half]));
+                std::fma(value(a.k_groups[m][k], half), value(b.k_groups[k][n], half), sums[half]));
         }
         const float both = flushed(sums[0] + sums[1]);
-        c.words[m][n] = std::bit_cast<std::uint32_t>(
-            flushed(flushed(std::bit_cast<float>(c.words[m][n])) + both));
+        c.k_groups[m][n] = std::bit_cast<std::uint32_t>(
+            flushed(flushed(std::bit_cast<float>(c.k_groups[m][n])) + both));
       }
     });
   }
@@ -122,7 +122,8 @@ struct ByteTiles : Tiles {
       for (int k = 0; k < a.bytes / 4; ++k) {
         for (int n = 0; n < c.bytes / 4; ++n) {
           for (int i = 0; i < 4; ++i)
-            c.words[m][n] += static_cast<std::uint32_t>(product(a.words[m][k], b.words[k][n], i));
+            c.k_groups[m][n] +=
+                static_cast<std::uint32_t>(product(a.k_groups[m][k], b.k_groups[k][n], i));
         }
       }
     });
@@ -131,42 +132,43 @@ struct ByteTiles : Tiles {
 
 /// Vectors that finish and pack.
 template <class T, int Group>
-struct TileWords : cpu::PortableBase<T, 4> {
-  using word = std::uint32_t;
+struct TileKGroups : cpu::PortableBase<T, 4> {
+  using k_group = std::uint32_t;
   static constexpr int group = Group;
 };
 
-/// Words as they lie in memory, one by one.
+/// K-groups unpacked in memory, one by one.
 template <class Source_>
-struct PlainWords {
+struct PlainKGroups {
   using source = Source_;
-  static constexpr bool as_it_lies = false, rows_together = false;
+  static constexpr bool unconverted = false, rows_together = false;
   template <std::size_t N>
-  static std::uint32_t word(const Source_ (&part)[N]) {
+  static std::uint32_t k_group(const Source_ (&part)[N]) {
     return std::bit_cast<std::uint32_t>(part);
   }
 };
 
-using PairWords = TileWords<float, 2>;
-using QuadWords = TileWords<std::int32_t, 4>;
+using PairKGroups = TileKGroups<float, 2>;
+using QuadKGroups = TileKGroups<std::int32_t, 4>;
 
 /// The tables of kernels_amx.cpp over the emulation.
 inline constexpr cpu::KernelsBf16Pairs kEmulatedBf16 =
-    cpu::make_tile_kernels<FloatTiles<cpu::BrainBits>, PairWords, PlainWords<cpu::BrainBits>>(
+    cpu::make_tile_kernels<FloatTiles<cpu::BrainBits>, PairKGroups, PlainKGroups<cpu::BrainBits>>(
         "emulated");
 inline constexpr cpu::KernelsF16Pairs kEmulatedF16 =
-    cpu::make_tile_kernels<FloatTiles<cpu::HalfBits>, PairWords, PlainWords<cpu::HalfBits>>(
+    cpu::make_tile_kernels<FloatTiles<cpu::HalfBits>, PairKGroups, PlainKGroups<cpu::HalfBits>>(
         "emulated");
 inline constexpr cpu::KernelsI8 kEmulatedI8 =
-    cpu::make_tile_kernels<ByteTiles<std::int8_t>, QuadWords, PlainWords<std::int8_t>>("emulated");
+    cpu::make_tile_kernels<ByteTiles<std::int8_t>, QuadKGroups, PlainKGroups<std::int8_t>>(
+        "emulated");
 inline constexpr cpu::KernelsBytes kEmulatedU8I8 =
-    cpu::make_tile_kernels<ByteTiles<std::uint8_t, std::int8_t>, QuadWords,
-                           PlainWords<std::uint8_t>>("emulated");
+    cpu::make_tile_kernels<ByteTiles<std::uint8_t, std::int8_t>, QuadKGroups,
+                           PlainKGroups<std::uint8_t>>("emulated");
 inline constexpr cpu::KernelsBytes kEmulatedI8U8 =
-    cpu::make_tile_kernels<ByteTiles<std::int8_t, std::uint8_t>, QuadWords,
-                           PlainWords<std::uint8_t>>("emulated");
+    cpu::make_tile_kernels<ByteTiles<std::int8_t, std::uint8_t>, QuadKGroups,
+                           PlainKGroups<std::uint8_t>>("emulated");
 inline constexpr cpu::KernelsU8 kEmulatedU8 =
-    cpu::make_tile_kernels<ByteTiles<std::uint8_t>, QuadWords, PlainWords<std::uint8_t>>(
+    cpu::make_tile_kernels<ByteTiles<std::uint8_t>, QuadKGroups, PlainKGroups<std::uint8_t>>(
         "emulated");
 
 }  // namespace

@@ -106,7 +106,7 @@ TYPED_TEST(GemmOf, IsExactForEveryRemainderOfAMicroTile) {
 
 TYPED_TEST(GemmOf, IsExactForEveryDepth) {
   using T = TypeParam;
-  // Around powers of two, and around the depths of slabs that L1 caches of 32 and 48 KiB give.
+  // Around powers of two, and around the depths of KC blocks that L1 caches of 32 and 48 KiB give.
   for (const index_t K :
        {0,   2,   7,   8,   9,   31,   33,   64,   127,  128,  129,  170,  171,  172, 255,
         256, 257, 340, 341, 342, 384,  385,  509,  511,  512,  513,  682,  683,  684, 767,
@@ -141,8 +141,8 @@ TYPED_TEST(GemmOf, IsExactForSmallProductsOfAnySides) {
 TYPED_TEST(GemmOf, AnyStrideAlongAnExtentOfOneIsAllowed) {
   using T = TypeParam;
   const std::vector<T> ones(300, T{1});
-  for (const index_t wild : {index_t{1} << 62, std::numeric_limits<index_t>::max(),
-                             std::numeric_limits<index_t>::min()}) {
+  for (const index_t degenerate : {index_t{1} << 62, std::numeric_limits<index_t>::max(),
+                                   std::numeric_limits<index_t>::min()}) {
     for (const Shape s :
          {Shape{1, 300, 1}, {300, 1, 1}, {1, 1, 300}, {1, 20, 15}, {20, 1, 15}, {20, 15, 1}}) {
       for (const int threads : {1, 2}) {
@@ -150,9 +150,9 @@ TYPED_TEST(GemmOf, AnyStrideAlongAnExtentOfOneIsAllowed) {
         cpu::Gemm<T> call;
         call.M = s.M, call.N = s.N, call.K = s.K, call.threads = threads;
         call.A = ones.data(), call.B = ones.data(), call.C = C.data();
-        call.a_row = s.M == 1 ? wild : s.K, call.a_col = s.K == 1 ? wild : 1;
-        call.b_row = s.K == 1 ? wild : s.N, call.b_col = s.N == 1 ? wild : 1;
-        call.c_row = s.M == 1 ? wild : s.N, call.c_col = s.N == 1 ? wild : 1;
+        call.a_row = s.M == 1 ? degenerate : s.K, call.a_col = s.K == 1 ? degenerate : 1;
+        call.b_row = s.K == 1 ? degenerate : s.N, call.b_col = s.N == 1 ? degenerate : 1;
+        call.c_row = s.M == 1 ? degenerate : s.N, call.c_col = s.N == 1 ? degenerate : 1;
         (void)cpu::way_of(call);
         (void)cpu::workspace_bytes(call);
         cpu::gemm(call);
@@ -225,7 +225,7 @@ TYPED_TEST(GemmOf, IsExactInCachesOfAnySize) {
   }
 }
 
-TYPED_TEST(GemmOf, IsExactBeyondOneSuperblock) {
+TYPED_TEST(GemmOf, IsExactBeyondOneBlockOfC) {
   using T = TypeParam;
   const auto row = Order<T>::row_major, col = Order<T>::col_major;
   WholeNumbers(4099, 37, 9).check<T>(4099, 37, row, row, row, 2);
@@ -234,7 +234,7 @@ TYPED_TEST(GemmOf, IsExactBeyondOneSuperblock) {
   WholeNumbers(4098, 4097, 1).check<T>(4098, 4097, row, row, row, 2);
 }
 
-/// Deep, and larger than a superblock one way: panels of A are packed, shared and packed again. B
+/// Deep, and larger than a block of C one way: panels of A are packed, shared and packed again. B
 /// has two numbers in each column, so that the exact result is cheap.
 TYPED_TEST(GemmOf, LargeAndDeepProductsAreExact) {
   using T = TypeParam;

@@ -184,7 +184,7 @@ void expect_guards_hold_for_skinny_products() {
   }
 }
 
-TYPED_TEST(GuardPages, HoldForSeveralSlabsAndForSkinnyProducts) {
+TYPED_TEST(GuardPages, HoldForSeveralKcBlocksAndForSkinnyProducts) {
   expect_guards_hold_for_skinny_products<TypeParam>();
 }
 

@@ -84,16 +84,16 @@ class Bench {
   struct Tile {
     int rows, vectors, lanes, cols;
     bool resume, stream;
-    index_t ahead = 0;  ///< fetch_k: for sweeps along columns bytes, for strips 0 or not
+    index_t ahead = 0;  ///< prefetch_k: for sweeps along columns bytes, for strips 0 or not
     const FinishRow<T>* finish = nullptr;
   };
 
   /// How B lies: rows of columns side by side, or columns of elements side by side.
   enum class Lie : bool { rows, columns };
 
-  /// Calls a `copying` entry, which fetches some rows of B too.
-  std::string call_copying(void (*micro)(const MicroTile<T, T>&), const Tile& tile, index_t a_row,
-                           index_t a_k, int b_width, index_t b_step) {
+  /// Calls a `fused_packing` entry, which prefetches some rows of B too.
+  std::string call_fused_packing(void (*micro)(const MicroTile<T, T>&), const Tile& tile,
+                                 index_t a_row, index_t a_k, int b_width, index_t b_step) {
     const index_t K = chains_.K;
     copy_to_ = copy_.place(K * b_width, Against::page_behind);
     for (index_t i = 0; i < K * b_width; ++i) copy_to_[i] = kUntouched;
@@ -139,14 +139,14 @@ class Bench {
     }
     MicroTile<T, T> it{K, a,     a_row,     a_k, b,           b_step,
                        c, c_row, tile.cols, c,   tile.resume, tile.stream};
-    it.copy = copy_to_, it.copy_k = b_width, it.fetch_k = tile.ahead;
-    if (K >= 16) {  // anything may be fetched
-      it.fetch_a = reinterpret_cast<const char*>(a), it.fetch_times = K / 16;
-      it.fetch_a_bytes = K * static_cast<index_t>(sizeof(T)) / 2;
+    it.copy = copy_to_, it.copy_k = b_width, it.prefetch_k = tile.ahead;
+    if (K >= 16) {  // anything may be prefetched
+      it.prefetch_a = reinterpret_cast<const char*>(a), it.prefetch_times = K / 16;
+      it.prefetch_a_bytes = K * static_cast<index_t>(sizeof(T)) / 2;
     }
     if (copy_to_ != nullptr && K >= 4) {
-      it.fetch = reinterpret_cast<const char*>(b), it.fetch_times = K / (2 + tile.rows % 3);
-      it.fetch_k = b_step * static_cast<index_t>(sizeof(T));
+      it.prefetch = reinterpret_cast<const char*>(b), it.prefetch_times = K / (2 + tile.rows % 3);
+      it.prefetch_k = b_step * static_cast<index_t>(sizeof(T));
     }
     const auto& sums = tile.resume ? chains_.resumed : chains_.zero_up;
     if (tile.finish != nullptr) return call_finishing(micro, it, tile, sums);
@@ -198,10 +198,10 @@ class Bench {
   T* copy_to_ = nullptr;
 };
 
-/// Of an A that lies as it is: the entries for full vectors of B, and the one that reads no
+/// Of an A that is unpacked: the entries for full vectors of B, and the one that reads no
 /// further.
 template <class T, class Micro>
-void expect_any_strides_right(Bench<T>& bench, Micro direct, Micro lone, Micro edge,
+void expect_any_strides_right(Bench<T>& bench, Micro direct, Micro no_prefetch, Micro masked,
                               const typename Bench<T>::Tile& tile, index_t K, const char* isa) {
   const int width = tile.vectors * tile.lanes;
   for (const auto& [a_row, a_k] :
@@ -211,8 +211,9 @@ void expect_any_strides_right(Bench<T>& bench, Micro direct, Micro lone, Micro e
             tile.resume ? " resumed a " : " a ", a_row, ":", a_k);
     ASSERT_EQ(bench.call(direct, tile, a_row, a_k, width, width + 3), "")
         << isa << " direct" << said;
-    ASSERT_EQ(bench.call(lone, tile, a_row, a_k, width, width + 3), "") << isa << " lone" << said;
-    ASSERT_EQ(bench.call(edge, tile, a_row, a_k, tile.cols, tile.cols + 5), "")
+    ASSERT_EQ(bench.call(no_prefetch, tile, a_row, a_k, width, width + 3), "")
+        << isa << " lone" << said;
+    ASSERT_EQ(bench.call(masked, tile, a_row, a_k, tile.cols, tile.cols + 5), "")
         << isa << " edge" << said;
   }
 }
@@ -225,9 +226,9 @@ void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vec
   const bool is_wide = vectors > table.vectors;  // these are not for packed panels
   ASSERT_EQ(entry(table.packed) == nullptr, is_wide);
   ASSERT_NE(entry(table.direct), nullptr);
-  ASSERT_NE(entry(table.lone[0]), nullptr);
-  ASSERT_NE(entry(table.edge[0]), nullptr);
-  ASSERT_NE(entry(table.copying), nullptr);
+  ASSERT_NE(entry(table.no_prefetch[0]), nullptr);
+  ASSERT_NE(entry(table.masked[0]), nullptr);
+  ASSERT_NE(entry(table.fused_packing), nullptr);
   for (int cols = width - table.lanes + 1; cols <= width; ++cols) {
     for (const bool resume : {false, true}) {
       const typename Bench<T>::Tile tile{rows, vectors, table.lanes, cols, resume, false};
@@ -238,13 +239,13 @@ void expect_entry_right(Bench<T>& bench, const Entries& table, int rows, int vec
             << table.isa << " packed" << said;
       }
       if (cols == width) {
-        ASSERT_EQ(bench.call_copying(entry(table.copying), tile, is_wide ? K + 1 : 1,
-                                     is_wide ? 1 : table.rows, width, width + 3),
+        ASSERT_EQ(bench.call_fused_packing(entry(table.fused_packing), tile, is_wide ? K + 1 : 1,
+                                           is_wide ? 1 : table.rows, width, width + 3),
                   "")
             << table.isa << " copying" << said;
       }
-      expect_any_strides_right<T>(bench, entry(table.direct), entry(table.lone[0]),
-                                  entry(table.edge[0]), tile, K, table.isa);
+      expect_any_strides_right<T>(bench, entry(table.direct), entry(table.no_prefetch[0]),
+                                  entry(table.masked[0]), tile, K, table.isa);
     }
   }
 }
@@ -272,7 +273,7 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
         for (int cols = 1; cols <= table->lanes; ++cols) {
           for (const bool resume : {false, true}) {
             expect_any_strides_right<T>(bench, table->tall[0][rows - 1], table->tall[0][rows - 1],
-                                        table->tall_edge[0][rows - 1],
+                                        table->tall_masked[0][rows - 1],
                                         {rows, 1, table->lanes, cols, resume, false}, K,
                                         table->isa);
             if (this->HasFatalFailure()) return;
@@ -286,17 +287,17 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
 TYPED_TEST(Microkernels, ASweepIsTheChain) {
   using T = TypeParam;
   for (const auto* table : runnable_tables<T>()) {
-    ASSERT_GE(table->sweeps, 3);
+    ASSERT_GE(table->axpys, 3);
     for (const index_t K : {1, 7, 8, 9, 15, 16, 17, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
-      for (int entry = 0; entry < table->sweeps; ++entry) {
-        const int rows = table->kSweepRows[entry];
-        ASSERT_EQ(table->sweep_entry(rows), entry);
+      for (int entry = 0; entry < table->axpys; ++entry) {
+        const int rows = table->kAxpyRows[entry];
+        ASSERT_EQ(table->axpy_entry(rows), entry);
         for (int cols = 1; cols <= kCols; ++cols) {
           for (const bool resume : {false, true}) {
             const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, resume, false};
-            ASSERT_EQ(bench.call(table->sweep[entry], tile, 1, rows, cols, cols + 5), "")
+            ASSERT_EQ(bench.call(table->axpy[entry], tile, 1, rows, cols, cols + 5), "")
                 << table->isa << " rows " << rows << " cols " << cols << " K " << K << resume;
           }
         }
@@ -314,8 +315,8 @@ TYPED_TEST(Microkernels, StripsAreTheChain) {
       for (int rows = 1; rows <= table->rows; ++rows) {
         for (int at = 0; at < 2 * kCols; ++at) {
           const int cols = at / 2 + 1;
-          const index_t fetches = at % 2;
-          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, fetches};
+          const index_t prefetches = at % 2;
+          const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, prefetches};
           for (const auto& [a_row, a_k] : {std::array<index_t, 2>{K + 1, 1}, {-(K + 3), -1}}) {
             ASSERT_EQ(bench.call(table->strips[rows - 1], tile, a_row, a_k, cols, cols + 5), "")
                 << table->isa << " rows " << rows << " cols " << cols << " K " << K;
@@ -326,7 +327,7 @@ TYPED_TEST(Microkernels, StripsAreTheChain) {
   }
 }
 
-/// Strides of rows of A that sweep_lines takes: any, as those of a panel.
+/// Strides of rows of A that dots takes: any, as those of a panel.
 std::vector<std::array<index_t, 2>> ways_of_a(int rows, index_t K) {
   return {{K + 1, 1}, {-(K + 3), -1}, {1, rows}};
 }
@@ -337,13 +338,13 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsIsTheChain) {
     for (const index_t K : {1, 7, 8, 15, 16, 17, 100}) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
-      for (int rows = 1; rows <= table->line_rows; ++rows) {
+      for (int rows = 1; rows <= table->dot_rows; ++rows) {
         for (int at = 0; at < 2 * kCols; ++at) {
           const int cols = at / 2 + 1;
           const index_t ahead = at % 2 * 512;
           const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, ahead};
           for (const auto& [a_row, a_k] : ways_of_a(rows, K)) {
-            ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, K + 5,
+            ASSERT_EQ(bench.call(table->dots[rows - 1], tile, a_row, a_k, cols, K + 5,
                                  Bench<T>::Lie::columns),
                       "")
                 << table->isa << " rows " << rows << " cols " << cols << " K " << K;
@@ -362,12 +363,12 @@ TYPED_TEST(Microkernels, ASweepAlongColumnsThatArePagesApartIsTheChain) {
       const Chains<T> chains(K);
       Bench<T> bench(chains);
       const index_t step = ceil_div(K, page) * page;
-      for (int rows = 1; rows <= table->line_rows; ++rows) {
+      for (int rows = 1; rows <= table->dot_rows; ++rows) {
         for (const int cols : {1, 8, 15, 16, 17, 31, 32, 33, 39, 63, 64}) {
           if ((cols - 1) * step + K > 80 * K) continue;  // more than the bench has room for
           const typename Bench<T>::Tile tile{rows, 0, table->lanes, cols, false, false, 512};
           for (const auto& [a_row, a_k] : ways_of_a(rows, K)) {
-            ASSERT_EQ(bench.call(table->sweep_lines[rows - 1], tile, a_row, a_k, cols, step,
+            ASSERT_EQ(bench.call(table->dots[rows - 1], tile, a_row, a_k, cols, step,
                                  Bench<T>::Lie::columns),
                       "")
                 << table->isa << " rows " << rows << " cols " << cols << " K " << K;
@@ -391,8 +392,8 @@ TYPED_TEST(Microkernels, StoresPastTheCachesToo) {
           const typename Bench<T>::Tile tile{rows, vectors, table->lanes, width, resume, true};
           ASSERT_EQ(bench.call(entry(table->packed), tile, 1, table->rows, width, width), "");
           ASSERT_EQ(bench.call(entry(table->direct), tile, 9, 1, width, width), "");
-          ASSERT_EQ(bench.call(entry(table->lone[0]), tile, 9, 1, width, width), "");
-          ASSERT_EQ(bench.call(entry(table->edge[0]), tile, 9, 1, width, width), "");
+          ASSERT_EQ(bench.call(entry(table->no_prefetch[0]), tile, 9, 1, width, width), "");
+          ASSERT_EQ(bench.call(entry(table->masked[0]), tile, 9, 1, width, width), "");
         }
       }
     }
@@ -433,8 +434,9 @@ TYPED_TEST(Microkernels, AnEpilogueInRegistersIsTheOneEpilogue) {
       Bench<T> bench(chains);
       int turn = 0;
       // Each way to end in turn.
-      const auto expect_right = [&](Tile tile, void (*micro)(const MicroTile<T, T>&), bool copying,
-                                    index_t a_row, index_t a_k, int b_width, index_t b_step) {
+      const auto expect_right = [&](Tile tile, void (*micro)(const MicroTile<T, T>&),
+                                    bool fused_packing, index_t a_row, index_t a_k, int b_width,
+                                    index_t b_step) {
         T* rows = row_place.place(tile.rows, Against::page_behind);
         T* columns = column_place.place(tile.cols, Against::page_behind);
         for (int r = 0; r < tile.rows; ++r) rows[r] = T(0.3) + static_cast<T>(r);
@@ -447,8 +449,8 @@ TYPED_TEST(Microkernels, AnEpilogueInRegistersIsTheOneEpilogue) {
                                  {}};
           tile.finish = &how;
           const std::string wrong =
-              copying ? bench.call_copying(micro, tile, a_row, a_k, b_width, b_step)
-                      : bench.call(micro, tile, a_row, a_k, b_width, b_step);
+              fused_packing ? bench.call_fused_packing(micro, tile, a_row, a_k, b_width, b_step)
+                            : bench.call(micro, tile, a_row, a_k, b_width, b_step);
           ASSERT_EQ(wrong, "") << table->isa << " rows " << tile.rows << " cols " << tile.cols
                                << " K " << K << " resumed " << tile.resume << " streamed "
                                << tile.stream << " alpha " << how.alpha << " beta " << how.beta
@@ -463,11 +465,12 @@ TYPED_TEST(Microkernels, AnEpilogueInRegistersIsTheOneEpilogue) {
             for (int cols = width - lanes + 1; cols <= width; ++cols) {
               const Tile tile{rows, vectors, lanes, cols, resume, false};
               if (rows <= (is_wide ? table->wide_rows : table->rows)) {
-                expect_right(tile, table->edge[1][rows - 1][vectors - 1], false, K + 1, 1, cols,
+                expect_right(tile, table->masked[1][rows - 1][vectors - 1], false, K + 1, 1, cols,
                              cols + 5);
               }
               if (vectors == 1 && table->tall[1][0] != nullptr)
-                expect_right(tile, table->tall_edge[1][rows - 1], false, K + 1, 1, cols, cols + 5);
+                expect_right(tile, table->tall_masked[1][rows - 1], false, K + 1, 1, cols,
+                             cols + 5);
               if (this->HasFatalFailure()) return;
             }
             for (const bool stream : {false, true}) {
@@ -478,9 +481,9 @@ TYPED_TEST(Microkernels, AnEpilogueInRegistersIsTheOneEpilogue) {
               const auto entry = [&](const auto& entries) {
                 return entries[rows - 1][vectors - 1];
               };
-              expect_right(tile, entry(table->lone[1]), false, K + 1, 1, width, width + 3);
+              expect_right(tile, entry(table->no_prefetch[1]), false, K + 1, 1, width, width + 3);
               expect_right(tile, entry(table->direct), false, K + 1, 1, width, width + 3);
-              expect_right(tile, entry(table->copying), true, is_wide ? K + 1 : 1,
+              expect_right(tile, entry(table->fused_packing), true, is_wide ? K + 1 : 1,
                            is_wide ? 1 : table->rows, width, width + 3);
               if (!is_wide)
                 expect_right(tile, entry(table->packed), false, 1, table->rows, width, width);

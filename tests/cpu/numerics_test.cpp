@@ -32,7 +32,7 @@ class Numerics : public ::testing::Test {
 };
 TYPED_TEST_SUITE(Numerics, testing::RealTypes, testing::TypeNames);
 
-/// Unpacked, packed, packed in several slabs, few rows against a large matrix.
+/// Unpacked, packed, packed in several KC blocks, few rows against a large matrix.
 constexpr Shape kShapes[] = {{5, 6, 7}, {33, 50, 70}, {20, 101, 1100}, {7, 2600, 130}};
 
 template <class T>
@@ -326,9 +326,9 @@ TYPED_TEST(Numerics, ActivationsKeepNan) {
 #if defined(__x86_64__)
   return _mm_getcsr() & ~0x3Fu;
 #elif defined(__aarch64__)
-  unsigned long word;
-  asm volatile("mrs %0, fpcr" : "=r"(word));
-  return word;
+  unsigned long k_group;
+  asm volatile("mrs %0, fpcr" : "=r"(k_group));
+  return k_group;
 #else
   return static_cast<unsigned long>(std::fegetround());
 #endif

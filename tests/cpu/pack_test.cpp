@@ -43,10 +43,11 @@ std::vector<Lie> all_ways(index_t lines, index_t K) {
 constexpr int kSentinel = 0x5A;
 
 /// Packs for every count of lines, depth and order of strides, and hands the panels to `check`,
-/// which says what is wrong with them. value(line, k): the elements; words(K): words of a line.
-template <class Source, class Word, class Value, class Words, class Check>
-void expect_packed(const char* isa, cpu::Pack<Source, Word> pack, const std::vector<int>& widths,
-                   Value value, Words words, Check check) {
+/// which says what is wrong with them. value(line, k): the elements; K-groups(K): K-groups of a
+/// line.
+template <class Source, class KGroup, class Value, class KGroups, class Check>
+void expect_packed(const char* isa, cpu::Pack<Source, KGroup> pack, const std::vector<int>& widths,
+                   Value value, KGroups k_groups, Check check) {
   const BetweenPages<Source> source(200'000);
   for (const int width : widths) {
     for (const index_t lines : {1, 4, 5, width - 1, width, width + 1, 2 * width + 3}) {
@@ -63,12 +64,12 @@ void expect_packed(const char* isa, cpu::Pack<Source, Word> pack, const std::vec
               for (index_t k = 0; k < K; ++k) first[line * lie.line + k * lie.k] = value(line, k);
             }
             const index_t panels = (lines + width - 1) / width;
-            const auto count = static_cast<std::size_t>(panels * width * words(K));
-            std::vector<Word> dst(count + 32);
-            std::memset(dst.data(), kSentinel, dst.size() * sizeof(Word));
+            const auto count = static_cast<std::size_t>(panels * width * k_groups(K));
+            std::vector<KGroup> dst(count + 32);
+            std::memset(dst.data(), kSentinel, dst.size() * sizeof(KGroup));
             pack(dst.data(), width, first, lines, K, lie.line, lie.k);
             std::string wrong = check(dst.data(), width, panels, lines, K);
-            for (std::size_t i = count * sizeof(Word); i < dst.size() * sizeof(Word); ++i) {
+            for (std::size_t i = count * sizeof(KGroup); i < dst.size() * sizeof(KGroup); ++i) {
               if (reinterpret_cast<unsigned char*>(dst.data())[i] != kSentinel)
                 wrong = "written beyond the last panel";
             }
@@ -88,27 +89,27 @@ std::vector<int> widths_of(const Table& table) {
   return out;
 }
 
-/// Panels whose words are elements, as they are or converted: element(line, k) at panel_layout;
+/// Panels whose K-groups are elements, as they are or converted: element(line, k) at panel_layout;
 /// where lines are missing, the first of the panel.
 template <class Table, class Value, class Element>
 void expect_elements(const Table& table, Value value, Element element) {
-  using Word = std::decay_t<decltype(element(0, 0))>;
-  const auto check = [&](const Word* dst, index_t width, index_t panels, index_t lines,
+  using KGroup = std::decay_t<decltype(element(0, 0))>;
+  const auto check = [&](const KGroup* dst, index_t width, index_t panels, index_t lines,
                          index_t K) -> std::string {
     const Layout layout = panel_layout(width, lines, K);
     for (index_t line = 0; line < width * panels; ++line) {
       for (index_t k = 0; k < K; ++k) {
         const index_t from = line < lines ? line : line / width * width;  // the panel's first
-        const Word want = element(from, k), got = dst[layout(line, k)];
-        if (std::memcmp(&got, &want, sizeof(Word)) != 0)
+        const KGroup want = element(from, k), got = dst[layout(line, k)];
+        if (std::memcmp(&got, &want, sizeof(KGroup)) != 0)
           return cat("(", line, ",", k, ") is ", got, ", not ", want);
       }
     }
     return "";
   };
-  const auto words = [](index_t K) { return K; };
-  expect_packed(table.isa, table.pack_a, widths_of(table), value, words, check);
-  expect_packed(table.isa, table.pack_b, widths_of(table), value, words, check);
+  const auto k_groups = [](index_t K) { return K; };
+  expect_packed(table.isa, table.pack_a, widths_of(table), value, k_groups, check);
+  expect_packed(table.isa, table.pack_b, widths_of(table), value, k_groups, check);
 }
 
 TEST(Pack, RealElementsLieAsTheLayoutSays) {
@@ -175,26 +176,26 @@ TEST(Pack, EveryHalfAndEveryBrainFloatIsConvertedExactly) {
   }
 }
 
-/// Words of several elements, as bits: element (line, k) is part k % group of word (line, k /
-/// group). The same layout, over words. part(value): the element as it lies in its word.
+/// K-groups of several elements, as bits: element (line, k) is part k % group of K-group (line, k /
+/// group). The same layout, over K-groups. part(value): the element unpacked in its K-group.
 template <class Pack, class Table, class Value, class Part>
-void expect_words(const Table& table, Pack pack, Value value, Part part) {
-  using Word = std::uint32_t;
+void expect_k_groups(const Table& table, Pack pack, Value value, Part part) {
+  using KGroup = std::uint32_t;
   const int group = table.group, bits = 32 / group;
   const int extra = pack == table.pack_a ? table.a_extra : table.b_extra;
-  const auto words = [&](index_t K) { return (K + group - 1) / group + extra; };
-  const auto check = [&](const Word* dst, index_t width, index_t panels, index_t lines,
+  const auto k_groups = [&](index_t K) { return (K + group - 1) / group + extra; };
+  const auto check = [&](const KGroup* dst, index_t width, index_t panels, index_t lines,
                          index_t K) -> std::string {
-    const Layout layout = panel_layout(width, lines, words(K));
+    const Layout layout = panel_layout(width, lines, k_groups(K));
     for (index_t line = 0; line < width * panels; ++line) {
-      for (index_t w = 0; w < words(K) - extra; ++w) {
-        Word want = 0;
+      for (index_t w = 0; w < k_groups(K) - extra; ++w) {
+        KGroup want = 0;
         for (int g = 0; g < group; ++g) {
           const index_t k = w * group + g;
           const bool exists = line < lines && k < K;
-          want |=
-              (part(exists ? value(line, k) : decltype(value(0, 0)){}) & (~Word{0} >> (32 - bits)))
-              << bits * g;
+          want |= (part(exists ? value(line, k) : decltype(value(0, 0)){}) &
+                   (~KGroup{0} >> (32 - bits)))
+                  << bits * g;
         }
         if (dst[layout(line, w)] != want)
           return cat("word (", line, ",", w, ") is ", dst[layout(line, w)], ", not ", want);
@@ -202,7 +203,7 @@ void expect_words(const Table& table, Pack pack, Value value, Part part) {
     }
     return "";
   };
-  expect_packed(table.isa, pack, widths_of(table), value, words, check);
+  expect_packed(table.isa, pack, widths_of(table), value, k_groups, check);
 }
 
 /// Bytes that take every value.
@@ -211,30 +212,30 @@ T byte(index_t line, index_t k) {
   return static_cast<T>((line * 37 + k * 101 + 3) & 0xFF);
 }
 
-TEST(Pack, PairsOfIntegersLieInWords) {
+TEST(Pack, PairsOfIntegersLieInKGroups) {
   const auto widened = [](auto x) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(x));
   };
   for (const cpu::KernelSet* set : runnable_sets()) {
-    expect_words(set->i8, set->i8.pack_a, byte<std::int8_t>, widened);
-    expect_words(set->i8, set->i8.pack_b, byte<std::int8_t>, widened);
-    expect_words(set->u8, set->u8.pack_a, byte<std::uint8_t>, widened);
-    expect_words(set->u8, set->u8.pack_b, byte<std::uint8_t>, widened);
+    expect_k_groups(set->i8, set->i8.pack_a, byte<std::int8_t>, widened);
+    expect_k_groups(set->i8, set->i8.pack_b, byte<std::int8_t>, widened);
+    expect_k_groups(set->u8, set->u8.pack_a, byte<std::uint8_t>, widened);
+    expect_k_groups(set->u8, set->u8.pack_b, byte<std::uint8_t>, widened);
   }
 }
 
 #if defined(__x86_64__)
-TEST(Pack, PairsOfBrainFloatsLieInWords) {
+TEST(Pack, PairsOfBrainFloatsLieInKGroups) {
   if (!cpu_features().bf16) GTEST_SKIP() << "this CPU has no AVX512_BF16";
   const auto value = [](index_t i, index_t k) {
     return cpu::BrainBits{static_cast<std::uint16_t>(i * 977 + k * 31013)};
   };
   const auto bits = [](cpu::BrainBits x) { return std::uint32_t{x.bits}; };
-  expect_words(cpu::kAvx512Bf16, cpu::kAvx512Bf16.pack_a, value, bits);
-  expect_words(cpu::kAvx512Bf16, cpu::kAvx512Bf16.pack_b, value, bits);
+  expect_k_groups(cpu::kAvx512Bf16, cpu::kAvx512Bf16.pack_a, value, bits);
+  expect_k_groups(cpu::kAvx512Bf16, cpu::kAvx512Bf16.pack_b, value, bits);
 }
 
-TEST(Pack, QuadsOfBytesLieInWordsShiftedToTheSignsThatTheInstructionWants) {
+TEST(Pack, QuadsOfBytesLieInKGroupsShiftedToTheSignsThatTheInstructionWants) {
   if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
   const auto as_it_is = [](auto x) {
     return static_cast<std::uint32_t>(static_cast<std::uint8_t>(x));
@@ -242,10 +243,10 @@ TEST(Pack, QuadsOfBytesLieInWordsShiftedToTheSignsThatTheInstructionWants) {
   const auto flipped = [](auto x) {
     return static_cast<std::uint32_t>(static_cast<std::uint8_t>(x)) ^ 0x80u;
   };
-  expect_words(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_a, byte<std::int8_t>, as_it_is);
-  expect_words(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_b, byte<std::int8_t>, flipped);
-  expect_words(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_a, byte<std::uint8_t>, as_it_is);
-  expect_words(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_b, byte<std::uint8_t>, flipped);
+  expect_k_groups(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_a, byte<std::int8_t>, as_it_is);
+  expect_k_groups(cpu::kAvx512VnniI8, cpu::kAvx512VnniI8.pack_b, byte<std::int8_t>, flipped);
+  expect_k_groups(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_a, byte<std::uint8_t>, as_it_is);
+  expect_k_groups(cpu::kAvx512VnniU8, cpu::kAvx512VnniU8.pack_b, byte<std::uint8_t>, flipped);
 }
 #endif
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "choose_kernels.hpp"
-#include "product.hpp"
+#include "packed_product.hpp"
 
 namespace tessera::cpu {
 namespace {

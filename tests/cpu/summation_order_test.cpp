@@ -163,7 +163,7 @@ TYPED_TEST(SummationOrder, DoesNotDependOnAlignment) {
 
 /// Deep products, one pair for each row of A: the subtrees that hold leaf 0 have 2, 3, ... leaves,
 /// so each is the one before and the next leaf.
-TYPED_TEST(SummationOrder, IsTheChainAcrossSlabs) {
+TYPED_TEST(SummationOrder, IsTheChainAcrossKcBlocks) {
   using T = TypeParam;
   constexpr index_t K = 1100, N = 55;
   for (const int threads : kThreads) {

@@ -11,8 +11,8 @@
 
 #include "cpu/emulated_tiles.hpp"
 #include "cpu/multiply.hpp"
-#include "product.hpp"
-#include "small_words.hpp"
+#include "packed_product.hpp"
+#include "small_k_groups.hpp"
 #include "support/guard_pages.hpp"
 #include "tessera/core/cpu.hpp"
 
@@ -130,7 +130,8 @@ std::string entry(const Table& table, const Data<In>& data, int rows, int cols, 
   using Sum = typename Data<In>::Sum;
   constexpr index_t c_row = 37;
   const int width = (cols + table.lanes - 1) / table.lanes * table.lanes;
-  const index_t words = (data.K + table.group - 1) / table.group, depth = words + table.b_extra;
+  const index_t k_groups = (data.K + table.group - 1) / table.group,
+                depth = k_groups + table.b_extra;
   static const BetweenPages<std::uint32_t> a_place(1 << 14), b_place(1 << 14);
   static const BetweenPages<Sum> c_place(32 * c_row);
   std::uint32_t* a = a_place.place(table.rows * depth, Against::page_behind);
@@ -144,7 +145,7 @@ std::string entry(const Table& table, const Data<In>& data, int rows, int cols, 
   Sum* c = c_place.place(size, Against::page_behind);
   for (index_t i = 0; i < size; ++i) c[i] = static_cast<Sum>(1000 + i);
   table.packed[table.entry(rows)][table.vectors_of(cols) - 1](
-      {words, a, 1, table.rows, b, width, c, c_row, cols, c, resume, false, rows});
+      {k_groups, a, 1, table.rows, b, width, c, c_row, cols, c, resume, false, rows});
   for (index_t i = 0; i < size; ++i) {
     const int r = static_cast<int>(i / c_row), j = static_cast<int>(i % c_row);
     const auto before = static_cast<Sum>(1000 + i);
@@ -156,13 +157,13 @@ std::string entry(const Table& table, const Data<In>& data, int rows, int cols, 
 
 template <class In, class Table>
 void expect_every_entry(const Table& table) {
-  const auto edge = [](int extent) { return extent % 16 < 2 || extent % 16 == 15; };
+  const auto masked = [](int extent) { return extent % 16 < 2 || extent % 16 == 15; };
   constexpr index_t deep = 64 / sizeof(In);
   for (const index_t K : {index_t{1}, index_t{3}, deep - 1, deep, deep + 1, 2 * deep + 3}) {
     const Data<In> data(K);
     for (int rows = 1; rows <= table.rows; ++rows) {
       for (int cols = 1; cols <= table.nr(); ++cols) {
-        if (!edge(rows) && !edge(cols)) continue;
+        if (!masked(rows) && !masked(cols)) continue;
         for (const bool resume : {false, true}) {
           ASSERT_EQ(entry(table, data, rows, cols, resume), "")
               << table.isa << " " << rows << "x" << cols << "x" << K << (resume ? " resumed" : "");
@@ -204,7 +205,7 @@ void expect_products(const Table& table) {
         ASSERT_TRUE(C.guards_intact()) << testing::describe(call);
         if (cpu::is_tiny(call)) {
           C.fill(values);
-          cpu::gemm_tiny_words(call, table, call.A, call.B, call.C);
+          cpu::gemm_tiny_k_groups(call, table, call.A, call.B, call.C);
           ASSERT_EQ(testing::difference(C, want), "") << "tiny " << testing::describe(call);
           ASSERT_TRUE(C.guards_intact()) << "tiny " << testing::describe(call);
         }
@@ -255,9 +256,9 @@ TYPED_TEST(TileKernels, ThePackingOfTheRealTableIsTheSame) {
       const auto* source = reinterpret_cast<const Source*>(from.data());
       for (const bool along : {false, true}) {
         for (const int width : {16, 32}) {
-          const index_t group = real<In>().group, words = (K + group - 1) / group;
+          const index_t group = real<In>().group, k_groups = (K + group - 1) / group;
           const auto size =
-              static_cast<std::size_t>((lines + width - 1) / width * width * (words + 15));
+              static_cast<std::size_t>((lines + width - 1) / width * width * (k_groups + 15));
           std::vector<std::uint32_t> got(size), want(size);
           const index_t s_line = along ? K : 1, s_k = along ? 1 : lines;
           real<In>().pack_b(got.data(), width, source, lines, K, s_line, s_k);

@@ -166,7 +166,7 @@ TYPED_TEST(Integers, AreExactForSmallProductsOfOneThread) {
   }
 }
 
-/// Whole words, on any address: A is read as it lies, and B is packed by the way or before.
+/// Whole K-groups, on any address: A is read unpacked, and B is packed in passing or before.
 TYPED_TEST(Integers, AreExactWhereAIsReadAsItLies) {
   using In = TypeParam;
   using InA [[maybe_unused]] = cpu::ElementA<In>;
@@ -304,7 +304,7 @@ void expect_every_entry_exact(const Table& table) {
   const BetweenPages<std::int32_t> c_place(8 * 53);
   for (const index_t K : {1, 2, 3, 4, 5, 7, 8, 100, 101}) {
     const Bytes<In> bytes(table.rows, table.nr(), K);
-    const index_t words = (K + table.group - 1) / table.group;
+    const index_t k_groups = (K + table.group - 1) / table.group;
     for (int rows = 1; rows <= table.rows; ++rows) {
       for (int cols = 1; cols <= table.nr(); ++cols) {
         const int vectors = (cols + table.lanes - 1) / table.lanes, width = vectors * table.lanes;
@@ -315,15 +315,16 @@ void expect_every_entry_exact(const Table& table) {
         for (index_t k = 0; k < K; ++k)
           for (int j = 0; j < cols; ++j) b.push_back(static_cast<Source>(bytes.b(k, j)));
         std::vector<std::uint32_t> panel_a(
-            static_cast<std::size_t>((words + table.a_extra) * table.rows)),
-            panel_b(static_cast<std::size_t>((words + table.b_extra) * width));
+            static_cast<std::size_t>((k_groups + table.a_extra) * table.rows)),
+            panel_b(static_cast<std::size_t>((k_groups + table.b_extra) * width));
         table.pack_a(panel_a.data(), table.rows, a.data(), rows, K, K, 1);
         table.pack_b(panel_b.data(), width, b.data(), cols, K, 1, cols);
         for (const bool resume : {false, true}) {
           std::int32_t* c = c_place.place((rows - 1) * 53 + cols, Against::page_behind);
           for (int i = 0; i < (rows - 1) * 53 + cols; ++i) c[i] = 1'000'000;
-          table.packed[rows - 1][vectors - 1]({words, panel_a.data(), 1, table.rows, panel_b.data(),
-                                               width, c, 53, cols, c, resume, false});
+          table.packed[rows - 1][vectors - 1]({k_groups, panel_a.data(), 1, table.rows,
+                                               panel_b.data(), width, c, 53, cols, c, resume,
+                                               false});
           for (int i = 0; i < (rows - 1) * 53 + cols; ++i) {
             const int r = i / 53, j = i % 53;
             const std::int32_t want =
@@ -573,7 +574,7 @@ TYPED_TEST(Narrow, NanAndInfinityComeOutAndBetaZeroDoesNotReadC) {
   }
 }
 
-/// B(k, j) = line[k + j]: rows and columns both lie side by side.
+/// B(k, j) = line[k + j]: rows and columns both are contiguous.
 template <class In>
 void expect_overlapping_lines_right() {
   for (const index_t N : {1, 16, 48, 100}) {

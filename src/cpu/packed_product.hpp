@@ -1,5 +1,5 @@
-// The packed path at work: cuts a product into superblocks, slabs and jobs, packs, and calls the
-// microkernels of one table. Called by gemm.cpp for products that are not tiny. One class, kept
+// The packed path at work: cuts a product into blocks of C, KC blocks and tasks, packs, and calls
+// the microkernels of one table. Called by gemm.cpp for products that are not tiny. One class, kept
 // whole: its ways through a product share who has packed what.
 #pragma once
 
@@ -19,48 +19,44 @@
 namespace tessera::cpu {
 
 /// Rows and columns of C that are worked on at a time: bounds the memory for packed panels.
-constexpr index_t kSuperblock = 4096;
+constexpr index_t kBlockOfC = 4096;
 
 /// Rows of A that stay in L2, at most half of it, while each panel of B meets them, so that it
 /// comes out of L3 once for all of them, and so that many columns of a transposed A are packed at
-/// once. f32, one thread of an EPYC (family 26), 2026-11-23, as a multiple of 32 rows' speed, 64
-/// and 128 rows: 512^3 1.01, 1.02; 1024^3 transposed 1.02, 1.03; f64 1024^3 1.00, 0.99. A tile unit
-/// wants its panel in L1: bf16 2048^3 on a Xeon, GFLOP/s of one thread, one panel of 32 rows 560,
-/// two 470.
+/// once. A tile unit wants its panel in L1. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBlockRows = 128;
-/// Rows of the first block, which packs B by the way where L3 is near (a Xeon was 2 to 4 % slower
-/// so, without what is fetched meanwhile): while as many meet a panel, memory gives the next.
-/// Packing by itself reads 18 GB/s on that EPYC, whatever its order, where memory gives 39:
+/// Rows of the first block, which packs B in passing where L3 is near (a Xeon was 2 to 4 % slower
+/// so, without what is prefetched at the same time): while as many meet a panel, memory gives the
+/// next. Packing by itself reads 18 GB/s on that EPYC, whatever its order, where memory gives 39:
 /// (64,4096,4096) 0.76 of oneDNN's speed, so 1.05; 1024^3 on two threads 1.02 times as fast.
 constexpr index_t kFirstRows = 64;
-/// Steps along K of a micro-tile from which what comes next is fetched: the operands of a shallower
-/// one are in the caches, and fetching would be a good part of its loads.
-constexpr index_t kFetchDepth = 256;
+/// Steps along K of a micro-tile from which what comes next is prefetched: the operands of a
+/// shallower one are in the caches, and prefetching would be a good part of its loads.
+constexpr index_t kPrefetchDepth = 256;
 /// Columns of B that one thread packs for all, at least: long rows, as memory likes them.
 constexpr index_t kShareColumns = 192;
-constexpr index_t kMostShares = kSuperblock / kShareColumns + 1;
+constexpr index_t kMostShares = kBlockOfC / kShareColumns + 1;
 
-/// Ranges of jobs that threads begin with, so that a thread has again the part of C, and of B, that
-/// it had in the last slab or call. Where A's panels are shared, all begin together instead. f32,
-/// two threads of a Xeon (family 6, L2 of 2 MiB), 2026-11-22, against one range: 128^3 1.05,
-/// 192^3 1.09, 256^3 1.03, 384^3 1.03, 512^3 1.01; with A shared 1536^3 0.94.
+/// Ranges of tasks that threads begin with, so that a thread has again the part of C, and of B,
+/// that it had in the last KC block or call. Where A's panels are shared, all begin together
+/// instead. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kMostRanges = 16;
 
 /// Rows of B that meet all panels of A, where there are several, before the next rows do: as many
 /// as a sweep reads side by side.
-constexpr index_t kSweptTogether = 16;
+constexpr index_t kAxpyTogether = 16;
 
-/// How large a B strips leave to the processor to fetch, in sizes of L2, for each thread, of four
-/// rows and of others; and how many rows of A leave it all to it.
-constexpr index_t kFourUnfetched = 8, kUnfetched = 2, kMostFetching = 10;
+/// How large a B strips leave to the processor to prefetch, in sizes of L2, for each thread, of
+/// four rows and of others; and how many rows of A leave it all to it.
+constexpr index_t kFourHardwarePrefetched = 8, kHardwarePrefetched = 2, kMostPrefetching = 10;
 
-/// Bytes that lines of B are fetched ahead which are swept side by side, by one thread and by
+/// Bytes that lines of B are prefetched which are swept side by side, by one thread and by
 /// several. (4096,1,4096), f32, one thread of an EPYC (family 26), 384, 768 and 1024 bytes, as a
 /// multiple of the speed with 512: 0.91, 1.03, 0.93; two threads differ by less than they vary.
-/// With less than 48 KB of L1, fetched into L2: one thread of an EPYC (family 25), GB/s with 768
+/// With less than 48 KB of L1, prefetched into L2: one thread of an EPYC (family 25), GB/s with 768
 /// and 256 bytes into L1 and 1024 into L2: f32 (4096,1,4096) 19.0, 24.3, 26.1, two rows of A 17.1,
 /// 20.6, 27.9, (4000,1,4000) 19.3, 25.5, 26.2, f64 (4096,1,2048) 18.3, 23.4, 26.1.
-constexpr index_t kAheadAlone = 768, kAhead = 256, kAheadInL2 = 1024;
+constexpr index_t kAheadSingleThreaded = 768, kAhead = 256, kAheadInL2 = 1024;
 
 /// Bytes that it reads in a nanosecond, roughly: out of L2, out of a near L3, out of memory.
 constexpr index_t kBytesOfL2 = 200, kBytesOfL3 = 100, kBytesOfMemory = 20;
@@ -79,48 +75,47 @@ std::int64_t expected_ns(index_t M, index_t N, index_t K, const Table& kernels) 
   return std::min(vectors, most) * 16 / vectors_in_16_ns() + bytes / per_ns;
 }
 
-/// A product while it runs. One superblock of C at a time; within it, slabs of kc along K; within a
-/// slab, jobs of mc x nc elements of C, which threads take one by one. A slab begins when all jobs
-/// of the one before are done, because its sums go on from theirs.
+/// A product while it runs. One block of C at a time; within it, KC blocks of kc along K;
+/// within a KC block, tasks of mc x nc elements of C, which threads take one by one. A KC block
+/// begins when all tasks of the one before are done, because its sums go on from theirs.
 template <class In, class Out, class Table>
 class Product;
 
-template <class In, class Out, class Source, class Word, class Sum>
-class Product<In, Out, Kernels<Source, Word, Sum>> {
+template <class In, class Out, class Source, class KGroup, class Sum>
+class Product<In, Out, Kernels<Source, KGroup, Sum>> {
  public:
-  using Table = Kernels<Source, Word, Sum>;
+  using Table = Kernels<Source, KGroup, Sum>;
   using Scalar = typename Gemm<In, Out>::Scalar;
 
   Product(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B = nullptr)
       : call_(call),
         kernels_(kernels),
-        words_(ceil_div(call.K, kernels.group)),
+        k_groups_(ceil_div(call.K, kernels.group)),
         wide_(B == nullptr && is_wide(call, kernels)),
         mr_(wide_ ? kernels.wide_rows : kernels.rows),
         blocks_(cut(B)),
-        slabs_(ceil_div(words_, blocks_.kc)),
+        kc_blocks_(ceil_div(k_groups_, blocks_.kc)),
         plain_(is_plain(call)),
         ends_in_tiles_(finishes_in_tiles(call, kernels)),
-        packed_b_(B == nullptr ? nullptr : static_cast<const Word*>(B->data())),
-        most_cols_(even_part(call.N, kSuperblock, B == nullptr ? kernels.lanes : blocks_.nr)),
+        packed_b_(B == nullptr ? nullptr : static_cast<const KGroup*>(B->data())),
+        most_cols_(even_part(call.N, kBlockOfC, B == nullptr ? kernels.lanes : blocks_.nr)),
         share_columns_(round_up(kShareColumns, blocks_.nr)) {
-    const index_t rows = std::min(call.M, kSuperblock), cols = std::min(call.N, most_cols_);
+    const index_t rows = std::min(call.M, kBlockOfC), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
-    if (one_slab()) {
-      // One or two rows of elements that are words are read as they lie.
+    if (one_kc_block()) {
+      // One or two rows of elements that are K-groups are read unpacked.
       pack_a_ = blocks_.stream == Stream::lines &&
-                (call.M > (call.a_col == 1 ? kLinesOfAnyA : 2) || kernels.group > 1);
+                (call.M > (call.a_col == 1 ? kDotRowsOfAnyA : 2) || kernels.group > 1);
       pack_b_ = false;
-    } else if (blocks_.stream == Stream::sweep) {
+    } else if (blocks_.stream == Stream::axpy) {
       pack_a_ = true, pack_b_ = false;
-      const index_t groups = ceil_div(call.M, kernels.sweep_rows());
-      sweep_ = kernels.sweep_entry(static_cast<int>(ceil_div(call.M, groups)));
+      const index_t groups = ceil_div(call.M, kernels.axpy_rows());
+      axpy_ = kernels.axpy_entry(static_cast<int>(ceil_div(call.M, groups)));
     } else if (blocks_.stream != Stream::none) {
       pack_a_ = pack_b_ = true;
     } else {
       const index_t b_step = std::abs(call.b_row) * bytes;
-      // Rows of A are read where they lie. Packed, f32 on one thread of an EPYC (family 25),
-      // 2026-11-21, % of peak: 768^3 94, not 97; 1024^3 96, 97; 2048^3 97, 97; 4000^3 93, 96.
+      // Rows of A are read in place. Measured: bench/results/cpu/tuning.md.
       const bool a_lies_well = call.a_col == 1 && rows * call.K * bytes <= most_of_a_in_place();
       const bool a_passes_once = rows <= mr_ || cols <= blocks_.nr;
       const bool a_stays =
@@ -128,22 +123,19 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
       pack_a_ = !kernels.reads_a(call.K, call.a_row, call.a_col) || !(a_passes_once || a_stays);
       const bool b_fits = (packed_b_ == nullptr && b_is_small()) ||
                           blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
-      pack_b_ = packed_b_ != nullptr || !kAsItLies || call.b_col != 1 ||
+      pack_b_ = packed_b_ != nullptr || !kUnpacked || call.b_col != 1 ||
                 b_crowds_l1(rows, call.K, b_step, mr_) || !(rows <= 2 * mr_ || b_fits);
       // Several threads pack the same panels of a transposed A each for itself, where packing is no
       // more than copying: what another has packed comes slowly where the two share no L3, and what
-      // all have packed lies beyond L2. Two threads of an EPYC (family 26), 2026-11-26, times as
-      // fast: f32 1024^3 TN 1.00, in some processes 1.09, 1000^3 TN 1.06, (1000,1000,3000) TN 0.99
-      // to 1.06, 2048^3 and 3072^3 TN 1.00, f64 1024^3 TN 1.03; f16, which is converted, 2048^3 TN
-      // 0.86 to 0.90. One thread, f32 4096^3 TN 0.98. Not measured: more than two threads, and
-      // where L3 is far.
-      const bool copies_a = kAsItLies && call.a_col != 1 && call.threads > 1 && !l3_is_far();
+      // all have packed does not fit L2. Measured: bench/results/cpu/tuning.md.
+      const bool copies_a = kUnpacked && call.a_col != 1 && call.threads > 1 && !l3_is_far();
       share_a_ = pack_a_ && cols > blocks_.nc && !copies_a;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
     }
-    fetches_b_ = pack_b_ && !l3_is_far() && mr_ <= Table::kMaxRows && words_ >= kFetchDepth &&
-                 (2 * blocks_.nr + kFirstRows) * blocks_.kc * static_cast<index_t>(sizeof(Word)) <=
-                     caches().l2 * 3 / 4;
+    prefetches_b_ =
+        pack_b_ && !l3_is_far() && mr_ <= Table::kMaxRows && k_groups_ >= kPrefetchDepth &&
+        (2 * blocks_.nr + kFirstRows) * blocks_.kc * static_cast<index_t>(sizeof(KGroup)) <=
+            caches().l2 * 3 / 4;
     packs_b_ = pack_b_ && packed_b_ == nullptr;
     fuses_b_ = packs_b_ && kernels.copies_b(call.K) && call.b_col == 1 && !l3_is_far() &&
                (wide_ || cols > 4 * blocks_.nr);
@@ -152,21 +144,21 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                                                             : block_rows(),
                            mr_);
     keeps_b_ = (packs_b_ && !fuses_b_) || share_b_ || blocks_.mc > first_rows_;
-    keeps_sums_ = slabs_ > 1 || sweeps();
+    keeps_sums_ = kc_blocks_ > 1 || axpys();
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0 &&
-                 blocks_.stream != Stream::sweep;
+                 blocks_.stream != Stream::axpy;
     // Rows of sums an odd number of lines apart lie in different sets of the caches.
     constexpr index_t line = 64 / static_cast<index_t>(sizeof(Sum));
     sums_row_ = (ceil_div(cols, line) | 1) * line;
     // A large C that is written once and not read again goes past the caches, if whole vectors of
-    // it lie on their boundaries. Not with an epilogue, whose loads wait for such stores: alpha =
-    // 2, 2048x2048x16 of f32, one thread of an EPYC (family 25), 2026-11-25, 0.75 times as fast.
+    // it are aligned. Not with an epilogue, whose loads wait for such stores. Measured:
+    // bench/results/cpu/tuning.md.
     constexpr auto size = static_cast<index_t>(sizeof(Out));
     const index_t vector = kernels_.lanes * size;
     const bool only_stores =
         plain_ || (ends_in_tiles_ && call.beta == Scalar{0} && call.last.changes_nothing());
     adds_to_far_c_ = call.beta != Scalar{0} && call.M * call.N * size > caches().l2 / 2;
-    const bool streams = only_stores && slabs_ == 1 && blocks_.stream == Stream::none &&
+    const bool streams = only_stores && kc_blocks_ == 1 && blocks_.stream == Stream::none &&
                          call.c_row * size % vector == 0 &&
                          call.M * call.N * size > 8 * caches().l2;
     const auto beyond = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(call.C) %
@@ -189,42 +181,42 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   bool run() {
     const Needs needs = this->needs();
     if (needs.total == 0) {
-      run_superblocks();
+      run_blocks_of_c();
       return true;
     }
     Workspace workspace(needs.total);
     if (!workspace) return false;
-    a_slab_ = workspace.take<Word>(needs.a_slab);
-    b_slab_ = workspace.take<Word>(needs.b_slab);
+    a_kc_block_ = workspace.take<KGroup>(needs.a_kc_block);
+    b_kc_block_ = workspace.take<KGroup>(needs.b_kc_block);
     sums_ = workspace.take<Sum>(needs.sums);
     a_states_ = workspace.take<State>(needs.states);
     b_states_ = a_states_ + needs.a_shares;
     const index_t shares = needs.a_shares + needs.b_shares;
     for (index_t i = 0; i < shares; ++i) a_states_[i].store(0, std::memory_order_relaxed);
-    own_step_ = static_cast<index_t>((needs.a_own + needs.b_own) / sizeof(Word));
-    a_own_ = workspace.take<Word>(needs.a_own);
-    b_own_ = a_own_ + needs.a_own / sizeof(Word);
-    run_superblocks();
+    own_step_ = static_cast<index_t>((needs.a_own + needs.b_own) / sizeof(KGroup));
+    a_own_ = workspace.take<KGroup>(needs.a_own);
+    b_own_ = a_own_ + needs.a_own / sizeof(KGroup);
+    run_blocks_of_c();
     return true;
   }
 
  private:
   /// Bytes of each part of the workspace, whole cache lines, and in how many shares threads pack.
   struct Needs {
-    std::size_t a_slab, b_slab, sums, states, a_own, b_own, total;
+    std::size_t a_kc_block, b_kc_block, sums, states, a_own, b_own, total;
     index_t a_shares, b_shares;
   };
   Needs needs() const {
-    const index_t rows = std::min(call_.M, kSuperblock), cols = std::min(call_.N, most_cols_);
+    const index_t rows = std::min(call_.M, kBlockOfC), cols = std::min(call_.N, most_cols_);
     const index_t a_panels = ceil_div(rows, kernels_.rows);
     const index_t a_depth = blocks_.kc + kernels_.a_extra;
     const index_t b_depth = blocks_.kc + kernels_.b_extra;
     Needs out{};
     out.a_shares = share_a_ ? a_panels : 0;
     out.b_shares = share_b_ ? ceil_div(cols, blocks_.nc) * ceil_div(blocks_.nc, share_columns_) : 0;
-    out.a_slab = share_a_ ? words(a_panels * kernels_.rows * a_depth) : 0;
-    out.b_slab = share_b_ ? words(ceil_div(cols, blocks_.nc) * job_columns() * b_depth) : 0;
-    const index_t sums_rows = blocks_.stream == Stream::sweep ? swept_rows()
+    out.a_kc_block = share_a_ ? k_groups(a_panels * kernels_.rows * a_depth) : 0;
+    out.b_kc_block = share_b_ ? k_groups(ceil_div(cols, blocks_.nc) * task_columns() * b_depth) : 0;
+    const index_t sums_rows = blocks_.stream == Stream::axpy ? rows_of_sums()
                               : blocks_.stream == Stream::strips
                                   ? std::min<index_t>(rows, kernels_.rows)
                                   : rows;
@@ -233,244 +225,249 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                    : 0;
     out.states = Workspace::rounded(size(out.a_shares + out.b_shares) * sizeof(State));
     const index_t a_rows =
-        blocks_.stream == Stream::sweep   ? swept_rows()
+        blocks_.stream == Stream::axpy    ? rows_of_sums()
         : blocks_.stream == Stream::lines ? call_.M
         : blocks_.stream == Stream::copied
             ? round_up(blocks_.mc, kernels_.rows)
             : std::max(round_up(block_rows(), kernels_.rows), round_up(first_rows_, kernels_.rows));
     const index_t b_cols = blocks_.stream == Stream::copied ? blocks_.stream_panels * blocks_.nr
-                           : keeps_b_                       ? job_columns()
+                           : keeps_b_                       ? task_columns()
                                                             : blocks_.nr;
-    // Of A: packed rows, or the sums of rows that lie as they are.
+    // Of A: packed rows, or the sums of rows that are unpacked.
     const bool uses_a_own = pack_a_ || fuses_b_ || kernels_.sum_rows != nullptr;
-    out.a_own = uses_a_own ? words(a_rows * a_depth) : 0;
-    out.b_own = packs_b_ ? words(b_cols * b_depth) : 0;
-    const index_t jobs = ceil_div(rows, blocks_.mc) * ceil_div(cols, blocks_.nc);
-    const std::size_t workers = size(std::min<index_t>(call_.threads, jobs));
-    out.total = out.a_slab + out.b_slab + out.sums + out.states + workers * (out.a_own + out.b_own);
+    out.a_own = uses_a_own ? k_groups(a_rows * a_depth) : 0;
+    out.b_own = packs_b_ ? k_groups(b_cols * b_depth) : 0;
+    const index_t tasks = ceil_div(rows, blocks_.mc) * ceil_div(cols, blocks_.nc);
+    const std::size_t workers = size(std::min<index_t>(call_.threads, tasks));
+    out.total =
+        out.a_kc_block + out.b_kc_block + out.sums + out.states + workers * (out.a_own + out.b_own);
     return out;
   }
 
-  /// Are the operands words already, so that a microkernel may read them where they lie? A whose
+  /// Are the operands K-groups already, so that a microkernel may read them in place? A whose
   /// rows are contiguous can be more often: see Kernels::reads_a.
-  static constexpr bool kAsItLies = std::is_same_v<In, Word>;
+  static constexpr bool kUnpacked = std::is_same_v<In, KGroup>;
   /// Of something that is packed once for all threads: see turn().
   using State = std::atomic<std::uint32_t>;
 
-  /// Is one wide micro-tile as wide as C, so that each element of A is read once, as it lies? f32
+  /// Is one wide micro-tile as wide as C, so that each element of A is read once, unpacked? f32
   /// on that Xeon, as a multiple of MKL's speed, packed into 8 x 32 and so: (64,64,65536) 0.95
   /// and 1.09 on one thread; (4096,64,4096) 1.06 and 1.34, on two threads 1.28 and 1.43.
   static bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
-    return kAsItLies && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
+    return kUnpacked && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
   }
   index_t b_bytes() const { return call_.N * call_.K * static_cast<index_t>(sizeof(In)); }
-  /// Is all of B better read where it lies?
+  /// Is all of B better read in place?
   bool b_is_small() const {
-    if (!kAsItLies || call_.b_col != 1) return false;
+    if (!kUnpacked || call_.b_col != 1) return false;
     const index_t step = std::abs(call_.b_row) * static_cast<index_t>(sizeof(In));
     const index_t most = most_in_place(call_.M, call_.K, step, call_.B, call_.threads);
     return call_.K * step <= std::max(most, caches().l2 / 4);
   }
   Blocking cut(const PackedMatrix<In>* B) const {
-    const BlockingInput in{std::min(call_.M, kSuperblock),
-                           even_part(call_.N, kSuperblock, 1),
-                           words_,
+    const BlockingInput in{std::min(call_.M, kBlockOfC),
+                           even_part(call_.N, kBlockOfC, 1),
+                           k_groups_,
                            mr_,
                            kernels_.lanes,
                            wide_ ? Table::kMaxVectors : kernels_.vectors,
-                           sizeof(Word),
+                           sizeof(KGroup),
                            kernels_.group,
                            call_.threads,
                            b_bytes(),
                            std::abs(call_.b_row) * static_cast<index_t>(sizeof(In)),
                            call_.b_col == 1,
                            call_.b_row == 1,
-                           kernels_.sweeps > 0,
-                           kernels_.line_rows,
+                           kernels_.axpys > 0,
+                           kernels_.dot_rows,
                            B == nullptr && !b_is_small() && call_.a_col == 1 &&
                                kernels_.reads_a(call_.K, call_.a_row, call_.a_col),
                            call_.a_col * static_cast<index_t>(sizeof(In)) % 4096 == 0};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr(), B->nr());
   }
-  /// Do jobs go over all columns of theirs by themselves, as run_sweep does?
-  bool sweeps() const { return blocks_.stream == Stream::sweep || one_slab(); }
+  /// Do tasks go over all columns of theirs by themselves, as run_unpacked does?
+  bool axpys() const { return blocks_.stream == Stream::axpy || one_kc_block(); }
   /// All of K at once, its sums in registers.
-  bool one_slab() const {
+  bool one_kc_block() const {
     return blocks_.stream == Stream::lines || blocks_.stream == Stream::strips;
   }
   /// Rows of A with those that fill its last panel.
-  index_t swept_rows() const { return round_up(call_.M, Table::kSweepRows[sweep_]); }
+  index_t rows_of_sums() const { return round_up(call_.M, Table::kAxpyRows[axpy_]); }
   index_t block_rows() const {
     if (wide_) return round_up(kFirstRows, mr_);
-    const index_t bytes = blocks_.kc * static_cast<index_t>(sizeof(Word));
+    const index_t bytes = blocks_.kc * static_cast<index_t>(sizeof(KGroup));
     const index_t room =
-        fetches_b_ ? caches().l2 * 3 / 4 - 2 * blocks_.nr * bytes : caches().l2 / 2;
+        prefetches_b_ ? caches().l2 * 3 / 4 - 2 * blocks_.nr * bytes : caches().l2 / 2;
     const index_t most = mr_ > Table::kMaxRows ? mr_ : std::min(kBlockRows, room / bytes);
     return std::max<index_t>(1, most / mr_) * mr_;
   }
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
-  static std::size_t words(index_t n) { return Workspace::rounded(size(n) * sizeof(Word)); }
+  static std::size_t k_groups(index_t n) { return Workspace::rounded(size(n) * sizeof(KGroup)); }
   template <class Element>
   static const Source* source(const Element* p) {
     return reinterpret_cast<const Source*>(p);
   }
   template <class Element>
-  static const Word* in_words(const Element* p) {
-    return reinterpret_cast<const Word*>(p);
+  static const KGroup* in_k_groups(const Element* p) {
+    return reinterpret_cast<const KGroup*>(p);
   }
-  /// Columns of the panels of a job.
-  index_t job_columns() const { return round_up(blocks_.nc, blocks_.nr); }
-  /// The distance of rows of an A that lies as it is, in words.
+  /// Columns of the panels of a task.
+  index_t task_columns() const { return round_up(blocks_.nc, blocks_.nr); }
+  /// The distance of rows of an A that is unpacked, in K-groups.
   index_t a_row() const { return call_.a_row / kernels_.group; }
 
-  void run_superblocks() {
-    for (i0_ = 0; i0_ < call_.M; i0_ += kSuperblock) {
+  void run_blocks_of_c() {
+    for (i0_ = 0; i0_ < call_.M; i0_ += kBlockOfC) {
       for (j0_ = 0; j0_ < call_.N; j0_ += most_cols_) {
-        rows_ = std::min(kSuperblock, call_.M - i0_);
+        rows_ = std::min(kBlockOfC, call_.M - i0_);
         cols_ = std::min(most_cols_, call_.N - j0_);
         down_ = ceil_div(rows_, blocks_.mc), across_ = ceil_div(cols_, blocks_.nc);
         evens_out_ = down_ > index_t{3} * call_.threads;
         if (evens_out_ && across_ % call_.threads != 0)
           down_ = std::min(round_up(down_, call_.threads), ceil_div(rows_, mr_));
-        jobs_ = down_ * across_;
-        ranges_ =
-            share_a_ ? 1 : static_cast<int>(std::min<index_t>({call_.threads, jobs_, kMostRanges}));
-        for (int n = 0; n < ranges_; ++n) next_[n].job.store(0, std::memory_order_relaxed);
+        tasks_ = down_ * across_;
+        ranges_ = share_a_
+                      ? 1
+                      : static_cast<int>(std::min<index_t>({call_.threads, tasks_, kMostRanges}));
+        for (int n = 0; n < ranges_; ++n) next_[n].task.store(0, std::memory_order_relaxed);
         done_.store(0, std::memory_order_relaxed);
-        run_team(static_cast<int>(std::min<index_t>(call_.threads, jobs_)),
+        run_team(static_cast<int>(std::min<index_t>(call_.threads, tasks_)),
                  expected_ns<In, Out>(rows_, cols_, call_.K, kernels_), [this](int worker) {
                    work(worker);
                    // Stores past the caches wait for a locked instruction: before anybody is told
                    // that C is there (Intel SDM vol. 3, 12.3.1).
                    if (stream_c_) done_.fetch_add(0, std::memory_order_seq_cst);
                  });
-        ++superblocks_done_;
+        ++blocks_of_c_done_;
       }
     }
   }
 
-  /// Takes jobs until there are none: first those of its own range, then what others have left.
+  /// Takes tasks until there are none: first those of its own range, then what others have left.
   void work(int worker) {
-    if (!share_a_ && !share_b_) {  // jobs share nothing: each goes through all slabs
-      for (index_t job; (job = take(worker, 0)) >= 0;) {
-        for (index_t slab = 0; slab < slabs_; ++slab) run_job(worker, slab, job);
+    if (!share_a_ && !share_b_) {  // tasks share nothing: each goes through all KC blocks
+      for (index_t task; (task = take(worker, 0)) >= 0;) {
+        for (index_t kc_block = 0; kc_block < kc_blocks_; ++kc_block)
+          run_task(worker, kc_block, task);
       }
       return;
     }
-    for (index_t slab = 0; slab < slabs_; ++slab) {
-      wait_for_team([&] { return done_.load(std::memory_order_acquire) >= slab * jobs_; });
-      for (index_t job; (job = take(worker, slab)) >= 0;) {
-        run_job(worker, slab, job);
+    for (index_t kc_block = 0; kc_block < kc_blocks_; ++kc_block) {
+      wait_for_team([&] { return done_.load(std::memory_order_acquire) >= kc_block * tasks_; });
+      for (index_t task; (task = take(worker, kc_block)) >= 0;) {
+        run_task(worker, kc_block, task);
         done_.fetch_add(1, std::memory_order_release);
       }
     }
   }
 
-  /// The next job of a slab for a worker, or -1.
-  index_t take(int worker, index_t slab) {
+  /// The next task of a KC block for a worker, or -1.
+  index_t take(int worker, index_t kc_block) {
     for (int n = 0; n < ranges_; ++n) {
       const int range = (worker + n) % ranges_;
-      const index_t first = range * jobs_ / ranges_, count = (range + 1) * jobs_ / ranges_ - first;
-      std::atomic<index_t>& next = next_[range].job;  // counts on from slab to slab
+      const index_t first = range * tasks_ / ranges_,
+                    count = (range + 1) * tasks_ / ranges_ - first;
+      std::atomic<index_t>& next = next_[range].task;  // counts on from KC block to KC block
       index_t at = next.load(std::memory_order_relaxed);
-      while (at < (slab + 1) * count) {
+      while (at < (kc_block + 1) * count) {
         if (next.compare_exchange_weak(at, at + 1, std::memory_order_relaxed))
-          return first + at - slab * count;
+          return first + at - kc_block * count;
       }
     }
     return -1;
   }
 
-  /// One slab of K of one job.
-  void run_job(int worker, index_t slab, index_t job) {
+  /// One KC block of K of one task.
+  void run_task(int worker, index_t kc_block, index_t task) {
     Part part;
-    part.slab = slab;
-    const index_t w0 = slab * blocks_.kc;
-    part.words = std::min(blocks_.kc, words_ - w0);
+    part.kc_block = kc_block;
+    const index_t w0 = kc_block * blocks_.kc;
+    part.k_groups = std::min(blocks_.kc, k_groups_ - w0);
     part.k0 = w0 * kernels_.group;
-    part.k = std::min(part.words * kernels_.group, call_.K - part.k0);
-    const index_t at = job % down_;
-    part.i = job_row(at);
-    part.i_end = std::min(rows_, job_row(at + 1));
-    part.j = job_column(job / down_);
-    part.j_end = std::min(cols_, job_column(job / down_ + 1));
-    if (sweeps()) run_sweep(worker, part);
+    part.k = std::min(part.k_groups * kernels_.group, call_.K - part.k0);
+    const index_t at = task % down_;
+    part.i = task_row(at);
+    part.i_end = std::min(rows_, task_row(at + 1));
+    part.j = task_column(task / down_);
+    part.j_end = std::min(cols_, task_column(task / down_ + 1));
+    if (axpys()) run_unpacked(worker, part);
     else if (blocks_.stream == Stream::copied) run_streaming(worker, part);
     else run_packed(worker, part);
   }
 
-  /// The first row of the jobs in one line: equal parts, where there are many for each thread. Few
-  /// leave the rest to the last: helpers come later than the caller, who has the first. f32, two
-  /// threads of an EPYC (family 26), 2026-11-23, equal parts: 100^3 0.90, 150^3 0.95, 240^3 1.05,
-  /// 350^3 1.06 times as fast.
-  index_t job_row(index_t at) const {
+  /// The first row of the tasks in one line: equal parts, where there are many for each thread. Few
+  /// leave the rest to the last: helpers come later than the caller, who has the first. Measured:
+  /// bench/results/cpu/tuning.md.
+  index_t task_row(index_t at) const {
     return evens_out_ ? ceil_div(rows_, mr_) * at / down_ * mr_ : at * blocks_.mc;
   }
 
-  /// The first column of the jobs in one row. Few jobs in strips are as equal as vectors allow:
+  /// The first column of the tasks in one row. Few tasks in strips are as equal as vectors allow:
   /// (100,800,800) of f32 on two threads of that EPYC 1.09 times as fast.
-  index_t job_column(index_t at) const {
+  index_t task_column(index_t at) const {
     const index_t lanes = kernels_.lanes;
     return blocks_.stream == Stream::strips ? ceil_div(cols_, lanes) * at / across_ * lanes
                                             : at * blocks_.nc;
   }
 
-  /// What one run of a job works on: rows, columns (within the superblock) and a slab of K.
+  /// What one run of a task works on: rows, columns (within the block of C) and a KC block of K.
   struct Part {
-    index_t slab, k0, k, words;
+    index_t kc_block, k0, k, k_groups;
     index_t i, i_end, j, j_end;
   };
 
   /// Where the sums of a part go, and how operands lie; the rest changes from micro-tile to
   /// micro-tile.
-  MicroTile<Word, Sum> micro_tile(const Part& part, Sum* temporary) const {
-    MicroTile<Word, Sum> micro{};
+  MicroTile<KGroup, Sum> micro_tile(const Part& part, Sum* temporary) const {
+    MicroTile<KGroup, Sum> micro{};
     micro.c = keeps_sums_ ? sums_ : temporary;
     micro.c_row = keeps_sums_ ? sums_row_ : kMostColumns;
     if constexpr (std::is_same_v<Sum, Out>) {
       if (sums_in_c_) micro.c = call_.C + i0_ * call_.c_row + j0_, micro.c_row = call_.c_row;
     }
-    micro.K = part.words;
+    micro.K = part.k_groups;
     micro.a_row = pack_a_ ? 1 : a_row();
     micro.a_k = pack_a_ ? kernels_.rows : call_.a_col;
     micro.b_k = pack_b_ ? blocks_.nr : call_.b_row;
-    micro.resume = part.slab > 0;
+    micro.resume = part.kc_block > 0;
     micro.stream = stream_c_;
     return micro;
   }
 
-  /// Multiplies one micro-tile at (i, j) and finishes it after the last slab.
-  void multiply(MicroTile<Word, Sum>& micro, const Part& part, bool packed_a, index_t i,
+  /// Multiplies one micro-tile at (i, j) and finishes it after the last KC block.
+  void multiply(MicroTile<KGroup, Sum>& micro, const Part& part, bool packed_a, index_t i,
                 index_t j) const {
     const int vectors = kernels_.vectors_of(micro.cols);
-    const bool fills = kernels_.fills_vectors(micro.cols), is_edge = !pack_b_ && !fills;
-    const auto& table = micro.copy != nullptr ? kernels_.copying
-                        : is_edge             ? kernels_.edge[ends_in_tile(part)]
+    const bool fills = kernels_.fills_vectors(micro.cols), is_masked = !pack_b_ && !fills;
+    const auto& table = micro.copy != nullptr ? kernels_.fused_packing
+                        : is_masked           ? kernels_.masked[ends_in_tile(part)]
                         : packed_a            ? kernels_.packed
                                               : kernels_.direct;
     const auto run = table[kernels_.entry(micro.rows)][vectors - 1];
     if (!finishes(part)) run(micro);
     else
-      run_and_finish_tile(call_, call_.C, kernels_, run, ends_in_tile(part) && (fills || is_edge),
+      run_and_finish_tile(call_, call_.C, kernels_, run, ends_in_tile(part) && (fills || is_masked),
                           micro, i0_ + i, j0_ + j, micro.rows);
   }
-  /// Is there an epilogue after this slab?
-  bool finishes(const Part& part) const { return part.slab + 1 == slabs_ && !plain_; }
-  /// Which micro-tiles do in their registers, where they are whole or `edge` ones?
-  bool ends_in_tile(const Part& part) const { return part.slab + 1 == slabs_ && ends_in_tiles_; }
+  /// Is there an epilogue after this KC block?
+  bool finishes(const Part& part) const { return part.kc_block + 1 == kc_blocks_ && !plain_; }
+  /// Which micro-tiles do in their registers, where they are whole or `masked` ones?
+  bool ends_in_tile(const Part& part) const {
+    return part.kc_block + 1 == kc_blocks_ && ends_in_tiles_;
+  }
 
   /// Rows of A that meet each panel of B before the next one does.
   struct Block {
     index_t i, i_end;
-    const Word* a;
+    const KGroup* a;
     bool packed;
     const Sum* shifts = nullptr;  ///< of rows that are not packed: see Kernels::sum_rows
   };
 
-  /// A job's part of B lies in L3 or L2, packed or not. A few panels of A stay in L2 while it
+  /// A task's part of B lies in L3 or L2, packed or not. A few panels of A stay in L2 while it
   /// passes by.
   void run_packed(int worker, const Part& part) {
-    const Word* shares[kMostShares];  // where each share_columns_ of B begin
+    const KGroup* shares[kMostShares];  // where each share_columns_ of B begin
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
     index_t i = part.i;
     if (packs_b_) i = run_first_block(worker, part, shares);
@@ -484,33 +481,33 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
   /// Where the shares of a part of B begin that nobody has to pack.
-  void find_b(const Part& part, const Word** shares) const {
+  void find_b(const Part& part, const KGroup** shares) const {
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
-    const index_t depth = part.words + kernels_.b_extra;
+    const index_t depth = part.k_groups + kernels_.b_extra;
     for (index_t s = 0; s < count; ++s) {
       const index_t j = j0_ + part.j + s * share_columns_;
       if (packed_b_ != nullptr) {
         shares[s] = packed_b_ + j * depth +
-                    part.slab * (blocks_.kc + kernels_.b_extra) * round_up(call_.N, blocks_.nr);
-      } else if constexpr (kAsItLies) {
+                    part.kc_block * (blocks_.kc + kernels_.b_extra) * round_up(call_.N, blocks_.nr);
+      } else if constexpr (kUnpacked) {
         shares[s] = call_.B + part.k0 * call_.b_row + j;
       }
     }
   }
 
-  /// The first rows of a part, while B is packed: by the way where it can be, else share by share.
+  /// The first rows of a part, while B is packed: in passing where it can be, else share by share.
   /// What threads share is packed by whoever comes first, each beginning elsewhere; what another is
   /// still packing is packed once more, so that nobody waits. Returns the row after them.
-  index_t run_first_block(int worker, const Part& part, const Word** shares) {
+  index_t run_first_block(int worker, const Part& part, const KGroup** shares) {
     const index_t i_end = std::min(part.i_end, part.i + first_rows_);
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
-    const index_t depth = part.words + kernels_.b_extra;
+    const index_t depth = part.k_groups + kernels_.b_extra;
     State* const states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
     const auto is_packed = [&](const State& state) {
-      return state.load(std::memory_order_acquire) == turn(part.slab);
+      return state.load(std::memory_order_acquire) == turn(part.kc_block);
     };
     // The micro-tiles that pack B read a packed A. 1024^3 of f32 on two threads of that EPYC, A
-    // left where it lies for rows that find B packed: 1.02 times as fast.
+    // left in place for rows that find B packed: 1.02 times as fast.
     const bool packs_a = fuses_b_ && !wide_ && !pack_a_ &&
                          !(share_b_ && std::all_of(states, states + count, is_packed));
     const Block block =
@@ -519,44 +516,43 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     for (index_t n = 0; n < count; ++n) {
       const index_t s = share_b_ ? (n + worker * count / call_.threads) % count : n;
       const index_t at = s * share_columns_ * depth;
-      Word* to = own_b(worker) + (keeps_b_ ? at : 0);
+      KGroup* to = own_b(worker) + (keeps_b_ ? at : 0);
       bool packs = true, ends_it = false;
       if (share_b_) {
-        ends_it = begins(states[s], part.slab);
+        ends_it = begins(states[s], part.kc_block);
         packs = ends_it || !is_packed(states[s]);
-        if (ends_it || !packs) to = b_slab_ + part.j / blocks_.nc * job_columns() * depth + at;
+        if (ends_it || !packs) to = b_kc_block_ + part.j / blocks_.nc * task_columns() * depth + at;
       }
       shares[s] = to;
       if (packs && !fuses_b_) {
         const index_t j = part.j + s * share_columns_;
         pack_share(to, part, j, std::min(part.j_end, j + share_columns_));
         packs = false;
-        if (ends_it) ends(states[s], part.slab);
+        if (ends_it) ends(states[s], part.kc_block);
         ends_it = false;
       }
       multiply_share(part, block, s, to, packs ? to : nullptr);
-      if (ends_it) ends(states[s], part.slab);
+      if (ends_it) ends(states[s], part.kc_block);
     }
     return i_end;
   }
 
-  void pack_panels_of_b(Word* to, const Part& part, index_t j, index_t j_end) const {
+  void pack_panels_of_b(KGroup* to, const Part& part, index_t j, index_t j_end) const {
     kernels_.pack_b(to, blocks_.nr,
                     source(call_.B + part.k0 * call_.b_row + (j0_ + j) * call_.b_col), j_end - j,
                     part.k, call_.b_col, call_.b_row);
   }
 
   /// The columns of the next panel of a share, of which so many are left: two of two vectors
-  /// instead of one of three and one of one, which has too few sums to hide how long one takes. One
-  /// thread of an EPYC (family 26), 2026-11-25, times as fast: f32 256^3 1.00 to 1.01, 300^3 1.01
-  /// to 1.02, bf16 160^3 1.03, 256^3 1.02 to 1.05, 300^3 1.02 to 1.05, i8 448^3 1.02.
+  /// instead of one of three and one of one, which has too few sums to hide how long one takes.
+  /// Measured: bench/results/cpu/tuning.md.
   int panel_of(index_t left) const {
     const index_t nr = blocks_.nr, lanes = kernels_.lanes;
     const bool splits = packed_b_ == nullptr && nr == 3 * lanes && left > nr && left <= nr + lanes;
     return static_cast<int>(splits ? 2 * lanes : std::min(nr, left));
   }
-  void pack_share(Word* to, const Part& part, index_t j, index_t j_end) const {
-    const index_t nr = blocks_.nr, depth = part.words + kernels_.b_extra;
+  void pack_share(KGroup* to, const Part& part, index_t j, index_t j_end) const {
+    const index_t nr = blocks_.nr, depth = part.k_groups + kernels_.b_extra;
     index_t whole = j;
     while (panel_of(j_end - whole) == nr) whole += nr;
     if (whole > j) pack_panels_of_b(to, part, j, whole);
@@ -569,44 +565,45 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   }
 
   /// A block of A times a share of B, panel by panel. Where `copy` is given, the first rows read B
-  /// as it lies and pack it there for the others, and all fetch some of the next panel meanwhile.
-  void multiply_share(const Part& part, const Block& block, index_t s, const Word* b,
-                      Word* copy = nullptr, const Word* next_share = nullptr) {
+  /// unpacked and pack it there for the others, and all prefetch some of the next panel at the same
+  /// time.
+  void multiply_share(const Part& part, const Block& block, index_t s, const KGroup* b,
+                      KGroup* copy = nullptr, const KGroup* next_share = nullptr) {
     const int mr = mr_, nr = blocks_.nr;
     const index_t first = part.j + s * share_columns_;
     const index_t end = std::min(part.j_end, first + share_columns_);
-    const index_t depth = pack_b_ ? part.words + kernels_.b_extra : 1;  // of a column of B
-    const index_t a_step = block.packed ? part.words + kernels_.a_extra : a_row();  // of a row
+    const index_t depth = pack_b_ ? part.k_groups + kernels_.b_extra : 1;  // of a column of B
+    const index_t a_step = block.packed ? part.k_groups + kernels_.a_extra : a_row();  // of a row
     alignas(64) Sum temporary[Table::kMostRows * kMostColumns];
     auto micro = micro_tile(part, temporary);
     if (block.packed) micro.a_row = 1, micro.a_k = kernels_.rows;
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
-    const bool fetches = part.words >= kFetchDepth;
-    // Where micro-tiles store: what is fetched before they do.
-    Sum* next_c = in_place && !stream_c_ && fetches ? sums : nullptr;
+    const bool prefetches = part.k_groups >= kPrefetchDepth;
+    // Where micro-tiles store: what is prefetched before they do.
+    Sum* next_c = in_place && !stream_c_ && prefetches ? sums : nullptr;
     index_t c_row = micro.c_row;
     if constexpr (std::is_same_v<Sum, Out>) {
-      if (ends_in_tile(part) && fetches)
+      if (ends_in_tile(part) && prefetches)
         next_c = call_.C + i0_ * call_.c_row + j0_, c_row = call_.c_row;
     }
     const index_t panels = ceil_div(part.j_end - part.j, nr);
-    const bool fetches_rows =
-        fetches && !block.packed && call_.a_col == 1 && panels <= (call_.threads == 1 ? 4 : 1);
-    index_t panel = 0;  // packed before, or as it lies
+    const bool prefetches_rows =
+        prefetches && !block.packed && call_.a_col == 1 && panels <= (call_.threads == 1 ? 4 : 1);
+    index_t panel = 0;  // packed before, or unpacked
     for (index_t j = first; j < end; j += micro.cols, panel += pack_b_ ? nr * depth : micro.cols) {
       micro.cols = panel_of(end - j);
       if (packs_b_ && !keeps_b_) panel = 0;
       const bool copies = copy != nullptr && kernels_.fills_vectors(micro.cols);
       if (copy != nullptr && !copies) pack_panels_of_b(copy + panel, part, j, j + micro.cols);
-      if (!fetches && copy == nullptr) {
+      if (!prefetches && copy == nullptr) {
         micro.b = b + panel;
         multiply_shallow(micro, part, block, j, a_step, in_place ? sums : nullptr);
         continue;
       }
       for (index_t i = block.i; i < block.i_end; i += mr) {
         micro.rows = static_cast<int>(std::min<index_t>(mr, block.i_end - i));
-        micro.fetch = micro.fetch_a = nullptr, micro.fetch_times = 0;
+        micro.prefetch = micro.prefetch_a = nullptr, micro.prefetch_times = 0;
         micro.a = block.a + (i - block.i) * a_step;
         micro.b = b + panel;
         if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
@@ -617,20 +614,21 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                        : block.i_end < part.i_end    ? next_c + block.i_end * c_row + part.j
                                                      : nullptr;  // another thread's
         if (copies || (wide_ && !pack_b_)) {
-          fetch_next_b(micro, part, block, i, j);
-        } else if (fetches_b_ && copy == nullptr) {
-          fetch_share(micro, part, block, i,
-                      j + micro.cols < end ? micro.b + nr * depth : next_share,
-                      index_t{nr} * sizeof(Word), part.words);
+          prefetch_next_b(micro, part, block, i, j);
+        } else if (prefetches_b_ && copy == nullptr) {
+          prefetch_share(micro, part, block, i,
+                         j + micro.cols < end ? micro.b + nr * depth : next_share,
+                         index_t{nr} * sizeof(KGroup), part.k_groups);
         }
-        const bool is_edge = !pack_b_ && !kernels_.fills_vectors(micro.cols);  // fetches nothing
-        if (fetches_rows && !is_edge && micro.cols > kernels_.lanes)
-          fetch_next_rows(micro, part, block, i, j, panels);
-        else if (fetches && copy == nullptr)
-          fetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
+        const bool is_masked =
+            !pack_b_ && !kernels_.fills_vectors(micro.cols);  // prefetches nothing
+        if (prefetches_rows && !is_masked && micro.cols > kernels_.lanes)
+          prefetch_next_rows(micro, part, block, i, j, panels);
+        else if (prefetches && copy == nullptr)
+          prefetch_next_a(part, block.i_end, i + block.i_end - block.i, j);
         if (copies && i == block.i) {
           auto first_rows = micro;
-          first_rows.b = in_words(call_.B + part.k0 * call_.b_row + j0_ + j);
+          first_rows.b = in_k_groups(call_.B + part.k0 * call_.b_row + j0_ + j);
           first_rows.b_k = call_.b_row;
           first_rows.copy = copy + panel, first_rows.copy_k = nr;
           multiply(first_rows, part, block.packed, i, j);
@@ -641,24 +639,22 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
   }
 
-  /// A block of A times one panel of B, so short along K that nothing is worth fetching, and that
-  /// what happens between micro-tiles counts. One thread of an EPYC (family 25), 2026-11-24, times
-  /// as fast as with what deeper ones do: (2000,2000,8) 1.06, (1000,1000,16) 1.04,
-  /// (300,300,30) 1.02, (8192,8192,32) 1.02, 128^3 1.00.
-  void multiply_shallow(MicroTile<Word, Sum>& micro, const Part& part, const Block& block,
+  /// A block of A times one panel of B, so short along K that nothing is worth prefetching, and
+  /// that what happens between micro-tiles counts. Measured: bench/results/cpu/tuning.md.
+  void multiply_shallow(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
                         index_t j, index_t a_step, Sum* sums) const {
     const int vectors = kernels_.vectors_of(micro.cols);
-    const bool fills = kernels_.fills_vectors(micro.cols), is_edge = !pack_b_ && !fills;
-    const bool finishes_it = finishes(part), ends = ends_in_tile(part) && (fills || is_edge);
-    const bool fetches_c = ends && adds_to_far_c_;
-    const auto& table = is_edge                   ? kernels_.edge[ends]
-                        : block.packed            ? kernels_.packed
-                        : kAsItLies && !fetches_c ? kernels_.lone[ends]
-                                                  : kernels_.direct;
+    const bool fills = kernels_.fills_vectors(micro.cols), is_masked = !pack_b_ && !fills;
+    const bool finishes_it = finishes(part), ends = ends_in_tile(part) && (fills || is_masked);
+    const bool prefetches_c = ends && adds_to_far_c_;
+    const auto& table = is_masked                    ? kernels_.masked[ends]
+                        : block.packed               ? kernels_.packed
+                        : kUnpacked && !prefetches_c ? kernels_.no_prefetch[ends]
+                                                     : kernels_.direct;
     const index_t c_step = sums != nullptr ? mr_ * micro.c_row : 0;
     if (sums != nullptr) micro.c = sums + block.i * micro.c_row + j;
     micro.a = block.a;
-    micro.next_c = nullptr, micro.fetch = micro.fetch_a = nullptr, micro.fetch_times = 0;
+    micro.next_c = nullptr, micro.prefetch = micro.prefetch_a = nullptr, micro.prefetch_times = 0;
     if constexpr (std::is_same_v<Sum, Out>) {
       if (ends) {  // the epilogue is the same for all, but for where its biases are
         FinishRow<Scalar> how = finish_at(call_, i0_ + block.i, j0_ + j);
@@ -668,7 +664,7 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         for (index_t i = block.i; i < block.i_end; i += mr_) {
           micro.rows = static_cast<int>(std::min<index_t>(mr_, block.i_end - i));
           if (block.shifts != nullptr) micro.shifts = block.shifts + (i - block.i);
-          if (fetches_c) micro.next_c = micro.to + step;
+          if (prefetches_c) micro.next_c = micro.to + step;
           table[kernels_.entry(micro.rows)][vectors - 1](micro);
           if (!how.last.changes_nothing()) finish_last_step(kernels_, micro, micro.rows);
           micro.a += mr_ * a_step, micro.c += c_step, micro.to += step;
@@ -689,10 +685,10 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
   }
 
-  /// A micro-tile of a block fetches its share of the panel of B that follows column j: to the
-  /// right, or, where no other rows come first, of the next slab.
-  void fetch_next_b(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
-                    index_t j) const {
+  /// A micro-tile of a block prefetches its share of the panel of B that follows column j: to the
+  /// right, or, where no other rows come first, of the next KC block.
+  void prefetch_next_b(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
+                       index_t i, index_t j) const {
     const bool wraps = j + micro.cols >= part.j_end;
     const index_t k0 = wraps ? part.k0 + part.k : part.k0;
     const bool ends = wraps && (share_b_ || block.i_end < part.i_end);
@@ -701,57 +697,56 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     constexpr auto bytes = static_cast<index_t>(sizeof(In));
     const index_t step = call_.b_row * bytes;
     if (const index_t width = blocks_.nr * bytes; width > 64) {
-      fetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + kLineEnd, step,
-                  rows);
+      prefetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + kLineEnd, step,
+                     rows);
     } else {  // some rows at a time, of each the line that the panel before has not read
       const int vectors = kernels_.vectors_of(micro.cols);
-      fetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + width - 1,
-                  step * vectors, rows / vectors);
-      micro.fetch_line = step;
+      prefetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + width - 1,
+                     step * vectors, rows / vectors);
+      micro.prefetch_line = step;
     }
   }
-  /// Few panels: a micro-tile (i, j) fetches, while it multiplies, the rows of A that come next,
-  /// where they lie: those of the next micro-tile, where the part of B is one panel, else its share
-  /// of those of the next block. f32, one thread of an EPYC (family 26), 2026-11-23, times as fast
-  /// as when they were fetched between micro-tiles, or not at all: (4096,64,4096) 1.24,
-  /// (4096,48,4096) 1.15, (4096,80,4096) 1.07, (4096,200,4096) 1.01, 512^3 0.99; of one vector
-  /// (4096,16,4096) 0.94; two threads (4096,48,4096) 1.05, (4096,80,4096) 0.97.
-  void fetch_next_rows(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
-                       index_t j, index_t panels) const {
+  /// Few panels: a micro-tile (i, j) prefetches, while it multiplies, the rows of A that come next,
+  /// in place: those of the next micro-tile, where the part of B is one panel, else its share of
+  /// those of the next block. Measured: bench/results/cpu/tuning.md.
+  void prefetch_next_rows(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
+                          index_t i, index_t j, index_t panels) const {
     const bool is_all = panels == 1;
     index_t row = i + (is_all ? mr_ : block.i_end - block.i), k0 = part.k0;
-    if ((is_all ? row : block.i_end) >= part.i_end) {  // of the next slab, where it is mine
+    if ((is_all ? row : block.i_end) >= part.i_end) {  // of the next KC block, where it is mine
       row = is_all ? part.i : part.i + (i - block.i), k0 += part.k;
       if (share_a_ || share_b_ || k0 >= call_.K) return;
     }
     if (row >= part.i_end) return;
     const index_t bytes = std::min(part.k, call_.K - k0) * static_cast<index_t>(sizeof(In));
     const index_t begin = ceil_div(j - part.j, blocks_.nr) * bytes / panels / 64 * 64;
-    micro.fetch_a = reinterpret_cast<const char*>(call_.A + (i0_ + row) * call_.a_row + k0) + begin;
-    micro.fetch_a_bytes = std::min(bytes - begin, ceil_div(bytes, panels) + 63);
-    const index_t times = mr_ * micro.fetch_a_bytes / (64 * kernels_.vectors_of(micro.cols));
-    if (micro.fetch == nullptr) micro.fetch_times = std::min(times, part.words / 4);
+    micro.prefetch_a =
+        reinterpret_cast<const char*>(call_.A + (i0_ + row) * call_.a_row + k0) + begin;
+    micro.prefetch_a_bytes = std::min(bytes - begin, ceil_div(bytes, panels) + 63);
+    const index_t times = mr_ * micro.prefetch_a_bytes / (64 * kernels_.vectors_of(micro.cols));
+    if (micro.prefetch == nullptr) micro.prefetch_times = std::min(times, part.k_groups / 4);
   }
-  /// A micro-tile at row i of a block fetches its share of the rows of a panel, `step` bytes apart.
-  void fetch_share(MicroTile<Word, Sum>& micro, const Part& part, const Block& block, index_t i,
-                   const void* panel, index_t step, index_t rows) const {
+  /// A micro-tile at row i of a block prefetches its share of the rows of a panel, `step` bytes
+  /// apart.
+  void prefetch_share(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
+                      index_t i, const void* panel, index_t step, index_t rows) const {
     const index_t tiles = ceil_div(block.i_end - block.i, mr_), tile = (i - block.i) / mr_;
     const index_t row = tile * rows / tiles;
-    micro.fetch_times = std::min((tile + 1) * rows / tiles - row, part.words / 2);
-    micro.fetch_k = step;
-    micro.fetch_line = 64;
-    if (panel == nullptr || micro.fetch_times <= 0) micro.fetch_times = 0;
-    else micro.fetch = static_cast<const char*>(panel) + row * step;
+    micro.prefetch_times = std::min((tile + 1) * rows / tiles - row, part.k_groups / 2);
+    micro.prefetch_k = step;
+    micro.prefetch_line = 64;
+    if (panel == nullptr || micro.prefetch_times <= 0) micro.prefetch_times = 0;
+    else micro.prefetch = static_cast<const char*>(panel) + row * step;
   }
 
   /// Few rows: B passes by once, is packed in blocks of few rows and many columns, and meets all of
-  /// A, which stays in L1. Where its columns lie side by side, the next block is fetched into L2
-  /// meanwhile, row by row, the way memory likes to be read.
+  /// A, which stays in L1. Where its columns are contiguous, the next block is prefetched into L2
+  /// at the same time, row by row, the way memory likes to be read.
   void run_streaming(int worker, const Part& part) {
     const int mr = mr_, nr = blocks_.nr;
-    Word* const a = own_a(worker);
-    Word* const packed_b = own_b(worker);
-    const index_t a_panel = mr * (part.words + kernels_.a_extra);
+    KGroup* const a = own_a(worker);
+    KGroup* const packed_b = own_b(worker);
+    const index_t a_panel = mr * (part.k_groups + kernels_.a_extra);
     const index_t a_panels = ceil_div(part.i_end - part.i, mr);
     kernels_.pack_a(a, mr, source(call_.A + (i0_ + part.i) * call_.a_row + part.k0 * call_.a_col),
                     part.i_end - part.i, part.k, call_.a_row, call_.a_col);
@@ -763,11 +758,11 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     for (index_t j0 = part.j; j0 < part.j_end; j0 += block) {
       const index_t j1 = std::min(part.j_end, j0 + block);
       pack_panels_of_b(packed_b, part, j0, j1);
-      Fetch fetch = next_block(part, j1);
-      const index_t share = fetch.lines / (ceil_div(j1 - j0, nr) * a_panels) + 1;
+      Prefetch prefetch = next_block(part, j1);
+      const index_t share = prefetch.lines / (ceil_div(j1 - j0, nr) * a_panels) + 1;
       for (index_t j = j0; j < j1; j += nr) {
         micro.cols = static_cast<int>(std::min<index_t>(nr, part.j_end - j));
-        micro.b = packed_b + (j - j0) * (part.words + kernels_.b_extra);
+        micro.b = packed_b + (j - j0) * (part.k_groups + kernels_.b_extra);
         micro.a = a;
         for (index_t i = part.i; i < part.i_end; i += mr, micro.a += a_panel) {
           micro.c = in_place ? sums + i * micro.c_row + j : sums;
@@ -775,88 +770,91 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
                          : in_place                       ? micro.c + mr * micro.c_row
                                                           : sums;
           micro.rows = static_cast<int>(std::min<index_t>(mr, part.i_end - i));
-          fetch.some(share);
+          prefetch.some(share);
           multiply(micro, part, true, i, j);
         }
       }
     }
   }
 
-  /// A job's columns all in one call: along lines, or, some rows of B meeting all of A before the
+  /// A task's columns all in one call: along lines, or, some rows of B meeting all of A before the
   /// next ones, along rows; or strip by strip.
-  void run_sweep(int worker, const Part& part) {
-    const index_t group = kernels_.group, a_depth = part.words + kernels_.a_extra;
+  void run_unpacked(int worker, const Part& part) {
+    const index_t group = kernels_.group, a_depth = part.k_groups + kernels_.a_extra;
     auto micro = micro_tile(part, sums_);
     micro.c += part.j;
     const auto* b = call_.B + part.k0 * call_.b_row + (j0_ + part.j) * call_.b_col;
-    micro.b = in_words(b);
+    micro.b = in_k_groups(b);
     micro.cols = static_cast<int>(part.j_end - part.j);
     micro.k_rest = static_cast<int>(part.k % group);
-    if constexpr (kAsItLies) {
+    if constexpr (kUnpacked) {
       if (blocks_.stream == Stream::strips) return run_strips(part, micro);
     }
     const ElementA<In>* a = call_.A + part.k0 * call_.a_col;
     const int rows =
-        blocks_.stream == Stream::lines ? static_cast<int>(call_.M) : Table::kSweepRows[sweep_];
-    Word* const panels = own_a(worker);
+        blocks_.stream == Stream::lines ? static_cast<int>(call_.M) : Table::kAxpyRows[axpy_];
+    KGroup* const panels = own_a(worker);
     if (pack_a_)
       kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
     // The sums that end panel i, of what packing it has shifted away.
     const auto shifts = [&](index_t i) {
       const bool shifted = kernels_.sum_rows != nullptr;
-      return shifted ? reinterpret_cast<const Sum*>(panels + i * a_depth + rows * part.words)
+      return shifted ? reinterpret_cast<const Sum*>(panels + i * a_depth + rows * part.k_groups)
                      : nullptr;
     };
     Sum* const sums = micro.c;
     if (blocks_.stream == Stream::lines) {
-      micro.a = pack_a_ ? panels : in_words(a);
+      micro.a = pack_a_ ? panels : in_k_groups(a);
       micro.a_row = pack_a_ ? 1 : call_.a_row, micro.a_k = pack_a_ ? rows : call_.a_col;
       micro.b_k = call_.b_col;
       micro.shifts = shifts(0);
-      micro.fetch_k = b_bytes() <= near_bytes() ? 0
-                      : caches().l1 < kLargeL1  ? kAheadInL2
-                      : call_.threads == 1      ? kAheadAlone
-                                                : kAhead;
-      kernels_.sweep_lines[rows - 1](micro);
+      micro.prefetch_k = b_bytes() <= near_bytes() ? 0
+                         : caches().l1 < kLargeL1  ? kAheadInL2
+                         : call_.threads == 1      ? kAheadSingleThreaded
+                                                   : kAhead;
+      kernels_.dots[rows - 1](micro);
     } else {
-      const index_t deep = rows < call_.M ? kSweptTogether : part.words;
-      micro.fetch_k = b_bytes() > 2 * near_bytes() && fetches_in_order(micro.cols) ? 1 : 0;
-      for (index_t w = 0; w < part.words; w += deep) {
-        micro.b = in_words(b + w * group * call_.b_row);
-        micro.K = std::min(deep, part.words - w);
-        micro.k_rest = w + deep < part.words ? 0 : static_cast<int>(part.k % group);
-        micro.resume = part.slab > 0 || w > 0;
+      const index_t deep = rows < call_.M ? kAxpyTogether : part.k_groups;
+      micro.prefetch_k = b_bytes() > 2 * near_bytes() && prefetches_in_order(micro.cols) ? 1 : 0;
+      for (index_t w = 0; w < part.k_groups; w += deep) {
+        micro.b = in_k_groups(b + w * group * call_.b_row);
+        micro.K = std::min(deep, part.k_groups - w);
+        micro.k_rest = w + deep < part.k_groups ? 0 : static_cast<int>(part.k % group);
+        micro.resume = part.kc_block > 0 || w > 0;
         for (index_t i = 0; i < call_.M; i += rows) {
           micro.a = panels + i * a_depth + w * rows;
           micro.c = sums + i * micro.c_row;
           micro.shifts = w == 0 ? shifts(i) : nullptr;
-          kernels_.sweep[sweep_](micro);
+          kernels_.axpy[axpy_](micro);
         }
       }
     }
-    if (part.slab + 1 == slabs_) finish_swept(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
+    if (part.kc_block + 1 == kc_blocks_)
+      finish_unpacked(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
   }
 
-  /// May the rows of B that a sweep reads next be fetched into L2, all of a job's columns of them?
-  /// Measured where L1 is small only: see sweep().
-  static bool fetches_in_order(index_t cols) {
-    const index_t bytes = kSweptTogether * cols * static_cast<index_t>(sizeof(In));
+  /// May the rows of B that a sweep reads next be prefetched into L2, all of a task's columns of
+  /// them? Measured where L1 is small only: see axpy().
+  static bool prefetches_in_order(index_t cols) {
+    const index_t bytes = kAxpyTogether * cols * static_cast<index_t>(sizeof(In));
     return caches().l1 < kLargeL1 && bytes <= caches().l2 / 2;
   }
 
-  /// A few rows of A, as they lie, in groups of at most MR. Each strip of columns stays in L2 while
+  /// A few rows of A, unpacked, in groups of at most MR. Each strip of columns stays in L2 while
   /// all groups meet it; its sums, where C does not hold them, in L1. Whole micro-tiles are faster
   /// out of L2, (192,192,192) 1.03 times, and slower out of L3, (8,1024,1024) 0.96.
-  void run_strips(const Part& part, MicroTile<Word, Sum> micro) const {
+  void run_strips(const Part& part, MicroTile<KGroup, Sum> micro) const {
     const index_t rows = even_part(call_.M, kernels_.rows, 1), cols = micro.cols;
     const index_t most = kernels_.lanes * (kernels_.rows * kernels_.vectors / rows);
     const index_t width = rows < call_.M ? even_part(cols, most, kernels_.lanes) : cols;
     const auto first = micro;
     micro.a_row = call_.a_row, micro.a_k = call_.a_col;
-    const index_t unfetched = call_.M == 4 ? kFourUnfetched : kUnfetched * call_.threads;
-    micro.fetch_k = call_.M <= kMostFetching && b_bytes() > unfetched * caches().l2 ? 1 : 0;
+    const index_t hardware_prefetched =
+        call_.M == 4 ? kFourHardwarePrefetched : kHardwarePrefetched * call_.threads;
+    micro.prefetch_k =
+        call_.M <= kMostPrefetching && b_bytes() > hardware_prefetched * caches().l2 ? 1 : 0;
     if (call_.M == 1)  // out of L2: see row_by_row()
-      micro.fetch_k = caches().l1 < kLargeL1 && b_bytes() <= caches().l2 * 3 / 2 * call_.threads;
+      micro.prefetch_k = caches().l1 < kLargeL1 && b_bytes() <= caches().l2 * 3 / 2 * call_.threads;
     for (index_t j = 0; j < cols; j += width) {
       micro.b = first.b + j;
       micro.cols = static_cast<int>(std::min(width, cols - j));
@@ -865,17 +863,17 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         micro.a = call_.A + i * call_.a_row;
         if (sums_in_c_) micro.c = first.c + i * first.c_row + j;
         const bool is_tile = i > 0 && here == kernels_.rows && micro.cols == kernels_.nr();
-        if (is_tile) kernels_.lone[0][here - 1][kernels_.vectors - 1](micro);
+        if (is_tile) kernels_.no_prefetch[0][here - 1][kernels_.vectors - 1](micro);
         else kernels_.strips[here - 1](micro);
         const index_t begin = part.j + j;
-        finish_swept(micro.c, micro.c_row, i, i + here, begin, begin + micro.cols);
+        finish_unpacked(micro.c, micro.c_row, i, i + here, begin, begin + micro.cols);
       }
     }
   }
 
   /// Rows [i0, i1) and columns [j0, j1) of C, whose sums are there.
-  void finish_swept(const Sum* sums, index_t sums_row, index_t i0, index_t i1, index_t j0,
-                    index_t j1) const {
+  void finish_unpacked(const Sum* sums, index_t sums_row, index_t i0, index_t i1, index_t j0,
+                       index_t j1) const {
     if (plain_ && sums_in_c_) return;
     for (index_t i = i0; i < i1; i += kernels_.rows) {
       for (index_t j = j0; j < j1; j += kMostColumns) {
@@ -886,13 +884,11 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     }
   }
 
-  /// Walks over a block of B, eight rows side by side, a line of the cache at a time.
-  /// Fetched of each vector of a row of B is the line it ends in: where a row begins within a line,
-  /// whatever lies to the left has read that one. One thread of an EPYC (family 26), 2026-11-25,
-  /// times as fast as the lines that vectors begin in: (16,5000,5000) 1.2, (64,5000,3000) 1.09,
-  /// (100,3000,3000) 1.06, (16,4000,4000), whose rows begin with lines, 1.00.
+  /// Walks over a block of B, eight rows side by side, a line of the cache at a time. Prefetched of
+  /// each vector of a row of B is the line it ends in: where a row begins within a line, whatever
+  /// lies to the left has read that one. Measured: bench/results/cpu/tuning.md.
   static constexpr index_t kLineEnd = 63;
-  struct Fetch {
+  struct Prefetch {
     const char* row = nullptr;
     index_t row_step = 0, row_bytes = 0, at = 0, lines = 0;
     int of_eight = 0;
@@ -908,12 +904,12 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
   };
 
   /// The block of B that follows column j of a part: further along the rows, or the next rows.
-  Fetch next_block(const Part& part, index_t j) const {
+  Prefetch next_block(const Part& part, index_t j) const {
     if (call_.b_col != 1) return {};
     const bool wraps = j >= part.j_end;
     const index_t k0 = wraps ? part.k0 + part.k : part.k0;
     if (wraps) j = part.j;
-    Fetch out;
+    Prefetch out;
     out.row = reinterpret_cast<const char*>(call_.B + k0 * call_.b_row + j0_ + j) + kLineEnd;
     out.row_step = call_.b_row * static_cast<index_t>(sizeof(In));
     out.row_bytes = std::min(part.j_end - j, blocks_.stream_panels * blocks_.nr) *
@@ -922,13 +918,13 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
     return out;
   }
 
-  /// Fetches a part of the next panel of A into the cache, while micro-tile j of `columns` columns
-  /// is multiplied: the same share of the panel as that tile has of the columns. Its block begins
-  /// at row i0.
-  void fetch_next_a(const Part& part, index_t i0, index_t i, index_t j) const {
+  /// Prefetches a part of the next panel of A into the cache, while micro-tile j of `columns`
+  /// columns is multiplied: the same share of the panel as that tile has of the columns. Its block
+  /// begins at row i0.
+  void prefetch_next_a(const Part& part, index_t i0, index_t i, index_t j) const {
     const index_t columns = part.j_end - part.j;
     if (i + kernels_.rows > part.i_end || columns <= blocks_.nr) return;
-    const auto fetch = [&](const auto* from, index_t count) {
+    const auto prefetch = [&](const auto* from, index_t count) {
       constexpr index_t line = 64 / sizeof(*from);
       const index_t share = (count * blocks_.nr / columns + line) / line * line;
       const index_t begin = ceil_div(j - part.j, blocks_.nr) * share;
@@ -936,91 +932,91 @@ class Product<In, Out, Kernels<Source, Word, Sum>> {
         __builtin_prefetch(from + at, 0, 2);
     };
     if (share_a_ &&
-        a_states_[i0 / kernels_.rows].load(std::memory_order_relaxed) == turn(part.slab)) {
-      const index_t depth = part.words + kernels_.a_extra;
-      fetch(a_slab_ + i0 * (blocks_.kc + kernels_.a_extra) + (i - i0) * depth,
-            depth * kernels_.rows);
+        a_states_[i0 / kernels_.rows].load(std::memory_order_relaxed) == turn(part.kc_block)) {
+      const index_t depth = part.k_groups + kernels_.a_extra;
+      prefetch(a_kc_block_ + i0 * (blocks_.kc + kernels_.a_extra) + (i - i0) * depth,
+               depth * kernels_.rows);
     } else if (call_.a_col == 1) {
       const auto* from = call_.A + (i0_ + i) * call_.a_row + part.k0;
-      for (int r = 0; r < kernels_.rows; ++r) fetch(from + r * call_.a_row, part.k);
+      for (int r = 0; r < kernels_.rows; ++r) prefetch(from + r * call_.a_row, part.k);
     }
   }
 
-  /// The state of what is packed for a slab of this superblock; one less: being packed.
-  std::uint32_t turn(index_t slab) const {
-    return static_cast<std::uint32_t>(2 * (superblocks_done_ * slabs_ + slab + 1));
+  /// The state of what is packed for a KC block of this block of C; one less: being packed.
+  std::uint32_t turn(index_t kc_block) const {
+    return static_cast<std::uint32_t>(2 * (blocks_of_c_done_ * kc_blocks_ + kc_block + 1));
   }
   /// May the caller pack it, being the first?
-  bool begins(State& state, index_t slab) const {
+  bool begins(State& state, index_t kc_block) const {
     std::uint32_t seen = state.load(std::memory_order_relaxed);
-    return seen < turn(slab) - 1 && state.compare_exchange_strong(seen, turn(slab) - 1);
+    return seen < turn(kc_block) - 1 && state.compare_exchange_strong(seen, turn(kc_block) - 1);
   }
-  void ends(State& state, index_t slab) const {
-    state.store(turn(slab), std::memory_order_release);
+  void ends(State& state, index_t kc_block) const {
+    state.store(turn(kc_block), std::memory_order_release);
   }
 
-  /// Rows i0 to i1 of A, panel behind panel, or as they lie. Packed blocks of a slab are shared, as
-  /// B's shares are. All panels of a block are packed at once, because a line of a transposed A
+  /// Rows i0 to i1 of A, panel behind panel, or unpacked. Packed blocks of a KC block are shared,
+  /// as B's shares are. All panels of a block are packed at once, because a line of a transposed A
   /// goes through several: 1024^3, f32, as a multiple of oneDNN's speed on a Xeon, one by one and
   /// at once: TN 0.96 and 0.99, TT 0.94 and 0.98; on two threads TN 0.94 and 0.98.
   Block block_of_a(int worker, const Part& part, index_t i0, index_t i1) {
     if (!pack_a_) {
-      const Word* a = in_words(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col);
+      const KGroup* a = in_k_groups(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col);
       if (kernels_.sum_rows == nullptr) return {i0, i1, a, false};
       Sum* const shifts = reinterpret_cast<Sum*>(own_a(worker));
-      kernels_.sum_rows(shifts, a, i1 - i0, part.words, a_row());
+      kernels_.sum_rows(shifts, a, i1 - i0, part.k_groups, a_row());
       return {i0, i1, a, false, shifts};
     }
     if (!share_a_) return {i0, i1, pack_block(own_a(worker), part, i0, i1), true};
-    Word* shared = a_slab_ + i0 * (blocks_.kc + kernels_.a_extra);
+    KGroup* shared = a_kc_block_ + i0 * (blocks_.kc + kernels_.a_extra);
     State& state = a_states_[i0 / kernels_.rows];
-    if (begins(state, part.slab)) pack_block(shared, part, i0, i1), ends(state, part.slab);
-    const bool is_there = state.load(std::memory_order_acquire) == turn(part.slab);
+    if (begins(state, part.kc_block)) pack_block(shared, part, i0, i1), ends(state, part.kc_block);
+    const bool is_there = state.load(std::memory_order_acquire) == turn(part.kc_block);
     return {i0, i1, is_there ? shared : pack_block(own_a(worker), part, i0, i1), true};
   }
-  const Word* pack_block(Word* to, const Part& part, index_t i0, index_t i1) const {
+  const KGroup* pack_block(KGroup* to, const Part& part, index_t i0, index_t i1) const {
     kernels_.pack_a(to, kernels_.rows,
                     source(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col), i1 - i0,
                     part.k, call_.a_row, call_.a_col);
     return to;
   }
-  Word* own_a(int worker) const { return a_own_ + worker * own_step_; }
-  Word* own_b(int worker) const { return b_own_ + worker * own_step_; }
+  KGroup* own_a(int worker) const { return a_own_ + worker * own_step_; }
+  KGroup* own_b(int worker) const { return b_own_ + worker * own_step_; }
 
   const Gemm<In, Out>& call_;
   const Table& kernels_;
-  const index_t words_;  ///< along K
-  const bool wide_;      ///< see is_wide
-  const int mr_;         ///< rows of a micro-tile
+  const index_t k_groups_;  ///< along K
+  const bool wide_;         ///< see is_wide
+  const int mr_;            ///< rows of a micro-tile
   const Blocking blocks_;
-  const index_t slabs_;
-  const bool plain_;             ///< C = the sums, side by side: microkernels store straight to it
-  const bool ends_in_tiles_;     ///< they do the epilogue
-  bool adds_to_far_c_;           ///< and C is fetched before
-  const Word* const packed_b_;   ///< all of B, where the caller has packed it
-  const index_t most_cols_;      ///< of a superblock, whole vectors, or, of a packed B, panels
-  const index_t share_columns_;  ///< columns of B in a share, whole panels
+  const index_t kc_blocks_;
+  const bool plain_;              ///< C = the sums, side by side: microkernels store straight to it
+  const bool ends_in_tiles_;      ///< they do the epilogue
+  bool adds_to_far_c_;            ///< and C is prefetched before
+  const KGroup* const packed_b_;  ///< all of B, where the caller has packed it
+  const index_t most_cols_;       ///< of a block of C, whole vectors, or, of a packed B, panels
+  const index_t share_columns_;   ///< columns of B in a share, whole panels
   bool pack_a_, pack_b_, stream_c_ = false;
-  bool packs_b_, fuses_b_;  ///< what the caller has not packed; by the way, while it is read first
-  bool fetches_b_;          ///< the next panel, packed, for each block of rows
+  bool packs_b_, fuses_b_;  ///< what the caller has not packed; in passing, while it is read first
+  bool prefetches_b_;       ///< the next panel, packed, for each block of rows
   bool keeps_b_;            ///< other rows come after the first: its panels stay
   index_t first_rows_;
-  bool share_a_ = false, share_b_ = false;      ///< packed once for all threads
-  bool keeps_sums_;                             ///< beyond a micro-tile
-  bool sums_in_c_;                              ///< C itself holds the sums between slabs
-  index_t sums_row_;                            ///< else: the distance of their rows
-  index_t columns_before_ = 0;                  ///< see columns_before_streaming
-  int sweep_ = 0;                               ///< the entry of `sweep`
-  Word *a_slab_ = nullptr, *b_slab_ = nullptr;  // packed for one slab, shared
+  bool share_a_ = false, share_b_ = false;  ///< packed once for all threads
+  bool keeps_sums_;                         ///< beyond a micro-tile
+  bool sums_in_c_;                          ///< C itself holds the sums between KC blocks
+  index_t sums_row_;                        ///< else: the distance of their rows
+  index_t columns_before_ = 0;              ///< see columns_before_streaming
+  int axpy_ = 0;                            ///< the entry of `axpy`
+  KGroup *a_kc_block_ = nullptr, *b_kc_block_ = nullptr;  // packed for one KC block, shared
   State *a_states_ = nullptr, *b_states_ = nullptr;
-  Sum* sums_ = nullptr;                       // sums between slabs, where C cannot hold them
-  Word *a_own_ = nullptr, *b_own_ = nullptr;  // each worker's own panels
+  Sum* sums_ = nullptr;                         // sums between KC blocks, where C cannot hold them
+  KGroup *a_own_ = nullptr, *b_own_ = nullptr;  // each worker's own panels
   index_t own_step_ = 0;
-  index_t i0_ = 0, j0_ = 0, rows_ = 0, cols_ = 0;  // the superblock
-  index_t down_ = 0, across_ = 0, jobs_ = 0, superblocks_done_ = 0;
-  bool evens_out_ = false;  ///< see job_row
+  index_t i0_ = 0, j0_ = 0, rows_ = 0, cols_ = 0;  // the block of C
+  index_t down_ = 0, across_ = 0, tasks_ = 0, blocks_of_c_done_ = 0;
+  bool evens_out_ = false;  ///< see task_row
   struct alignas(64) Next {
-    std::atomic<index_t> job;
+    std::atomic<index_t> task;
   };
   int ranges_ = 1;
   Next next_[kMostRanges];

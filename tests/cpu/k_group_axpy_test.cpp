@@ -1,5 +1,5 @@
-// Sweeps of elements that share a word (pairs of bf16, bytes), which read B as it lies: the bits of
-// micro-tiles of packed panels, for every number of rows and columns and every rest of K, and
+// Sweeps of elements that share a K-group (pairs of bf16, bytes), which read B unpacked: the bits
+// of micro-tiles of packed panels, for every number of rows and columns and every rest of K, and
 // nothing is read beyond B.
 #include <gtest/gtest.h>
 
@@ -33,14 +33,15 @@ Source element(index_t i, index_t k) {
 template <class Table>
 class Sweeps {
   using Source = typename Table::source;
-  using Word = std::uint32_t;
+  using KGroup = std::uint32_t;
 
  public:
   explicit Sweeps(const Table& table) : table_(table), b_(kMostColumns * (kMostK + kBetween) * 2) {}
 
   /// B has `step` elements from one line in memory to the next, be these its rows or its columns.
   template <class S>
-  void expect_same(int rows, int cols, index_t K, bool along_lines, index_t fetch, index_t step) {
+  void expect_same(int rows, int cols, index_t K, bool along_lines, index_t prefetch,
+                   index_t step) {
     const index_t b_row = along_lines ? 1 : step, b_col = along_lines ? step : 1;
     const Against against = (cols + K) % 2 == 0 ? Against::page_behind : Against::page_in_front;
     Source* b = b_.place((K - 1) * b_row + (cols - 1) * b_col + 1, against);
@@ -53,25 +54,25 @@ class Sweeps {
     }
     const std::vector<S> want = packed<S>(a, b, rows, cols, K, b_row, b_col);
     std::vector<S> got(static_cast<std::size_t>(rows * cols + 1), S{77});
-    // Elements [begin, end) of K, in one slab of several.
-    const auto slab = [&](index_t begin, index_t end) {
-      const index_t deep = end - begin, words = (deep + table_.group - 1) / table_.group;
-      std::vector<Word> panel(static_cast<std::size_t>((words + table_.a_extra) * rows));
+    // Elements [begin, end) of K, in one KC block of several.
+    const auto kc_block = [&](index_t begin, index_t end) {
+      const index_t deep = end - begin, k_groups = (deep + table_.group - 1) / table_.group;
+      std::vector<KGroup> panel(static_cast<std::size_t>((k_groups + table_.a_extra) * rows));
       table_.pack_a(panel.data(), rows, a.data() + begin, rows, deep, K, 1);
-      MicroTile<Word, S> micro{};
-      micro.K = words, micro.k_rest = static_cast<int>(deep % table_.group);
+      MicroTile<KGroup, S> micro{};
+      micro.K = k_groups, micro.k_rest = static_cast<int>(deep % table_.group);
       micro.a = panel.data(), micro.a_row = 1, micro.a_k = rows;
-      micro.b = reinterpret_cast<const Word*>(b + begin * b_row), micro.b_k = step;
+      micro.b = reinterpret_cast<const KGroup*>(b + begin * b_row), micro.b_k = step;
       micro.cols = cols, micro.c = got.data(), micro.c_row = cols;
-      micro.fetch_k = fetch, micro.resume = begin > 0;
+      micro.prefetch_k = prefetch, micro.resume = begin > 0;
       if (table_.sum_rows != nullptr)
-        micro.shifts = reinterpret_cast<const S*>(panel.data() + words * rows);
-      if (along_lines) table_.sweep_lines[rows - 1](micro);
-      else table_.sweep[table_.sweep_entry(rows)](micro);
+        micro.shifts = reinterpret_cast<const S*>(panel.data() + k_groups * rows);
+      if (along_lines) table_.dots[rows - 1](micro);
+      else table_.axpy[table_.axpy_entry(rows)](micro);
     };
     const index_t cut = along_lines ? 0 : K / table_.group / 2 * table_.group;
-    if (cut > 0) slab(0, cut);
-    slab(cut, K);
+    if (cut > 0) kc_block(0, cut);
+    kc_block(cut, K);
     ASSERT_EQ(std::memcmp(got.data(), want.data(), want.size() * sizeof(S)), 0)
         << table_.isa << (along_lines ? " lines " : " rows ") << rows << "x" << cols << "x" << K;
     ASSERT_EQ(got.back(), S{77}) << "written beyond C";
@@ -81,18 +82,19 @@ class Sweeps {
   template <class S>
   std::vector<S> packed(const std::vector<Source>& a, const Source* b, int rows, int cols,
                         index_t K, index_t b_row, index_t b_col) {
-    const index_t words = (K + table_.group - 1) / table_.group;
+    const index_t k_groups = (K + table_.group - 1) / table_.group;
     std::vector<S> out(static_cast<std::size_t>(rows * cols));
-    std::vector<Word> panel_a(static_cast<std::size_t>((words + table_.a_extra) * table_.rows)),
-        panel_b(static_cast<std::size_t>((words + table_.b_extra) * table_.nr()));
+    std::vector<KGroup> panel_a(
+        static_cast<std::size_t>((k_groups + table_.a_extra) * table_.rows)),
+        panel_b(static_cast<std::size_t>((k_groups + table_.b_extra) * table_.nr()));
     for (int r = 0; r < rows; r += table_.rows) {
       const int down = std::min(table_.rows, rows - r);
       table_.pack_a(panel_a.data(), table_.rows, a.data() + r * K, down, K, K, 1);
       for (int j = 0; j < cols; j += table_.nr()) {
         const int across = std::min(table_.nr(), cols - j);
         table_.pack_b(panel_b.data(), table_.nr(), b + j * b_col, across, K, b_col, b_row);
-        MicroTile<Word, S> micro{};
-        micro.K = words, micro.a = panel_a.data(), micro.b = panel_b.data();
+        MicroTile<KGroup, S> micro{};
+        micro.K = k_groups, micro.a = panel_a.data(), micro.b = panel_b.data();
         micro.b_k = table_.nr(), micro.rows = down, micro.cols = across;
         micro.c = out.data() + r * cols + j, micro.c_row = cols;
         table_.packed[down - 1][table_.vectors_of(across) - 1](micro);
@@ -106,18 +108,18 @@ class Sweeps {
 };
 
 template <class S, class Table>
-void expect_sweeps(const Table& table) {
-  Sweeps<Table> sweeps(table);
-  ASSERT_EQ(table.line_rows, 8);
-  ASSERT_EQ(table.sweeps, 6);
+void expect_axpys(const Table& table) {
+  Sweeps<Table> axpys(table);
+  ASSERT_EQ(table.dot_rows, 8);
+  ASSERT_EQ(table.axpys, 6);
   for (const index_t K : {1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 66, 100, 129, 258}) {
     for (int cols = 1; cols <= kMostColumns; ++cols) {
-      for (int entry = 0; entry < table.sweeps; ++entry) {
-        sweeps.template expect_same<S>(table.kSweepRows[entry], cols, K, false, cols % 2,
-                                       cols + kBetween);
+      for (int entry = 0; entry < table.axpys; ++entry) {
+        axpys.template expect_same<S>(table.kAxpyRows[entry], cols, K, false, cols % 2,
+                                      cols + kBetween);
       }
-      for (int rows = 1; rows <= table.line_rows; ++rows)
-        sweeps.template expect_same<S>(rows, cols, K, true, cols % 2 * 512, K + kBetween);
+      for (int rows = 1; rows <= table.dot_rows; ++rows)
+        axpys.template expect_same<S>(rows, cols, K, true, cols % 2 * 512, K + kBetween);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
@@ -125,27 +127,27 @@ void expect_sweeps(const Table& table) {
   const auto elements = static_cast<index_t>(4096 / sizeof(typename Table::source));
   for (const index_t bytes : {4096, 8192}) {
     const index_t K = bytes / static_cast<index_t>(sizeof(typename Table::source));
-    for (int rows = 1; rows <= table.line_rows; ++rows) {
+    for (int rows = 1; rows <= table.dot_rows; ++rows) {
       for (const int cols : {64, 70}) {
         for (const index_t rest : {0, 1, 2, 7})
-          sweeps.template expect_same<S>(rows, cols, K - rest, true, 512,
-                                         (K + elements - 1) / elements * elements);
+          axpys.template expect_same<S>(rows, cols, K - rest, true, 512,
+                                        (K + elements - 1) / elements * elements);
       }
     }
   }
 }
 
-TEST(WordSweeps, OfBrainFloatsHaveTheBitsOfPackedTiles) {
+TEST(KGroupAxpys, OfBrainFloatsHaveTheBitsOfPackedTiles) {
   if (!cpu_features().bf16) GTEST_SKIP() << "this CPU has no AVX512_BF16";
-  expect_sweeps<float>(cpu::kAvx512Bf16);
+  expect_axpys<float>(cpu::kAvx512Bf16);
 }
 
-TEST(WordSweeps, OfBytesAreExact) {
+TEST(KGroupAxpys, OfBytesAreExact) {
   if (!cpu_features().vnni) GTEST_SKIP() << "this CPU has no AVX512_VNNI";
-  expect_sweeps<std::int32_t>(cpu::kAvx512VnniI8);
-  expect_sweeps<std::int32_t>(cpu::kAvx512VnniU8);
-  expect_sweeps<std::int32_t>(cpu::kAvx512VnniU8I8);
-  expect_sweeps<std::int32_t>(cpu::kAvx512VnniI8U8);
+  expect_axpys<std::int32_t>(cpu::kAvx512VnniI8);
+  expect_axpys<std::int32_t>(cpu::kAvx512VnniU8);
+  expect_axpys<std::int32_t>(cpu::kAvx512VnniU8I8);
+  expect_axpys<std::int32_t>(cpu::kAvx512VnniI8U8);
 }
 
 }  // namespace

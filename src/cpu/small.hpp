@@ -1,4 +1,4 @@
-// Products of float or double that one thread makes without cutting jobs: from tiny ones up to
+// Products of float or double that one thread makes without cutting tasks: from tiny ones up to
 // about 120 in each extent, a few rows or columns, and the columns that are left beyond whole
 // vectors. No shared state. Called by gemm.cpp.
 #pragma once
@@ -16,7 +16,7 @@ namespace tessera::cpu {
 
 namespace {
 
-/// A tiny or small product of several panels: no jobs, no shared state. B has its columns side by
+/// A tiny or small product of several panels: no tasks, no shared state. B has its columns side by
 /// side, b_k apart along k.
 template <class T>
 [[gnu::noinline]] void gemm_panels(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
@@ -31,14 +31,15 @@ template <class T>
   const bool plain = is_plain(call), ends = finishes_in_tiles(call, kernels);
   const bool in_place = call.beta == T{0} && call.c_col == 1;
   alignas(64) T sums[Kernels<T, T, T>::kMaxRows * kMostColumns];
-  auto micro =
-      lone_tile<T>(call.K, nullptr, call.a_row, call.a_col, nullptr, b_k, sums, kMostColumns, 0);
+  auto micro = no_prefetch_tile<T>(call.K, nullptr, call.a_row, call.a_col, nullptr, b_k, sums,
+                                   kMostColumns, 0);
   if (in_place) micro.c_row = call.c_row;
   for (index_t j = 0; j < call.N; j += nr) {
     micro.cols = static_cast<int>(std::min<index_t>(nr, call.N - j));
     micro.b = B + j;
     const int vectors = kernels.vectors_of(micro.cols);
-    const auto& table = (kernels.fills_vectors(micro.cols) ? kernels.lone : kernels.edge)[ends];
+    const auto& table =
+        (kernels.fills_vectors(micro.cols) ? kernels.no_prefetch : kernels.masked)[ends];
     for (index_t i = 0; i < call.M; i += most_rows) {
       const int rows = static_cast<int>(std::min<index_t>(most_rows, call.M - i));
       micro.a = call.A + i * call.a_row;
@@ -50,21 +51,19 @@ template <class T>
   }
 }
 
-/// At most MR rows of A times a B whose columns lie side by side, in strips of as many columns as
+/// At most MR rows of A times a B whose columns are contiguous, in strips of as many columns as
 /// there are registers for.
 template <class T>
 void multiply_strips(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
                      const T* B, index_t b_row, T* C, index_t c_row,
                      const Kernels<T, T, T>& kernels) {
-  auto strip = lone_tile<T>(K, A, a_row, a_col, B, b_row, C, c_row, static_cast<int>(N));
-  strip.fetch_k = 0;
+  auto strip = no_prefetch_tile<T>(K, A, a_row, a_col, B, b_row, C, c_row, static_cast<int>(N));
+  strip.prefetch_k = 0;
   kernels.strips[M - 1](strip);
 }
 
-/// Rows that fit one group are best in strips, more in panels. f32, one thread of an EPYC (family
-/// 26), 2026-11-23, strips as a multiple of the speed of panels, or, for two rows at most, of
-/// strips that a Product prepares: (1,128,128) 1.29, (2,100,100) 1.25, (3,128,128) 1.21,
-/// (5,200,200) 1.07, (7,150,60) 1.53, (8,256,256) 1.04; (10,100,100) 0.95, (20,100,100) 0.89.
+/// Rows that fit one group are best in strips, more in panels. Measured:
+/// bench/results/cpu/tuning.md.
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
   const bool plain = is_plain(call);
@@ -86,25 +85,24 @@ constexpr bool turns(int lanes) {
 }
 
 /// Rows of A that begin so far apart fall into two sets of L1, and push each other, and what is
-/// read with them, out: they are copied, if they are short enough for the stack. One thread of an
-/// EPYC (family 26), 2026-11-26, times as fast as jobs: 16x8x512-NT 2.3, 8x16x512-NT 1.16,
-/// 100x8x512-NT 1.07; f64 16x8x256-NT 1.17.
+/// read with them, out: they are copied, if they are short enough for the stack. Measured:
+/// bench/results/cpu/tuning.md.
 template <class T>
 constexpr index_t kCopiedK = 2048 / sizeof(T);
 template <class T>
 bool rows_meet(index_t rows, index_t K, index_t row) {
-  return rows > kLinesOfAnyA && K > kSmallExtent && row * index_t{sizeof(T)} % 2048 == 0;
+  return rows > kDotRowsOfAnyA && K > kSmallExtent && row * index_t{sizeof(T)} % 2048 == 0;
 }
 
-/// A few rows of A, at most line_rows, times a B whose columns are lines in memory, b_col apart.
+/// A few rows of A, at most dot_rows, times a B whose columns are lines in memory, b_col apart.
 template <class T>
-[[gnu::noinline]] void multiply_lines_as_they_lie(index_t M, index_t N, index_t K, const T* A,
-                                                  index_t a_row, index_t a_col, const T* B,
-                                                  index_t b_col, T* C, index_t c_row,
-                                                  const Kernels<T, T, T>& kernels) {
-  auto micro = lone_tile<T>(K, A, a_row, a_col, B, b_col, C, c_row, static_cast<int>(N));
-  micro.fetch_k = 0, micro.k_rest = 0;
-  kernels.sweep_lines[M - 1](micro);
+[[gnu::noinline]] void multiply_unpacked_dots(index_t M, index_t N, index_t K, const T* A,
+                                              index_t a_row, index_t a_col, const T* B,
+                                              index_t b_col, T* C, index_t c_row,
+                                              const Kernels<T, T, T>& kernels) {
+  auto micro = no_prefetch_tile<T>(K, A, a_row, a_col, B, b_col, C, c_row, static_cast<int>(N));
+  micro.prefetch_k = 0, micro.k_rest = 0;
+  kernels.dots[M - 1](micro);
 }
 template <class T>
 [[gnu::noinline]] void multiply_lines_by_copied_rows(index_t M, index_t N, index_t K, const T* A,
@@ -114,24 +112,23 @@ template <class T>
   constexpr index_t row = kCopiedK<T> + 64 / sizeof(T);
   alignas(64) T copy[Kernels<T, T, T>::kMaxRows * row];
   for (index_t i = 0; i < M; ++i) std::copy_n(A + i * a_row, K, copy + i * row);
-  multiply_lines_as_they_lie(M, N, K, copy, row, index_t{1}, B, b_col, C, c_row, kernels);
+  multiply_unpacked_dots(M, N, K, copy, row, index_t{1}, B, b_col, C, c_row, kernels);
 }
 template <class T>
-void multiply_lines(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
-                    const T* B, index_t b_col, T* C, index_t c_row,
-                    const Kernels<T, T, T>& kernels) {
+void multiply_dots(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
+                   const T* B, index_t b_col, T* C, index_t c_row,
+                   const Kernels<T, T, T>& kernels) {
   if (a_col == 1 && rows_meet<T>(M, K, a_row) && K <= kCopiedK<T>)
     return multiply_lines_by_copied_rows(M, N, K, A, a_row, B, b_col, C, c_row, kernels);
-  multiply_lines_as_they_lie(M, N, K, A, a_row, a_col, B, b_col, C, c_row, kernels);
+  multiply_unpacked_dots(M, N, K, A, a_row, a_col, B, b_col, C, c_row, kernels);
 }
 template <class T>
-void multiply_lines(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  multiply_lines(call.M, call.N, call.K, call.A, call.a_row, call.a_col, call.B, call.b_col, call.C,
-                 call.c_row, kernels);
+void multiply_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+  multiply_dots(call.M, call.N, call.K, call.A, call.a_row, call.a_col, call.B, call.b_col, call.C,
+                call.c_row, kernels);
 }
-/// Is a matrix of lines of K elements so small that nothing need be fetched? And do long rows that
-/// are multiplied with it, `row` apart, not meet in L1? One thread of an EPYC (family 26),
-/// 2026-11-26, packed and so: (8,33,2048) 10.9 and 21.0 us.
+/// Is a matrix of lines of K elements so small that nothing need be prefetched? And do long rows
+/// that are multiplied with it, `row` apart, not meet in L1? Measured: bench/results/cpu/tuning.md.
 template <class T>
 bool lines_stay(index_t lines, index_t K, index_t rows, index_t row) {
   return bounded_product(lines, K, sizeof(T)) <= caches().l2 / 2 &&
@@ -140,8 +137,8 @@ bool lines_stay(index_t lines, index_t K, index_t rows, index_t row) {
 /// A packed panel is better for more columns than one vector of 32 bytes where lines are not turned
 /// in registers, or too short for it, and for one number of each line.
 template <class T>
-bool is_for_lines(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  if (call.b_row != 1 || call.b_col == 1 || call.M > kernels.line_rows || !is_plain(call) ||
+bool is_for_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+  if (call.b_row != 1 || call.b_col == 1 || call.M > kernels.dot_rows || !is_plain(call) ||
       bounded_product(call.M, call.N, call.K) > kSmallWork ||
       !lines_stay<T>(call.N, call.K, call.M, call.a_row))
     return false;
@@ -149,9 +146,8 @@ bool is_for_lines(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
          (call.K > 1 && call.N * index_t{sizeof(T)} <= 32);
 }
 
-/// A few columns of C, at most line_rows, as rows of C' = B' A', some rows of A at a time: one
-/// thread of an EPYC (family 26), 2026-11-25, (1000,4,16) 1.45 times as fast as jobs. A has rows,
-/// or columns, whose elements lie side by side.
+/// A few columns of C, at most dot_rows, as rows of C' = B' A', some rows of A at a time. A has
+/// rows, or columns, whose elements are contiguous. Measured: bench/results/cpu/tuning.md.
 template <class T>
 [[gnu::noinline]] void multiply_columns(index_t M, index_t columns, index_t K, const T* A,
                                         index_t a_row, index_t a_col, const T* B, index_t b_row,
@@ -167,23 +163,21 @@ template <class T>
     if (a_row == 1) {
       multiply_strips<T>(columns, rows, K, B, b_col, b_row, a, a_col, sums, sums_row, kernels);
     } else {
-      multiply_lines<T>(columns, rows, K, B, b_col, b_row, a, a_row, sums, sums_row, kernels);
+      multiply_dots<T>(columns, rows, K, B, b_col, b_row, a, a_row, sums, sums_row, kernels);
     }
     kernels.transpose(C + i * c_row, c_row, sums, static_cast<int>(columns), rows, sums_row);
   }
 }
 
-/// What ways through a small product take, roughly, in multiply-adds of a vector, of which two
-/// begin in a cycle while one takes four. The constants are fits to 26,000 products of up to 256 in
-/// each extent, of few columns, or with B transposed, f32 and f64, one thread of an EPYC (family
-/// 26), 2026-11-26: what they choose takes 1.01 times as long as the fastest way (geometric mean),
-/// and 1.03 with AVX2. Times as fast as with limits for each extent: 48x1x48 2.3,
-/// 12x3x128 2.5 and 16x6x128 2.7 with B transposed, 33x33x33 with both 1.25.
+/// What the routes through a small product take, roughly, in multiply-adds of a vector, of which
+/// two begin in a cycle while one takes four. The constants are fits to 26,000 products of up to
+/// 256 in each extent, of few columns, or with B transposed, f32 and f64. Measured:
+/// bench/results/cpu/tuning.md.
 struct Costs {
   index_t lanes;
   int shift;     ///< of a division by them, which a tiny product would feel
   int tall;      ///< rows of a micro-tile of one vector
-  index_t turn;  ///< a word of as many lines as lanes, in fifths
+  index_t turn;  ///< a K-group of as many lines as lanes, in fifths
 
   template <class T>
   explicit Costs(const Kernels<T, T, T>& kernels)
@@ -227,8 +221,8 @@ template <class T>
 index_t columns_left(index_t M, index_t N, index_t K, bool a_in_columns, bool packs,
                      const Kernels<T, T, T>& kernels) {
   const index_t left = N & (kernels.lanes - 1);
-  if (left < N ? !may_be_left(left) : left > kernels.line_rows) return 0;
-  if (M <= kernels.line_rows || M * K < (left < N ? 512 : 256)) return 0;
+  if (left < N ? !may_be_left(left) : left > kernels.dot_rows) return 0;
+  if (M <= kernels.dot_rows || M * K < (left < N ? 512 : 256)) return 0;
   if (!a_in_columns && 2 * K < kernels.lanes) return 0;  // lines too short to be turned
   const Costs costs(kernels);
   const auto others = [&](index_t cols) {
@@ -247,12 +241,12 @@ index_t columns_left(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
       !(call.a_row == 1 || call.a_col == 1) || !is_plain(call))
     return 0;
   if (call.K > kSmallExtent &&
-      (call.N > kernels.line_rows || !lines_stay<T>(call.M, call.K, call.N, call.b_col)))
+      (call.N > kernels.dot_rows || !lines_stay<T>(call.M, call.K, call.N, call.b_col)))
     return 0;
   return columns_left(call.M, call.N, call.K, call.a_row == 1, call.b_col != 1, kernels);
 }
 
-/// B packed as one panel: where its columns do not lie side by side, and the panel stays in L1 or
+/// B packed as one panel: where its columns do not are contiguous, and the panel stays in L1 or
 /// near it. 256 x 256 was 0.65 times as fast as block by block.
 template <class T>
 std::size_t panel_bytes(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
@@ -261,12 +255,12 @@ std::size_t panel_bytes(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 }
 template <class T>
 bool is_for_a_panel(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  const bool is_in_lines = call.b_row == 1 && call.M <= kLinesOfAnyA && !is_plain(call);
+  const bool is_in_lines = call.b_row == 1 && call.M <= kDotRowsOfAnyA && !is_plain(call);
   return is_small(call) && call.b_col != 1 && !is_in_lines &&
          panel_bytes(call, kernels) <= static_cast<std::size_t>(2 * caches().l1);
 }
 template <class T>
-[[gnu::noinline]] bool gemm_packed_alone(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+[[gnu::noinline]] bool gemm_packed_small(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   const std::size_t bytes = panel_bytes(call, kernels);
   Workspace workspace(bytes);
   if (!workspace) return false;
@@ -277,7 +271,7 @@ template <class T>
   return true;
 }
 
-/// B as it lies, columns side by side, and not better in strips that have an epilogue. Or so narrow
+/// B unpacked, columns side by side, and not better in strips that have an epilogue. Or so narrow
 /// that one micro-tile has all columns, whatever M.
 template <class T>
 bool is_for_tiles(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
@@ -291,10 +285,10 @@ bool is_for_tiles(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 enum class Alone : char { no, tiles, lines, panel };
 template <class T>
 Alone alone(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  // With an epilogue, jobs make a few columns as rows of C'.
+  // With an epilogue, tasks make a few columns as rows of C'.
   if (!is_plain(call) && has_few_columns(call, kernels.lanes, kernels.group)) return Alone::no;
   if (is_for_tiles(call, kernels)) return Alone::tiles;
-  if (is_for_lines(call, kernels)) return Alone::lines;
+  if (is_for_dots(call, kernels)) return Alone::lines;
   return is_for_a_panel(call, kernels) ? Alone::panel : Alone::no;
 }
 
@@ -309,29 +303,29 @@ void take_columns(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
                    call.c_row, kernels);
 }
 
-/// False where jobs are better. Some columns may be gone from `call` then.
+/// False where tasks are better. Some columns may be gone from `call` then.
 template <class T>
-[[gnu::noinline]] bool gemm_alone(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+[[gnu::noinline]] bool gemm_small(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   take_columns(call, kernels);
   if (call.N == 0) return true;
   switch (alone(call, kernels)) {
     case Alone::no: return false;
     case Alone::tiles: return gemm_tiny(call, kernels, call.B, call.b_row), true;
-    case Alone::lines: return multiply_lines(call, kernels), true;
-    case Alone::panel: return gemm_packed_alone(call, kernels);
+    case Alone::lines: return multiply_dots(call, kernels), true;
+    case Alone::panel: return gemm_packed_small(call, kernels);
   }
   return false;
 }
 
-/// A tiny product. B is packed on the stack where its columns do not lie side by side.
+/// A tiny product. B is packed on the stack where its columns do not are contiguous.
 template <class T>
 [[gnu::noinline]] void multiply_tiny_whole(const Gemm<T>& call, const Kernels<T, T, T>& lines) {
   const auto& kernels = tiny_kernels<T>(call.N);
   if (call.b_col == 1) return gemm_tiny(call, kernels, call.B, call.b_row);
-  if (is_for_lines(call, lines))
-    return multiply_lines(call, 2 * call.K < lines.lanes ? kernels : lines);
+  if (is_for_dots(call, lines))
+    return multiply_dots(call, 2 * call.K < lines.lanes ? kernels : lines);
   const TinyPanel<T> B(call, kernels, call.B);
-  gemm_tiny(call, kernels, B.words, B.width);
+  gemm_tiny(call, kernels, B.k_groups, B.width);
 }
 template <class T>
 void multiply_tiny(const Gemm<T>& asked) {

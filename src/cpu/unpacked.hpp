@@ -1,4 +1,4 @@
-// A few rows of A times a B as it lies: along its rows where the columns lie side by side; along
+// A few rows of A times a B unpacked: along its rows where the columns are contiguous; along
 // its columns where the elements of these do. What passes by once goes at the speed of memory; what
 // lies in a near cache, at the speed of that, with more sums at a time. V is a vector type as
 // microkernel.hpp describes it.
@@ -11,10 +11,11 @@
 
 namespace tessera::cpu {
 
-/// Fetches the line `ahead` bytes behind p: from so far ahead that L1 would lose it again, into L2.
+/// Prefetches the line `ahead` bytes behind p: from so far ahead that L1 would lose it again, into
+/// L2.
 constexpr index_t kMostAheadInL1 = 768;
 template <class V>
-void fetch_ahead(const typename V::source* p, index_t ahead) {
+void prefetch_ahead(const typename V::source* p, index_t ahead) {
   const char* line = reinterpret_cast<const char*>(p) + ahead;
   if (ahead <= kMostAheadInL1) __builtin_prefetch(line);
   else __builtin_prefetch(line, 0, 2);
@@ -22,23 +23,23 @@ void fetch_ahead(const typename V::source* p, index_t ahead) {
 
 /// A panel of A, all of its Rows, times a long stretch of B, which passes by once: some of its rows
 /// side by side, along all of `cols` columns, then the next ones. c holds the sums in between.
-/// Where there is much to do for each line of B, the rows that follow are fetched meanwhile; where
-/// there is little, four lines of each are read at once. (M,4096,4096), f32, one thread, without
-/// and with fetching, ms: of an EPYC (family 26) M = 1 1.9 and 2.2, M = 4 2.8 and 2.6; of a Xeon
-/// (family 6) M = 4 5.0 and 5.2, M = 8 7.0 and 6.2, M = 16 9.6 and 8.8. One line and four: on that
-/// EPYC M = 1 1.75 and 1.50, M = 2 2.17 and 2.08, M = 4 2.3 and 2.5. Eight rows of B side by side
-/// and 16: there M = 8 2.1 and 2.8, M = 12 3.2 and 3.2, M = 16 4.0 and 3.9; on that Xeon M = 16
-/// 9.9 and 8.8.
+/// Where there is much to do for each line of B, the rows that follow are prefetched at the same
+/// time; where there is little, four lines of each are read at once. (M,4096,4096), f32, one
+/// thread, without and with prefetching, ms: of an EPYC (family 26) M = 1 1.9 and 2.2, M = 4 2.8
+/// and 2.6; of a Xeon (family 6) M = 4 5.0 and 5.2, M = 8 7.0 and 6.2, M = 16 9.6 and 8.8. One line
+/// and four: on that EPYC M = 1 1.75 and 1.50, M = 2 2.17 and 2.08, M = 4 2.3 and 2.5. Eight rows
+/// of B side by side and 16: there M = 8 2.1 and 2.8, M = 12 3.2 and 3.2, M = 16 4.0 and 3.9; on
+/// that Xeon M = 16 9.9 and 8.8.
 ///
-/// Where call.fetch_k is not 0, the rows that follow are fetched in the order in which they lie,
-/// one behind the other, as memory likes to be read, and not side by side. (M,4096,4096), f32, an
-/// EPYC (family 25), 2026-11-24, times as fast on one thread and on two: M = 1 1.2, 1.3; M =
+/// Where call.prefetch_k is not 0, the rows that follow are prefetched in the order in which they
+/// lie, one behind the other, as memory likes to be read, and not side by side. (M,4096,4096), f32,
+/// an EPYC (family 25), 2026-11-24, times as fast on one thread and on two: M = 1 1.2, 1.3; M =
 /// 2 1.17, 1.13; M = 8 1.05, 1.10; M = 12 1.17, 1.10; (1,5000,3000) 1.35, 1.46. But for four rows,
 /// M = 4 0.89, 0.95, and out of L3, (1,2000,2000) 0.8.
 template <class V, int Rows>
-void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
+void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using Source = typename V::source;
-  constexpr bool fetches = Rows >= 4, may_fetch_in_order = Rows != 4;
+  constexpr bool prefetches = Rows >= 4, may_prefetch_in_order = Rows != 4;
   constexpr int group = V::group;
   constexpr int depth = (Rows > 12 ? 16 : 8) / (group > 1 ? 2 : 1);
   constexpr int wide = Rows <= 2 ? 4 : group == 1 || Rows > 8 ? 1 : Rows == 4 ? group : 2;
@@ -48,16 +49,16 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   constexpr int near = Rows > 4 ? 16 : 3;
   const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * group * b_k;
   constexpr index_t bytes = sizeof(Source);
-  const index_t fetched_bytes = call.cols * bytes,
+  const index_t prefetched_bytes = call.cols * bytes,
                 next_row = b_k * bytes;  // of a row, and to the next
-  const char *fetched_row = nullptr, *fetched = nullptr;
+  const char *prefetched_row = nullptr, *prefetched = nullptr;
   const int whole = call.cols / V::lanes * V::lanes;
   const auto* a = call.a;
   const Source* b = reinterpret_cast<const Source*>(call.b);
   [[maybe_unused]] const auto* shifts = call.shifts;
   bool resume = call.resume;
-  // Some vectors of columns from j on: `deep` words of B, the last one of `last` elements. Whole:
-  // all words, and all of the vectors.
+  // Some vectors of columns from j on: `deep` K-groups of B, the last one of `last` elements.
+  // Whole: all K-groups, and all of the vectors.
   const auto add = [&]<int Vectors, bool Whole, bool InOrder>(int j, int deep, int last,
                                                               int lanes) {
     const auto mask = V::first(lanes);
@@ -78,15 +79,16 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
       if constexpr (InOrder) {
         constexpr index_t here = Vectors * V::lanes * group * bytes;
         TESSERA_UNROLL
-        for (index_t line = 0; line < here; line += 64) __builtin_prefetch(fetched + line, 0, 2);
-        fetched += here;
-        if (fetched - fetched_row >= fetched_bytes) fetched = fetched_row += next_row;
+        for (index_t line = 0; line < here; line += 64) __builtin_prefetch(prefetched + line, 0, 2);
+        prefetched += here;
+        if (prefetched - prefetched_row >= prefetched_bytes)
+          prefetched = prefetched_row += next_row;
       }
       typename V::operand y[Vectors];
       TESSERA_UNROLL
       for (int v = 0; v < Vectors; ++v) {
         const index_t column = i % near * group * b_k + v * V::lanes;
-        if constexpr (fetches && !InOrder) {
+        if constexpr (prefetches && !InOrder) {
           for (int g = 0; v * V::lanes * bytes % 64 == 0 && g < group; ++g)
             __builtin_prefetch(next[i / near] + column + g * b_k, 0, 2);
         }
@@ -114,7 +116,7 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
   for (index_t k = 0; k < call.K; k += depth, a += depth * Rows, b += ahead, resume = true) {
     const int deep = call.K - k < depth ? static_cast<int>(call.K - k) : depth;
     const int last = call.k_rest > 0 && k + deep == call.K ? call.k_rest : group;
-    const bool whole_words = deep == depth && last == group;
+    const bool whole_k_groups = deep == depth && last == group;
     int j = 0;
     const auto add_whole = [&]<bool InOrder>() {
       for (; j + wide * V::lanes <= whole; j += wide * V::lanes)
@@ -124,10 +126,10 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
           add.template operator()<1, true, InOrder>(j, depth, group, V::lanes);
       }
     };
-    fetched = fetched_row = reinterpret_cast<const char*>(b + ahead);
-    if (may_fetch_in_order && whole_words && call.fetch_k > 0)
-      add_whole.template operator()<may_fetch_in_order>();
-    else if (whole_words) add_whole.template operator()<false>();
+    prefetched = prefetched_row = reinterpret_cast<const char*>(b + ahead);
+    if (may_prefetch_in_order && whole_k_groups && call.prefetch_k > 0)
+      add_whole.template operator()<may_prefetch_in_order>();
+    else if (whole_k_groups) add_whole.template operator()<false>();
     for (; j < whole; j += V::lanes)
       add.template operator()<1, false, false>(j, deep, last, V::lanes);
     if (j < call.cols) add.template operator()<1, false, false>(j, deep, last, call.cols - j);
@@ -138,10 +140,9 @@ void sweep(const MicroTile<typename V::word, typename V::sum>& call) {
 /// One row of A: `Deep` rows of B from one end to the other before the next ones. c holds the sums
 /// but those of the last vectors, `Last` of them, which stay in registers: a part of a vector is
 /// not taken up again as soon as it is stored. Out of L2, where a store of 512 bits takes two
-/// cycles, four rows for each store: (1,512,512) 1.15 times as fast, (1,512,256) 1.3, out of L3
-/// (1,1024,1024) 0.94 (an EPYC of family 25, 2026-11-24).
+/// cycles, four rows for each store. Measured: bench/results/cpu/tuning.md.
 template <class V, int Last, int Deep>
-void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
+void row_by_row(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int wide = 4;
   const index_t K = call.K, a_k = call.a_k, b_k = call.b_k;
   const auto *a = call.a, *b = call.b;
@@ -158,13 +159,14 @@ void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
       each<1, wide>(
           [&](int, int v) { sums[v] = First ? V::zero() : V::load(c + j + v * V::lanes); });
       each<Rows, wide>([&](int i, int v) {
-        sums[v] = V::step(x[i], V::fetch(b + i * b_k + j + v * V::lanes), sums[v]);
+        sums[v] = V::step(x[i], V::load_operand(b + i * b_k + j + v * V::lanes), sums[v]);
       });
       each<1, wide>([&](int, int v) { V::store(c + j + v * V::lanes, sums[v]); });
     }
     each<Rows, Last>([&](int i, int v) {
       const auto* from = b + i * b_k + rest + v * V::lanes;
-      last[v] = V::step(x[i], v + 1 < Last ? V::fetch(from) : V::fetch_first(from, mask), last[v]);
+      last[v] = V::step(
+          x[i], v + 1 < Last ? V::load_operand(from) : V::load_operand_first(from, mask), last[v]);
     });
     a += Rows * a_k, b += Rows * b_k;
   };
@@ -181,7 +183,7 @@ void row_by_row(const MicroTile<typename V::word, typename V::sum>& call) {
 /// Microkernels of 1 to `Count` vectors.
 template <class V, int Count>
 struct Widths {
-  void (*of[Count])(const MicroTile<typename V::word, typename V::sum>&);
+  void (*of[Count])(const MicroTile<typename V::k_group, typename V::sum>&);
 };
 
 /// A few rows of A times a B out of a near cache: the sums of as many columns as possible stay in
@@ -193,20 +195,20 @@ struct Widths {
 /// two 68; 512 columns in two strips 62, row by row 94.
 ///
 /// Out of L3 the rows of a strip lie as far apart as B's. Where that is 4 KiB, what the processor
-/// fetches by itself falls into a few sets of L1, and lines push each other out before they are
+/// prefetches by itself falls into a few sets of L1, and lines push each other out before they are
 /// read: each fresh process had (8,1024,1024) in another time of 75 to 116 us, the floor being 66.
-/// With rows fetched ahead instead (call.fetch_k > 0), medians of fresh processes there, times as
+/// With rows prefetched instead (call.prefetch_k > 0), medians of fresh processes there, times as
 /// fast: (8,1024,1024) 1.4, (5,1024,1024) 1.3, (3,1280,1280) 1.3, f64 (5,1024,1024) 1.3,
 /// (8,1000,1000) 0.96, f64 (3,720,720) 0.80; two threads (10,1280,1280) 1.44, (6,1536,1536) 1.26,
 /// (8,1024,1024) 1.0. An EPYC (family 25), 2026-11-24: (8,1024,1024) 0.99, (8,1000,1000) 1.13,
-/// (10,1280,1280) 1.12, (8,1500,1500) 1.11. For one and two rows it brings nothing. Fetching the
+/// (10,1280,1280) 1.12, (8,1500,1500) 1.11. For one and two rows it brings nothing. Prefetching the
 /// lines that vectors end in, not those they begin in: family 26, (8,1000,1000) 1.04,
 /// (6,1500,1500) 1.05.
 template <class V, int Rows, int Sums>
-void strips(const MicroTile<typename V::word, typename V::sum>& call) {
+void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int most = Sums / Rows;
   static constexpr auto tiles = []<int... I>(std::integer_sequence<int, I...>) {
-    return Widths<V, most>{{micro_tile<V, Rows, Rows, I + 1, A::strided, B::edge>...}};
+    return Widths<V, most>{{micro_tile<V, Rows, Rows, I + 1, A::strided, B::masked>...}};
   }
   (std::make_integer_sequence<int, most>());
   const int vectors = (call.cols + V::lanes - 1) / V::lanes;
@@ -217,19 +219,20 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
     static constexpr std::make_integer_sequence<int, 4> four;
     static constexpr auto one = by_last.template operator()<1>(four);
     static constexpr auto several = by_last.template operator()<4>(four);
-    if (vectors > most) return (call.fetch_k > 0 ? several : one).of[(vectors - 1) % 4](call);
+    if (vectors > most) return (call.prefetch_k > 0 ? several : one).of[(vectors - 1) % 4](call);
   }
-  const bool fetches = Rows > 2 && call.fetch_k > 0;
+  const bool prefetches = Rows > 2 && call.prefetch_k > 0;
   auto strip = call;
   for (int left = vectors, here; left > 0; left -= here) {
-    // Equal strips, because a narrow last one would take as long; what is fetched, most at a time.
+    // Equal strips, because a narrow last one would take as long; what is prefetched, most at a
+    // time.
     const int count = (left - 1) / most + 1;
-    here = !fetches ? (left + count - 1) / count : count > 1 ? most : left;
+    here = !prefetches ? (left + count - 1) / count : count > 1 ? most : left;
     const int columns = here * V::lanes;
     strip.cols = here < left ? columns : call.cols - (vectors - left) * V::lanes;
     if (strip.cols < most * V::lanes) tiles.of[here - 1](strip);
-    else if (fetches) micro_tile<V, Rows, Rows, most, A::strided, B::fetched>(strip);
-    else micro_tile<V, Rows, Rows, most, A::strided, B::lone>(strip);
+    else if (prefetches) micro_tile<V, Rows, Rows, most, A::strided, B::prefetched>(strip);
+    else micro_tile<V, Rows, Rows, most, A::strided, B::no_prefetch>(strip);
     strip.b += columns, strip.c += columns;
   }
 }
@@ -237,16 +240,13 @@ void strips(const MicroTile<typename V::word, typename V::sum>& call) {
 /// Rows for which columns pages apart are read as below.
 constexpr int kPagesRows = 4;
 
-/// As sweep_lines below, for whole vectors of columns, at least one, whose lines lie pages apart:
-/// elements equally far along them share a set of L1, which has room for 8 or 12 lines of the
-/// cache. So one half of a vector's lines stays some bytes behind the other, which then begins with
-/// the next. K: a multiple of the lanes, more than these bytes. Times as fast as without, one
-/// thread of an EPYC (family 26), 2026-11-23: (4096,1,4096) of f32 with 1024, 1536 and 2048
-/// bytes 1.26, 1.31, 1.28, two rows of A 1.08; of f64, whose eight lines fit, 1.11; what is in the
-/// caches is no faster: (16,1,1024) 0.73, (64,1,4096) 1.00, f64 (512,1,512) 0.94.
+/// As dots below, for whole vectors of columns, at least one, whose lines lie pages apart: elements
+/// equally far along them share a set of L1, which has room for 8 or 12 lines of the cache. So one
+/// half of a vector's lines stays some bytes behind the other, which then begins with the next. K:
+/// a multiple of the lanes, more than these bytes. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBytesBehind = 1536;
 template <class V, int Rows>
-void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call, index_t a_row,
+void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, index_t a_row,
                  index_t a_k) {
   using T = typename V::sum;
   using Source = typename V::source;
@@ -258,14 +258,14 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call, index
   const auto at = [&](int j, index_t k) {
     return reinterpret_cast<const Source*>(call.b) + j * call.b_k + k * group;
   };
-  // `count` words of the lower lines from column `low` on and of the upper from `high` on.
+  // `count` K-groups of the lower lines from column `low` on and of the upper from `high` on.
   const auto add = [&](int low, index_t low_k, int high, index_t high_k, index_t count) {
     const auto *lower = at(low, low_k), *upper = at(high + half, high_k);
     const auto *a_low = call.a + low_k * a_k, *a_high = call.a + high_k * a_k;
     for (; count > 0; count -= V::lanes, lower += V::lanes * group, upper += V::lanes * group) {
       for (int i = 0; i < half; ++i) {
-        fetch_ahead<V>(lower + i * call.b_k, call.fetch_k);
-        fetch_ahead<V>(upper + i * call.b_k, call.fetch_k);
+        prefetch_ahead<V>(lower + i * call.b_k, call.prefetch_k);
+        prefetch_ahead<V>(upper + i * call.b_k, call.prefetch_k);
       }
       TESSERA_UNROLL
       for (int h = 0; h < 2; ++h) {
@@ -307,13 +307,12 @@ void sweep_pages(const MicroTile<typename V::word, typename V::sum>& call, index
   }
 }
 
-/// One row of bytes along lines: sums of bytes are exact in any order, so that lanes take turns
-/// along a line, eight lines at a time out of the caches, four out of memory. As a multiple of the
-/// speed of turned lines, one thread of an EPYC (family 26), 2026-11-25: (1,4096,4096) 1.6,
-/// (1,1000,1000) 1.2. Pairs of bf16 were 1.5 and 1.2 times as fast so, but had other bits than
-/// where there are more rows of A, or B is packed.
+/// One row of bytes in dot form: sums of bytes are exact in any order, so that lanes take turns
+/// along a column, eight columns at a time out of the caches, four out of memory. Pairs of bf16
+/// would get other bits than where there are more rows of A, or B is packed. Measured:
+/// bench/results/cpu/tuning.md.
 template <class V>
-void dot_lines(const MicroTile<typename V::word, typename V::sum>& call) {
+void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using Source = typename V::source;
   constexpr index_t deep = V::lanes * V::group;  // elements in a vector
   const index_t whole = call.K - (call.k_rest > 0 ? 1 : 0);
@@ -331,52 +330,46 @@ void dot_lines(const MicroTile<typename V::word, typename V::sum>& call) {
     };
     index_t k = 0;
     for (; k + deep <= K; k += deep, a += V::lanes) {
-      const auto x = V::fetch(a);
+      const auto x = V::load_operand(a);
       each<Lines, 1>([&](int i, int) { add(i, x, V::line(line[i] + k)); });
     }
     if (k < K) {
       const int left = static_cast<int>(K - k);
-      const auto x = V::fetch_first(a, V::first((left + V::group - 1) / V::group));
+      const auto x = V::load_operand_first(a, V::first((left + V::group - 1) / V::group));
       each<Lines, 1>([&](int i, int) { add(i, x, V::line_part(line[i] + k, left)); });
     }
     for (int i = 0; i < Lines; i += 4)
       V::store_totals(call.c + j + i, acc[i / 4], lesser(count - i, 4), call.shifts);
   };
   int j = 0;
-  for (; call.fetch_k == 0 && j + 8 <= call.cols; j += 8) add_lines.template operator()<8>(j, 8);
+  for (; call.prefetch_k == 0 && j + 8 <= call.cols; j += 8) add_lines.template operator()<8>(j, 8);
   for (; j < call.cols; j += 4)
     add_lines.template operator()<4>(j, call.cols - j < 4 ? call.cols - j : 4);
 }
 
-/// As `sweep` for a B (K, cols) whose columns are lines of K elements side by side, b_k
-/// apart: as many lines as a vector has lanes are turned in registers, so that each lane keeps to
-/// its own chain. What follows is fetched meanwhile, fetch_k bytes ahead; where that is 0, b is in
-/// a cache: then two such groups of lines share each number of A, and more chains of multiply-adds
-/// hide how long one takes. f32, one thread of an EPYC (family 26), 2026-11-25, times as fast as
-/// one after the other: (4,128,128) 1.14, (4,100,100) 1.11; 2026-11-23, than one group:
-/// (256,1,256) 1.5; 2026-11-26, three where a third is left, (1,48,128) 1.4, (100,1,100) 1.15. Not
-/// where so many lines push each other out of L1: one by one, an EPYC (family 25), 2026-11-24,
-/// (512,1,512) was 1.2 times as fast, (256,1,1024) 1.4. But where those of one group stay, one or
-/// two rows of A meet two or three groups in turn, a line of the cache each time: on that EPYC of
-/// family 26, (512,1,512) 1.15, (33,1,512) 1.7, (33,2,512) 1.4, with four rows (4,512,512) 0.8, and
-/// (256,1,1024), of which no group stays, 0.8. Turning itself is the bound then: eleven ways of it,
-/// 256 or 512 bits wide, gave 57 to 65 GB/s even out of L1, half of what reading takes.
+/// As `axpy` for a B (K, cols) whose columns are contiguous, b_k apart: as many columns as a vector
+/// has lanes are transposed in registers, so that each lane keeps to its own chain. What follows is
+/// prefetched prefetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of
+/// columns share each number of A, and more chains of multiply-adds hide how long one takes. Not
+/// where so many columns push each other out of L1; but where those of one group stay, one or two
+/// rows of A meet two or three groups, a cache line each time. Transposing itself is the bound
+/// then. Measured: bench/results/cpu/tuning.md.
 template <class V, int Rows>
-void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
-  using Word = typename V::word;
+void turn_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
+  using KGroup = typename V::k_group;
   using Source = typename V::source;
   constexpr index_t group = V::group;
   const index_t a_row = call.a_row, a_k = call.a_k;
   const index_t line = call.b_k * index_t{sizeof(Source)};
-  const index_t whole = call.K - (call.k_rest > 0 ? 1 : 0);  // words
+  const index_t whole = call.K - (call.k_rest > 0 ? 1 : 0);  // K-groups
   int j = 0;
-  const bool is_cached = call.fetch_k == 0;
+  const bool is_cached = call.prefetch_k == 0;
   constexpr index_t small_l1 = 32 << 10, l1_way = 4096;
   const index_t apart = line == 0 ? l1_way : lesser(line & -line, l1_way);  // in L1's sets
   const bool one_fits = V::lanes * apart <= small_l1, two_fit = 2 * V::lanes * apart <= small_l1;
   if constexpr (
       requires { &V::both; } && !requires { V::shifts; } && Rows <= kPagesRows) {
-    constexpr index_t bytes = sizeof(Word);
+    constexpr index_t bytes = sizeof(KGroup);
     if (!is_cached && call.cols >= 4 * V::lanes && call.K % V::lanes == 0 && call.k_rest == 0 &&
         call.K * bytes >= 4 * kBytesBehind && line % 4096 == 0) {
       sweep_pages<V, Rows>(call, a_row, a_k);
@@ -403,9 +396,8 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
       constexpr int half = V::lanes / 2;
       index_t line_at[V::lanes];
       for (int i = 0; !Whole && i < V::lanes; ++i) line_at[i] = lesser(i, lines - 1) * call.b_k;
-      // For whole groups inlined early, which is no matter of course: as fast as otherwise, one
-      // thread of an EPYC (family 26), 2026-11-26, (33,2,512) 1.4 times, (48,1,48) 1.2, but of
-      // lines fewer than lanes, (4,4,8), 0.85.
+      // For whole groups inlined early, which the compiler would not do by itself. Measured:
+      // bench/results/cpu/tuning.md.
       const auto each_of = [&]<int N>(const auto& body) __attribute__((always_inline)) {
         if constexpr (Whole) {
           TESSERA_UNROLL
@@ -420,7 +412,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
         const auto turn_group = [&](int g) __attribute__((always_inline)) {
           const auto* from = b + offset(From + g) * call.b_k;
           for (int i = 0; Count == 1 && !is_cached && k % V::lanes == 0 && i < lines; ++i)
-            fetch_ahead<V>(from + i * call.b_k, call.fetch_k);
+            prefetch_ahead<V>(from + i * call.b_k, call.prefetch_k);
           if constexpr (Whole) {
             turn<V>(from, from + half * call.b_k, line, column[g]);
           } else {
@@ -433,7 +425,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
         each_of.template operator()<Count>(turn_group);
         // Rows of A that one pointer reaches: see micro_tile().
         constexpr int near = Rows > 4 ? 3 : 4;
-        const Word* row[(Rows - 1) / near + 1];
+        const KGroup* row[(Rows - 1) / near + 1];
         for (int i = 0; i < Rows; i += near) row[i / near] = a + i * a_row;
         TESSERA_UNROLL
         for (int i = 0; i < half; ++i) {
@@ -452,7 +444,9 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
         turn_and_add.template operator()<0, Groups>(first);
       };
       if (whole >= half) {
-        const auto next = [&](index_t words) { k += words, a += words * a_k, b += words * group; };
+        const auto next = [&](index_t k_groups) {
+          k += k_groups, a += k_groups * a_k, b += k_groups * group;
+        };
         // The groups in turn, each with all of a line of the cache.
         const auto turn_and_add_apart = [&]<int... G>(std::integer_sequence<int, G...>) {
           for (; k + V::lanes <= whole; next(V::lanes))
@@ -470,7 +464,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
         }
       }
     }
-    alignas(64) Word turned[V::lanes * V::lanes];
+    alignas(64) KGroup turned[V::lanes * V::lanes];
     for (; k < call.K; k += V::lanes) {
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
@@ -483,7 +477,7 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
                                             ends ? (deep - 1) * group + call.k_rest : deep * group,
                                             call.b_k, 1);
         }
-        for (int i = 0; i < deep; ++i) add(g, i, V::fetch(turned + i * V::lanes));
+        for (int i = 0; i < deep; ++i) add(g, i, V::load_operand(turned + i * V::lanes));
       }
       a += V::lanes * a_k, b += V::lanes * group;
     }
@@ -527,9 +521,9 @@ void turn_lines(const MicroTile<typename V::word, typename V::sum>& call) {
   }
 }
 
-/// See Kernels::sweep_lines.
+/// See Kernels::dots.
 template <class V, int Rows>
-void sweep_lines(const MicroTile<typename V::word, typename V::sum>& call) {
+void dots(const MicroTile<typename V::k_group, typename V::sum>& call) {
   if constexpr (Rows == 1 && requires { &V::line; }) dot_lines<V>(call);
   else turn_lines<V, Rows>(call);
 }

@@ -1,6 +1,6 @@
 // What a product with nothing to sum does, K = 0 or alpha = 0: C = beta * C, where beta = 0 writes
 // zeros without reading C.
-#include "product.hpp"
+#include "blas_product.hpp"
 
 namespace tessera::blas {
 

@@ -10,25 +10,25 @@ namespace tessera::cpu {
 
 /// Larger ones may overflow in bytes. They are of no memory there is, so of an extent of 1.
 constexpr index_t kMostStride = index_t{1} << 48;
-inline bool is_wild(index_t extent, index_t stride) {
+inline bool is_degenerate(index_t extent, index_t stride) {
   return extent == 1 && (stride > kMostStride || stride < -kMostStride);
 }
 template <class In, class Out>
-bool has_wild_strides(const Gemm<In, Out>& call) {
+bool has_degenerate_strides(const Gemm<In, Out>& call) {
   if (call.M != 1 && call.N != 1 && call.K != 1) return false;
-  return is_wild(call.M, call.a_row) || is_wild(call.K, call.a_col) ||
-         is_wild(call.K, call.b_row) || is_wild(call.N, call.b_col) ||
-         is_wild(call.M, call.c_row) || is_wild(call.N, call.c_col);
+  return is_degenerate(call.M, call.a_row) || is_degenerate(call.K, call.a_col) ||
+         is_degenerate(call.K, call.b_row) || is_degenerate(call.N, call.b_col) ||
+         is_degenerate(call.M, call.c_row) || is_degenerate(call.N, call.c_col);
 }
 template <class In, class Out>
-Gemm<In, Out> tamed(Gemm<In, Out> call) {
+Gemm<In, Out> clamped(Gemm<In, Out> call) {
   for (auto [extent, stride] : {std::pair{call.M, &call.a_row},
                                 {call.K, &call.a_col},
                                 {call.K, &call.b_row},
                                 {call.N, &call.b_col},
                                 {call.M, &call.c_row},
                                 {call.N, &call.c_col}})
-    if (is_wild(extent, *stride)) *stride = 1;
+    if (is_degenerate(extent, *stride)) *stride = 1;
   return call;
 }
 

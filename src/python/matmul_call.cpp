@@ -1,5 +1,5 @@
-// From Python's arrays to checked products: see product.hpp.
-#include "product.hpp"
+// From Python's arrays to checked products: see matmul_call.hpp.
+#include "matmul_call.hpp"
 
 #include <algorithm>
 #include <cstring>
