@@ -8,13 +8,14 @@ import shlex
 import subprocess
 import sys
 
+from kernels import STEPS
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = ROOT / "out/demo"
 TESSERA = "build/release/bin/tessera"
 # The library's own product; then the lessons: the ladder of GPU kernels, one idea more in each line, and their other forms.
 PRODUCT = ["packed", "split_k"]
-LESSONS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined",
-           "single_block", "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled", "warpgroup", "bulk_tiled"]
+LESSONS = [*STEPS, "single_block", "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled", "warpgroup", "bulk_tiled"]
 # These round their operands to TF32.
 OWN_BITS = {"tensor_core", "warpgroup"}
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

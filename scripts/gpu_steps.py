@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 
+from kernels import STEPS
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PARTS = ["primitives", "test", "tune", "bench", "ladder", "counters", "sanitize"]
 PRIMITIVES = ["unit_bits"]  # programs beside cuda_test; exit code 0 is good, their last line is kept
 # Small cases of everything; not what only takes long there: times, and millions of atomic additions.
 SANITIZED = "GpuEngine.*:*IsRightForEveryStride*:*MultipliesEveryType*:-*Refused*:*SaysWhat*:*AStreamKeeps*:*EventsMeasure*"
-LADDER = "naive,coalescing,tiled,tiled_register,block_tiled,block_tiled_vectorized,tensor_core,pipelined"
+LADDER = ",".join(STEPS)
 FASTEST = "pipelined,auto"
 # Rows of activations by the weights of current models, which lie along K.
 THIN = "1x4096x4096-NT,16x4096x4096-NT,64x4096x4096-NT,1x28672x4096-NT,16x28672x4096-NT,64x28672x4096-NT,16x4096x14336-NT"

@@ -18,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+from kernels import STEPS as KERNELS
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-KERNELS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined"]
 SHAPES = [(64, 64, 64), (100, 70, 50), (256, 256, 64)]  # whole tiles of small ones; edges; whole tiles of all
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 LANES = 32

@@ -19,9 +19,10 @@ import re
 import subprocess
 import sys
 
+from kernels import STEPS
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TESSERA = os.environ.get("TESSERA", str(ROOT / "build/release/bin/tessera"))
-STEPS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined"]
 # The step that each one is compared with, where it is not the one before.
 BEFORE = {"pipelined": "block_tiled_vectorized"}
 PEERS = {"tensor_core": "cublas-tf32"}  # the peer of the same arithmetic; else cublas

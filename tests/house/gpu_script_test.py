@@ -44,7 +44,7 @@ class GpuScript(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         (self.root / "scripts").mkdir()
-        for script in ("gpu", "gpu_steps.py"):
+        for script in ("gpu", "gpu_steps.py", "kernels.py"):
             shutil.copy(cases.ROOT / "scripts" / script, self.root / "scripts" / script)
 
     def program(self, path, text):

@@ -13,7 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402
 
 SCRIPT = cases.ROOT / "scripts/ladder.py"
-KERNELS = ["naive", "coalescing", "tiled", "tiled_register", "block_tiled", "block_tiled_vectorized", "tensor_core", "pipelined"]
+sys.path.insert(0, str(SCRIPT.parent))
+from kernels import STEPS as KERNELS  # noqa: E402
 
 
 def median(name, gflops, **more):

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""One list each: what scripts, pages and options repeat of a list that the sources keep is the same there."""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402
+
+sys.path.insert(0, str(cases.ROOT / "scripts"))
+import kernels  # noqa: E402
+
+COMMAND = cases.options.build / "bin/tessera"
+# Without these a kernel does not tell the checker what it does, or rounds otherwise.
+CHECKED = {"-DTESSERA_CHECK=1", "-ftrivial-auto-var-init=pattern"}
+ALONE = CHECKED | {"-fstack-clash-protection", "-ffp-contract=off"}
+
+
+def text(name):
+    return (cases.ROOT / name).read_text()
+
+
+def listed(section):
+    """The first words of a section of `tessera --list`."""
+    said = subprocess.run([COMMAND, "--list"], capture_output=True, text=True, check=True).stdout
+    lines = re.search(rf"^{section}:\n((?:  .*\n)+)", said, re.M)[1].splitlines()
+    return [line.split()[0] for line in lines] if len(lines) > 1 else lines[0].split()
+
+
+class Lists(unittest.TestCase):
+    @unittest.skipUnless(COMMAND.exists(), "the command is not built")
+    def test_scripts_walk_through_the_ladder_in_its_order(self):
+        self.assertEqual(listed("algorithms")[:len(kernels.STEPS)], kernels.STEPS)
+
+    @unittest.skipUnless(COMMAND.exists(), "the command is not built")
+    def test_the_table_of_kernels_has_every_algorithm_with_its_idea_and_its_tiles(self):
+        said = subprocess.run([COMMAND, "help", "algorithms"], capture_output=True, text=True, check=True).stdout
+        known = re.findall(r"^  (\w+)\n      (.*)\n      tiles: (.*)$", said, re.M)
+        rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|", text("docs/kernels.md"), re.M)
+        shown = {name: (idea, tiles) for name, idea, tiles in rows}
+        for name, idea, tiles in known:
+            with self.subTest(name):
+                self.assertEqual(shown[name][0], idea)
+                for tile in re.findall(r"[\dx/]+x[\dx/]+", shown[name][1]):
+                    self.assertIn(tile, tiles)
+
+    @unittest.skipUnless(COMMAND.exists(), "the command is not built")
+    def test_every_gpu_of_the_checker_is_in_its_help(self):
+        models = re.findall(r'^    \w+\("(\w+)", "NVIDIA', text("src/check/device_model.cpp"), re.M) + re.findall(r'\.name = "(\w+)"', text("src/check/device_model.cpp"))
+        self.assertIn("h200", models)
+        said = subprocess.run([COMMAND, "check", "--help"], capture_output=True, text=True, check=True).stdout
+        for name in models:
+            self.assertIn(name, said)
+
+    def test_checked_kernels_are_compiled_alike_everywhere(self):
+        for name, flags in {"src/process/compile.cpp": ALONE, "src/course/program.cpp": ALONE}.items():
+            with self.subTest(name):
+                self.assertLessEqual(flags, set(re.findall(r'"(-[^"]*)"', text(name))))
+        build = "".join(path.read_text() for path in [cases.ROOT / "CMakeLists.txt", *(cases.ROOT / "cmake").glob("*.cmake"),
+                                                      *(cases.ROOT / "src").rglob("CMakeLists.txt")])
+        self.assertEqual(set(re.search(r"set\(TESSERA_CHECK_OPTIONS ([^)]*)\)", build)[1].split()), CHECKED)
+        header = next(found for found in re.findall(r"set\(options ([^)]*)\)", build) if "TESSERA_CHECK" in found or "CHECK_OPTIONS" in found)
+        puzzle = {each for each in re.findall(r'"(-[^"]*)"', re.search(r"words\{(.*?)\};", text("src/course/program.cpp"), re.S)[1])}
+        self.assertEqual(set(header.replace("${TESSERA_CHECK_OPTIONS}", " ".join(CHECKED)).split()) - {"-pthread"},
+                         puzzle - {"-ftemplate-backtrace-limit=0"})  # which says nothing of the code
+
+    def test_instruction_sets_are_named_where_one_is_asked_for(self):
+        names = re.findall(r'case VectorPath::\w+: return "(\w+)"', text("include/tessera/core/cpu.hpp")) + ["portable", "amx"]
+        for page in ("src/cli/help.cpp", "docs/man/tessera.1.scd", "docs/cpu.md"):
+            sentence = next(line for line in text(page).splitlines() if "portable" in line and "avx2" in line)
+            with self.subTest(page):
+                for name in names:
+                    self.assertRegex(sentence, rf"\b{name}\b")
+
+
+if __name__ == "__main__":
+    cases.main()
