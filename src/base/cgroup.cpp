@@ -1,5 +1,5 @@
 // Finds the groups of this process in /proc/self/cgroup and reads their quotas, and those of the
-// groups above: a service or a user's slice lies some folders down, a container's group at the top
+// groups above: a service or a user's slice is some folders down, a container's group at the top
 // of what it can see. Linux, Documentation/admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst.
 #include "cgroup.hpp"
 

@@ -13,7 +13,7 @@
 namespace tessera::cli {
 
 /// A is (M,K), B is (K,N), C is (M,N), each compact; by rows, or a transposed one by columns. A
-/// batch is as many such products in one call, each with operands of its own, one behind the other.
+/// batch is as many such products in one call, each with operands of its own, one after the other.
 struct Shape {
   index_t M = 0, N = 0, K = 0;
   index_t batch = 1;
@@ -55,7 +55,7 @@ struct BenchCase {
   double flops() const;
   /// Of the matrices of one call, each counted once, and a C that is updated twice.
   double bytes() const;
-  /// Small products go through so many sets of operands in turn, so that these lie in the L2 cache
+  /// Small products go through so many sets of operands in turn, so that these are in the L2 cache
   /// as a program's would, and not all in the L1. A device has its own (device.hpp).
   index_t sets() const;
   /// Products that are there to be computed: sets() calls of a batch each.

@@ -12,9 +12,9 @@
 namespace tessera::cli {
 
 enum class Verdict {
-  same,    ///< the interval lies within the threshold on both sides of 1
-  faster,  ///< the interval lies above 1, and the ratio beyond the threshold
-  slower,  ///< the interval lies below 1, and the ratio beyond the threshold
+  same,    ///< the interval is within the threshold on both sides of 1
+  faster,  ///< the interval is above 1, and the ratio beyond the threshold
+  slower,  ///< the interval is below 1, and the ratio beyond the threshold
   unclear  ///< the samples do not tell
 };
 inline constexpr std::array<std::string_view, 4> kVerdictNames = {"SAME", "FASTER", "SLOWER",

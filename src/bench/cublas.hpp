@@ -1,5 +1,5 @@
 // cuBLAS as a peer: found and loaded when it is asked for, never linked. A (M,K), B (K,N) and C
-// (M,N) lie by rows, or transposed ones by columns, in device memory.
+// (M,N) are stored by rows, or transposed ones by columns, in device memory.
 #pragma once
 
 #include <string>

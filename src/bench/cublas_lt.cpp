@@ -76,7 +76,7 @@ class Made {
   void* made_ = nullptr;
 };
 
-/// (rows, cols) of a matrix by columns, as many as the batch has, one behind the other.
+/// (rows, cols) of a matrix by columns, as many as the batch has, one after the other.
 struct Layout : Made {
   Layout(const CublasLibrary& library, DType type, index_t rows, index_t cols, index_t batch)
       : Made(library, "MatrixLayout", static_cast<CreateLayout*>(nullptr), cuda_data_type(type),

@@ -1,10 +1,10 @@
 // cuBLASLt as a peer at its best: the algorithms that its heuristics offer for a product, each to
-// be timed, so that the fastest of them is the peer. A (M,K), B (K,N) and C (M,N) lie by rows, or
-// transposed ones by columns, in device memory.
+// be timed, so that the fastest of them is the peer. A (M,K), B (K,N) and C (M,N) are stored by
+// rows, or transposed ones by columns, in device memory.
 //
 // f8 is multiplied with one scale for each matrix, here 1, and with fast accumulation, as programs
 // that want its speed ask for: sums stay in the matrix units and are not moved to f32 in between.
-// Before Blackwell it takes f8 only where A lies by rows and B is transposed.
+// Before Blackwell it takes f8 only where A is stored by rows and B is transposed.
 #pragma once
 
 #include <array>

@@ -101,7 +101,7 @@ class CudaBench : public BenchDevice {
   double peak_flops(std::string_view units, const Types& types) override;
 
  private:
-  /// Where a set's operands lie.
+  /// Where a set's operands are.
   char* set(index_t number) const {
     return static_cast<char*>(memory_.data()) + static_cast<std::size_t>(number) * places_.end;
   }

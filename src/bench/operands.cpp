@@ -35,7 +35,7 @@ double normal(std::uint64_t bits) {
   return (sum - 2 * 65535 * 0x1p-16) * 1.7320508075688772;
 }
 
-/// The view of a compact (rows, cols) matrix that lies by rows, or transposed.
+/// The view of a compact (rows, cols) matrix that is stored by rows, or transposed.
 ConstMatrix view(const void* data, DType type, index_t rows, index_t cols, bool transposed) {
   return transposed ? ConstMatrix{data, type, rows, cols, 1, rows}
                     : ConstMatrix{data, type, rows, cols, cols, 1};

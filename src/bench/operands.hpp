@@ -1,5 +1,5 @@
 // The operands of a benchmark's case: those that every process sees, with the latest result, and a
-// contestant's own copy. All products of a case lie one behind the other, A with A, B with B.
+// contestant's own copy. All products of a case are one after the other, A with A, B with B.
 #pragma once
 
 #include <cstdint>

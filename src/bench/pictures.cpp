@@ -55,7 +55,7 @@ std::optional<CommonSize> common_size(const std::vector<const BenchRow*>& cases)
 }
 
 /// A peer that is nowhere within this of the fastest, and alone stretches the axis, is named and
-/// not drawn: what lies close together would be pressed into one end of it.
+/// not drawn: what is close together would be pressed into one end of it.
 constexpr double kFarBehind = 8;
 
 /// The largest share that a series has of the fastest one's speed at the same place.

@@ -29,7 +29,7 @@ constexpr std::size_t kShades = 8;
 // Values that are further apart; bars need less room than curves that cross.
 constexpr double kLogarithmic = 15, kLogarithmicBars = 50;
 
-/// At most one digit behind the point.
+/// At most one digit after the point.
 std::string px(double value) {
   std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
@@ -590,7 +590,7 @@ double height_of(const BarPlot& plot) {
          kBottom;
 }
 
-/// Where the text behind a bar begins: beyond the limit where it would lie on it.
+/// Where the text behind a bar begins: beyond the limit where it would overlap it.
 double text_after(const BarPlot& plot, const PlotBar& bar, const Axis& x) {
   const double begin = std::max(x.at(bar.value), x.at(bar.high)) + 7;
   const double end = begin + kCharacter * static_cast<double>(bar.text.size()) + 4;

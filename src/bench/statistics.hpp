@@ -21,7 +21,7 @@ struct Summary {
 
 Summary summarize(std::span<const double> samples);
 
-/// The value below which the share `p` of the samples lies, 0 <= p <= 1, interpolated linearly
+/// The value below which the share `p` of the samples is, 0 <= p <= 1, interpolated linearly
 /// between neighbours. NaN for no samples.
 double quantile(std::span<const double> samples, double p);
 
@@ -34,7 +34,7 @@ struct Interval {
 /// By what factor `after` is larger than `before`, with at least this confidence: between those of
 /// the ratios of a value of one list to one of the other that a Mann-Whitney test would not refuse.
 /// Exact for any number of values of any one distribution, scaled and drawn independently: where
-/// nothing changed, 1 lies outside with a chance of at most 1 - confidence. It holds the ratio of
+/// nothing changed, 1 is outside with a chance of at most 1 - confidence. It holds the ratio of
 /// the medians, and knows nothing of what differs between two runs. NaN where so few values give no
 /// such confidence (0.95 takes 4 and 4), and for values that are not positive.
 Interval ratio_interval(std::span<const double> before, std::span<const double> after,

@@ -1,5 +1,5 @@
 // How many cores a process may use, from the affinity mask, the cgroup's quota and the environment;
-// and parallel_for on top of the team. An exception of one piece of work ends the others at their
+// and parallel_for on top of the team. An exception of one work item ends the others at their
 // next step and is thrown to the caller, once.
 #include "tessera/core/parallel.hpp"
 

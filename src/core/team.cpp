@@ -1,5 +1,5 @@
-// The pool of helpers behind run_team, lock-free where it is waited for: work is posted in one of a
-// few slots, and a counter inside each says how many helpers are in it. A slot is given up only
+// The pool of workers behind run_team, lock-free where it is waited for: work is posted in one of a
+// few slots, and a counter inside each says how many workers are in it. A slot is given up only
 // when that counter is 0, so a body never outlives its call.
 #include "tessera/core/team.hpp"
 
@@ -36,7 +36,7 @@ namespace {
 /// ns of work for one thread. Waking a sleeper costs the caller some time, and the sleeper needs as
 /// long again to arrive; starting one costs more. Measured: bench/results/cpu/tuning.md.
 constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
-constexpr std::int64_t kLookAround = 200'000;  // ns that an idle helper stays awake
+constexpr std::int64_t kLookAround = 200'000;  // ns that an idle worker stays awake
 /// ns between calls that ask for help, besides four times what they are expected to take, because
 /// some processors do a quarter as much in a cycle. Without that (16,1024,1024) of f32, expected to
 /// take 140 us, had no help on an EPYC (family 25), where it takes 320, however often it was
@@ -45,7 +45,7 @@ constexpr std::int64_t kCloselyFollowing = 300'000;
 constexpr int kCallsToWake = 3;
 constexpr int kMostHelpers = 1023;
 
-/// A helper that looks around arrives some time after work is posted; the part of the work that it
+/// A worker that spins arrives some time after work is posted; the part of the work that it
 /// takes and what it hands back cost the caller several times that. Measured:
 /// bench/results/cpu/tuning.md.
 constexpr std::int64_t kArrivalsWorthAsking = 18;
@@ -54,11 +54,11 @@ constexpr std::int64_t kLeastArrival = 60, kMostArrival = 1000;  // ns
 /// changes: the first number, and twice as many as the last time while that brings nothing.
 constexpr int kLeastPatience = 256, kMostPatience = 1 << 14;
 
-/// A helper that waits for its core while it holds a piece, because another process has the core,
-/// holds its caller up for milliseconds. Where that costs more than sharing has gained lately,
-/// callers ask half as many, at last nobody, for so long that it costs some 2 %: but not for work
-/// of which sharing saves more than such an event costs. Helpers that were woken and found nothing
-/// to do are not woken for little work for as long.
+/// A worker that waits for its core while it holds a work item, because another process has the
+/// core, holds its caller up for milliseconds. Where that costs more than sharing has gained
+/// lately, callers ask half as many, at last nobody, for so long that it costs some 2 %: but not
+/// for work of which sharing saves more than such an event costs. Workers that were woken and found
+/// nothing to do are not woken for little work for as long.
 constexpr std::int64_t kRepaid = 50;
 constexpr std::int64_t kHeldUp = 100'000;          // ns that a wait lasts before it counts
 constexpr std::int64_t kMostCost = kStoodStill;    // of one event
@@ -73,7 +73,7 @@ void pause() {
 #endif
 }
 
-/// One piece of work that helpers may join. state: who is inside (16 bits), how many more may join
+/// One work item that workers may join. state: who is inside (16 bits), how many more may join
 /// (16 bits), and whether a caller has it.
 struct alignas(64) Slot {
   static constexpr std::uint64_t kInside = 1, kInsideMask = 0xFFFF;
@@ -83,29 +83,29 @@ struct alignas(64) Slot {
   int wanted = 0;
   const TeamBody* body = nullptr;
   FloatState floats{};
-  std::atomic<unsigned> flags{0};           ///< of exceptions that helpers raised
+  std::atomic<unsigned> flags{0};           ///< of exceptions that workers raised
   std::int64_t posted_ns = 0;               ///< 0: not noted
   std::atomic<std::int64_t> arrival_ns{0};  ///< from then to the first one that joined
-  std::atomic<bool> outlasts{false};        ///< a helper that left has waited long for the end
+  std::atomic<bool> outlasts{false};        ///< a worker that left has waited long for the end
 };
 
 struct Pool {
   std::array<Slot, 16> slots;
   alignas(64) std::atomic<std::uint32_t> posts{0};  // changes when work is posted
-  std::atomic<bool> waking{false};  // helpers were woken, and none of them has joined since
+  std::atomic<bool> waking{false};  // workers were woken, and none of them has joined since
   alignas(64) std::atomic<int> sleeping{0};
   std::atomic<int> helpers{0};
   alignas(64) std::atomic<int> callers{0};
-  std::atomic<std::int64_t> gained_ns{0};         // by sharing, lately, less what helpers cost
+  std::atomic<std::int64_t> gained_ns{0};         // by sharing, lately, less what workers cost
   std::atomic<std::int64_t> limited_until_ns{0};  // until then fewer are asked; 0: not now
   std::atomic<std::int64_t> cost_ns{0};           // of the event for which they are
   std::atomic<int> limit{0};
   std::atomic<std::int64_t> wake_after_ns{0};  // until then nobody is woken for little work
   std::atomic<std::int64_t> last_wish_ns{0};
   std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
-  std::atomic<int> callers_core{-1};  // on which helpers were woken or work was posted last
-  std::atomic<SleepingPlace*> places{nullptr};                      // of all helpers
-  alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a helper that is awake
+  std::atomic<int> callers_core{-1};  // on which workers were woken or work was posted last
+  std::atomic<SleepingPlace*> places{nullptr};                      // of all workers
+  alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a worker that is awake
   std::atomic<int> patience{kLeastPatience};
   std::atomic<bool> knows_cores{false};  // of the process: see will_be_helped
   std::mutex starting;
@@ -113,7 +113,7 @@ struct Pool {
 
 int forks = 0;  ///< that made this process, since the pool was first there
 
-/// Never destroyed: helpers may look at it until the process ends.
+/// Never destroyed: workers may look at it until the process ends.
 Pool& pool() {
   alignas(Pool) static char memory[sizeof(Pool)];
   static Pool* const made = [] {
@@ -136,7 +136,7 @@ thread_local bool only_asks = false;  ///< see OnlyAsking
 
 bool always_ask = false;  ///< set before there are threads
 
-/// From now on callers ask `limit` helpers at most, until that repays what more of them cost.
+/// From now on callers ask `limit` workers at most, until that repays what more of them cost.
 void ask_fewer(Pool& p, int limit, std::int64_t cost_ns) {
   if (always_ask) return;
   const std::int64_t now = now_ns(), cost = std::min(cost_ns, kMostCost);
@@ -151,7 +151,7 @@ void ask_fewer(Pool& p, int limit, std::int64_t cost_ns) {
   most(p.limited_until_ns, now + kRepaid * cost);
 }
 
-/// Takes part in one piece of work, if there is any: which, or null.
+/// Takes part in one work item, if there is any: which, or null.
 Slot* join(Pool& p) {
   for (Slot& slot : p.slots) {
     std::uint64_t seen = slot.state.load(std::memory_order_acquire);
@@ -199,7 +199,7 @@ bool sleep(Pool& p, SleepingPlace& place, std::uint32_t seen) {
   return place.wakes() && core == p.callers_core.load(std::memory_order_relaxed);
 }
 
-/// The time that a helper stays awake, less that in which it was absent.
+/// The time that a worker stays awake, less that in which it was absent.
 class LookingAround {
  public:
   void begin() { last_ns_ = now_ns(), left_ns_ = kLookAround; }
@@ -249,7 +249,7 @@ void help(Pool& p) {  // begins as a sleeper that was woken
 
 /// The object that this code is part of stays loaded while a thread has something of it to destroy
 /// at its end (the C library counts that: __cxa_thread_atexit_impl): a plugin that has this library
-/// inside and is closed, while helpers still look around in it.
+/// inside and is closed, while workers still spin in it.
 struct StaysLoaded {
   ~StaysLoaded() { asm volatile(""); }
 };
@@ -261,14 +261,14 @@ void keep_loaded() {
   if (__lsan_enable != nullptr) __lsan_enable();
 }
 
-/// What a new helper is told.
+/// What a new worker is told.
 struct Start {
   Pool& pool;
   cpu_set_t cores;  ///< for it; empty: not known
 };
 
 /// On the cores of this process, but at first not on the one that this is on: some kernels start it
-/// there, and it looks around while its caller stands still. Measured: bench/results/cpu/tuning.md.
+/// there, and it spins while its caller stands still. Measured: bench/results/cpu/tuning.md.
 bool start_helper(Pool& p) {
   std::unique_ptr<Start> start(new (std::nothrow) Start{p, allowed_cores()});
   if (start == nullptr) return false;
@@ -308,7 +308,7 @@ sigset_t signals_of_others() {
   return out;
 }
 
-/// Starts helpers until there are `wanted`, or the system has no more.
+/// Starts workers until there are `wanted`, or the system has no more.
 void start_helpers(Pool& p, int wanted) {
   std::unique_lock lock(p.starting, std::try_to_lock);
   if (!lock) return;  // another caller is at it
@@ -323,18 +323,18 @@ void start_helpers(Pool& p, int wanted) {
       p.sleeping.fetch_sub(1);
       break;
     }
-    keep_loaded();  // here too, until the helper has done it
+    keep_loaded();  // here too, until the worker has done it
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// Of this process. One caller each fills the machine: none has a helper then.
+/// Of this process. One caller each fills the machine: none has a worker then.
 int cores() {
   static const int found = available_cores();
   return found;
 }
 
-/// Counts a call that found too few helpers awake. Is it worth its time to start or wake some?
+/// Counts a call that found too few workers awake. Is it worth its time to start or wake some?
 bool worth_waking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns >= kWorthStarting) return true;
   const std::int64_t now = now_ns(), last = p.last_wish_ns.load(std::memory_order_relaxed);
@@ -353,7 +353,7 @@ int awake(const Pool& p) {
   return p.helpers.load(std::memory_order_relaxed) - p.sleeping.load(std::memory_order_relaxed);
 }
 
-/// Will helpers come to work that is posted now? Starts and wakes them where that is worth it.
+/// Will workers come to work that is posted now? Starts and wakes them where that is worth it.
 /// Those who are woken for little work may come too late for it; but what takes longer than
 /// estimated must not be over before they look, else they find nothing and sleep: 256^3 of f32 on
 /// an EPYC (family 25) took 290 us instead of 150 for good.
@@ -375,7 +375,7 @@ bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
   return up > 0 || wakes;
 }
 
-/// Is there so much work that asking is repaid where helpers are awake?
+/// Is there so much work that asking is repaid where workers are awake?
 bool worth_asking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns < kArrivalsWorthAsking * kLeastArrival) return false;
   if (expected_ns >= kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed))
@@ -389,7 +389,7 @@ bool worth_asking(Pool& p, std::int64_t expected_ns) {
   return true;
 }
 
-/// How many helpers to ask.
+/// How many workers to ask.
 int wanted_helpers(Pool& p, int threads, std::int64_t expected_ns) {
   if (!worth_asking(p, expected_ns)) return 0;
   const int most = std::min(useful_threads(threads) - 1, kMostHelpers);
@@ -400,7 +400,7 @@ int wanted_helpers(Pool& p, int threads, std::int64_t expected_ns) {
   return most;
 }
 
-/// Moves what is known by at most a quarter: one helper that was held up says little.
+/// Moves what is known by at most a quarter: one worker that was held up says little.
 void learn_arrival(Pool& p, std::int64_t seen_ns) {
   const std::int64_t known = p.arrival_ns.load(std::memory_order_relaxed);
   const std::int64_t next = std::clamp(seen_ns, known * 3 / 4, known * 5 / 4);
@@ -408,7 +408,7 @@ void learn_arrival(Pool& p, std::int64_t seen_ns) {
   if (seen_ns <= known) p.patience.store(kLeastPatience, std::memory_order_relaxed);
 }
 
-/// After a call that helpers joined. With as much work as is worth asking for, sharing gains next
+/// After a call that workers joined. With as much work as is worth asking for, sharing gains next
 /// to nothing; with far more, half of it at least.
 void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
   const std::int64_t asking = kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed);
@@ -433,14 +433,14 @@ void waited(int spins) {
 }
 
 int useful_threads(int threads) {
-  // Two on one core too: what such a helper costs is learned.
+  // Two on one core too: what such a worker costs is learned.
   return threads <= 2 || always_ask ? threads : std::min(threads, std::max(2, cores()));
 }
 
 bool will_be_helped(int threads, std::int64_t expected_ns) {
   if (threads == 1 || inside) return false;
   Pool& p = pool();
-  // Cores need not be counted for helpers that do not come to the first calls: that reads files.
+  // Cores need not be counted for workers that do not come to the first calls: that reads files.
   const bool knows = p.knows_cores.load(std::memory_order_relaxed);
   if (!knows && (!worth_asking(p, expected_ns) || !worth_waking(p, expected_ns))) return false;
   if (!only_asks) p.knows_cores.store(true, std::memory_order_relaxed);
@@ -480,7 +480,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     mine->wanted = wanted;
     mine->floats = float_state();
     mine->flags.store(0, std::memory_order_relaxed);
-    // Learned from helpers that have nothing else to do.
+    // Learned from workers that have nothing else to do.
     mine->posted_ns = awake(p) >= wanted && callers == 0 ? now_ns() : 0;
     mine->outlasts.store(false, std::memory_order_relaxed);
     mine->arrival_ns.store(kMostArrival, std::memory_order_relaxed);
@@ -505,7 +505,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     if (mine->posted_ns != 0) {
       if (expected_ns < kArrivalsWorthAsking * kMostArrival)
         learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
-      // Did this thread stand still, because helpers drove another process to its core?
+      // Did this thread stand still, because workers drove another process to its core?
       if (mine->outlasts.load(std::memory_order_relaxed)) {
         const std::int64_t took = now_ns() - mine->posted_ns, more = took - expected_ns;
         if (more > 3 * expected_ns && took > 4 * kLookAround && more < kStoodStill)

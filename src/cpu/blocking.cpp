@@ -38,7 +38,7 @@ constexpr FewRows kAxpy{4, Stream::axpy, 1024, 0}, kPanels{20, Stream::panels, 5
 /// Measured: bench/results/cpu/tuning.md.
 index_t axpy_rows() { return l3_is_far() ? 32 : 12; }
 /// Up to how many rows strips are for, how large a B out of a near L3, in sizes of L2, and how many
-/// rows of B as a multiple of those that L2 has room for: rows that lie pages apart use few of its
+/// rows of B as a multiple of those that L2 has room for: rows that are pages apart use few of its
 /// sets. Measured: bench/results/cpu/tuning.md.
 struct StripLimit {
   index_t rows, sizes_of_l2, of_sets;
@@ -59,7 +59,7 @@ index_t near_bytes_for(const BlockingInput& in) {
   return in.M > 12 ? std::min(all, 12 * l2) : all;
 }
 
-/// One or two rows of a B that lies along its columns.
+/// One or two rows of a B whose columns are contiguous along K.
 bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_in_rows; }
 
 /// Bytes after which lines meet in the same set of L2.
@@ -69,7 +69,7 @@ bool is_for_strips(const BlockingInput& in) {
   const index_t l2 = caches().l2, way = l2_way();
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // Columns for every thread; a strip stays in L2, and A with it, for the second group of rows. An
-  // A whose columns lie pages apart does not: (16,1000,1000) of it 0.87, f64 (8,1000,1000) 0.92.
+  // A whose columns are pages apart does not: (16,1000,1000) of it 0.87, f64 (8,1000,1000) 0.92.
   if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
   // Unequal halves for threads: 144^3 on two 0.91, 160^3 1.06.
   const index_t vectors = ceil_div(in.N, in.lanes), shared = round_up(vectors, in.threads);
@@ -165,7 +165,7 @@ index_t most_of_a_in_place() {
 }
 
 bool rows_meet(index_t step) {
-  // As far apart as a way of L2 is large they lie in the same set. (64,64,K), f32, one thread of
+  // As far apart as a way of L2 is large they are in the same set. (64,64,K), f32, one thread of
   // that Xeon, as a multiple of oneDNN's speed, in place and packed: K = 16384 0.92 and 0.90, 32768
   // 0.73 and 0.92, 65536 0.78 and 0.92, 66000 0.93 and 0.85.
   return l3_is_far() && step % l2_way() == 0;
@@ -232,7 +232,7 @@ index_t task_panels(index_t panels, int threads) {
 Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   Blocking out{};
   out.kc = kc, out.nr = nr;
-  // A part of B lies in L3, which others use too: it is read in order, which the prefetchers hide,
+  // A part of B is in L3, which others use too: it is read in order, which the prefetchers hide,
   // and the wider it is, the seldomer A is read. It is counted in L2, because some systems add up
   // the L3 of cores that do not share it. 3072^3 as above, kc = 1024, L2 of 1 MiB: nc 192 (3/4 of
   // L2) 93, 384 96, 768 96, 1536 96; 3500^3: 624 95, all of B 83.

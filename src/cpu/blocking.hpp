@@ -37,16 +37,16 @@ Caches assume_caches(const Caches& caches);
 /// bench/results/cpu/tuning.md.
 bool l3_is_far();
 
-/// Bytes that lie in L2, or in a near L3, where one core uses them again and again.
+/// Bytes that are in L2, or in a near L3, where one core uses them again and again.
 index_t near_bytes();
 
 /// Bytes of a B at `data`, with K rows `step` bytes apart, that M rows of A better read where it
-/// lies: packing it would cost more than reading it out of L3 at times. Fewer where threads share a
+/// is: packing it would cost more than reading it out of L3 at times. Fewer where threads share a
 /// far L3.
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads);
 
 /// Are so few rows of B, K of them `step` bytes apart, better packed for M rows of A, because they
-/// lie in the same sets of L1? A deeper micro-tile hides that its B comes out of L2. Measured:
+/// are in the same sets of L1? A deeper micro-tile hides that its B comes out of L2. Measured:
 /// bench/results/cpu/tuning.md.
 bool b_crowds_l1(index_t M, index_t K, index_t step, int mr);
 
@@ -85,8 +85,8 @@ struct BlockingInput {
   bool b_in_lines;        ///< the elements of a column do
   bool b_is_unconverted;  ///< a microkernel can read its elements
   int dot_rows;           ///< rows that lines are for
-  bool packs_only_b;      ///< A of many rows lies well, B does not
-  bool a_by_pages;        ///< the elements of a row of A lie pages apart
+  bool packs_only_b;      ///< A of many rows can be read in place, B cannot
+  bool a_by_pages;        ///< the elements of a row of A are pages apart
 };
 Blocking block(const BlockingInput& in);
 /// For many rows: KC blocks of kc and panels of nr columns, tasks of multiples of `unit`. B may be

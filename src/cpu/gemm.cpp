@@ -1,6 +1,6 @@
 // The entry to the packed path: sorts out what needs no packing (nothing to sum, tiny products, no
 // memory for panels) and hands the rest to packed_product.hpp with the kernels of this CPU. Every
-// way gives the same bits; called by matmul, PackedMatrix, batches and the BLAS.
+// route gives the same bits; called by matmul, PackedMatrix, batches and the BLAS.
 #include "tessera/cpu/gemm.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // Decides what GemmPlan decides once: whether the microkernels alone make the product, and which of
-// them. Everything else goes the way of gemm().
+// them. Everything else takes the route of gemm().
 #include "tessera/cpu/gemm_plan.hpp"
 
 #include <utility>

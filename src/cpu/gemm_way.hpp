@@ -17,7 +17,7 @@ struct GemmWay {
 };
 
 /// Of a product, if it were called next; its pointers are not read. Where memory for packing is
-/// missing, gemm() goes another way than this says: kWithoutMemory.
+/// missing, gemm() takes another route than this says: kWithoutMemory.
 template <class In, class Out = In>
 GemmWay way_of(const Gemm<In, Out>& call);
 
@@ -25,8 +25,8 @@ inline constexpr GemmWay kWithoutMemory = {
     "without_memory", "none for panels: short ones on the stack, packed again and again", 1};
 
 /// How often this process found no memory for packing. Where it grows during a call, that one, or
-/// another thread's at the same time, went the way kWithoutMemory, or at least could not pack as it
-/// wanted to.
+/// another thread's at the same time, took the route kWithoutMemory, or at least could not pack as
+/// it wanted to.
 std::uint64_t refused_workspaces();
 
 /// Bytes that gemm() takes for panels and sums while it runs, where all of its threads take part;

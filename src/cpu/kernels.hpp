@@ -60,7 +60,7 @@ struct MicroTile {
   Sum* c;             ///< (rows, cols), columns contiguous
   index_t c_row;      ///< stride of c along rows
   int cols;           ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
-  const Sum* next_c;  ///< where the next micro-tile of C lies, prefetched into the cache at the
+  const Sum* next_c;  ///< where the next micro-tile of C is, prefetched into the cache at the
                       ///< same time; or null
   bool resume;        ///< take up the sums that c holds, instead of zero
   bool stream;        ///< store past the caches; c is aligned to whole vectors
@@ -84,7 +84,7 @@ struct MicroTile {
   const Sum* shifts;
   int k_rest;  ///< for these: elements of the last K-group, where they do not fill it; else 0
   /// The epilogue, but for its last step, of whole vectors, in `masked` entries of any columns: the
-  /// result goes to `to`, and next_c lies there too. Null: none. For tables that `finishes`.
+  /// result goes to `to`, and next_c is there too. Null: none. For tables that `finishes`.
   const FinishRow<Sum>* finish;
   Sum* to;
   index_t to_row;
@@ -139,7 +139,7 @@ struct Kernels {
 
   /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
   /// is unpacked; null where packed only, and where registers are too few. prefetch_k: 0, or
-  /// the rows of b that follow are prefetched in the order in which they lie.
+  /// the rows of b that follow are prefetched in the order in which they are.
   static constexpr int kAxpys = 6, kAxpyRows[kAxpys] = {1, 2, 4, 8, 12, 16};
   Micro axpy[kAxpys];
   int axpys;  ///< how many of them there are

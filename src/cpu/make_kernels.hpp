@@ -35,7 +35,7 @@ void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int co
   const auto alpha = V::splat(how.alpha), beta = V::splat(how.beta);
   const bool scales = how.alpha != T{1}, adds = how.beta != T{0};
   const T *const row_bias = how.row_bias, *const column_bias = how.column_bias;
-  // A part of a vector reaches into the next row where rows lie close together: its load would wait
+  // A part of a vector reaches into the next row where rows are close together: its load would wait
   // for the store of the row before.
   const auto finish = [&]<int Rows, bool OnlyAdds>(int first) {
     for (int j = 0; j < cols; j += V::lanes) {

@@ -1,5 +1,5 @@
-// The shortest way of all, for tiny products: the columns of C fit one panel of B, which lies as it
-// is, and one microkernel after the other makes the rows, straight into C where C is nothing but
+// The shortest route, for tiny products: the columns of C fit one panel of B, which stays unpacked,
+// and one microkernel after the other makes the rows, straight into C where C is nothing but
 // the sums. Called by gemm.cpp and gemm_plan.cpp.
 #pragma once
 
@@ -64,7 +64,7 @@ struct OnePanel {
     rest(micro);
   }
 
-  /// With the epilogue of `call`, whose A, B and C are not looked at, nor how its B lies.
+  /// With the epilogue of `call`, whose A, B and C are not looked at, nor the strides of its B.
   void run_and_finish(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* A, const T* B,
                       index_t b_k, T* C) const {
     alignas(64) T sums[Kernels<T, T, T>::kTallRows * kMostColumns];

@@ -104,7 +104,7 @@ void pack_panel(typename V::k_group* dst, int width, const typename V::k_group* 
 }
 
 /// Lines that are contiguous are copied across all panels at once: whole rows of the source, the
-/// way it lies in memory, as many at a time as the prefetchers follow. The next ones are prefetched
+/// way it is in memory, as many at a time as the prefetchers follow. The next ones are prefetched
 /// at the same time: 1024^3 with A transposed, f32, one thread of an EPYC (family 26), 1.025 times
 /// as fast.
 template <class V>
@@ -203,7 +203,7 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
   }
 }
 
-/// How panels lie to vectors: as wide as some of them, half as wide as one, or neither.
+/// How panels compare with vectors: as wide as some of them, half as wide as one, or neither.
 enum class Fit : char { whole, half, part };
 
 /// Lines side by side, `panel` K-groups of each in a panel: across all panels at once, two where a
@@ -244,7 +244,7 @@ void pack_rows(typename V::k_group* dst, int width, const typename G::source* sr
 }
 
 /// One panel of `here` lines whose elements are contiguous, at least a K-group of them: K-groups as
-/// they lie in memory, zeros for what is missing.
+/// they are in memory, zeros for what is missing.
 template <class V, class Source>
 void pack_lines(typename V::k_group* dst, int width, const Source* src, int here, index_t K,
                 index_t s_line) {
@@ -278,9 +278,9 @@ void pack_lines(typename V::k_group* dst, int width, const Source* src, int here
     dst[whole * width + i] = k_group_at(src + i * s_line + K - group) >> missing;
 }
 
-/// See Pack, for K-groups of several elements, bytes or 16 bits; `Extra` K-groups of a line lie
+/// See Pack, for K-groups of several elements, bytes or 16 bits; `Extra` K-groups of a line are
 /// between panels. G knows how its K-groups are made: G::k_group(elements) of single elements; if
-/// G::unconverted, they are what lies in memory, or, if G::maps, G::mapped(K-groups) of it; if
+/// G::unconverted, they are what is in memory, or, if G::maps, G::mapped(K-groups) of it; if
 /// G::rows_together, G::rows(p, s_k) of V::lanes lines side by side, and G::rows_part(p, s_k, mask,
 /// count) of the first of them and the first `count` elements of each.
 template <class V, class G, int Extra = 0>

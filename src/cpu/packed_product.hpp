@@ -1,6 +1,6 @@
 // The packed path at work: cuts a product into blocks of C, KC blocks and tasks, packs, and calls
 // the microkernels of one table. Called by gemm.cpp for products that are not tiny. One class, kept
-// whole: its ways through a product share who has packed what.
+// whole: its routes through a product share who has packed what.
 #pragma once
 
 #include <algorithm>
@@ -147,7 +147,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     keeps_sums_ = kc_blocks_ > 1 || axpys();
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0 &&
                  blocks_.stream != Stream::axpy;
-    // Rows of sums an odd number of lines apart lie in different sets of the caches.
+    // Rows of sums an odd number of lines apart are in different sets of the caches.
     constexpr index_t line = 64 / static_cast<index_t>(sizeof(Sum));
     sums_row_ = (ceil_div(cols, line) | 1) * line;
     // A large C that is written once and not read again goes past the caches, if whole vectors of
@@ -416,7 +416,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     index_t i, i_end, j, j_end;
   };
 
-  /// Where the sums of a part go, and how operands lie; the rest changes from micro-tile to
+  /// Where the sums of a part go, and the strides of operands; the rest changes from micro-tile to
   /// micro-tile.
   MicroTile<KGroup, Sum> micro_tile(const Part& part, Sum* temporary) const {
     MicroTile<KGroup, Sum> micro{};
@@ -464,7 +464,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     const Sum* shifts = nullptr;  ///< of rows that are not packed: see Kernels::sum_rows
   };
 
-  /// A task's part of B lies in L3 or L2, packed or not. A few panels of A stay in L2 while it
+  /// A task's part of B is in L3 or L2, packed or not. A few panels of A stay in L2 while it
   /// passes by.
   void run_packed(int worker, const Part& part) {
     const KGroup* shares[kMostShares];  // where each share_columns_ of B begin
@@ -886,7 +886,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
 
   /// Walks over a block of B, eight rows side by side, a line of the cache at a time. Prefetched of
   /// each vector of a row of B is the line it ends in: where a row begins within a line, whatever
-  /// lies to the left has read that one. Measured: bench/results/cpu/tuning.md.
+  /// is to the left has read that one. Measured: bench/results/cpu/tuning.md.
   static constexpr index_t kLineEnd = 63;
   struct Prefetch {
     const char* row = nullptr;

@@ -1,4 +1,4 @@
-// A product turned so that C has its columns side by side, as vectors want them.
+// A product transposed so that the columns of C are contiguous, as vectors want them.
 #pragma once
 
 #include "tessera/cpu/gemm.hpp"

@@ -1,6 +1,6 @@
-// A few rows of A times a B unpacked: along its rows where the columns are contiguous; along
-// its columns where the elements of these do. What passes by once goes at the speed of memory; what
-// lies in a near cache, at the speed of that, with more sums at a time. V is a vector type as
+// A few rows of A times B in place: in axpy form, along the rows of B, where these are contiguous;
+// in dot form, along its columns, where those are. A B that is read once is read at the speed of
+// memory; one in a near cache at the speed of that, with more sums at a time. V is a vector type as
 // microkernel.hpp describes it.
 #pragma once
 
@@ -32,7 +32,7 @@ void prefetch_ahead(const typename V::source* p, index_t ahead) {
 /// that Xeon M = 16 9.9 and 8.8.
 ///
 /// Where call.prefetch_k is not 0, the rows that follow are prefetched in the order in which they
-/// lie, one behind the other, as memory likes to be read, and not side by side. (M,4096,4096), f32,
+/// are, one after the other, as memory likes to be read, and not side by side. (M,4096,4096), f32,
 /// an EPYC (family 25), 2026-11-24, times as fast on one thread and on two: M = 1 1.2, 1.3; M =
 /// 2 1.17, 1.13; M = 8 1.05, 1.10; M = 12 1.17, 1.10; (1,5000,3000) 1.35, 1.46. But for four rows,
 /// M = 4 0.89, 0.95, and out of L3, (1,2000,2000) 0.8.
@@ -194,7 +194,7 @@ struct Widths {
 /// as fast as parts of rows, software prefetching or not: 384 columns in one strip 119 GFLOP/s, in
 /// two 68; 512 columns in two strips 62, row by row 94.
 ///
-/// Out of L3 the rows of a strip lie as far apart as B's. Where that is 4 KiB, what the processor
+/// Out of L3 the rows of a strip are as far apart as B's. Where that is 4 KiB, what the processor
 /// prefetches by itself falls into a few sets of L1, and lines push each other out before they are
 /// read: each fresh process had (8,1024,1024) in another time of 75 to 116 us, the floor being 66.
 /// With rows prefetched instead (call.prefetch_k > 0), medians of fresh processes there, times as
@@ -240,7 +240,7 @@ void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
 /// Rows for which columns pages apart are read as below.
 constexpr int kPagesRows = 4;
 
-/// As dots below, for whole vectors of columns, at least one, whose lines lie pages apart: elements
+/// As dots below, for whole vectors of columns, at least one, whose lines are pages apart: elements
 /// equally far along them share a set of L1, which has room for 8 or 12 lines of the cache. So one
 /// half of a vector's lines stays some bytes behind the other, which then begins with the next. K:
 /// a multiple of the lanes, more than these bytes. Measured: bench/results/cpu/tuning.md.

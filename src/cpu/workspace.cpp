@@ -27,7 +27,7 @@ struct Idle {
 std::array<std::atomic<Idle*>, 8> shelf;
 std::atomic<std::uint64_t> refused{0};
 
-/// From an eighth of a huge page on, a whole one: small pages that lie anywhere push each other out
+/// From an eighth of a huge page on, a whole one: scattered small pages push each other out
 /// of L2. Measured: bench/results/cpu/tuning.md.
 std::size_t page_rounded(std::size_t bytes) {
   const std::size_t unit = bytes >= kHugePage / 8 ? kHugePage : 4096;

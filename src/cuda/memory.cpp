@@ -24,7 +24,7 @@ class OwnMemory {
     const std::lock_guard lock(mutex_);
     blocks_.erase(address_of(data));
   }
-  /// The device on which an address lies, -1 for memory of others.
+  /// The device on which an address is, -1 for memory of others.
   int device_of(const void* data) {
     const std::lock_guard lock(mutex_);
     auto after = blocks_.upper_bound(address_of(data));

@@ -33,7 +33,7 @@ NpyHeader parse_npy_header(std::string_view start, std::size_t total, const std:
 /// Magic, version 1.0 and header, as NumPy writes them; a multiple of 64 bytes.
 std::string npy_header(DType dtype, const std::vector<index_t>& shape, Order order);
 
-/// The array in `input`, sharing its memory where the elements can be used as they lie.
+/// The array in `input`, sharing its memory where the elements can be used as they are.
 Array read_npy(const Input& input, std::optional<DType> untyped);
 
 /// Reverses the bytes of each element.

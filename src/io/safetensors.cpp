@@ -297,7 +297,7 @@ Piece piece_of(const TensorInfo& info, const Input& old, std::size_t data_offset
   return {info.name, old.data + data_offset + info.begin, bytes, width};
 }
 
-/// The header as text, which says where each piece lies.
+/// The header as text, which says where each piece is.
 std::string header_text(json& header, const std::vector<Piece>& pieces, const AtomicFile& file,
                         const std::string& member) {
   std::uint64_t offset = 0;

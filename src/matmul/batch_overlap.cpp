@@ -1,4 +1,4 @@
-// Sorted by address, the matrices of a batch fall into groups that lie apart. In a group that holds
+// Sorted by address, the matrices of a batch fall into groups that are apart. In a group that holds
 // a C, all are told apart at once where they are windows of one matrix: modulo its stride each
 // covers one interval. Only where that fails is each pair looked at.
 #include "batch_overlap.hpp"

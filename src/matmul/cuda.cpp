@@ -63,7 +63,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   tessera::detail::expect_bias(p, bias, C);
   tessera::detail::run_reported("cuda::run", plan, [&] {
     if (p.M == 0 || p.N == 0) return;
-    const OnDevice on(stream.device());  // asking where memory lies touches no other device
+    const OnDevice on(stream.device());  // asking where memory is touches no other device
     check_places(plan, A, B, C, stream, bias);
     for (const auto& entry : tessera::detail::cuda_ladder()) {
       if (entry.name == plan.algorithm)
@@ -92,7 +92,7 @@ DeviceMatrix::DeviceMatrix(DType dtype, index_t rows, index_t cols, int device) 
 
 namespace {
 
-/// The bytes from the first to the last element of a matrix that has some, wherever it lies.
+/// The bytes from the first to the last element of a matrix that has some, wherever it is.
 struct Span {
   char* first;
   std::size_t bytes;

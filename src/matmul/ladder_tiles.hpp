@@ -44,7 +44,7 @@ using PipelinedTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm
                                 TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16}>;
 using BulkTiledTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 32, .tm = 16, .tn = 8},
                                 TileShape{.bm = 64, .bn = 64, .bk = 32, .tm = 8, .tn = 4}>;
-/// WM = BM: two warpgroups own whole tiles by turns; else they share each.
+/// WM = BM: two warpgroups own whole tiles alternately; else they share each.
 using WarpgroupTiles = TileList<5, TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
                                 TileShape{.bm = 128, .bn = 192, .wm = 128, .wn = 192},
                                 TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},

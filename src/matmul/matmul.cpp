@@ -93,7 +93,7 @@ void expect_cpu(const Plan& plan) {
                 "a plan for the cpu", {}, "cuda::run of matmul/cuda.hpp runs it");
 }
 
-/// For the line of TESSERA_VERBOSE=1: the way that the packed path takes.
+/// For the line of TESSERA_VERBOSE=1: the route that the packed path takes.
 std::string way_text(const Plan& plan) {
   std::string out;
   if (plan.algorithm == "packed") {

@@ -1,5 +1,5 @@
 // The checked form of a packed B. Nothing is left of B but its extents and type, so these are what
-// a call is checked against; its panels are memory of its own, where no C can lie.
+// a call is checked against; its panels are memory of its own, where no C can be.
 #include "tessera/matmul/packed_matrix.hpp"
 
 #include "call.hpp"

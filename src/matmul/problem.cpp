@@ -67,7 +67,7 @@ bool overlaps_itself(const Matrix& c) {
   if (c.rows == 0 || c.cols == 0) return false;
   const index_t rs = c.rows == 1 ? 0 : std::abs(c.row_stride);
   const index_t cs = c.cols == 1 ? 0 : std::abs(c.col_stride);
-  // Whole rows, or columns, one behind the other; nearly every C.
+  // Whole rows, or columns, one after the other; nearly every C.
   if ((cs > 0 || c.cols == 1) && (rs > cs * (c.cols - 1) || c.rows == 1)) return false;
   if ((rs > 0 || c.rows == 1) && (cs > rs * (c.rows - 1) || c.cols == 1)) return false;
   const index_t g = std::gcd(rs, cs);

@@ -27,7 +27,7 @@ void with_bulk_operands(const Problem& p, const void* a, const void* b, void* c,
                           s.last.changes_nothing() && (p.c.col == 1 || p.N == 1);
     if (is_plain) {
       const BulkFields fields = bulk_fields<Slices>(c, p.M, p.N, p.c.row, p.c.col);
-      // Bulk stores write whole pieces of 16 bytes, also where the last one of a row lies partly
+      // Bulk stores write whole pieces of 16 bytes, also where the last one of a row is partly
       // outside.
       const bool has_whole_rows = p.N * static_cast<index_t>(sizeof(Out)) % 16 == 0;
       if (has_whole_rows && why_no_map(fields).empty())

@@ -1,5 +1,5 @@
 // Carries out bulk copies and matrix instructions as the hardware does, byte by byte: the box of a
-// map, zeros for what lies outside, chunks of 16 bytes exchanged by the bits of their address (PTX
+// map, zeros for what is outside, chunks of 16 bytes exchanged by the bits of their address (PTX
 // ISA 5.5.7 "Swizzling Modes"). See async_machine.hpp.
 #include "async_machine.hpp"
 

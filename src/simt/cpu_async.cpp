@@ -116,7 +116,7 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsi
 void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here here) const {
   auto* shared = static_cast<std::byte*>(const_cast<void*>(from));
   const BulkFields fields = fields_of(*map);
-  // A GPU stores whole pieces of 16 bytes, also what of the last one lies beyond the row.
+  // A GPU stores whole pieces of 16 bytes, also what of the last one is beyond the row.
   if (const auto bytes = fields.extent[0] * fields.element_bytes; bytes % 16 != 0)
     scheduler_.state().misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
                                "a multiple of 16 bytes", {},

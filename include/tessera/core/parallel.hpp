@@ -1,4 +1,4 @@
-// Independent pieces of work over the cores of this process. The caller always works too.
+// Independent work items over the cores of this process. The caller always works too.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ int asked_threads();
 int default_threads();
 
 /// Calls body(i) once for each i in [0, count), on up to `threads` threads (0: default_threads()),
-/// in no particular order. The first exception stops the hand-out of further pieces and is thrown
-/// again here.
+/// in no particular order. The first exception stops the hand-out of further work items and is
+/// thrown again here.
 void parallel_for(index_t count, int threads, const std::function<void(index_t)>& body);
 
 }  // namespace tessera

@@ -59,7 +59,7 @@ class Recorder {
     if (fences_->load(std::memory_order_relaxed)) acquires(address, here);
   }
   /// The next access at `here` names an element that its view does not have. `view`: where the
-  /// view's first element lies; null: nobody knows.
+  /// view's first element is; null: nobody knows.
   virtual void outside(const void* view, const index_t* position, int count,
                        const index_t* existing, int rank, Here here) = 0;
   /// The next accesses there belong to this tile of shared storage; of others nothing is told.
@@ -80,7 +80,7 @@ class Recorder {
   /// Until the end, accesses are those of an asynchronous copy.
   virtual void async_copies(bool begin) = 0;
   virtual void commit(Here here) = 0;
-  /// At most `pending` of the newest groups are still under way.
+  /// At most `pending` of the newest groups are still in flight.
   virtual void wait(int pending, Here here) = 0;
   /// The running thread ends here, since an access cannot be done.
   virtual void leaves() = 0;

@@ -1,15 +1,15 @@
-// The threads of this process that help with a product. The caller always works; helpers join if
-// and when they come, and are locked out once the caller finds nothing left to hand out. So a piece
-// of work never takes longer with helpers than the pieces they hold, wherever they sleep.
+// The threads of this process that help with a product. The caller always works; workers join if
+// and when they come, and are locked out once the caller finds nothing left to hand out. So a
+// call never takes longer with workers than the work items they hold, wherever they sleep.
 //
-// Helpers start at the first large piece of work, look around for some 200 us after the last one,
+// Workers start at the first large work item, spin for some 200 us after the last one,
 // then sleep. A caller with little work does not wake them: waking costs it more than they save. It
 // wakes them when such calls follow each other closely. With less work than handing it over takes,
-// which is measured as it goes, a caller works alone. Where helpers hold callers up for longer than
+// which is measured as it goes, a caller works alone. Where workers hold callers up for longer than
 // they save, because other processes have their cores, callers ask fewer of them for a while.
 //
-// A forked child starts with no helpers and gets its own. Calls from inside a body, and callers
-// that fill the cores among themselves, run alone. Helpers are never joined: they hold nothing
+// A forked child starts with no workers and gets its own. Calls from inside a body, and callers
+// that fill the cores among themselves, run alone. Workers are never joined: they hold nothing
 // between calls.
 #pragma once
 
@@ -42,22 +42,22 @@ class TeamBody {
 /// One step of a wait: a pause, or after some microseconds of them the core for somebody else.
 void relax(int spins);
 
-/// The end of a wait of so many steps: if it was long, callers learn from it what helpers cost.
+/// The end of a wait of so many steps: if it was long, callers learn from it what workers cost.
 void waited(int spins);
 
 /// As many as this process has cores, if `threads` are more, but two at least: those beyond take
 /// turns with the others and with the caller. Counts cores once, if more than two are asked for.
 int useful_threads(int threads);
 
-/// Runs body(0) here and body(1), body(2), ... on up to useful_threads(threads) - 1 helpers, at the
-/// same time; returns when all that began have returned. A body takes pieces of the work until none
-/// is left, must be right when it runs alone, and throws nothing. `expected_ns`: how long the whole
-/// work takes one thread, roughly; decides whether helpers are worth asking, and those asleep worth
-/// waking, and is what sharing is taken to halve when helpers hold callers up.
+/// Runs body(0) here and body(1), body(2), ... on up to useful_threads(threads) - 1 workers, at the
+/// same time; returns when all that began have returned. A body takes work items until
+/// none is left, must be right when it runs alone, and throws nothing. `expected_ns`: how long the
+/// whole work takes one thread, roughly; decides whether workers are worth asking, and those asleep
+/// worth waking, and is what sharing is taken to halve when workers hold callers up.
 void run_team(int threads, std::int64_t expected_ns, TeamBody body);
 
 /// Would run_team with these arguments be helped now? For work that is simpler to do alone. Counts
-/// as a wish for help, as run_team does: wishes that follow each other closely wake helpers.
+/// as a wish for help, as run_team does: wishes that follow each other closely wake workers.
 /// threads = 0: default_threads(). Neither these nor cores are counted before that.
 bool will_be_helped(int threads, std::int64_t expected_ns);
 
@@ -74,7 +74,7 @@ class OnlyAsking {
   bool before_;
 };
 
-/// From now on asks helpers for much work whatever they cost and however few cores there are. For
+/// From now on asks workers for much work whatever they cost and however few cores there are. For
 /// tests.
 void always_ask_helpers();
 

@@ -44,7 +44,7 @@ void run_products(index_t count, std::int64_t ns, int threads, const MakeCursor&
     for (index_t i = 0; i < count; ++i) cursor(i);
     return;
   }
-  // Small pieces for balance, but so large that taking one costs nothing beside it.
+  // Small work items for balance, but so large that taking one costs nothing beside it.
   const index_t enough = 5000 / std::max<index_t>(ns / count, 10) + 1;
   const index_t piece = std::clamp<index_t>(count / (8 * threads), 1, enough);
   std::atomic<index_t> next{0};

@@ -81,13 +81,13 @@ struct Gemm {
   int threads = 0;          ///< at most so many; 0: default_threads()
 };
 
-/// Runs it. Throws nothing; without memory for packing it takes a slower way that needs none.
+/// Runs it. Throws nothing; without memory for packing it takes a slower route that needs none.
 template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call);
 
 /// C = alpha A B + beta C of float or double where that is tiny (about 48 in each extent, or as
 /// much work in few columns), without a Gemm around it: for callers that count nanoseconds. Extents
-/// at least 1; the columns of B and those of C lie side by side. False, and nothing done, where the
+/// at least 1; the columns of B and those of C are contiguous. False, and nothing done, where the
 /// product is not tiny, or alpha is 0.
 template <class T>
 bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,

@@ -9,10 +9,10 @@
 
 namespace tessera::cpu {
 
-/// Where word (line, k) of packed lines lies: panels of `width` lines, each (width, words)
-/// column-major, one after the other. A line is a row of A or a column of B; a word, one element,
-/// or those along K that one instruction multiplies. Lines that fill up the last panel are zeros,
-/// or copies of the first.
+/// Where K-group (line, k) of packed lines is: panels of `width` lines, each (width, K-groups)
+/// column-major, one after the other. A line is a row of A or a column of B; a K-group, one
+/// element, or those along K that one instruction multiplies. Lines that fill up the last panel are
+/// zeros, or copies of the first.
 inline Layout panel_layout(index_t width, index_t lines, index_t words) {
   const index_t panels = (lines + width - 1) / width;
   return tile_to_shape(col_major(width, words), tuple(width * panels, words));
@@ -33,7 +33,8 @@ class PackedMatrix {
   index_t cols() const { return N_; }
   std::size_t bytes() const { return bytes_; }
 
-  // How it is packed: slabs of kc() words along K, each as panel_layout(nr(), cols(), words) says.
+  // How it is packed: KC blocks of kc() K-groups along K, each as panel_layout(nr(), cols(),
+  // K-groups) says.
   const void* data() const { return data_; }
   index_t kc() const { return kc_; }
   int nr() const { return nr_; }

@@ -67,7 +67,7 @@ class OnDevice {
   OnDevice& operator=(const OnDevice&) = delete;
 
  private:
-  bool entered_ = false;  // the device's context lies on top of the one before
+  bool entered_ = false;  // the device's context is on top of the one before
   int before_ = -1;       // device to go back to, where contexts cannot be stacked
 };
 
@@ -180,9 +180,9 @@ void copy(void* to, const void* from, std::size_t bytes, const Stream& stream);
 /// Fills device memory with a byte, in the order of the stream.
 void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream);
 
-/// Where an address lies.
+/// Where an address is.
 enum class Place { host, pinned, device, managed };
-/// Asks the driver, but for the memory of a DeviceBuffer. `device`: where it lies on a device, or
+/// Asks the driver, but for the memory of a DeviceBuffer. `device`: where it is on a device, or
 /// may be used from.
 struct Where {
   Place place;

@@ -1,7 +1,7 @@
-// A run-time array: element type, shape and strides in elements, and a share in the memory it lies
+// A run-time array: element type, shape and strides in elements, and a share in the memory it is
 // in, which is either an aligned heap buffer or a mapped file. It is what files are read into and
 // written from; arithmetic works on views of it. Invariant: every element that shape and strides
-// reach lies inside the owned memory.
+// reach is inside the owned memory.
 //
 //     Array a = read_array("a.npy");  // (M,K), maybe mapped, maybe in Fortran order
 //     const index_t row_stride = a.row_stride(), col_stride = a.col_stride();
@@ -53,7 +53,7 @@ class Array {
   index_t row_stride() const { return strides_[check_rank_2()]; }
   index_t col_stride() const { return strides_[check_rank_2() + 1]; }
 
-  /// True when the elements lie without gaps in this order. Extents of 1 fit every stride.
+  /// True when the elements are without gaps in this order. Extents of 1 fit every stride.
   bool is_contiguous(Order order) const;
 
   /// Exchanges rows and columns of the view; the memory stays as it is.

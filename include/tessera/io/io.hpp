@@ -72,7 +72,7 @@ Format output_format(const std::string& path, Format format = Format::automatic)
 
 /// An output to compute into. Its path is checked, its temporary made and, for .npy, its disk space
 /// reserved now, so that nothing fails after hours of arithmetic that could have failed before. The
-/// array lies in memory and commit() writes it; a .npy that memory cannot hold is a mapping of the
+/// array is in memory and commit() writes it; a .npy that memory cannot hold is a mapping of the
 /// file instead (slower to fill, since every page passes the file system on its first write).
 class OutputArray {
  public:

@@ -1,6 +1,6 @@
 // Kernel 6: as block_tiled, with wide memory accesses: A and B are loaded four elements at a time
 // (f64: two), and A is kept column-major in shared memory so that a thread's TM elements of one k
-// lie side by side. A is (M,K), B is (K,N), C is (M,N), any strides; where strides or alignment
+// are contiguous. A is (M,K), B is (K,N), C is (M,N), any strides; where strides or alignment
 // forbid wide loads, a tile is copied element by element.
 #pragma once
 
@@ -53,7 +53,7 @@ struct BlockTiledVectorized {
     auto sB = stage.b.view();                             // (BK,BN):(BN,1)
     auto gC = tile<S.bm, S.bn>(C, t.block.y, t.block.x);  // (BM,BN), clipped at the edge
     // Thread tile (i,j) of C, numbered row by row in strips of four columns: a warp is 8 x 4 of
-    // them, and what its lanes read together lies in different banks. As 2 x 16 their vectors of B,
+    // them, and what its lanes read together is in different banks. As 2 x 16 their vectors of B,
     // 32 bytes apart, met two by two.
     const int i = t.thread / across % (S.bm / S.tm);
     const int j = t.thread / (across * (S.bm / S.tm)) * across + t.thread % across;

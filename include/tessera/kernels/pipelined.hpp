@@ -6,7 +6,7 @@
 // (M,N), any strides.
 //
 // What is not a multiply-add costs its time: on Hopper a warp issues one instruction in each clock,
-// and 128 multiply-adds of a thread for each k fill 128. So the fetching of whole tiles asks
+// and 128 multiply-adds of a thread for each k fill 128. So loading whole tiles asks
 // nothing and computes little, what is seldom needed keeps no registers, and lanes are numbered so
 // that neighbours read the same elements, which the hardware then reads once (docs/ladder.md).
 #pragma once

@@ -1,7 +1,7 @@
 // Kernel 7: the warps of a block multiply with matrix units. Each warp owns a WM x WN tile of C,
 // kept in fragments, and walks through the staged tiles one matrix instruction at a time. Matrix
 // units multiply far faster than a warp can wait for memory, so tiles come by asynchronous copies
-// into a ring of stages, and are multiplied while the next are under way. Rows of the staged tiles
+// into a ring of stages, and are multiplied while the next are in flight. Rows of the staged tiles
 // are padded, so that the lanes of a warp, which read elements of several rows, find them in
 // different banks. A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to TF32,
 // so the result has a wider bound; sums of f64 are the chain of the other kernels, bit by bit.

@@ -32,7 +32,7 @@ struct ThinTiled {
   }
   template <class T>
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< BK: rows of 128 bytes
-  /// What is fetched: half of a unit's rows are K-major.
+  /// What is loaded: half of a unit's rows are K-major.
   template <class T>
   using TileL = std::conditional_t<is_half, UnitTile<T, unit_layout<T>(Major::k, S.bm, depth<T>)>,
                                    OperandTile<T, S.bm, depth<T>>>;
@@ -103,7 +103,7 @@ struct ThinTiled {
   }
 
  private:
-  /// The rows that nobody fetches are zero for good.
+  /// The rows that nobody loads are zero for good.
   template <class Thread, class Tiles>
   static TESSERA_KERNEL void leave_half_empty(Thread& t, Tiles& large) {
     TESSERA_NO_UNROLL

@@ -1,6 +1,6 @@
 // The fastest kernel for Hopper (sm_90a): warpgroups multiply with the matrix units that read their
 // operands from shared memory by themselves, and a warp that does nothing else keeps bulk copies
-// under way. A block computes tile after tile of C. It fetches the next one while the sums of the
+// in flight. A block computes tile after tile of C. It loads the next one while the sums of the
 // one before are stored. Where a warpgroup owns whole tiles (WM = BM, WN = BN), two of them take
 // turns: one stores while the other multiplies; else they share each tile by its rows.
 //
@@ -27,7 +27,7 @@ struct WarpgroupTiled {
   static constexpr bool by_turns = S.wm == S.bm;
   static constexpr int warpgroups = 2, fetcher = warpgroups;
   static constexpr const char* name = "warpgroup";
-  /// With very many sums the fetching warps, four of them then, give registers to the others.
+  /// With very many sums the loading warps, four of them then, give registers to the others.
   static constexpr bool lends = S.wm * S.wn > 128 * kWarpgroupThreads;
   static constexpr int fetchers = lends ? kWarpgroupThreads : kWarpSize;
   static constexpr int few = 40, many = 232;  ///< together those of a multiprocessor

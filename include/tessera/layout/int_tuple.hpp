@@ -32,7 +32,7 @@ TESSERA_HD constexpr index_t checked_mul(index_t a, index_t b) {
   if (a == dynamic || b == dynamic) return dynamic;
   if (a == 0 || b == 0) return 0;
   constexpr index_t kMax = std::numeric_limits<index_t>::max();
-  // The result must lie in (dynamic, kMax].
+  // The result must be in (dynamic, kMax].
   if (a < -kMax || b < -kMax || (a < 0 ? -a : a) > (kMax - 1) / (b < 0 ? -b : b))
     refused::the_product_does_not_fit_in_64_bits(a, b);
   return a * b;

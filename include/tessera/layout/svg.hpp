@@ -9,10 +9,10 @@
 
 namespace tessera {
 
-/// What lies at an index, as text.
+/// What is at an index, as text.
 using ValueAt = std::function<std::string(index_t index)>;
 
-/// Each cell shows its index, darker as it grows, or with `value_at` what lies there; a marked tile
+/// Each cell shows its index, darker as it grows, or with `value_at` what is there; a marked tile
 /// stands out. Throws Error(argument) for more than kMaxPictureCells cells, numbers known only at
 /// run time, or a tile that is not there.
 std::string svg(const Layout& layout, const std::optional<TileMark>& mark = {},

@@ -10,7 +10,7 @@ namespace tessera {
 struct Swizzle {
   int bits = 0;   ///< how many bits are mixed
   int base = 0;   ///< how many low bits stay: 2^base elements move together
-  int shift = 0;  ///< how far above the mixing bits lie; negative: below
+  int shift = 0;  ///< how far above the mixing bits are; negative: below
 
   constexpr Swizzle() = default;
   /// Error(shape) unless 0 <= bits <= |shift| <= 31, base >= 0 and bits + base <= 31.

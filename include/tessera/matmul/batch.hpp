@@ -23,7 +23,7 @@ using cpu::BatchSteps;
 /// Throws as make_problem() and make_plan() do; Error(argument) for a negative count and for
 /// another algorithm than auto or packed; Error(type) for i32; Error(shape) for a batch that
 /// reaches beyond 64-bit addresses; Error(argument) where a C overlaps the bias, another C, or an A
-/// or B, decided as by make_problem(): matrices of different products may lie in each other's gaps.
+/// or B, decided as by make_problem(): matrices of different products may be in each other's gaps.
 /// The two are named where both are of the first 4096 products; where they are not, the message has
 /// the matrix C and its step.
 void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,

@@ -9,7 +9,7 @@
 namespace tessera::cuda {
 
 /// Starts a plan that was made for a CUDA device, in the order of the stream, and returns: nothing
-/// waits, nothing is allocated. A, B, C and bias lie in memory that the stream's device reaches
+/// waits, nothing is allocated. A, B, C and bias are in memory that the stream's device reaches
 /// (device, managed or pinned) and have the shapes, types and strides of `plan.problem`. Throws
 /// Error(argument) for host memory, for addresses that are no multiple of their element's size and
 /// for plans of another kind of device; see also run() of matmul.hpp.
@@ -27,7 +27,7 @@ class DeviceMatrix {
   DeviceMatrix() = default;
   /// (rows, cols), row-major without gaps, not initialised.
   DeviceMatrix(DType dtype, index_t rows, index_t cols, int device);
-  /// As `from`, with its strides: what lies between its elements is copied too. Waits until it is
+  /// As `from`, with its strides: what is between its elements is copied too. Waits until it is
   /// there.
   DeviceMatrix(const ConstMatrix& from, const Stream& stream);
 
@@ -38,7 +38,7 @@ class DeviceMatrix {
   Matrix view_;
 };
 
-/// Copies a matrix to one in host memory of the same type, extents and strides, with what lies
+/// Copies a matrix to one in host memory of the same type, extents and strides, with what is
 /// between its elements. Waits until it is there. Throws Error(shape) where they differ.
 void download(const ConstMatrix& from, const Matrix& to, const Stream& stream);
 

@@ -1,6 +1,6 @@
 // Bulk copies: one thread starts the copy of a whole tile between global and shared memory, and the
 // hardware does the rest (TMA, PTX ISA 9.7.9.27). UnitTile is where they put it and where matrix
-// units read it; BulkMatrix is what they copy from, tile by tile. What lies outside of the matrix
+// units read it; BulkMatrix is what they copy from, tile by tile. What is outside of the matrix
 // arrives as zeros and is not stored. Needs sm_90a on a GPU.
 #pragma once
 
@@ -109,7 +109,7 @@ TESSERA_HD constexpr BulkTile<Tile> tile(const BulkMatrix<Tile>& matrix, int i, 
   return {&matrix.map, i * Tile::rows, j * Tile::cols, matrix.major};
 }
 
-/// Bytes that copies into these tiles bring, also where they lie partly outside: what to expect.
+/// Bytes that copies into these tiles bring, also where they are partly outside: what to expect.
 template <class... Tiles>
 constexpr int bytes_of(const Tiles&...) {
   return (Tiles::bytes + ...);
@@ -118,7 +118,7 @@ constexpr int bytes_of(const Tiles&...) {
 namespace detail {
 
 /// body(x, y, elements): each box of a tile that begins at (row, col), innermost coordinate first,
-/// and where it lies in the tile's storage.
+/// and where it is in the tile's storage.
 template <class Tile, class Body>
 TESSERA_KERNEL void for_each_box(int row, int col, const Body& body) {
   using Box = BulkBox<Tile>;

@@ -1,5 +1,5 @@
-// Copies of whole tiles by all threads of a block, each taking its share. What lies past the edge
-// of the source reads as zero; what lies past the edge of the destination is skipped. No barrier
+// Copies of whole tiles by all threads of a block, each taking its share. What is past the edge
+// of the source reads as zero; what is past the edge of the destination is skipped. No barrier
 // inside.
 #pragma once
 
@@ -79,7 +79,7 @@ TESSERA_KERNEL void commit(Thread& t, Here here = Here::current()) {
   t.commit_async(here);
 }
 
-/// Waits until at most `Pending` of this thread's newest groups are still under way.
+/// Waits until at most `Pending` of this thread's newest groups are still in flight.
 template <int Pending, class Thread>
 TESSERA_KERNEL void wait(Thread& t, Here here = Here::current()) {
   t.template wait_async<Pending>(here);

@@ -1,6 +1,6 @@
 // What a copy may be told besides source and destination; any of these, in any order, behind them:
 //
-//   filled_with(x)          what lies past the edge of the source reads as x, not as zero
+//   filled_with(x)          what is past the edge of the source reads as x, not as zero
 //   combined_by(op)         dst = op(dst, src), where the source exists; accumulate is op = plus
 //   reading_where(mask)     where mask is false, the source does not exist
 //   writing_where(mask)     where mask is false, dst stays as it is

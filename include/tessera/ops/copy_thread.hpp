@@ -1,6 +1,6 @@
 // copy(src, dst, options...): one thread copies all elements, any rank, between any two memories:
 // global, shared, registers. Elements are converted where the types differ, vectors move whole.
-// What lies past the edge of the source reads as zero (or what filled_with says); what lies past
+// What is past the edge of the source reads as zero (or what filled_with says); what is past
 // the edge of the destination is skipped.
 #pragma once
 

@@ -214,7 +214,7 @@ requires(!std::is_same_v<First, Here>) TESSERA_HD
 }
 
 /// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
-/// barrier; what lies past the edge of the source becomes zero. Elements that are converted, or
+/// barrier; what is past the edge of the source becomes zero. Elements that are converted, or
 /// narrower than 4 bytes, and threads without asynchronous copies: a plain copy, done at once.
 template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst>
 TESSERA_HD constexpr void copy_async_with(Thread& t, const Src& src, const Dst& dst,

@@ -1,7 +1,7 @@
 // The 64 bits by which a warpgroup's matrix unit finds an operand in shared memory (PTX ISA
 // 9.7.15.5.1, "Matrix Descriptor Format"), derived from a Layout and a swizzle; and where the unit
 // then reads each element. An operand maps (mn, k), a row of A or a column of B and a depth, to
-// elements. K-major: neighbours along k lie side by side. MN-major: neighbours along mn do.
+// elements. K-major: neighbours along k are contiguous. MN-major: neighbours along mn do.
 #pragma once
 
 #include <cstdint>

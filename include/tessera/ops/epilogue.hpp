@@ -102,8 +102,9 @@ TESSERA_KERNEL void store(const PlainOutput<CTensor, Cut>& out, index_t row, ind
 }
 
 /// body(to): asks once for all elements whether `out`, a tile of C, is a PlainOutput, which takes
-/// far fewer instructions. What body stores lies in the tile, or `inside` is false. `Cut`: also
-/// where the tile lies across the edge, for which a thread with very many sums may lack registers.
+/// far fewer instructions. What body stores is in the tile, or `inside` is false. `Cut`: also
+/// where the tile reaches across the edge, for which a thread with very many sums may lack
+/// registers.
 template <bool Cut = true, AnyTensor CTensor, class Body>
 TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body, bool inside = true) {
   const auto& s = out.scalars;

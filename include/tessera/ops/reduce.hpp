@@ -44,7 +44,7 @@ TESSERA_HD constexpr void require_folded(const Src& src, const Dst& dst) {
   });
 }
 
-/// dst(rest) = src(..., i, ...) folded over i, for every position of the rest. Where the rest lies
+/// dst(rest) = src(..., i, ...) folded over i, for every position of the rest. Where the rest is
 /// past the edge of src there is nothing to fold.
 template <int Mode, class Src, class Dst, class Op>
 TESSERA_HD constexpr void reduce_along(const Src& src, const Dst& dst,

@@ -273,7 +273,7 @@ struct TensorCore {
   }
 
  private:
-  /// May rows of this tensor be loaded for a whole warp at once, if they lie in shared memory?
+  /// May rows of this tensor be loaded for a whole warp at once, if they are in shared memory?
   template <class Thread, class Source>
   static constexpr bool has_matrix_rows() {
     if constexpr (!requires(Thread & t, unsigned* to, const void* row) {

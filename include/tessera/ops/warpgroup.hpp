@@ -79,7 +79,7 @@ struct UnitLine {
   }
 };
 
-/// The descriptor of an operand from k on, of which `address` is where its first element lies.
+/// The descriptor of an operand from k on, of which `address` is where its first element is.
 template <class Tile>
 TESSERA_HD constexpr std::uint64_t descriptor_at(std::uint32_t address, int bytes_on) {
   constexpr std::uint64_t fixed =

@@ -1,4 +1,4 @@
-// Tiles of which nothing need be asked any more: they lie inside their matrix and move in vectors.
+// Tiles of which nothing need be asked any more: they are inside their matrix and move in vectors.
 // For loops over tiles of which one answer holds for many.
 #pragma once
 
@@ -31,7 +31,7 @@ TESSERA_HD constexpr bool moves_in_vectors(const T& matrix) {
   else return detail::can_vectorize_last<Width>(matrix);
 }
 
-/// A tile of such a matrix, which may lie across its edge: (R,C) as (R,C/Width) vectors.
+/// A tile of such a matrix, which may reach across its edge: (R,C) as (R,C/Width) vectors.
 template <int Width, AnyTensor T>
 TESSERA_HD constexpr auto vectors(const T& tile) {
   return detail::vectorize_last<Width>(detail::with_unit_stride(tile));

@@ -26,7 +26,7 @@ struct BlockFault {
 
 class BlockObserver {
  public:
-  /// The block begins; its shared storage lies here.
+  /// The block begins; its shared storage is here.
   virtual void begins(std::byte* shared) = 0;
   /// From now on this thread runs. What it throws is thrown into the thread.
   virtual void runs(int thread) = 0;

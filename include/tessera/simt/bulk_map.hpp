@@ -1,4 +1,4 @@
-// What a bulk copy of tiles knows of a matrix in global memory: where it lies, how far it goes, and
+// What a bulk copy of tiles knows of a matrix in global memory: where it is, how far it goes, and
 // which box of it one copy moves (a "tensor map": CUDA Driver API, cuTensorMapEncodeTiled). Made on
 // the host, for a GPU (cuda/tensor_map.hpp) or for the CPU engine, and refused with a sentence
 // where the hardware would refuse it.
@@ -14,7 +14,7 @@ namespace tessera {
 /// How a map's elements are read. tf32: f32, rounded to TF32 on the way.
 enum class BulkType : std::uint8_t { bytes_1, f16, bf16, f32, tf32, i32 };
 
-/// The arguments of a map, innermost dimension first. Copies fill with zeros what lies outside.
+/// The arguments of a map, innermost dimension first. Copies fill with zeros what is outside.
 struct BulkFields {
   const void* data = nullptr;
   BulkType type = BulkType::bytes_1;

@@ -28,7 +28,7 @@ class CpuAsync {
  public:
   CpuAsync(BlockScheduler& scheduler, int thread) : scheduler_(scheduler), thread_(thread) {}
 
-  /// Where it lies in the block's shared storage.
+  /// Where it is in the block's shared storage.
   std::uint32_t address(const void* shared) const;
 
   void open(Gate* gate, int arrivals, Here here) const;

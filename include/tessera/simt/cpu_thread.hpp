@@ -1,4 +1,4 @@
-// The thread's context `t` on the CPU engine: where the thread stands, and the verbs of its block
+// The thread's context `t` on the CPU engine: where the thread is, and the verbs of its block
 // and warp. The CUDA engine has a context with the same members (cuda_thread.cuh); a kernel is
 // written against both.
 #pragma once

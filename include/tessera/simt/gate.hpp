@@ -19,7 +19,7 @@ struct Gate {
   std::uint64_t word;
 };
 
-/// Where a thread stands in a ring of stages: which stage, and the parity of its phase.
+/// Where a thread is in a ring of stages: which stage, and the parity of its phase.
 template <int Stages>
 struct Turn {
   int stage = 0;
@@ -54,7 +54,7 @@ TESSERA_KERNEL void publish_gates(Thread& t, Here here = Here::current()) {
   t.async().publish(here);
 }
 /// Opens the gates of a ring, by all threads of the block: `full` counts one arrival, of who
-/// fetches and says how many bytes come; `free` counts `readers`.
+/// loads and says how many bytes come; `free` counts `readers`.
 template <int Stages, class Thread>
 TESSERA_KERNEL void open_gates(Thread& t, Gate (&full)[Stages], Gate (&free)[Stages], int readers,
                                Here here = Here::current()) {

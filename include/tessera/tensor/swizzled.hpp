@@ -1,4 +1,4 @@
-// swizzled<S>(t): a tensor over memory in which element x of the layout lies at S(x), so that the
+// swizzled<S>(t): a tensor over memory in which element x of the layout is at S(x), so that the
 // threads of a warp find their elements in different banks of shared memory. Tiles, fragments and
 // vectors of it stay right: the swizzle acts on the distance from the first element of the memory.
 #pragma once
@@ -25,7 +25,7 @@ class SwizzledPointer {
   TESSERA_HD constexpr SwizzledPointer operator+(index_t offset) const {
     return SwizzledPointer(data_, offset_ + offset);
   }
-  /// Where that element lies.
+  /// Where that element is.
   TESSERA_HD constexpr auto address(index_t offset) const requires(std::is_pointer_v<P>) {
     return data_ + S(offset_ + offset);
   }
@@ -41,7 +41,7 @@ template <class T, Swizzle S>
 inline constexpr index_t kRun<SwizzledPointer<T*, S>> = index_t{1} << S.base;
 }  // namespace detail
 
-/// t, whose elements lie swizzled in memory. t is the whole of the memory, not a part of it.
+/// t, whose elements are swizzled in memory. t is the whole of the memory, not a part of it.
 template <Swizzle S, class P, Layout L, class E>
 TESSERA_HD constexpr auto swizzled(const Tensor<P, L, E>& t) {
   return detail::with_engine(t, SwizzledPointer<P, S>(t.data()));

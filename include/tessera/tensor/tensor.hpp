@@ -52,7 +52,7 @@ constexpr auto recorded(T* at, const Here& here) {
 }
 #endif
 
-/// The element at `offset` of an engine; one that records is told where the access stands.
+/// The element at `offset` of an engine; one that records is told where the access is.
 template <class Pointer>
 TESSERA_HD constexpr decltype(auto) access(const Pointer& data, index_t offset,
                                            [[maybe_unused]] Here here) {
@@ -307,7 +307,7 @@ class TESSERA_CHECKED_SYMBOL Tensor
     const index_t position[] = {coordinates...}, existing[] = {valid<M>()...};
     detail::recorder->outside(first_address(), position, sizeof...(I), existing, rank, here);
   }
-  /// Where the first element lies, if the engine can tell.
+  /// Where the first element is, if the engine can tell.
   const void* first_address() const {
     if constexpr (std::is_pointer_v<Pointer>) return data_;
     else if constexpr (requires { data_.address(index_t{}); }) return data_.address(index_t{});

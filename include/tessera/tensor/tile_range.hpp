@@ -4,7 +4,7 @@
 //
 // Where a tile coordinate would stand, `along` marks the mode to walk. Every tile is what tile()
 // gives: clipped at the border. circular_tiles walks a number of steps and starts again at the
-// first tile behind the last, for rings of buffers.
+// first tile after the last, for rings of buffers.
 #pragma once
 
 #include "tessera/tensor/tile.hpp"
@@ -52,7 +52,7 @@ class TileRange {
 
   /// Steps of the walk.
   TESSERA_HD constexpr index_t size() const { return count_; }
-  /// The tile at this step; a circular range starts again behind its last tile.
+  /// The tile at this step; a circular range starts again after its last tile.
   TESSERA_HD constexpr auto operator[](index_t step) const {
     return [&]<int... M>(std::integer_sequence<int, M...>) {
       return tile<Sizes...>(tensor_, (M == Mode ? step % period_ : first_.at[M])...);
@@ -104,7 +104,7 @@ TESSERA_HD constexpr auto tile_range(const T& t, I... coordinates) {
   return detail::range_of_tiles<Sizes...>(t, -1, coordinates...);
 }
 
-/// The same for `steps` steps, starting again at the first tile behind the last one.
+/// The same for `steps` steps, starting again at the first tile after the last one.
 template <index_t... Sizes, AnyTensor T, class... I>
 TESSERA_HD constexpr auto circular_tiles(const T& t, index_t steps, I... coordinates) {
   return detail::range_of_tiles<Sizes...>(t, steps < 0 ? 0 : steps, coordinates...);

@@ -1,5 +1,5 @@
 // vectorize<1, 4>(t): the same elements, four at a time. An (M,N) tensor becomes an (M,N/4) tensor
-// whose elements are Vec<T, 4>. Where the lanes lie side by side they are read and written with one
+// whose elements are Vec<T, 4>. Where the lanes are contiguous they are read and written with one
 // access of up to 16 bytes; then the first lane of every vector must be aligned to it on a GPU
 // (can_vectorize() tells); the CPU takes any alignment. Otherwise lane by lane.
 //
@@ -167,7 +167,7 @@ class VectorPointer : private detail::LaneStrides<Element> {
   TESSERA_HD constexpr VectorPointer operator+(index_t offset) const {
     return {data_ + offset, *this};
   }
-  /// Where lane 0 of that vector lies.
+  /// Where lane 0 of that vector is.
   TESSERA_HD constexpr auto address(index_t offset) const requires requires(const P& p) {
     detail::address_of(p, offset);
   }
