@@ -13,8 +13,7 @@
 
 #include "memory_map.hpp"
 #include "tessera/check/file.hpp"
-#include "tessera/check/format.hpp"
-#include "tessera/check/html_report.hpp"
+#include "tessera/check/formats.hpp"
 #include "unfinished.hpp"
 
 namespace tessera::check {
@@ -24,7 +23,9 @@ namespace {
 constexpr int kCouldNotCheck = 4;
 
 struct Printing {
-  std::string format = "text", device = "h200", text, junit, html, report;
+  const Format* format = find_format("text");
+  std::vector<std::pair<const Format*, std::string>> others;  ///< each with its file
+  std::string device = "h200", source, report;
 };
 
 void set(Options& options, Printing& printing, std::string_view key, const std::string& value) {
@@ -39,12 +40,11 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "registers") options.registers = std::atoi(value.c_str());
   else if (key == "suppress") options.suppressions = read_suppressions(value);
   else if (key == "stop_at") options.stop_at = parse_stop_at(value);
-  else if (key == "format") printing.format = value;
+  else if (key == "format") printing.format = find_format(value);
   else if (key == "device") printing.device = options.device = value;
-  else if (key == "text") printing.text = value;
-  else if (key == "junit") printing.junit = value;
-  else if (key == "html") printing.html = value;
+  else if (key == "source") printing.source = value;
   else if (key == "report") printing.report = value;
+  else if (const Format* const other = find_format(key)) printing.others.emplace_back(other, value);
 }
 
 bool write(const std::string& path, const std::string& text) {
@@ -66,14 +66,14 @@ bool leave(const Printing& to, int code, const std::string& text) {
 }
 
 /// Returns the exit code.
-int print(const Printing& to, const Report& report) {
+int print(const Printing& to, Report report) {
+  report.source = to.source;
   const DeviceModel& device = device_model(to.device);
   const int code = exit_code(report.summary);
-  const bool written =
-      (to.text.empty() || write(to.text, to_text(report, device))) &&
-      (to.junit.empty() || write(to.junit, to_junit(report))) &&
-      (to.html.empty() || write(to.html, html_report(report, device))) &&
-      leave(to, code, to.format == "json" ? to_json(report, device) : to_text(report, device));
+  bool written = true;
+  for (const auto& [format, file] : to.others)
+    written = written && write(file, format->text(report, device, read_source));
+  written = written && leave(to, code, to.format->text(report, device, read_source));
   if (written) return code;
   std::fputs("tessera check: the report cannot be written\n", stderr);
   return kCouldNotCheck;

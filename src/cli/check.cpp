@@ -2,6 +2,7 @@
 // `tessera check FILE.cpp`: a kernel of the user's own.
 // Exit code 0 when it is clean, 1 with findings, 4 when it could not be checked.
 #include <fstream>
+#include <map>
 
 #include "check_file.hpp"
 #include "checked_kernel.hpp"
@@ -10,8 +11,7 @@
 #include "process/temporary_folder.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
-#include "tessera/check/format.hpp"
-#include "tessera/check/html_report.hpp"
+#include "tessera/check/formats.hpp"
 #include "tessera/io/atomic_file.hpp"
 
 namespace tessera::cli {
@@ -21,17 +21,25 @@ namespace {
 struct CheckRequest {
   CheckedKernel kernel;
   std::vector<std::string> more_files;
-  std::string text, junit, html, suppress, flags, stop_at, arguments;
+  std::string format;                        ///< of what is printed; empty: as --json says
+  std::map<std::string, std::string> files;  ///< by format; empty: not wanted
+  std::string suppress, flags, stop_at, arguments;
   bool force = false;
+
+  std::vector<std::string> others() const {
+    std::vector<std::string> out;
+    for (const auto& [format, file] : files)
+      if (!file.empty()) out.push_back(format);
+    return out;
+  }
 };
 
 /// Prints the report and writes what else was asked for.
 int print_report(const Context& context, const CheckRequest& request, const FileReport& report) {
-  if (!request.text.empty()) write_file(context, request.text, request.force, report.text);
-  if (!request.junit.empty()) write_file(context, request.junit, request.force, report.junit);
-  if (!request.html.empty()) write_file(context, request.html, request.force, report.html);
-  if (context.json) context.print(report.printed);
-  else context.print_wrapped(report.printed);
+  for (const auto& [format, text] : report.others)
+    write_file(context, request.files.at(format), request.force, text);
+  if (request.format == "text") context.print_wrapped(report.printed);
+  else context.print(report.printed);
   return report.code;
 }
 
@@ -45,10 +53,8 @@ int check_program(const Context& context, const CheckRequest& request, Compilati
                                         .kernel = request.kernel,
                                         .stop_at = request.stop_at,
                                         .suppress = request.suppress,
-                                        .json = context.json,
-                                        .wants_text = !request.text.empty(),
-                                        .wants_junit = !request.junit.empty(),
-                                        .wants_html = !request.html.empty()});
+                                        .format = request.format,
+                                        .others = request.others()});
   if (report.printed.empty()) return report.code;  // it has said why
   return print_report(context, request, report);
 }
@@ -65,9 +71,10 @@ int check_compiled(const Context& context, const CheckRequest& request,
   return check_program(context, request, {.source = source, .what = what});
 }
 
-void check_request(CheckRequest& request) {
+void check_request(const Context& context, CheckRequest& request) {
+  if (request.format.empty()) request.format = context.json ? "json" : "text";
   checked_device(request.kernel);
-  for (const std::string& file : {request.text, request.junit, request.html})
+  for (const auto& [format, file] : request.files)
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
   if (!request.suppress.empty())
     request.kernel.suppressions = check::read_suppressions(request.suppress);
@@ -82,7 +89,7 @@ void check_request(CheckRequest& request) {
 }
 
 int run_check(const Context& context, CheckRequest& request) {
-  check_request(request);
+  check_request(context, request);
   const std::string& name = request.kernel.name;
   if (is_file(request.kernel)) {
     const InterruptsAreNoted noted;  // folders and programs go when the command is stopped
@@ -95,21 +102,23 @@ int run_check(const Context& context, CheckRequest& request) {
   }
   const check::DeviceModel& device = check::device_model(request.kernel.device);
   const check::Report report = checked(request.kernel);
-  return print_report(
-      context, request,
-      {check::exit_code(report.summary),
-       context.json ? check::to_json(report, device) : check::to_text(report, device),
-       request.text.empty() ? "" : check::to_text(report, device),
-       request.junit.empty() ? "" : check::to_junit(report),
-       request.html.empty() ? "" : check::html_report(report, device, source_of)});
+  return print_report(context, request,
+                      written(report, device, request.format, request.others(), source_of));
 }
 
 void add_outputs(CLI::App& app, CheckRequest& request, Context& context) {
-  add_text(app, "--text", "FILE", request.text, "Write the text into FILE, beside --json");
-  add_text(app, "--junit", "FILE", request.junit, "Write the findings for CI into FILE, as JUnit");
-  add_text(app, "--html", "FILE", request.html, "Write a page with source, pictures and roofline");
+  std::vector<std::string> names;
+  for (const check::Format& each : check::formats()) names.emplace_back(each.name);
+  add_choice(app, "--format", request.format, names,
+             "Format of what is printed: text (default); json; gcc, for editors; sarif, for code "
+             "scanning; github, for annotations");
+  add_json_option(app, context, "One JSON document on stdout: --format json");
+  auto& files = request.files;
+  add_text(app, "--text", "FILE", files["text"], "Write the text into FILE, beside --format");
+  add_text(app, "--sarif", "FILE", files["sarif"], "Write the findings into FILE, as SARIF 2.1.0");
+  add_text(app, "--junit", "FILE", files["junit"], "Write the findings for CI into FILE, as JUnit");
+  add_text(app, "--html", "FILE", files["html"], "Write a page with source, pictures and roofline");
   add_flag(app, "--force", request.force, "Replace FILE if it exists");
-  add_json_option(app, context, "One JSON document on stdout");
 }
 
 }  // namespace
@@ -124,6 +133,7 @@ void add_check(CLI::App& root, Context& context) {
       "  tessera check naive -m 17 -n 31 -k 9 --json | jq .summary\n"
       "  tessera check saxpy.cu --cxxflags -Iinclude --args '1024 100'\n"
       "  tessera check my_kernel.cpp --html my_kernel.html --cxxflags '-Iinclude -DTILE=32'\n"
+      "  tessera check my_kernel.cpp --format gcc\n"
       "  tessera check my_kernel.cpp --stop-at 'block=1,0 thread=3 superstep=load'\n"
       "  tessera check tiled_idiomatic --tile 16x16x16 --order shuffled --seed 3 --junit "
       "check.xml");

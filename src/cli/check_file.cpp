@@ -8,8 +8,6 @@
 #include "process/program.hpp"
 #include "process/temporary_folder.hpp"
 #include "tessera/check/file.hpp"
-#include "tessera/check/format.hpp"
-#include "tessera/check/html_report.hpp"
 
 namespace tessera::cli {
 
@@ -30,16 +28,16 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
                                   cat("forget_tiles=", kernel.forget_tiles ? 1 : 0),
                                   cat("coverage=", kernel.coverage ? 1 : 0),
                                   cat("registers=", kernel.registers),
-                                  cat("format=", check.json ? "json" : "text"),
+                                  cat("format=", check.format),
+                                  cat("source=", check.compilation.source.string()),
                                   cat("device=", kernel.device)};
   if (!check.suppress.empty()) out.push_back("suppress=" + check.suppress);
   if (stops) {
     out.push_back("stop_at=" + check.stop_at);
     return out;
   }
-  if (check.wants_text) out.push_back("text=" + (folder / "text").string());
-  if (check.wants_junit) out.push_back("junit=" + (folder / "junit").string());
-  if (check.wants_html) out.push_back("html=" + (folder / "html").string());
+  for (const std::string& each : check.others)
+    out.push_back(cat(each, "=", (folder / each).string()));
   out.push_back("report=" + (folder / "report").string());
   return out;
 }
@@ -50,12 +48,9 @@ FileReport report_for(const FileCheck& check, const ProgramEnd& end) {
   check::Report report = check::report_of_crash(
       check.compilation.what, end.timed_out ? check::Kind::endless : check::Kind::crash,
       end.timed_out ? "was still running long after the time limit and was ended" : end.text());
+  report.source = check.compilation.source.string();
   if (!check.suppress.empty()) check::suppress(report, check::read_suppressions(check.suppress));
-  return {check::exit_code(report.summary),
-          check.json ? check::to_json(report, device) : check::to_text(report, device),
-          check.wants_text ? check::to_text(report, device) : "",
-          check.wants_junit ? check::to_junit(report) : "",
-          check.wants_html ? check::html_report(report, device) : ""};
+  return written(report, device, check.format, check.others, check::read_source);
 }
 
 /// Runs the program in gdb, which stops at the breakpoint that the checker calls. Where the program
@@ -79,7 +74,7 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
   if (!end.started)
     throw Error(Category::unavailable, "check: --stop-at needs gdb, which cannot be started", {},
                 {}, "install gdb");
-  return {.code = end.exit_code, .printed = {}, .text = {}, .junit = {}, .html = {}};
+  return {.code = end.exit_code, .printed = {}, .others = {}};
 }
 
 /// Is it a program in plain CUDA? Throws where there is no such file.
@@ -106,6 +101,17 @@ fs::path program_of(const FileCheck& check, const fs::path& folder) {
 
 }  // namespace
 
+FileReport written(const check::Report& report, const check::DeviceModel& device,
+                   const std::string& format, const std::vector<std::string>& others,
+                   const check::SourceReader& source) {
+  const auto in = [&](const std::string& name) {
+    return check::find_format(name)->text(report, device, source);
+  };
+  FileReport out{.code = check::exit_code(report.summary), .printed = in(format), .others = {}};
+  for (const std::string& each : others) out.others[each] = in(each);
+  return out;
+}
+
 FileReport check_file(const FileCheck& check) {
   const TemporaryFolder folder;
   std::vector<std::string> words = {program_of(check, folder.path()).string()};
@@ -125,11 +131,10 @@ FileReport check_file(const FileCheck& check) {
   const auto text = check::read_source((folder.path() / "report").string());
   if (!text) return report_for(check, end);
   const auto first_line = text->find('\n');
-  const auto left = [&](const char* name) {
-    return check::read_source((folder.path() / name).string()).value_or("");
-  };
-  return {std::stoi(*text), text->substr(first_line + 1), left("text"), left("junit"),
-          left("html")};
+  FileReport out{.code = std::stoi(*text), .printed = text->substr(first_line + 1), .others = {}};
+  for (const std::string& each : check.others)
+    out.others[each] = check::read_source((folder.path() / each).string()).value_or("");
+  return out;
 }
 
 }  // namespace tessera::cli

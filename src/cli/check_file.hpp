@@ -4,11 +4,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "checked_kernel.hpp"
 #include "process/compile.hpp"
+#include "tessera/check/formats.hpp"
 
 namespace tessera::cli {
 
@@ -18,16 +20,21 @@ struct FileCheck {
   std::vector<std::string> more_sources;  ///< of a program in plain CUDA
   std::vector<std::string> arguments;     ///< of that program
   CheckedKernel kernel;                   ///< its limits, order, seed and device
-  std::string stop_at;   ///< run it in gdb, which stops there; see check::parse_stop_at
-  std::string suppress;  ///< a file
-  bool json = false, wants_text = false, wants_junit = false, wants_html = false;
+  std::string stop_at;              ///< run it in gdb, which stops there; see check::parse_stop_at
+  std::string suppress;             ///< a file
+  std::string format = "text";      ///< of what is printed: a name of check::formats()
+  std::vector<std::string> others;  ///< further formats that are wanted
 };
 
 struct FileReport {
   int code = 0;
-  std::string printed;            ///< text or JSON
-  std::string text, junit, html;  ///< where they are wanted
+  std::string printed;
+  std::map<std::string, std::string> others;  ///< by their names
 };
+/// A report in the formats that are wanted. `source` reads the files that it names.
+FileReport written(const check::Report& report, const check::DeviceModel& device,
+                   const std::string& format, const std::vector<std::string>& others,
+                   const check::SourceReader& source);
 
 /// Compiles and runs it. A program that ends without a report gets one with a finding. Throws
 /// Error(file) where there is no such file, Error(unavailable) where it does not compile or there

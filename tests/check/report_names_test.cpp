@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -69,6 +70,19 @@ TEST(ReportNames, TheTableOfKindsIsThatOfTheCode) {
   }
   for (const auto kind : kKindNames) known.insert(std::string(kind));
   EXPECT_EQ(documented, known);
+}
+
+TEST(ReportNames, TheRulesOfSarifHaveTheSeveritiesOfTheTable) {
+  const auto log = nlohmann::json::parse(to_sarif(tiled_report(64)));
+  std::map<std::string, std::string> levels;
+  for (const auto& rule : log.at("runs").at(0).at("tool").at("driver").at("rules"))
+    levels[rule.at("id")] = rule.at("defaultConfiguration").at("level");
+  for (const auto& row : table_below("checker.md", "## What it finds")) {
+    for (const auto& [kind, level] : levels) {
+      if (row.at(0).find(code(kind)) != std::string::npos)
+        EXPECT_EQ(row.at(1).substr(0, level.size()), level) << kind;
+    }
+  }
 }
 
 /// "findings[].location.line" of everything in a document; counters are named apart.

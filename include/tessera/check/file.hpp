@@ -16,7 +16,8 @@
 namespace tessera::check {
 
 /// The program that the command makes of the file. The arguments are key=value: what Options holds,
-/// and format=text|json, device=NAME, text=FILE, junit=FILE, html=FILE, report=FILE (else stdout).
+/// and format=NAME and NAME=FILE with a name of formats(), device=NAME, source=FILE (what was
+/// checked), report=FILE (else stdout).
 /// The report is written last and whole, with the exit code as its first line: where it is missing,
 /// the program has not come to its end. Returns the exit code: 0 clean, 1 findings, 4 could not
 /// check. `end_of_block` says where the block of the heap ends that holds an address, 0 where none

@@ -1,4 +1,5 @@
-// A report as text that a person reads, as JSON that programs read, and as JUnit for CI.
+// A report as text that a person reads, as JSON that programs read, and as what editors, code
+// scanning and CI read. formats.hpp has all of them by name.
 #pragma once
 
 #include <string>
@@ -21,5 +22,20 @@ std::string to_json(const Report& report, const DeviceModel& device);
 /// One test suite: a case for the kernel, failed where it is not clean, with the findings as its
 /// text.
 std::string to_junit(const Report& report);
+
+/// A line for each finding as compilers write theirs, `file:line:column: error: text [race]`, and
+/// notes for its other places and for what to try; the last line is the summary. Files below the
+/// current folder are named from there.
+std::string to_gcc(const Report& report);
+
+/// A workflow command of GitHub Actions for each finding, `::error file=...,line=...::text`, and
+/// the summary. Files are named from the root of the checkout: GITHUB_WORKSPACE, else the nearest
+/// folder with .git.
+std::string to_github(const Report& report);
+
+/// A log of SARIF 2.1.0 with one run: all kinds as rules, each finding with its other places as
+/// related locations, accepted ones as suppressed. Files are named as in to_github(). The
+/// environment variable TESSERA_DOCS, the URL of the folder docs, makes links of the rules.
+std::string to_sarif(const Report& report);
 
 }  // namespace tessera::check

@@ -284,6 +284,7 @@ struct Report {
   std::string kernel;
   std::string problem;  ///< "m=64 n=64 k=64 in=f32 out=f32 tile=16x16x16"; may be empty
   std::string order;    ///< of the threads: "forward", "shuffled, seed 3"
+  std::string source;   ///< the file that was checked: the place of what has none; may be empty
   Dim3 grid, block;
   int warp_size = kWarpSize;
   std::int64_t shared_bytes = 0;

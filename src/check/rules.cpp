@@ -1,0 +1,76 @@
+// The text of the rules: see rules.hpp.
+#include "rules.hpp"
+
+namespace tessera::check {
+
+namespace {
+
+using enum Severity;
+
+/// In the order of Kind.
+constexpr std::array<Rule, kKindNames.size()> kRules = {{
+    {error, "Two accesses to one byte, at least one of them a write, that nothing orders.",
+     "Which of the two comes first differs from run to run and from GPU to GPU. Put a barrier "
+     "between them, give each thread or block elements of its own, or use atomic updates on both "
+     "sides. Between threads of one warp it is a warning: they do not run in step either."},
+    {error, "An access outside of every tensor and of shared storage.",
+     "On a GPU it reads or overwrites memory of something else, or ends the kernel. Guard the "
+     "access with the extents of the tensor."},
+    {error, "An element that the view does not have, though its allocation has it.",
+     "The guard is missing, or compares with the wrong extent: rows with columns, <= with <."},
+    {error, "A wide access that begins at no multiple of its width.",
+     "A GPU ends the kernel. Vectorize only where the address and the leading dimension are "
+     "multiples of the width."},
+    {error, "A read of what nobody has written.",
+     "The value is whatever was there before. Write every element of a tile, zero past the edge, "
+     "and begin sums with zero."},
+    {error, "An element of a tile that was not written when the tile was loaded again.",
+     "It holds the value of an earlier round. Write every element of the tile each time, zero past "
+     "the edge."},
+    {error, "Threads of one block, or lanes of one warp, at different barriers.",
+     "What a GPU does then is not defined. Let all threads pass the same barrier: move it out of "
+     "the branch."},
+    {error, "A barrier that some threads never reach.",
+     "The others wait forever. Move the barrier out of the branch or loop that some threads leave "
+     "early."},
+    {warning, "Threads that end, or leave a loop, while others wait at a barrier.",
+     "CUDA allows it, other platforms do not. Let all threads reach each barrier, and guard the "
+     "accesses instead of the whole kernel."},
+    {error, "An access to what an asynchronous copy may still be writing.",
+     "Commit the copy, wait for it, and put a barrier between the wait and the access."},
+    {error, "A kernel that ends before its asynchronous copies.",
+     "Commit the copies and wait for them before the thread ends."},
+    {error, "A matrix instruction in a warp that is not whole.",
+     "All lanes of the warp must take part: make the block a multiple of the warp, and keep matrix "
+     "instructions out of branches that lanes take alone."},
+    {error, "A kernel that throws.",
+     "A GPU has no exceptions. Let the kernel check before it computes."},
+    {error, "A thread that needs more than its stack.",
+     "Use shared memory, smaller local arrays and no deep recursion."},
+    {error, "A thread that does not come to an end within the time limit.",
+     "Find the loop whose condition never becomes false, or raise --time-limit."},
+    {note, "An input of which elements were never read.",
+     "Is the last tile along k dropped? Does a guard compare with the wrong extent?"},
+    {note, "An output of which elements were never written.",
+     "Check the grid and the guard of the store."},
+    {note, "An output of which elements were written more than once.",
+     "Once would be enough: keep the value in a register and store it at the end."},
+    {error, "More threads or shared storage than the device gives to a block.",
+     "The launch fails on the GPU. Use smaller tiles or blocks."},
+    {error, "A thread that dies of a signal, or a program that ends without a report.",
+     "A pointer that is null or wild, a division by zero, or a call of exit() or abort(). Tell the "
+     "kernel its memory by tensors, whose accesses are checked."},
+    {warning, "Memory that changed without an access that the checker sees.",
+     "Nothing is known of its races. Use tiles and tensors instead of plain members of shared "
+     "storage and raw pointers."},
+    {error, "Threads that wait for a value to change, which nobody changes any more.",
+     "Let the thread that sets the value do so before it waits or ends, and give back each lock."},
+    {error, "A named barrier or a mask of lanes as it cannot be.",
+     "Ids are 0 to 15, counts are multiples of the warp, and masks name lanes that come."},
+}};
+
+}  // namespace
+
+const Rule& rule_of(Kind kind) { return kRules[static_cast<std::size_t>(kind)]; }
+
+}  // namespace tessera::check
