@@ -20,15 +20,28 @@ namespace tessera::check {
 
 namespace {
 
-constexpr int kCouldNotCheck = 4;
+constexpr int kNoSuchForm = 2, kCouldNotCheck = 4;
 
 struct Printing {
   const Format* format = find_format("text");
   std::vector<std::pair<const Format*, std::string>> others;  ///< each with its file
   std::string device = "h200", source, report;
+  ProductProblem problem;
+  bool sized = false;
 };
 
+bool set(ProductProblem& problem, std::string_view key, const std::string& value) {
+  if (key == "m") problem.m = std::atoll(value.c_str());
+  else if (key == "n") problem.n = std::atoll(value.c_str());
+  else if (key == "k") problem.k = std::atoll(value.c_str());
+  else if (key == "beta") problem.beta = std::strtod(value.c_str(), nullptr);
+  else if (key == "strides") problem.strides = parse_product_strides(value);
+  else return false;
+  return true;
+}
+
 void set(Options& options, Printing& printing, std::string_view key, const std::string& value) {
+  if (set(printing.problem, key, value)) return;
   if (key == "order") options.order = parse_order(value);
   else if (key == "seed") options.seed = std::strtoull(value.c_str(), nullptr, 10);
   else if (key == "threads") options.threads = std::atoi(value.c_str());
@@ -39,10 +52,12 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "coverage") options.coverage = value == "1";
   else if (key == "registers") options.registers = std::atoi(value.c_str());
   else if (key == "suppress") options.suppressions = read_suppressions(value);
+  else if (key == "problem") options.problem = value;
   else if (key == "stop_at") options.stop_at = parse_stop_at(value);
   else if (key == "format") printing.format = find_format(value);
   else if (key == "device") printing.device = options.device = value;
   else if (key == "source") printing.source = value;
+  else if (key == "sized") printing.sized = value == "1";
   else if (key == "report") printing.report = value;
   else if (const Format* const other = find_format(key)) printing.others.emplace_back(other, value);
 }
@@ -79,6 +94,24 @@ int print(const Printing& to, Report report) {
   return kCouldNotCheck;
 }
 
+/// The file has not the form that is asked for. Returns the exit code.
+int refuse(const Printing& to, bool has_any) {
+  const Error error =
+      has_any
+          ? Error(Category::argument, cat(to.source, " takes no shape, which --sweep chooses"),
+                  "a function check_kernel(const check::Options& options, const "
+                  "check::ProductProblem& problem)",
+                  {}, "see 'Many shapes' in docs/checker.md")
+          : Error(Category::unavailable, cat(to.source, " defines no function check_kernel"),
+                  "tessera::check::Report check_kernel(const tessera::check::Options& options), in "
+                  "no namespace and not static",
+                  {}, "see 'Your own kernel' in docs/checker.md");
+  const int code = has_any ? kNoSuchForm : kCouldNotCheck;
+  std::fprintf(stderr, "tessera check: %s\n", error.what());
+  leave(to, code, "");
+  return code;
+}
+
 /// What exit() finds while a kernel runs.
 Printing* unfinished = nullptr;
 
@@ -97,8 +130,9 @@ void report_the_exit() {
 
 }  // namespace
 
-int file_main(int argc, char** argv, Report (*check_kernel)(const Options&),
-              std::uint64_t (*end_of_block)(std::uint64_t address)) {
+int file_main(int argc, char** argv, CheckKernel* check_kernel,
+              std::uint64_t (*end_of_block)(std::uint64_t address),
+              CheckKernelOfShape* check_shape) {
   static Printing printing;  // an exit() in the kernel looks at it
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   heap_block_end = end_of_block;
@@ -112,9 +146,12 @@ int file_main(int argc, char** argv, Report (*check_kernel)(const Options&),
         set(options, printing, word.substr(0, equals), std::string(word.substr(equals + 1)));
     }
     device_model(printing.device);
+    const bool sized = check_shape != nullptr && (printing.sized || check_kernel == nullptr);
+    if (!sized && (printing.sized || check_kernel == nullptr))
+      return refuse(printing, check_kernel != nullptr);
     unfinished = &printing;
     std::atexit(report_the_exit);
-    const Report report = check_kernel(options);
+    const Report report = sized ? check_shape(options, printing.problem) : check_kernel(options);
     unfinished = nullptr;
     code = print(printing, report);
   } catch (const std::exception& error) {

@@ -1,6 +1,8 @@
 // The text of the rules: see rules.hpp.
 #include "rules.hpp"
 
+#include <algorithm>
+
 namespace tessera::check {
 
 namespace {
@@ -67,7 +69,18 @@ constexpr std::array<Rule, kKindNames.size()> kRules = {{
      "Let the thread that sets the value do so before it waits or ends, and give back each lock."},
     {error, "A named barrier or a mask of lanes as it cannot be.",
      "Ids are 0 to 15, counts are multiples of the warp, and masks name lanes that come."},
+    {error, "A kernel that follows a pointer of the host, or the host one of the device.",
+     "Give kernels memory of cudaMalloc, and copy between it and the host by cudaMemcpy."},
+    {error, "An access to memory that was given back.",
+     "Free memory when the last kernel and the last copy that use it have ended."},
+    {error, "A call of the CUDA run-time with wrong arguments, or whose error nobody has seen.",
+     "Check what each call returns, and cudaGetLastError() behind each launch."},
+    {error, "A program whose own checks failed.",
+     "It ended with an exit code other than 0: look at what it printed."},
 }};
+static_assert(std::all_of(kRules.begin(), kRules.end(),
+                          [](const Rule& rule) { return !rule.summary.empty(); }),
+              "each Kind has a rule");
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 // Exit code 0 when it is clean, 1 with findings, 4 when it could not be checked.
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "check_file.hpp"
 #include "checked_kernel.hpp"
@@ -11,6 +12,8 @@
 #include "process/temporary_folder.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
+#include "sweep.hpp"
+#include "tessera/check/format.hpp"
 #include "tessera/check/formats.hpp"
 #include "tessera/io/atomic_file.hpp"
 
@@ -24,7 +27,7 @@ struct CheckRequest {
   std::string format;                        ///< of what is printed; empty: as --json says
   std::map<std::string, std::string> files;  ///< by format; empty: not wanted
   std::string suppress, flags, stop_at, arguments;
-  bool force = false;
+  bool force = false, sweeps = false;
 
   std::vector<std::string> others() const {
     std::vector<std::string> out;
@@ -43,18 +46,82 @@ int print_report(const Context& context, const CheckRequest& request, const File
   return report.code;
 }
 
-/// A kernel as a program of its own.
-int check_program(const Context& context, const CheckRequest& request, Compilation compilation) {
+/// The program of a file has said why it checks nothing.
+struct SaidWhy {
+  int code;
+};
+
+/// The command for one case of a sweep, without its shape.
+std::string again(const CheckRequest& request) {
+  const CheckedKernel& kernel = request.kernel;
+  std::string out = "tessera check " + kernel.name;
+  if (!is_file(kernel) && !kernel.tile.empty()) out += " --tile " + kernel.tile;
+  if (kernel.dtype != "f32") out += " --dtype " + kernel.dtype;
+  if (kernel.beta != 0) out += cat(" --beta ", kernel.beta);
+  if (kernel.seed != 0) out += cat(" --seed ", kernel.seed);
+  if (!request.flags.empty()) out += cat(" --cxxflags '", request.flags, "'");
+  return out;
+}
+
+/// On many shapes, around the tile or, where it has none, blocks of one element for each thread.
+int check_sweep(const Context& context, const CheckRequest& request,
+                const std::optional<TileShape>& tile, const CheckKernelCase& check_case) {
+  const SweepRequest asked{.kernel = request.kernel,
+                           .again = again(request),
+                           .format = request.format,
+                           .others = request.others()};
+  const check::SweepTile around = tile ? sweep_tile(*tile) : sweep_tile(request.kernel, check_case);
+  return print_report(context, request, sweep_kernel(asked, around, check_case));
+}
+
+/// The report of one run of a program for a sweep.
+check::Report case_report(const CheckedProgram& program, FileCheck check) {
+  check.sized = true;
+  check.format = "json";
+  check.others.clear();
+  const FileReport said = program.run(check);
+  if (said.printed.empty() && said.code == 2) throw SaidWhy{said.code};
+  if (said.printed.empty())
+    throw Error(Category::unavailable, "could not be checked: the program has said why on stderr");
+  check::Report out = check::read_report(said.printed);
+  out.source = check.compilation.source.string();
+  return out;
+}
+
+/// A kernel as a program of its own: `tile` and `problem` of a kernel of the ladder.
+int check_program(const Context& context, const CheckRequest& request, Compilation compilation,
+                  const std::optional<KernelSpelling>& spelling = {}) {
   compilation.flags = request.flags;
   compilation.for_debugger = !request.stop_at.empty();
-  const FileReport report = check_file({.compilation = std::move(compilation),
-                                        .more_sources = request.more_files,
-                                        .arguments = split_words(request.arguments),
-                                        .kernel = request.kernel,
-                                        .stop_at = request.stop_at,
-                                        .suppress = request.suppress,
-                                        .format = request.format,
-                                        .others = request.others()});
+  FileCheck check{.compilation = std::move(compilation),
+                  .more_sources = request.more_files,
+                  .arguments = split_words(request.arguments),
+                  .kernel = request.kernel,
+                  .stop_at = request.stop_at,
+                  .suppress = request.suppress,
+                  .format = request.format,
+                  .others = request.others()};
+  const CheckedProgram program(check);
+  const auto problem = [&](const CheckedKernel& kernel) {
+    return spelling ? problem_text(kernel, *spelling) : std::string();
+  };
+  if (request.sweeps) {
+    const std::optional<TileShape> tile = spelling ? std::optional(spelling->tile)
+                                          : request.kernel.tile.empty()
+                                              ? std::nullopt
+                                              : std::optional(parse_tile(request.kernel.tile));
+    try {
+      return check_sweep(context, request, tile, [&](const CheckedKernel& kernel) {
+        check.kernel = kernel;
+        check.problem = problem(kernel);
+        return case_report(program, check);
+      });
+    } catch (const SaidWhy& said) {
+      return said.code;
+    }
+  }
+  check.problem = problem(request.kernel);
+  const FileReport report = program.run(check);
   if (report.printed.empty()) return report.code;  // it has said why
   return print_report(context, request, report);
 }
@@ -64,11 +131,11 @@ int check_compiled(const Context& context, const CheckRequest& request,
                    const KernelSpelling& spelling) {
   const TemporaryFolder folder;
   const auto source = folder.path() / cat(request.kernel.name, ".cpp");
-  std::ofstream(source) << source_text(request.kernel, spelling);
+  std::ofstream(source) << source_text(spelling);
   const std::string what = cat(request.kernel.name, " with tile ", to_string(spelling.tile), " in ",
                                request.kernel.dtype);
   context.detail(cat("compiling ", what));
-  return check_program(context, request, {.source = source, .what = what});
+  return check_program(context, request, {.source = source, .what = what}, spelling);
 }
 
 void check_request(const Context& context, CheckRequest& request) {
@@ -86,6 +153,10 @@ void check_request(const Context& context, CheckRequest& request) {
   if (!is_program && !request.arguments.empty())
     throw Error(Category::argument, "--args: only a program takes arguments",
                 "--args with FILE.cu", request.kernel.name);
+  if (!request.sweeps) return;
+  if (!request.stop_at.empty() || request.format == "html" || !request.files["html"].empty())
+    throw Error(Category::argument, "--sweep has no page and stops nowhere", {}, {},
+                "check the smallest failing case by itself with --html or --stop-at");
 }
 
 int run_check(const Context& context, CheckRequest& request) {
@@ -100,6 +171,7 @@ int run_check(const Context& context, CheckRequest& request) {
     const InterruptsAreNoted noted;
     return check_compiled(context, request, spelling);
   }
+  if (request.sweeps) return check_sweep(context, request, spelling.tile, checked);
   const check::DeviceModel& device = check::device_model(request.kernel.device);
   const check::Report report = checked(request.kernel);
   return print_report(context, request,
@@ -133,10 +205,13 @@ void add_check(CLI::App& root, Context& context) {
       "  tessera check naive -m 17 -n 31 -k 9 --json | jq .summary\n"
       "  tessera check saxpy.cu --cxxflags -Iinclude --args '1024 100'\n"
       "  tessera check my_kernel.cpp --html my_kernel.html --cxxflags '-Iinclude -DTILE=32'\n"
+      "  tessera check tiled --sweep --time-limit 30\n"
       "  tessera check my_kernel.cpp --format gcc\n"
       "  tessera check my_kernel.cpp --stop-at 'block=1,0 thread=3 superstep=load'\n"
       "  tessera check tiled_idiomatic --tile 16x16x16 --order shuffled --seed 3 --junit "
       "check.xml");
+  const std::vector<std::string> strides(check::kProductStridesNames.begin(),
+                                         check::kProductStridesNames.end());
   add_kernel_options(
       *app, request->kernel, "KERNEL|FILE",
       "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, or FILE.cu "
@@ -145,6 +220,10 @@ void add_check(CLI::App& root, Context& context) {
                 "Further files of a program in plain CUDA");
   add_text(*app, "--args", "WORDS", request->arguments,
            "Arguments of a program in plain CUDA, as one word");
+  add_choice(*app, "--strides", request->kernel.strides, strides,
+             "How A, B and C lie in memory (default rows)");
+  add_flag(*app, "--sweep", request->sweeps,
+           "Check many shapes and strides around the tile, in three orders of the threads");
   add_flag(*app, "--counters-only", request->kernel.counters_only,
            "Count, but look for no mistakes");
   add_flag(*app, "--forget-tiles", request->kernel.forget_tiles,

@@ -1,12 +1,13 @@
 // Compiles and runs a file for the checker: see check_file.hpp.
 #include "check_file.hpp"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
 #include "plain_cuda/build.hpp"
 #include "process/cuda_text.hpp"
 #include "process/program.hpp"
-#include "process/temporary_folder.hpp"
 #include "tessera/check/file.hpp"
 
 namespace tessera::cli {
@@ -28,10 +29,17 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
                                   cat("forget_tiles=", kernel.forget_tiles ? 1 : 0),
                                   cat("coverage=", kernel.coverage ? 1 : 0),
                                   cat("registers=", kernel.registers),
+                                  cat("m=", kernel.m),
+                                  cat("n=", kernel.n),
+                                  cat("k=", kernel.k),
+                                  fmt::format("beta={:a}", kernel.beta),
+                                  cat("strides=", kernel.strides),
+                                  cat("sized=", check.sized ? 1 : 0),
                                   cat("format=", check.format),
                                   cat("source=", check.compilation.source.string()),
                                   cat("device=", kernel.device)};
   if (!check.suppress.empty()) out.push_back("suppress=" + check.suppress);
+  if (!check.problem.empty()) out.push_back("problem=" + check.problem);
   if (stops) {
     out.push_back("stop_at=" + check.stop_at);
     return out;
@@ -112,15 +120,19 @@ FileReport written(const check::Report& report, const check::DeviceModel& device
   return out;
 }
 
-FileReport check_file(const FileCheck& check) {
-  const TemporaryFolder folder;
-  std::vector<std::string> words = {program_of(check, folder.path()).string()};
-  for (auto& each : arguments_of(check, folder.path())) words.push_back(std::move(each));
+CheckedProgram::CheckedProgram(const FileCheck& check)
+    : program_(program_of(check, folder_.path())) {}
+
+FileReport CheckedProgram::run(const FileCheck& check) const {
+  const fs::path& folder = folder_.path();
+  fs::remove(folder / "report");  // of the run before
+  std::vector<std::string> words = {program_.string()};
+  for (auto& each : arguments_of(check, folder)) words.push_back(std::move(each));
   if (!check.arguments.empty()) {
     words.emplace_back("--");
     words.insert(words.end(), check.arguments.begin(), check.arguments.end());
   }
-  if (!check.stop_at.empty()) return debug(std::move(words), folder.path());
+  if (!check.stop_at.empty()) return debug(std::move(words), folder);
   // The program ends its kernel itself; this is for one that can no longer do that.
   const double patience = 2.0 * check.kernel.seconds + 30;
   const ProgramEnd end =  // stdout is the report's: what the kernel prints would be mixed with it
@@ -128,13 +140,15 @@ FileReport check_file(const FileCheck& check) {
                    .prints_to_stderr = true,
                    .environment = {"TESSERA_PROGRAM=" + check.compilation.what},
                    .seconds = patience});
-  const auto text = check::read_source((folder.path() / "report").string());
+  const auto text = check::read_source((folder / "report").string());
   if (!text) return report_for(check, end);
   const auto first_line = text->find('\n');
   FileReport out{.code = std::stoi(*text), .printed = text->substr(first_line + 1), .others = {}};
   for (const std::string& each : check.others)
-    out.others[each] = check::read_source((folder.path() / each).string()).value_or("");
+    out.others[each] = check::read_source((folder / each).string()).value_or("");
   return out;
 }
+
+FileReport check_file(const FileCheck& check) { return CheckedProgram(check).run(check); }
 
 }  // namespace tessera::cli

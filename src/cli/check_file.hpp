@@ -10,6 +10,7 @@
 
 #include "checked_kernel.hpp"
 #include "process/compile.hpp"
+#include "process/temporary_folder.hpp"
 #include "tessera/check/formats.hpp"
 
 namespace tessera::cli {
@@ -22,6 +23,8 @@ struct FileCheck {
   CheckedKernel kernel;                   ///< its limits, order, seed and device
   std::string stop_at;              ///< run it in gdb, which stops there; see check::parse_stop_at
   std::string suppress;             ///< a file
+  std::string problem;              ///< what the report says was run; empty: the program's own text
+  bool sized = false;               ///< the kernel's shape and strides must reach the program
   std::string format = "text";      ///< of what is printed: a name of check::formats()
   std::vector<std::string> others;  ///< further formats that are wanted
 };
@@ -36,9 +39,23 @@ FileReport written(const check::Report& report, const check::DeviceModel& device
                    const std::string& format, const std::vector<std::string>& others,
                    const check::SourceReader& source);
 
-/// Compiles and runs it. A program that ends without a report gets one with a finding. Throws
-/// Error(file) where there is no such file, Error(unavailable) where it does not compile or there
-/// is no debugger, Interrupted.
+/// A file made into a program, for as many runs as are wanted.
+class CheckedProgram {
+ public:
+  /// Throws Error(file) where there is no such file, Error(unavailable) where it does not compile,
+  /// Interrupted.
+  explicit CheckedProgram(const FileCheck& check);
+  /// A program that ends without a report gets one with a finding; one that has said why it checks
+  /// nothing leaves nothing to print. Throws Error(unavailable) where there is no debugger,
+  /// Interrupted.
+  FileReport run(const FileCheck& check) const;
+
+ private:
+  TemporaryFolder folder_;
+  std::filesystem::path program_;
+};
+
+/// Compiles it and runs it once.
 FileReport check_file(const FileCheck& check);
 
 }  // namespace tessera::cli

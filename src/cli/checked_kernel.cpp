@@ -2,12 +2,8 @@
 #include "checked_kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
 
-#include "check/shared_names.hpp"
-#include "operand.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/check/html_report.hpp"
@@ -27,11 +23,34 @@ void require_known(const std::string& name) {
               near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
-void fill(const Array& out, std::uint64_t seed, std::uint64_t stream) {
-  visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
-    T* const to = static_cast<T*>(out.writable());
-    for (index_t i = 0; i < out.count(); ++i) to[i] = check::seeded_element<T>(seed, stream, i);
-  });
+/// A matrix of seeded numbers with the strides that its operand shall have.
+struct Operand {
+  Operand(const CheckedKernel& kernel, DType type, char name, index_t rows_, index_t cols_,
+          std::uint64_t stream)
+      : layout(check::operand_layout(check::parse_product_strides(kernel.strides), name, rows_,
+                                     cols_)),
+        memory(make_array(type, {layout.elements})),
+        rows(rows_),
+        cols(cols_) {
+    visit_dtype(type, [&]<class T>(TypeTag<T>) {
+      T* const to = static_cast<T*>(memory.writable());
+      for (index_t i = 0; i < layout.elements; ++i)
+        to[i] = check::seeded_element<T>(kernel.seed, stream, i);
+    });
+  }
+  Matrix view() const {
+    return {memory.writable(), memory.dtype(), rows, cols, layout.row_stride, layout.col_stride};
+  }
+
+  check::OperandLayout layout;
+  Array memory;
+  index_t rows, cols;
+};
+
+Strides strides_of(const CheckedKernel& kernel, char name, index_t rows, index_t cols) {
+  const check::OperandLayout layout =
+      check::operand_layout(check::parse_product_strides(kernel.strides), name, rows, cols);
+  return {layout.row_stride, layout.col_stride};
 }
 
 }  // namespace
@@ -120,18 +139,12 @@ check::Report checked(const CheckedKernel& kernel) {
   how.device = kernel.device;
   how.suppressions = kernel.suppressions;
   try {
-    const Array A = make_array(type, {kernel.m, kernel.k}),
-                B = make_array(type, {kernel.k, kernel.n}),
-                C = make_array(type, {kernel.m, kernel.n});
-    fill(A, kernel.seed, 1);
-    fill(B, kernel.seed, 2);
-    fill(C, kernel.seed, 3);
-    const Plan plan = make_plan(
-        make_problem(const_matrix_of(A), const_matrix_of(B), matrix_of(C), 1, kernel.beta),
-        options);
+    const Operand a(kernel, type, 'A', kernel.m, kernel.k, 1),
+        b(kernel, type, 'B', kernel.k, kernel.n, 2), c(kernel, type, 'C', kernel.m, kernel.n, 3);
+    const ConstMatrix A = a.view(), B = b.view();
+    const Plan plan = make_plan(make_problem(A, B, c.view(), 1, kernel.beta), options);
     if (how.registers == 0) how.registers = built_registers(plan, kernel.device);
-    check::Report report =
-        check_matmul(plan, const_matrix_of(A), const_matrix_of(B), matrix_of(C), how);
+    check::Report report = check_matmul(plan, A, B, c.view(), how);
     check::name_shared_tiles(report, source_of);
     return report;
   } catch (const Error& error) {
@@ -148,29 +161,25 @@ KernelSpelling spelling_of(const CheckedKernel& kernel) {
                       kernel.tile.empty() ? TileShape{} : parse_tile(kernel.tile));
 }
 
-std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spelling) {
+std::string source_text(const KernelSpelling& spelling) {
+  return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
+             "\"\n\nusing namespace tessera;\n\n"
+             "check::Report check_kernel(const check::Options& options, const "
+             "check::ProductProblem& problem) {\n  return check::check_product<",
+             spelling.kernel, ", ", spelling.type, ">(options, problem);\n}\n");
+}
+
+std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spelling) {
   const Problem problem{.M = kernel.m,
                         .N = kernel.n,
                         .K = kernel.k,
                         .in = parse_dtype(kernel.dtype),
                         .out = parse_dtype(kernel.dtype),
-                        .a = {kernel.k, 1},
-                        .b = {kernel.n, 1},
-                        .c = {kernel.n, 1},
+                        .a = strides_of(kernel, 'A', kernel.m, kernel.k),
+                        .b = strides_of(kernel, 'B', kernel.k, kernel.n),
+                        .c = strides_of(kernel, 'C', kernel.m, kernel.n),
                         .beta = kernel.beta};
-  char beta[64];
-  std::snprintf(beta, sizeof beta, "%a", kernel.beta);
-  if (!std::isfinite(kernel.beta))
-    throw Error(Category::argument, "check: --beta of a tile or type that is not built in",
-                "a finite number", cat(kernel.beta));
-  return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
-             "\"\n\nusing namespace tessera;\n\n"
-             "check::Report check_kernel(const check::Options& options) {\n"
-             "  check::Options own = options;\n  own.problem = \"",
-             to_string(problem), " tile=", to_string(spelling.tile),
-             "\";\n  return check::check_product<", spelling.kernel, ", ", spelling.type,
-             ">(own, {.m = ", kernel.m, ", .n = ", kernel.n, ", .k = ", kernel.k,
-             ", .beta = ", beta, "});\n}\n");
+  return cat(to_string(problem), " tile=", to_string(spelling.tile));
 }
 
 std::optional<std::string> source_of(const std::string& file) {

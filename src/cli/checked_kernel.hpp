@@ -8,6 +8,7 @@
 
 #include "shell/options.hpp"
 #include "tessera/check/device_model.hpp"
+#include "tessera/check/product.hpp"
 #include "tessera/check/suppressions.hpp"
 #include "tessera/matmul/check.hpp"
 
@@ -24,6 +25,7 @@ struct CheckedKernel {
   int threads = 0, blocks = 0, seconds = 60;  ///< blocks 0: all
   int registers = 0;                          ///< of a thread; 0: unknown
   double beta = 0;
+  std::string strides = "rows";  ///< see check::ProductStrides
   bool counters_only = false, forget_tiles = false, coverage = false;
   std::vector<check::Suppression> suppressions;
 };
@@ -45,8 +47,10 @@ check::Report checked(const CheckedKernel& kernel);
 /// What is run, as a program spells it. Throws Error(argument) with the nearest name, or with why
 /// no kernel has the tile or type.
 KernelSpelling spelling_of(const CheckedKernel& kernel);
-/// A file for `tessera check FILE.cpp` that runs it.
-std::string source_text(const CheckedKernel& kernel, const KernelSpelling& spelling);
+/// A file for `tessera check FILE.cpp` that runs it on any shape.
+std::string source_text(const KernelSpelling& spelling);
+/// What the report of that file says it has run.
+std::string problem_text(const CheckedKernel& kernel, const KernelSpelling& spelling);
 
 /// The text of a source as reports name it; of an installed command the header beside it.
 std::optional<std::string> source_of(const std::string& file);

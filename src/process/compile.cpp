@@ -54,14 +54,8 @@ std::string text_of(const fs::path& file) {
 
 constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
 
-/// What the linker said, in a sentence where it is one of the two usual mistakes.
+/// What the linker said, in a sentence where it is the usual mistake.
 [[noreturn]] void refuse_to_link(const std::string& what, const std::string& said) {
-  if (said.find("check_kernel") != std::string::npos)
-    throw Error(
-        Category::unavailable, cat("check: ", what, " defines no function check_kernel"),
-        "tessera::check::Report check_kernel(const tessera::check::Options& options), in no "
-        "namespace and not static",
-        {}, "see 'Your own kernel' in docs/checker.md");
   if (said.find("multiple definition of `main'") != std::string::npos)
     throw Error(Category::unavailable, cat("check: ", what, " defines main()"),
                 "check_kernel alone: the program is the command's", {}, "leave main() out");

@@ -19,7 +19,7 @@ struct Compilation {
 
 /// The program, in `folder`. The compiler is CXX (words: "ccache g++"), else c++; its messages go
 /// to our stderr. Throws Error(unavailable) where there is no compiler or no library, where the
-/// source does not compile, or has no check_kernel.
+/// source does not compile.
 std::filesystem::path compile(const Compilation& compilation, const std::filesystem::path& folder);
 
 /// Where the headers and the library are.

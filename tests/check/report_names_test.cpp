@@ -79,8 +79,8 @@ TEST(ReportNames, TheRulesOfSarifHaveTheSeveritiesOfTheTable) {
     levels[rule.at("id")] = rule.at("defaultConfiguration").at("level");
   for (const auto& row : table_below("checker.md", "## What it finds")) {
     for (const auto& [kind, level] : levels) {
-      if (row.at(0).find(code(kind)) != std::string::npos)
-        EXPECT_EQ(row.at(1).substr(0, level.size()), level) << kind;
+      if (row.at(0).find(code(kind)) == std::string::npos) continue;
+      EXPECT_EQ(row.at(1).substr(0, level.size()), level) << kind;
     }
   }
 }

@@ -16,9 +16,11 @@
 namespace tessera::check {
 
 struct Options;
+struct ProductProblem;
 struct Report;
 int file_main(int argc, char** argv, Report (*check_kernel)(const Options&),
-              std::uint64_t (*end_of_block)(std::uint64_t address));
+              std::uint64_t (*end_of_block)(std::uint64_t address),
+              Report (*check_shape)(const Options&, const ProductProblem&));
 
 namespace detail {
 
@@ -89,9 +91,12 @@ void operator delete(void* at, std::size_t) noexcept { operator delete(at); }
 void operator delete(void* at, std::align_val_t) noexcept { operator delete(at); }
 void operator delete(void* at, std::size_t, std::align_val_t) noexcept { operator delete(at); }
 
-tessera::check::Report check_kernel(const tessera::check::Options&);
+// A file has one of the two, or both; the other is null.
+[[gnu::weak]] tessera::check::Report check_kernel(const tessera::check::Options&);
+[[gnu::weak]] tessera::check::Report check_kernel(const tessera::check::Options&,
+                                                  const tessera::check::ProductProblem&);
 
 int main(int argc, char** argv) {
   return tessera::check::file_main(argc, argv, check_kernel,
-                                   tessera::check::detail::HeapBlocks::end_of);
+                                   tessera::check::detail::HeapBlocks::end_of, check_kernel);
 }

@@ -2,20 +2,66 @@
 // kernels of include/tessera/kernels are, under the checker on seeded numbers of any shape.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tessera/check/check.hpp"
 #include "tessera/core/dtype.hpp"
+#include "tessera/core/error.hpp"
 #include "tessera/core/random.hpp"
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/tensor/host_tensor.hpp"
 
 namespace tessera::check {
 
+/// How A, B and C of a product lie in memory. padded: rows are further apart than they are long.
+enum class ProductStrides : std::uint8_t {
+  rows,
+  transposed_a,
+  transposed_b,
+  transposed_c,
+  padded,
+  transposed_padded  ///< all three
+};
+inline constexpr std::array<std::string_view, 6> kProductStridesNames = {
+    "rows", "transposed-a", "transposed-b", "transposed-c", "padded", "transposed-padded"};
+constexpr std::string_view name(ProductStrides strides) {
+  return kProductStridesNames[static_cast<std::size_t>(strides)];
+}
+/// Throws Error(argument).
+inline ProductStrides parse_product_strides(std::string_view text) {
+  for (std::size_t i = 0; i < kProductStridesNames.size(); ++i)
+    if (text == kProductStridesNames[i]) return static_cast<ProductStrides>(i);
+  throw Error(Category::argument, cat("unknown strides '", text, "'"),
+              "rows, transposed-a, transposed-b, transposed-c, padded or transposed-padded");
+}
+
+/// One operand of a product in memory.
+struct OperandLayout {
+  index_t row_stride, col_stride;
+  index_t elements;  ///< of all its memory, gaps included
+};
+/// `operand`: 'A', 'B' or 'C'.
+constexpr OperandLayout operand_layout(ProductStrides strides, char operand, index_t rows,
+                                       index_t cols) {
+  using S = ProductStrides;
+  const bool all = strides == S::transposed_padded;
+  const bool transposed = all || (operand == 'A' && strides == S::transposed_a) ||
+                          (operand == 'B' && strides == S::transposed_b) ||
+                          (operand == 'C' && strides == S::transposed_c);
+  const index_t gap = all || strides == S::padded ? 3 : 0;  // a wide access is then misaligned
+  const index_t length = transposed ? rows : cols, lines = transposed ? cols : rows;
+  const index_t apart = length + gap, elements = lines > 0 ? (lines - 1) * apart + length : 0;
+  return transposed ? OperandLayout{1, apart, elements} : OperandLayout{apart, 1, elements};
+}
+
 /// C = A * B + beta * C with A (m,k), B (k,n), C (m,n).
 struct ProductProblem {
   index_t m = 100, n = 100, k = 100;  ///< no multiple of any tile, so that every edge is met
   double beta = 0;                    ///< 0: C holds nothing that may be read
+  ProductStrides strides = ProductStrides::rows;
 };
 
 /// Whole numbers from -8 to 8, which every type holds; the same for the same seed and stream.
@@ -37,9 +83,12 @@ void fill(HostTensor<T>& out, std::uint64_t seed, std::uint64_t stream) {
 /// The report of a Kernel with `grid(M, N)`, `block` and operator()(t, A, B, C). Throws as check().
 template <class Kernel, class In, class Out = In>
 Report check_product(const Options& options, const ProductProblem& problem = {}) {
-  const auto [m, n, k, beta] = problem;
-  HostTensor<In> a(m, k), b(k, n);
-  HostTensor<Out> c(m, n);
+  const auto [m, n, k, beta, strides] = problem;
+  const OperandLayout la = operand_layout(strides, 'A', m, k),
+                      lb = operand_layout(strides, 'B', k, n),
+                      lc = operand_layout(strides, 'C', m, n);
+  HostTensor<In> a(1, la.elements), b(1, lb.elements);
+  HostTensor<Out> c(1, lc.elements);
   detail::fill(a, options.seed, 1);
   detail::fill(b, options.seed, 2);
   detail::fill(c, options.seed, 3);
@@ -47,11 +96,16 @@ Report check_product(const Options& options, const ProductProblem& problem = {})
   own.fresh_outputs = beta == 0;
   own.coverage = true;  // a product needs all of A and B, and gives all of C
   if (own.tensors.empty()) own.tensors = {"A", "B", "C"};
-  if (own.problem.empty()) own.problem = cat("m=", m, " n=", n, " k=", k);
-  const auto A = tensor<kAnyMatrix>(static_cast<const In*>(a.data()), m, k, k, index_t{1});
-  const auto B = tensor<kAnyMatrix>(static_cast<const In*>(b.data()), k, n, n, index_t{1});
+  if (own.problem.empty()) {
+    own.problem = cat("m=", m, " n=", n, " k=", k);
+    if (strides != ProductStrides::rows) own.problem += cat(" strides=", name(strides));
+  }
+  const auto A =
+      tensor<kAnyMatrix>(static_cast<const In*>(a.data()), m, k, la.row_stride, la.col_stride);
+  const auto B =
+      tensor<kAnyMatrix>(static_cast<const In*>(b.data()), k, n, lb.row_stride, lb.col_stride);
   const Output<Tensor<Out*, kAnyMatrix>> C{
-      tensor<kAnyMatrix>(c.data(), m, n, n, index_t{1}),
+      tensor<kAnyMatrix>(c.data(), m, n, lc.row_stride, lc.col_stride),
       {Accumulator<Out>{1}, static_cast<Accumulator<Out>>(beta), {}}};
   return check(own, Kernel::grid(m, n), Kernel{}, A, B, C);
 }

@@ -1,0 +1,96 @@
+// Reads back what to_json() writes: see format.hpp.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tessera/check/format.hpp"
+#include "tessera/core/error.hpp"
+
+namespace tessera::check {
+
+namespace {
+
+using nlohmann::json;
+
+Location location_of(const json& at) {
+  if (at.is_null()) return {};
+  return {at.at("file"), at.at("line"), at.value("column", 0)};
+}
+
+/// What a report shows of a position; its number in the grid is not kept.
+Position position_of(const json& at) {
+  Position out;
+  out.linear = at.is_null() ? -1 : 0;
+  if (!at.is_null()) out.x = at.at(0), out.y = at.at(1), out.z = at.at(2);
+  return out;
+}
+
+Dim3 dim3_of(const json& at) { return {at.at(0), at.at(1), at.at(2)}; }
+
+template <class Value, class Names>
+Value named(const json& value, const Names& names) {
+  const auto at = std::find(names.begin(), names.end(), value.get<std::string>());
+  if (at == names.end())
+    throw Error(Category::file, cat("a report names '", value.get<std::string>(), "'"));
+  return static_cast<Value>(at - names.begin());
+}
+
+Finding finding_of(const json& from) {
+  static constexpr std::array<std::string_view, 3> kSeverities = {"note", "warning", "error"};
+  static constexpr std::array<std::string_view, 4> kMemories = {"none", "local", "shared",
+                                                                "global"};
+  Finding out;
+  out.kind = named<Kind>(from.at("kind"), kKindNames);
+  out.severity = named<Severity>(from.at("severity"), kSeverities);
+  out.memory = named<Memory>(from.at("memory"), kMemories);
+  out.tensor = from.at("tensor");
+  out.element = from.at("element").get<std::vector<index_t>>();
+  out.location = location_of(from.at("location"));
+  out.other = location_of(from.at("other"));
+  for (const json& each : from.at("threads")) out.threads.push_back(position_of(each));
+  out.block = position_of(from.at("block"));
+  out.other_block = position_of(from.at("other_block"));
+  out.superstep = from.at("superstep");
+  out.count = from.at("count");
+  out.problem = from.at("problem");
+  out.hint = from.at("hint");
+  for (const json& each : from.at("also"))
+    out.also.push_back(
+        {each.at("tensor"), location_of(each.at("location")), location_of(each.at("other"))});
+  return out;
+}
+
+Summary summary_of(const json& from) {
+  Summary out;
+  out.clean = from.at("clean");
+  out.errors = from.at("errors"), out.warnings = from.at("warnings"), out.notes = from.at("notes");
+  out.blocks = from.at("blocks"), out.checked_blocks = from.at("checked_blocks");
+  out.suppressed = from.at("suppressed");
+  out.timed_out = from.at("timed_out");
+  if (!from.at("incomplete").is_null()) out.incomplete = from.at("incomplete");
+  return out;
+}
+
+}  // namespace
+
+Report read_report(std::string_view text) {
+  try {
+    const json from = json::parse(text);
+    Report out;
+    out.kernel = from.at("kernel");
+    out.problem = from.at("problem");
+    out.order = from.at("order");
+    out.grid = dim3_of(from.at("grid"));
+    out.block = dim3_of(from.at("block_dim"));
+    out.shared_bytes = from.at("shared_bytes");
+    out.summary = summary_of(from.at("summary"));
+    for (const json& each : from.at("findings")) out.findings.push_back(finding_of(each));
+    for (const json& each : from.at("suppressed"))
+      out.suppressed.push_back({finding_of(each), each.at("reason")});
+    out.unused_suppressions = from.at("unused_suppressions").get<std::vector<std::string>>();
+    return out;
+  } catch (const json::exception& error) {
+    throw Error(Category::file, cat("this is no report of the checker: ", error.what()));
+  }
+}
+
+}  // namespace tessera::check

@@ -1,0 +1,198 @@
+// The table and the document of a sweep: see sweep.hpp.
+#include "sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "shell/json_text.hpp"
+#include "shell/table.hpp"
+#include "tessera/check/format.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+using Status = check::SweptCase::Status;
+
+std::string counted(std::int64_t count, const char* what) {
+  return cat(count, " ", what, count == 1 ? "" : "s");
+}
+
+std::string cell(const check::SweptCase& swept) {
+  const check::Summary& s = swept.report.summary;
+  switch (swept.status) {
+    case Status::clean: return "ok";
+    case Status::findings:
+      return s.errors > 0 ? counted(s.errors, "error") : counted(s.warnings, "warning");
+    case Status::unchecked: return "unchecked";
+    case Status::refused: return "refused";
+    default: return "not run";
+  }
+}
+
+std::string place(const check::Location& at) {
+  return cat(at.file.substr(at.file.rfind('/') + 1), ":", at.line);
+}
+
+/// "race at a.cpp:20, with a.cpp:22"
+std::string finding_text(const check::Finding& f) {
+  std::string out{name(f.kind)};
+  if (f.location.line > 0) out += cat(" at ", place(f.location));
+  else if (!f.tensor.empty()) out += cat(" of ", f.tensor);
+  if (f.other.line > 0) out += cat(", with ", place(f.other));
+  return out;
+}
+
+/// What the first of the cases that is not clean has to say.
+std::string remark(const check::SweptCase& swept) {
+  if (swept.status == Status::findings && !swept.report.findings.empty())
+    return finding_text(swept.report.findings.front());
+  return swept.status == Status::not_run ? std::string() : swept.why;
+}
+
+/// A row for each shape, a column for each order.
+std::string table_text(const check::Sweep& swept) {
+  using enum Align;
+  Table table({{"m", right},
+               {"n", right},
+               {"k", right},
+               {"strides"},
+               {"forward"},
+               {"backward"},
+               {"shuffled"},
+               {""}});
+  const auto& cases = swept.cases;
+  for (std::size_t i = 0; i + 2 < cases.size(); i += 3) {
+    const check::SweepCase& shape = cases[i].which;
+    std::string said;
+    for (std::size_t j = i; j < i + 3; ++j)
+      if (said.empty()) said = remark(cases[j]);
+    table.add({cat(shape.m), cat(shape.n), cat(shape.k), std::string(name(shape.strides)),
+               cell(cases[i]), cell(cases[i + 1]), cell(cases[i + 2]), said});
+  }
+  return table.text();
+}
+
+/// The command that checks one case.
+std::string command_of(const SweepRequest& request, const check::SweepCase& one) {
+  std::string out = cat(request.again, " -m ", one.m, " -n ", one.n, " -k ", one.k);
+  if (one.strides != check::ProductStrides::rows) out += cat(" --strides ", name(one.strides));
+  if (one.order != ThreadOrder::forward) out += cat(" --order ", name(one.order));
+  return out;
+}
+
+std::string text_of(const SweepRequest& request, const check::SweepTile& tile,
+                    const check::Sweep& swept) {
+  std::string out =
+      cat("kernel ", swept.merged().kernel, ": ", swept.cases.size(), " cases around tile ", tile.m,
+          "x", tile.n, "x", tile.k, ", three orders of the threads, seed ", request.kernel.seed,
+          "\n\n", table_text(swept), "\n");
+  if (const check::SweptCase* const failing = swept.smallest_failing()) {
+    out += cat("smallest failing case: ", to_string(failing->which), "\n");
+    for (const check::Finding& f : failing->report.findings)
+      if (f.severity != check::Severity::note)
+        out += cat("  ", name(f.severity), ": ", finding_text(f), "\n    ", f.problem, "\n");
+    out += cat("  again: ", command_of(request, failing->which), "\n");
+  }
+  return out + swept.summary_line() + "\n";
+}
+
+nlohmann::ordered_json case_json(const check::SweptCase& swept) {
+  const check::SweepCase& one = swept.which;
+  const check::Summary& s = swept.report.summary;
+  nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+  for (const check::Finding& f : swept.report.findings)
+    findings.push_back({{"kind", name(f.kind)},
+                        {"severity", name(f.severity)},
+                        {"tensor", f.tensor},
+                        {"file", f.location.file},
+                        {"line", f.location.line}});
+  nlohmann::ordered_json out = {{"m", one.m},
+                                {"n", one.n},
+                                {"k", one.k},
+                                {"strides", name(one.strides)},
+                                {"order", name(one.order)},
+                                {"status", name(swept.status)},
+                                {"errors", s.errors},
+                                {"warnings", s.warnings},
+                                {"notes", s.notes},
+                                {"findings", std::move(findings)}};
+  if (!swept.why.empty()) out["why"] = swept.why;
+  return out;
+}
+
+std::string json_of(const SweepRequest& request, const check::SweepTile& tile,
+                    const check::Sweep& swept) {
+  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  for (const check::SweptCase& each : swept.cases) cases.push_back(case_json(each));
+  nlohmann::ordered_json smallest;
+  if (const check::SweptCase* const failing = swept.smallest_failing()) {
+    smallest = case_json(*failing);
+    smallest["command"] = command_of(request, failing->which);
+    smallest["report"] = nlohmann::ordered_json::parse(
+        check::to_json(failing->report, check::device_model(request.kernel.device)));
+  }
+  return json_text({{"kernel", swept.merged().kernel},
+                    {"tile", {tile.m, tile.n, tile.k}},
+                    {"seed", request.kernel.seed},
+                    {"summary",
+                     {{"clean", swept.exit_code() == 0},
+                      {"cases", swept.cases.size()},
+                      {"clean_cases", swept.count(Status::clean)},
+                      {"failing", swept.count(Status::findings)},
+                      {"unchecked", swept.count(Status::unchecked)},
+                      {"refused", swept.count(Status::refused)},
+                      {"not_run", swept.count(Status::not_run)},
+                      {"timed_out", swept.timed_out}}},
+                    {"smallest_failing", std::move(smallest)},
+                    {"cases", std::move(cases)}});
+}
+
+std::string in_format(const std::string& format, const SweepRequest& request,
+                      const check::SweepTile& tile, const check::Sweep& swept) {
+  if (format == "text") return text_of(request, tile, swept);
+  if (format == "json") return json_of(request, tile, swept);
+  return check::find_format(format)->text(
+      swept.merged(), check::device_model(request.kernel.device), check::read_source);
+}
+
+CheckedKernel kernel_of(CheckedKernel kernel, const check::SweepCase& one, double seconds_left) {
+  kernel.m = one.m, kernel.n = one.n, kernel.k = one.k;
+  kernel.strides = name(one.strides);
+  kernel.order = name(one.order);
+  if (seconds_left > 0) kernel.seconds = std::max(1, static_cast<int>(std::ceil(seconds_left)));
+  return kernel;
+}
+
+}  // namespace
+
+FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& tile,
+                        const CheckKernelCase& check_case) {
+  const auto cases = check::sweep_cases(tile);
+  const check::Sweep swept =
+      check::sweep(cases, request.kernel.seconds, [&](const auto& one, double seconds_left) {
+        return check_case(kernel_of(request.kernel, one, seconds_left));
+      });
+  FileReport out{.code = swept.exit_code(),
+                 .printed = in_format(request.format, request, tile, swept),
+                 .others = {}};
+  for (const std::string& each : request.others)
+    out.others[each] = in_format(each, request, tile, swept);
+  return out;
+}
+
+check::SweepTile sweep_tile(const TileShape& tile) {
+  static constexpr index_t kOther = 16;  // of an extent that the tile leaves open
+  const auto extent = [](index_t given) { return given > 0 ? given : kOther; };
+  return {extent(tile.bm), extent(tile.bn), extent(tile.bk)};
+}
+
+check::SweepTile sweep_tile(const CheckedKernel& kernel, const CheckKernelCase& check_case) {
+  static constexpr index_t kMost = 128;
+  const Dim3 block = check_case(kernel_of(kernel, {.m = 1, .n = 1, .k = 1}, 0)).block;
+  const auto extent = [](index_t threads) { return std::clamp<index_t>(threads, 1, kMost); };
+  const index_t along = extent(block.x), down = extent(block.y > 1 ? block.y : block.x);
+  return {down, along, along};
+}
+
+}  // namespace tessera::cli
