@@ -60,9 +60,9 @@ void add_strides(std::vector<SweepCase>& out, const SweepTile& tile) {
   }
 }
 
-/// By the work, then by the elements.
+/// By the elements of A, B and C, then by the work.
 auto size_of(const SweepCase& one) {
-  return std::tuple(one.m * one.n * one.k, one.m * one.k + one.k * one.n + one.m * one.n, one.m,
+  return std::tuple(one.m * one.k + one.k * one.n + one.m * one.n, one.m * one.n * one.k, one.m,
                     one.n, one.k, one.strides);
 }
 
