@@ -30,16 +30,16 @@ std::string cell(const check::SweptCase& swept) {
   }
 }
 
-std::string place(const check::Location& at) {
+std::string short_place(const check::Location& at) {
   return cat(at.file.substr(at.file.rfind('/') + 1), ":", at.line);
 }
 
 /// "race at a.cpp:20, with a.cpp:22"
 std::string finding_text(const check::Finding& f) {
   std::string out{name(f.kind)};
-  if (f.location.line > 0) out += cat(" at ", place(f.location));
+  if (f.location.line > 0) out += cat(" at ", short_place(f.location));
   else if (!f.tensor.empty()) out += cat(" of ", f.tensor);
-  if (f.other.line > 0) out += cat(", with ", place(f.other));
+  if (f.other.line > 0) out += cat(", with ", short_place(f.other));
   return out;
 }
 
