@@ -11,6 +11,7 @@
 #include "failure.hpp"
 #include "formats.hpp"
 #include "npy.hpp"
+#include "zip_directory.hpp"
 
 namespace tessera::io {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
 
 Archive open_archive(const Input& input) {
+  refuse_slow_archive(input);
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(input.data, input.size, 0, &error);
@@ -92,59 +94,6 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
     if (seen.insert(each.name).second) names.push_back(each.name);
   }
   return names;
-}
-
-template <class T>
-T number_at(std::string_view bytes, std::size_t at) {
-  T out{};
-  if (at <= bytes.size() && bytes.size() - at >= sizeof out)
-    std::memcpy(&out, bytes.data() + at, sizeof out);
-  return out;
-}
-
-bool has_signature(std::string_view bytes, std::size_t at, std::string_view signature) {
-  return at <= bytes.size() && bytes.substr(at, signature.size()) == signature;
-}
-
-/// Where the directory begins, in archives beyond 4 GB or 65,535 members too.
-std::size_t directory_offset(std::string_view bytes) {
-  const std::size_t end = bytes.rfind("PK\x05\x06");
-  if (end == std::string_view::npos) return bytes.size();
-  constexpr std::size_t kLocator = 20;
-  if (end >= kLocator && has_signature(bytes, end - kLocator, "PK\x06\x07")) {
-    const auto wide = number_at<std::uint64_t>(bytes, end - kLocator + 8);
-    if (has_signature(bytes, wide, "PK\x06\x06")) return number_at<std::uint64_t>(bytes, wide + 48);
-  }
-  return number_at<std::uint32_t>(bytes, end + 16);
-}
-
-/// Where the member's own header is, by its directory entry at `at`.
-std::uint64_t local_offset(std::string_view bytes, std::size_t at) {
-  constexpr std::uint32_t kElsewhere = 0xffffffff;  // in the extra field of zip64
-  const auto narrow = number_at<std::uint32_t>(bytes, at + 42);
-  if (narrow != kElsewhere) return narrow;
-  std::size_t extra = at + 46 + number_at<std::uint16_t>(bytes, at + 28);
-  const std::size_t end = extra + number_at<std::uint16_t>(bytes, at + 30);
-  while (extra + 4 <= end) {
-    if (number_at<std::uint16_t>(bytes, extra) == 1) {
-      const std::size_t before = 8 * (number_at<std::uint32_t>(bytes, at + 20) == kElsewhere) +
-                                 8 * (number_at<std::uint32_t>(bytes, at + 24) == kElsewhere);
-      return number_at<std::uint64_t>(bytes, extra + 4 + before);
-    }
-    extra += std::size_t{4} + number_at<std::uint16_t>(bytes, extra + 2);
-  }
-  return narrow;
-}
-
-/// Is there a header where the archive's directory says that member number `index` begins?
-bool local_header_is_there(std::string_view bytes, zip_uint64_t index) {
-  std::size_t at = directory_offset(bytes);
-  for (zip_uint64_t i = 0; has_signature(bytes, at, "PK\x01\x02"); ++i) {
-    if (i == index) return has_signature(bytes, local_offset(bytes, at), "PK\x03\x04");
-    at += std::size_t{46} + number_at<std::uint16_t>(bytes, at + 28) +
-          number_at<std::uint16_t>(bytes, at + 30) + number_at<std::uint16_t>(bytes, at + 32);
-  }
-  return false;
 }
 
 /// One member of an archive while it is unpacked.

@@ -13,6 +13,7 @@
 #include "npz.hpp"
 #include "quiet_signals.hpp"
 #include "uninterrupted.hpp"
+#include "zip_directory.hpp"
 
 namespace tessera::io {
 namespace {
@@ -179,6 +180,7 @@ void write_archive(AtomicFile& file, Sink& sink, zip_buffer_fragment_t (&parts)[
 
 void write_npz(AtomicFile& file, const Array& source, const std::string& member,
                Compression compression, const Input* old) {
+  if (old != nullptr) refuse_slow_archive(*old);
   const Order order = natural_order(source);
   const Array array = contiguous(source, order);
   std::string header = npy_header(array.dtype(), array.shape(), order);

@@ -148,6 +148,63 @@ TEST(LinearTime, HostileMatrixMarket) {
   for (const auto& [what, text] : cases) expect_linear(what, "x.mtx", "", 100000, text);
 }
 
+/// A zip archive of empty members with these names; its directory is named `ends` times.
+std::string archive(const std::vector<std::string>& names, std::size_t ends = 1) {
+  const auto zeros = [](std::size_t count) { return std::string(count, '\0'); };
+  std::string out = "PK\x03\x04" + zeros(26), directory;
+  for (const std::string& name : names)
+    directory += "PK\x01\x02" + zeros(24) + raw({static_cast<std::uint16_t>(name.size())}) +
+                 zeros(16) + name;
+  const auto count = static_cast<std::uint16_t>(names.size());
+  const std::string end =
+      "PK\x05\x06" + zeros(4) + raw({count, count}) +
+      raw({static_cast<std::uint32_t>(directory.size()), static_cast<std::uint32_t>(out.size())}) +
+      zeros(2);
+  return out + directory + repeated(ends, end);
+}
+
+std::vector<std::string> names(std::size_t count,
+                               const std::function<std::string(std::size_t)>& name) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(name(i) + ".npy");
+  return out;
+}
+
+/// The name number i of 65,536 that have one hash in libzip: "bA" has that of "ab".
+std::string alike(std::size_t i) {
+  std::string out;
+  for (int bit = 0; bit < 16; ++bit) out += (i >> bit) % 2 != 0 ? "bA" : "ab";
+  return out;
+}
+
+TEST(LinearTime, HostileArchives) {
+  const auto numbered = [](std::size_t i) { return cat("arr_", i); };
+  const std::pair<const char*, Text> cases[] = {
+      {"members", [&](std::size_t n) { return archive(names(n, numbered)); }},
+      {"one name",
+       [](std::size_t n) {
+         return archive(names(n, [](std::size_t) { return std::string("a"); }));
+       }},
+      {"names of one hash", [](std::size_t n) { return archive(names(n, alike)); }},
+      {"names of one hash in the letters of DOS",
+       [&](std::size_t n) {
+         return archive(names(n, [](std::size_t i) { return "\x80" + alike(i); }));
+       }},
+      {"ends", [&](std::size_t n) { return archive(names(n, numbered), n / 10); }},
+  };
+  for (const auto& [what, text] : cases) expect_linear(what, "x.npz", "t", 4000, text);
+}
+
+TEST(LinearTime, AHostileArchiveGetsNoMember) {
+  const Scratch scratch;
+  const std::string path = scratch.write("x.npz", archive(names(4000, alike)));
+  const std::string before = bytes_of(path);
+  expect_error(Category::file, {"x.npz", "would take very long to open", "the same hash"}, [&] {
+    write_array(path + ":w", make_array(DType::f32, {1, 1}));
+  });
+  EXPECT_EQ(bytes_of(path), before);
+}
+
 TEST(LinearTime, SizesThatAreOnlyDeclared) {
   const Scratch scratch;
   const std::string cases[] = {
