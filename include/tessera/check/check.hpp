@@ -14,6 +14,7 @@
 
 #include "tessera/check/report.hpp"
 #include "tessera/check/suppressions.hpp"
+#include "tessera/check/swap.hpp"
 #include "tessera/layout/layout.hpp"
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/simt/launch.hpp"

@@ -3,6 +3,7 @@
 // them.
 #pragma once
 
+#include "tessera/check/swap.hpp"
 #include "tessera/ops/copy.hpp"
 #include "tessera/ops/epilogue.hpp"
 #include "tessera/simt/dim3.hpp"
