@@ -372,19 +372,21 @@ time.sleep(0.2)
 """, timeout=30)
 
     def test_pythons_fault_handler_is_told_of_the_fault_of_any_thread(self):
+        # One page, 8 rows of C, of one thread: Python's handler restores the one before it and then prints, so that a second
+        # thread's fault would end the process in silence.
         lines = """
 import faulthandler, mmap
 faulthandler.enable()
-d, n = ctypes.c_double, 800
-a = (d * (n * n))()
-pages = mmap.mmap(-1, 8 * n * n)
-c = (d * (n * n)).from_buffer(pages)
-for _ in range(5): blas.cblas_dgemm(101, 111, 111, n, n, n, d(1), a, n, a, n, d(0), c, n)
-ctypes.CDLL(None).mprotect(ctypes.c_void_p(ctypes.addressof(c)), ctypes.c_size_t(8 * n * n), 1)
-blas.cblas_dgemm(101, 111, 111, n, n, n, d(1), a, n, a, n, d(0), c, n)
+d, m, n, k = ctypes.c_double, 4096, 64, 800
+a, b = (d * (m * k))(), (d * (k * n))()
+pages = mmap.mmap(-1, 8 * m * n)
+c = (d * (m * n)).from_buffer(pages)
+for _ in range(5): blas.cblas_dgemm(101, 111, 111, m, n, k, d(1), a, k, b, n, d(0), c, n)
+ctypes.CDLL(None).mprotect(ctypes.c_void_p(ctypes.addressof(c) + 8 * n * FIRST), ctypes.c_size_t(mmap.PAGESIZE), 1)
+blas.cblas_dgemm(101, 111, 111, m, n, k, d(1), a, k, b, n, d(0), c, n)
 """
-        for _ in range(8):
-            _, said = self.call(lines, status=-signal.SIGSEGV, TESSERA_NUM_THREADS=2)
+        for first in (1000, 3096) * 4:
+            _, said = self.call(lines.replace("FIRST", str(first)), status=-signal.SIGSEGV, TESSERA_NUM_THREADS=2)
             self.assertIn("Fatal Python error: Segmentation fault", said)
 
     def test_the_conjugate_without_transposition_is_that_of_openblas(self):
