@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "tessera/check/format.hpp"
-#include "tessera/check/merge_reports.hpp"
+#include "merge_reports.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"
 
