@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "each_product.hpp"
 #include "tessera/cpu/gemm_plan.hpp"
 
 namespace tessera::cpu {
@@ -46,37 +47,10 @@ void gemm_batch(const Gemm<In, Out>* calls, index_t count) {
   });
 }
 
-template void gemm_strided(const Gemm<double, double>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<float, float>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<float, f16>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<float, bf16>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<f16, f16>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<f16, float>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<bf16, bf16>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<bf16, float>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<std::int8_t, std::int32_t>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<std::int8_t, float>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<std::uint8_t, std::int32_t>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<std::uint8_t, float>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<U8I8, std::int32_t>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<U8I8, float>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<I8U8, std::int32_t>&, index_t, const BatchSteps&);
-template void gemm_strided(const Gemm<I8U8, float>&, index_t, const BatchSteps&);
-template void gemm_batch(const Gemm<double, double>*, index_t);
-template void gemm_batch(const Gemm<float, float>*, index_t);
-template void gemm_batch(const Gemm<float, f16>*, index_t);
-template void gemm_batch(const Gemm<float, bf16>*, index_t);
-template void gemm_batch(const Gemm<f16, f16>*, index_t);
-template void gemm_batch(const Gemm<f16, float>*, index_t);
-template void gemm_batch(const Gemm<bf16, bf16>*, index_t);
-template void gemm_batch(const Gemm<bf16, float>*, index_t);
-template void gemm_batch(const Gemm<std::int8_t, std::int32_t>*, index_t);
-template void gemm_batch(const Gemm<std::int8_t, float>*, index_t);
-template void gemm_batch(const Gemm<std::uint8_t, std::int32_t>*, index_t);
-template void gemm_batch(const Gemm<std::uint8_t, float>*, index_t);
-template void gemm_batch(const Gemm<U8I8, std::int32_t>*, index_t);
-template void gemm_batch(const Gemm<U8I8, float>*, index_t);
-template void gemm_batch(const Gemm<I8U8, std::int32_t>*, index_t);
-template void gemm_batch(const Gemm<I8U8, float>*, index_t);
+#define TESSERA_INSTANTIATE(In, Out)                                            \
+  template void gemm_strided(const Gemm<In, Out>&, index_t, const BatchSteps&); \
+  template void gemm_batch(const Gemm<In, Out>*, index_t);
+TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::cpu

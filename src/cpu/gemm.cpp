@@ -7,6 +7,7 @@
 
 #include "choose_kernels.hpp"
 #include "degenerate_strides.hpp"
+#include "each_product.hpp"
 #include "gemm_way.hpp"
 #include "one_panel.hpp"
 #include "packed_product.hpp"
@@ -320,72 +321,12 @@ template bool gemm_if_tiny(index_t, index_t, index_t, const double*, index_t, in
 template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, index_t, const float*,
                            index_t, float*, index_t, float, float);
 
-template void gemm(const Gemm<double>&);
-template void gemm(const Gemm<float>&);
-template void gemm(const Gemm<float, f16>&);
-template void gemm(const Gemm<float, bf16>&);
-template void gemm(const Gemm<f16>&);
-template void gemm(const Gemm<f16, float>&);
-template void gemm(const Gemm<bf16>&);
-template void gemm(const Gemm<bf16, float>&);
-template void gemm(const Gemm<std::int8_t, std::int32_t>&);
-template void gemm(const Gemm<std::int8_t, float>&);
-template void gemm(const Gemm<std::uint8_t, std::int32_t>&);
-template void gemm(const Gemm<std::uint8_t, float>&);
-template void gemm(const Gemm<U8I8, std::int32_t>&);
-template void gemm(const Gemm<U8I8, float>&);
-template void gemm(const Gemm<I8U8, std::int32_t>&);
-template void gemm(const Gemm<I8U8, float>&);
-
-template GemmWay way_of(const Gemm<double>&);
-template GemmWay way_of(const Gemm<float>&);
-template GemmWay way_of(const Gemm<float, f16>&);
-template GemmWay way_of(const Gemm<float, bf16>&);
-template GemmWay way_of(const Gemm<f16>&);
-template GemmWay way_of(const Gemm<f16, float>&);
-template GemmWay way_of(const Gemm<bf16>&);
-template GemmWay way_of(const Gemm<bf16, float>&);
-template GemmWay way_of(const Gemm<std::int8_t, std::int32_t>&);
-template GemmWay way_of(const Gemm<std::int8_t, float>&);
-template GemmWay way_of(const Gemm<std::uint8_t, std::int32_t>&);
-template GemmWay way_of(const Gemm<std::uint8_t, float>&);
-template GemmWay way_of(const Gemm<U8I8, std::int32_t>&);
-template GemmWay way_of(const Gemm<U8I8, float>&);
-template GemmWay way_of(const Gemm<I8U8, std::int32_t>&);
-template GemmWay way_of(const Gemm<I8U8, float>&);
-
-template void gemm(const Gemm<double, double>&, const PackedMatrix<double>&);
-template void gemm(const Gemm<float, float>&, const PackedMatrix<float>&);
-template void gemm(const Gemm<float, f16>&, const PackedMatrix<float>&);
-template void gemm(const Gemm<float, bf16>&, const PackedMatrix<float>&);
-template void gemm(const Gemm<f16, f16>&, const PackedMatrix<f16>&);
-template void gemm(const Gemm<f16, float>&, const PackedMatrix<f16>&);
-template void gemm(const Gemm<bf16, bf16>&, const PackedMatrix<bf16>&);
-template void gemm(const Gemm<bf16, float>&, const PackedMatrix<bf16>&);
-template void gemm(const Gemm<std::int8_t, std::int32_t>&, const PackedMatrix<std::int8_t>&);
-template void gemm(const Gemm<std::int8_t, float>&, const PackedMatrix<std::int8_t>&);
-template void gemm(const Gemm<std::uint8_t, std::int32_t>&, const PackedMatrix<std::uint8_t>&);
-template void gemm(const Gemm<std::uint8_t, float>&, const PackedMatrix<std::uint8_t>&);
-template void gemm(const Gemm<U8I8, std::int32_t>&, const PackedMatrix<U8I8>&);
-template void gemm(const Gemm<U8I8, float>&, const PackedMatrix<U8I8>&);
-template void gemm(const Gemm<I8U8, std::int32_t>&, const PackedMatrix<I8U8>&);
-template void gemm(const Gemm<I8U8, float>&, const PackedMatrix<I8U8>&);
-
-template std::size_t workspace_bytes(const Gemm<double>&);
-template std::size_t workspace_bytes(const Gemm<float>&);
-template std::size_t workspace_bytes(const Gemm<float, f16>&);
-template std::size_t workspace_bytes(const Gemm<float, bf16>&);
-template std::size_t workspace_bytes(const Gemm<f16>&);
-template std::size_t workspace_bytes(const Gemm<f16, float>&);
-template std::size_t workspace_bytes(const Gemm<bf16>&);
-template std::size_t workspace_bytes(const Gemm<bf16, float>&);
-template std::size_t workspace_bytes(const Gemm<std::int8_t, std::int32_t>&);
-template std::size_t workspace_bytes(const Gemm<std::int8_t, float>&);
-template std::size_t workspace_bytes(const Gemm<std::uint8_t, std::int32_t>&);
-template std::size_t workspace_bytes(const Gemm<std::uint8_t, float>&);
-template std::size_t workspace_bytes(const Gemm<U8I8, std::int32_t>&);
-template std::size_t workspace_bytes(const Gemm<U8I8, float>&);
-template std::size_t workspace_bytes(const Gemm<I8U8, std::int32_t>&);
-template std::size_t workspace_bytes(const Gemm<I8U8, float>&);
+#define TESSERA_INSTANTIATE(In, Out)                                 \
+  template void gemm(const Gemm<In, Out>&);                          \
+  template void gemm(const Gemm<In, Out>&, const PackedMatrix<In>&); \
+  template GemmWay way_of(const Gemm<In, Out>&);                     \
+  template std::size_t workspace_bytes(const Gemm<In, Out>&);
+TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::cpu

@@ -6,6 +6,7 @@
 
 #include "choose_kernels.hpp"
 #include "degenerate_strides.hpp"
+#include "each_product.hpp"
 #include "one_panel.hpp"
 #include "small.hpp"
 #include "small_k_groups.hpp"
@@ -69,21 +70,8 @@ void GemmPlan<In, Out>::multiply(const ElementA<In>* A, const ElementB<In>* B, O
   gemm(call);
 }
 
-template class GemmPlan<double>;
-template class GemmPlan<float>;
-template class GemmPlan<float, f16>;
-template class GemmPlan<float, bf16>;
-template class GemmPlan<f16>;
-template class GemmPlan<f16, float>;
-template class GemmPlan<bf16>;
-template class GemmPlan<bf16, float>;
-template class GemmPlan<std::int8_t, std::int32_t>;
-template class GemmPlan<std::int8_t, float>;
-template class GemmPlan<std::uint8_t, std::int32_t>;
-template class GemmPlan<std::uint8_t, float>;
-template class GemmPlan<U8I8, std::int32_t>;
-template class GemmPlan<U8I8, float>;
-template class GemmPlan<I8U8, std::int32_t>;
-template class GemmPlan<I8U8, float>;
+#define TESSERA_INSTANTIATE(In, Out) template class GemmPlan<In, Out>;
+TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::cpu

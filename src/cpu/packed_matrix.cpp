@@ -10,6 +10,7 @@
 #include "blocking.hpp"
 #include "choose_kernels.hpp"
 #include "degenerate_strides.hpp"
+#include "each_product.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
@@ -79,13 +80,8 @@ PackedMatrix<In>& PackedMatrix<In>::operator=(PackedMatrix&& other) noexcept {
   return *this;
 }
 
-template class PackedMatrix<double>;
-template class PackedMatrix<float>;
-template class PackedMatrix<f16>;
-template class PackedMatrix<bf16>;
-template class PackedMatrix<std::int8_t>;
-template class PackedMatrix<std::uint8_t>;
-template class PackedMatrix<U8I8>;
-template class PackedMatrix<I8U8>;
+#define TESSERA_INSTANTIATE(T) template class PackedMatrix<T>;
+TESSERA_EACH_OPERAND(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::cpu

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "choose_kernels.hpp"
+#include "each_product.hpp"
 #include "epilogue.hpp"
 #include "gemm_way.hpp"
 #include "tessera/core/parallel.hpp"
@@ -144,38 +145,10 @@ void gemm_split_k(const Gemm<In, Out>& call) {
   });
 }
 
-template void gemm_split_k(const Gemm<double>&);
-template void gemm_split_k(const Gemm<float>&);
-template void gemm_split_k(const Gemm<float, f16>&);
-template void gemm_split_k(const Gemm<float, bf16>&);
-template void gemm_split_k(const Gemm<f16>&);
-template void gemm_split_k(const Gemm<f16, float>&);
-template void gemm_split_k(const Gemm<bf16>&);
-template void gemm_split_k(const Gemm<bf16, float>&);
-template void gemm_split_k(const Gemm<std::int8_t, std::int32_t>&);
-template void gemm_split_k(const Gemm<std::int8_t, float>&);
-template void gemm_split_k(const Gemm<std::uint8_t, std::int32_t>&);
-template void gemm_split_k(const Gemm<std::uint8_t, float>&);
-template void gemm_split_k(const Gemm<U8I8, std::int32_t>&);
-template void gemm_split_k(const Gemm<U8I8, float>&);
-template void gemm_split_k(const Gemm<I8U8, std::int32_t>&);
-template void gemm_split_k(const Gemm<I8U8, float>&);
-
-template std::size_t split_k_bytes(const Gemm<double>&);
-template std::size_t split_k_bytes(const Gemm<float>&);
-template std::size_t split_k_bytes(const Gemm<float, f16>&);
-template std::size_t split_k_bytes(const Gemm<float, bf16>&);
-template std::size_t split_k_bytes(const Gemm<f16>&);
-template std::size_t split_k_bytes(const Gemm<f16, float>&);
-template std::size_t split_k_bytes(const Gemm<bf16>&);
-template std::size_t split_k_bytes(const Gemm<bf16, float>&);
-template std::size_t split_k_bytes(const Gemm<std::int8_t, std::int32_t>&);
-template std::size_t split_k_bytes(const Gemm<std::int8_t, float>&);
-template std::size_t split_k_bytes(const Gemm<std::uint8_t, std::int32_t>&);
-template std::size_t split_k_bytes(const Gemm<std::uint8_t, float>&);
-template std::size_t split_k_bytes(const Gemm<U8I8, std::int32_t>&);
-template std::size_t split_k_bytes(const Gemm<U8I8, float>&);
-template std::size_t split_k_bytes(const Gemm<I8U8, std::int32_t>&);
-template std::size_t split_k_bytes(const Gemm<I8U8, float>&);
+#define TESSERA_INSTANTIATE(In, Out)                \
+  template void gemm_split_k(const Gemm<In, Out>&); \
+  template std::size_t split_k_bytes(const Gemm<In, Out>&);
+TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::cpu
