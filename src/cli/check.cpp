@@ -54,11 +54,18 @@ struct SaidWhy {
 /// The command for one case of a sweep, without its shape.
 std::string again(const CheckRequest& request) {
   const CheckedKernel& kernel = request.kernel;
-  std::string out = "tessera check " + kernel.name;
+  const auto quoted = [](const std::string& word) {
+    return word.find(' ') == std::string::npos ? word : "'" + word + "'";
+  };
+  std::string out = "tessera check " + quoted(kernel.name);
   if (!is_file(kernel) && !kernel.tile.empty()) out += " --tile " + kernel.tile;
   if (kernel.dtype != "f32") out += " --dtype " + kernel.dtype;
   if (kernel.beta != 0) out += cat(" --beta ", kernel.beta);
   if (kernel.seed != 0) out += cat(" --seed ", kernel.seed);
+  if (kernel.device != "h200") out += " --device " + kernel.device;
+  if (kernel.forget_tiles) out += " --forget-tiles";
+  if (kernel.coverage) out += " --coverage";
+  if (!request.suppress.empty()) out += " --suppress " + quoted(request.suppress);
   if (!request.flags.empty()) out += cat(" --cxxflags '", request.flags, "'");
   return out;
 }
@@ -88,7 +95,7 @@ check::Report case_report(const CheckedProgram& program, FileCheck check) {
   return out;
 }
 
-/// A kernel as a program of its own: `tile` and `problem` of a kernel of the ladder.
+/// A kernel as a program of its own; `spelling` is that of a kernel of the ladder.
 int check_program(const Context& context, const CheckRequest& request, Compilation compilation,
                   const std::optional<KernelSpelling>& spelling = {}) {
   compilation.flags = request.flags;

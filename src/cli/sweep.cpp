@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shell/context.hpp"
 #include "shell/json_text.hpp"
 #include "shell/table.hpp"
 #include "tessera/check/format.hpp"
@@ -50,8 +51,8 @@ std::string remark(const check::SweptCase& swept) {
   return swept.status == Status::not_run ? std::string() : swept.why;
 }
 
-/// A row for each shape, a column for each order.
-std::string table_text(const check::Sweep& swept) {
+/// A row for each shape, a column for each order, in lines of `columns` characters; 0: any.
+std::string table_text(const check::Sweep& swept, std::size_t columns) {
   using enum Align;
   Table table({{"m", right},
                {"n", right},
@@ -70,7 +71,7 @@ std::string table_text(const check::Sweep& swept) {
     table.add({cat(shape.m), cat(shape.n), cat(shape.k), std::string(name(shape.strides)),
                cell(cases[i]), cell(cases[i + 1]), cell(cases[i + 2]), said});
   }
-  return table.text();
+  return table.text(columns);
 }
 
 /// The command that checks one case.
@@ -82,11 +83,11 @@ std::string command_of(const SweepRequest& request, const check::SweepCase& one)
 }
 
 std::string text_of(const SweepRequest& request, const check::SweepTile& tile,
-                    const check::Sweep& swept) {
+                    const check::Sweep& swept, std::size_t columns) {
   std::string out =
       cat("kernel ", swept.merged().kernel, ": ", swept.cases.size(), " cases around tile ", tile.m,
           "x", tile.n, "x", tile.k, ", three orders of the threads, seed ", request.kernel.seed,
-          "\n\n", table_text(swept), "\n");
+          "\n\n", table_text(swept, columns), "\n");
   if (const check::SweptCase* const failing = swept.smallest_failing()) {
     out += cat("smallest failing case: ", to_string(failing->which), "\n");
     for (const check::Finding& f : failing->report.findings)
@@ -149,8 +150,9 @@ std::string json_of(const SweepRequest& request, const check::SweepTile& tile,
 }
 
 std::string in_format(const std::string& format, const SweepRequest& request,
-                      const check::SweepTile& tile, const check::Sweep& swept) {
-  if (format == "text") return text_of(request, tile, swept);
+                      const check::SweepTile& tile, const check::Sweep& swept,
+                      std::size_t columns = 0) {
+  if (format == "text") return text_of(request, tile, swept, columns);
   if (format == "json") return json_of(request, tile, swept);
   return check::find_format(format)->text(
       swept.merged(), check::device_model(request.kernel.device), check::read_source);
@@ -173,26 +175,30 @@ FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& til
       check::sweep(cases, request.kernel.seconds, [&](const auto& one, double seconds_left) {
         return check_case(kernel_of(request.kernel, one, seconds_left));
       });
-  FileReport out{.code = swept.exit_code(),
-                 .printed = in_format(request.format, request, tile, swept),
-                 .others = {}};
+  FileReport out{
+      .code = swept.exit_code(),
+      .printed = in_format(request.format, request, tile, swept, terminal_columns(Stream::out)),
+      .others = {}};
   for (const std::string& each : request.others)
     out.others[each] = in_format(each, request, tile, swept);
   return out;
 }
 
 check::SweepTile sweep_tile(const TileShape& tile) {
-  static constexpr index_t kOther = 16;  // of an extent that the tile leaves open
-  const auto extent = [](index_t given) { return given > 0 ? given : kOther; };
-  return {extent(tile.bm), extent(tile.bn), extent(tile.bk)};
+  const check::SweepTile other;  // of an extent that the tile leaves open
+  return {tile.bm > 0 ? tile.bm : other.m, tile.bn > 0 ? tile.bn : other.n,
+          tile.bk > 0 ? tile.bk : other.k};
 }
 
 check::SweepTile sweep_tile(const CheckedKernel& kernel, const CheckKernelCase& check_case) {
-  static constexpr index_t kMost = 128;
-  const Dim3 block = check_case(kernel_of(kernel, {.m = 1, .n = 1, .k = 1}, 0)).block;
-  const auto extent = [](index_t threads) { return std::clamp<index_t>(threads, 1, kMost); };
-  const index_t along = extent(block.x), down = extent(block.y > 1 ? block.y : block.x);
-  return {down, along, along};
+  try {
+    const Dim3 block = check_case(kernel_of(kernel, {.m = 1, .n = 1, .k = 1}, 0)).block;
+    const auto extent = [](index_t threads) { return std::clamp<index_t>(threads, 1, 128); };
+    const index_t along = extent(block.x), down = extent(block.y > 1 ? block.y : block.x);
+    return {down, along, along};
+  } catch (const Error&) {  // the kernel does not take that shape
+    return {};
+  }
 }
 
 }  // namespace tessera::cli
