@@ -73,6 +73,9 @@ void PlacedText::write_token(std::size_t i, const Edit* edit) {
   } else if (!edit->replacement.empty()) {
     go_to(i);
     insert(edit->replacement);
+  } else if (file_ != t_[i].file || line_ != t_[i].line) {
+    previous_ = Tokens::kNone;  // what is before it was left out: the next token finds its line
+    return;
   } else {
     std::string blanks(spelling);
     for (char& c : blanks) c = c == '\n' ? '\n' : ' ';

@@ -256,7 +256,8 @@ std::multiset<Placed> placed(std::string_view text) {
   std::multiset<Placed> out;
   for (std::size_t i = 0; i < t.size(); ++i) {
     const bool is_angle = t.is(i, "<") || t.is(i, ">") || t.is(i, ":") || t.is(i, ",");
-    if (is_angle || gone.count(t.spelling(i)) > 0) continue;
+    const bool is_of_bounds = t.is(i - 1, "__launch_bounds__") || t.is(i - 3, "__launch_bounds__");
+    if (is_angle || is_of_bounds || gone.count(t.spelling(i)) > 0) continue;
     out.insert({t.file(i).name, t[i].line, t[i].column, std::string(t.spelling(i))});
   }
   return out;
@@ -291,13 +292,15 @@ class Pieces {
                                               "if ( a ) K<<<g, b>>>(x) ;",
                                               "n :: K < T , 3 > <<< f(1), {2} >>> ( x ) ;",
                                               "__shared__ float s [ 3 ] ;",
+                                              "__shared__ alignas ( 8 ) float s [ 3 ] ;",
                                               "extern __shared__ T d [ ] ;",
                                               "s = \"<<<\" \"(\" ;",
                                               "auto r = R\"(a\n{ <<<)\" ;",
                                               "asm ( \"m %0;\" : \"=r\" ( x ) : \"r\" ( y ) ) ;",
                                               "for ( ; ; ) { c = '{' ; }",
                                               "p -> q <<< 1 , L <<< 2 , 3 >>> ( z ) >>> ( w ) ;"};
-    std::string out = kMarker + "template < class T > __global__ void K ( T x ) { ";
+    std::string out =
+        kMarker + "template < class T > __launch_bounds__ ( 8 ) __global__ void K ( T x ) { ";
     for (int i = 0; i < 8; ++i) out += one_of(kStatements) + " ";
     out += "} ";
     return gaps ? spaced(out) : out;
