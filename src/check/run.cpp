@@ -132,7 +132,8 @@ BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::i
     launch.run_block(worker.scheduler, block, task);
   } catch (const Error& error) {
     tessera::detail::recorder = nullptr;
-    if (error.category() == Category::resource) throw;  // the machine's fault, not the kernel's
+    // The machine's fault or the engine's, not the kernel's.
+    if (error.category() == Category::resource || error.category() == Category::unavailable) throw;
   } catch (...) {
     tessera::detail::recorder = nullptr;
     throw;

@@ -15,6 +15,7 @@
 #include "parts/atomics.h"
 #include "parts/launch.h"
 #include "parts/math.h"
+#include "parts/ptx.h"
 #include "parts/qualifiers.h"
 #include "parts/runtime_api.h"
 #include "parts/thread.h"
