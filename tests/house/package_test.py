@@ -215,7 +215,8 @@ class Package(unittest.TestCase):
             self.assertNotIn(foreign, own)
         self.assertEqual([e["file"] for e in commands if "/tests/" in e["file"] and "consumer" not in e["file"]], [])
         self.assertEqual([e["file"] for e in commands if "/src/cli/" in e["file"]], [])
-        run("cmake", "-S", CONSUMER / "subdirectory", "-B", build, *relink.build_type(cases.options.build))
+        build = pathlib.Path(self.scratch.name) / "linked"  # as the library was built, whose objects are linked
+        run("cmake", "-G", "Ninja", "-S", CONSUMER / "subdirectory", "-B", build, *options, *relink.build_type(cases.options.build))
         compiled = relink.linked(build, cases.options.build, "consumer")
         self.assertLessEqual({file.rsplit("/", 1)[1] for file in compiled}, {"main.cpp", "absent.cpp", "cuda_ladder.cpp"})
         self.assertEqual(run(build / "consumer"), PRODUCT)
