@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "check/shared_names.hpp"
 #include "shell/algorithm_options.hpp"
 #include "shell/suggest.hpp"
 #include "tessera/check/html_report.hpp"
