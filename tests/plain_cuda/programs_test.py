@@ -35,6 +35,18 @@ class Programs(unittest.TestCase):
         self.assertEqual(run.returncode, 1 if expected else 0, said)
 
 
+    def test_counters_are_those_of_the_same_kernel_in_the_language(self):
+        def counters(*words):
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", *words, "--json"], capture_output=True, text=True,
+                                 timeout=300)
+            total = json.loads(run.stdout)["counters"]["total"]
+            return {name: value for name, value in total.items() if "flops" not in name and name != "fma_threads"}  # not seen
+
+        plain = counters(next(each for each in PROGRAMS if each.stem == "tiled"))
+        self.assertGreater(plain["shared_load_requests"], 0)
+        self.assertEqual(plain, counters("tiled", "--tile", "16x16x16", "-m", "64", "-n", "64", "-k", "64"))
+
+
 for _each in PROGRAMS:
     setattr(Programs, f"test_{_each.stem}", lambda self, program=_each: self.check(program))
     if "FIXED" in _each.read_text():

@@ -1,4 +1,4 @@
-// expect: race at 8
+// expect: race at 5
 __global__ void sum(const int* in, int* out) {
   __shared__ int s[64];
   const int i = threadIdx.x;
