@@ -11,7 +11,7 @@ namespace tessera::plain_cuda {
 struct Build {
   std::vector<std::filesystem::path> sources;
   std::string flags;          ///< further options of the compiler: "-Iinclude -DN=64"
-  bool is_checked = true;     ///< accesses are told
+  bool is_checked = true;     ///< accesses are told; else the program just runs
   bool for_debugger = false;  ///< not optimised
 };
 

@@ -47,6 +47,17 @@ class Programs(unittest.TestCase):
         self.assertEqual(plain, counters("tiled", "--tile", "16x16x16", "-m", "64", "-n", "64", "-k", "64"))
 
 
+    def test_a_program_runs_unchecked(self):
+        program = next(each for each in PROGRAMS if each.stem == "tiled")
+        run = subprocess.run([cases.options.build / "bin/tessera", "cuda-run", program], capture_output=True, text=True, timeout=300)
+        self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+        broken = program.with_name("barrier_missing_after_load.cu")
+        run = subprocess.run([cases.options.build / "bin/tessera", "cuda-run", broken, "nothing.cu"], capture_output=True, text=True,
+                             timeout=300)
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("there is no file nothing.cu", run.stderr)
+
+
 for _each in PROGRAMS:
     setattr(Programs, f"test_{_each.stem}", lambda self, program=_each: self.check(program))
     if "FIXED" in _each.read_text():

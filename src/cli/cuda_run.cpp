@@ -1,0 +1,58 @@
+// `tessera cuda-run FILE.cu`: a program in plain CUDA on the CPU engine, unchecked. Its exit code
+// is the command's.
+#include <CLI/CLI.hpp>
+
+#include "commands.hpp"
+#include "plain_cuda/build.hpp"
+#include "process/compile.hpp"
+#include "process/program.hpp"
+#include "process/signals.hpp"
+#include "process/temporary_folder.hpp"
+#include "shell/options.hpp"
+#include "tessera/core/error.hpp"
+#include "tessera/core/text.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+struct CudaRunRequest {
+  std::vector<std::string> files;
+  std::string flags, arguments;
+};
+
+int run_cuda(const CudaRunRequest& request) {
+  const InterruptsAreNoted noted;
+  const TemporaryFolder folder;
+  const std::vector<std::filesystem::path> sources(request.files.begin(), request.files.end());
+  std::vector<std::string> words = {
+      plain_cuda::build({.sources = sources, .flags = request.flags, .is_checked = false},
+                        folder.path())
+          .string()};
+  if (!request.arguments.empty()) {
+    words.emplace_back("--");
+    for (auto& each : split_words(request.arguments)) words.push_back(std::move(each));
+  }
+  const ProgramEnd end = run_program({.words = words, .environment = {"TESSERA_CUDA_RUN=1"}});
+  if (end.exit_code >= 0) return end.exit_code;
+  throw Error(Category::kernel, cat("cuda-run: the program ", end.text()), {}, {},
+              "'tessera check' says where a kernel goes wrong");
+}
+
+}  // namespace
+
+void add_cuda_run(CLI::App& root, Context& context) {
+  auto request = std::make_shared<CudaRunRequest>();
+  CLI::App* app = add_command(root, context, "cuda-run",
+                              "Run a program in plain CUDA on the CPU, without checking it",
+                              "  tessera cuda-run saxpy.cu\n"
+                              "  tessera cuda-run main.cu kernels.cu --cxxflags '-Iinclude -O3' "
+                              "--args '1024 100'");
+  add_arguments(*app, "FILES", "FILE", request->files, "The files of the program")->required();
+  add_text(*app, "--args", "WORDS", request->arguments, "Its arguments, as one word");
+  add_text(*app, "--cxxflags", "FLAGS", request->flags,
+           "Further options of the compiler, as one word");
+  on_run(*app, context, [request] { return run_cuda(*request); });
+}
+
+}  // namespace tessera::cli
