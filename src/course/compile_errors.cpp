@@ -120,8 +120,9 @@ std::string shown_message(const std::string& said) {
 /// Is another error likely to be there because of one like this?
 bool has_followers(const CompileError& e) {
   constexpr std::string_view causes[] = {
-      "semicolon",        "python",  "for-header",   "early-brace",
-      "operator-missing", "comment", "no-condition", "tuple"};
+      "semicolon",    "python", "for-header",     "early-brace", "operator-missing", "comment",
+      "no-condition", "tuple",  "type-as-object", "tile-type",   "array-form",       "no-type",
+      "condition",    "then",   "sign",           "letter",      "round-brackets"};
   const bool is_syntax =
       std::find(std::begin(causes), std::end(causes), e.cause) != std::end(causes);
   return is_syntax || e.message.starts_with("expected") || has(e.message, "does not name a type");
@@ -138,7 +139,7 @@ void give_reason(CompileError& e, const ErrorReason& reason) {
   if (reason.line > 0) e.line = reason.line, e.column = reason.column;
 }
 
-constexpr int kMostOfSyntax = 2;  ///< rules that may speak of a line that is no C++
+constexpr int kMostOfSyntax = 3;  ///< rules that may speak of a line that is no C++
 
 /// One for each line, with the reason that is surest: what follows from one error is of its line.
 std::vector<CompileError> one_for_each_line(const std::vector<Errors::One>& said,

@@ -40,13 +40,36 @@ std::vector<std::string> LearnersText::arguments(std::size_t open) const {
   return out;
 }
 
+const SourceName* declared_at(const LearnersText& text, std::size_t at) {
+  const std::string& name = text.tokens[at].text;
+  if (!text.is_member(at)) return text.names.visible(name, at);
+  for (const auto& each : text.names.all())
+    if (each.name == name && each.kind == SourceName::Kind::member && !each.owner.empty())
+      return &each;
+  return nullptr;
+}
+
+std::string name_of_shared(const LearnersText& text, std::size_t at) {
+  const auto& tokens = text.tokens;
+  for (std::size_t i = 0; i + 3 < tokens.size(); ++i)
+    if (tokens[i].is_name() && text.is("=", i + 1) && text.is("shared", i + 2) &&
+        text.names.visible(tokens[i].text, at) != nullptr)
+      return tokens[i].text;
+  return {};
+}
+
 RankedReason reason_of(const CompilerSays& error, const LearnersText& text) {
-  constexpr decltype(&reason_of_types) rules[] = {
-      reason_of_foreign_names,  reason_of_syntax,
-      reason_of_unknown_name,   reason_of_brackets_behind_a_name,
-      reason_of_unknown_member, reason_of_assignment,
-      reason_of_constant,       reason_of_known_message,
-      reason_of_call,           reason_of_types};
+  constexpr decltype(&reason_of_types) rules[] = {reason_of_foreign_names,
+                                                  reason_of_form,
+                                                  reason_of_syntax,
+                                                  reason_of_unknown_name,
+                                                  reason_of_brackets_behind_a_name,
+                                                  reason_of_unknown_member,
+                                                  reason_of_assignment,
+                                                  reason_of_constant,
+                                                  reason_of_known_message,
+                                                  reason_of_call,
+                                                  reason_of_types};
   int rank = 0;
   for (const auto rule : rules) {
     ErrorReason reason = rule(error, text);

@@ -40,6 +40,11 @@ struct LearnersText {
   std::vector<std::string> arguments(std::size_t open) const;
 };
 
+/// What declares the name at a token, members of a struct behind "s." included; null: nothing.
+const SourceName* declared_at(const LearnersText& text, std::size_t at);
+/// "s" where `auto& s = shared<Shared>(t)` is known; "" where it is not.
+std::string name_of_shared(const LearnersText& text, std::size_t at);
+
 /// An error as the compiler says it, with ' for its quotes.
 struct CompilerSays {
   std::string message;
@@ -56,6 +61,7 @@ struct ErrorReason {
 
 // Each for messages of one kind; the earlier is the surer one.
 ErrorReason reason_of_foreign_names(const CompilerSays& error, const LearnersText& text);
+ErrorReason reason_of_form(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_syntax(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_unknown_name(const CompilerSays& error, const LearnersText& text);
 ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersText& text);

@@ -48,16 +48,6 @@ ForeignUse foreign_use(const LearnersText& text, std::size_t at) {
   return out;
 }
 
-/// "s" where `auto& s = shared<Shared>(t)` is known; "" where it is not.
-std::string name_of_shared(const LearnersText& text, std::size_t at) {
-  const auto& tokens = text.tokens;
-  for (std::size_t i = 0; i + 3 < tokens.size(); ++i)
-    if (tokens[i].is_name() && text.is("=", i + 1) && text.is("shared", i + 2) &&
-        text.names.visible(tokens[i].text, at) != nullptr)
-      return tokens[i].text;
-  return {};
-}
-
 /// "Mma" where `using Mma = TensorCore<...>`; else the class itself.
 std::string name_of_unit(const LearnersText& text) {
   const auto& tokens = text.tokens;

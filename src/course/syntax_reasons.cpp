@@ -130,6 +130,7 @@ ErrorReason reason_of_neighbours(const CompilerSays& error, const LearnersText& 
   for (std::size_t i = range.first + 1; i < range.last; ++i) {
     const SourceToken &a = text.tokens[i - 1], &b = text.tokens[i];
     const bool ends_value = a.kind == SourceToken::Kind::number || a.is(")") || a.is("]") ||
+                            (a.is_name() && i > 1 && text.is(".", i - 2)) ||
                             (a.is_name() && text.names.visible(a.text, i) != nullptr &&
                              text.names.visible(a.text, i)->kind != SourceName::Kind::type);
     const bool begins_value =

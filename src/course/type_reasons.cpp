@@ -46,15 +46,6 @@ std::string with_square_brackets(const Indexed& access) {
   return out;
 }
 
-/// What declares the name at a token, members of a struct behind "s." included; null: nothing.
-const SourceName* declared_at(const LearnersText& text, std::size_t at) {
-  const std::string& name = text.tokens[at].text;
-  if (!text.is_member(at)) return text.names.visible(name, at);
-  for (const auto& each : text.names.all())
-    if (each.name == name && each.kind == SourceName::Kind::member && !each.owner.empty())
-      return &each;
-  return nullptr;
-}
 bool is_plain_number(const SourceName& name) {
   static const std::regex plain(
       R"(^(static |const |constexpr )*(float|double|int|bool|index_t|long|unsigned|char)( \w+)*$)");
@@ -278,6 +269,13 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
   }
   const KernelWord* const word = kernel_word(name);
   if (word == nullptr) return {};
+  const std::string shared = name_of_shared(text, at);
+  for (const auto& each : text.names.all())  // a name of both, as tile
+    if (each.name == name && each.kind == SourceName::Kind::member && !shared.empty() &&
+        !text.is("<", at + 1) && !text.is_member(at))
+      return {"member-of-shared",
+              cat(name, " by itself is a function; that of struct ", each.owner, " is meant?"),
+              cat(shared, ".", name)};
   std::string why = is_surplus ? cat(name, " is given more than it takes")
                                : missing_in_call(text, at, word->usage);
   if (why.empty()) why = cat(name, "() does not take what stands in its brackets");
@@ -300,63 +298,7 @@ std::string advice_of_refusal(const CompilerSays& error, const LearnersText& tex
   return {};
 }
 
-/// A message, or a line and a message, that have one reason.
-struct Known {
-  const char* message;
-  std::string_view line, cause, why, advice;
-};
-constexpr Known kKnown[] = {
-    {"has no initializer|requires an initializer", "auto", "auto-without-value",
-     "auto takes its type from a first value, and there is none", "float sum = 0; or int i = 0;"},
-    {"is not captured|no capture-default", "", "capture",
-     "a lambda with [] knows nothing of what stands around it", "[&] { ... }"},
-    {"unary '\\*'|requires pointer operand", "*", "power",
-     "** is Python's power, which C++ has not", "x * x * x"},
-    {"operator\\^|invalid operands to binary expression", "^", "power",
-     "^ is no power: it is the exclusive or of the bits of whole numbers", "x * x * x"},
-    {"no return statement|non-void function does not return", "", "no-return",
-     "the function returns nothing", "return ...;"},
-    {"no match for 'operator=' .*'void'|void value not ignored|incompatible type 'void'|no viable "
-     "overloaded '='",
-     "mma", "returns-nothing", "mma returns nothing: it adds to its second argument",
-     "Mma::mma(t, sum, a, b);"},
-    {"convert|no viable conversion", "load_a", "fragment",
-     "what load_a and load_b give is held by auto", "const auto a = ..."},
-    {"convert|no viable conversion", "load_b", "fragment",
-     "what load_a and load_b give is held by auto", "const auto b = ..."},
-    {"type/value mismatch|must be a type|expected a type", "Tile", "type-first",
-     "the type of the elements comes first", "Tile<float, rows, columns> name;"},
-    {"expected initializer before '[-+*/]='", "", "adds-to-new",
-     "a variable that is only now declared has no value that something could be added to",
-     "leave the type out, if the one above is meant"},
-    {"operator='.*'(float|double|int) \\[", "", "whole-array",
-     "a whole array stands where one number is stored", "name[i]: one of its elements"},
-    {"operator='.*Tile<.*Tensor<", "", "whole-tile",
-     "a tile is not assigned: all threads of the block copy it together",
-     "copy(t, tile<rows, columns>(A, i, k), s.a.view())"},
-    {"expected ':' before", "?", "no-colon", "to this ? belongs a : that is missing",
-     "condition ? this : that"},
-    {"is not a class, namespace|base operand of '->'|member reference type .* is not a pointer",
-     "t", "dot", "the members of t follow a point", "t.thread.x, t.barrier()"},
-    {"(call to '\\(|types are ')(const )?(tessera::)?Position\\b", "", "no-such-member",
-     "a place has x, y and z", "t.thread.x counts columns, t.thread.y counts rows"},
-    {"a_swizzle_needs", "Swizzle", "swizzle", "such a Swizzle does not exist",
-     "bits may be at most shift, and both at most 31"},
-    {"shape_and_stride_must_nest_alike", "", "nesting",
-     "shape and strides of a layout must nest alike",
-     "as many tuples, with as many numbers each, in both"},
-};
-
 }  // namespace
-
-ErrorReason reason_of_known_message(const CompilerSays& error, const LearnersText& text) {
-  for (const Known& each : kKnown) {
-    const bool is_line = each.line.empty() || text.line_has(each.line, error.line);
-    if (is_line && std::regex_search(error.message, std::regex(each.message)))
-      return {std::string(each.cause), std::string(each.why), std::string(each.advice)};
-  }
-  return {};
-}
 
 ErrorReason reason_of_types(const CompilerSays& error, const LearnersText& text) {
   static const std::regex again(
