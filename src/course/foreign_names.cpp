@@ -95,6 +95,10 @@ constexpr ForeignName kForeign[] = {
     {"float32", "NumPy", "float", ""},
     {"int32", "NumPy", "int", ""},
     {"function", "JavaScript", kKernelWords, ""},
+    {"Math.min", "JavaScript", "std::min(a, b)", ""},
+    {"Math.max", "JavaScript", "std::max(a, b)", ""},
+    {"Math.exp", "JavaScript", "std::exp(x)", ""},
+    {"Math.sqrt", "JavaScript", "std::sqrt(x)", ""},
 
     {"get_local_id", "OpenCL", "t.thread.x, t.thread.y", ""},
     {"get_group_id", "OpenCL", "t.block.x, t.block.y", ""},

@@ -66,6 +66,8 @@ ErrorReason reason_of_header_end(const Line& line, std::size_t i) {
     if (line.is(sign, end) && word != "for")
       return line.at(end, "condition", cat("the condition of this ", word, " ends before ", sign),
                      cat("one pair of brackets around all of it: ", word, " (... ", sign, " ...)"));
+  if (line.is(":", end))
+    return line.at(end, "python", "a : begins a block in Python", cat(word, " (...) { ... }"));
   for (const char* other : {"then", "do"})
     if (line.is(other, end) && !(word == "while" && line.is("do", end)))
       return line.at(end, "then", cat("no ", other, " follows ", word, " (...) in C++"),
@@ -131,6 +133,9 @@ ErrorReason reason_of_wrong_owner(const Line& line, std::size_t i) {
 bool is_tensor(const LearnersText& text, std::size_t at) {
   const SourceName* const name = declared_at(text, at);
   if (name == nullptr || name->name == "t") return false;
+  const bool is_view = text.is("=", name->token + 1) &&
+                       (text.is("tile", name->token + 2) || text.is("swizzled", name->token + 2));
+  if (is_view && name->type.find("auto") != std::string::npos) return true;
   return (name->kind == SourceName::Kind::parameter &&
           name->type.find("auto") != std::string::npos) ||
          (name->kind == SourceName::Kind::member && name->type.find("Tile") != std::string::npos);
@@ -143,13 +148,17 @@ std::string object_at(const LearnersText& text, std::size_t at) {
   return text_of_tokens(text.tokens, begin, at + 1);
 }
 
-/// "out.at(i)", "s.values{0, i}"
+/// "out.at(i)", "s.values{0, i}", "out<i>"
 ErrorReason reason_of_other_access(const Line& line, std::size_t i) {
   if (!line.is_name(i) || !is_tensor(line.text, i) || declared_at(line.text, i)->token == i)
     return {};
   const std::string object = object_at(line.text, i);
   const std::size_t open = line.is(".", i + 1) && line.is("at", i + 2) ? i + 3 : i + 1;
   const bool is_at = open == i + 3 && line.is("(", open);
+  if (line.is("<", i + 1) && line.is(">", i + 3) && line.is_close(i) && line.is_close(i + 1))
+    return line.at(i, "round-brackets",
+                   cat("elements of ", object, " are written with round brackets"),
+                   cat(object, "(", line.word(i + 2), ")"));
   const bool is_braces = line.is("{", open) && open == i + 1;
   if ((!is_at && !is_braces) || line.text.arguments(open).empty()) return {};
   return line.at(i, "round-brackets",

@@ -146,10 +146,12 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
   }
   const std::string list = join(std::vector<std::string>(known.begin(), known.end()));
   const bool is_stored = text.is("=", at + 1) || text.is("+=", at + 1);
+  constexpr std::string_view places[] = {"i", "j", "k", "x", "y", "row", "col"};
+  const bool is_place = std::find(std::begin(places), std::end(places), name) != std::end(places);
   std::string advice =
       is_stored && !is_constant
-          ? cat("declare it before it is used, with its type and its first value: float ", name,
-                " = 0")
+          ? cat("declare it before it is used, with its type and its first value: ",
+                is_place ? "int " : "float ", name, " = 0")
           : "declare it before it is used, with its type";
   if (!list.empty()) advice += cat("; or is another name meant? known here: ", list);
   return {"undeclared",

@@ -117,6 +117,9 @@ ErrorReason reason_of_semicolon(const CompilerSays& error, const LearnersText& t
     return {"semicolon", "the ; is missing behind the } that ends the struct", "};", before.line,
             before.end()};
   if (!is_next_line) return {};
+  if (before.is(","))
+    return {"semicolon", cat("line ", before.line, " ends with a , where a ; belongs"), ";",
+            before.line, before.column};
   return {"semicolon", cat("the ; is missing at the end of line ", before.line),
           cat(before.text, ";"), before.line, before.end()};
 }
