@@ -49,8 +49,12 @@ class BracketReader {
       const bool is_for = at_ > 0 && tokens_[at_ - 1].is("for");
       open_.push_back({text[0], at_, indent_of(at_), is_for ? 2 : 0});
     } else if (text == ";") {
-      if (!open_.empty() && open_.back().bracket != '{' && open_.back().semicolons-- == 0)
-        left_open();
+      if (!open_.empty() && open_.back().bracket != '{' && open_.back().semicolons-- == 0) {
+        if (closes_in_this_line())
+          tell(at_, "this ; stands between brackets",
+               "a , between arguments; and a for has two ; in its brackets");
+        else left_open();
+      }
     } else if (text == ")" || text == "]" || text == "}") {
       close(text[0]);
     }
@@ -74,6 +78,17 @@ class BracketReader {
       tell(at_, cat("this ", c, " closes nothing: there is one too many"),
            cat("take one ", c, " away, or write its other one"));
     }
+  }
+
+  /// Does the innermost bracket have its other one behind this token, in this line?
+  bool closes_in_this_line() const {
+    int depth = 1;
+    for (std::size_t i = at_ + 1; i < tokens_.size() && tokens_[i].line == here().line; ++i) {
+      const std::string& text = tokens_[i].text;
+      depth += text == "(" || text == "[" ? 1 : text == ")" || text == "]" ? -1 : 0;
+      if (depth == 0) return true;
+    }
+    return false;
   }
 
   /// The innermost bracket, at a place where it must be closed already.

@@ -30,7 +30,7 @@ constexpr Known kKnown[] = {
     {"before '\\]' token", "[", "index", "between [ and ] nothing stands", "name[i]"},
     {"'tile<[^']*' does not name a type", "tile", "other-case",
      "tile is a function, and the type is Tile", "Tile<float, rows, columns> name;"},
-    {"no such mode", "extent", "refused", "there is no such mode",
+    {"no.such.mode", "extent", "refused", "there is no such mode",
      "extent<0>(A), the number of its rows; extent<1>(A), of its columns"},
     {"array must be initialized|array initializer must be", "", "array-values",
      "an array takes its first values in braces", "float sum[n] = {};"},

@@ -105,6 +105,10 @@ TEST(CompileErrors, ABraceWithoutItsOtherOneIsFound) {
   EXPECT_EQ(
       brace("struct K {\n  void f() {\n    for (;;) {  // }\n      g(\"}\", '}');\n  }\n};\n"),
       std::pair(3, open));
+  EXPECT_EQ(brace("struct K {\n  void f() {\n    out(row; col) = 1;\n  }\n};\n"),
+            std::pair(3, std::string("this ; stands between brackets")));
+  EXPECT_EQ(brace("struct K {\n  void f() {\n    if (i < f(1; g(2);\n  }\n};\n"),
+            std::pair(3, std::string("a ( is never closed: its ) is missing")));
   EXPECT_EQ(brace("struct K {\n};\n}\n").first, 3);
   EXPECT_EQ(brace("struct K {\n};\n"),
             std::pair(0, std::string("expected ‘;’ after struct definition")));
