@@ -342,7 +342,7 @@ ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersTe
             cat(object, ".x counts columns, ", object, ".y counts rows")};
   for (const auto& each : text.names.all()) {
     const bool is_struct = each.kind == SourceName::Kind::type &&
-                           std::regex_search(type, std::regex(cat(R"(\b)", each.name, "$")));
+                           std::regex_search(type, std::regex(cat(R"(\b)", each.name, ">?$")));
     if (!is_struct) continue;
     std::vector<std::string> members;
     for (const auto& member : text.names.all())
