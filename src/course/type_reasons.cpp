@@ -240,6 +240,7 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
       says(error, "address of a temporary"))
     return {"address", "an element is taken as it is, without its address", "leave the & out"};
   if (says(error, "invalid use of non-static member function") ||
+      says(error, "cannot resolve address of overloaded function") ||
       says(error, "non-static member function must be called")) {
     const auto range = text.line(error.line);
     for (std::size_t i = range.first; i < range.last; ++i) {
