@@ -88,6 +88,24 @@ class Builder {
     return object;
   }
 
+  /// Throws where the compiler has not found a header of CUDA's libraries.
+  void require_headers(const fs::path& source) const {
+    const std::string said = text_of(folder_ / "said");
+    const std::size_t end = said.find(": No such file or directory");
+    if (end == said.npos) return;
+    const std::size_t begin = said.rfind(' ', end) + 1;
+    const std::string header = said.substr(begin, end - begin);
+    static constexpr const char* kLibraries[] = {"cu",   "thrust/",  "cub/",   "nv",
+                                                 "npp",  "cutlass/", "cute/",  "nccl.h",
+                                                 "mma.", "sm_",      "texture"};
+    for (const char* each : kLibraries) {
+      if (header.starts_with(each))
+        throw Error(Category::unavailable,
+                    cat("check: ", source.string(), " needs ", header, ", which is not offered"),
+                    {}, {}, "docs/plain_cuda.md lists the headers that are");
+    }
+  }
+
   std::string compiled(const fs::path& source) {
     if (!fs::is_regular_file(source))
       throw Error(Category::file, cat("check: there is no file ", source.string()));
@@ -105,6 +123,7 @@ class Builder {
          {std::string("-x"), std::string("c++"), name, std::string("-o"), base + ".ii"})
       words.push_back(each);
     const bool is_read = run_compiler(words);
+    if (!is_read) require_headers(source);
     print_messages(name);
     if (!is_read) refuse(source);
     std::ofstream(base + ".cuda.ii", std::ios::binary)

@@ -21,10 +21,9 @@ inline void refill(RandomState& s) {
   unsigned key[2] = {static_cast<unsigned>(s.seed), static_cast<unsigned>(s.seed >> 32)};
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xd2511f53} * c[0], b = std::uint64_t{0xcd9e8d57} * c[2];
-    const unsigned next[4] = {static_cast<unsigned>(b >> 32) ^ c[1] ^ key[0],
-                              static_cast<unsigned>(b),
-                              static_cast<unsigned>(a >> 32) ^ c[3] ^ key[1],
-                              static_cast<unsigned>(a)};
+    const unsigned next[4] = {
+        static_cast<unsigned>(b >> 32) ^ c[1] ^ key[0], static_cast<unsigned>(b),
+        static_cast<unsigned>(a >> 32) ^ c[3] ^ key[1], static_cast<unsigned>(a)};
     for (int i = 0; i < 4; ++i) c[i] = next[i];
     key[0] += 0x9e3779b9u, key[1] += 0xbb67ae85u;
   }
@@ -34,8 +33,8 @@ inline void refill(RandomState& s) {
 }
 }  // namespace tessera::plain_cuda
 
-#define TESSERA_STATE(name)                                 \
-  struct name : tessera::plain_cuda::RandomState {};        \
+#define TESSERA_STATE(name)                          \
+  struct name : tessera::plain_cuda::RandomState {}; \
   using name##_t = name;
 TESSERA_STATE(curandStateXORWOW)
 TESSERA_STATE(curandStatePhilox4_32_10)

@@ -39,9 +39,7 @@ struct Spread {
   static constexpr int depth(int lane, int i) {
     return lane % 4 * Packed + i % Packed + 4 * Packed * (i / Packed / (Along / 8));
   }
-  static constexpr int lane_of(int along, int depth) {
-    return along % 8 * 4 + depth / Packed % 4;
-  }
+  static constexpr int lane_of(int along, int depth) { return along % 8 * 4 + depth / Packed % 4; }
   static constexpr int index_of(int along, int depth) {
     return depth % Packed + Packed * (along / 8 + Along / 8 * (depth / (4 * Packed)));
   }
@@ -104,8 +102,8 @@ inline __attribute__((always_inline)) void load_matrix_sync(fragment<Use, M, N, 
   using F = fragment<Use, M, N, K, T, Layout>;
   constexpr bool is_row_major = std::is_same_v<Layout, row_major>;
   for (int i = 0; i < F::num_elements; ++i)
-    f.x[i] = from[details::offset<Use, typename F::spread>(details::lane(), i, stride,
-                                                           is_row_major)];
+    f.x[i] =
+        from[details::offset<Use, typename F::spread>(details::lane(), i, stride, is_row_major)];
   tessera::plain_cuda::exchange("", 0, "ldmatrix", place);
 }
 template <int M, int N, int K, class T, class P>
@@ -161,8 +159,8 @@ TESSERA_UNSEEN void multiply(FD& d, const FC& c, const std::byte* slots) {
     const int row = FD::spread::along(lane(), i), column = FD::spread::depth(lane(), i);
     S sum = factor<S>(c.x[i]);
     for (int k = 0; k < K; ++k) {
-      const S a = factor<S>(element_at<A>(slots, FA::spread::lane_of(row, k), 0,
-                                          FA::spread::index_of(row, k)));
+      const S a = factor<S>(
+          element_at<A>(slots, FA::spread::lane_of(row, k), 0, FA::spread::index_of(row, k)));
       const S b = factor<S>(element_at<B>(slots, FB::spread::lane_of(column, k), sizeof(FA),
                                           FB::spread::index_of(column, k)));
       if constexpr (std::is_same_v<S, double>) sum = std::fma(a, b, sum);
@@ -186,8 +184,7 @@ TESSERA_UNSEEN void mma_sync(fragment<accumulator, M, N, K, D>& d,
   static_assert(sizeof mine <= tessera::plain_cuda::kSlot);
   std::memcpy(mine, &a, sizeof a);
   std::memcpy(mine + sizeof a, &b, sizeof b);
-  const std::byte* const slots =
-      tessera::plain_cuda::exchange(mine, sizeof mine, "mma", place);
+  const std::byte* const slots = tessera::plain_cuda::exchange(mine, sizeof mine, "mma", place);
   tessera::plain_cuda::tell_matrix_flops(2ll * M * N * K / 32, place);
   const fragment<accumulator, M, N, K, C> sums = c;  // d may be c
   details::multiply<fragment<accumulator, M, N, K, D>, FA, FB, fragment<accumulator, M, N, K, C>,

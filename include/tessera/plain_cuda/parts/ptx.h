@@ -69,23 +69,22 @@ template <class T>
 inline PtxOperand ptx_operand(const PtxOut<T>& out) {
   return {out.name, out.constraint, out.constraint[0] == '+' ? ptx_bits(out.to) : 0, sizeof(T)};
 }
+/// Stores a result where the operand names it: an access of the statement.
+void store_result(Place place, void* to, const void* value, std::size_t bytes);
 template <class T>
-inline void ptx_take(const PtxIn<T>&, std::uint64_t) {}
+inline void ptx_take(Place, const PtxIn<T>&, const std::uint64_t&) {}
 template <class T>
-inline __attribute__((always_inline)) void ptx_take(const PtxOut<T>& out, std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(T));
-  out.to = value;
+inline void ptx_take(Place place, const PtxOut<T>& out, const std::uint64_t& bits) {
+  store_result(place, &out.to, &bits, sizeof(T));
 }
 
-/// Results are stored by the caller's code, which the checker sees.
 template <class... Operands>
 inline __attribute__((always_inline)) void ptx(Place place, const char* text,
                                                const Operands&... operands) {
   PtxOperand all[] = {ptx_operand(operands)..., {nullptr, "", 0, 0}};
   run_ptx(place, text, all, static_cast<int>(sizeof...(Operands)));
   int i = 0;
-  (ptx_take(operands, all[i++].bits), ...);
+  (ptx_take(place, operands, all[i++].bits), ...);
 }
 
 }  // namespace tessera::plain_cuda
