@@ -9,7 +9,7 @@ import cases  # noqa: E402
 from lengths import cpp_functions, python_functions  # noqa: E402
 
 FILE, FUNCTION, KERNEL = 400, 60, 150  # a kernel's loops share registers and tiles: it is read in one piece
-KERNELS = ("include/tessera/kernels/", "src/cpu/microkernel.hpp", "src/cpu/scheduled_tile_avx512.hpp", "src/cpu/sweep.hpp")
+KERNELS = ("include/tessera/kernels/", "src/cpu/microkernel.hpp", "src/cpu/scheduled_tile_avx512.hpp", "src/cpu/unpacked.hpp")
 CPP = (".hpp", ".cpp", ".h", ".cuh", ".cu")
 # How many lines at most, and why.
 ONE_STATE = "its functions share one state, which a second file would have to show"
@@ -26,12 +26,12 @@ LONG = {
     "src/core/team.cpp": (550, ONE_STATE),
     "src/core/team.cpp: run_team": (65, "the order of its steps is what makes it safe"),
     "src/cpu/make_kernels.hpp: make_kernels": (65, TABLE),
-    "src/cpu/product.hpp": (1050, ONE_STATE),
-    "src/cpu/product.hpp: Product": (90, "the plan of a product: what is decided here is used everywhere below"),
-    "src/cpu/product.hpp: multiply_share": (75, "the loops around the microkernel, one in another"),
+    "src/cpu/packed_product.hpp": (1050, ONE_STATE),
+    "src/cpu/packed_product.hpp: Product": (90, "the plan of a product: what is decided here is used everywhere below"),
+    "src/cpu/packed_product.hpp: multiply_share": (75, "the loops around the microkernel, one in another"),
     "src/cpu/scheduled_tile_avx512.hpp": (410, "one microkernel"),
-    "src/cpu/sweep.hpp": (550, "one algorithm, by columns and by rows"),
-    "src/cpu/sweep.hpp: turn_lines": (165, "a transposition in registers, written out"),
+    "src/cpu/unpacked.hpp": (550, "one algorithm, by columns and by rows"),
+    "src/cpu/unpacked.hpp: turn_lines": (170, "a transposition in registers, written out"),
     "src/io/atomic_file.cpp": (420, ONE_STATE),
     "src/io/matrix_market.cpp": (420, "one format, read and written"),
     "src/matmul/verify.cpp": (470, "one verifier for all types"),
