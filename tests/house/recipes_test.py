@@ -177,6 +177,7 @@ int main() {
     merged.add_mistake(mistake);
   }
 """)
+        copy.insert("src/check/rules.cpp", '    {error, "A program whose own checks failed.",', '    {note, "A toy.", "Leave it."},\n', before=True)
         copy.insert("docs/checker.md", "| `impossible-launch` | error |", "| `toy` | note | a block whose last warp is not whole |\n", before=True)
         copy.write("tests/broken_kernels/toy.hpp", "// A block of 33 threads.\n")
         self.follow("A checker rule")
@@ -195,7 +196,7 @@ int main() {
   const auto report = check::check({.threads = 1}, Dim3{1}, Odd{}, Tensor<float*, row_major(1, 33)>(c));
   for (const auto& each : report.findings) std::printf("%s: %s\\n", name(each.kind).data(), each.problem.c_str());
 }
-""", "-DTESSERA_CHECK=1", "src/check/run.cpp")
+""", "-DTESSERA_CHECK=1", "src/check/run.cpp", "src/check/rules.cpp")
         self.assertEqual(said, "toy: the last warp of a block is not whole\n")
 
     def test_a_flag_of_the_command(self):
