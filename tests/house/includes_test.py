@@ -30,12 +30,12 @@ KNOWS = {
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check"},
     "process": {"core", "io"},
-    "plain_cuda": {"core", "process"},
+    "plain_cuda": {"core", "tensor", "simt", "check", "process"},
     "shell": {"core", "layout", "cuda", "io", "matmul", "process"},
     "bench": {"core", "tensor", "layout", "cpu", "cuda", "matmul", "io", "process", "shell"},
     "course": {"core", "cuda", "check", "puzzle", "io", "process", "shell"},
     "cli": {"core", "layout", "tensor", "simt", "ops", "kernels", "cpu", "cuda", "check", "matmul", "io", "puzzle", "process", "shell", "bench",
-            "course"},
+            "course", "plain_cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -20,6 +20,7 @@ LONG = {
     "src/bench/plot.cpp": (680, ONE_STATE),
     "src/check/block_recorder.cpp": (500, ONE_STATE),
     "src/check/block_recorder.hpp": (450, ONE_STATE),
+    "src/check/rules.cpp: size": (70, TABLE),
     "src/cli/completion.cpp: bash_script": (75, "a script of another language"),
     "src/cli/doctor.cpp: to_json": (70, TABLE),
     "src/cli/doctor.cpp: to_text": (75, TABLE),
@@ -29,7 +30,6 @@ LONG = {
     "src/cpu/packed_product.hpp": (1050, ONE_STATE),
     "src/cpu/packed_product.hpp: Product": (90, "the plan of a product: what is decided here is used everywhere below"),
     "src/cpu/packed_product.hpp: multiply_share": (75, "the loops around the microkernel, one in another"),
-    "src/cpu/scheduled_tile_avx512.hpp": (410, "one microkernel"),
     "src/cpu/unpacked.hpp": (550, "one algorithm, by columns and by rows"),
     "src/cpu/unpacked.hpp: turn_lines": (170, "a transposition in registers, written out"),
     "src/io/atomic_file.cpp": (420, ONE_STATE),
@@ -52,6 +52,8 @@ LONG = {
     "tests/layout/expression_test.cpp: TEST": (75, TABLE),
     "tests/matmul/plan_test.cpp: TEST": (70, TABLE),
     "tests/matmul/problem_test.cpp: TEST": (90, TABLE),
+    "tests/plain_cuda/debug_info_test.cpp: TEST_P": (70, TABLE),
+    "tests/plain_cuda/rewrite_test.cpp": (480, ONE_LAW),
     "tests/tensor/views_test.cpp": (460, ONE_LAW),
 }
 
