@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tessera/check/format.hpp"
 #include "merge_reports.hpp"
+#include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 #include "units.hpp"
 

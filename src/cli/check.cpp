@@ -158,8 +158,8 @@ void check_request(const Context& context, CheckRequest& request) {
     throw Error(Category::argument, cat("unexpected argument '", request.more_files[0], "'"),
                 "further files after FILE.cu", request.kernel.name);
   if (!is_program && !request.arguments.empty())
-    throw Error(Category::argument, "--args: only a program takes arguments",
-                "--args with FILE.cu", request.kernel.name);
+    throw Error(Category::argument, "--args: only a program takes arguments", "--args with FILE.cu",
+                request.kernel.name);
   if (!request.sweeps) return;
   if (!request.stop_at.empty() || request.format == "html" || !request.files["html"].empty())
     throw Error(Category::argument, "--sweep has no page and stops nowhere", {}, {},

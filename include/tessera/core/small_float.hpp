@@ -176,5 +176,6 @@ class std::numeric_limits<tessera::SmallFloat<E, M, Bits, Finite>> {
   static constexpr T lowest() { return T(-static_cast<float>(max())); }
   static constexpr T epsilon() { return T(tessera::detail::power_of_two(-M)); }
   static constexpr T infinity() { return T::from_bits(Finite ? T::quiet_nan : kInfinity); }
+  // NOLINTNEXTLINE(readability-identifier-naming): the standard library's name
   static constexpr T quiet_NaN() { return T::from_bits(T::quiet_nan); }
 };

@@ -30,7 +30,7 @@ class GemmPlan {
   void multiply(const ElementA<In>* A, const ElementB<In>* B, Out* C) const;
 
   Gemm<In, Out> call_;
-  bool swapped_ = false;      ///< call_ is C' = B' A', where A and B are of one type
+  bool swapped_ = false;         ///< call_ is C' = B' A', where A and B are of one type
   bool packs_k_groups_ = false;  ///< tiny, of elements that become K-groups
   // Tiny, and one panel: the microkernels for full micro-tiles of so many rows, and for the rows
   // that are left.

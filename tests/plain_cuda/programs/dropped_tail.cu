@@ -12,7 +12,8 @@ int main() {
   fill<<<(n + 255) / 256, 256>>>(x, n);
 #else
   fill<<<n / 256, 256>>>(x, n);
-  std::vector<int> early(n); cudaMemcpy(early.data(), x, n * sizeof(int), cudaMemcpyDeviceToHost);
+  std::vector<int> early(n);
+  cudaMemcpy(early.data(), x, n * sizeof(int), cudaMemcpyDeviceToHost);
 #endif
   cudaFree(x);
 }

@@ -1,8 +1,6 @@
 // expect: exception at 4
 #include <cassert>
-__global__ void k(const int* in) {
-  assert(in[threadIdx.x] == 0);
-}
+__global__ void k(const int* in) { assert(in[threadIdx.x] == 0); }
 int main() {
   int* in;
   cudaMalloc(&in, 32 * sizeof(int));

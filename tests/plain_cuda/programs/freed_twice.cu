@@ -3,7 +3,8 @@ int main() {
   int* x;
   cudaMalloc(&x, sizeof(int));
 #ifndef FIXED
-  cudaFree(x); cudaFree(x);
+  cudaFree(x);
+  cudaFree(x);
 #else
   cudaFree(x);
 #endif

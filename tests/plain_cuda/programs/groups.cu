@@ -63,8 +63,7 @@ __global__ void copied(const float* in, float* out, int n) {
   cg::thread_block block = cg::this_thread_block();
   cg::memcpy_async(block, tile, in + blockIdx.x * 256, sizeof(float) * 256);
   cg::wait(block);
-  for (int i = threadIdx.x; i < 256; i += blockDim.x)
-    out[blockIdx.x * 256 + i] = tile[255 - i];
+  for (int i = threadIdx.x; i < 256; i += blockDim.x) out[blockIdx.x * 256 + i] = tile[255 - i];
 }
 
 __global__ void whole_grid(int* a, int* total, int n) {

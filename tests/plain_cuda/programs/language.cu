@@ -1,14 +1,15 @@
-// Words of CUDA C++ that programs use: templates, overloads, device functions and variables, closures, constants, structs in shared
-// memory, dynamic shared memory, launches in macros and branches, warp verbs, atomics, streams and events.
+// Words of CUDA C++ that programs use: templates, overloads, device functions and variables,
+// closures, constants, structs in shared memory, dynamic shared memory, launches in macros and
+// branches, warp verbs, atomics, streams and events.
 #include <cstdio>
 #include <vector>
-#define CHECK(call)                                       \
-  do {                                                    \
-    const cudaError_t error = (call);                     \
-    if (error != cudaSuccess) {                           \
-      std::printf("%s\n", cudaGetErrorString(error));     \
-      return 1;                                           \
-    }                                                     \
+#define CHECK(call)                                   \
+  do {                                                \
+    const cudaError_t error = (call);                 \
+    if (error != cudaSuccess) {                       \
+      std::printf("%s\n", cudaGetErrorString(error)); \
+      return 1;                                       \
+    }                                                 \
   } while (0)
 #define LAUNCH(kernel, n, ...) kernel<<<((n) + 127) / 128, 128>>>(__VA_ARGS__)
 __constant__ float factors[3];
@@ -80,7 +81,9 @@ int main() {
   scale<float, 2><<<(n + 127) / 128, 128, 0, stream>>>(d, n);  // 1 -> 8
   CHECK(cudaGetLastError());
   LAUNCH(count, n, n);
-  if (n > 1) LAUNCH(apply, n, [d] __device__(int i) { d[i] += i; }, n);
+  if (n > 1)
+    LAUNCH(
+        apply, n, [d] __device__(int i) { d[i] += i; }, n);
   inner::reverse<<<1, 320, n * sizeof(float)>>>(d, n);
   average<<<1, 128>>>(d, mean, n);
   CHECK(cudaEventRecord(end, stream));

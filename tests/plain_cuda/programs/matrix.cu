@@ -64,9 +64,12 @@ __global__ void by_ptx(const __half* a, const __half* b, float* c) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
                : "=r"(ra[0]), "=r"(ra[1]), "=r"(ra[2]), "=r"(ra[3])
                : "r"(pa));
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\n" : "=r"(rb[0]), "=r"(rb[1]) : "r"(pb));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\n"
+               : "=r"(rb[0]), "=r"(rb[1])
+               : "r"(pb));
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};\n"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
   const int row = lane / 4, column = lane % 4 * 2;
@@ -98,7 +101,8 @@ int main() {
   for (int i = 0; i < 16; ++i)
     for (int j = 0; j < 8; ++j) {
       float wanted = 0;
-      for (int k = 0; k < 16; ++k) wanted += __half2float(a[i * 16 + k]) * __half2float(b[k * 8 + j]);
+      for (int k = 0; k < 16; ++k)
+        wanted += __half2float(a[i * 16 + k]) * __half2float(b[k * 8 + j]);
       expect(c[i * 8 + j] == wanted, "mma.sync", i * 8 + j, c[i * 8 + j], wanted);
     }
   cudaFree(da), cudaFree(db), cudaFree(dc);

@@ -42,8 +42,8 @@ static void conversions() {
     if (__hisnan(x) || __hisinf(x) || __hisnan(y) || __hisinf(y)) continue;
     const double exact = static_cast<double>(__half2float(x)) + __half2float(y);
     if (std::fabs(exact) < 65504)
-      expect(__heq(x + y, __ushort_as_half(nearest<__half>(exact, __half_as_ushort, __ushort_as_half,
-                                                           0x7bff))),
+      expect(__heq(x + y, __ushort_as_half(
+                              nearest<__half>(exact, __half_as_ushort, __ushort_as_half, 0x7bff))),
              "half + half", __half2float(x), __half2float(y));
     const double product = static_cast<double>(__half2float(x)) * __half2float(y);
     if (std::fabs(product) < 65504)
@@ -59,7 +59,8 @@ static void conversions() {
     const double middle = (static_cast<double>(__half2float(x)) + __half2float(next)) / 2;
     expect(__half_as_ushort(__double2half(middle)) == (bits % 2 == 0 ? bits : bits + 1), "a tie");
     expect(__half_as_ushort(__double2half(std::nextafter(middle, 1e9))) == bits + 1, "above a tie");
-    expect(__half_as_ushort(__float2half_rz(static_cast<float>(middle))) == bits, "rounded to zero");
+    expect(__half_as_ushort(__float2half_rz(static_cast<float>(middle))) == bits,
+           "rounded to zero");
     expect(__half_as_ushort(__float2half_ru(static_cast<float>(middle))) == bits + 1, "rounded up");
     expect(__half_as_ushort(__float2half_rd(static_cast<float>(-middle))) == (0x8000 | (bits + 1)),
            "rounded down");
@@ -79,8 +80,8 @@ static void conversions() {
   // The exact sum is just above the middle between two: a product in float would lose that.
   expect(__half_as_ushort(__hfma(__ushort_as_half(0x3c01), __ushort_as_half(0x3c01),
                                  __ushort_as_half(0x6800))) ==
-             nearest<__half>(1.0009765625 * 1.0009765625 + 2048, __half_as_ushort,
-                             __ushort_as_half, 0x7bff),
+             nearest<__half>(1.0009765625 * 1.0009765625 + 2048, __half_as_ushort, __ushort_as_half,
+                             0x7bff),
          "fma of halves");
 }
 
@@ -138,7 +139,8 @@ int main() {
   cudaMemcpy(f, df, sizeof f, cudaMemcpyDeviceToHost);
   for (int i = 0; i < n; ++i) {
     expect(static_cast<float>(out[i]) == (64 - i) * 0.5f, "sum of halves", i);
-    expect(__low2float(sums[i]) == 2.0f * i + 1 && __high2float(sums[i]) == -2.0f * i + 3, "pair", i);
+    expect(__low2float(sums[i]) == 2.0f * i + 1 && __high2float(sums[i]) == -2.0f * i + 3, "pair",
+           i);
     const float wanted = __bfloat162float(__float2bfloat16(i * 0.37f)) + 2.0f * i + 1 + i +
                          (i % 2 == 0 ? 1.0f : 0.0f);
     expect(f[i] == wanted, "mixed", f[i], wanted);

@@ -1,13 +1,13 @@
 // Pipelines of threads and blocks, barriers that count arrivals, atomics with orders.
 #include <cooperative_groups.h>
-#include <cuda/atomic>
-#include <cuda/barrier>
-#include <cuda/pipeline>
-#include <cuda/std/array>
 #include <cuda_pipeline.h>
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstdio>
+#include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda/std/array>
 
 namespace cg = cooperative_groups;
 

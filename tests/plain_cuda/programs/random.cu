@@ -1,8 +1,8 @@
 // cuRAND's numbers: mean, variance, bounds, and that sequences differ.
+#include <curand_kernel.h>
+
 #include <cmath>
 #include <cstdio>
-
-#include <curand_kernel.h>
 
 __global__ void draw(float* uniform, float* normal, int each, unsigned long long seed) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

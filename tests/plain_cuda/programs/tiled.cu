@@ -1,4 +1,5 @@
-// The ladder's `tiled` with tiles of 16 as plain CUDA: programs_test.py compares its counters with those of `tessera check tiled`.
+// The ladder's `tiled` with tiles of 16 as plain CUDA: programs_test.py compares its counters with
+// those of `tessera check tiled`.
 #include <vector>
 constexpr int T = 16;
 __global__ void tiled(const float* A, const float* B, float* C, int m, int n, int k) {
