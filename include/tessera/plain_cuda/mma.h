@@ -95,35 +95,48 @@ constexpr std::size_t offset(int lane, int i, std::size_t stride, bool is_row_ma
 }
 }  // namespace details
 
+namespace details {
+template <class P>
+P loaded(const P* at, tessera::plain_cuda::Place place) {
+  P value;
+  tessera::plain_cuda::load_operand(place, &value, at, sizeof value);
+  return value;
+}
+template <class P>
+void stored(P* at, P value, tessera::plain_cuda::Place place) {
+  tessera::plain_cuda::store_result(place, at, &value, sizeof value);
+}
+}  // namespace details
+
 template <class Use, int M, int N, int K, class T, class Layout, class P>
-inline __attribute__((always_inline)) void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& f,
-                                                            const P* from, unsigned stride,
-                                                            TESSERA_PLACE) {
+inline void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& f, const P* from, unsigned stride,
+                             TESSERA_PLACE) {
   using F = fragment<Use, M, N, K, T, Layout>;
   constexpr bool is_row_major = std::is_same_v<Layout, row_major>;
   for (int i = 0; i < F::num_elements; ++i)
-    f.x[i] =
-        from[details::offset<Use, typename F::spread>(details::lane(), i, stride, is_row_major)];
+    f.x[i] = details::loaded(
+        from + details::offset<Use, typename F::spread>(details::lane(), i, stride, is_row_major),
+        place);
   tessera::plain_cuda::exchange("", 0, "ldmatrix", place);
 }
 template <int M, int N, int K, class T, class P>
-inline __attribute__((always_inline)) void load_matrix_sync(fragment<accumulator, M, N, K, T>& f,
-                                                            const P* from, unsigned stride,
-                                                            layout_t layout, TESSERA_PLACE) {
+inline void load_matrix_sync(fragment<accumulator, M, N, K, T>& f, const P* from, unsigned stride,
+                             layout_t layout, TESSERA_PLACE) {
   using F = fragment<accumulator, M, N, K, T>;
   for (int i = 0; i < F::num_elements; ++i)
-    f.x[i] = from[details::offset<accumulator, typename F::spread>(details::lane(), i, stride,
-                                                                   layout == mem_row_major)];
+    f.x[i] = details::loaded(from + details::offset<accumulator, typename F::spread>(
+                                        details::lane(), i, stride, layout == mem_row_major),
+                             place);
   tessera::plain_cuda::exchange("", 0, "ldmatrix", place);
 }
 template <int M, int N, int K, class T, class P>
-inline __attribute__((always_inline)) void store_matrix_sync(
-    P* to, const fragment<accumulator, M, N, K, T>& f, unsigned stride, layout_t layout,
-    TESSERA_PLACE) {
+inline void store_matrix_sync(P* to, const fragment<accumulator, M, N, K, T>& f, unsigned stride,
+                              layout_t layout, TESSERA_PLACE) {
   using F = fragment<accumulator, M, N, K, T>;
   for (int i = 0; i < F::num_elements; ++i)
-    to[details::offset<accumulator, typename F::spread>(details::lane(), i, stride,
-                                                        layout == mem_row_major)] = f.x[i];
+    details::stored<P>(to + details::offset<accumulator, typename F::spread>(
+                                details::lane(), i, stride, layout == mem_row_major),
+                       f.x[i], place);
   tessera::plain_cuda::exchange("", 0, "ldmatrix", place);
 }
 

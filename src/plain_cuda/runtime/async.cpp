@@ -76,6 +76,15 @@ void store_told(void* at, const void* from, std::size_t bytes, Here here) {
   std::memcpy(at, from, bytes);
 }
 
+void load_operand(Place place, void* to, const void* at, std::size_t bytes) {
+  me("a matrix function", place);
+  load_told(to, at, bytes, here_of(place));
+}
+void store_result(Place place, void* to, const void* value, std::size_t bytes) {
+  me("a matrix function", place);
+  store_told(to, value, bytes, here_of(place));
+}
+
 void copy_async(void* to, const void* from, std::size_t bytes, std::size_t from_bytes,
                 Place place) {
   me("an asynchronous copy", place);

@@ -133,10 +133,6 @@ std::uint64_t Machine::special(const std::string& name) const {
 
 }  // namespace ptx_detail
 
-void store_result(Place place, void* to, const void* value, std::size_t bytes) {
-  store_told(to, value, bytes, here_of(place));
-}
-
 void run_ptx(Place place, const char* text, PtxOperand* operands, int count) {
   using namespace ptx_detail;
   if (current == nullptr)

@@ -37,6 +37,9 @@ bool is_in_space(const void* generic, Space space) noexcept;
 /// kSlot bytes apart, until the lane's next exchange but one.
 inline constexpr std::size_t kSlot = 128;
 const std::byte* exchange(const void* mine, std::size_t bytes, const char* verb, Place place);
+/// Accesses that a call of the program makes, told with the call's place.
+void load_operand(Place place, void* to, const void* at, std::size_t bytes);
+void store_result(Place place, void* to, const void* value, std::size_t bytes);
 /// The lane's share of a matrix instruction's operations.
 void tell_matrix_flops(std::int64_t flops, Place place);
 

@@ -69,8 +69,6 @@ template <class T>
 inline PtxOperand ptx_operand(const PtxOut<T>& out) {
   return {out.name, out.constraint, out.constraint[0] == '+' ? ptx_bits(out.to) : 0, sizeof(T)};
 }
-/// Stores a result where the operand names it: an access of the statement.
-void store_result(Place place, void* to, const void* value, std::size_t bytes);
 template <class T>
 inline void ptx_take(Place, const PtxIn<T>&, const std::uint64_t&) {}
 template <class T>
