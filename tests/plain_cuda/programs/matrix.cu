@@ -52,7 +52,7 @@ static void shape(const char* what, bool a_rows, bool b_rows) {
 }
 
 __global__ void by_ptx(const __half* a, const __half* b, float* c) {
-  __shared__ __half sa[16 * 16], sb[16 * 8];
+  __shared__ __align__(16) __half sa[16 * 16], sb[16 * 8];
   const int lane = threadIdx.x;
   for (int i = lane; i < 256; i += 32) sa[i] = a[i];
   for (int i = lane; i < 128; i += 32) sb[i] = b[i];
