@@ -53,7 +53,6 @@ LONG = {
     "tests/matmul/plan_test.cpp: TEST": (70, TABLE),
     "tests/matmul/problem_test.cpp: TEST": (90, TABLE),
     "tests/plain_cuda/debug_info_test.cpp: TEST_P": (70, TABLE),
-    "tests/plain_cuda/rewrite_test.cpp": (480, ONE_LAW),
     "tests/tensor/views_test.cpp": (460, ONE_LAW),
 }
 
