@@ -1,6 +1,7 @@
 // Builds programs in plain CUDA: see build.hpp.
 #include "build.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -95,14 +96,35 @@ class Builder {
     if (end == said.npos) return;
     const std::size_t begin = said.rfind(' ', end) + 1;
     const std::string header = said.substr(begin, end - begin);
+    if (is_of_toolkit(header)) refuse_header(source, header);
+  }
+  static bool is_of_toolkit(std::string_view header) {
     static constexpr const char* kLibraries[] = {"cu",   "thrust/",  "cub/",   "nv",
                                                  "npp",  "cutlass/", "cute/",  "nccl.h",
                                                  "mma.", "sm_",      "texture"};
-    for (const char* each : kLibraries) {
-      if (header.starts_with(each))
-        throw Error(Category::unavailable,
-                    cat("check: ", source.string(), " needs ", header, ", which is not offered"),
-                    {}, {}, "docs/plain_cuda.md lists the headers that are");
+    return std::any_of(std::begin(kLibraries), std::end(kLibraries),
+                       [&](const char* each) { return header.starts_with(each); });
+  }
+  [[noreturn]] static void refuse_header(const fs::path& source, std::string_view header) {
+    throw Error(Category::unavailable,
+                cat("check: ", source.string(), " needs ", header, ", which is not offered"), {},
+                {}, "docs/plain_cuda.md lists the headers that are");
+  }
+  /// A toolkit's own headers may be where the compiler looks: they cannot be mixed with ours. The
+  /// first of them that leads to the types that ours define is the one that is not offered.
+  void refuse_toolkit(const fs::path& source, std::string_view preprocessed) const {
+    const std::string ours = (at_.include / "tessera/plain_cuda").string();
+    std::string_view first;
+    for (std::size_t at = 0; at < preprocessed.size();
+         at = std::min(preprocessed.find('\n', at), preprocessed.size() - 1) + 1) {
+      std::string_view line = preprocessed.substr(at, preprocessed.find('\n', at) - at);
+      const auto close = line.rfind('"'), slash = line.rfind('/', close);
+      if (!line.starts_with("# ") || close == line.npos || slash == line.npos) continue;
+      if (line.find(ours) != line.npos || line.find(" 3", close) == line.npos) continue;
+      const std::string_view name = line.substr(slash + 1, close - slash - 1);
+      if (first.empty() && is_of_toolkit(name)) first = name;
+      if (name == "vector_types.h" || name == "driver_types.h")
+        refuse_header(source, first.empty() ? name : first);
     }
   }
 
@@ -126,6 +148,7 @@ class Builder {
     if (!is_read) require_headers(source);
     print_messages(name);
     if (!is_read) refuse(source);
+    refuse_toolkit(source, text_of(base + ".ii"));
     std::ofstream(base + ".cuda.ii", std::ios::binary)
         << rewrite(text_of(base + ".ii"), [&](const std::string& file) { return original(file); });
     words = {"-std=gnu++20",

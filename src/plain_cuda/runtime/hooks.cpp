@@ -44,10 +44,7 @@ void touch_of_host(const void* address, bool writes, const void* pc) {
   if (!DeviceMemory::get().contains(address) || !Program::get().is_checked) return;
   const Allocation* const found =
       DeviceMemory::get().find(reinterpret_cast<std::uint64_t>(address));
-  if (found != nullptr && found->kind != MemoryKind::device && !found->freed) {
-    if (writes) DeviceMemory::get().wrote(reinterpret_cast<std::uint64_t>(address), 1);
-    return;
-  }
+  if (found != nullptr && found->kind != MemoryKind::device && !found->freed) return;
   const Here here = here_of_call(pc);
   const Place place{here.file, here.line, here.column};
   const std::string what =

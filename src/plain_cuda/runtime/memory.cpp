@@ -109,7 +109,8 @@ void DeviceMemory::wrote(std::uint64_t address, std::size_t bytes) {
 
 std::size_t DeviceMemory::unwritten(std::uint64_t address, std::size_t bytes) {
   const Allocation* const found = find(address);
-  if (found == nullptr || found->all_written || found->kind == MemoryKind::pinned) return 0;
+  if (found == nullptr || found->all_written || found->kind != MemoryKind::device)
+    return 0;  // the host writes there as well, and not all of it is seen
   if (found->written.empty()) return bytes;
   std::size_t out = 0;
   for_each_word(address - found->begin, std::min(bytes, found->end() - address),
