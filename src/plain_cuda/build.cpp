@@ -196,7 +196,7 @@ class Builder {
     if (run_compiler(words)) return program;
     const std::string said = text_of(folder_ / "said");
     const std::string what = what_.sources.front().string();
-    if (said.find("__real_main") != said.npos)
+    if (said.find("reference to `main'") != said.npos)  // of what --wrap=main calls
       throw Error(Category::unavailable, cat("check: ", what, " defines no main()"),
                   "a whole program", {}, "give the file that has main() as well");
     std::fputs(said.c_str(), stderr);

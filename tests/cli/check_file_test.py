@@ -309,7 +309,7 @@ class WaysIn(harness.CommandTest):
             self.path(name).write_text(SAXPY)
             run = self.succeeds("check", name, "--json")
             self.assertEqual([each["kernel"] for each in run.json["launches"]], ["saxpy"])
-            self.path(name).write_text(SAXPY.replace("int main", "int other"))
+            self.path(name).write_text(SAXPY.replace("int main", "void other"))
             self.fails(4, "check", name, says=[f"{name} defines no main()", "a whole program"])
         self.path("half.cpp").write_text(FILE.replace("BARRIER", "__syncthreads();"))
         run = self.tessera("check", "half.cpp")
