@@ -11,19 +11,20 @@ namespace tessera::detail {
 
 /// A and B of In, C of Out.
 template <class In, class Out>
-struct Product {};
+struct TypePair {};
 
 /// Multiplied by every kernel of the ladder, also with matrix units, and by the packed path.
-using UnitProducts = TypeList<Product<float, float>, Product<f16, f16>, Product<f16, float>,
-                              Product<bf16, bf16>, Product<bf16, float>>;
+using UnitProducts = TypeList<TypePair<float, float>, TypePair<f16, f16>, TypePair<f16, float>,
+                              TypePair<bf16, bf16>, TypePair<bf16, float>>;
 /// The same, but only `tensor_core` has units for it.
-using DoubleProducts = TypeList<Product<double, double>>;
+using DoubleProducts = TypeList<TypePair<double, double>>;
 /// Multiplied by every kernel of the ladder that has no units.
-using LadderProducts = TypeList<Product<std::int32_t, std::int32_t>>;
+using LadderProducts = TypeList<TypePair<std::int32_t, std::int32_t>>;
 /// Multiplied by the packed path. A and B may be bytes of different sign: see is_byte.
-using PackedProducts = TypeList<Product<float, f16>, Product<float, bf16>,
-                                Product<std::int8_t, std::int32_t>, Product<std::int8_t, float>,
-                                Product<std::uint8_t, std::int32_t>, Product<std::uint8_t, float>>;
+using PackedProducts =
+    TypeList<TypePair<float, f16>, TypePair<float, bf16>, TypePair<std::int8_t, std::int32_t>,
+             TypePair<std::int8_t, float>, TypePair<std::uint8_t, std::int32_t>,
+             TypePair<std::uint8_t, float>>;
 
 template <class... Lists>
 struct Joined;
@@ -51,14 +52,14 @@ struct EachOnce<TypeList<Done...>, T, Ts...>
                                   TypeList<Done..., T>>,
                Ts...> {};
 template <class... In, class... Out>
-constexpr auto types_of(TypeList<Product<In, Out>...>) {
+constexpr auto types_of(TypeList<TypePair<In, Out>...>) {
   return typename EachOnce<TypeList<>, In..., Out...>::type{};
 }
 /// The types of A, B or C of some product.
 using ProductTypes = decltype(types_of(EveryProduct{}));
 
 template <class... In, class... Out>
-constexpr bool is_among(DType in, DType out, TypeList<Product<In, Out>...>) {
+constexpr bool is_among(DType in, DType out, TypeList<TypePair<In, Out>...>) {
   return ((in == dtype_of<In>() && out == dtype_of<Out>()) || ...);
 }
 
@@ -75,7 +76,7 @@ constexpr bool has_product(DType in, DType out) { return is_among(in, out, Every
 
 /// body.template operator()<In, Out>() for the pair among `products`, which it is.
 template <class In, class Out, class... Rest, class Body>
-decltype(auto) visit_products(DType in, DType out, TypeList<Product<In, Out>, Rest...>,
+decltype(auto) visit_products(DType in, DType out, TypeList<TypePair<In, Out>, Rest...>,
                               const Body& body) {
   if constexpr (sizeof...(Rest) == 0) {
     return body.template operator()<In, Out>();

@@ -22,7 +22,7 @@ CLEAN = "the clean kernel"
 # Name of the broken kernel, its defect in words, (M, N, K, tile); the macro is the name in capitals.
 CASES = {
     CLEAN: ("", (17, 31, 9, 16)),
-    "no_barrier_after_load": ("no barrier behind the load", (17, 31, 9, 8)),
+    "no_barrier_after_load": ("no barrier after the load", (17, 31, 9, 8)),
     "no_barrier_before_next_load": ("no barrier before the next load", (17, 31, 9, 8)),
     "barrier_in_row_guard": ("the barrier inside the guard of the rows", (17, 31, 9, 8)),
     "early_return": ("threads past the edge return before the barrier", (17, 31, 9, 8)),

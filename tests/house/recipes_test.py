@@ -138,7 +138,7 @@ int main() {
         copy.insert("include/tessera/core/dtype.hpp", "  boolean\n", "  , toy\n")
         copy.insert("include/tessera/core/dtype.hpp", "std::uint64_t, bool", ", toy")
         copy.insert("include/tessera/core/dtype.hpp", '    {"bool", "bool_", "BOOL"},\n', '    {"toy", "float8_toy", "TOY"},\n')
-        copy.insert("src/matmul/product_types.hpp", "Product<std::int32_t, std::int32_t>", ", Product<toy, float>")
+        copy.insert("src/matmul/product_types.hpp", "TypePair<std::int32_t, std::int32_t>", ", TypePair<toy, float>")
         self.follow("An element type")
         said = copy.program("""
 #include <cstdio>

@@ -15,7 +15,7 @@ namespace tessera::plain_cuda::ptx_detail {
 
 namespace {
 
-constexpr Type kWord{'u', 32};
+constexpr Type kRegister{'u', 32};
 
 int matrices_of(const Instruction& in) { return in.has("x4") ? 4 : in.has("x2") ? 2 : 1; }
 const Operand& part(const Operand& whole, int i) {
@@ -36,7 +36,8 @@ void load_matrix(Machine& m, const Instruction& in) {
       const int r = in.has("trans") ? 2 * t + e : g, column = in.has("trans") ? g : 2 * t + e;
       std::memcpy(&pair[e], rows + static_cast<std::size_t>(8 * i + r) * kSlot + 2 * column, 2);
     }
-    m.write(part(in.operands[0], i), static_cast<std::uint64_t>(pair[1]) << 16 | pair[0], kWord);
+    m.write(part(in.operands[0], i), static_cast<std::uint64_t>(pair[1]) << 16 | pair[0],
+            kRegister);
   }
 }
 
@@ -45,7 +46,7 @@ void store_matrix(Machine& m, const Instruction& in) {
   if (in.types.empty() || in.type().bits != 16 || !in.has("m8n8")) m.refuse(in, "is not supported");
   std::uint32_t mine[4] = {};
   for (int i = 0; i < count; ++i)
-    mine[i] = static_cast<std::uint32_t>(m.read(part(in.operands[1], i), kWord));
+    mine[i] = static_cast<std::uint32_t>(m.read(part(in.operands[1], i), kRegister));
   const std::byte* const all = exchange(mine, sizeof mine, "ldmatrix", m.place);
   if (lane >= 8 * count) return;
   std::byte row[16];

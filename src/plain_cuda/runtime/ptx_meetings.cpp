@@ -130,7 +130,7 @@ void gate(Machine& m, const Instruction& in) {
 }
 
 void pause(Machine& m, const Instruction&) { give_way(m.place); }
-void nothing(Machine&, const Instruction&) {}
+void no_meeting(Machine&, const Instruction&) {}
 void stop(Machine& m, const Instruction&) { trap("executes trap", m.place); }
 
 }  // namespace
@@ -154,9 +154,9 @@ std::vector<Known> meeting_instructions() {
           {"elect", elect, "sync"},
           {"mbarrier", gate, gates},
           {"nanosleep", pause, ""},
-          {"griddepcontrol", nothing, "wait launch_dependents"},
-          {"setmaxnreg", nothing, "inc dec sync aligned"},
-          {"brkpt", nothing, ""},
+          {"griddepcontrol", no_meeting, "wait launch_dependents"},
+          {"setmaxnreg", no_meeting, "inc dec sync aligned"},
+          {"brkpt", no_meeting, ""},
           {"trap", stop, ""}};
 }
 

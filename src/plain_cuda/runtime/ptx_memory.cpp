@@ -198,7 +198,7 @@ void copy_or_wait(Machine& m, const Instruction& in) {
   copy_async_pieces(m, in);
 }
 
-void nothing(Machine&, const Instruction&) {}
+void no_access(Machine&, const Instruction&) {}
 void make_policy(Machine& m, const Instruction& in) { m.write(in.operands[0], 0, {'u', 64}); }
 
 }  // namespace
@@ -225,9 +225,9 @@ std::vector<Known> memory_instructions() {
       {"atom", atomic, updated_},
       {"red", reduction, updated_},
       {"cp.async", copy_or_wait, copied},
-      {"prefetch", nothing, hints},
-      {"prefetchu", nothing, hints},
-      {"discard", nothing, hints},
+      {"prefetch", no_access, hints},
+      {"prefetchu", no_access, hints},
+      {"discard", no_access, hints},
       {"createpolicy", make_policy, "fractional L2::evict_last L2::evict_first L2::evict_normal"}};
 }
 
