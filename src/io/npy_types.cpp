@@ -92,9 +92,10 @@ std::string floats_of(int bytes) {
   std::string out;
   for (std::size_t i = 0; i < kElementTypeCount; ++i) {
     const auto type = static_cast<DType>(i);
-    if (is_floating(type) && size_of(type) == bytes) out += cat(out.empty() ? "" : " or ", type);
+    if (type != DType::f16 && is_floating(type) && size_of(type) == bytes)
+      out += cat(out.empty() ? "" : " or ", type);
   }
-  return out;
+  return bytes == 2 ? out + " or f16" : out;  // the least likely: NumPy has a name for it
 }
 
 /// Elements that NumPy has no name for, such as bf16: bytes whose meaning the caller must give.

@@ -1,4 +1,4 @@
-// expect: uninitialized-read at 15
+// expect: uninitialized-read at 16
 #include <vector>
 __global__ void fill(int* x, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

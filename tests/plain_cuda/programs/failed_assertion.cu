@@ -1,4 +1,4 @@
-// expect: exception at 4
+// expect: exception at 3
 #include <cassert>
 __global__ void k(const int* in) { assert(in[threadIdx.x] == 0); }
 int main() {

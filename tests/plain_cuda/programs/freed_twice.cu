@@ -1,4 +1,4 @@
-// expect: runtime-misuse at 6
+// expect: runtime-misuse at 7
 int main() {
   int* x;
   cudaMalloc(&x, sizeof(int));
