@@ -128,7 +128,8 @@ class Repository(unittest.TestCase):
             self.assertTrue("uses" in step or step["shell"] == "bash", step)
             self.assertNotIn("${{", step.get("run", ""), "an input in the text of a script could be a command")
             self.assertEqual(subprocess.run(["bash", "-n", "-c", step.get("run", "")]).returncode, 0)
-        text = (cases.ROOT / "CMakeLists.txt").read_text() + "".join(f.read_text() for f in (cases.ROOT / "cmake").glob("*.cmake"))
+        files = [cases.ROOT / "CMakeLists.txt", *(cases.ROOT / "cmake").glob("*.cmake"), *(cases.ROOT / "src").rglob("CMakeLists.txt")]
+        text = "".join(each.read_text() for each in files)
         for option in re.findall(r"-D(TESSERA_\w+)=", (cases.ROOT / "action.yml").read_text()):
             self.assertIn(option, text)
 
