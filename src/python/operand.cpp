@@ -156,6 +156,7 @@ std::string shape_text(const std::vector<index_t>& shape) {
 }
 
 std::string numpy_name(DType dtype) {
+  if (dtype == DType::boolean) return "bool";  // numpy.bool_ is its class
   return std::string(kElementTypes[static_cast<std::size_t>(dtype)].numpy);
 }
 
