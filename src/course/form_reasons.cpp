@@ -195,7 +195,7 @@ ErrorReason reason_of_declaration(const Line& line, std::size_t i) {
   if (end > 0 && is_builtin_type(line.word(i)) && end < line.range.last && line.is_name(end) &&
       !line.is("auto", i)) {
     const std::string number = text_of_tokens(line.text.tokens, i + 1, end);
-    return line.at(i, "array-form", "the number of elements stands behind the name",
+    return line.at(i, "array-form", "the number of elements follows the name",
                    cat(line.word(i), " ", line.word(end), number, ";"));
   }
   if (begins && end > 0 && line.is_name(i) && (line.is(";", end) || line.is(",", end)) &&

@@ -250,8 +250,7 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
     out.nc = round_up(ceil_div(in.N, parts), unit);
   // Sixteen tasks for each thread, so that one that is held up does not hold up the others; fewer
   // where each packs its part of B or goes through all of K by itself; but enough rows in each that
-  // reading that part is well repaid. Two threads of that EPYC (family 26), 8 tasks of 64 rows and
-  // 16 of 32: 256^3 427 and 470 GFLOP/s, 3072^3 458 and 468.
+  // reading that part is well repaid. Measured: bench/results/cpu/tuning.md.
   const index_t across = ceil_div(in.N, out.nc);
   out.shares_b = across == 1 || !l3_is_far();
   const index_t tasks = index_t{!out.shares_b ? 4 : in.N <= nr ? 8 : 16} * in.threads;

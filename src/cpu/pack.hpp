@@ -105,8 +105,7 @@ void pack_panel(typename V::k_group* dst, int width, const typename V::k_group* 
 
 /// Lines that are contiguous are copied across all panels at once: whole rows of the source, the
 /// way it is in memory, as many at a time as the prefetchers follow. The next ones are prefetched
-/// at the same time: 1024^3 with A transposed, f32, one thread of an EPYC (family 26), 1.025 times
-/// as fast.
+/// at the same time. Measured: bench/results/cpu/tuning.md.
 template <class V>
 void copy_rows(typename V::k_group* dst, int width, const typename V::k_group* src, index_t lines,
                index_t K, index_t s_k) {

@@ -128,10 +128,7 @@ cudaError_t Program::fail(cudaError_t error) {
 
 cudaError_t Program::last_error(bool clear) {
   const cudaError_t out = error_;
-  if (clear) {
-    error_ = cudaSuccess;
-    error_place_ = {};
-  }
+  if (clear) error_ = cudaSuccess;
   return out;
 }
 

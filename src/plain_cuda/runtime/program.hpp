@@ -51,7 +51,6 @@ class Program {
   std::map<std::string, Watched> watched_;  ///< by kernel
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   cudaError_t error_ = cudaSuccess;
-  Place error_place_;
 };
 
 }  // namespace tessera::plain_cuda
