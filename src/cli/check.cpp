@@ -26,7 +26,7 @@ struct CheckRequest {
   std::vector<std::string> more_files;
   std::string format;                        ///< of what is printed; empty: as --json says
   std::map<std::string, std::string> files;  ///< by format; empty: not wanted
-  std::string suppress, flags, stop_at, arguments;
+  std::string suppress, flags, stop_at, arguments, launch;
   bool force = false, sweeps = false;
 
   std::vector<std::string> others() const {
@@ -67,6 +67,7 @@ std::string again(const CheckRequest& request) {
   if (kernel.coverage) out += " --coverage";
   if (!request.suppress.empty()) out += " --suppress " + quoted(request.suppress);
   if (!request.flags.empty()) out += cat(" --cxxflags '", request.flags, "'");
+  if (!request.launch.empty()) out += cat(" --launch '", request.launch, "'");
   return out;
 }
 
@@ -74,6 +75,7 @@ std::string again(const CheckRequest& request) {
 int check_sweep(const Context& context, const CheckRequest& request,
                 const std::optional<TileShape>& tile, const CheckKernelCase& check_case) {
   const SweepRequest asked{.kernel = request.kernel,
+                           .only_rows = !request.launch.empty(),
                            .again = again(request),
                            .format = request.format,
                            .others = request.others()};
@@ -103,9 +105,11 @@ int check_program(const Context& context, const CheckRequest& request, Compilati
   FileCheck check{.compilation = std::move(compilation),
                   .more_sources = request.more_files,
                   .arguments = split_words(request.arguments),
+                  .launch = request.launch,
                   .kernel = request.kernel,
                   .stop_at = request.stop_at,
                   .suppress = request.suppress,
+                  .sized = !spelling && (request.sweeps || !request.launch.empty()),
                   .format = request.format,
                   .others = request.others()};
   const CheckedProgram program(check);
@@ -160,6 +164,12 @@ void check_request(const Context& context, CheckRequest& request) {
   if (!is_program && !request.arguments.empty())
     throw Error(Category::argument, "--args: only a program takes arguments", "--args with FILE.cu",
                 request.kernel.name);
+  if (!is_program && !request.launch.empty())
+    throw Error(Category::argument, "--launch: a kernel of the ladder is launched by its shape",
+                "--launch with FILE.cu", request.kernel.name);
+  if (!request.launch.empty() && !request.arguments.empty())
+    throw Error(Category::argument,
+                "--launch and --args exclude one another: main() is not called");
   if (!request.sweeps) return;
   if (!request.stop_at.empty() || request.format == "html" || !request.files["html"].empty())
     throw Error(Category::argument, "--sweep has no page and stops nowhere", {}, {},
@@ -211,6 +221,8 @@ void add_check(CLI::App& root, Context& context) {
       "  tessera check block_tiled_vectorized -m 256 -n 256 -k 256 --device a100\n"
       "  tessera check naive -m 17 -n 31 -k 9 --json | jq .summary\n"
       "  tessera check saxpy.cu --cxxflags -Iinclude --args '1024 100'\n"
+      "  tessera check scale.cu --launch 'scale<<<(n + 255) / 256, 256>>>(x: f32[n], n: n)' "
+      "--sweep\n"
       "  tessera check my_kernel.cpp --html my_kernel.html --cxxflags '-Iinclude -DTILE=32'\n"
       "  tessera check tiled --sweep --time-limit 30\n"
       "  tessera check my_kernel.cpp --format gcc\n"
@@ -227,6 +239,9 @@ void add_check(CLI::App& root, Context& context) {
                 "Further files of a program in plain CUDA");
   add_text(*app, "--args", "WORDS", request->arguments,
            "Arguments of a program in plain CUDA, as one word");
+  add_text(*app, "--launch", "LAUNCH", request->launch,
+           "Launch one kernel of FILE.cu in place of its main(): 'kernel<<<dim3(4, 4), "
+           "256>>>(A: f32[m,k], n: n)'");
   add_choice(*app, "--strides", request->kernel.strides, strides,
              "How A, B and C lie in memory (default rows)");
   add_flag(*app, "--sweep", request->sweeps,

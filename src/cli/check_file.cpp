@@ -97,12 +97,21 @@ bool is_cuda(const Compilation& compilation) {
 }
 
 fs::path program_of(const FileCheck& check, const fs::path& folder) {
-  if (!is_cuda(check.compilation) && check.more_sources.empty())
-    return compile(check.compilation, folder);
+  const bool is_program =
+      is_cuda(check.compilation) || !check.more_sources.empty() || !check.launch.empty();
+  if (!is_program) return compile(check.compilation, folder);
+  if (check.sized && check.launch.empty())
+    throw Error(Category::argument,
+                cat("check: ", check.compilation.what,
+                    " takes no shape, which "
+                    "--sweep chooses"),
+                "--launch with a grid and arrays of m, n and k", {},
+                "see 'A kernel without a program' in docs/plain_cuda.md");
   std::vector<fs::path> sources{check.compilation.source};
   sources.insert(sources.end(), check.more_sources.begin(), check.more_sources.end());
   return tessera::plain_cuda::build({.sources = std::move(sources),
                                      .flags = check.compilation.flags,
+                                     .launch = check.launch,
                                      .for_debugger = check.compilation.for_debugger},
                                     folder);
 }

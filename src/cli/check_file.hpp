@@ -20,7 +20,8 @@ struct FileCheck {
   Compilation compilation;
   std::vector<std::string> more_sources;  ///< of a program in plain CUDA
   std::vector<std::string> arguments;     ///< of that program
-  CheckedKernel kernel;                   ///< its limits, order, seed and device
+  std::string launch;               ///< one launch in its place; see plain_cuda::launch_source
+  CheckedKernel kernel;             ///< its limits, order, seed and device
   std::string stop_at;              ///< run it in gdb, which stops there; see check::parse_stop_at
   std::string suppress;             ///< a file
   std::string problem;              ///< what the report says was run; empty: the program's own text

@@ -170,7 +170,10 @@ CheckedKernel kernel_of(CheckedKernel kernel, const check::SweepCase& one, doubl
 
 FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& tile,
                         const CheckKernelCase& check_case) {
-  const auto cases = check::sweep_cases(tile);
+  auto cases = check::sweep_cases(tile);
+  if (request.only_rows)
+    std::erase_if(cases,
+                  [](const auto& one) { return one.strides != check::ProductStrides::rows; });
   const check::Sweep swept =
       check::sweep(cases, request.kernel.seconds, [&](const auto& one, double seconds_left) {
         return check_case(kernel_of(request.kernel, one, seconds_left));

@@ -8,8 +8,9 @@ namespace tessera::cli {
 
 /// What is swept, as messages and the table call it.
 struct SweepRequest {
-  CheckedKernel kernel;  ///< its shape, strides and order are the sweep's
-  std::string again;     ///< the command that checks one case, without its shape
+  CheckedKernel kernel;    ///< its shape, strides and order are the sweep's
+  bool only_rows = false;  ///< the kernel takes no strides
+  std::string again;       ///< the command that checks one case, without its shape
   std::string format = "text";
   std::vector<std::string> others;
 };

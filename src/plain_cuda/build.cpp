@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "launch_source.hpp"
 #include "process/compile.hpp"
 #include "process/compiler_messages.hpp"
 #include "rewrite.hpp"
@@ -66,7 +67,10 @@ class Builder {
 
   fs::path run() {
     Words words{assembled("first", kFirst)};
-    for (const fs::path& source : what_.sources) words.push_back(compiled(source));
+    for (const fs::path& source : what_.sources) {
+      const bool is_launched = !what_.launch.empty() && source == what_.sources.front();
+      words.push_back(compiled(source, is_launched ? launched(source) : source));
+    }
     words.push_back(assembled("last", kLast));
     return linked(std::move(words));
   }
@@ -128,7 +132,15 @@ class Builder {
     }
   }
 
-  std::string compiled(const fs::path& source) {
+  /// The program that launches a kernel of the source.
+  fs::path launched(const fs::path& source) const {
+    fs::path out = folder_ / "launch.cu";
+    std::ofstream(out) << launch_source(what_.launch, fs::absolute(source).lexically_normal());
+    return out;
+  }
+
+  /// `text`: the source, or a file that includes it.
+  std::string compiled(const fs::path& source, const fs::path& text) {
     if (!fs::is_regular_file(source))
       throw Error(Category::file, cat("check: there is no file ", source.string()));
     const std::string name = fs::absolute(source).lexically_normal().string();
@@ -141,8 +153,8 @@ class Builder {
           std::string("cuda_runtime.h")})
       words.push_back(each);
     words.insert(words.end(), flags_.begin(), flags_.end());
-    for (const std::string& each :
-         {std::string("-x"), std::string("c++"), name, std::string("-o"), base + ".ii"})
+    for (const std::string& each : {std::string("-x"), std::string("c++"),
+                                    fs::absolute(text).string(), std::string("-o"), base + ".ii"})
       words.push_back(each);
     const bool is_read = run_compiler(words);
     if (!is_read) require_headers(source);
@@ -177,7 +189,7 @@ class Builder {
   const std::string* original(const std::string& file) {
     const auto [found, is_new] = originals_.try_emplace(file);
     if (is_new) found->second = text_of(file);
-    return &found->second;
+    return found->second.empty() ? nullptr : &found->second;
   }
 
   fs::path linked(Words objects) const {

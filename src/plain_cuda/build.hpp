@@ -11,6 +11,7 @@ namespace tessera::plain_cuda {
 struct Build {
   std::vector<std::filesystem::path> sources;
   std::string flags;          ///< further options of the compiler: "-Iinclude -DN=64"
+  std::string launch;         ///< words of --launch, of a kernel of the first source; may be empty
   bool is_checked = true;     ///< accesses are told; else the program just runs
   bool for_debugger = false;  ///< not optimised
 };

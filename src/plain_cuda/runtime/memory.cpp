@@ -133,6 +133,7 @@ std::vector<const Allocation*> DeviceMemory::live() const {
 }
 
 std::string DeviceMemory::name_of(const Allocation& allocation) {
+  if (!allocation.name.empty()) return allocation.name;
   std::ifstream file(allocation.here.file);
   std::string line;
   for (int i = 0; i < allocation.here.line && std::getline(file, line); ++i) {

@@ -17,6 +17,7 @@ namespace tessera::plain_cuda {
 enum class MemoryKind { device, managed, pinned };
 
 struct Allocation {
+  std::string name;  ///< empty: the text of the call says it
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;

@@ -22,6 +22,8 @@
 
 extern "C" int __real_main(int argc, char** argv, char** environment);
 extern "C" char** environ;
+/// The words of --launch, where a program was made of them.
+extern "C" [[gnu::weak]] const char tessera_asked_launch[];
 
 namespace tessera::plain_cuda {
 
@@ -112,6 +114,14 @@ check::Report run_main(const check::Options& options) {
                              options.time_limit_s, " s: raise --time-limit, or give it less to do");
   }
   return std::move(program.report);
+}
+
+check::Report run_launch(const check::Options& options, const check::ProductProblem& problem) {
+  Program::get().problem = problem;
+  check::Report report = run_main(options);
+  report.problem =
+      cat(tessera_asked_launch, " with m=", problem.m, " n=", problem.n, " k=", problem.k);
+  return report;
 }
 
 }  // namespace
@@ -228,7 +238,8 @@ extern "C" int __wrap_main(int argc, char** argv) {
   main.argv[0] = argv[0];
   if (own == 1 && std::getenv("TESSERA_CUDA_RUN") != nullptr)
     return __real_main(main.argc, main.argv, environ);
-  const int code = tessera::check::file_main(own, argv, run_main, nullptr);
+  const int code = tessera::check::file_main(
+      own, argv, run_main, nullptr, tessera_asked_launch != nullptr ? run_launch : nullptr);
   std::fflush(nullptr);
   _exit(code);  // what the program still does, and its objects, are left as they are
 }

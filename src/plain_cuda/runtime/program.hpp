@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tessera/check/check.hpp"
+#include "tessera/check/product.hpp"
 #include "tessera/check/report.hpp"
 #include "tessera/plain_cuda/driver_types.h"
 #include "tessera/plain_cuda/parts/place.h"
@@ -19,6 +20,7 @@ class Program {
   static Program& get();
 
   check::Options options;
+  check::ProductProblem problem;  ///< the shape that a launch is asked for
   bool is_checked = false;  ///< else kernels run as fast as the engine lets them
   std::mutex mutex;         ///< of the report: a time limit may print it while the program runs
   check::Report report;

@@ -1,0 +1,55 @@
+// The arguments of `tessera check FILE.cu --launch 'kernel<<<grid, block>>>(A: f32[m,k], n: n)'`:
+// what src/plain_cuda/launch_source.hpp makes of these words uses them. Implemented in
+// src/plain_cuda/runtime/asked_launch.cpp.
+#pragma once
+
+#include <initializer_list>
+#include <type_traits>
+
+#include "../vector_types.h"
+
+namespace tessera::plain_cuda {
+
+/// 'm', 'n' or 'k' of the shape that is asked for.
+int asked_extent(char which);
+
+/// An array of the device that lives until the program ends.
+class AskedArray {
+ public:
+  AskedArray(const AskedArray&) = delete;
+  AskedArray& operator=(const AskedArray&) = delete;
+
+ protected:
+  /// `type`: a name of tessera::DType; `start`: a word of launch_source.hpp, or null.
+  AskedArray(const char* name, const char* type, std::initializer_list<long long> extents,
+             const char* start);
+  /// Filled as its start says: else an input with random numbers, an output with nothing.
+  void* begin(bool is_input);
+
+ private:
+  int index_;
+};
+
+template <class T>
+class AskedArrayOf : AskedArray {
+ public:
+  using AskedArray::AskedArray;
+
+  /// To the elements, to vectors of them, or to void.
+  template <class U>
+  requires(std::is_void_v<U> || std::is_same_v<std::remove_cv_t<U>, T> ||
+           std::is_same_v<std::remove_cvref_t<decltype(std::declval<U&>().x)>, T>)
+  operator U*() {
+    return static_cast<U*>(begin(std::is_const_v<U>));
+  }
+};
+
+/// A grid or a block without threads, as an extent of 0 makes it: there is nothing to launch.
+inline bool is_empty_launch(dim3 grid, dim3 block, ...) {
+  return grid.x * grid.y * grid.z * block.x * block.y * block.z == 0;
+}
+
+/// The launch is over: were the inputs left alone, the outputs written? Returns the exit code.
+int end_asked_launch();
+
+}  // namespace tessera::plain_cuda

@@ -1,0 +1,155 @@
+// Makes a program of a launch: see launch_source.hpp.
+#include "launch_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <vector>
+
+#include "lexer.hpp"
+#include "tessera/core/dtype.hpp"
+
+namespace tessera::plain_cuda {
+
+namespace {
+
+constexpr std::array kStarts = {"random", "zeros", "ones", "count", "nothing"};
+constexpr const char* kForm = "kernel<<<grid, block>>>(A: f32[m,k], C: f32[m,n], n: n)";
+
+/// What CUDA calls an element type.
+std::string cuda_name(DType type) {
+  switch (type) {
+    case DType::f16: return "__half";
+    case DType::bf16: return "__nv_bfloat16";
+    case DType::f8e4m3: return "__nv_fp8_e4m3";
+    case DType::f8e5m2: return "__nv_fp8_e5m2";
+    case DType::f32: return "float";
+    case DType::f64: return "double";
+    case DType::boolean: return "bool";
+    case DType::i8: return "signed char";
+    case DType::u8: return "unsigned char";
+    case DType::i16: return "short";
+    case DType::u16: return "unsigned short";
+    case DType::i32: return "int";
+    case DType::u32: return "unsigned int";
+    case DType::i64: return "long long";
+    case DType::u64: return "unsigned long long";
+  }
+  return {};
+}
+
+std::string quoted_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+class LaunchReader {
+ public:
+  explicit LaunchReader(std::string_view words) : t_(tokens_of(words, "--launch")) {
+    pair_brackets(t_);
+    launch_ = 0;
+    while (launch_ < t_.size() &&
+           !(t_.is_run(launch_, '<', 3) && t_.pairs[launch_] != Tokens::kNone))
+      ++launch_;
+    if (launch_ == 0 || launch_ == t_.size()) refuse(0, "no launch is found");
+    configuration_end_ = t_.pairs[launch_];
+    open_ = configuration_end_ + 3;
+    if (!t_.is(open_, "(")) refuse(open_, "the launch has no arguments");
+    close_ = t_.pairs[open_];
+    if (close_ + 1 < t_.size() && !t_.is(close_ + 1, ";"))
+      refuse(close_ + 1, "there is something behind the launch");
+  }
+
+  std::string program(const std::filesystem::path& file) {
+    std::string arrays, arguments;
+    for (std::size_t at = open_ + 1; at < close_;) {
+      std::size_t end = at;
+      while (end < close_ && !t_.is(end, ",")) end = t_.after(end);
+      if (end == at) refuse(at, "an argument is missing");
+      arguments += (arguments.empty() ? "" : ", ") + argument(at, end, arrays);
+      at = end + 1;
+    }
+    const std::string configuration = text(launch_ + 3, configuration_end_);
+    return cat(
+        "#define main tessera_main_of_file\n#pragma GCC diagnostic push\n"
+        "#pragma GCC diagnostic ignored \"-Wreturn-type\"\n#include ",
+        quoted_text(file.string()),
+        "\n#pragma GCC diagnostic pop\n#undef main\n#include \"parts/asked_launch.h\"\n",
+        "#line 1 \"--launch\"\nextern \"C\" const char tessera_asked_launch[] = ",
+        quoted_text(t_.text), ";\nint main() {\n[[maybe_unused]] const int ", extent('m'), ", ",
+        extent('n'), ", ", extent('k'), ";\n#line 1 \"--launch\"\n", arrays,
+        "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ", text(0, launch_),
+        "<<<", configuration, ">>>(", arguments,
+        ");\nreturn ::tessera::plain_cuda::end_asked_launch();\n}\n");
+  }
+
+ private:
+  static std::string extent(char which) {
+    return cat(which, " = ::tessera::plain_cuda::asked_extent('", which, "')");
+  }
+  std::string text(std::size_t begin, std::size_t end) const {
+    return begin == end
+               ? std::string()
+               : std::string(t_.text.substr(t_[begin].begin, t_[end - 1].end - t_[begin].begin));
+  }
+
+  /// What the kernel is given; an array is declared before.
+  std::string argument(std::size_t begin, std::size_t end, std::string& arrays) {
+    std::string name = cat("argument ", ++count_);
+    if (t_.is_kind(begin, Token::Kind::name) && t_.is(begin + 1, ":") && !t_.is(begin + 2, ":")) {
+      name = t_.spelling(begin);
+      begin += 2;
+    }
+    if (begin >= end) refuse(begin, cat(name, " has no value"));
+    if (!t_.is_kind(begin, Token::Kind::name) || !t_.is(begin + 1, "[")) return text(begin, end);
+    const std::size_t close = t_.pairs[begin + 1];
+    std::string start = "nullptr";
+    if (close + 1 < end) {
+      const bool is_start = t_.is(close + 1, "=") && close + 3 == end &&
+                            std::any_of(kStarts.begin(), kStarts.end(),
+                                        [&](const char* each) { return t_.is(close + 2, each); });
+      if (!is_start)
+        refuse(close + 1, cat(name, " cannot start as '", text(close + 1, end), "'"),
+               "= random, = zeros, = ones, = count or = nothing behind the extents");
+      start = quoted_text(t_.spelling(close + 2));
+    }
+    const DType type = parse_dtype(t_.spelling(begin));
+    const std::string variable = cat("tessera_argument", count_);
+    std::string extents;
+    for (std::size_t at = begin + 2; at < close;) {
+      std::size_t next = at;
+      while (next < close && !t_.is(next, ",")) next = t_.after(next);
+      if (next == at) refuse(at, cat("an extent of ", name, " is missing"));
+      extents += cat(extents.empty() ? "" : ", ", "static_cast<long long>(", text(at, next), ")");
+      at = next + 1;
+    }
+    if (extents.empty()) refuse(close, cat(name, " has no extents"));
+    arrays +=
+        cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
+            quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start, "); ");
+    return variable;
+  }
+
+  [[noreturn]] void refuse(std::size_t at, std::string problem,
+                           std::string expected = kForm) const {
+    const std::size_t column = at < t_.size() ? t_[at].begin + 1 : t_.text.size() + 1;
+    throw Error(Category::argument, cat("--launch: ", problem, ", at column ", column),
+                std::move(expected), std::string(t_.text));
+  }
+
+  Tokens t_;
+  std::size_t launch_ = 0, configuration_end_ = 0, open_ = 0, close_ = 0;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::string launch_source(std::string_view words, const std::filesystem::path& file) {
+  return LaunchReader(words).program(file);
+}
+
+}  // namespace tessera::plain_cuda

@@ -1,0 +1,20 @@
+// `--launch 'kernel<<<dim3(4, 4), 256>>>(A: f32[m,k], C: f32[m,n], scale: 2.0f)'`: a program that
+// launches one kernel of a file whose main(), if it has one, is left alone. Grid, block, extents
+// and values are expressions of C++; m, n and k are the shape that the check asks for.
+//
+//   A: f32[m,k]           an array of the device: random numbers behind a pointer to const, nothing
+//                         behind any other; the names of types are those of tessera::DType
+//   A: f32[m,k] = zeros   filled so: random, zeros, ones, count (0, 1, 2, ...), nothing
+//   scale: 2.0f           a value
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace tessera::plain_cuda {
+
+/// The text of the program. Throws Error(argument) with the column where `words` cannot be read.
+std::string launch_source(std::string_view words, const std::filesystem::path& file);
+
+}  // namespace tessera::plain_cuda
