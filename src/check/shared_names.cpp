@@ -56,10 +56,17 @@ NamedSource named(const std::string& text) {
   for (const auto& each : part)
     members += cat(members.empty() ? "" : "|", "\\b", each, R"((?=\s*[.(]))");
   if (members.empty()) return out;
-  const std::regex alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")"));
+  // A view of a whole tile is called so wherever it stands, also as an argument; what a member only
+  // takes part in, "auto x = s.a(y, k);" or a swizzled view, counts where it is indexed.
+  const std::regex view(cat(R"(\bauto[&\s]+(\w+)\s*=\s*(?:)", members, R"()(?:\.view\(\))?\s*;)")),
+      alias(cat(R"(\bauto[&\s]+(\w+)\s*=[^;]*(?:)", members, ")"));
+  std::set<std::string> views;
+  for (const auto& line : out.lines)
+    for (auto& each : matches_of(line, view)) views.insert(std::move(each));
   for (const auto& line : out.lines)
     for (const auto& each : matches_of(line, alias))
-      if (!whole.contains(each)) members += cat("|\\b", each, R"((?=\())");
+      if (!whole.contains(each))
+        members += cat("|\\b", each, views.contains(each) ? R"(\b)" : R"((?=\())");
   out.member = std::regex(cat("(", members, ")"));
   out.has_storage = true;
   return out;

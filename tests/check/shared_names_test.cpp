@@ -80,5 +80,35 @@ TEST(SharedNames, PartsAndOtherNamesOfATileAreKnown) {
   EXPECT_EQ(out.findings[1].tensor, "turned");
 }
 
+TEST(SharedNames, AViewIsKnownAsAnArgument) {
+  Report report;
+  report.samples = {sample(kA, 5), sample(kB, 6), sample(kA, 7), sample(kB, 7)};
+  report.findings = {race(kA, 5, 0)};
+  const Report out = named(
+      "auto& stage = shared<Shared<float>>(t);\n"
+      "auto sA = stage.a.view();\n"
+      "auto sB = stage.b.view();\n"
+      "auto a = tile<1, 4>(sA, row, 0);\n"
+      "copy(t, tile<4, 4>(A, t.block.y, k), sA);\n"
+      "copy(t, tile<4, 4>(B, k, t.block.x), sB);\n"
+      "sum = fma(a(0, i), b(i, 0), sum);\n",
+      report);
+  EXPECT_EQ(out.findings[0].tensor, "sA");
+  EXPECT_EQ(out.samples[1].tensor, "sB");
+  EXPECT_EQ(out.samples[2].tensor, "sA");  // no line names it there: the copy did
+  EXPECT_EQ(out.samples[3].tensor, "sB");
+}
+
+TEST(SharedNames, ANumberFromATileIsNoNameOfIt) {
+  Report report;
+  report.findings = {race(kB, 3, 0)};
+  const Report out = named(
+      "auto& s = shared<Shared>(t);\n"
+      "const auto mine = s.a(y, x);\n"
+      "s.b(y, x) = relu(mine);\n",
+      report);
+  EXPECT_EQ(out.findings[0].tensor, "s.b");
+}
+
 }  // namespace
 }  // namespace tessera::check
