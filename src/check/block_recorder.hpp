@@ -158,12 +158,13 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     std::uint32_t tick = 0;
     ClockPtr before, read, fenced;
   };
-  /// An element that is updated atomically, and by whom.
+  /// An element that is updated atomically, and by whom since the barrier before.
   struct AtomicAt {
     int region;
     std::uint64_t offset;
     Here here;
     std::vector<bool> threads;
+    std::uint32_t epoch;
   };
   /// The element that the next access names and its view does not have.
   struct Outside {

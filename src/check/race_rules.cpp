@@ -57,7 +57,8 @@ void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, A
   const bool is_warning = (one_warp && !mistake.one_instruction) || order == Order::lacks_acquire;
   mistake.severity = is_warning ? Severity::warning : Severity::error;
   mistake.order = order;
-  mistake.atomic_here = atomic_between(earlier.thread, access.thread);
+  if (!mistake.one_instruction)  // what stands before or after one instruction is not between
+    mistake.atomic_here = atomic_between(earlier.thread, access.thread);
   mistake.polls = std::any_of(polled_.begin(), polled_.end(), [&](const Here& each) {
     return is_same_place(each, my_here) || is_same_place(each, earlier_here);
   });

@@ -205,11 +205,13 @@ void BlockRecorder::note_atomic(const LaneAccess& access) {
   constexpr std::size_t kMost = 4;  // more are no flags, locks or counters
   for (auto& each : atomics_) {
     if (each.region != access.region || each.offset != access.offset) continue;
+    if (each.epoch != epoch_) each.threads.assign(each.threads.size(), false);
+    each.epoch = epoch_;
     each.threads[static_cast<std::size_t>(access.thread)] = true;
     return;
   }
   if (atomics_.size() > kMost) return;
-  atomics_.push_back({access.region, access.offset, sites_[access.site].here, {}});
+  atomics_.push_back({access.region, access.offset, sites_[access.site].here, {}, epoch_});
   atomics_.back().threads.resize(static_cast<std::size_t>(threads_));
   atomics_.back().threads[static_cast<std::size_t>(access.thread)] = true;
   if (atomics_.size() > kMost)
@@ -219,8 +221,8 @@ void BlockRecorder::note_atomic(const LaneAccess& access) {
 Here BlockRecorder::atomic_between(int a, int b) const {
   constexpr std::size_t kMost = 4;
   for (const auto& each : atomics_) {
-    if (atomics_.size() <= kMost && each.threads[static_cast<std::size_t>(a)] &&
-        each.threads[static_cast<std::size_t>(b)])
+    if (atomics_.size() <= kMost && each.epoch == epoch_ &&
+        each.threads[static_cast<std::size_t>(a)] && each.threads[static_cast<std::size_t>(b)])
       return each.here;
   }
   return {};

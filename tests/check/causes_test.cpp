@@ -20,6 +20,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const DeviceModel& h200() { return device_model("h200"); }
 
@@ -201,6 +202,28 @@ TEST(Causes, LanesThatStoreInTurnLackABarrierOfTheirWarp) {
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].severity, Severity::warning) << to_text(report, h200());
   EXPECT_THAT(report.findings[0].hint, HasSubstr("warp_barrier"));
+}
+
+/// All threads count before a barrier; the two races behind it have nothing to do with that.
+struct CountsBefore : Warps {
+  bool at_once;
+  void operator()(auto t, auto A, auto C) const {
+    t.atomic_add(C(0, 63), 1.0f);
+    t.barrier();
+    if (at_once) C(0, t.thread / 2) = A(0, t.thread);
+    else C(0, t.thread % 32) = A(0, t.thread);
+  }
+};
+
+TEST(Causes, AnAtomicBeforeABarrierIsNoCauseOfARaceBehindIt) {
+  for (const bool at_once : {true, false}) {
+    const Report report = on_rows(CountsBefore{{}, at_once});
+    ASSERT_FALSE(report.findings.empty());
+    EXPECT_EQ(report.findings[0].kind, Kind::race);
+    EXPECT_THAT(report.findings[0].problem, Not(HasSubstr("fence"))) << to_text(report, h200());
+    EXPECT_THAT(report.findings[0].hint,
+                ::testing::AllOf(HasSubstr("check the index"), Not(HasSubstr("fence"))));
+  }
 }
 
 /// The mean of three neighbours, for those that have two.
