@@ -232,8 +232,8 @@ bool BlockRecorder::is_possible(const Region& found, int number, std::uint64_t a
   const bool is_inside = address + bytes <= found.end;
   if (is_inside && odd == 0) [[likely]]
     return true;
-  if (!is_inside) report_beyond(number, address, bytes, access, here);
-  else report_misaligned(number, address, piece, access, here);
+  if (odd != 0) report_misaligned(number, address, piece, access, here);  // a GPU looks at it first
+  else report_beyond(number, address, bytes, access, here);
   return false;
 }
 

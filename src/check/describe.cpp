@@ -98,7 +98,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
                            ? cat(m.detail, m.tensor.empty() ? "" : ", of ", m.tensor,
                                  ", outside of all memory")
                        : m.detail.empty() ? "memory that the kernel was not given"
-                       : m.detail.find("behind") != std::string::npos ||
+                       : m.tensor.empty() || m.detail.find("behind") != std::string::npos ||
                                m.detail.find("before") != std::string::npos ||
                                m.detail.find("null") != std::string::npos
                            ? m.detail

@@ -78,21 +78,26 @@ bool runs(std::uintptr_t code, const std::string& instance) {
   return Units::of_program().function_at(code).find("<" + instance + "::") != std::string::npos;
 }
 
-bool is_read_only(std::uint64_t address) {
+Section section_of(std::uint64_t address) {
   struct Search {
     std::uint64_t address;
-    bool found;
-  } search{address, false};
+    Section found = Section::none;
+    bool is_program = true;  // it comes first
+  } search{address};
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
         auto& s = *static_cast<Search*>(data);
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& part = info->dlpi_phdr[i];
-          if (part.p_type == PT_LOAD && (part.p_flags & PF_W) == 0 &&
-              s.address - (info->dlpi_addr + part.p_vaddr) < part.p_memsz)
-            s.found = true;
+          if (part.p_type != PT_LOAD ||
+              s.address - (info->dlpi_addr + part.p_vaddr) >= part.p_memsz)
+            continue;
+          s.found = (part.p_flags & PF_W) == 0 ? Section::read_only
+                    : s.is_program             ? Section::of_program
+                                               : Section::of_library;
         }
-        return s.found ? 1 : 0;
+        s.is_program = false;
+        return s.found != Section::none ? 1 : 0;
       },
       &search);
   return search.found;

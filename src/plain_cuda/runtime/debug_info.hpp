@@ -14,6 +14,7 @@ namespace tessera::plain_cuda {
 
 struct Shape {
   std::size_t bytes = 0, element_bytes = 1;
+  bool is_scalar = false;        ///< is an element a number or a pointer?
   std::string element;           ///< its type: "float"
   std::vector<index_t> extents;  ///< row major; empty: one element
 };
@@ -45,7 +46,8 @@ const std::vector<Variable>& variables();
 const std::vector<std::int64_t>& guards();
 /// Is this the code by which run_kernel() runs the body of that instance of a kernel?
 bool runs(std::uintptr_t code, const std::string& instance);
-/// Does it lie in a part of the program that nobody may write to?
-bool is_read_only(std::uint64_t address);
+/// The part of the process's files that has an address.
+enum class Section { none, read_only, of_program, of_library };
+Section section_of(std::uint64_t address);
 
 }  // namespace tessera::plain_cuda

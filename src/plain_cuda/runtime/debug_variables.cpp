@@ -34,6 +34,9 @@ void read_shape(Dwarf_Die type, Shape& out) {
   const char* const name = dwarf_diename(&type);
   out.element = name == nullptr ? "" : name;
   out.element_bytes = std::max<std::size_t>(size_of(&type), 1);
+  const int tag = dwarf_tag(&type);
+  out.is_scalar =
+      tag == DW_TAG_base_type || tag == DW_TAG_pointer_type || tag == DW_TAG_enumeration_type;
 }
 
 bool is_class(Dwarf_Die* type) {

@@ -8,6 +8,7 @@
 
 #include "context.hpp"
 #include "debug_info.hpp"
+#include "kernel_memory.hpp"
 #include "memory.hpp"
 #include "program.hpp"
 #include "tessera/core/recorder.hpp"
@@ -141,10 +142,18 @@ void tell_pending_write() {
 
 namespace {
 
-/// A range, as copies of large objects are: in the pieces that a GPU would move.
+/// A range, as copies of large objects are: in the pieces that a GPU would move. The compiler tells
+/// a number at an odd address of a variable as a range as well; a GPU moves that in one piece.
 template <bool kWrites>
 void touch_range(const void* address, std::size_t bytes, const void* pc) {
   const auto* at = static_cast<const std::byte*>(address);
+  if (const auto begin = reinterpret_cast<std::uintptr_t>(address);
+      bytes > 0 && begin % bytes != 0 && cuts_a_number(begin)) {
+    if (bytes == 2) return touch<2, kWrites>(at, pc);
+    if (bytes == 4) return touch<4, kWrites>(at, pc);
+    if (bytes == 8) return touch<8, kWrites>(at, pc);
+    if (bytes == 16) return touch<16, kWrites>(at, pc);
+  }
   while (bytes > 0) {
     const auto odd = reinterpret_cast<std::uintptr_t>(at);
     if (bytes >= 16 && odd % 16 == 0) touch<16, kWrites>(at, pc), at += 16, bytes -= 16;

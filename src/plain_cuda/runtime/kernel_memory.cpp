@@ -1,6 +1,10 @@
 // The memory of kernels: see kernel_memory.hpp.
 #include "kernel_memory.hpp"
 
+#include <sys/mman.h>
+
+#include <array>
+#include <charconv>
 #include <map>
 
 #include "context.hpp"
@@ -21,6 +25,17 @@ namespace tessera::plain_cuda {
 
 namespace {
 std::size_t dynamic_bytes = 0;
+
+bool is_mapped(std::uint64_t address) {
+  constexpr std::uint64_t kPage = 4096;
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(address & ~(kPage - 1)), kPage, &resident) == 0;
+}
+
+std::string hex(std::uint64_t number) {
+  std::array<char, 16> out{};
+  return {out.data(), std::to_chars(out.data(), out.data() + out.size(), number, 16).ptr};
+}
 }  // namespace
 
 std::byte* shared_storage() { return tessera_shared_begin; }
@@ -102,6 +117,18 @@ KernelMemory memory_at(std::uintptr_t address) {
   return {};
 }
 
+bool cuts_a_number(std::uintptr_t address) {
+  if (DeviceMemory::get().contains(reinterpret_cast<const void*>(address))) return false;
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  for (const Variable& each : variables()) {
+    const std::uintptr_t begin =
+        each.is_shared ? thread + static_cast<std::uintptr_t>(each.thread_offset) : each.address;
+    if (address - begin < each.bytes)
+      return each.is_scalar && (address - begin) % each.element_bytes != 0;
+  }
+  return false;
+}
+
 check::detail::Elsewhere elsewhere(std::uint64_t address) {
   using What = check::detail::Elsewhere::What;
   DeviceMemory& memory = DeviceMemory::get();
@@ -117,7 +144,17 @@ check::detail::Elsewhere elsewhere(std::uint64_t address) {
   constexpr std::uint64_t kNear = 4096, kShared = std::uint64_t{1} << 20, kNull = 65536;
   const auto from_shared = address - reinterpret_cast<std::uint64_t>(tessera_shared_begin) + kNear;
   if (from_shared < kShared + kNear || address < kNull) return {};  // as far as words can say
-  if (is_read_only(address)) return {.what = What::allowed};
+  switch (section_of(address)) {
+    case Section::read_only: return {.what = What::allowed};
+    case Section::of_program: return {};  // between or behind its variables
+    case Section::none:
+      if (!is_mapped(address))
+        return {What::wrong, check::Kind::out_of_bounds,
+                cat("address 0x", hex(address), ", where no memory is"),
+                "follow the pointer back to where it gets its value"};
+      [[fallthrough]];
+    case Section::of_library: break;
+  }
   return {What::wrong, check::Kind::host_memory, "memory of the host", {}};
 }
 
