@@ -53,7 +53,7 @@ DeviceMemory::DeviceMemory() {
 void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, MemoryKind kind,
                              Here here) {
   const std::size_t taken = std::max<std::size_t>(bytes, 1);
-  if (used_ + taken > total_ || next_ + taken + 2 * kGap > base_ + kBytes) return nullptr;
+  if (used_ + taken > kTotal || next_ + taken + 2 * kGap > base_ + kBytes) return nullptr;
   const std::size_t pages = (taken + kPage - 1) / kPage * kPage;
   // The gap behind it can be touched as well: what is outside is a finding, not a crash.
   void* const at = reinterpret_cast<void*>(next_);

@@ -49,8 +49,7 @@ class DeviceMemory {
   /// How many of these bytes nobody has written.
   std::size_t unwritten(std::uint64_t address, std::size_t bytes);
   std::size_t used_bytes() const { return used_; }
-  void limit(std::size_t bytes) { total_ = bytes; }
-  std::size_t total_bytes() const { return total_; }
+  std::size_t total_bytes() const { return kTotal; }
   /// Those that are not given back, in the order of their addresses.
   std::vector<const Allocation*> live() const;
   /// As the program calls it where that is known: "d_A".
@@ -58,11 +57,12 @@ class DeviceMemory {
 
  private:
   DeviceMemory();
-  static constexpr std::size_t kBytes = std::size_t{1} << 40;
+  static constexpr std::size_t kBytes = std::size_t{1} << 40;   // of addresses
+  static constexpr std::size_t kTotal = std::size_t{80} << 30;  // that can be taken at one time
 
   std::mutex mutex_;  ///< of the bits
   std::uint64_t base_ = 0, next_ = 0;
-  std::size_t used_ = 0, total_ = std::size_t{80} << 30;
+  std::size_t used_ = 0;
   std::map<std::uint64_t, Allocation> allocations_;  ///< by their first bytes
 };
 

@@ -172,8 +172,18 @@ cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind
     *at = nullptr;
     return cudaSuccess;
   }
-  *at = DeviceMemory::get().allocate(bytes, element, static_cast<MemoryKind>(kind), here_of(place));
-  return *at != nullptr ? cudaSuccess : Program::get().fail(cudaErrorMemoryAllocation);
+  DeviceMemory& memory = DeviceMemory::get();
+  *at = memory.allocate(bytes, element, static_cast<MemoryKind>(kind), here_of(place));
+  if (*at != nullptr) return cudaSuccess;
+  Program& program = Program::get();
+  // A warning: programs may try how much there is. What uses the null pointer is an error.
+  if (program.is_checked)
+    program.find(check::Kind::runtime_misuse, check::Severity::warning, place,
+                 cat("an allocation of ", bytes, " bytes fails (",
+                     cudaGetErrorName(cudaErrorMemoryAllocation), "): ", memory.used_bytes(),
+                     " of ", memory.total_bytes(), " bytes of the device are taken"),
+                 "allocate less or free some before, and look at what the call returns");
+  return program.fail(cudaErrorMemoryAllocation);
 }
 
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, Place place) {
