@@ -20,7 +20,8 @@ double processors(double quota, double period) {
 }
 
 /// The beginning of a small file; nothing where it cannot be read. With plain calls: the first
-/// product of a process waits for it, and streams would take 60 us more.
+/// product of a process waits for it, and streams take longer. Measured:
+/// bench/results/cpu/tuning.md.
 std::string start_of(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};

@@ -20,7 +20,7 @@ namespace tessera {
 namespace {
 
 #if defined(__x86_64__)
-// CPUID takes 5 us on a virtual machine, which sees to each, so the first call of a process should
+// CPUID is slow on a virtual machine, which sees to each, so the first call of a process should
 // need none: what the compiler's library has read while the program was loaded is known already.
 
 bool has_f16c() {

@@ -38,9 +38,7 @@ namespace {
 constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
 constexpr std::int64_t kLookAround = 200'000;  // ns that an idle worker stays awake
 /// ns between calls that ask for help, besides four times what they are expected to take, because
-/// some processors do a quarter as much in a cycle. Without that (16,1024,1024) of f32, expected to
-/// take 140 us, had no help on an EPYC (family 25), where it takes 320, however often it was
-/// called.
+/// some processors do a quarter as much in a cycle. Measured: bench/results/cpu/tuning.md.
 constexpr std::int64_t kCloselyFollowing = 300'000;
 constexpr int kCallsToWake = 3;
 constexpr int kMostHelpers = 1023;
@@ -355,8 +353,8 @@ int awake(const Pool& p) {
 
 /// Will workers come to work that is posted now? Starts and wakes them where that is worth it.
 /// Those who are woken for little work may come too late for it; but what takes longer than
-/// estimated must not be over before they look, else they find nothing and sleep: 256^3 of f32 on
-/// an EPYC (family 25) took 290 us instead of 150 for good.
+/// estimated must not be over before they look, else they find nothing and sleep, for good.
+/// Measured: bench/results/cpu/tuning.md.
 bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
   const int up = awake(p);
   if (up >= wanted) return true;

@@ -69,9 +69,9 @@ bool is_for_strips(const BlockingInput& in) {
   const index_t l2 = caches().l2, way = l2_way();
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
   // Columns for every thread; a strip stays in L2, and A with it, for the second group of rows. An
-  // A whose columns are pages apart does not: (16,1000,1000) of it 0.87, f64 (8,1000,1000) 0.92.
+  // A whose columns are pages apart does not. Measured: bench/results/cpu/tuning.md.
   if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
-  // Unequal halves for threads: 144^3 on two 0.91, 160^3 1.06.
+  // Not where threads would get halves that differ much.
   const index_t vectors = ceil_div(in.N, in.lanes), shared = round_up(vectors, in.threads);
   if (in.M > 2 * in.mr && (shared - vectors) * 16 > vectors) return false;
   const index_t kept = (in.M + index_t{4} * in.lanes) * in.K * in.k_group_bytes;
@@ -106,7 +106,7 @@ const FewRows* few_rows_of_groups(const BlockingInput& in) {
 
 const FewRows* few_rows(const BlockingInput& in) {
   const auto if_few = [&](const FewRows& few) {
-    return in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;  // measured with 8 rows
+    return in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;  // limits for MR = 8
   };
   if (in.b_in_lines && (!in.b_in_rows || in.group > 1) && in.M <= in.dot_rows) return &kDots;
   if (is_narrow(in)) return &kTransposedDots;
@@ -165,9 +165,8 @@ index_t most_of_a_in_place() {
 }
 
 bool rows_meet(index_t step) {
-  // As far apart as a way of L2 is large they are in the same set. (64,64,K), f32, one thread of
-  // that Xeon, as a multiple of oneDNN's speed, in place and packed: K = 16384 0.92 and 0.90, 32768
-  // 0.73 and 0.92, 65536 0.78 and 0.92, 66000 0.93 and 0.85.
+  // As far apart as a way of L2 is large they are in the same set. Measured:
+  // bench/results/cpu/tuning.md.
   return l3_is_far() && step % l2_way() == 0;
 }
 
@@ -258,8 +257,7 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 4 * in.mr), in.mr);
   if (ceil_div(in.M, out.mc) * across >= 4 * in.threads) return out;
   // Too few rows for that. Where K is long and C one panel, a part of the rows for each thread: it
-  // goes through all of K by itself. (64,64,65536), f32, two threads of that Xeon, of MKL's speed:
-  // rows 1.02 to 1.11, columns 0.60. Else narrower tasks.
+  // goes through all of K by itself. Else narrower tasks. Measured: bench/results/cpu/tuning.md.
   if (in.K > kc && in.N <= nr && in.M >= 2 * in.mr) {
     out.mc = even_part(in.M, ceil_div(in.M, in.threads), in.mr);
     out.shares_b = false;
@@ -273,12 +271,12 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
 }
 
 Blocking block(const BlockingInput& in) {
-  // A panel of transposed B takes as many lines side by side as it has columns. (1,4096,4096)',
-  // f32: one vector of them 6.8 GFLOP/s, three 4.6.
+  // A panel of transposed B takes as many rows of it side by side as it has columns, and one vector
+  // of them is read faster than three. Measured: bench/results/cpu/tuning.md.
   const index_t nr_most = index_t{in.lanes} * in.vectors;
   int nr = panel_columns(in.N, in.lanes, is_narrow(in) ? 1 : in.vectors);
-  // A few panels, one of them narrower, are no equal halves for threads. f32, two threads of an
-  // EPYC (family 26), panels of 32 columns instead of 48: 128^3 1.05 times as fast, 224^3 1.04.
+  // A few panels, one of them narrower, are no equal halves for threads. Measured:
+  // bench/results/cpu/tuning.md.
   const int two = 2 * in.lanes;
   if (in.threads > 1 && nr > two && in.N <= 5 * nr && in.N % nr != 0 && in.N % two == 0) nr = two;
   const FewRows* few = few_rows(in);

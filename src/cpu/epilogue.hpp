@@ -162,7 +162,7 @@ bool has_few_columns(const Gemm<In, Out>& call, int lanes, int group) {
   if (call.N * 2 > lanes) return false;
   const bool is_long = call.M > 4 * call.N;
   if (call.N * 4 <= lanes) return call.K >= index_t{16} * group && (is_long || call.M % lanes == 0);
-  // Vectors of 512 bits: lines are turned in registers. AVX2 64x4x64 0.79.
+  // Only vectors of 512 bits are transposed in registers. Measured: bench/results/cpu/tuning.md.
   const bool turns = group == 1 && lanes * sizeof(typename Gemm<In, Out>::Sum) == 64;
   const index_t least = turns && call.M >= index_t{3} * lanes ? 16 : 96;
   return is_long && call.K >= least * group;

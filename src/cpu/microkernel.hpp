@@ -39,8 +39,8 @@ enum class A : bool { packed, strided };
 /// full: whole vectors of b. no_prefetch: the same, and nothing is prefetched, because a tiny
 /// product feels even the code of that. Measured: bench/results/cpu/tuning.md.
 enum class B : char { full, no_prefetch, masked, copied, prefetched };
-/// What becomes of the sums: finish: what MicroTile::finish says; either: unless it is null. To be
-/// asked for nothing took products of 4^3 to 16^3 1 to 5 % longer.
+/// What becomes of the sums: finish: what MicroTile::finish says; either: unless it is null. A tiny
+/// product feels even that question. Measured: bench/results/cpu/tuning.md.
 enum class End : char { store, finish, either };
 
 /// So many rows ahead of its use B is prefetched.
@@ -186,7 +186,7 @@ void micro_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
   // as it is for masked multiply-adds. Measured: bench/results/cpu/tuning.md.
   constexpr bool by_parts = EdgeB == B::masked && Vectors > 1 && requires { &V::fma_part; };
   // The next micro-tile of C is prefetched into L2 now and into L1 some steps before the end: in
-  // L1, B would push it out again (2048^3: 2 % slower).
+  // L1, B would push it out again. Measured: bench/results/cpu/tuning.md.
   constexpr bool prefetches = EdgeB == B::full || EdgeB == B::copied;
   const bool finishes = AtEnd == End::finish || (AtEnd == End::either && call.finish != nullptr);
   const index_t to_row = finishes ? call.to_row : call.c_row;

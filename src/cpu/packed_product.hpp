@@ -25,10 +25,9 @@ constexpr index_t kBlockOfC = 4096;
 /// comes out of L3 once for all of them, and so that many columns of a transposed A are packed at
 /// once. A tile unit wants its panel in L1. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBlockRows = 128;
-/// Rows of the first block, which packs B in passing where L3 is near (a Xeon was 2 to 4 % slower
-/// so, without what is prefetched at the same time): while as many meet a panel, memory gives the
-/// next. Packing by itself reads 18 GB/s on that EPYC, whatever its order, where memory gives 39:
-/// (64,4096,4096) 0.76 of oneDNN's speed, so 1.05; 1024^3 on two threads 1.02 times as fast.
+/// Rows of the first block, which packs B in passing where L3 is near: while as many meet a panel,
+/// memory gives the next. Packing by itself reads at half the speed of memory, whatever its order.
+/// Measured: bench/results/cpu/tuning.md.
 constexpr index_t kFirstRows = 64;
 /// Steps along K of a micro-tile from which what comes next is prefetched: the operands of a
 /// shallower one are in the caches, and prefetching would be a good part of its loads.
@@ -50,12 +49,8 @@ constexpr index_t kAxpyTogether = 16;
 /// four rows and of others; and how many rows of A leave it all to it.
 constexpr index_t kFourHardwarePrefetched = 8, kHardwarePrefetched = 2, kMostPrefetching = 10;
 
-/// Bytes that lines of B are prefetched which are swept side by side, by one thread and by
-/// several. (4096,1,4096), f32, one thread of an EPYC (family 26), 384, 768 and 1024 bytes, as a
-/// multiple of the speed with 512: 0.91, 1.03, 0.93; two threads differ by less than they vary.
-/// With less than 48 KB of L1, prefetched into L2: one thread of an EPYC (family 25), GB/s with 768
-/// and 256 bytes into L1 and 1024 into L2: f32 (4096,1,4096) 19.0, 24.3, 26.1, two rows of A 17.1,
-/// 20.6, 27.9, (4000,1,4000) 19.3, 25.5, 26.2, f64 (4096,1,2048) 18.3, 23.4, 26.1.
+/// How many bytes ahead columns of B that are read side by side are prefetched: by one thread, by
+/// several, and into L2, where L1 is small. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kAheadSingleThreaded = 768, kAhead = 256, kAheadInL2 = 1024;
 
 /// Bytes that it reads in a nanosecond, roughly: out of L2, out of a near L3, out of memory.
@@ -250,9 +245,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   /// Of something that is packed once for all threads: see turn().
   using State = std::atomic<std::uint32_t>;
 
-  /// Is one wide micro-tile as wide as C, so that each element of A is read once, unpacked? f32
-  /// on that Xeon, as a multiple of MKL's speed, packed into 8 x 32 and so: (64,64,65536) 0.95
-  /// and 1.09 on one thread; (4096,64,4096) 1.06 and 1.34, on two threads 1.28 and 1.43.
+  /// Is one wide micro-tile as wide as C, so that each element of A is read once, unpacked?
+  /// Measured: bench/results/cpu/tuning.md.
   static bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
     return kUnpacked && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
   }
@@ -402,8 +396,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     return evens_out_ ? ceil_div(rows_, mr_) * at / down_ * mr_ : at * blocks_.mc;
   }
 
-  /// The first column of the tasks in one row. Few tasks in strips are as equal as vectors allow:
-  /// (100,800,800) of f32 on two threads of that EPYC 1.09 times as fast.
+  /// The first column of the tasks in one row. Few tasks in strips are as equal as vectors allow.
+  /// Measured: bench/results/cpu/tuning.md.
   index_t task_column(index_t at) const {
     const index_t lanes = kernels_.lanes;
     return blocks_.stream == Stream::strips ? ceil_div(cols_, lanes) * at / across_ * lanes
@@ -506,8 +500,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     const auto is_packed = [&](const State& state) {
       return state.load(std::memory_order_acquire) == turn(part.kc_block);
     };
-    // The micro-tiles that pack B read a packed A. 1024^3 of f32 on two threads of that EPYC, A
-    // left in place for rows that find B packed: 1.02 times as fast.
+    // The micro-tiles that pack B read a packed A; rows that find B packed leave A in place.
+    // Measured: bench/results/cpu/tuning.md.
     const bool packs_a = fuses_b_ && !wide_ && !pack_a_ &&
                          !(share_b_ && std::all_of(states, states + count, is_packed));
     const Block block =
@@ -842,7 +836,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
 
   /// A few rows of A, unpacked, in groups of at most MR. Each strip of columns stays in L2 while
   /// all groups meet it; its sums, where C does not hold them, in L1. Whole micro-tiles are faster
-  /// out of L2, (192,192,192) 1.03 times, and slower out of L3, (8,1024,1024) 0.96.
+  /// out of L2 and slower out of L3. Measured: bench/results/cpu/tuning.md.
   void run_strips(const Part& part, MicroTile<KGroup, Sum> micro) const {
     const index_t rows = even_part(call_.M, kernels_.rows, 1), cols = micro.cols;
     const index_t most = kernels_.lanes * (kernels_.rows * kernels_.vectors / rows);
@@ -956,9 +950,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   }
 
   /// Rows i0 to i1 of A, panel behind panel, or unpacked. Packed blocks of a KC block are shared,
-  /// as B's shares are. All panels of a block are packed at once, because a line of a transposed A
-  /// goes through several: 1024^3, f32, as a multiple of oneDNN's speed on a Xeon, one by one and
-  /// at once: TN 0.96 and 0.99, TT 0.94 and 0.98; on two threads TN 0.94 and 0.98.
+  /// as B's shares are. All panels of a block are packed at once, because a row of a transposed A
+  /// goes through several. Measured: bench/results/cpu/tuning.md.
   Block block_of_a(int worker, const Part& part, index_t i0, index_t i1) {
     if (!pack_a_) {
       const KGroup* a = in_k_groups(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col);

@@ -47,11 +47,11 @@ namespace {
   "vmovu" P " %%zmm" #b1 ", 64(%[copy])\n\t" \
   "vmovu" P " %%zmm" #b2 ", 128(%[copy])\n\t" \
   "add $192, %[copy]\n\t"
-/// FETCH: what follows four steps: nothing; a row of what comes next, or two, after the last the
-/// same one; or, each time that `fours` is a multiple of `rarely` + 1, a line of each row of A that
-/// comes next.
-#define TESSERA_FETCH_NOTHING
-#define TESSERA_FETCH_LINES(rarely) \
+/// PREFETCH: what follows four steps: nothing; a row of what comes next, or two, after the last the
+/// same one; or, each time that `fours` is a multiple of `rarely` + 1, a cache line of each row of
+/// A that comes next.
+#define TESSERA_PREFETCH_NOTHING
+#define TESSERA_PREFETCH_LINES(rarely) \
   "test $" #rarely ", %[fours]\n\t" \
   "jnz 8f\n\t" \
   "prefetcht1 (%[next])\n\t" \
@@ -65,24 +65,24 @@ namespace {
   "add %[next_step], %[next]\n\t" \
   "add %[next_step], %[next4]\n" \
   "8:\n\t"
-#define TESSERA_FETCH_ROW \
+#define TESSERA_PREFETCH_ROW \
   "prefetcht1 (%[next])\n\t" \
   "prefetcht1 64(%[next])\n\t" \
   "prefetcht1 128(%[next])\n\t" \
   "add %[next_row], %[next]\n\t" \
   "sub $1, %[next_times]\n\t" \
   "cmovz %[next_times], %[next_row]\n\t"
-#define TESSERA_FETCH_ROWS \
-  TESSERA_FETCH_ROW \
+#define TESSERA_PREFETCH_ROWS \
+  TESSERA_PREFETCH_ROW \
   "cmpb $0, %[twice]\n\t" \
   "je 8f\n\t" \
-  TESSERA_FETCH_ROW \
+  TESSERA_PREFETCH_ROW \
   "8:\n\t"
 /// The first time and then every `c_wait` times, a row of where the next sums go, eight or so, at c
 /// until this tile stores its own; c_row, whose use is over, counts. c_wait = 0: never. Where rows
-/// begin within a line, the tiles to the left have read that one: 1000x1000x32 added to C 1.01 times
-/// as fast as if the last line were left out.
-#define TESSERA_FETCH_C \
+/// begin within a cache line, the tiles to the left have read that one, so it is each row's last
+/// cache line that is prefetched. Measured: bench/results/cpu/tuning.md.
+#define TESSERA_PREFETCH_C \
   "sub $1, %[c_row]\n\t" \
   "jnz 16f\n\t" \
   "mov %[c_wait], %[c_row]\n\t" \
@@ -208,7 +208,7 @@ namespace {
   WHAT(P, 12, 20, 28) WHAT(P, 13, 21, 29) WHAT(P, 14, 22, 30) WHAT(P, 15, 23, 31)
 /// c begins as where sums are taken up, or null. ADVANCE: moves a, and a4, by so many steps. From 6
 /// on, `last` is 0 or 1.
-#define TESSERA_TILE(P, S, E, MUL, FINISH, AT, ADVANCE, KEEP, FETCH) \
+#define TESSERA_TILE(P, S, E, MUL, FINISH, AT, ADVANCE, KEEP, PREFETCH) \
   "test %[c], %[c]\n\t" \
   "jnz 1f\n\t" \
   TESSERA_ROWS_OF_C(TESSERA_ZERO, P) \
@@ -232,7 +232,7 @@ namespace {
   "3:\n\t" \
   TESSERA_STEP(P, MUL, S, AT, E, 0, 0, 1, 2, KEEP) TESSERA_STEP(P, MUL, S, AT, E, 1, 3, 4, 5, KEEP) \
   TESSERA_STEP(P, MUL, S, AT, E, 2, 0, 1, 2, KEEP) TESSERA_STEP(P, MUL, S, AT, E, 3, 3, 4, 5, KEEP) \
-  ADVANCE(E, "4") FETCH \
+  ADVANCE(E, "4") PREFETCH \
   "lea (%[b],%[b_row],4), %[b]\n\t" \
   "sub $1, %[fours]\n\t" \
   "jnz 3b\n" \
@@ -327,15 +327,15 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
       "zmm30", "zmm31"
 #define TESSERA_PANEL_TILE(KEEP, P, S, E, MUL, FINISH)                                         \
   asm volatile(TESSERA_TILE(P, S, E, MUL, FINISH, TESSERA_IN_PANEL, TESSERA_ALONG_PANEL, KEEP, \
-                            TESSERA_FETCH_ROWS TESSERA_FETCH_C)                                \
+                            TESSERA_PREFETCH_ROWS TESSERA_PREFETCH_C)                          \
                : [a] "+&r"(a), [next] "+&r"(next), [next_row] "+&r"(next_row),                 \
                  [next_times] "+&r"(next_times), [copy] "+&r"(copy), TESSERA_RESULTS           \
                : [twice] "m"(twice), TESSERA_OPERANDS                                          \
                : TESSERA_CLOBBERED)
-#define TESSERA_ROWS_TILE(FETCH, P, S, E, MUL, FINISH)                                          \
+#define TESSERA_ROWS_TILE(PREFETCH, P, S, E, MUL, FINISH)                                       \
   asm volatile(                                                                                 \
       TESSERA_TILE(P, S, E, MUL, FINISH, TESSERA_IN_ROWS, TESSERA_ALONG_ROWS,                   \
-                   TESSERA_KEEP_NOTHING, FETCH)                                                 \
+                   TESSERA_KEEP_NOTHING, PREFETCH)                                              \
       : [a] "+&r"(a), [a4] "+&r"(a4), [next] "+&r"(next), [next4] "+&r"(next4), TESSERA_RESULTS \
       : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS  \
       : TESSERA_CLOBBERED)
@@ -372,12 +372,12 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
     const index_t next_step = next == nullptr ? 0 : (call.prefetch_a_bytes + times - 1) / times;
     if (next != nullptr) {
       if constexpr (bytes == 4)
-        TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_LINES(3) TESSERA_FETCH_C);
-      else TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_LINES(1) TESSERA_FETCH_C);
+        TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_PREFETCH_LINES(3) TESSERA_PREFETCH_C);
+      else TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_PREFETCH_LINES(1) TESSERA_PREFETCH_C);
     } else if (prefetches_c) {
-      TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_C);
+      TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_PREFETCH_C);
     } else {
-      TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_FETCH_NOTHING);
+      TESSERA_TILE_OF_V(TESSERA_ROWS_TILE, TESSERA_PREFETCH_NOTHING);
     }
   }
 }

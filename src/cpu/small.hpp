@@ -229,9 +229,7 @@ index_t columns_left(index_t M, index_t N, index_t K, bool a_in_columns, bool pa
     return packs ? costs.panel(M, cols, K) : costs.tiles(M, cols, K);
   };
   const index_t takes = costs.columns(M, left, K, a_in_columns);
-  // Left columns take somewhat more than that. Of 7,280 products of 9 to 120 rows and up to 100
-  // columns, on that EPYC, factors from 0.3 to 3: this one is the best, or within 0.4 % of it, for
-  // each number of them but three of f64.
+  // Left columns take somewhat more than that. Measured: bench/results/cpu/tuning.md.
   const bool pays = left < N ? takes * 6 / 5 < others(N) - others(N - left) : takes < others(N);
   return pays ? left : 0;
 }
@@ -246,8 +244,8 @@ index_t columns_left(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   return columns_left(call.M, call.N, call.K, call.a_row == 1, call.b_col != 1, kernels);
 }
 
-/// B packed as one panel: where its columns do not are contiguous, and the panel stays in L1 or
-/// near it. 256 x 256 was 0.65 times as fast as block by block.
+/// B packed as one panel: where its columns are not contiguous, and the panel stays in L1 or
+/// near it. Measured: bench/results/cpu/tuning.md.
 template <class T>
 std::size_t panel_bytes(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   return Workspace::rounded(static_cast<std::size_t>(call.K * round_up(call.N, kernels.lanes)) *

@@ -24,18 +24,10 @@ void prefetch_ahead(const typename V::source* p, index_t ahead) {
 /// A panel of A, all of its Rows, times a long stretch of B, which passes by once: some of its rows
 /// side by side, along all of `cols` columns, then the next ones. c holds the sums in between.
 /// Where there is much to do for each line of B, the rows that follow are prefetched at the same
-/// time; where there is little, four lines of each are read at once. (M,4096,4096), f32, one
-/// thread, without and with prefetching, ms: of an EPYC (family 26) M = 1 1.9 and 2.2, M = 4 2.8
-/// and 2.6; of a Xeon (family 6) M = 4 5.0 and 5.2, M = 8 7.0 and 6.2, M = 16 9.6 and 8.8. One line
-/// and four: on that EPYC M = 1 1.75 and 1.50, M = 2 2.17 and 2.08, M = 4 2.3 and 2.5. Eight rows
-/// of B side by side and 16: there M = 8 2.1 and 2.8, M = 12 3.2 and 3.2, M = 16 4.0 and 3.9; on
-/// that Xeon M = 16 9.9 and 8.8.
-///
-/// Where call.prefetch_k is not 0, the rows that follow are prefetched in the order in which they
-/// are, one after the other, as memory likes to be read, and not side by side. (M,4096,4096), f32,
-/// an EPYC (family 25), 2026-11-24, times as fast on one thread and on two: M = 1 1.2, 1.3; M =
-/// 2 1.17, 1.13; M = 8 1.05, 1.10; M = 12 1.17, 1.10; (1,5000,3000) 1.35, 1.46. But for four rows,
-/// M = 4 0.89, 0.95, and out of L3, (1,2000,2000) 0.8.
+/// time; where there is little, four cache lines of each are read at once. Where call.prefetch_k is
+/// not 0, the rows that follow are prefetched in the order in which they are, one after the other,
+/// as memory likes to be read, and not side by side; four rows are slower so. Measured:
+/// bench/results/cpu/tuning.md.
 template <class V, int Rows>
 void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using Source = typename V::source;
@@ -44,8 +36,7 @@ void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int depth = (Rows > 12 ? 16 : 8) / (group > 1 ? 2 : 1);
   constexpr int wide = Rows <= 2 ? 4 : group == 1 || Rows > 8 ? 1 : Rows == 4 ? group : 2;
   // Rows that one pointer reaches: three, as in a micro-tile, or all. More pointers than registers
-  // are kept in vector registers, and come out of these behind multiply-adds that wait: eight rows
-  // were 0.85 times as fast so.
+  // are kept in vector registers, and come out of these behind multiply-adds that wait.
   constexpr int near = Rows > 4 ? 16 : 3;
   const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * group * b_k;
   constexpr index_t bytes = sizeof(Source);
@@ -188,22 +179,15 @@ struct Widths {
 
 /// A few rows of A times a B out of a near cache: the sums of as many columns as possible stay in
 /// registers for all of K. A chain of multiply-adds for each vector of columns would leave the
-/// units idle while there are few, and the wider a strip, the more of a row of B is read at once:
-/// f32, one thread of an EPYC (family 26), 2026-11-23, six vectors and three: (4,1024,1024) 177 and
-/// 110 GFLOP/s, (5,768,768) 223 and 153. Rows of B that one strip takes whole come out of L2 twice
-/// as fast as parts of rows, software prefetching or not: 384 columns in one strip 119 GFLOP/s, in
-/// two 68; 512 columns in two strips 62, row by row 94.
+/// units idle while there are few, and the wider a strip, the more of a row of B is read at once.
+/// Rows of B that one strip takes whole come out of L2 twice as fast as parts of rows, software
+/// prefetching or not.
 ///
 /// Out of L3 the rows of a strip are as far apart as B's. Where that is 4 KiB, what the processor
-/// prefetches by itself falls into a few sets of L1, and lines push each other out before they are
-/// read: each fresh process had (8,1024,1024) in another time of 75 to 116 us, the floor being 66.
-/// With rows prefetched instead (call.prefetch_k > 0), medians of fresh processes there, times as
-/// fast: (8,1024,1024) 1.4, (5,1024,1024) 1.3, (3,1280,1280) 1.3, f64 (5,1024,1024) 1.3,
-/// (8,1000,1000) 0.96, f64 (3,720,720) 0.80; two threads (10,1280,1280) 1.44, (6,1536,1536) 1.26,
-/// (8,1024,1024) 1.0. An EPYC (family 25), 2026-11-24: (8,1024,1024) 0.99, (8,1000,1000) 1.13,
-/// (10,1280,1280) 1.12, (8,1500,1500) 1.11. For one and two rows it brings nothing. Prefetching the
-/// lines that vectors end in, not those they begin in: family 26, (8,1000,1000) 1.04,
-/// (6,1500,1500) 1.05.
+/// prefetches by itself goes to a few sets of L1, and cache lines evict each other before they are
+/// read: each process then takes another time. With call.prefetch_k > 0 rows are prefetched
+/// instead, each vector's last cache line; for one and two rows that brings nothing. Measured:
+/// bench/results/cpu/tuning.md.
 template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int most = Sums / Rows;
@@ -488,7 +472,8 @@ void turn_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
       Whole ? V::store(c, sum) : V::store_first(c, V::first(lines), sum);
     });
   };
-  // By itself: eight rows inlined are 0.95 times as fast, two of f64 that are not 0.7.
+  // By itself: more rows are slower inlined, few of f64 slower if not. Measured:
+  // bench/results/cpu/tuning.md.
   const auto add_one = [&]<bool Whole>(int lines) __attribute__((noinline)) {
     add_inlined.template operator()<1, Whole, true>(lines, 0);
   };

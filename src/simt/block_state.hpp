@@ -155,8 +155,8 @@ struct BlockScheduler::State {
   void shuffle();
 
   // ---- block_scheduler.cpp ----
-  // Inline there, so that a barrier is one function: 21 ns for each barrier of a thread, 26 ns
-  // without (256 threads, EPYC, 2 cores, 2026-11-21).
+  // Inline there, so that a barrier is one function. Measured:
+  // bench/results/cpu/tuning.md.
 
   inline void start_fiber(Fiber& fiber);
   inline Fiber* take_idle();

@@ -19,7 +19,7 @@ constexpr int kMostThreads = 4096;
 int asked_threads();
 
 /// Threads to use when a caller says 0: asked_threads(), else available_cores(), which reads files
-/// the first time: 70 to 120 us.
+/// the first time.
 int default_threads();
 
 /// Calls body(i) once for each i in [0, count), on up to `threads` threads (0: default_threads()),
