@@ -79,7 +79,7 @@ void run(const char* name, const Batch<T, Int, Letter>& batch) {
   if (batch.groups == 0) return run_reported(routine, {}, T{}, T{}, kNoProducts, body);
   run_reported(routine, batch.arguments(first), batch.alpha[first], batch.beta[first],
                count == 0 ? kNoProducts
-                          : way_of_batch(Cursor(batch, thread_limit()).product(0), count, work),
+                          : route_of_batch(Cursor(batch, thread_limit()).product(0), count, work),
                body);
 }
 

@@ -53,24 +53,24 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
   cpu::run_products(count, expected_ns(count, multiply_adds), thread_limit(), make_cursor);
 }
 
-constexpr cpu::GemmWay kNoProducts = {"nothing", "there are no products", 1};
+constexpr cpu::GemmRoute kNoProducts = {"nothing", "there are no products", 1};
 
 /// How a batch is run of `count` products with together `multiply_adds`, this one first.
 template <class T>
-cpu::GemmWay way_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
+cpu::GemmRoute route_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
   const OnlyAsking asks;
   const int threads = useful_threads(first.threads > 0 ? first.threads : default_threads());
   const index_t ns = expected_ns(count, multiply_adds);
-  if (!cpu::is_shared_out(count, ns, threads)) return way_of(first);
+  if (!cpu::is_shared_out(count, ns, threads)) return route_of(first);
   first.threads = 1;  // whoever takes it runs it alone
-  cpu::GemmWay way = way_of(first);
+  cpu::GemmRoute route = route_of(first);
   if (will_be_helped(threads, ns)) {
-    way.threads = static_cast<int>(std::min<index_t>(threads, count));
-    way.reason = "whole products are shared out";
+    route.threads = static_cast<int>(std::min<index_t>(threads, count));
+    route.reason = "whole products are shared out";
   } else if (multiply_adds > 0) {
-    way.reason = "asking others would take longer than all products";
+    route.reason = "single-threaded: waking workers would take longer than all products";
   }
-  return way;
+  return route;
 }
 
 /// Real ones.

@@ -6,7 +6,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "cpu/gemm_way.hpp"
+#include "cpu/gemm_route.hpp"
 #include "tessera/core/config.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
@@ -80,17 +80,17 @@ void multiply(const Product<T>& p) {
 
 /// How it is run, in words.
 template <class T>
-cpu::GemmWay way_of(const Product<T>& p) {
+cpu::GemmRoute route_of(const Product<T>& p) {
   if constexpr (std::is_floating_point_v<T>) {
-    return cpu::way_of(gemm_of(p));
+    return cpu::route_of(gemm_of(p));
   } else {
     cpu::Gemm<typename T::value_type> parts;  // empty, or nothing to sum: as real products
     parts.M = p.M, parts.N = p.N, parts.K = p.alpha == T{0} ? 0 : p.K;
-    if (p.M <= 0 || p.N <= 0 || parts.K <= 0) return cpu::way_of(parts);
+    if (p.M <= 0 || p.N <= 0 || parts.K <= 0) return cpu::route_of(parts);
     parts.M *= 2, parts.N *= 2;  // as multiply_complex makes it
     parts.a_row = parts.K, parts.b_row = parts.c_row = parts.N, parts.threads = p.threads;
     const int most = useful_threads(p.threads > 0 ? p.threads : default_threads());
-    const int threads = cpu::way_of(parts).threads;
+    const int threads = cpu::route_of(parts).threads;
     return {"real_parts",
             most == 1      ? "four real sums make a complex element"
             : threads == 1 ? "four real sums make a complex element, soon done by one thread"

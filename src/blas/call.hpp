@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "arguments.hpp"
-#include "cpu/gemm_way.hpp"
+#include "cpu/gemm_route.hpp"
 #include "errors.hpp"
 #include "settings.hpp"
 
@@ -109,14 +109,14 @@ inline char letter(Transpose t) {
 /// Runs `body` and reports it as one product of these arguments.
 template <class T, class Body>
 [[gnu::noinline, gnu::cold]] void run_reported(const Routine& routine, Arguments a, T alpha, T beta,
-                                               const cpu::GemmWay& way, const Body& body) {
+                                               const cpu::GemmRoute& route, const Body& body) {
   const std::uint64_t refused = cpu::refused_workspaces();
   const auto start = std::chrono::steady_clock::now();
   body();
   const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
   const char trans[] = {letter(a.trans_a), letter(a.trans_b), '\0'};
   report(routine, a.m, a.n, a.k, trans, alpha, beta,
-         cpu::refused_workspaces() == refused ? way : cpu::kWithoutMemory, spent.count());
+         cpu::refused_workspaces() == refused ? route : cpu::kWithoutMemory, spent.count());
 }
 
 }  // namespace tessera::blas

@@ -35,7 +35,7 @@ constexpr index_t kMostCopied = index_t{1} << 21, kLeastLines = 64;
 /// A factor of so few lines makes the product wait for the memory of the other one: that one is
 /// copied in pieces that stay in L2. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kNarrow = 32, kPieceBytes = index_t{1} << 18, kLeastPieceLines = 8;
-/// Elements for which a helper is worth calling, and what one costs a thread that copies it.
+/// Elements for which a worker is worth calling, and what one costs a thread that copies it.
 constexpr index_t kWorthSharing = index_t{1} << 15;
 constexpr index_t kNanosecondsPerElement = 2;
 /// Complex multiply-adds that it does in a nanosecond, roughly.

@@ -45,7 +45,7 @@ template <class T>
 void multiply_and_report(const Routine& routine, const Arguments& asked,
                          const Product<T>& product) {
   if (!verbose()) return multiply(product);
-  run_reported(routine, asked, product.alpha, product.beta, way_of(product),
+  run_reported(routine, asked, product.alpha, product.beta, route_of(product),
                [&] { multiply(product); });
 }
 

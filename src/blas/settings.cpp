@@ -35,7 +35,7 @@ bool read_verbosity() {
 }
 
 void report(const Routine& routine, index_t M, index_t N, index_t K, const char* trans,
-            std::complex<double> alpha, std::complex<double> beta, const cpu::GemmWay& way,
+            std::complex<double> alpha, std::complex<double> beta, const cpu::GemmRoute& route,
             double time_us) {
   std::string line = cat("tessera: ", routine.name, " order=", routine.order);
   if (routine.groups > 0)
@@ -43,8 +43,8 @@ void report(const Routine& routine, index_t M, index_t N, index_t K, const char*
                 " beta=", text_of(beta));
   if (routine.products != 1) line += cat(" products=", routine.products);
   if (routine.groups != 1) line += cat(" groups=", routine.groups);
-  line += cat(" algorithm=packed way=", way.name, " isa=", name(vector_path()),
-              " threads=", way.threads, " reason=\"", way.reason, "\" time_us=");
+  line += cat(" algorithm=packed route=", route.name, " isa=", name(vector_path()),
+              " threads=", route.threads, " reason=\"", route.reason, "\" time_us=");
   char time[32];
   std::snprintf(time, sizeof time, "%.1f\n", time_us);
   line += time;

@@ -37,7 +37,7 @@ struct Routine {
 
 /// One line on stderr: routine, shape, transpositions, alpha, beta, plan, reason and time.
 void report(const Routine& routine, index_t M, index_t N, index_t K, const char* trans,
-            std::complex<double> alpha, std::complex<double> beta, const cpu::GemmWay& way,
+            std::complex<double> alpha, std::complex<double> beta, const cpu::GemmRoute& route,
             double time_us);
 
 }  // namespace tessera::blas

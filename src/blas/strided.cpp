@@ -57,7 +57,7 @@ void run(const Routine& routine, const Arguments& asked, const Strided<T>& batch
   own.threads = thread_limit();
   run_reported(routine, asked, batch.alpha, batch.beta,
                count == 0 ? kNoProducts
-                          : way_of_batch(own.product(0), count, multiply_adds<T>(batch.a, count)),
+                          : route_of_batch(own.product(0), count, multiply_adds<T>(batch.a, count)),
                body);
 }
 

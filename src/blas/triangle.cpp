@@ -62,10 +62,10 @@ void run(const Routine& routine, const Arguments& asked, const Product<T>& p, Tr
   };
   if (!verbose()) return body();
   const index_t half = (p.M + 1) / 2;
-  cpu::GemmWay way = way_of(part(p, 0, half, 0, half));
+  cpu::GemmRoute route = route_of(part(p, 0, half, 0, half));
   if (p.M > 0 && p.K > 0 && p.alpha != T{0})
-    way = {"triangle", "rectangles beside the diagonal, small squares on it", way.threads};
-  run_reported(routine, asked, p.alpha, p.beta, way, body);
+    route = {"triangle", "rectangles beside the diagonal, small squares on it", route.threads};
+  run_reported(routine, asked, p.alpha, p.beta, route, body);
 }
 
 template <class T, class Int>

@@ -70,11 +70,11 @@ std::string unexpected_option(const Words& arguments, const CLI::App& app,
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
   const bool before = std::find(arguments.begin(), mark, word) != mark;
   const bool behind = std::find(mark, arguments.end(), word) != arguments.end();
-  // A known option that nothing took stands where it is none.
+  // A known option that nothing took follows --, where it is a name.
   if (behind && (is_known || !before))
-    return cat("unexpected argument '", word, "': it stands behind --");
+    return cat("unexpected argument '", word, "': it follows --, after which all are names");
   if (!is_known) return cat("unknown option '", option, "'", did_you_mean(option, known));
-  return cat("'", option, "' stands before the command; write it behind '", full_name(app), "'");
+  return cat("'", option, "' comes before the command; write it after '", full_name(app), "'");
 }
 
 /// What to say about an argument that nothing took.

@@ -36,17 +36,17 @@ namespace {
 /// ns of work for one thread. Waking a sleeper costs the caller some time, and the sleeper needs as
 /// long again to arrive; starting one costs more. Measured: bench/results/cpu/tuning.md.
 constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
-constexpr std::int64_t kLookAround = 200'000;  // ns that an idle worker stays awake
+constexpr std::int64_t kSpin = 200'000;  // ns that an idle worker stays awake
 /// ns between calls that ask for help, besides four times what they are expected to take, because
 /// some processors do a quarter as much in a cycle. Measured: bench/results/cpu/tuning.md.
 constexpr std::int64_t kCloselyFollowing = 300'000;
 constexpr int kCallsToWake = 3;
-constexpr int kMostHelpers = 1023;
+constexpr int kMostWorkers = 1023;
 
 /// A worker that spins arrives some time after work is posted; the part of the work that it
 /// takes and what it hands back cost the caller several times that. Measured:
 /// bench/results/cpu/tuning.md.
-constexpr std::int64_t kArrivalsWorthAsking = 18;
+constexpr std::int64_t kArrivalsWorthCalling = 18;
 constexpr std::int64_t kLeastArrival = 60, kMostArrival = 1000;  // ns
 /// Calls that did not ask, after which what is known is forgotten, because where threads run
 /// changes: the first number, and twice as many as the last time while that brings nothing.
@@ -54,7 +54,7 @@ constexpr int kLeastPatience = 256, kMostPatience = 1 << 14;
 
 /// A worker that waits for its core while it holds a work item, because another process has the
 /// core, holds its caller up for milliseconds. Where that costs more than sharing has gained
-/// lately, callers ask half as many, at last nobody, for so long that it costs some 2 %: but not
+/// lately, callers take half as many, at last nobody, for so long that it costs some 2 %: but not
 /// for work of which sharing saves more than such an event costs. Workers that were woken and found
 /// nothing to do are not woken for little work for as long.
 constexpr std::int64_t kRepaid = 50;
@@ -92,7 +92,7 @@ struct Pool {
   alignas(64) std::atomic<std::uint32_t> posts{0};  // changes when work is posted
   std::atomic<bool> waking{false};  // workers were woken, and none of them has joined since
   alignas(64) std::atomic<int> sleeping{0};
-  std::atomic<int> helpers{0};
+  std::atomic<int> workers{0};
   alignas(64) std::atomic<int> callers{0};
   std::atomic<std::int64_t> gained_ns{0};         // by sharing, lately, less what workers cost
   std::atomic<std::int64_t> limited_until_ns{0};  // until then fewer are asked; 0: not now
@@ -134,8 +134,8 @@ thread_local bool only_asks = false;  ///< see OnlyAsking
 
 bool always_ask = false;  ///< set before there are threads
 
-/// From now on callers ask `limit` workers at most, until that repays what more of them cost.
-void ask_fewer(Pool& p, int limit, std::int64_t cost_ns) {
+/// From now on callers take `limit` workers at most, until that repays what more of them cost.
+void take_fewer(Pool& p, int limit, std::int64_t cost_ns) {
   if (always_ask) return;
   const std::int64_t now = now_ns(), cost = std::min(cost_ns, kMostCost);
   const bool limited = now < p.limited_until_ns.load(std::memory_order_relaxed);
@@ -188,8 +188,8 @@ void move_off_this_core(Pool& p) {
     place->move_off(core);
 }
 
-/// Until work is posted. Was it woken behind its caller, who has come to the only cores that were
-/// left to it?
+/// Until work is posted. Was it woken on the core of its caller, who has come to the only cores
+/// that were left to it?
 bool sleep(Pool& p, SleepingPlace& place, std::uint32_t seen) {
   place.sleeps(p.callers_core.load(std::memory_order_relaxed));
   p.posts.wait(seen);
@@ -200,7 +200,7 @@ bool sleep(Pool& p, SleepingPlace& place, std::uint32_t seen) {
 /// The time that a worker stays awake, less that in which it was absent.
 class LookingAround {
  public:
-  void begin() { last_ns_ = now_ns(), left_ns_ = kLookAround; }
+  void begin() { last_ns_ = now_ns(), left_ns_ = kSpin; }
   bool is_over() {
     const std::int64_t now = now_ns(), since = now - last_ns_;
     last_ns_ = now;
@@ -235,7 +235,7 @@ void help(Pool& p) {  // begins as a sleeper that was woken
     }
     if (!is_over) continue;
     p.waking = false;
-    if (woken) p.wake_after_ns = now_ns() + kRepaid * kLookAround;
+    if (woken) p.wake_after_ns = now_ns() + kRepaid * kSpin;
     if (last != nullptr && last->state.load(std::memory_order_relaxed) != 0) last->outlasts = true;
     last = nullptr;
     p.sleeping.fetch_add(1);
@@ -267,7 +267,7 @@ struct Start {
 
 /// On the cores of this process, but at first not on the one that this is on: some kernels start it
 /// there, and it spins while its caller stands still. Measured: bench/results/cpu/tuning.md.
-bool start_helper(Pool& p) {
+bool start_worker(Pool& p) {
   std::unique_ptr<Start> start(new (std::nothrow) Start{p, allowed_cores()});
   if (start == nullptr) return false;
   pthread_attr_t attributes;
@@ -307,17 +307,17 @@ sigset_t signals_of_others() {
 }
 
 /// Starts workers until there are `wanted`, or the system has no more.
-void start_helpers(Pool& p, int wanted) {
+void start_workers(Pool& p, int wanted) {
   std::unique_lock lock(p.starting, std::try_to_lock);
   if (!lock) return;  // another caller is at it
   const sigset_t others = signals_of_others();
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &others, &before);
-  while (p.helpers.load() < wanted) {
+  while (p.workers.load() < wanted) {
     p.sleeping.fetch_add(1);
-    p.helpers.fetch_add(1);
-    if (!start_helper(p)) {
-      p.helpers.fetch_sub(1);
+    p.workers.fetch_add(1);
+    if (!start_worker(p)) {
+      p.workers.fetch_sub(1);
       p.sleeping.fetch_sub(1);
       break;
     }
@@ -341,26 +341,26 @@ bool worth_waking(Pool& p, std::int64_t expected_ns) {
   const int before = is_apart ? 0 : p.wishes.load(std::memory_order_relaxed);
   if (is_apart && !only_asks) p.wishes.store(0, std::memory_order_relaxed);
   if (now < p.wake_after_ns.load(std::memory_order_relaxed)) return false;
-  if (expected_ns >= kWorthWaking && p.helpers.load(std::memory_order_relaxed) > 0) return true;
+  if (expected_ns >= kWorthWaking && p.workers.load(std::memory_order_relaxed) > 0) return true;
   const int wishes = before + 1;
   if (wishes < kCallsToWake && !only_asks) p.wishes.store(wishes, std::memory_order_relaxed);
   return wishes >= kCallsToWake;
 }
 
 int awake(const Pool& p) {
-  return p.helpers.load(std::memory_order_relaxed) - p.sleeping.load(std::memory_order_relaxed);
+  return p.workers.load(std::memory_order_relaxed) - p.sleeping.load(std::memory_order_relaxed);
 }
 
 /// Will workers come to work that is posted now? Starts and wakes them where that is worth it.
 /// Those who are woken for little work may come too late for it; but what takes longer than
 /// estimated must not be over before they look, else they find nothing and sleep, for good.
 /// Measured: bench/results/cpu/tuning.md.
-bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
+bool call_workers(Pool& p, int wanted, std::int64_t expected_ns) {
   const int up = awake(p);
   if (up >= wanted) return true;
   const bool wakes = worth_waking(p, expected_ns);
   if (wakes && !only_asks) {
-    if (p.helpers.load(std::memory_order_relaxed) < wanted) start_helpers(p, wanted);
+    if (p.workers.load(std::memory_order_relaxed) < wanted) start_workers(p, wanted);
     const int asleep = p.sleeping.load();
     if (asleep > 0 && !p.waking.exchange(true)) {
       move_off_this_core(p);
@@ -375,8 +375,8 @@ bool call_helpers(Pool& p, int wanted, std::int64_t expected_ns) {
 
 /// Is there so much work that asking is repaid where workers are awake?
 bool worth_asking(Pool& p, std::int64_t expected_ns) {
-  if (expected_ns < kArrivalsWorthAsking * kLeastArrival) return false;
-  if (expected_ns >= kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed))
+  if (expected_ns < kArrivalsWorthCalling * kLeastArrival) return false;
+  if (expected_ns >= kArrivalsWorthCalling * p.arrival_ns.load(std::memory_order_relaxed))
     return true;
   const int patience = p.patience.load(std::memory_order_relaxed);
   if (only_asks) return refused + 1 >= patience;
@@ -387,10 +387,10 @@ bool worth_asking(Pool& p, std::int64_t expected_ns) {
   return true;
 }
 
-/// How many workers to ask.
-int wanted_helpers(Pool& p, int threads, std::int64_t expected_ns) {
+/// How many workers to call.
+int wanted_workers(Pool& p, int threads, std::int64_t expected_ns) {
   if (!worth_asking(p, expected_ns)) return 0;
-  const int most = std::min(useful_threads(threads) - 1, kMostHelpers);
+  const int most = std::min(useful_threads(threads) - 1, kMostWorkers);
   std::int64_t until = p.limited_until_ns.load(std::memory_order_relaxed);
   if (until == 0 || expected_ns / 2 > p.cost_ns.load(std::memory_order_relaxed)) return most;
   if (now_ns() < until) return std::min(most, p.limit.load(std::memory_order_relaxed));
@@ -409,10 +409,10 @@ void learn_arrival(Pool& p, std::int64_t seen_ns) {
 /// After a call that workers joined. With as much work as is worth asking for, sharing gains next
 /// to nothing; with far more, half of it at least.
 void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
-  const std::int64_t asking = kArrivalsWorthAsking * p.arrival_ns.load(std::memory_order_relaxed);
+  const std::int64_t asking = kArrivalsWorthCalling * p.arrival_ns.load(std::memory_order_relaxed);
   const std::int64_t gained = p.gained_ns.load(std::memory_order_relaxed) +
                               std::max<std::int64_t>(0, expected_ns - asking) / 2 - held_up_ns;
-  if (gained < 0) ask_fewer(p, asked / 2, held_up_ns);
+  if (gained < 0) take_fewer(p, asked / 2, held_up_ns);
   p.gained_ns.store(std::clamp<std::int64_t>(gained, 0, kMostGained), std::memory_order_relaxed);
 }
 
@@ -444,8 +444,8 @@ bool will_be_helped(int threads, std::int64_t expected_ns) {
   if (!only_asks) p.knows_cores.store(true, std::memory_order_relaxed);
   threads = useful_threads(threads > 0 ? threads : default_threads());
   if (threads <= 1) return false;
-  const int wanted = wanted_helpers(p, threads, expected_ns);
-  return wanted > 0 && call_helpers(p, 1, expected_ns);  // run_team knows how many it needs
+  const int wanted = wanted_workers(p, threads, expected_ns);
+  return wanted > 0 && call_workers(p, 1, expected_ns);  // run_team knows how many it needs
 }
 
 OnlyAsking::OnlyAsking() : before_(std::exchange(only_asks, true)) {}
@@ -456,13 +456,13 @@ void always_ask_helpers() { always_ask = true; }
 void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   if (threads <= 1 || inside) return body(0);
   Pool& p = pool();
-  const int wanted = wanted_helpers(p, threads, expected_ns);
+  const int wanted = wanted_workers(p, threads, expected_ns);
   if (wanted == 0) return body(0);
   p.knows_cores.store(true, std::memory_order_relaxed);
   const int callers = p.callers.fetch_add(1, std::memory_order_relaxed);
   Slot* mine = nullptr;
   const bool has_room = callers == 0 || callers + 1 < cores();
-  if (has_room && call_helpers(p, wanted, expected_ns)) {
+  if (has_room && call_workers(p, wanted, expected_ns)) {
     for (Slot& slot : p.slots) {
       std::uint64_t free = 0;
       if (slot.state.load(std::memory_order_relaxed) == 0 &&
@@ -501,12 +501,12 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     if (const unsigned flags = mine->flags.load(std::memory_order_relaxed); flags != 0)
       add_float_flags(flags);
     if (mine->posted_ns != 0) {
-      if (expected_ns < kArrivalsWorthAsking * kMostArrival)
+      if (expected_ns < kArrivalsWorthCalling * kMostArrival)
         learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
       // Did this thread stand still, because workers drove another process to its core?
       if (mine->outlasts.load(std::memory_order_relaxed)) {
         const std::int64_t took = now_ns() - mine->posted_ns, more = took - expected_ns;
-        if (more > 3 * expected_ns && took > 4 * kLookAround && more < kStoodStill)
+        if (more > 3 * expected_ns && took > 4 * kSpin && more < kStoodStill)
           held_up_ns = std::max(held_up_ns, more);
       }
     }

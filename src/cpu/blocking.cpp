@@ -45,7 +45,7 @@ struct StripLimit {
 };
 constexpr index_t kAny = 1 << 20;
 constexpr StripLimit kStripLimits[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {200, 6, 1}};
-/// Bytes along a row of B that are swept at once where sums of many rows would fill L2.
+/// Bytes along a row of B that the axpy form reads at once where sums of many rows would fill L2.
 constexpr index_t kAxpyBytes = 4096;
 
 /// How large a B is near for so many rows of A: less than what L3 may hold, where the axpy form or
@@ -91,14 +91,14 @@ index_t strip_tasks(const BlockingInput& in) {
   return std::min(2 * threads, pairs / threads * threads);
 }
 
-/// Rows of A for which any B of 8 or 16 bits is swept.
-constexpr index_t kAlwaysSwept = 4;
+/// Rows of A for which any B of 8 or 16 bits is read in axpy form.
+constexpr index_t kAlwaysAxpy = 4;
 
 /// Rows of 8 or 16 bits are zipped into K-groups as they are read: for a few rows of A each time
 /// they meet some, else once. Measured: bench/results/cpu/tuning.md.
 const FewRows* few_rows_of_groups(const BlockingInput& in) {
   const bool is_far = in.b_bytes >= near_bytes();
-  if (in.M <= kAlwaysSwept || (is_far && in.M <= (in.group == 2 ? 12 : 8))) return &kAxpy;
+  if (in.M <= kAlwaysAxpy || (is_far && in.M <= (in.group == 2 ? 12 : 8))) return &kAxpy;
   const FewRows& few = in.group == 2 ? kPanels : kCopied;
   const index_t least = in.group == 2 ? caches().l2 * 5 / 8 : near_bytes();
   return in.b_bytes >= least && in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;
@@ -291,7 +291,7 @@ Blocking block(const BlockingInput& in) {
             .stream_panels = 1};
   }
   const bool axpys = few == &kAxpy;
-  const bool always = axpys && in.group > 1 && in.M <= kAlwaysSwept;
+  const bool always = axpys && in.group > 1 && in.M <= kAlwaysAxpy;
   if (few == nullptr || (!always && (in.N < 8 * nr_most || in.K < (axpys ? 128 : 2 * few->kc))))
     return block_packed(in, kc_block_depth(in.K, in.mr, in.k_group_bytes, in.N <= 2 * nr_most), nr,
                         in.threads > 1 && in.vectors == 3 ? in.lanes : nr);

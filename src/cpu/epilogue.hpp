@@ -163,8 +163,8 @@ bool has_few_columns(const Gemm<In, Out>& call, int lanes, int group) {
   const bool is_long = call.M > 4 * call.N;
   if (call.N * 4 <= lanes) return call.K >= index_t{16} * group && (is_long || call.M % lanes == 0);
   // Only vectors of 512 bits are transposed in registers. Measured: bench/results/cpu/tuning.md.
-  const bool turns = group == 1 && lanes * sizeof(typename Gemm<In, Out>::Sum) == 64;
-  const index_t least = turns && call.M >= index_t{3} * lanes ? 16 : 96;
+  const bool transposes = group == 1 && lanes * sizeof(typename Gemm<In, Out>::Sum) == 64;
+  const index_t least = transposes && call.M >= index_t{3} * lanes ? 16 : 96;
   return is_long && call.K >= least * group;
 }
 

@@ -8,7 +8,7 @@
 #include "choose_kernels.hpp"
 #include "degenerate_strides.hpp"
 #include "each_product.hpp"
-#include "gemm_way.hpp"
+#include "gemm_route.hpp"
 #include "one_panel.hpp"
 #include "packed_product.hpp"
 #include "small.hpp"
@@ -132,8 +132,8 @@ Gemm<In, Out> columns_of(Gemm<In, Out> call, index_t j, index_t j_end) {
 }
 
 /// Where that is worth it, the columns before the first boundary of vectors in C go by themselves,
-/// so that the others pass the caches: memory that a program gets begins 16 bytes behind a line.
-/// Measured: bench/results/cpu/tuning.md.
+/// so that the others pass the caches: memory that a program gets begins 16 bytes into a cache
+/// line. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 void run_product(const Gemm<In, Out>& call, const Table& kernels) {
   Product<In, Out, Table> product(call, kernels);
@@ -238,50 +238,54 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
 }
 
 template <class In, class Out>
-GemmWay way_of(const Gemm<In, Out>& asked) {
+GemmRoute route_of(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return {"nothing", "C is empty", 1};
-  if (has_degenerate_strides(asked)) return way_of(clamped(asked));
-  if (asked.c_col != 1 && asked.c_row == 1) return way_of(swapped(asked));
+  if (has_degenerate_strides(asked)) return route_of(clamped(asked));
+  if (asked.c_col != 1 && asked.c_row == 1) return route_of(swapped(asked));
   if (asked.K <= 0 || asked.alpha == 0) return {"scaled", "there is nothing to sum", 1};
   if (is_tiny(asked)) return {"tiny", "not worth sharing", 1};
   const OnlyAsking asks;
-  GemmWay way;
+  GemmRoute route;
   with_kernels<In>([&](const auto& kernels) {
     const int threads = threads_of(asked, kernels);
     Gemm<In, Out> rest = asked;
     if constexpr (kIsPlainType<In, Out>) {
       if (threads == 1) rest.N -= columns_left(asked, kernels);
-      if (threads == 1 && (rest.N == 0 || alone(rest, kernels) != Alone::no)) {
-        way = {"small", "too little work to cut into jobs", 1};
+      if (threads == 1 && (rest.N == 0 || small_form(rest, kernels) != SmallForm::no)) {
+        route = {"small", "too little work to cut into tasks", 1};
         return;
       }
     } else if (threads == 1 &&
                (is_for_k_group_dots(asked, kernels) || is_for_k_groups(asked, kernels))) {
-      way = {"small", "too little work to cut into jobs", 1};
+      route = {"small", "too little work to cut into tasks", 1};
       return;
     }
     const bool waits = threads == 1 && (asked.threads > 0 ? asked.threads : default_threads()) > 1;
     with_prepared(rest, kernels, threads, [&](const auto& call, const auto& table) {
-      way.threads = call.threads;
+      route.threads = call.threads;
       switch (product_of(call, table).stream()) {
         case Stream::none:
-          way.name = "packed";
-          way.reason =
-              waits ? "blocks for the caches; others would not pay" : "blocks for the caches";
+          route.name = "packed";
+          route.reason = waits
+                             ? "blocks for the caches; single-threaded: threading would not pay off"
+                             : "blocks for the caches";
           break;
         case Stream::strips:
-          way.name = "strips";
-          way.reason = waits ? "read in place, from the caches; others would not pay"
-                             : "read in place, from the caches";
+          route.name = "strips";
+          route.reason =
+              waits ? "read in place, from the caches; single-threaded: threading would not pay off"
+                    : "read in place, from the caches";
           break;
         default:
-          way.name = "few_rows";
-          way.reason = waits ? "the larger factor passes by once; others would not pay"
-                             : "the larger factor passes by once";
+          route.name = "few_rows";
+          route.reason =
+              waits
+                  ? "the larger operand is read once; single-threaded: threading would not pay off"
+                  : "the larger operand is read once";
       }
     });
   });
-  return way;
+  return route;
 }
 
 template <class In, class Out>
@@ -296,9 +300,9 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
     if constexpr (kIsPlainType<In, Out>) {
       // Or one thread makes it, where it is too little for the others.
       rest.N -= columns_left(asked, kernels);
-      const Alone way = rest.N > 0 ? alone(rest, kernels) : Alone::lines;
-      if (way == Alone::panel) bytes = panel_bytes(rest, kernels);
-      if (threads == 1 && way != Alone::no) return;
+      const SmallForm route = rest.N > 0 ? small_form(rest, kernels) : SmallForm::lines;
+      if (route == SmallForm::panel) bytes = panel_bytes(rest, kernels);
+      if (threads == 1 && route != SmallForm::no) return;
       if (threads > 1) rest = asked;
     } else if (is_for_k_group_dots(asked, kernels)) {
       if (threads == 1) return;
@@ -324,7 +328,7 @@ template bool gemm_if_tiny(index_t, index_t, index_t, const float*, index_t, ind
 #define TESSERA_INSTANTIATE(In, Out)                                 \
   template void gemm(const Gemm<In, Out>&);                          \
   template void gemm(const Gemm<In, Out>&, const PackedMatrix<In>&); \
-  template GemmWay way_of(const Gemm<In, Out>&);                     \
+  template GemmRoute route_of(const Gemm<In, Out>&);                 \
   template std::size_t workspace_bytes(const Gemm<In, Out>&);
 TESSERA_EACH_PRODUCT(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

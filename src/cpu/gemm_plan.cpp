@@ -28,7 +28,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& asked)
   if constexpr (kIsPlainType<In, Out>) {
     const auto& kernels = tiny_kernels<In>(call_.N);
     is_plain_ = is_plain(call_);
-    // What micro-tiles alone make; lines of A or B are turned elsewhere.
+    // What micro-tiles alone make; lines of A or B are transposed elsewhere.
     if (call_.N > kernels.one_panel() || (is_plain_ && call_.b_col != 1) ||
         columns_left(call_, plain_kernels<In>()) > 0)
       return;

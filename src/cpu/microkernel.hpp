@@ -18,10 +18,10 @@
 //                                   with, or that `shifts` has; see Kernels::sum_rows
 //   V::signed_a                     of bytes, for scheduled_tile: A is signed and B unsigned
 //   V::transposed, transpose        a square block that is transposed in registers; 0: none
-//   both(p, q) V::turn, halves      may be missing: half as many K-groups as there are lanes of two
-//                                   lines; of all lines, two by two as turn() in pack.hpp has them,
-//                                   as columns; one number in the lower half of the lanes, another
-//                                   in the upper
+//   both(p, q), halves              may be missing: half as many K-groups as there are lanes of two
+//   V::transpose_registers          lines; of all lines, two by two as transpose_registers() in
+//                                   pack.hpp has them, as columns; one number in the lower half of
+//                                   the lanes, another in the upper
 //   line(p) line_part(p, count)     may be missing: elements along a line as K-groups, all lanes or
 //                                   `count` elements
 //   store_totals(c, sums, n, shift) with these: the sums of the lanes of each of n vectors, at most

@@ -21,18 +21,18 @@ template <class Body>
 /// Half as many K-groups as V has lanes, of as many lines as lanes, as columns in registers: lines
 /// i and i + lanes / 4 of each half are both(half, i).
 template <class V, class Operand, int Half, class Both>
-[[gnu::always_inline]] inline void turn(Operand (&column)[Half], const Both& both) {
+[[gnu::always_inline]] inline void transpose_registers(Operand (&column)[Half], const Both& both) {
   decltype(both(0, 0)) pairs[Half];
   TESSERA_UNROLL
   for (int i = 0; i < Half; ++i) pairs[i] = both(i / (Half / 2), i % (Half / 2));
-  V::turn(pairs, column);
+  V::transpose_registers(pairs, column);
 }
 /// The same of a lower and an upper half of lines, `line` bytes apart each.
 template <class V, class Operand, int Half>
-[[gnu::always_inline]] inline void turn(const void* lower, const void* upper, index_t line,
-                                        Operand (&column)[Half]) {
+[[gnu::always_inline]] inline void transpose_registers(const void* lower, const void* upper,
+                                                       index_t line, Operand (&column)[Half]) {
   const char* const begin[2] = {static_cast<const char*>(lower), static_cast<const char*>(upper)};
-  turn<V>(column, [&](int h, int i) {
+  transpose_registers<V>(column, [&](int h, int i) {
     const char* const p = begin[h] + i * line;
     return V::both(p, p + Half / 2 * line);
   });
@@ -52,7 +52,7 @@ void transpose_lines(typename V::k_group* dst, index_t width, const typename V::
         by_blocks(K, half, [&](index_t k) {
           typename V::type column[half];
           const T* from = src + i * s_line + k;
-          turn<V>(from, from + half * s_line, s_line * index_t{sizeof(T)}, column);
+          transpose_registers<V>(from, from + half * s_line, s_line * index_t{sizeof(T)}, column);
           TESSERA_UNROLL
           for (int n = 0; n < half; ++n) V::store(dst + (k + n) * width + i, column[n]);
         });
@@ -206,7 +206,7 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
 enum class Fit : char { whole, half, part };
 
 /// Lines side by side, `panel` K-groups of each in a panel: across all panels at once, two where a
-/// vector has the K-groups of two, because lines of the cache go through several.
+/// vector has the K-groups of two, because cache lines go through several.
 template <class V, class G, Fit fit>
 void pack_rows(typename V::k_group* dst, int width, const typename G::source* src, index_t lines,
                index_t K, index_t s_k, index_t panel) {

@@ -18,7 +18,7 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Calls body(Word{}, table) for the K-groups that In is packed into.
+/// Calls body(KGroup{}, table) for the K-groups that In is packed into.
 template <class Source, class KGroup, class Sum, class Body>
 void with_k_group(const Kernels<Source, KGroup, Sum>& table, Body&& body) {
   body(KGroup{}, Source{}, table);

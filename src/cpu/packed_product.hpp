@@ -42,7 +42,7 @@ constexpr index_t kMostShares = kBlockOfC / kShareColumns + 1;
 constexpr index_t kMostRanges = 16;
 
 /// Rows of B that meet all panels of A, where there are several, before the next rows do: as many
-/// as a sweep reads side by side.
+/// as the axpy form reads side by side.
 constexpr index_t kAxpyTogether = 16;
 
 /// How large a B strips leave to the processor to prefetch, in sizes of L2, for each thread, of
@@ -242,7 +242,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   /// Are the operands K-groups already, so that a microkernel may read them in place? A whose
   /// rows are contiguous can be more often: see Kernels::reads_a.
   static constexpr bool kUnpacked = std::is_same_v<In, KGroup>;
-  /// Of something that is packed once for all threads: see turn().
+  /// Of something that is packed once for all threads: see version().
   using State = std::atomic<std::uint32_t>;
 
   /// Is one wide micro-tile as wide as C, so that each element of A is read once, unpacked?
@@ -390,7 +390,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   }
 
   /// The first row of the tasks in one line: equal parts, where there are many for each thread. Few
-  /// leave the rest to the last: helpers come later than the caller, who has the first. Measured:
+  /// leave the rest to the last: workers come later than the caller, who has the first. Measured:
   /// bench/results/cpu/tuning.md.
   index_t task_row(index_t at) const {
     return evens_out_ ? ceil_div(rows_, mr_) * at / down_ * mr_ : at * blocks_.mc;
@@ -498,7 +498,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     const index_t depth = part.k_groups + kernels_.b_extra;
     State* const states = b_states_ + part.j / blocks_.nc * ceil_div(blocks_.nc, share_columns_);
     const auto is_packed = [&](const State& state) {
-      return state.load(std::memory_order_acquire) == turn(part.kc_block);
+      return state.load(std::memory_order_acquire) == version(part.kc_block);
     };
     // The micro-tiles that pack B read a packed A; rows that find B packed leave A in place.
     // Measured: bench/results/cpu/tuning.md.
@@ -733,9 +733,9 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     else micro.prefetch = static_cast<const char*>(panel) + row * step;
   }
 
-  /// Few rows: B passes by once, is packed in blocks of few rows and many columns, and meets all of
+  /// Few rows: B is read once, packed in blocks of few rows and many columns, and meets all of
   /// A, which stays in L1. Where its columns are contiguous, the next block is prefetched into L2
-  /// at the same time, row by row, the way memory likes to be read.
+  /// at the same time, row by row, as memory likes to be read.
   void run_streaming(int worker, const Part& part) {
     const int mr = mr_, nr = blocks_.nr;
     KGroup* const a = own_a(worker);
@@ -827,8 +827,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
       finish_unpacked(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
   }
 
-  /// May the rows of B that a sweep reads next be prefetched into L2, all of a task's columns of
-  /// them? Measured where L1 is small only: see axpy().
+  /// May the rows of B that the axpy form reads next be prefetched into L2, all of a task's columns
+  /// of them? Measured where L1 is small only: see axpy().
   static bool prefetches_in_order(index_t cols) {
     const index_t bytes = kAxpyTogether * cols * static_cast<index_t>(sizeof(In));
     return caches().l1 < kLargeL1 && bytes <= caches().l2 / 2;
@@ -878,7 +878,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// Walks over a block of B, eight rows side by side, a line of the cache at a time. Prefetched of
+  /// Walks over a block of B, eight rows side by side, a cache line at a time. Prefetched of
   /// each vector of a row of B is the line it ends in: where a row begins within a line, whatever
   /// is to the left has read that one. Measured: bench/results/cpu/tuning.md.
   static constexpr index_t kLineEnd = 63;
@@ -926,7 +926,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
         __builtin_prefetch(from + at, 0, 2);
     };
     if (share_a_ &&
-        a_states_[i0 / kernels_.rows].load(std::memory_order_relaxed) == turn(part.kc_block)) {
+        a_states_[i0 / kernels_.rows].load(std::memory_order_relaxed) == version(part.kc_block)) {
       const index_t depth = part.k_groups + kernels_.a_extra;
       prefetch(a_kc_block_ + i0 * (blocks_.kc + kernels_.a_extra) + (i - i0) * depth,
                depth * kernels_.rows);
@@ -937,19 +937,20 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   }
 
   /// The state of what is packed for a KC block of this block of C; one less: being packed.
-  std::uint32_t turn(index_t kc_block) const {
+  std::uint32_t version(index_t kc_block) const {
     return static_cast<std::uint32_t>(2 * (blocks_of_c_done_ * kc_blocks_ + kc_block + 1));
   }
   /// May the caller pack it, being the first?
   bool begins(State& state, index_t kc_block) const {
     std::uint32_t seen = state.load(std::memory_order_relaxed);
-    return seen < turn(kc_block) - 1 && state.compare_exchange_strong(seen, turn(kc_block) - 1);
+    return seen < version(kc_block) - 1 &&
+           state.compare_exchange_strong(seen, version(kc_block) - 1);
   }
   void ends(State& state, index_t kc_block) const {
-    state.store(turn(kc_block), std::memory_order_release);
+    state.store(version(kc_block), std::memory_order_release);
   }
 
-  /// Rows i0 to i1 of A, panel behind panel, or unpacked. Packed blocks of a KC block are shared,
+  /// Rows i0 to i1 of A, panel after panel, or unpacked. Packed blocks of a KC block are shared,
   /// as B's shares are. All panels of a block are packed at once, because a row of a transposed A
   /// goes through several. Measured: bench/results/cpu/tuning.md.
   Block block_of_a(int worker, const Part& part, index_t i0, index_t i1) {
@@ -964,7 +965,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     KGroup* shared = a_kc_block_ + i0 * (blocks_.kc + kernels_.a_extra);
     State& state = a_states_[i0 / kernels_.rows];
     if (begins(state, part.kc_block)) pack_block(shared, part, i0, i1), ends(state, part.kc_block);
-    const bool is_there = state.load(std::memory_order_acquire) == turn(part.kc_block);
+    const bool is_there = state.load(std::memory_order_acquire) == version(part.kc_block);
     return {i0, i1, is_there ? shared : pack_block(own_a(worker), part, i0, i1), true};
   }
   const KGroup* pack_block(KGroup* to, const Part& part, index_t i0, index_t i1) const {

@@ -78,9 +78,9 @@ void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
                   call.c_row, kernels);
 }
 
-/// Are lines of vectors of so many lanes turned in registers?
+/// Are lines of vectors of so many lanes transposed in registers?
 template <class T>
-constexpr bool turns(int lanes) {
+constexpr bool transposes(int lanes) {
   return lanes * sizeof(T) == 64;
 }
 
@@ -134,15 +134,15 @@ bool lines_stay(index_t lines, index_t K, index_t rows, index_t row) {
   return bounded_product(lines, K, sizeof(T)) <= caches().l2 / 2 &&
          (!rows_meet<T>(rows, K, row) || K <= kCopiedK<T>);
 }
-/// A packed panel is better for more columns than one vector of 32 bytes where lines are not turned
-/// in registers, or too short for it, and for one number of each line.
+/// A packed panel is better for more columns than one vector of 32 bytes where lines are not
+/// transposed in registers, or too short for it, and for one number of each line.
 template <class T>
 bool is_for_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   if (call.b_row != 1 || call.b_col == 1 || call.M > kernels.dot_rows || !is_plain(call) ||
       bounded_product(call.M, call.N, call.K) > kSmallWork ||
       !lines_stay<T>(call.N, call.K, call.M, call.a_row))
     return false;
-  return (turns<T>(kernels.lanes) && 2 * call.K >= kernels.lanes) ||
+  return (transposes<T>(kernels.lanes) && 2 * call.K >= kernels.lanes) ||
          (call.K > 1 && call.N * index_t{sizeof(T)} <= 32);
 }
 
@@ -175,16 +175,16 @@ template <class T>
 /// bench/results/cpu/tuning.md.
 struct Costs {
   index_t lanes;
-  int shift;     ///< of a division by them, which a tiny product would feel
-  int tall;      ///< rows of a micro-tile of one vector
-  index_t turn;  ///< a K-group of as many lines as lanes, in fifths
+  int shift;            ///< of a division by them, which a tiny product would feel
+  int one_vector_rows;  ///< rows of a micro-tile of one vector
+  index_t transpose;    ///< a K-group of as many lines as lanes, in fifths
 
   template <class T>
   explicit Costs(const Kernels<T, T, T>& kernels)
       : lanes(kernels.lanes),
         shift(std::countr_zero(static_cast<unsigned>(kernels.lanes))),
-        tall(kernels.tall_rows_of(1)),
-        turn(turns<T>(kernels.lanes) ? lanes : 5 * lanes) {}
+        one_vector_rows(kernels.tall_rows_of(1)),
+        transpose(transposes<T>(kernels.lanes) ? lanes : 5 * lanes) {}
 
   index_t vectors(index_t count) const { return (count + lanes - 1) >> shift; }
 
@@ -192,7 +192,7 @@ struct Costs {
   static constexpr index_t kLeast = 8;
 
   index_t tiles(index_t M, index_t N, index_t K) const {
-    const index_t each = vectors(N), rows = each == 1 ? tall : each < 4 ? 8 : 6;
+    const index_t each = vectors(N), rows = each == 1 ? one_vector_rows : each < 4 ? 8 : 6;
     const auto few = static_cast<index_t>(static_cast<unsigned>(M) % static_cast<unsigned>(rows));
     return K * ((M - few) * each + (few > 0 ? std::max(kLeast, few * each) : 0));
   }
@@ -200,7 +200,7 @@ struct Costs {
     return tiles(M, N, K) + K * vectors(N) * lanes * 5 / 8 + 60;
   }
   index_t lines(index_t rows, index_t lines, index_t K) const {
-    const index_t one = 5 * rows + turn, least = 5 * kLeast, groups = vectors(lines);
+    const index_t one = 5 * rows + transpose, least = 5 * kLeast, groups = vectors(lines);
     const index_t all = groups / 2 * std::max(least, 2 * one) + groups % 2 * std::max(least, one);
     return ((K + lanes / 2 - 1) & -(lanes / 2)) * all / 5 + 60;
   }
@@ -223,7 +223,7 @@ index_t columns_left(index_t M, index_t N, index_t K, bool a_in_columns, bool pa
   const index_t left = N & (kernels.lanes - 1);
   if (left < N ? !may_be_left(left) : left > kernels.dot_rows) return 0;
   if (M <= kernels.dot_rows || M * K < (left < N ? 512 : 256)) return 0;
-  if (!a_in_columns && 2 * K < kernels.lanes) return 0;  // lines too short to be turned
+  if (!a_in_columns && 2 * K < kernels.lanes) return 0;  // lines too short to be transposed
   const Costs costs(kernels);
   const auto others = [&](index_t cols) {
     return packs ? costs.panel(M, cols, K) : costs.tiles(M, cols, K);
@@ -280,14 +280,14 @@ bool is_for_tiles(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 }
 
 /// How one thread makes all of a product.
-enum class Alone : char { no, tiles, lines, panel };
+enum class SmallForm : char { no, tiles, lines, panel };
 template <class T>
-Alone alone(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
+SmallForm small_form(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   // With an epilogue, tasks make a few columns as rows of C'.
-  if (!is_plain(call) && has_few_columns(call, kernels.lanes, kernels.group)) return Alone::no;
-  if (is_for_tiles(call, kernels)) return Alone::tiles;
-  if (is_for_dots(call, kernels)) return Alone::lines;
-  return is_for_a_panel(call, kernels) ? Alone::panel : Alone::no;
+  if (!is_plain(call) && has_few_columns(call, kernels.lanes, kernels.group)) return SmallForm::no;
+  if (is_for_tiles(call, kernels)) return SmallForm::tiles;
+  if (is_for_dots(call, kernels)) return SmallForm::lines;
+  return is_for_a_panel(call, kernels) ? SmallForm::panel : SmallForm::no;
 }
 
 /// Makes some columns, which are gone from `call` then: perhaps all.
@@ -306,11 +306,11 @@ template <class T>
 [[gnu::noinline]] bool gemm_small(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   take_columns(call, kernels);
   if (call.N == 0) return true;
-  switch (alone(call, kernels)) {
-    case Alone::no: return false;
-    case Alone::tiles: return gemm_tiny(call, kernels, call.B, call.b_row), true;
-    case Alone::lines: return multiply_dots(call, kernels), true;
-    case Alone::panel: return gemm_packed_small(call, kernels);
+  switch (small_form(call, kernels)) {
+    case SmallForm::no: return false;
+    case SmallForm::tiles: return gemm_tiny(call, kernels, call.B, call.b_row), true;
+    case SmallForm::lines: return multiply_dots(call, kernels), true;
+    case SmallForm::panel: return gemm_packed_small(call, kernels);
   }
   return false;
 }

@@ -73,8 +73,8 @@ void multiply_k_groups(const Gemm<In, Out>& call, const Kernels<Source, KGroup, 
 }
 
 /// A few rows of A, unpacked or packed on the stack, times a B whose columns are lines in
-/// memory, which are turned in registers. No more than is_for_k_group_dots() says, or `a` is too
-/// short; A, B and C of `call` are not looked at.
+/// memory, which are transposed in registers. No more than is_for_k_group_dots() says, or `a` is
+/// too short; A, B and C of `call` are not looked at.
 template <class In, class Out, class Source, class KGroup, class Sum>
 [[gnu::noinline]] void multiply_k_group_dots(const Gemm<In, Out>& call,
                                              const Kernels<Source, KGroup, Sum>& kernels,
@@ -168,7 +168,7 @@ PackedKGroups packed_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
 }
 
 /// What one thread packs at once and multiplies without tasks: B stays in L1. More rows than are
-/// swept over a B unpacked. Measured: bench/results/cpu/tuning.md.
+/// multiplied with an unpacked B. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 bool is_for_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) return false;  // f32 into 16 bits

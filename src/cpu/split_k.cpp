@@ -8,7 +8,7 @@
 #include "choose_kernels.hpp"
 #include "each_product.hpp"
 #include "epilogue.hpp"
-#include "gemm_way.hpp"
+#include "gemm_route.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/team.hpp"
 #include "tessera/cpu/batch.hpp"
@@ -40,7 +40,7 @@ index_t split_k_depth(index_t M, index_t N, index_t K) {
 
 namespace {
 
-/// Part p of K, into sums (M,N) behind those of the parts before.
+/// Part p of K, into sums (M,N) after those of the parts before.
 template <class In, class Out, class Sum>
 Gemm<In, Sum> part_of(const Gemm<In, Out>& call, index_t depth, index_t p, Sum* sums) {
   Gemm<In, Sum> part;

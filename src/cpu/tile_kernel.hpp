@@ -93,8 +93,8 @@ void tile_kernel(const MicroTile<std::uint32_t, Sum>& call) {
 /// K-groups of a panel beyond its elements, for each line: room for zeros up to whole tiles.
 constexpr int kTileExtra = kTile - 1;
 
-/// See Pack. Word (i, k) of a panel at k * width + i, as pack_groups has it, then rows of zeros up
-/// to a multiple of 16: a tile of B is 16 rows of that.
+/// See Pack. K-group (i, k) of a panel at k * width + i, as pack_groups has it, then rows of zeros
+/// up to a multiple of 16: a tile of B is 16 rows of that.
 template <class V, class G>
 void pack_tiles_b(std::uint32_t* dst, int width, const typename G::source* src, index_t lines,
                   index_t K, index_t s_line, index_t s_k) {
@@ -108,7 +108,7 @@ void pack_tiles_b(std::uint32_t* dst, int width, const typename G::source* src, 
 }
 
 /// See Pack. The K-groups of a line are contiguous, 16 of them, before those of the next line: a
-/// tile of A is 16 such lines. Word (i, k) at (k / 16 * width + i) * 16 + k % 16.
+/// tile of A is 16 such lines. K-group (i, k) at (k / 16 * width + i) * 16 + k % 16.
 template <class V, class G>
 void pack_tiles_a(std::uint32_t* dst, int width, const typename G::source* src, index_t lines,
                   index_t K, index_t s_line, index_t s_k) {

@@ -11,17 +11,17 @@
 
 namespace tessera::cpu {
 
-/// Prefetches the line `ahead` bytes behind p: from so far ahead that L1 would lose it again, into
-/// L2.
+/// Prefetches the cache line `ahead` bytes after p: from so far ahead that L1 would lose it again,
+/// into L2.
 constexpr index_t kMostAheadInL1 = 768;
 template <class V>
 void prefetch_ahead(const typename V::source* p, index_t ahead) {
-  const char* line = reinterpret_cast<const char*>(p) + ahead;
-  if (ahead <= kMostAheadInL1) __builtin_prefetch(line);
-  else __builtin_prefetch(line, 0, 2);
+  const char* cache_line = reinterpret_cast<const char*>(p) + ahead;
+  if (ahead <= kMostAheadInL1) __builtin_prefetch(cache_line);
+  else __builtin_prefetch(cache_line, 0, 2);
 }
 
-/// A panel of A, all of its Rows, times a long stretch of B, which passes by once: some of its rows
+/// A panel of A, all of its Rows, times a long stretch of B, which is read once: some of its rows
 /// side by side, along all of `cols` columns, then the next ones. c holds the sums in between.
 /// Where there is much to do for each line of B, the rows that follow are prefetched at the same
 /// time; where there is little, four cache lines of each are read at once. Where call.prefetch_k is
@@ -225,7 +225,7 @@ void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
 constexpr int kPagesRows = 4;
 
 /// As dots below, for whole vectors of columns, at least one, whose lines are pages apart: elements
-/// equally far along them share a set of L1, which has room for 8 or 12 lines of the cache. So one
+/// equally far along them share a set of L1, which has room for 8 or 12 cache lines. So one
 /// half of a vector's lines stays some bytes behind the other, which then begins with the next. K:
 /// a multiple of the lanes, more than these bytes. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBytesBehind = 1536;
@@ -254,7 +254,7 @@ void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, in
       TESSERA_UNROLL
       for (int h = 0; h < 2; ++h) {
         typename V::operand column[half];
-        turn<V>(lower + h * half * group, upper + h * half * group, line, column);
+        transpose_registers<V>(lower + h * half * group, upper + h * half * group, line, column);
         TESSERA_UNROLL
         for (int k = 0; k < half; ++k, a_low += a_k, a_high += a_k) {
           each<Rows, 1>([&](int r, int) {
@@ -339,7 +339,7 @@ void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
 /// rows of A meet two or three groups, a cache line each time. Transposing itself is the bound
 /// then. Measured: bench/results/cpu/tuning.md.
 template <class V, int Rows>
-void turn_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
+void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using KGroup = typename V::k_group;
   using Source = typename V::source;
   constexpr index_t group = V::group;
@@ -360,7 +360,7 @@ void turn_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
       j = call.cols / V::lanes * V::lanes;
     }
   }
-  // `Groups` of lines from j on, the last one `end` behind the first, each of as many as a vector
+  // `Groups` of lines from j on, the last one `end` after the first, each of as many as a vector
   // has lanes; or a single one of `lines`, the last of which then stands in for those missing.
   const auto add_inlined = [&]<int Groups, bool Whole, bool Together>(int lines, int end)
       __attribute__((always_inline)) {
@@ -391,22 +391,23 @@ void turn_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
         }
       };
       // Columns [k + first, k + half) of `Count` groups, which share each number of A.
-      const auto turn_and_add = [&]<int From, int Count>(int first) __attribute__((always_inline)) {
+      const auto transpose_and_add = [&]<int From, int Count>(int first)
+          __attribute__((always_inline)) {
         typename V::operand column[Count][half];
-        const auto turn_group = [&](int g) __attribute__((always_inline)) {
+        const auto transpose_group = [&](int g) __attribute__((always_inline)) {
           const auto* from = b + offset(From + g) * call.b_k;
           for (int i = 0; Count == 1 && !is_cached && k % V::lanes == 0 && i < lines; ++i)
             prefetch_ahead<V>(from + i * call.b_k, call.prefetch_k);
           if constexpr (Whole) {
-            turn<V>(from, from + half * call.b_k, line, column[g]);
+            transpose_registers<V>(from, from + half * call.b_k, line, column[g]);
           } else {
-            turn<V>(column[g], [&](int h, int i) {
+            transpose_registers<V>(column[g], [&](int h, int i) {
               const index_t* at = line_at + h * half + i;
               return V::both(from + at[0], from + at[half / 2]);
             });
           }
         };
-        each_of.template operator()<Count>(turn_group);
+        each_of.template operator()<Count>(transpose_group);
         // Rows of A that one pointer reaches: see micro_tile().
         constexpr int near = Rows > 4 ? 3 : 4;
         const KGroup* row[(Rows - 1) / near + 1];
@@ -424,44 +425,44 @@ void turn_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
           for (auto& p : row) p += Rows > 4 ? a_k : 0;
         }
       };
-      const auto turn_and_add_all = [&](int first) __attribute__((always_inline)) {
-        turn_and_add.template operator()<0, Groups>(first);
+      const auto transpose_and_add_all = [&](int first) __attribute__((always_inline)) {
+        transpose_and_add.template operator()<0, Groups>(first);
       };
       if (whole >= half) {
         const auto next = [&](index_t k_groups) {
           k += k_groups, a += k_groups * a_k, b += k_groups * group;
         };
-        // The groups in turn, each with all of a line of the cache.
-        const auto turn_and_add_apart = [&]<int... G>(std::integer_sequence<int, G...>) {
+        // The groups in turn, each with a whole cache line.
+        const auto transpose_and_add_apart = [&]<int... G>(std::integer_sequence<int, G...>) {
           for (; k + V::lanes <= whole; next(V::lanes))
-            ((turn_and_add.template operator()<G, 1>(0), next(half),
-              turn_and_add.template operator()<G, 1>(0), next(-half)),
+            ((transpose_and_add.template operator()<G, 1>(0), next(half),
+              transpose_and_add.template operator()<G, 1>(0), next(-half)),
              ...);
         };
-        if constexpr (!Together) turn_and_add_apart(std::make_integer_sequence<int, Groups>());
-        for (; k + half <= whole; next(half)) turn_and_add_all(0);
+        if constexpr (!Together) transpose_and_add_apart(std::make_integer_sequence<int, Groups>());
+        for (; k + half <= whole; next(half)) transpose_and_add_all(0);
         // The rest, once more with what came before it.
         if (const int rest = static_cast<int>(whole - k); rest > 0) {
           a -= (half - rest) * a_k, b -= (half - rest) * group, k = whole;
-          turn_and_add_all(half - rest);
+          transpose_and_add_all(half - rest);
           a += half * a_k, b += half * group;
         }
       }
     }
-    alignas(64) KGroup turned[V::lanes * V::lanes];
+    alignas(64) KGroup transposed[V::lanes * V::lanes];
     for (; k < call.K; k += V::lanes) {
       const int deep = call.K - k < V::lanes ? static_cast<int>(call.K - k) : V::lanes;
       for (int g = 0; g < Groups; ++g) {
         const auto* from = b + offset(g) * call.b_k;
         if constexpr (group == 1) {
-          pack_panel<V>(turned, V::lanes, from, lines, deep, call.b_k, 1);
+          pack_panel<V>(transposed, V::lanes, from, lines, deep, call.b_k, 1);
         } else {
           const bool ends = k + deep == call.K && call.k_rest > 0;
-          pack_groups<V, typename V::packs>(turned, V::lanes, from, lines,
+          pack_groups<V, typename V::packs>(transposed, V::lanes, from, lines,
                                             ends ? (deep - 1) * group + call.k_rest : deep * group,
                                             call.b_k, 1);
         }
-        for (int i = 0; i < deep; ++i) add(g, i, V::load_operand(turned + i * V::lanes));
+        for (int i = 0; i < deep; ++i) add(g, i, V::load_operand(transposed + i * V::lanes));
       }
       a += V::lanes * a_k, b += V::lanes * group;
     }
@@ -510,7 +511,7 @@ void turn_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
 template <class V, int Rows>
 void dots(const MicroTile<typename V::k_group, typename V::sum>& call) {
   if constexpr (Rows == 1 && requires { &V::line; }) dot_lines<V>(call);
-  else turn_lines<V, Rows>(call);
+  else dot_transposed<V, Rows>(call);
 }
 
 }  // namespace tessera::cpu

@@ -47,7 +47,7 @@ struct F32 {
   static type halves(const float* lower, const float* upper) {
     return _mm512_mask_broadcastss_ps(splat(*lower), 0xFF00, _mm_load_ss(upper));
   }
-  static void turn(const type (&pairs)[8], type (&column)[8]) {
+  static void transpose_registers(const type (&pairs)[8], type (&column)[8]) {
     // v[k]: in quarter q, column k + 4 (q % 2) of lines 0 to 3, from q = 2 on of 4 to 7;
     // v[4 + k]: of lines 8 to 11, from q = 2 on of 12 to 15.
     type v[8];
@@ -110,7 +110,7 @@ struct F64 {
   static type halves(const double* lower, const double* upper) {
     return _mm512_mask_broadcastsd_pd(splat(*lower), 0xF0, _mm_load_sd(upper));
   }
-  static void turn(const type (&pairs)[4], type (&column)[4]) {
+  static void transpose_registers(const type (&pairs)[4], type (&column)[4]) {
     // v[k]: in quarter q, column k + 2 (q % 2) of lines 0 and 1, from q = 2 on of 2 and 3;
     // v[2 + k]: of lines 4 and 5, from q = 2 on of 6 and 7.
     type v[4];
@@ -212,11 +212,11 @@ struct KGroups : Base {
     return _mm512_mask_broadcastd_epi32(broadcast(lower), 0xFF00, other);
   }
   static __m512 both(const void* p, const void* q) { return F32::both(p, q); }
-  static void turn(const __m512 (&pairs)[8], operand (&column)[8]) {
-    __m512 turned[8];
-    F32::turn(pairs, turned);
+  static void transpose_registers(const __m512 (&pairs)[8], operand (&column)[8]) {
+    __m512 transposed[8];
+    F32::transpose_registers(pairs, transposed);
     TESSERA_UNROLL
-    for (int i = 0; i < 8; ++i) column[i] = _mm512_castps_si512(turned[i]);
+    for (int i = 0; i < 8; ++i) column[i] = _mm512_castps_si512(transposed[i]);
   }
 };
 
@@ -283,8 +283,8 @@ struct Gathered : Base {
   static operand gather_first(const source* p, index_t s_k, __mmask16 m, int count) {
     return G::rows_part(p, s_k, m, count);
   }
-  static void turn(const __m512 (&pairs)[8], operand (&column)[8]) {
-    Base::turn(pairs, column);
+  static void transpose_registers(const __m512 (&pairs)[8], operand (&column)[8]) {
+    Base::transpose_registers(pairs, column);
     if constexpr (G::maps) {
       TESSERA_UNROLL
       for (int i = 0; i < 8; ++i) column[i] = G::mapped(column[i]);

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "gemm_way.hpp"
+#include "gemm_route.hpp"
 
 namespace tessera::cpu {
 

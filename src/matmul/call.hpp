@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cpu/gemm_way.hpp"
+#include "cpu/gemm_route.hpp"
 #include "tessera/matmul/plan.hpp"
 
 namespace tessera::detail {
@@ -45,20 +45,20 @@ index_t workspace_of(const Plan& plan);
 /// Is TESSERA_VERBOSE set?
 bool verbose();
 /// "tessera: CALL PLAN isa=... WAY time_us=..." on stderr; isa of the CPU's path.
-void report(std::string_view call, const Plan& plan, std::string_view way, double time_us);
+void report(std::string_view call, const Plan& plan, std::string_view route, double time_us);
 
 /// Runs body(), and reports it as `call` (its name, and count=... of a batch) if TESSERA_VERBOSE is
-/// set; `way`: " way=... taking_part=..." where the caller knows them.
+/// set; `route`: " route=... taking_part=..." where the caller knows them.
 template <class Body>
 void run_reported(std::string_view call, const Plan& plan, const Body& body,
-                  std::string_view way = {}) {
+                  std::string_view route = {}) {
   if (!verbose()) return body();
   const std::uint64_t refused = cpu::refused_workspaces();
   const auto start = std::chrono::steady_clock::now();
   body();
   const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
   const bool had_memory = cpu::refused_workspaces() == refused;
-  report(call, plan, had_memory ? way : " way=without_memory taking_part=1", spent.count());
+  report(call, plan, had_memory ? route : " route=without_memory taking_part=1", spent.count());
 }
 
 }  // namespace tessera::detail

@@ -9,7 +9,7 @@
 
 #include "base/environment.hpp"
 #include "call.hpp"
-#include "cpu/gemm_way.hpp"
+#include "cpu/gemm_route.hpp"
 #include "keeps_subnormals.hpp"
 #include "ladder.hpp"
 #include "overlap.hpp"
@@ -27,9 +27,10 @@ bool verbose() {
   return on;
 }
 
-void report(std::string_view call, const Plan& plan, std::string_view way, double time_us) {
-  const std::string line = cat("tessera: ", call, " ", to_string(plan),
-                               plan.device == "cpu" ? cat(" isa=", name(vector_path())) : "", way);
+void report(std::string_view call, const Plan& plan, std::string_view route, double time_us) {
+  const std::string line =
+      cat("tessera: ", call, " ", to_string(plan),
+          plan.device == "cpu" ? cat(" isa=", name(vector_path())) : "", route);
   std::fprintf(stderr, "%s time_us=%.1f\n", line.c_str(), time_us);
 }
 
@@ -98,10 +99,10 @@ std::string way_text(const Plan& plan) {
   std::string out;
   if (plan.algorithm == "packed") {
     detail::visit_packed(plan.problem, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
-      const cpu::GemmWay way = cpu::way_of(
+      const cpu::GemmRoute route = cpu::route_of(
           detail::gemm_of<In, Out>(plan.problem, nullptr, nullptr, nullptr, nullptr, plan.threads));
-      out =
-          cat(" way=", way.name, " taking_part=", way.threads, " way_reason=\"", way.reason, "\"");
+      out = cat(" route=", route.name, " taking_part=", route.threads, " route_reason=\"",
+                route.reason, "\"");
     });
   }
   return out;

@@ -165,13 +165,13 @@ blas.cblas_zgemm(102, 113, 111, 1, 1, 2, one, a, 2, a, 2, one, c, 1)
 blas.cblas_dgemm_batch_strided(101, 111, 111, 1, 1, 1, d(1), a, 1, 1, a, 1, 1, d(0), c, 1, 1, 4)
 """
         _, said = self.call(lines, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=3)
-        def way(name, threads, reason="[a-z ]+"):
-            return rf'algorithm=packed way={name} isa=\w+ threads={threads} reason="{reason}" time_us=\d+\.\d\n'
-        self.assertRegex(said, r"\Atessera: cblas_dgemm order=row M=2 N=2 K=2 trans=NT alpha=1 beta=0.5 " + way("tiny", 1) +
+        def route(name, threads, reason="[a-z ]+"):
+            return rf'algorithm=packed route={name} isa=\w+ threads={threads} reason="{reason}" time_us=\d+\.\d\n'
+        self.assertRegex(said, r"\Atessera: cblas_dgemm order=row M=2 N=2 K=2 trans=NT alpha=1 beta=0.5 " + route("tiny", 1) +
                          r"tessera: cblas_zgemm order=column M=1 N=1 K=2 trans=CN alpha=1 beta=1 " +
-                         way("real_parts", 1, "four real sums make a complex element, soon done by one thread") +
+                         route("real_parts", 1, "four real sums make a complex element, soon done by one thread") +
                          r"tessera: cblas_dgemm_batch_strided order=row M=1 N=1 K=1 trans=NN alpha=1 beta=0 products=4 " +
-                         way("tiny", 1, "asking others would take longer than all products") + r"\Z")
+                         route("tiny", 1, "single-threaded: waking workers would take longer than all products") + r"\Z")
         self.assertEqual(self.call(lines)[1], "")
         for off in ("0", "", "false", "OFF", "no"):
             self.assertEqual(self.call(lines, TESSERA_VERBOSE=off)[1], "")
@@ -209,11 +209,11 @@ batch(3, [0, 1, 2], (1, 2, 3), eight, (2, 2, 2))
             ("cblas_dgemm_batch order=row M=8 N=0 K=8 trans=NN alpha=1 beta=1 products=3", "nothing", "C is empty"),
             ("cblas_dgemm_batch order=row M=8 N=8 K=0 trans=NN alpha=1 beta=1 products=3", "scaled", "there is nothing to sum"),
             ("cblas_dgemm_batch order=row M=8 N=8 K=8 trans=NN alpha=1 beta=1 products=3", "tiny",
-             "asking others would take longer than all products"),
+             "single-threaded: waking workers would take longer than all products"),
             # The first group that has a product.
             ("cblas_dgemm_batch order=row M=8 N=8 K=8 trans=NN alpha=1 beta=1 products=3 groups=3", "tiny",
-             "asking others would take longer than all products")]
-        found = re.findall(r'^tessera: (.*) algorithm=packed way=(\w+) isa=\w+ threads=1 reason="(.*)" time_us=\d+\.\d$', said, re.M)
+             "single-threaded: waking workers would take longer than all products")]
+        found = re.findall(r'^tessera: (.*) algorithm=packed route=(\w+) isa=\w+ threads=1 reason="(.*)" time_us=\d+\.\d$', said, re.M)
         self.assertEqual(found, expected, said)
         self.assertEqual(said.count("\n"), len(expected))
         self.assertEqual(self.call(lines)[1], "")
@@ -229,7 +229,7 @@ blas.cblas_zgemm(101, 111, 112, n, n, n, one, a, n, a, n, one, c, n)
 blas.cblas_dgemm(101, 111, 112, 5, 6, 7, d(1), a, n, a, n, d(0), c, n)
 """
         _, said = self.call(lines, TESSERA_VERBOSE=1, TESSERA_NUM_THREADS=2)
-        self.assertEqual(re.findall(r" way=(\w+) isa=\w+ threads=(\d+)", said),
+        self.assertEqual(re.findall(r" route=(\w+) isa=\w+ threads=(\d+)", said),
                          [("without_memory", "1"), ("without_memory", "1"), ("tiny", "1")], said)
 
     def test_verbose_says_why_one_thread_works_or_several(self):
@@ -248,7 +248,7 @@ blas.cblas_dgemm(101, 111, 112, 5, 6, 7, d(1), a, n, a, n, d(0), c, n)
         self.assertEqual(said(parts.format(4), 2), ("1", makes + ", soon done by one thread"))
         self.assertEqual(said(parts.format(400), 2), ("2", makes + ", shared among threads"))
         self.assertEqual(said(batch.format(2000, 1000), 1)[0], "1")
-        self.assertEqual(said(batch.format(8, 3), 2), ("1", "asking others would take longer than all products"))
+        self.assertEqual(said(batch.format(8, 3), 2), ("1", "single-threaded: waking workers would take longer than all products"))
         self.assertEqual(said(batch.format(2000, 1000), 2), ("2", "whole products are shared out"))
         # No more than there are, of products and of cores.
         self.assertEqual(said(batch.format(15000, 8), 9), (str(min(8, cores)), "whole products are shared out"))

@@ -49,7 +49,7 @@ TEST_F(Tasks, OfFewRowsAreSharedOutEvenly) {
           if (cut.mc < M) continue;  // threads take turns at rows too
           // Four tasks for each, of whole panels, or two of whole vectors.
           EXPECT_LE(largest_share(cut, N, threads), N / threads + 4 * cut.nr)
-              << M << "x" << N << "x" << K << " on " << threads << ": jobs of " << cut.nc;
+              << M << "x" << N << "x" << K << " on " << threads << ": tasks of " << cut.nc;
         }
       }
     }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "blocking.hpp"
-#include "cpu/gemm_way.hpp"
+#include "cpu/gemm_route.hpp"
 #include "cpu/multiply.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/core/cpu.hpp"
@@ -153,7 +153,7 @@ TYPED_TEST(GemmOf, AnyStrideAlongAnExtentOfOneIsAllowed) {
         call.a_row = s.M == 1 ? degenerate : s.K, call.a_col = s.K == 1 ? degenerate : 1;
         call.b_row = s.K == 1 ? degenerate : s.N, call.b_col = s.N == 1 ? degenerate : 1;
         call.c_row = s.M == 1 ? degenerate : s.N, call.c_col = s.N == 1 ? degenerate : 1;
-        (void)cpu::way_of(call);
+        (void)cpu::route_of(call);
         (void)cpu::workspace_bytes(call);
         cpu::gemm(call);
         for (const T c : C) ASSERT_EQ(c, static_cast<T>(s.K)) << describe(call);

@@ -31,7 +31,7 @@ LONG = {
     "src/cpu/packed_product.hpp: Product": (90, "the plan of a product: what is decided here is used everywhere below"),
     "src/cpu/packed_product.hpp: multiply_share": (75, "the loops around the microkernel, one in another"),
     "src/cpu/unpacked.hpp": (550, "one algorithm, by columns and by rows"),
-    "src/cpu/unpacked.hpp: turn_lines": (170, "a transposition in registers, written out"),
+    "src/cpu/unpacked.hpp: dot_transposed": (170, "a transposition in registers, written out"),
     "src/io/atomic_file.cpp": (420, ONE_STATE),
     "src/io/matrix_market.cpp": (420, "one format, read and written"),
     "src/matmul/verify.cpp": (470, "one verifier for all types"),

@@ -234,7 +234,7 @@ TEST(CheckedBatchDeathTest, VerboseCallsSayOneLineEach) {
       ::testing::MatchesRegex("tessera: matmul_strided count=3 " + shape + time +
                               "tessera: matmul_batch count=2 " + shape + time + "tessera: matmul " +
                               shape + time + "tessera: matmul " + shape +
-                              " way=tiny taking_part=1 way_reason=\"[a-z ]+\"" + time));
+                              " route=tiny taking_part=1 route_reason=\"[a-z ]+\"" + time));
 }
 
 }  // namespace

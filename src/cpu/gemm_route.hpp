@@ -9,7 +9,7 @@
 
 namespace tessera::cpu {
 
-struct GemmWay {
+struct GemmRoute {
   /// "tiny", "small", "strips", "few_rows", "packed"; "nothing", "scaled"; "without_memory"
   std::string_view name;
   std::string_view reason;  ///< why this one, a few words
@@ -19,9 +19,9 @@ struct GemmWay {
 /// Of a product, if it were called next; its pointers are not read. Where memory for packing is
 /// missing, gemm() takes another route than this says: kWithoutMemory.
 template <class In, class Out = In>
-GemmWay way_of(const Gemm<In, Out>& call);
+GemmRoute route_of(const Gemm<In, Out>& call);
 
-inline constexpr GemmWay kWithoutMemory = {
+inline constexpr GemmRoute kWithoutMemory = {
     "without_memory", "none for panels: short ones on the stack, packed again and again", 1};
 
 /// How often this process found no memory for packing. Where it grows during a call, that one, or
