@@ -60,8 +60,8 @@ class LaunchReader {
     open_ = configuration_end_ + 3;
     if (!t_.is(open_, "(")) refuse(open_, "the launch has no arguments");
     close_ = t_.pairs[open_];
-    if (close_ + 1 < t_.size() && !t_.is(close_ + 1, ";"))
-      refuse(close_ + 1, "there is something behind the launch");
+    const std::size_t rest = close_ + (t_.is(close_ + 1, ";") ? 2 : 1);
+    if (rest < t_.size()) refuse(rest, "there is something behind the launch");
   }
 
   std::string program(const std::filesystem::path& file) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs in plain CUDA that check themselves: `tessera check` runs each of programs/*.cu and finds nothing, or the one
 finding that the file's first line names: `// expect: race at 12` (a code of the report, a line), or `// refused: TEXT`
-(exit code 4, with that text on stderr). A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
+(exit code 4, with that text on stderr). A line `// launch: WORDS` is given to --launch. A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
 import json
 import pathlib
 import re
@@ -21,6 +21,8 @@ class Programs(unittest.TestCase):
     def check(self, program, fixed=False):
         head = "" if fixed else program.read_text().split("\n", 1)[0]
         flags = ["--cxxflags", "-DFIXED"] if fixed else []
+        if launch := re.search("^// launch: (.*)$", program.read_text(), re.MULTILINE):
+            flags += ["--launch", launch[1]]
         run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", *flags], capture_output=True,
                              text=True, timeout=300)
         said = f"{program.name}: code {run.returncode}\n{run.stderr[-2000:]}"
@@ -45,6 +47,40 @@ class Programs(unittest.TestCase):
         plain = counters(next(each for each in PROGRAMS if each.stem == "tiled"))
         self.assertGreater(plain["shared_load_requests"], 0)
         self.assertEqual(plain, counters("tiled", "--tile", "16x16x16", "-m", "64", "-n", "64", "-k", "64"))
+
+
+    def test_a_launch_is_swept(self):
+        program = next(each for each in PROGRAMS if each.stem == "launch_guard_one_too_far")
+        launch = re.search("^// launch: (.*)$", program.read_text(), re.MULTILINE)[1]
+        words = [cases.options.build / "bin/tessera", "check", program, "--sweep"]
+        run = subprocess.run([*words, "--launch", launch, "--json"], capture_output=True, text=True, timeout=300)
+        said = json.loads(run.stdout)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(said["smallest_failing"]["findings"][0]["kind"], "out-of-bounds")
+        self.assertIn("--launch '", said["smallest_failing"]["command"])
+        self.assertEqual({each["strides"] for each in said["cases"]}, {"rows"})
+        self.assertEqual({each["status"] for each in said["cases"] if 0 in (each["m"], each["n"])}, {"clean"})
+        run = subprocess.run([*words, "--launch", launch, "--json", "--cxxflags", "-DFIXED"], capture_output=True, text=True,
+                             timeout=300)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        run = subprocess.run(words, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("--launch with a grid", run.stderr)
+
+
+    def test_launches_that_cannot_be(self):
+        program = next(each for each in PROGRAMS if each.stem == "launch_guard_one_too_far")
+        for launch, code, text in [
+                ("product", 2, "no launch is found"), ("product<<<1, 2>>>", 2, "no arguments"),
+                ("product<<<1, 2>>(A: f32[2])", 2, "has no >>>"), ("product<<<1, 2>>>(A: f33[2])", 2, "unknown element type 'f33'"),
+                ("product<<<1, 2>>>(A: f32[])", 2, "A has no extents"), ("product<<<1, 2>>>(A: f32[2] = five)", 2, "= zeros"),
+                ("product<<<1, 2>>>(A: f32[2],, n: 1)", 2, "an argument is missing"), ("product<<<1, 2>>>(A:)", 2, "A has no value"),
+                ("product<<<1, 2>>>(A: i32[2])", 4, "does not compile"), ("product<<<1, 2>>>(1); f()", 2, "behind the launch")]:
+            with self.subTest(launch):
+                run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--launch", launch], capture_output=True,
+                                     text=True, timeout=300)
+                self.assertEqual(run.returncode, code, run.stderr)
+                self.assertIn(text, run.stderr)
 
 
     def test_a_program_runs_unchecked(self):

@@ -21,8 +21,8 @@ class Program {
 
   check::Options options;
   check::ProductProblem problem;  ///< the shape that a launch is asked for
-  bool is_checked = false;  ///< else kernels run as fast as the engine lets them
-  std::mutex mutex;         ///< of the report: a time limit may print it while the program runs
+  bool is_checked = false;        ///< else kernels run as fast as the engine lets them
+  std::mutex mutex;  ///< of the report: a time limit may print it while the program runs
   check::Report report;
 
   /// Keeps an error until somebody asks for it, as the run-time does. Returns it.

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #include "../vector_types.h"
 
@@ -16,13 +17,13 @@ int asked_extent(char which);
 /// An array of the device that lives until the program ends.
 class AskedArray {
  public:
+  /// `type`: a name of tessera::DType; `start`: a word of launch_source.hpp, or null.
+  AskedArray(const char* name, const char* type, std::initializer_list<long long> extents,
+             const char* start);
   AskedArray(const AskedArray&) = delete;
   AskedArray& operator=(const AskedArray&) = delete;
 
  protected:
-  /// `type`: a name of tessera::DType; `start`: a word of launch_source.hpp, or null.
-  AskedArray(const char* name, const char* type, std::initializer_list<long long> extents,
-             const char* start);
   /// Filled as its start says: else an input with random numbers, an output with nothing.
   void* begin(bool is_input);
 
