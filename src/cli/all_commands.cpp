@@ -28,6 +28,7 @@ void add_commands(CLI::App& root, Context& context) {
   add_tune(root, context);
   add_check(root, context);
   add_cuda_run(root, context);
+  add_judge(root, context);
   add_explain(root, context);
   add_puzzle(root, context);
   add_layout(root, context);

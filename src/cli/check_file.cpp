@@ -142,12 +142,14 @@ FileReport CheckedProgram::run(const FileCheck& check) const {
     words.insert(words.end(), check.arguments.begin(), check.arguments.end());
   }
   if (!check.stop_at.empty()) return debug(std::move(words), folder);
+  std::vector<std::string> environment = {"TESSERA_PROGRAM=" + check.compilation.what};
+  if (!check.arrays.empty()) environment.push_back("TESSERA_ARRAYS=" + check.arrays);
   // The program ends its kernel itself; this is for one that can no longer do that.
   const double patience = 2.0 * check.kernel.seconds + 30;
   const ProgramEnd end =  // stdout is the report's: what the kernel prints would be mixed with it
       run_program({.words = words,
                    .prints_to_stderr = true,
-                   .environment = {"TESSERA_PROGRAM=" + check.compilation.what},
+                   .environment = environment,
                    .seconds = patience});
   const auto text = check::read_source((folder / "report").string());
   if (!text) return report_for(check, end);

@@ -33,6 +33,7 @@ void add_bench(CLI::App& root, Context& context);
 void add_tune(CLI::App& root, Context& context);
 void add_check(CLI::App& root, Context& context);
 void add_cuda_run(CLI::App& root, Context& context);
+void add_judge(CLI::App& root, Context& context);
 void add_explain(CLI::App& root, Context& context);
 void add_puzzle(CLI::App& root, Context& context);
 void add_layout(CLI::App& root, Context& context);

@@ -81,10 +81,19 @@ class LaunchReader {
         "\n#pragma GCC diagnostic pop\n#undef main\n#include \"parts/asked_launch.h\"\n",
         "#line 1 \"--launch\"\nextern \"C\" const char tessera_asked_launch[] = ",
         quoted_text(t_.text), ";\nint main() {\n[[maybe_unused]] const int ", extent('m'), ", ",
-        extent('n'), ", ", extent('k'), ";\n#line 1 \"--launch\"\n", arrays,
+        extent('n'), ", ", extent('k'), ";\n#line 1 \"--launch\"\n",
+        "for (int round = 0; ::tessera::plain_cuda::begin_asked_launch(round); ++round) { ", arrays,
         "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ", text(0, launch_),
         "<<<", configuration, ">>>(", arguments,
-        ");\nreturn ::tessera::plain_cuda::end_asked_launch();\n}\n");
+        "); ::tessera::plain_cuda::end_asked_launch(); }\n}\n");
+  }
+
+  bool depends_on_shape() const {
+    for (std::size_t i = launch_ + 3; i < close_; ++i) {
+      const bool is_label = t_.is(i + 1, ":") && !t_.is(i + 2, ":");
+      if (!is_label && (t_.is(i, "m") || t_.is(i, "n") || t_.is(i, "k"))) return true;
+    }
+    return false;
   }
 
  private:
@@ -151,5 +160,7 @@ class LaunchReader {
 std::string launch_source(std::string_view words, const std::filesystem::path& file) {
   return LaunchReader(words).program(file);
 }
+
+bool depends_on_shape(std::string_view words) { return LaunchReader(words).depends_on_shape(); }
 
 }  // namespace tessera::plain_cuda

@@ -30,7 +30,7 @@ KNOWS = {
     "python": {"core", "layout", "cpu", "cuda", "check", "matmul"},
     "puzzle": {"core", "layout", "tensor", "simt", "ops", "cuda", "check"},
     "process": {"core", "io"},
-    "plain_cuda": {"core", "tensor", "simt", "check", "process"},
+    "plain_cuda": {"core", "io", "tensor", "simt", "check", "process"},
     "shell": {"core", "layout", "cuda", "io", "matmul", "process"},
     "bench": {"core", "tensor", "layout", "cpu", "cuda", "matmul", "io", "process", "shell"},
     "course": {"core", "cuda", "check", "puzzle", "io", "process", "shell"},

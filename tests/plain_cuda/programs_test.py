@@ -15,14 +15,19 @@ import cases  # noqa: E402
 PROGRAMS = sorted((pathlib.Path(__file__).parent / "programs").glob("*.cu"))
 
 
+def launch_of(program):
+    found = re.search(r"^// launch: (.*(?:\n//   .*)*)$", program.read_text(), re.MULTILINE)
+    return found and found[1].replace("\n//   ", " ")
+
+
 class Programs(unittest.TestCase):
     longMessage = True
 
     def check(self, program, fixed=False):
         head = "" if fixed else program.read_text().split("\n", 1)[0]
         flags = ["--cxxflags", "-DFIXED"] if fixed else []
-        if launch := re.search("^// launch: (.*)$", program.read_text(), re.MULTILINE):
-            flags += ["--launch", launch[1]]
+        if launch := launch_of(program):
+            flags += ["--launch", launch]
         run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", *flags], capture_output=True,
                              text=True, timeout=300)
         said = f"{program.name}: code {run.returncode}\n{run.stderr[-2000:]}"
@@ -51,7 +56,7 @@ class Programs(unittest.TestCase):
 
     def test_a_launch_is_swept(self):
         program = next(each for each in PROGRAMS if each.stem == "launch_guard_one_too_far")
-        launch = re.search("^// launch: (.*)$", program.read_text(), re.MULTILINE)[1]
+        launch = launch_of(program)
         words = [cases.options.build / "bin/tessera", "check", program, "--sweep"]
         run = subprocess.run([*words, "--launch", launch, "--json"], capture_output=True, text=True, timeout=300)
         said = json.loads(run.stdout)

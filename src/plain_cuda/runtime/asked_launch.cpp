@@ -1,6 +1,8 @@
 // The arguments of a launch that was asked for, and what became of them: see parts/asked_launch.h.
 #include "tessera/plain_cuda/parts/asked_launch.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "program.hpp"
 #include "tessera/core/dtype.hpp"
 #include "tessera/core/random.hpp"
+#include "tessera/io/io.hpp"
 #include "tessera/plain_cuda/parts/runtime_api.h"
 
 namespace tessera::plain_cuda {
@@ -21,6 +24,7 @@ constexpr Place kPlace{"--launch", 1, 1};
 struct Asked {
   std::string name;
   DType type = DType::f32;
+  std::vector<index_t> shape = {};
   std::size_t elements = 0;
   std::string start;       ///< empty: as the kernel takes it
   void* memory = nullptr;  ///< null: not yet given to the kernel
@@ -34,20 +38,33 @@ std::vector<Asked>& all() {
   return *arrays;
 }
 
+/// What the inputs of a launch hold, beside numbers that a word of --launch asks for.
+enum Round { kRandom, kOther, kSmall, kSpecial, kRounds };
+int round_now = 0;
+
+/// Where `tessera judge` reads the arrays; null: nobody does.
+const char* arrays_folder() { return std::getenv("TESSERA_ARRAYS"); }
+
 /// Element i, of the array that has this number.
-double value(const std::string& start, DType type, std::size_t number, std::size_t i) {
-  if (start == "zeros") return 0;
-  if (start == "ones") return 1;
-  if (start == "count") return static_cast<double>(i);
-  const double unit = random_unit(Program::get().options.seed + number, i);
-  return is_floating(type) ? 2 * unit - 1 : static_cast<double>(static_cast<int>(8 * unit));
+double value(const Asked& asked, std::size_t number, std::size_t i) {
+  if (asked.start == "zeros") return 0;
+  if (asked.start == "ones") return 1;
+  if (asked.start == "count") return static_cast<double>(i);
+  const std::uint64_t seed = Program::get().options.seed + 64 * (round_now + 1) + number;
+  const double unit = random_unit(seed, i);
+  if (!is_floating(asked.type)) return static_cast<double>(static_cast<int>(8 * unit));
+  if (round_now == kSpecial) {
+    if (i == random_bits(seed, asked.elements) % asked.elements) return NAN;
+    if (i == random_bits(seed, asked.elements + 1) % asked.elements) return INFINITY;
+  }
+  return (2 * unit - 1) * (round_now == kSmall ? 0x1p-10 : 1);
 }
 
 void fill(Asked& asked, std::size_t number) {
   asked.held.resize(asked.bytes());
   visit_dtype(asked.type, [&]<class T>(TypeTag<T>) {
     for (std::size_t i = 0; i < asked.elements; ++i) {
-      const double x = value(asked.start, asked.type, number, i);
+      const double x = value(asked, number, i);
       T element;
       if constexpr (std::is_arithmetic_v<T>) element = static_cast<T>(x);
       else element = T(static_cast<float>(x));
@@ -58,13 +75,27 @@ void fill(Asked& asked, std::size_t number) {
     cudaMemcpy(asked.memory, asked.held.data(), asked.bytes(), cudaMemcpyHostToDevice, kPlace);
 }
 
-void judge(const Asked& asked) {
+/// As ROUND.NUMBER.in|out.NAME.npy.
+void keep(const Asked& asked, std::size_t number, const char* side,
+          const std::vector<std::byte>& bytes) {
+  if (arrays_folder() == nullptr) return;
+  const Array array = Array::read_only(asked.type, asked.shape,
+                                       contiguous_strides(asked.shape, Order::c), bytes.data(), {});
+  write_array(cat(arrays_folder(), "/", round_now, ".", number, ".", side, ".", asked.name, ".npy"),
+              array, {.overwrite = Overwrite::replace});
+}
+
+void judge(const Asked& asked, std::size_t number) {
   std::vector<std::byte> now(asked.bytes());
-  if (asked.memory == nullptr || now.empty()) return;
+  if (asked.memory == nullptr) return;
+  if (asked.is_input || !asked.held.empty()) keep(asked, number, "in", asked.held);
   if (!asked.is_input) {  // what nobody has written is a finding of the copy
-    cudaMemcpy(now.data(), asked.memory, now.size(), cudaMemcpyDeviceToHost, kPlace);
+    if (!now.empty())
+      cudaMemcpy(now.data(), asked.memory, now.size(), cudaMemcpyDeviceToHost, kPlace);
+    keep(asked, number, "out", now);
     return;
   }
+  if (now.empty()) return;
   std::memcpy(now.data(), asked.memory, now.size());
   const auto size = static_cast<std::size_t>(size_of(asked.type));
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -93,6 +124,7 @@ AskedArray::AskedArray(const char* name, const char* type, std::initializer_list
         __builtin_mul_overflow(asked.elements, static_cast<std::size_t>(extent), &asked.elements))
       throw Error(Category::argument, cat("--launch: an extent of ", name, " cannot be"),
                   "extents of at least 0", cat(extent));
+    asked.shape.push_back(extent);
   }
   if (start != nullptr) asked.start = start;
   all().push_back(std::move(asked));
@@ -116,11 +148,16 @@ void* AskedArray::begin(bool is_input) {
   return asked.memory;
 }
 
-int end_asked_launch() {
-  for (const Asked& each : all()) judge(each);
+bool begin_asked_launch(int round) {
+  round_now = round;
+  return round < (arrays_folder() != nullptr ? kRounds : 1);
+}
+
+void end_asked_launch() {
+  for (std::size_t i = 0; i < all().size(); ++i) judge(all()[i], i);
   for (const Asked& each : all())
     if (each.memory != nullptr) cudaFree(each.memory, kPlace);
-  return 0;
+  all().clear();
 }
 
 }  // namespace tessera::plain_cuda

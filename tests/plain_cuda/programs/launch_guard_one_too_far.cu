@@ -1,5 +1,6 @@
-// expect: out-of-bounds at 12
-// launch: product<<<dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8)>>>(A: f32[m,k], B: f32[k,n], C: f32[m,n], m, n, k)
+// expect: out-of-bounds at 13
+// launch: product<<<dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8)>>>(
+//   A: f32[m,k], B: f32[k,n], C: f32[m,n], m, n, k)
 #ifdef FIXED
 #define ROWS k
 #else

@@ -1,7 +1,12 @@
-// expect: misaligned at 12
+// expect: misaligned at 17
 // The compiler knows the address and that it is odd. What is declared as bytes may lie anywhere.
-struct __attribute__((packed)) Packed { char tag; int value; };
-struct Bytes { char byte[4]; };
+struct __attribute__((packed)) Packed {
+  char tag;
+  int value;
+};
+struct Bytes {
+  char byte[4];
+};
 __device__ int x[4];
 __device__ Packed packed;
 __device__ char bytes[8];

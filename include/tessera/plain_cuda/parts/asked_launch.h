@@ -50,7 +50,9 @@ inline bool is_empty_launch(dim3 grid, dim3 block, ...) {
   return grid.x * grid.y * grid.z * block.x * block.y * block.z == 0;
 }
 
-/// The launch is over: were the inputs left alone, the outputs written? Returns the exit code.
-int end_asked_launch();
+/// Is there launch number `round`? `tessera judge` asks for several, each with other numbers.
+bool begin_asked_launch(int round);
+/// The launch is over: were the inputs left alone, the outputs written?
+void end_asked_launch();
 
 }  // namespace tessera::plain_cuda

@@ -2,6 +2,9 @@
 // those of the C library: a GPU's approximate intrinsics (CUDA Math API) differ in their last bits.
 #pragma once
 
+#include <math.h>  // as in CUDA: abs(float), isnan and their like without std::
+#include <stdlib.h>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -1,0 +1,220 @@
+// `tessera judge FILE.cu --launch ... --reference ...`: is a kernel right? Every element of its
+// outputs against a reference, on several data and shapes, beside all that `tessera check` finds.
+// Exit code 0 accepted, 1 rejected, 4 when that could not be told.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "check_file.hpp"
+#include "commands.hpp"
+#include "judge_reference.hpp"
+#include "plain_cuda/launch_source.hpp"
+#include "process/signals.hpp"
+#include "shell/json_text.hpp"
+#include "shell/options.hpp"
+#include "sweep.hpp"
+#include "tessera/check/format.hpp"
+#include "tessera/check/sweep.hpp"
+
+namespace tessera::cli {
+
+namespace {
+
+struct JudgeRequest {
+  CheckedKernel kernel;
+  std::string launch, reference, flags, tile;
+};
+
+struct Reason {
+  std::string kind, text, data;  ///< data: of the launch; empty: of any
+  check::SweepCase which;
+};
+
+struct Verdict {
+  std::vector<Reason> reasons;  ///< of the first case that is rejected
+  std::size_t cases = 0, judged = 0, compared = 0;
+  std::string incomplete;  ///< empty: all cases were judged
+
+  bool is_accepted() const { return reasons.empty() && incomplete.empty(); }
+  int exit_code() const { return is_accepted() ? 0 : reasons.empty() ? 4 : 1; }
+};
+
+/// The asked shape in three orders of the threads, then others where the launch depends on m, n, k.
+std::vector<check::SweepCase> cases_of(const JudgeRequest& request) {
+  const CheckedKernel& kernel = request.kernel;
+  std::vector<check::SweepCase> out;
+  for (const auto order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled})
+    out.push_back({.m = kernel.m, .n = kernel.n, .k = kernel.k, .order = order});
+  if (!plain_cuda::depends_on_shape(request.launch)) return out;
+  const check::SweepTile tile =
+      request.tile.empty() ? check::SweepTile{} : sweep_tile(parse_tile(request.tile));
+  for (const check::SweepCase& one : check::sweep_cases(tile)) {
+    if (one.strides == check::ProductStrides::rows && one.order == ThreadOrder::forward)
+      out.push_back(one);
+  }
+  return out;
+}
+
+class Judge {
+ public:
+  Judge(const JudgeRequest& request, const Reference& reference)
+      : request_(request), reference_(reference) {
+    check_.compilation.source = request.kernel.name;
+    check_.compilation.what = request.kernel.name;
+    check_.compilation.flags = request.flags;
+    check_.launch = request.launch;
+    check_.sized = true;
+    check_.format = "json";
+  }
+
+  Verdict run() {
+    const CheckedProgram program(check_);
+    const auto begin = Clock::now();
+    const std::vector<check::SweepCase> cases = cases_of(request_);
+    verdict_.cases = cases.size();
+    for (const check::SweepCase& one : cases) {
+      const double gone = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (gone >= request_.kernel.seconds) {
+        verdict_.incomplete = cat("the time limit of ", request_.kernel.seconds, " s");
+        break;
+      }
+      judge(program, one, request_.kernel.seconds - gone);
+      if (!verdict_.reasons.empty() || !verdict_.incomplete.empty()) break;
+    }
+    return verdict_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void judge(const CheckedProgram& program, const check::SweepCase& one, double seconds) {
+    const TemporaryFolder arrays, exact;
+    check_.arrays = arrays.path().string();
+    check_.kernel = request_.kernel;
+    check_.kernel.m = one.m, check_.kernel.n = one.n, check_.kernel.k = one.k;
+    check_.kernel.order = name(one.order);
+    check_.kernel.seconds = std::max(1, static_cast<int>(seconds));
+    const FileReport said = program.run(check_);
+    if (said.printed.empty()) {
+      verdict_.incomplete = "the program has said why on stderr";
+      return;
+    }
+    const check::Report report = check::read_report(said.printed);
+    for (const check::Finding& f : report.findings) {
+      if (f.severity != check::Severity::note)
+        verdict_.reasons.push_back(
+            {std::string(check::name(f.kind)),
+             cat(f.problem, f.location.line > 0
+                                ? cat(", at ", f.location.file, ":", f.location.line)
+                                : std::string()),
+             "", one});
+    }
+    if (!report.summary.incomplete.empty()) verdict_.incomplete = report.summary.incomplete;
+    const std::vector<JudgedLaunch> launches = read_launches(arrays.path());
+    for (const JudgedLaunch& each : launches)
+      for (const NamedArray& out : each.outputs)
+        verdict_.compared += static_cast<std::size_t>(out.array.count());
+    if (verdict_.incomplete.empty()) {
+      const auto is_known = [&](const WrongResult& wrong) {  // of an earlier launch of this case
+        return std::any_of(
+            verdict_.reasons.begin(), verdict_.reasons.end(),
+            [&](const Reason& each) { return each.kind == wrong.kind && each.text == wrong.text; });
+      };
+      for (WrongResult& wrong :
+           reference_.judge(launches, {{"m", one.m}, {"n", one.n}, {"k", one.k}}, exact.path()))
+        if (!is_known(wrong)) verdict_.reasons.push_back({wrong.kind, wrong.text, wrong.data, one});
+    }
+    ++verdict_.judged;
+  }
+
+  const JudgeRequest& request_;
+  const Reference& reference_;
+  FileCheck check_;
+  Verdict verdict_;
+};
+
+std::string verdict_json(const JudgeRequest& request, const Verdict& verdict) {
+  nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
+  for (const Reason& each : verdict.reasons) {
+    nlohmann::ordered_json reason = {{"kind", each.kind}, {"text", each.text}};
+    if (!each.data.empty()) reason["data"] = each.data;
+    reason["m"] = each.which.m, reason["n"] = each.which.n, reason["k"] = each.which.k;
+    reason["order"] = name(each.which.order);
+    reasons.push_back(std::move(reason));
+  }
+  nlohmann::ordered_json out = {{"accepted", verdict.is_accepted()},
+                                {"file", request.kernel.name},
+                                {"launch", request.launch},
+                                {"reference", request.reference},
+                                {"cases", verdict.cases},
+                                {"judged", verdict.judged},
+                                {"compared_elements", verdict.compared},
+                                {"reasons", std::move(reasons)}};
+  if (!verdict.incomplete.empty()) out["incomplete"] = verdict.incomplete;
+  return json_text(out);
+}
+
+std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
+  std::string out;
+  for (const Reason& each : verdict.reasons)
+    out += cat(each.kind, ": ", each.text, "\n  with ",
+               each.data.empty() ? std::string() : cat(each.data, ", "), "m=", each.which.m,
+               " n=", each.which.n, " k=", each.which.k, " order=", name(each.which.order), "\n");
+  if (!verdict.reasons.empty())
+    return out + cat("REJECTED: ", request.kernel.name, " fails case ", verdict.judged, " of ",
+                     verdict.cases, "\n");
+  if (!verdict.incomplete.empty())
+    return cat("could not judge: ", verdict.incomplete, "; ", verdict.judged, " of ", verdict.cases,
+               " cases are right\n");
+  return cat("accepted: ", verdict.cases, " cases, ", verdict.compared, " elements compared\n");
+}
+
+int run_judge(const Context& context, const JudgeRequest& request) {
+  checked_device(request.kernel);
+  const Reference reference(request.reference);
+  const InterruptsAreNoted noted;
+  const Verdict verdict = Judge(request, reference).run();
+  if (context.json) context.print(verdict_json(request, verdict));
+  else context.print_wrapped(verdict_text(request, verdict));
+  return verdict.exit_code();
+}
+
+}  // namespace
+
+void add_judge(CLI::App& root, Context& context) {
+  auto request = std::make_shared<JudgeRequest>();
+  CLI::App* app = add_command(
+      root, context, "judge", "Accept or reject a kernel in plain CUDA by a reference",
+      "  tessera judge gemm.cu --launch 'gemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, "
+      "16)>>>(A: f32[m,k], B: f32[k,n], C: f32[m,n], m, n, k)' --reference naive\n"
+      "  tessera judge softmax.cu --launch 'softmax<<<m, 256>>>(x: f32[m,n], y: f32[m,n], n)' "
+      "--reference softmax.py --json");
+  CheckedKernel& kernel = request->kernel;
+  add_argument(*app, "FILE", "FILE.cu", kernel.name, "The file with the kernel");
+  add_text(
+      *app, "--launch", "LAUNCH", request->launch,
+      "Its launch, as 'tessera check' takes it; grid, extents and values may depend on m, n, k")
+      ->required();
+  add_text(
+      *app, "--reference", "naive|FILE.py", request->reference,
+      "naive: C = A * B; FILE.py defines reference(**arrays), which returns the outputs in f64")
+      ->required();
+  add_extent(*app, "-m", kernel.m, "Extent m of the first case (default 100)");
+  add_extent(*app, "-n", kernel.n, "Extent n of the first case (default 100)");
+  add_extent(*app, "-k", kernel.k, "Extent k of the first case (default 100)");
+  add_text(*app, "--tile", "TILE", request->tile,
+           "Further shapes are chosen around it (default 16x16x16)");
+  add_seed(*app, "--seed", kernel.seed, "Seed of the data (default 0)");
+  add_count(*app, "--time-limit", kernel.seconds, "Of all cases together, in seconds (default 60)");
+  add_text(*app, "--device", "a100|h100|h200", kernel.device,
+           "GPU whose limits count: a100, h100 or h200 (default)");
+  add_text(*app, "--cxxflags", "FLAGS", request->flags,
+           "Further options of the compiler, as one word");
+  add_threads(*app, kernel.threads);
+  add_json_option(*app, context, "The verdict with its reasons, as JSON");
+  on_run(*app, context, [&context, request] { return run_judge(context, *request); });
+}
+
+}  // namespace tessera::cli
