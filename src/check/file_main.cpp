@@ -51,6 +51,7 @@ void set(Options& options, Printing& printing, std::string_view key, const std::
   else if (key == "forget_tiles") options.forget_tiles = value == "1";
   else if (key == "coverage") options.coverage = value == "1";
   else if (key == "registers") options.registers = std::atoi(value.c_str());
+  else if (key == "warp") options.warp = std::atoi(value.c_str());
   else if (key == "suppress") options.suppressions = read_suppressions(value);
   else if (key == "problem") options.problem = value;
   else if (key == "stop_at") options.stop_at = parse_stop_at(value);

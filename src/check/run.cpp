@@ -195,22 +195,27 @@ std::string refusal_of(const Launch& launch, const Options& options) {
   }
 }
 
-/// Which elements of the buffers the kernel has written.
-void tell_written(const RunContext& context, const std::vector<const BlockRecorder*>& recorders) {
+/// What the kernel has done to the elements of the buffers.
+void tell_touched(const RunContext& context, const std::vector<const BlockRecorder*>& recorders) {
+  const auto touch_of = [](std::uint8_t bits) {
+    return Launch::Touch{.reads = (bits & Touches::kRead) != 0,
+                         .writes = (bits & (Touches::kWritten | Touches::kWrittenAgain)) != 0,
+                         .updates = (bits & Touches::kUpdated) != 0};
+  };
   for (const auto* each : recorders) {
     for (std::size_t i = 0; i < context.regions.size(); ++i) {
       const Region& region = context.regions[i];
       const std::size_t bytes =
           context.launch.buffers[static_cast<std::size_t>(region.buffer)].element_bytes;
       const auto& elements = each->touches()[i + kFirstBuffer].elements;
-      const auto is_written = [](std::uint8_t bits) { return (bits & ~Touches::kRead) != 0; };
-      for (auto at = elements.begin(); at != elements.end();) {
-        const auto first = std::find_if(at, elements.end(), is_written);
-        at = std::find_if_not(first, elements.end(), is_written);
-        if (first == at) break;
-        context.launch.wrote(
-            region.begin + static_cast<std::size_t>(first - elements.begin()) * bytes,
-            static_cast<std::size_t>(at - first) * bytes);
+      for (auto first = elements.begin(); first != elements.end();) {
+        const auto last =
+            std::find_if(first, elements.end(), [&](auto bits) { return bits != *first; });
+        if (*first != 0)
+          context.launch.touched(
+              region.begin + static_cast<std::size_t>(first - elements.begin()) * bytes,
+              static_cast<std::size_t>(last - first) * bytes, touch_of(*first));
+        first = last;
       }
     }
   }
@@ -281,7 +286,7 @@ Report run_blocks(RunContext& context, MergedBlocks& merged) {
     tessera::detail::for_each_block(blocks.count(), static_cast<int>(volume(context.launch.block)),
                                     context.options.threads, check_block);
   }
-  if (context.launch.wrote) tell_written(context, workers.recorders());
+  if (context.launch.touched) tell_touched(context, workers.recorders());
   return finish_report(context, merged, workers.recorders(),
                        {static_cast<std::int64_t>(blocks.watched.size()), checked});
 }

@@ -1,6 +1,7 @@
 // `tessera check NAME`: one kernel of the ladder under the checker, on seeded numbers of any shape;
 // `tessera check FILE.cpp`: a kernel of the user's own.
 // Exit code 0 when it is clean, 1 with findings, 4 when it could not be checked.
+#include <CLI/CLI.hpp>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -64,6 +65,7 @@ std::string again(const CheckRequest& request) {
   if (kernel.seed != 0) out += cat(" --seed ", kernel.seed);
   if (kernel.device != "h200") out += " --device " + kernel.device;
   if (kernel.forget_tiles) out += " --forget-tiles";
+  if (kernel.warp != kWarpSize) out += cat(" --warp ", kernel.warp);
   if (kernel.coverage) out += " --coverage";
   if (!request.suppress.empty()) out += " --suppress " + quoted(request.suppress);
   if (!request.flags.empty()) out += cat(" --cxxflags '", request.flags, "'");
@@ -167,6 +169,9 @@ void check_request(const Context& context, CheckRequest& request) {
   if (!is_program && !request.launch.empty())
     throw Error(Category::argument, "--launch: a kernel of the ladder is launched by its shape",
                 "--launch with FILE.cu", request.kernel.name);
+  if (!is_program && request.kernel.warp != kWarpSize)
+    throw Error(Category::argument, "--warp: kernels of the ladder have warps of 32 lanes",
+                "--warp with FILE.cu", request.kernel.name);
   if (!request.launch.empty() && !request.arguments.empty())
     throw Error(Category::argument,
                 "--launch and --args exclude one another: main() is not called");
@@ -242,6 +247,10 @@ void add_check(CLI::App& root, Context& context) {
   add_text(*app, "--launch", "LAUNCH", request->launch,
            "Launch one kernel of FILE.cu in place of its main(): 'kernel<<<dim3(4, 4), "
            "256>>>(A: f32[m,k], n: n)'");
+  app->add_option("--warp", request->kernel.warp,
+                  "Lanes of a warp of plain CUDA: 32 (default) or 64")
+      ->check(CLI::IsMember({32, 64}))
+      ->type_name("32|64");
   add_choice(*app, "--strides", request->kernel.strides, strides,
              "How A, B and C lie in memory (default rows)");
   add_flag(*app, "--sweep", request->sweeps,

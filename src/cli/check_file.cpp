@@ -29,6 +29,7 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
                                   cat("forget_tiles=", kernel.forget_tiles ? 1 : 0),
                                   cat("coverage=", kernel.coverage ? 1 : 0),
                                   cat("registers=", kernel.registers),
+                                  cat("warp=", kernel.warp),
                                   cat("m=", kernel.m),
                                   cat("n=", kernel.n),
                                   cat("k=", kernel.k),
@@ -99,6 +100,10 @@ bool is_cuda(const Compilation& compilation) {
 fs::path program_of(const FileCheck& check, const fs::path& folder) {
   const bool is_program =
       is_cuda(check.compilation) || !check.more_sources.empty() || !check.launch.empty();
+  if (!is_program && check.kernel.warp != kWarpSize)
+    throw Error(Category::argument, cat("check: ", check.compilation.what, " declares its warps"),
+                "--warp with a program in plain CUDA", {},
+                "give the kernel static constexpr int warp_size = 64");
   if (!is_program) return compile(check.compilation, folder);
   if (check.sized && check.launch.empty())
     throw Error(Category::argument,

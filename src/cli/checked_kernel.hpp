@@ -23,6 +23,7 @@ struct CheckedKernel {
   index_t m = kUnevenExtent, n = kUnevenExtent, k = kUnevenExtent;
   std::uint64_t seed = 0;
   int threads = 0, blocks = 0, seconds = 60;  ///< blocks 0: all
+  int warp = 32;                              ///< lanes of a warp of plain CUDA
   int registers = 0;                          ///< of a thread; 0: unknown
   double beta = 0;
   std::string strides = "rows";  ///< see check::ProductStrides

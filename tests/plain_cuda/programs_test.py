@@ -88,6 +88,19 @@ class Programs(unittest.TestCase):
                 self.assertIn(text, run.stderr)
 
 
+    def test_warps_of_64_lanes(self):
+        program = next(each for each in PROGRAMS if each.stem == "lanes")
+        for flags, code in ([], 1), (["--cxxflags", "-DFIXED"], 0):
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--warp", "64", "--json", *flags],
+                                 capture_output=True, text=True, timeout=300)
+            self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+            self.assertEqual([each["kind"] for each in json.loads(run.stdout)["findings"]], ["program-failed"] * code)
+        for words in ["tiled", "--warp", "64"], [program, "--warp", "48"]:
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", *words], capture_output=True, text=True, timeout=300)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn("--warp", run.stderr)
+
+
     def test_a_program_runs_unchecked(self):
         program = next(each for each in PROGRAMS if each.stem == "tiled")
         run = subprocess.run([cases.options.build / "bin/tessera", "cuda-run", program], capture_output=True, text=True, timeout=300)

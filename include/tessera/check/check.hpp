@@ -43,6 +43,7 @@ struct Options {
   bool coverage = false;       ///< inputs must be read whole and outputs written whole: else errors
   bool fresh_outputs = false;  ///< outputs hold nothing that may be read
   int registers = 0;           ///< of a thread, as `ptxas -v` says; 0: unknown, no limit
+  int warp = kWarpSize;        ///< lanes of a warp of plain CUDA; kernels of ours declare it
   std::vector<std::string> tensors;  ///< names of the tensor arguments; default "A", "B", "C", ...
   std::string problem;               ///< kept in the report
   std::string device;  ///< the GPU whose limits count ("a100"); empty: what any GPU has
@@ -105,8 +106,11 @@ struct Launch {
   std::int64_t watched = 0;
   /// Had somebody written there before the launch? Asked of buffers that have unwritten parts.
   std::function<bool(std::uint64_t address, std::size_t bytes)> holds_value;
-  /// Somebody has, when the launch is over.
-  std::function<void(std::uint64_t address, std::size_t bytes)> wrote;
+  /// What was done to elements, all of a run alike, when the launch is over.
+  struct Touch {
+    bool reads = false, writes = false, updates = false;
+  };
+  std::function<void(std::uint64_t address, std::size_t bytes, Touch)> touched;
   std::function<Elsewhere(std::uint64_t address)> elsewhere;
 };
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "handles.hpp"
 #include "memory.hpp"
 #include "program.hpp"
 #include "tessera/check/device_model.hpp"
@@ -12,14 +13,7 @@
 using tessera::cat;
 using tessera::plain_cuda::Place;
 using tessera::plain_cuda::Program;
-
-struct CUstream_st {
-  unsigned flags = 0;
-};
-struct CUevent_st {
-  bool is_recorded = false;
-  std::chrono::steady_clock::time_point when;
-};
+using tessera::plain_cuda::Streams;
 
 namespace {
 
@@ -73,9 +67,18 @@ const char* cudaGetErrorString(cudaError_t error) { return text_of(error, &Named
 
 // Waiting returns the errors of kernels that ran. Of calls and launches that were refused
 // cudaGetLastError tells.
-cudaError_t cudaDeviceSynchronize(Place) { return cudaSuccess; }
-cudaError_t cudaThreadSynchronize(Place) { return cudaSuccess; }
-cudaError_t cudaDeviceReset(Place) { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize(Place) {
+  Streams::get().wait_for_all();
+  return cudaSuccess;
+}
+cudaError_t cudaThreadSynchronize(Place) {
+  Streams::get().wait_for_all();
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceReset(Place) {
+  Streams::get().wait_for_all();
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int device, Place place) { return require_device(device, place); }
 cudaError_t cudaGetDevice(int* device, Place) {
   *device = 0;
@@ -189,12 +192,11 @@ cudaError_t cudaRuntimeGetVersion(int* version, Place) {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream, Place) {
-  *stream = new CUstream_st;
-  return cudaSuccess;
+cudaError_t cudaStreamCreate(cudaStream_t* stream, Place place) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault, place);
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Place) {
-  *stream = new CUstream_st{flags};
+  *stream = new CUstream_st{flags, Streams::get().create((flags & cudaStreamNonBlocking) == 0)};
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int, Place place) {
@@ -205,10 +207,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream, Place place) {
   delete stream;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t, Place) { return cudaSuccess; }
-cudaError_t cudaStreamQuery(cudaStream_t, Place) { return cudaSuccess; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned, Place place) {
-  return require_handle(event, "event", place);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream, Place) {
+  Streams::get().wait_for(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream, Place) {  // success says that all is over
+  Streams::get().wait_for(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned, Place place) {
+  if (const auto error = require_handle(event, "event", place)) return error;
+  Streams::get().wait(stream, event->clock);
+  return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event, Place) {
   *event = new CUevent_st;
@@ -222,16 +232,18 @@ cudaError_t cudaEventDestroy(cudaEvent_t event, Place place) {
   delete event;
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t, Place place) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
-  *event = {true, std::chrono::steady_clock::now()};
+  *event = {true, std::chrono::steady_clock::now(), Streams::get().record(stream)};
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event, Place place) {
-  return require_handle(event, "event", place);
+  if (const auto error = require_handle(event, "event", place)) return error;
+  Streams::get().wait_for(event->clock);
+  return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event, Place place) {
-  return require_handle(event, "event", place);
+  return cudaEventSynchronize(event, place);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end,
                                  Place place) {

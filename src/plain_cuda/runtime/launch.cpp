@@ -10,6 +10,7 @@
 #include "launch_limits.hpp"
 #include "memory.hpp"
 #include "program.hpp"
+#include "streams.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
@@ -24,6 +25,7 @@ struct Configuration {
   Place place;
   dim3 grid, block;
   std::size_t shared_bytes = 0;
+  cudaStream_t stream = nullptr;
 };
 thread_local Configuration configuration;
 
@@ -99,6 +101,8 @@ void run_unchecked(const char* name, const KernelBody& body, const Configuration
 
 void run_checked(const char* name, const KernelBody& body, const Configuration& how) {
   Program& program = Program::get();
+  check::Options options = program.options;
+  options.time_limit_s = program.seconds_left();
   check::detail::Launch launch;
   launch.kernel = name;
   launch.grid = extents_of(how.grid);
@@ -112,14 +116,16 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
     run_block(body, how, scheduler, block, task);
   };
   launch.is_cuda = launch.sees_everything = true;
+  launch.warp_size = options.warp;
   launch.shared_storage = shared_storage;
   launch.shared_storage_bytes = set_dynamic_shared(how.shared_bytes);
   launch.shared_variables = shared_variables();
   launch.holds_value = [](std::uint64_t address, std::size_t bytes) {
     return DeviceMemory::get().is_written(address, bytes);
   };
-  launch.wrote = [](std::uint64_t address, std::size_t bytes) {
-    DeviceMemory::get().wrote(address, bytes);
+  launch.touched = [](std::uint64_t address, std::size_t bytes, const auto& touch) {
+    if (touch.writes || touch.updates) DeviceMemory::get().wrote(address, bytes);
+    Streams::get().touch(address, bytes, touch.reads, touch.writes, touch.updates);
   };
   launch.elsewhere = [&](std::uint64_t address) {
     using Elsewhere = check::detail::Elsewhere;
@@ -127,22 +133,22 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
                ? Elsewhere{.what = Elsewhere::What::allowed}  // the kernel's arguments
                : elsewhere(address);
   };
-  check::Options options = program.options;
-  options.time_limit_s = program.seconds_left();
   const std::int64_t threads = volume(launch.block);
   launch.watched = program.watched_blocks(name, volume(launch.grid), threads);
+  Streams::get().begin(how.stream, how.place, cat("kernel ", name));
   program.add(name, threads, check::detail::run(options, launch));
+  Streams::get().end();
   if (program.report.summary.timed_out) program.leave();
 }
 
 }  // namespace
 
-void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st*) {
+void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream) {
   if (current != nullptr)
     throw Error(Category::unavailable,
                 cat(place.file, ":", place.line, ": a kernel launches a kernel"),
                 "launches from the host: dynamic parallelism is not supported");
-  configuration = {true, place, grid, block, shared_bytes};
+  configuration = {true, place, grid, block, shared_bytes, stream};
 }
 
 void run_kernel_body(const char* name, const LaunchBounds& bounds, const KernelBody& body) {

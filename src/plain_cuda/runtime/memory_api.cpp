@@ -6,6 +6,7 @@
 #include "context.hpp"
 #include "memory.hpp"
 #include "program.hpp"
+#include "streams.hpp"
 #include "tessera/core/text.hpp"
 #include "tessera/plain_cuda/parts/runtime_api.h"
 
@@ -104,8 +105,20 @@ void copy_written(void* to, const void* from, std::size_t bytes) {
   }
 }
 
+/// Work of the device on a stream that reads and writes memory; either may be null.
+void work(const char* call, cudaStream_t stream, const void* from, const void* to,
+          std::size_t bytes, const Place& place) {
+  Streams& streams = Streams::get();
+  streams.begin(stream, place, call);
+  for (const void* each : {from, to}) {
+    if (DeviceMemory::get().contains(each))
+      streams.touch(number(each), bytes, each == from, each == to, false);
+  }
+  streams.end();
+}
+
 cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes,
-                 cudaMemcpyKind kind, const Place& place) {
+                 cudaMemcpyKind kind, cudaStream_t stream, const Place& place) {
   if (bytes == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return refuse(cudaErrorInvalidMemcpyDirection, place,
@@ -124,14 +137,23 @@ cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes
   if (kind != cudaMemcpyDeviceToDevice) judge_source(call, from, bytes, place);
   std::memmove(to, from, bytes);
   copy_written(to, from, bytes);
+  work(call, stream, from, to, bytes, place);
   return cudaSuccess;
 }
 
-cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, const Place& place) {
+/// Of a call that returns when the copy is over.
+cudaError_t waited_for(cudaError_t copied) {
+  Streams::get().wait_for(nullptr);
+  return copied;
+}
+
+cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, cudaStream_t stream,
+                 const Place& place) {
   if (bytes == 0) return cudaSuccess;
   if (const auto error = check_side(call, "target", at, bytes, true, false, place)) return error;
   std::memset(at, value, bytes);
   DeviceMemory::get().wrote(number(at), bytes);
+  work(call, stream, nullptr, at, bytes, place);
   return cudaSuccess;
 }
 
@@ -190,7 +212,12 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, Place pla
   if (DeviceMemory::get().contains(from)) judge_source("cudaMemcpyToSymbol", from, bytes, place);
   std::memmove(to, from, bytes);
   if (DeviceMemory::get().contains(to)) DeviceMemory::get().wrote(number(to), bytes);
-  return cudaSuccess;
+  Streams& streams = Streams::get();
+  streams.begin(nullptr, place, "a copy of a symbol");
+  streams.touch(number(from), bytes, true, false, false);
+  streams.touch(number(to), bytes, false, true, false);
+  streams.end();
+  return waited_for(cudaSuccess);
 }
 
 }  // namespace tessera::plain_cuda
@@ -203,55 +230,65 @@ cudaError_t cudaMallocPitch(void** at, std::size_t* pitch, std::size_t width, st
   *pitch = (width + 511) / 512 * 512;
   return allocate(at, *pitch * height, 0, kDevice, place);
 }
-cudaError_t cudaFree(void* at, Place place) { return give_back("cudaFree", at, false, place); }
-cudaError_t cudaFreeAsync(void* at, cudaStream_t, Place place) {
+cudaError_t cudaFree(void* at, Place place) {
+  Streams::get().wait_for_all();
+  return give_back("cudaFree", at, false, place);
+}
+cudaError_t cudaFreeAsync(void* at, cudaStream_t stream, Place place) {
+  const Allocation* const found = DeviceMemory::get().find(number(at));
+  if (found != nullptr && !found->freed)
+    work("cudaFreeAsync", stream, nullptr, at, found->bytes, place);
   return give_back("cudaFreeAsync", at, false, place);
 }
 cudaError_t cudaFreeHost(void* at, Place place) {
+  Streams::get().wait_for_all();
   return give_back("cudaFreeHost", at, true, place);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                        Place place) {
-  return copy("cudaMemcpy", to, from, bytes, kind, place);
+  return waited_for(copy("cudaMemcpy", to, from, bytes, kind, nullptr, place));
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t, Place place) {
-  return copy("cudaMemcpyAsync", to, from, bytes, kind, place);
+                            cudaStream_t stream, Place place) {
+  return copy("cudaMemcpyAsync", to, from, bytes, kind, stream, place);
 }
 cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes, Place place) {
-  return copy("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice, place);
+  return copy("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice, nullptr, place);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind, Place place) {
+  return waited_for(
+      cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr, place));
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream, Place place) {
   if (width > to_pitch || width > from_pitch)
     return refuse(cudaErrorInvalidPitchValue, place,
                   cat("cudaMemcpy2D: rows of ", width, " bytes with pitches of ", to_pitch, " and ",
                       from_pitch),
                   "a pitch is at least the width, both in bytes");
   for (std::size_t row = 0; row < height; ++row) {
-    const auto error = copy("cudaMemcpy2D", static_cast<char*>(to) + row * to_pitch,
-                            static_cast<const char*>(from) + row * from_pitch, width, kind, place);
+    const auto error =
+        copy("cudaMemcpy2D", static_cast<char*>(to) + row * to_pitch,
+             static_cast<const char*>(from) + row * from_pitch, width, kind, stream, place);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
 }
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
-                              std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind kind, cudaStream_t, Place place) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, place);
-}
 cudaError_t cudaMemset(void* at, int value, std::size_t bytes, Place place) {
-  return fill("cudaMemset", at, value, bytes, place);
+  return fill("cudaMemset", at, value, bytes, nullptr, place);
 }
-cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t, Place place) {
-  return fill("cudaMemsetAsync", at, value, bytes, place);
+cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t stream,
+                            Place place) {
+  return fill("cudaMemsetAsync", at, value, bytes, stream, place);
 }
 cudaError_t cudaMemset2D(void* at, std::size_t pitch, int value, std::size_t width,
                          std::size_t height, Place place) {
   for (std::size_t row = 0; row < height; ++row) {
     const auto error =
-        fill("cudaMemset2D", static_cast<char*>(at) + row * pitch, value, width, place);
+        fill("cudaMemset2D", static_cast<char*>(at) + row * pitch, value, width, nullptr, place);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;

@@ -1,0 +1,76 @@
+// Which work on streams is ordered. Streams are carried out in the order of the calls; vector
+// clocks say what a device could do at one time, and what such work touches must be apart (CUDA C++
+// Programming Guide, "Streams" and "Default Stream"). Private to the run-time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tessera/plain_cuda/driver_types.h"
+#include "tessera/plain_cuda/parts/place.h"
+
+namespace tessera::plain_cuda {
+
+/// By stream: how much of its work is over. Streams that are not named have done nothing.
+using StreamClock = std::vector<std::uint32_t>;
+
+class Streams {
+ public:
+  static Streams& get();
+
+  /// A stream is created: from now on work is watched. Returns its number.
+  int create(bool waits_for_default);
+
+  /// Work of the device begins: a launch, a copy, a fill. What is touched is told before end().
+  void begin(cudaStream_t stream, const Place& place, std::string what);
+  void touch(std::uint64_t address, std::size_t bytes, bool reads, bool writes, bool updates);
+  /// Compares it with all that nothing orders.
+  void end();
+
+  /// The host waits until all work of the stream, of an event, of the device is over.
+  void wait_for(cudaStream_t stream);
+  void wait_for(const StreamClock& event);
+  void wait_for_all();
+  /// What an event that is recorded now stands for.
+  StreamClock record(cudaStream_t stream);
+  /// Further work of the stream comes after the event.
+  void wait(cudaStream_t stream, const StreamClock& event);
+
+ private:
+  struct Range {
+    std::uint64_t begin, end;
+  };
+  using Ranges = std::vector<Range>;
+  struct Work {
+    int stream;
+    std::uint32_t number;  ///< in its stream
+    Place place;
+    std::string what;
+    Ranges reads, writes, updates;
+  };
+  struct Stream {
+    bool waits_for_default = true;
+    StreamClock clock;
+  };
+
+  bool is_watched() const { return streams_.size() > 1; }
+  static int number_of(cudaStream_t stream);
+  static std::uint32_t at(const StreamClock& clock, int stream);
+  static void join(StreamClock& mine, const StreamClock& other);
+  /// The clock of the next work on the stream.
+  StreamClock& next(int stream);
+  void forget_what_the_host_has_waited_for();
+  static void merge(Ranges& ranges);
+  /// The first byte that both have; 0: none.
+  static std::uint64_t meeting(const Ranges& a, const Ranges& b);
+  void compare(const Work& earlier, const Work& later);
+
+  std::vector<Stream> streams_{1};  ///< the first is the default stream
+  StreamClock host_;
+  std::vector<Work> pending_;  ///< what the host has not waited for
+  Work now_;
+  bool is_working_ = false;
+};
+
+}  // namespace tessera::plain_cuda
