@@ -68,7 +68,7 @@ std::string again(const CheckRequest& request) {
   if (kernel.warp != kWarpSize) out += cat(" --warp ", kernel.warp);
   if (kernel.coverage) out += " --coverage";
   if (!request.suppress.empty()) out += " --suppress " + quoted(request.suppress);
-  if (!request.flags.empty()) out += cat(" --cxxflags '", request.flags, "'");
+  if (!request.flags.empty()) out += cat(" --cxxflags \"", request.flags, "\"");
   if (!request.launch.empty()) out += cat(" --launch '", request.launch, "'");
   return out;
 }
@@ -225,10 +225,10 @@ void add_check(CLI::App& root, Context& context) {
       "  tessera check tiled\n"
       "  tessera check block_tiled_vectorized -m 256 -n 256 -k 256 --device a100\n"
       "  tessera check naive -m 17 -n 31 -k 9 --json | jq .summary\n"
-      "  tessera check saxpy.cu --cxxflags -Iinclude --args '1024 100'\n"
+      "  tessera check saxpy.cu -I include --args '1024 100'\n"
       "  tessera check scale.cu --launch 'scale<<<(n + 255) / 256, 256>>>(x: f32[n], n: n)' "
       "--sweep\n"
-      "  tessera check my_kernel.cpp --html my_kernel.html --cxxflags '-Iinclude -DTILE=32'\n"
+      "  tessera check my_kernel.cpp --html my_kernel.html -I include -D TILE=32\n"
       "  tessera check tiled --sweep --time-limit 30\n"
       "  tessera check my_kernel.cpp --format gcc\n"
       "  tessera check my_kernel.cpp --stop-at 'block=1,0 thread=3 superstep=load'\n"
@@ -263,8 +263,7 @@ void add_check(CLI::App& root, Context& context) {
            "Elements of inputs that are never read, or of outputs never written, are errors");
   add_text(*app, "--suppress", "FILE", request->suppress,
            "Accept the findings that FILE lists, each with a reason");
-  add_text(*app, "--cxxflags", "FLAGS", request->flags,
-           "Further options of the compiler, as one word");
+  add_compiler_flags(*app, request->flags);
   add_text(*app, "--stop-at", "WHERE", request->stop_at,
            "Stop in gdb: 'block=0,1,0 thread=3,0,0 superstep=load'");
   add_outputs(*app, *request, context);

@@ -46,12 +46,11 @@ void add_cuda_run(CLI::App& root, Context& context) {
   CLI::App* app = add_command(root, context, "cuda-run",
                               "Run a program in plain CUDA on the CPU, without checking it",
                               "  tessera cuda-run saxpy.cu\n"
-                              "  tessera cuda-run main.cu kernels.cu --cxxflags '-Iinclude -O3' "
+                              "  tessera cuda-run main.cu kernels.cu -I include "
                               "--args '1024 100'");
   add_arguments(*app, "FILES", "FILE", request->files, "The files of the program")->required();
   add_text(*app, "--args", "WORDS", request->arguments, "Its arguments, as one word");
-  add_text(*app, "--cxxflags", "FLAGS", request->flags,
-           "Further options of the compiler, as one word");
+  add_compiler_flags(*app, request->flags);
   on_run(*app, context, [request] { return run_cuda(*request); });
 }
 

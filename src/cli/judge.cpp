@@ -210,8 +210,7 @@ void add_judge(CLI::App& root, Context& context) {
   add_count(*app, "--time-limit", kernel.seconds, "Of all cases together, in seconds (default 60)");
   add_text(*app, "--device", "a100|h100|h200", kernel.device,
            "GPU whose limits count: a100, h100 or h200 (default)");
-  add_text(*app, "--cxxflags", "FLAGS", request->flags,
-           "Further options of the compiler, as one word");
+  add_compiler_flags(*app, request->flags);
   add_threads(*app, kernel.threads);
   add_json_option(*app, context, "The verdict with its reasons, as JSON");
   on_run(*app, context, [&context, request] { return run_judge(context, *request); });

@@ -149,6 +149,21 @@ CLI::Option* add_text(CLI::App& app, std::string flags, std::string type_name, s
       ->type_name(std::move(type_name));
 }
 
+void add_compiler_flags(CLI::App& app, std::string& flags) {
+  add_text(app, "--cxxflags", "FLAGS", flags, "Further options of the compiler, as one word");
+  const auto add = [&](const char* option, const char* type_name, const char* description) {
+    const auto append = [&flags, option](const std::vector<std::string>& values) {
+      for (const std::string& each : values)
+        flags += cat(flags.empty() ? "'" : " '", option, each, "'");
+    };
+    app.add_option_function<std::vector<std::string>>(option, append, description)
+        ->type_name(type_name)
+        ->allow_extra_args(false);
+  };
+  add("-I", "FOLDER", "Where the compiler looks for headers");
+  add("-D", "NAME[=VALUE]", "A macro of the compiler");
+}
+
 CLI::Option* add_argument(CLI::App& app, std::string name, std::string type_name,
                           std::string& target, std::string description) {
   return add_text(app, std::move(name), std::move(type_name), target, std::move(description))

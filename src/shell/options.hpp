@@ -58,6 +58,8 @@ CLI::Option* add_arguments(CLI::App& app, std::string name, std::string type_nam
 /// One of `names`.
 CLI::Option* add_choice(CLI::App& app, std::string flags, std::string& target,
                         std::vector<std::string> names, std::string description);
+/// --cxxflags, -I and -D: options of the compiler, as one text of words.
+void add_compiler_flags(CLI::App& app, std::string& flags);
 /// An extent: a whole number >= 0.
 CLI::Option* add_extent(CLI::App& app, std::string flags, index_t& target, std::string description);
 /// A count: a whole number >= 1.

@@ -25,7 +25,7 @@ class Programs(unittest.TestCase):
 
     def check(self, program, fixed=False):
         head = "" if fixed else program.read_text().split("\n", 1)[0]
-        flags = ["--cxxflags", "-DFIXED"] if fixed else []
+        flags = ["-D", "FIXED"] if fixed else []
         if launch := launch_of(program):
             flags += ["--launch", launch]
         run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", *flags], capture_output=True,
