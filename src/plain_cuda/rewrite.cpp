@@ -50,8 +50,11 @@ class Rewriter {
     else if (w == "__shared__") shared(i);
     else if (w == "__grid_constant__") out_.erase(i, i + 1);
     else if (is_bounds(i)) out_.at(i).skip_to = t_.after(i + 1);
+    else if (w == "__noinline__" && !is_one_of(i - 1, {"(", ","})) noinline(i);
     else if (w == "asm" || w == "__asm__" || w == "__asm") inline_ptx(i);
   }
+  /// A macro would change the standard library's __attribute__((__noinline__)) too.
+  void noinline(std::size_t i) { out_.replace(i, "__attribute__((noinline))"); }
   bool is_bounds(std::size_t i) const {
     return is_one_of(i, {"__launch_bounds__", "__cluster_dims__"}) && t_.is(i + 1, "(");
   }

@@ -1,6 +1,8 @@
 // Types of the CUDA run-time's interface: errors, directions of copies, properties of a device.
 #pragma once
 
+#define __DRIVER_TYPES_H__  // what CUDA's samples ask for before they define checkCudaErrors()
+
 #include <climits>
 #include <cstddef>
 

@@ -1,5 +1,5 @@
-// CUDA's words for functions and variables. __global__, __shared__, __launch_bounds__,
-// __cluster_dims__ and __grid_constant__ are not among them: `tessera check` rewrites those.
+// CUDA's words for functions and variables. __global__, __shared__, __noinline__,
+// __launch_bounds__, __cluster_dims__ and __grid_constant__ are not among them: `tessera check` rewrites those.
 #pragma once
 
 #define __host__
@@ -7,7 +7,6 @@
 #define __constant__
 #define __managed__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __inline__ inline
 #define __restrict__ __restrict
 #define __align__(n) __attribute__((aligned(n)))
