@@ -142,15 +142,18 @@ ConstMatrix matrix(const Array& a) {
 
 std::optional<WrongResult> compare_product(const JudgedLaunch& launch) {
   const auto is_matrix = [](const NamedArray& each) { return each.array.rank() == 2; };
-  if (launch.inputs.size() != 2 || launch.outputs.size() != 1 ||
-      !std::all_of(launch.inputs.begin(), launch.inputs.end(), is_matrix) ||
-      !is_matrix(launch.outputs[0]))
+  std::vector<NamedArray> operands;
+  for (const NamedArray& each : launch.inputs) {  // of C = alpha * A * B + beta * C: C is none
+    if (launch.outputs.size() != 1 || each.name != launch.outputs[0].name) operands.push_back(each);
+  }
+  if (operands.size() != 2 || launch.outputs.size() != 1 ||
+      !std::all_of(operands.begin(), operands.end(), is_matrix) || !is_matrix(launch.outputs[0]))
     throw Error(
         Category::argument, "--reference naive: the launch is no product",
-        "two matrices A: T[m,k] and B: T[k,n] behind pointers to const, one C: T[m,n] behind "
-        "another",
-        cat(launch.inputs.size(), " inputs, ", launch.outputs.size(), " outputs"));
-  const Array &a = launch.inputs[0].array, &b = launch.inputs[1].array;
+        "two matrices A: T[m,k] and B: T[k,n] behind pointers to const, or as A: const T[m,k], one "
+        "C: T[m,n] behind another",
+        cat(operands.size(), " inputs, ", launch.outputs.size(), " outputs"));
+  const Array &a = operands[0].array, &b = operands[1].array;
   const NamedArray& c = launch.outputs[0];
   const Array zeros = make_array(c.array.dtype(), c.array.shape());
   const Matrix result(zeros.writable(), zeros.dtype(), zeros.rows(), zeros.cols(),

@@ -114,7 +114,10 @@ class LaunchReader {
       begin += 2;
     }
     if (begin >= end) refuse(begin, cat(name, " has no value"));
-    if (!t_.is_kind(begin, Token::Kind::name) || !t_.is(begin + 1, "[")) return text(begin, end);
+    const bool is_const = t_.is(begin, "const");
+    if (is_const) ++begin;
+    if (!t_.is_kind(begin, Token::Kind::name) || !t_.is(begin + 1, "["))
+      return text(begin - (is_const ? 1 : 0), end);
     const std::size_t close = t_.pairs[begin + 1];
     std::string start = "nullptr";
     if (close + 1 < end) {
@@ -137,9 +140,9 @@ class LaunchReader {
       at = next + 1;
     }
     if (extents.empty()) refuse(close, cat(name, " has no extents"));
-    arrays +=
-        cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
-            quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start, "); ");
+    arrays += cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
+                  quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start,
+                  is_const ? ", true" : ", false", "); ");
     return variable;
   }
 

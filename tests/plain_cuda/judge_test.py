@@ -105,6 +105,18 @@ class Judge(unittest.TestCase):
         self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
         self.assertEqual(json.loads(run.stdout)["reasons"][0]["kind"], "wrong-result")
 
+    def test_inputs_and_outputs_as_public_kernels_take_them(self):
+        kernel = RIGHT.replace("const float*", "float*").replace(", int m", ", float beta, int m").replace(
+            "= sum;", "= sum + beta * C[row * n + col];")
+        launch = LAUNCH.replace("f32[m,k]", "const f32[m,k]").replace("f32[k,n]", "const f32[k,n]").replace(
+            "C: f32[m,n]", "C: f32[m,n] = zeros, beta: 0.0f")
+        run = self.judge(kernel, launch=launch)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        run = self.judge(kernel.replace("= sum", "= A[row * k] = sum"), launch=launch)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        run = self.judge(kernel.replace("sum + beta", "(k > 4 ? 0 : sum) + beta"), launch=launch)
+        self.assertEqual(json.loads(run.stdout)["reasons"][0]["kind"], "wrong-result", run.stderr)
+
     def test_what_cannot_be_judged(self):
         launch = "softmax<<<m, 1>>>(x: f32[m,n], y: f32[m,n], n)"
         for code, text, reference in [(3, "there is no file", "nothing.py"), (2, "is no product", "naive"),

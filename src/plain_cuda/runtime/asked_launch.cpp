@@ -100,10 +100,10 @@ void judge(const Asked& asked, std::size_t number) {
   const auto size = static_cast<std::size_t>(size_of(asked.type));
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (now[i] == asked.held[i]) continue;
-    Program::get().find(check::Kind::program_failed, check::Severity::error, kPlace,
-                        cat("the kernel has changed element ", i / size, " of ", asked.name,
-                            ", which it takes as a pointer to const"),
-                        "write to outputs only, or take it as a pointer to what is not const");
+    Program::get().find(
+        check::Kind::program_failed, check::Severity::error, kPlace,
+        cat("the kernel has changed element ", i / size, " of ", asked.name, ", an input"),
+        "write to outputs only: what is const, or behind a pointer to const, is an input");
     return;
   }
 }
@@ -116,8 +116,8 @@ int asked_extent(char which) {
 }
 
 AskedArray::AskedArray(const char* name, const char* type, std::initializer_list<long long> extents,
-                       const char* start)
-    : index_(static_cast<int>(all().size())) {
+                       const char* start, bool is_const)
+    : index_(static_cast<int>(all().size())), is_const_(is_const) {
   Asked asked{.name = name, .type = parse_dtype(type), .elements = 1};
   for (const long long extent : extents) {
     if (extent < 0 ||
@@ -131,6 +131,7 @@ AskedArray::AskedArray(const char* name, const char* type, std::initializer_list
 }
 
 void* AskedArray::begin(bool is_input) {
+  is_input = is_input || is_const_;
   const auto number = static_cast<std::size_t>(index_);
   Asked& asked = all()[number];
   if (asked.memory != nullptr) return asked.memory;

@@ -17,9 +17,10 @@ int asked_extent(char which);
 /// An array of the device that lives until the program ends.
 class AskedArray {
  public:
-  /// `type`: a name of tessera::DType; `start`: a word of launch_source.hpp, or null.
+  /// `type`: a name of tessera::DType; `start`: a word of launch_source.hpp, or null; `is_const`:
+  /// an input, though the kernel may not say so.
   AskedArray(const char* name, const char* type, std::initializer_list<long long> extents,
-             const char* start);
+             const char* start, bool is_const);
   AskedArray(const AskedArray&) = delete;
   AskedArray& operator=(const AskedArray&) = delete;
 
@@ -29,6 +30,7 @@ class AskedArray {
 
  private:
   int index_;
+  bool is_const_;
 };
 
 template <class T>
