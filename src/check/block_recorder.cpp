@@ -257,25 +257,37 @@ void BlockRecorder::give_way_if_polling() {
   const Event* const events = log_->begin();
   const auto count = log_->end() - events;
   const auto same = [&](std::ptrdiff_t i, std::ptrdiff_t j) {
-    return events[i].point == events[j].point && events[i].offset == events[j].offset;
+    return events[i].point == events[j].point && events[i].offset == events[j].offset &&
+           (kind_of(events[i].point->key) != EventKind::store || events[i].bits == events[j].bits);
+  };
+  std::ptrdiff_t polled = count;  // a load, which others may write
+  bool stores = false;
+  for (std::ptrdiff_t i = count; i-- > 0;) {
+    const EventKind kind = kind_of(events[i].point->key);
+    if (kind == EventKind::load) polled = i;
+    else if (kind == EventKind::store) stores = true;
+    else return;
+  }
+  const auto repeats = [&](std::ptrdiff_t period) {
+    for (std::ptrdiff_t i = count; i-- > period;) {
+      if (!same(i, i - period)) return false;
+    }
+    return true;
   };
   std::ptrdiff_t period = 1;
-  while (period <= 4 && !same(0, period)) ++period;
-  if (period > 4) return;
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    if (kind_of(events[i].point->key) != EventKind::load) return;
-    if (i >= period && !same(i, i - period)) return;
-  }
-  const AccessPoint& point = *events[0].point;
+  while (period <= count / 3 && !repeats(period)) ++period;
+  if (polled == count || period > count / 3) return;
+  const AccessPoint& point = *events[polled].point;
   const Here here = sites_[point.site].here;
-  const std::uint64_t address = region(region_of(point.key)).begin + events[0].offset;
+  const std::uint64_t address = region(region_of(point.key)).begin + events[polled].offset;
   std::uint64_t bits = 0;
   std::memcpy(&bits, reinterpret_cast<const void*>(address),
               std::min<std::size_t>(static_cast<std::size_t>(bytes_of(point.key)), 8));
   if (std::none_of(polled_.begin(), polled_.end(),
                    [&](const Here& each) { return is_same_place(each, here); }))
     polled_.push_back(here);
-  scheduler_->give_way(thread_, {reinterpret_cast<const void*>(address), bits, here});
+  scheduler_->give_way(thread_,
+                       {reinterpret_cast<const void*>(address), bits, here, stores || period > 4});
 }
 
 void BlockRecorder::report_empty_variable(Here here) {

@@ -199,7 +199,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Lets the other lanes of the warp catch up, so that the log of this one can be emptied.
   [[gnu::noinline]] void make_room();
   void stop_at_access();
-  /// Lets others go first where the log holds nothing but the same reads again and again.
+  /// Lets others go first where the log holds nothing but the same loads and stores again and
+  /// again.
   void give_way_if_polling();
   void shared_tile(std::uint64_t offset, const tessera::detail::TileInfo& info) override;
   /// Finds out whether the next access is special.

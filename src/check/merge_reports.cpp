@@ -11,7 +11,8 @@ namespace {
 
 bool is_same(const Finding& a, const Finding& b) {
   return a.kind == b.kind && a.memory == b.memory && a.location == b.location &&
-         a.other == b.other && a.tensor == b.tensor;
+         a.other == b.other && a.tensor == b.tensor &&
+         (a.kind != Kind::runtime_misuse || a.hint == b.hint);  // a call may be misused twice over
 }
 
 std::int64_t& count_of(Summary& summary, Severity severity) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -231,7 +232,8 @@ void BlockScheduler::State::quiet_round() {
     return;
   }
   if (active_waiting > 0 && release_active()) return;
-  constexpr int enough = kQuietRounds;
+  const int enough =
+      std::exchange(round_may_end, false) ? std::numeric_limits<int>::max() : kQuietRounds;
   if (task.residents == nullptr) {
     if (++quiet_rounds >= enough) deadlocked();
     return;

@@ -61,9 +61,11 @@ int BlockScheduler::State::pick() {
     if (finished == threads) return -1;
     if (machine && carry_out_one()) continue;
     if (active_waiting > 0 && release_active()) continue;
-    if (task.observer != nullptr && !cancelled && arrived > 0 && arrived + finished == threads) {
+    if (!cancelled && arrived > 0 && arrived + finished == threads) {
       const Wait& wait_of_all = *wait[static_cast<std::size_t>(first_arrived)];
-      if (task.observer->block_met(wait_of_all.name, wait_of_all.where, finished)) {
+      if (task.observer != nullptr
+              ? task.observer->block_met(wait_of_all.name, wait_of_all.where, finished)
+              : task.ended_count_as_come) {
         arrived = 0;
         for (auto& state : run) {
           if (state == Run::at_barrier) state = Run::ready;
@@ -259,6 +261,7 @@ void BlockScheduler::give_way(int thread, const Poll& poll) {
   if (last.address != poll.address || last.bits != poll.bits || last.here.line != poll.here.line)
     s.moved = true;
   last = poll;
+  s.round_may_end = s.round_may_end || poll.may_end;
   if (++s.polls_in_round >= s.round_length) s.quiet_round();
   s.block();
 }

@@ -47,7 +47,7 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   named.clear(), collective.clear(), active_of.clear(), polls.clear(), gate_waits.clear();
   unit_waits.clear();
   machine.reset();
-  moved = false;
+  moved = round_may_end = false;
   round_length = threads;
   rest = {};
   cancelled = abandoned = false;

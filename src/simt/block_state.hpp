@@ -117,10 +117,11 @@ struct BlockScheduler::State {
   std::vector<detail::GateWait> gate_waits;
   std::vector<std::vector<int>> unit_waits;  ///< threads of each warpgroup that have come
   std::unique_ptr<detail::AsyncMachine> machine;
-  int active_waiting = 0;  ///< lanes at_active_mask
-  int polls_in_round = 0;  ///< since the last look at what has happened
-  int round_length = 0;    ///< the threads that could run then
-  bool moved = false;      ///< since then, anything but polls that found the same again
+  int active_waiting = 0;      ///< lanes at_active_mask
+  int polls_in_round = 0;      ///< since the last look at what has happened
+  bool round_may_end = false;  ///< one of the polls of this round may
+  int round_length = 0;        ///< the threads that could run then
+  bool moved = false;          ///< since then, anything but polls that found the same again
   int quiet_rounds = 0;
   detail::Residents::Rest rest;
   bool cancelled = false;

@@ -147,6 +147,16 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
+/// What tiles of more than 32 threads exchange values through on a GPU.
+template <unsigned MaxBlockSize = 1024>
+struct block_tile_memory {
+  alignas(16) unsigned char bytes[(MaxBlockSize + 31) / 32 * 16];
+};
+template <unsigned MaxBlockSize>
+inline thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
+  return {};
+}
+
 class grid_group {
  public:
   void sync(TESSERA_PLACE) const { tessera::plain_cuda::grid_barrier(place); }
@@ -195,6 +205,53 @@ class thread_block_tile : public lane_group {
   thread_block_tile(const thread_block_tile&) = default;
   template <class Other>
   thread_block_tile(const thread_block_tile<Size, Other>& other) : lane_group(other) {}
+};
+
+/// A tile of several warps.
+template <unsigned Size, class Parent>
+requires(Size > 32) class thread_block_tile<Size, Parent> {
+  static_assert(Size <= 1024 && (Size & (Size - 1)) == 0,
+                "tiles of several warps have 64 to 1024 threads");
+
+ public:
+  explicit thread_block_tile(unsigned parent_rank, unsigned parent_size)
+      : rank_(parent_rank / Size), count_((parent_size + Size - 1) / Size) {}
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  static unsigned thread_rank() { return details::thread_in_block() & (Size - 1); }
+  unsigned meta_group_rank() const { return rank_; }
+  unsigned meta_group_size() const { return count_; }
+  void sync(TESSERA_PLACE) const {
+    tessera::plain_cuda::named_barrier(static_cast<int>(details::thread_in_block() / Size),
+                                       static_cast<int>(Size), place);
+  }
+  template <class T>
+  TESSERA_UNSEEN T shfl(T value, unsigned rank, TESSERA_PLACE) const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16);
+    T out = value;
+    tessera::plain_cuda::exchange_in_tile(&out, sizeof(T), static_cast<int>(Size),
+                                          static_cast<int>(rank % Size), place);
+    return out;
+  }
+  template <class T>
+  T shfl_up(T value, unsigned delta, TESSERA_PLACE) const {
+    const unsigned mine = thread_rank();
+    return shfl(value, mine < delta ? mine : mine - delta, place);
+  }
+  template <class T>
+  T shfl_down(T value, unsigned delta, TESSERA_PLACE) const {
+    const unsigned mine = thread_rank();
+    return shfl(value, mine + delta < Size ? mine + delta : mine, place);
+  }
+  int any(int predicate, TESSERA_PLACE) const {
+    int found = predicate != 0;
+    for (unsigned by = Size / 2; by > 0; by /= 2) found |= shfl(found, thread_rank() ^ by, place);
+    return found;
+  }
+  int all(int predicate, TESSERA_PLACE) const { return !any(predicate == 0, place); }
+
+ private:
+  unsigned rank_, count_;
 };
 
 template <unsigned Size, class Parent>

@@ -2,6 +2,8 @@
 // headers are the project's own text; docs/plain_cuda.md says what they have.
 #pragma once
 
+#define __CUDA_RUNTIME_H__  // as in driver_types.h
+
 #include <cassert>
 #include <cmath>
 #include <cstdio>

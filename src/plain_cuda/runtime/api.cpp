@@ -148,6 +148,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = m.registers_per_sm; break;
     case cudaDevAttrClockRate: *value = static_cast<int>(m.clock_hz / 1000); break;
     case cudaDevAttrMultiProcessorCount: *value = m.sms; break;
+    case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; break;
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId:
     case cudaDevAttrIntegrated: *value = 0; break;
     case cudaDevAttrMemoryClockRate:
       *value = static_cast<int>(m.dram_bytes_per_s / 1e3 / 1280);

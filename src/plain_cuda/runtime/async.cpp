@@ -285,6 +285,21 @@ const std::byte* exchange(const void* mine, std::size_t bytes, const char* verb,
   return slot(first);
 }
 
+void exchange_in_tile(void* value, std::size_t bytes, int threads, int rank, Place place) {
+  constexpr std::size_t kTileSlot = 16;
+  ThreadContext& t = me("a verb of a tile", place);
+  const dim3 all = t.block.block;
+  t.block.tile_slots.resize(std::size_t{all.x} * all.y * all.z * kTileSlot);
+  const int tile = t.linear / threads;
+  const auto slot = [&](int thread) {
+    return t.block.tile_slots.data() + static_cast<std::size_t>(thread) * kTileSlot;
+  };
+  std::memcpy(slot(t.linear), value, bytes);
+  named_barrier(tile, threads, place);
+  std::memcpy(value, slot(tile * threads + rank), bytes);
+  named_barrier(tile, threads, place);
+}
+
 void tell_matrix_flops(std::int64_t flops, Place place) {
   if (tessera::detail::recorder != nullptr)
     tessera::detail::recorder->matrix_flops(flops, here_of(place));

@@ -20,8 +20,9 @@ struct BlockContext {
   uint3 index;
   dim3 block, grid;
   int warp_size;
-  int counts[3] = {};            ///< of block_count(), in turn
-  std::vector<std::byte> slots;  ///< of exchange(): two for each thread
+  int counts[3] = {};                 ///< of block_count(), in turn
+  std::vector<std::byte> slots;       ///< of exchange(): two for each thread
+  std::vector<std::byte> tile_slots;  ///< of exchange_in_tile(): one for each thread
 };
 
 struct ThreadContext {

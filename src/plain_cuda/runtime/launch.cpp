@@ -80,6 +80,7 @@ void run_block(const KernelBody& body, const Configuration& how, BlockScheduler&
   Entry entry{body, context, extents_of(how.block), task.stack_bytes};
   task.body = Entry::run;
   task.closure = &entry;
+  task.ended_count_as_come = true;
   scheduler.run(task);
   current = nullptr;
 }
