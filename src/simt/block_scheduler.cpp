@@ -65,7 +65,7 @@ int BlockScheduler::State::pick() {
       const Wait& wait_of_all = *wait[static_cast<std::size_t>(first_arrived)];
       if (task.observer != nullptr
               ? task.observer->block_met(wait_of_all.name, wait_of_all.where, finished)
-              : task.ended_count_as_come) {
+              : task.residents != nullptr && task.residents->ended_count_as_come()) {
         arrived = 0;
         for (auto& state : run) {
           if (state == Run::at_barrier) state = Run::ready;
@@ -261,7 +261,9 @@ void BlockScheduler::give_way(int thread, const Poll& poll) {
   if (last.address != poll.address || last.bits != poll.bits || last.here.line != poll.here.line)
     s.moved = true;
   last = poll;
-  s.round_may_end = s.round_may_end || poll.may_end;
+  // Without an address it is a loop of plain accesses, which may count its rounds: nobody can say
+  // that it waits for ever.
+  s.round_may_end = s.round_may_end || poll.address == nullptr;
   if (++s.polls_in_round >= s.round_length) s.quiet_round();
   s.block();
 }

@@ -1,6 +1,6 @@
 // The blocks of one launch that run at one time: hands out the next ones in the order of their
 // numbers, lets further ones start where all that run wait for others, and knows when no block can
-// go on. Private to src/simt; launch_blocks.hpp is what others call.
+// go on. Private to src/simt and the run-time of plain CUDA; launch_blocks.hpp is what others call.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,12 @@ class Residents {
   /// Waits for all blocks that further OS threads run. Throws what one of these threw.
   void join();
 
+  /// From now on threads that have ended have come to all barriers of a block that nobody watches.
+  void count_ended_as_come() { ended_count_as_come_.store(true, std::memory_order_relaxed); }
+
   // ---- called while a block runs, by its scheduler ----
+
+  bool ended_count_as_come() const { return ended_count_as_come_.load(std::memory_order_relaxed); }
 
   enum class Verdict : std::uint8_t { wait, others_run, deadlock };
   /// What one block knows of its own waiting.
@@ -58,6 +63,7 @@ class Residents {
   // A block has started when it is taken. Blocks may be short: each counter has a line of its own.
   alignas(64) std::atomic<std::int64_t> next_{0};
   alignas(64) std::atomic<std::int64_t> ended_{0};
+  std::atomic<bool> ended_count_as_come_{false};
   std::atomic<bool> stopped_{false};     ///< a block threw: no further one starts
   std::atomic<std::int64_t> coming_{0};  ///< further OS threads that have not taken a block yet
   std::mutex mutex_;                     ///< of what follows

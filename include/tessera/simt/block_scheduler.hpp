@@ -32,13 +32,11 @@ class Residents;
 /// The named barriers of a block (PTX bar.sync): ids below this.
 inline constexpr int kNamedBarriers = 16;
 
-/// An atomic access that found a value and left it, or a loop of plain accesses that changes
-/// nothing.
+/// An atomic access that found a value and left it.
 struct Poll {
   const void* address = nullptr;
   std::uint64_t bits = 0;  ///< of the value
   Here here;
-  bool may_end = false;  ///< the loop may count its rounds: nobody can say that it waits for ever
 };
 
 /// What a lane brings to a verb of the lanes that a mask names, and what it gets.
@@ -67,7 +65,6 @@ struct BlockTask {
   std::size_t stack_bytes = kStackBytes;  ///< of each thread
   Body body = nullptr;
   void* closure = nullptr;
-  bool ended_count_as_come = false;        ///< threads that have ended, at barriers of the block
   BlockObserver* observer = nullptr;       ///< null: nobody watches
   detail::Residents* residents = nullptr;  ///< the other blocks; null: there are none
 };

@@ -10,6 +10,7 @@
 #include "launch_limits.hpp"
 #include "memory.hpp"
 #include "program.hpp"
+#include "simt/residents.hpp"
 #include "streams.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
@@ -80,7 +81,6 @@ void run_block(const KernelBody& body, const Configuration& how, BlockScheduler&
   Entry entry{body, context, extents_of(how.block), task.stack_bytes};
   task.body = Entry::run;
   task.closure = &entry;
-  task.ended_count_as_come = true;
   scheduler.run(task);
   current = nullptr;
 }
@@ -96,6 +96,7 @@ void run_unchecked(const char* name, const KernelBody& body, const Configuration
                                     task.block_dim = extents;
                                     task.stack_bytes = kThreadStack;
                                     task.residents = &residents;
+                                    residents.count_ended_as_come();
                                     run_block(body, how, *scheduler, task.block, task);
                                   });
 }
