@@ -222,7 +222,7 @@ requires(Size > 32) class thread_block_tile<Size, Parent> {
   unsigned meta_group_rank() const { return rank_; }
   unsigned meta_group_size() const { return count_; }
   void sync(TESSERA_PLACE) const {
-    tessera::plain_cuda::named_barrier(static_cast<int>(details::thread_in_block() / Size),
+    tessera::plain_cuda::named_barrier(1 + static_cast<int>(details::thread_in_block() / Size),
                                        static_cast<int>(Size), place);
   }
   template <class T>

@@ -295,9 +295,9 @@ void exchange_in_tile(void* value, std::size_t bytes, int threads, int rank, Pla
     return t.block.tile_slots.data() + static_cast<std::size_t>(thread) * kTileSlot;
   };
   std::memcpy(slot(t.linear), value, bytes);
-  named_barrier(tile, threads, place);
+  named_barrier(1 + tile, threads, place);  // 0 is that of the whole block
   std::memcpy(value, slot(tile * threads + rank), bytes);
-  named_barrier(tile, threads, place);
+  named_barrier(1 + tile, threads, place);
 }
 
 void tell_matrix_flops(std::int64_t flops, Place place) {

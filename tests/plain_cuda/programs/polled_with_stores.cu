@@ -1,4 +1,4 @@
-// expect: race at 11
+// expect: race at 17
 // Threads that poll their predecessors' results by volatile reads and keep what they find in shared memory between the rounds.
 __global__ void chain(volatile int* done, volatile int* sum, int n) {
   __shared__ int seen[32 * 4];
