@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -99,6 +100,25 @@ class Programs(unittest.TestCase):
             run = subprocess.run([cases.options.build / "bin/tessera", "check", *words], capture_output=True, text=True, timeout=300)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertIn("--warp", run.stderr)
+
+
+    def test_a_time_limit_is_no_endless_loop(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "many.cu"
+            program.write_text("""__global__ void work(int* x, int rounds) {
+  for (int i = 0; i < rounds; ++i) { x[threadIdx.x] += i; __syncthreads(); }
+}
+int main() {
+  int* x;
+  cudaMalloc(&x, 256 * sizeof *x);
+  cudaMemset(x, 0, 256 * sizeof *x);
+  for (;;) work<<<1, 256>>>(x, 300);
+}
+""")
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", "--time-limit", "3"],
+                                 capture_output=True, text=True, timeout=300)
+        self.assertNotIn("endless", [each["kind"] for each in json.loads(run.stdout)["findings"]], run.stderr)
+        self.assertEqual(run.returncode, 4, run.stderr)
 
 
     def test_a_program_runs_unchecked(self):
