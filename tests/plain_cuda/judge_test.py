@@ -114,7 +114,7 @@ class Judge(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         run = self.judge(kernel.replace("= sum", "= A[row * k] = sum"), launch=launch)
         self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
-        run = self.judge(kernel.replace("sum + beta", "(k > 4 ? 0 : sum) + beta"), launch=launch)
+        run = self.judge(kernel.replace("sum + beta", "(k > 4 ? 2 : 1) * sum + beta"), launch=launch)
         self.assertEqual(json.loads(run.stdout)["reasons"][0]["kind"], "wrong-result", run.stderr)
 
     def test_what_cannot_be_judged(self):
