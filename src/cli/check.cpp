@@ -2,6 +2,7 @@
 // `tessera check FILE.cpp`: a kernel of the user's own.
 // Exit code 0 when it is clean, 1 with findings, 4 when it could not be checked.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -27,7 +28,7 @@ struct CheckRequest {
   std::vector<std::string> more_files;
   std::string format;                        ///< of what is printed; empty: as --json says
   std::map<std::string, std::string> files;  ///< by format; empty: not wanted
-  std::string suppress, flags, stop_at, arguments, launch;
+  std::string suppress, flags, stop_at, arguments, launch, results;
   bool force = false, sweeps = false;
 
   std::vector<std::string> others() const {
@@ -111,6 +112,7 @@ int check_program(const Context& context, const CheckRequest& request, Compilati
                   .kernel = request.kernel,
                   .stop_at = request.stop_at,
                   .suppress = request.suppress,
+                  .results = request.results,
                   .sized = !spelling && (request.sweeps || !request.launch.empty()),
                   .format = request.format,
                   .others = request.others()};
@@ -151,6 +153,20 @@ int check_compiled(const Context& context, const CheckRequest& request,
   return check_program(context, request, {.source = source, .what = what}, spelling);
 }
 
+/// A folder that is made here, or is empty.
+void check_results(const CheckRequest& request) {
+  if (request.launch.empty())
+    throw Error(Category::argument, "--results: only a launch has arrays",
+                "--results with --launch");
+  if (request.sweeps) throw Error(Category::argument, "--results and --sweep exclude one another");
+  std::error_code why;
+  std::filesystem::create_directories(request.results, why);
+  if (!why && !request.force && !std::filesystem::is_empty(request.results, why) && !why)
+    throw Error(Category::file, cat("--results: ", request.results, " is not empty"), {}, {},
+                "name another folder, or --force");
+  if (why) throw Error(Category::file, cat("--results: ", request.results, ": ", why.message()));
+}
+
 void check_request(const Context& context, CheckRequest& request) {
   if (request.format.empty()) request.format = context.json ? "json" : "text";
   checked_device(request.kernel);
@@ -175,6 +191,7 @@ void check_request(const Context& context, CheckRequest& request) {
   if (!request.launch.empty() && !request.arguments.empty())
     throw Error(Category::argument,
                 "--launch and --args exclude one another: main() is not called");
+  if (!request.results.empty()) check_results(request);
   if (!request.sweeps) return;
   if (!request.stop_at.empty() || request.format == "html" || !request.files["html"].empty())
     throw Error(Category::argument, "--sweep has no page and stops nowhere", {}, {},
@@ -251,6 +268,8 @@ void add_check(CLI::App& root, Context& context) {
                   "Lanes of a warp of plain CUDA: 32 (default) or 64")
       ->check(CLI::IsMember({32, 64}))
       ->type_name("32|64");
+  add_text(*app, "--results", "FOLDER", request->results,
+           "Write the arrays that the launch may change into FOLDER, each as NAME.npy");
   add_choice(*app, "--strides", request->kernel.strides, strides,
              "How A, B and C lie in memory (default rows)");
   add_flag(*app, "--sweep", request->sweeps,

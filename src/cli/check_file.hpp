@@ -26,6 +26,7 @@ struct FileCheck {
   std::string suppress;             ///< a file
   std::string problem;              ///< what the report says was run; empty: the program's own text
   std::string arrays;               ///< a folder for those of the launch; empty: they are not kept
+  std::string results;              ///< a folder for what the launch writes; empty: it is not kept
   bool sized = false;               ///< the kernel's shape and strides must reach the program
   std::string format = "text";      ///< of what is printed: a name of check::formats()
   std::vector<std::string> others;  ///< further formats that are wanted

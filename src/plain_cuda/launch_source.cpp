@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <vector>
 
 #include "lexer.hpp"
@@ -74,6 +75,7 @@ class LaunchReader {
       at = end + 1;
     }
     const std::string configuration = text(launch_ + 3, configuration_end_);
+    const bool is_hidden = t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k");  // by an extent
     return cat(
         "#define main tessera_main_of_file\n#pragma GCC diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wreturn-type\"\n#include ",
@@ -83,8 +85,8 @@ class LaunchReader {
         quoted_text(t_.text), ";\nint main() {\n[[maybe_unused]] const int ", extent('m'), ", ",
         extent('n'), ", ", extent('k'), ";\n#line 1 \"--launch\"\n",
         "for (int round = 0; ::tessera::plain_cuda::begin_asked_launch(round); ++round) { ", arrays,
-        "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ", text(0, launch_),
-        "<<<", configuration, ">>>(", arguments,
+        "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ", is_hidden ? "::" : "",
+        text(0, launch_), "<<<", configuration, ">>>(", arguments,
         "); ::tessera::plain_cuda::end_asked_launch(); }\n}\n");
   }
 
@@ -114,21 +116,14 @@ class LaunchReader {
       begin += 2;
     }
     if (begin >= end) refuse(begin, cat(name, " has no value"));
+    if (begin + 1 == end && arrays_.contains(t_.spelling(begin)))
+      return arrays_.find(t_.spelling(begin))->second;
     const bool is_const = t_.is(begin, "const");
     if (is_const) ++begin;
     if (!t_.is_kind(begin, Token::Kind::name) || !t_.is(begin + 1, "["))
       return text(begin - (is_const ? 1 : 0), end);
     const std::size_t close = t_.pairs[begin + 1];
-    std::string start = "nullptr";
-    if (close + 1 < end) {
-      const bool is_start = t_.is(close + 1, "=") && close + 3 == end &&
-                            std::any_of(kStarts.begin(), kStarts.end(),
-                                        [&](const char* each) { return t_.is(close + 2, each); });
-      if (!is_start)
-        refuse(close + 1, cat(name, " cannot start as '", text(close + 1, end), "'"),
-               "= random, = zeros, = ones, = count or = nothing behind the extents");
-      start = quoted_text(t_.spelling(close + 2));
-    }
+    const std::string start = close + 1 < end ? start_of(name, close + 1, end) : "nullptr";
     const DType type = parse_dtype(t_.spelling(begin));
     const std::string variable = cat("tessera_argument", count_);
     std::string extents;
@@ -140,10 +135,23 @@ class LaunchReader {
       at = next + 1;
     }
     if (extents.empty()) refuse(close, cat(name, " has no extents"));
+    arrays_[name] = variable;
     arrays += cat("::tessera::plain_cuda::AskedArrayOf<", cuda_name(type), "> ", variable, "(",
                   quoted_text(name), ", \"", tessera::name(type), "\", {", extents, "}, ", start,
                   is_const ? ", true" : ", false", "); ");
     return variable;
+  }
+
+  /// As a literal of C++: a word, or "file:" and the name of a file.
+  std::string start_of(const std::string& name, std::size_t begin, std::size_t end) const {
+    if (t_.is(begin, "=") && begin + 2 == end) {
+      const std::string_view start = t_.spelling(begin + 1);
+      if (start.ends_with('"')) return cat("\"file:\" ", start);
+      if (std::find(kStarts.begin(), kStarts.end(), start) != kStarts.end())
+        return quoted_text(start);
+    }
+    refuse(begin, cat(name, " cannot start as '", text(begin, end), "'"),
+           "= random, = zeros, = ones, = count, = nothing or = \"FILE.npy\" behind the extents");
   }
 
   [[noreturn]] void refuse(std::size_t at, std::string problem,
@@ -154,6 +162,7 @@ class LaunchReader {
   }
 
   Tokens t_;
+  std::map<std::string, std::string, std::less<>> arrays_;  ///< the variable of each name
   std::size_t launch_ = 0, configuration_end_ = 0, open_ = 0, close_ = 0;
   int count_ = 0;
 };

@@ -5,6 +5,8 @@
 //   A: f32[m,k]           an array of the device: random numbers behind a pointer to const, nothing
 //                         behind any other; the names of types are those of tessera::DType
 //   A: f32[m,k] = zeros   filled so: random, zeros, ones, count (0, 1, 2, ...), nothing
+//   A: f32[2,3] = "a.npy" holds what the file does
+//   A                     once more the array that stands before under this name
 //   scale: 2.0f           a value
 #pragma once
 

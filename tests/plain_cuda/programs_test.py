@@ -121,6 +121,43 @@ int main() {
         self.assertEqual(run.returncode, 4, run.stderr)
 
 
+    def test_a_launch_has_arrays_of_files(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("NumPy is not installed")
+        source = "__global__ void k(const int* a, const int* b, int* c) { c[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x]; }\n"
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "k.cu").write_text(source)
+            numpy.save(folder / "a.npy", numpy.arange(4, dtype="i4"))
+            words = [cases.options.build / "bin/tessera", "check", "k.cu"]
+
+            def check(*more):
+                return subprocess.run([*words, *more], capture_output=True, text=True, timeout=300, cwd=folder)
+
+            run = check("--launch", 'k<<<1, 4>>>(a: i32[4] = "a.npy", a, c: i32[4])', "--results", "new/out")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual([each.name for each in (folder / "new/out").iterdir()], ["c.npy"])
+            self.assertEqual(numpy.load(folder / "new/out/c.npy").tolist(), [0, 2, 4, 6])
+            run = check("--launch", 'k<<<1, 4>>>(a: i32[4] = "a.npy", a, a)', "--results", "new/out", "--force")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(numpy.load(folder / "new/out/a.npy").tolist(), [0, 2, 4, 6])
+            for more, code, text in [
+                    (["--launch", 'k<<<1, 4>>>(a: i32[2,2] = "a.npy", a, c: i32[4])'], 4, "i32 of shape (4,), got i32 of shape (2, 2)"),
+                    (["--launch", 'k<<<1, 4>>>(a: i32[4] = "b.npy", a, c: i32[4])'], 4, "b.npy"),
+                    (["--launch", "k<<<1, 4>>>(a: i32[4] = 'a', a, c: i32[4])"], 2, '= "FILE.npy"'),
+                    (["--launch", "k<<<1, 4>>>(a: i32[4], a, a)", "--results", "new/out"], 3, "new/out is not empty"),
+                    (["--launch", "k<<<1, 4>>>(a: i32[4], a, a)", "--results", "a.npy"], 3, "--results: a.npy"),
+                    (["--launch", "k<<<1, 4>>>(a: i32[4], a, a)", "--results", "x", "--sweep"], 2, "exclude one another"),
+                    (["--results", "x"], 2, "only a launch has arrays")]:
+                with self.subTest(more):
+                    run = check(*more)
+                    self.assertEqual(run.returncode, code, run.stderr)
+                    self.assertIn(text, run.stderr)
+            self.assertFalse((folder / "x").exists())
+
+
     def test_a_program_runs_unchecked(self):
         program = next(each for each in PROGRAMS if each.stem == "tiled")
         run = subprocess.run([cases.options.build / "bin/tessera", "cuda-run", program], capture_output=True, text=True, timeout=300)

@@ -45,6 +45,24 @@ int round_now = 0;
 /// Where `tessera judge` reads the arrays; null: nobody does.
 const char* arrays_folder() { return std::getenv("TESSERA_ARRAYS"); }
 
+/// Where `tessera check` wants what the kernel has written; null: nowhere.
+const char* results_folder() { return std::getenv("TESSERA_RESULTS"); }
+
+/// The name of the file that it starts as; null: of none.
+const char* file_of(const Asked& asked) {
+  return asked.start.starts_with("file:") ? asked.start.c_str() + 5 : nullptr;
+}
+
+void read_file(Asked& asked) {
+  const Array array = contiguous(read_array(file_of(asked), {.untyped = asked.type}));
+  if (array.dtype() != asked.type || array.shape() != asked.shape)
+    throw Error(Category::argument,
+                cat("--launch: ", asked.name, " is another array than ", file_of(asked)),
+                cat(name(array.dtype()), " of shape ", shape_text(array.shape())),
+                cat(name(asked.type), " of shape ", shape_text(asked.shape)));
+  if (asked.bytes() > 0) std::memcpy(asked.held.data(), array.data(), asked.bytes());
+}
+
 /// Element i, of the array that has this number.
 double value(const Asked& asked, std::size_t number, std::size_t i) {
   if (asked.start == "zeros") return 0;
@@ -62,27 +80,35 @@ double value(const Asked& asked, std::size_t number, std::size_t i) {
 
 void fill(Asked& asked, std::size_t number) {
   asked.held.resize(asked.bytes());
-  visit_dtype(asked.type, [&]<class T>(TypeTag<T>) {
-    for (std::size_t i = 0; i < asked.elements; ++i) {
-      const double x = value(asked, number, i);
-      T element;
-      if constexpr (std::is_arithmetic_v<T>) element = static_cast<T>(x);
-      else element = T(static_cast<float>(x));
-      std::memcpy(asked.held.data() + i * sizeof(T), &element, sizeof(T));
-    }
-  });
+  if (file_of(asked) != nullptr) {
+    read_file(asked);
+  } else {
+    visit_dtype(asked.type, [&]<class T>(TypeTag<T>) {
+      for (std::size_t i = 0; i < asked.elements; ++i) {
+        const double x = value(asked, number, i);
+        T element;
+        if constexpr (std::is_arithmetic_v<T>) element = static_cast<T>(x);
+        else element = T(static_cast<float>(x));
+        std::memcpy(asked.held.data() + i * sizeof(T), &element, sizeof(T));
+      }
+    });
+  }
   if (asked.bytes() > 0)
     cudaMemcpy(asked.memory, asked.held.data(), asked.bytes(), cudaMemcpyHostToDevice, kPlace);
+}
+
+void write_file(const Asked& asked, const std::vector<std::byte>& bytes, const std::string& file) {
+  const Array array = Array::read_only(asked.type, asked.shape,
+                                       contiguous_strides(asked.shape, Order::c), bytes.data(), {});
+  write_array(file, array, {.overwrite = Overwrite::replace});
 }
 
 /// As ROUND.NUMBER.in|out.NAME.npy.
 void keep(const Asked& asked, std::size_t number, const char* side,
           const std::vector<std::byte>& bytes) {
   if (arrays_folder() == nullptr) return;
-  const Array array = Array::read_only(asked.type, asked.shape,
-                                       contiguous_strides(asked.shape, Order::c), bytes.data(), {});
-  write_array(cat(arrays_folder(), "/", round_now, ".", number, ".", side, ".", asked.name, ".npy"),
-              array, {.overwrite = Overwrite::replace});
+  write_file(asked, bytes,
+             cat(arrays_folder(), "/", round_now, ".", number, ".", side, ".", asked.name, ".npy"));
 }
 
 void judge(const Asked& asked, std::size_t number) {
@@ -93,6 +119,8 @@ void judge(const Asked& asked, std::size_t number) {
     if (!now.empty())
       cudaMemcpy(now.data(), asked.memory, now.size(), cudaMemcpyDeviceToHost, kPlace);
     keep(asked, number, "out", now);
+    if (results_folder() != nullptr)
+      write_file(asked, now, cat(results_folder(), "/", asked.name, ".npy"));
     return;
   }
   if (now.empty()) return;
@@ -134,7 +162,10 @@ void* AskedArray::begin(bool is_input) {
   is_input = is_input || is_const_;
   const auto number = static_cast<std::size_t>(index_);
   Asked& asked = all()[number];
-  if (asked.memory != nullptr) return asked.memory;
+  if (asked.memory != nullptr) {  // given to two arguments: one may be written through
+    asked.is_input = asked.is_input && is_input;
+    return asked.memory;
+  }
   asked.is_input = is_input;
   DeviceMemory& memory = DeviceMemory::get();
   asked.memory = memory.allocate(asked.bytes(), static_cast<std::size_t>(size_of(asked.type)),
