@@ -16,6 +16,8 @@ from . import layout
 from ._config import show_config
 from ._core import PackedMatrix, Plan, algorithms, matmul
 from ._core import version as __version__
+from ._cuda import CudaCheck, check_cuda
+from ._cuda import load_magics as load_ipython_extension
 from ._matmul import plan
 from ._report import Check, Report, check, explain
 from ._tensor import Tensor
@@ -23,5 +25,6 @@ from .layout import Layout, Swizzle, Tiler, col_major, row_major, swizzle
 
 column_major = col_major
 
-__all__ = ["Check", "Layout", "PackedMatrix", "Plan", "Report", "Swizzle", "Tensor", "Tiler", "__version__", "algorithms", "check",
-           "col_major", "column_major", "explain", "layout", "matmul", "plan", "row_major", "show_config", "swizzle"]
+__all__ = ["Check", "CudaCheck", "Layout", "PackedMatrix", "Plan", "Report", "Swizzle", "Tensor", "Tiler", "__version__", "algorithms",
+           "check", "check_cuda", "col_major", "column_major", "explain", "layout", "load_ipython_extension", "matmul", "plan",
+           "row_major", "show_config", "swizzle"]

@@ -16,10 +16,10 @@ def path():
 
 
 def run(*arguments):
-    """(stdout, exit status) of the command that has printed a report, 0, 1 or INCOMPLETE; what else it ends with is an exception
+    """(stdout, exit status, stderr) of the command that has printed a report, 0, 1 or INCOMPLETE; what else it ends with is an exception
     with its message."""
     done = subprocess.run([path(), *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           env={**os.environ, "NO_COLOR": "1"})
     if done.returncode == 0 or (done.returncode in (1, INCOMPLETE) and done.stdout):
-        return done.stdout, done.returncode
+        return done.stdout, done.returncode, done.stderr
     raise _EXCEPTIONS.get(done.returncode, RuntimeError)(done.stderr.strip().removeprefix("tessera "))

@@ -21,7 +21,7 @@ class Report:
         self._words = words
         with tempfile.TemporaryDirectory() as folder:
             text, page = pathlib.Path(folder) / "text", pathlib.Path(folder) / "page.html"
-            self._json, self._status = _command.run(*words, "--json", "--text", text, "--html", page)
+            self._json, self._status, self._printed = _command.run(*words, "--quiet", "--json", "--text", text, "--html", page)
             self._text, self._html = text.read_text(encoding="utf-8"), page.read_text(encoding="utf-8")
 
     def __str__(self) -> str:
@@ -111,27 +111,38 @@ def _seed(name: str, value: Any, call: str) -> int:
 
 _OPTIONS: dict[str, Callable[[str, Any, str], Any]] = {
     "dtype": _dtype, "tile": _tile, "order": _text, "device": _text, "against": _text, "cxxflags": _text, "suppress": _path,
-    "beta": _beta, "seed": _seed, "blocks": _arguments.whole, "time_limit": _arguments.whole, "registers": _arguments.whole,
+    "beta": _beta, "args": _text, "seed": _seed, "blocks": _arguments.whole, "time_limit": _arguments.whole, "registers": _arguments.whole,
     "threads": _arguments.whole, "counters_only": _arguments.flag, "forget_tiles": _arguments.flag,
     "coverage": _arguments.flag}
 
 
-def _words(command: str, kernel: Any, m: Any, n: Any, k: Any, options: dict[str, Any]) -> list[str]:
+def kind_of(option: str) -> type:
+    """What a word on a line is read as."""
+    check = _OPTIONS[option]
+    return bool if check is _arguments.flag else int if check in (_seed, _arguments.whole) else str
+
+
+def words(command: str, kernel: Any, options: dict[str, Any], call: str) -> list[str]:
     """The command's own words for what was asked."""
-    name = _arguments.path("the kernel", kernel, "a name such as 'tiled', or a file", command)
+    name = _arguments.path("the kernel", kernel, "a name such as 'tiled', or a file", call)
     if name.startswith("-"):
-        raise ValueError(f"{command}: the kernel is {name!r}: expected a name or a file; options are arguments of their own")
+        raise ValueError(f"{call}: the kernel is {name!r}: expected a name or a file; options are arguments of their own")
     words = [command, name]
-    for extent, value in {"m": m, "n": n, "k": k}.items():
-        if value is not None:
-            words += [f"-{extent}", str(_arguments.whole(extent, value, command))]
     for option, value in options.items():
         if value is None:
             continue
-        given = _OPTIONS[option](option, value, command)
+        given = _OPTIONS[option](option, value, call)
         word = "--" + option.replace("_", "-")
         words += [] if given is False else [word] if given is True else [f"{word}={given}"]
     return words
+
+
+def _words(command: str, kernel: Any, m: Any, n: Any, k: Any, options: dict[str, Any]) -> list[str]:
+    extents = []
+    for extent, value in {"m": m, "n": n, "k": k}.items():
+        if value is not None:
+            extents += [f"-{extent}", str(_arguments.whole(extent, value, command))]
+    return words(command, kernel, options, command) + extents
 
 
 def check(kernel: str | os.PathLike[str], m: int | None = None, n: int | None = None, k: int | None = None, *, dtype: Any = None,

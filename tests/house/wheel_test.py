@@ -91,6 +91,12 @@ class InstalledPackage(unittest.TestCase):
         shutil.copy(cases.ROOT / "tests/support/racy_kernel.cpp", self.folder)
         self.assertIn("race", self.run_python("-m", "tessera", "check", "racy_kernel.cpp", status=1))
 
+    def test_a_kernel_in_plain_cuda_is_checked(self):
+        (self.folder / "twice.py").write_text("import numpy as np, tessera\n"
+            "said = tessera.check_cuda('__global__ void twice(int* x) { x[threadIdx.x] *= 2; }', 'twice<<<1, 3>>>(x)', {'x': np.arange(3)"
+            ".astype('i4')})\nprint(said.is_clean, said.arrays['x'])\n")
+        self.assertEqual(self.run_python("twice.py"), "True [0 2 4]\n")
+
     def test_it_needs_what_every_system_has(self):
         carried = {file.name: file for folder in (self.package, self.package.with_name("tessera.libs"))
                    for file in elf_files(folder)}
