@@ -1,6 +1,7 @@
 # What `cmake --install` puts where: the library, its headers, the command, the CMake package and the pkg-config file.
 # Both packages find their prefix from their own place, so that an installed tree may be moved.
 include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 
 install(TARGETS tessera_library EXPORT TesseraTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -16,10 +17,13 @@ if(TARGET tessera)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera/plain_cuda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
     install(TARGETS tessera_cuda_runtime ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/tessera-check-kernels DESTINATION ${CMAKE_INSTALL_BINDIR})
+    configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TesseraCudaCheck.cmake.in ${PROJECT_BINARY_DIR}/TesseraCudaCheck.cmake
+                                  INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR
+                                  NO_CHECK_REQUIRED_COMPONENTS_MACRO NO_SET_AND_CHECK_MACRO)
+    install(FILES ${PROJECT_BINARY_DIR}/TesseraCudaCheck.cmake DESTINATION ${package_dir})
   endif()
 endif()
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 install(EXPORT TesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TesseraConfig.cmake.in ${PROJECT_BINARY_DIR}/TesseraConfig.cmake
                               INSTALL_DESTINATION ${package_dir})

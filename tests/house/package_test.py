@@ -189,6 +189,18 @@ class Package(unittest.TestCase):
         self.assertEqual(said.returncode, 0, said.stderr.decode())
         self.assertIn("clean: no findings", said.stdout.decode())
 
+    def test_a_program_in_plain_cuda_is_a_test_of_another_project(self):
+        if not (self.prefix / "bin/tessera").exists():
+            self.skipTest("the command is not part of this build")
+        build = pathlib.Path(self.scratch.name) / "cuda check"
+        configure(CONSUMER / "cuda_check", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        env = {"CXX": f"{cases.options.compiler} {flags()}".strip()}
+        run("ctest", "--test-dir", build, "--output-on-failure", "-E", "too_far", env=env)
+        with self.assertRaisesRegex(AssertionError, "out-of-bounds(?s:.*)twice.cu:8"):
+            run("ctest", "--test-dir", build, "--output-on-failure", "-R", "too_far", env=env)
+        with self.assertRaisesRegex(AssertionError, r"tessera_add_cuda_check\(empty\) has no file: expected a name, then FILE.cu"):
+            configure(CONSUMER / "cuda_check", build, "-DWITHOUT_FILE=ON")
+
     def test_nothing_installed_speaks_of_the_source_folder(self):
         texts = [f for f in self.prefix.rglob("*") if f.suffix in (".cmake", ".pc", ".hpp")]
         self.assertGreater(len(texts), 20)

@@ -1,0 +1,13 @@
+#include <cstdlib>
+
+__global__ void twice(float* x, int n);
+
+int main(int count, char** words) {
+  if (count != 4) return 1;
+  const int n = std::atoi(words[1]);
+  float* x = nullptr;
+  if (cudaMalloc(&x, n * sizeof(float)) != cudaSuccess) return 1;
+  cudaMemset(x, 0, n * sizeof(float));
+  twice<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, n);
+  return cudaFree(x) == cudaSuccess ? 0 : 1;
+}
