@@ -17,7 +17,6 @@ ONE_LAW = "cases of one law on one fixture"
 TABLE = "a list of cases or of fields, one a line"
 LONG = {
     "include/tessera/simt/cuda_mma.cuh: mma_sync": (65, TABLE),
-    "src/bench/plot.cpp": (680, ONE_STATE),
     "src/check/block_recorder.cpp": (500, ONE_STATE),
     "src/check/block_recorder.hpp": (450, ONE_STATE),
     "src/check/rules.cpp: size": (70, TABLE),
