@@ -1,5 +1,5 @@
-// Takes down what the threads of a block do. One class, kept whole: every kind of event meets the
-// same state of the block. See block_recorder.hpp.
+// Takes down what the threads of a block do. See block_recorder.hpp.
+// Over 400 lines: one class; every kind of event meets the same state of the block.
 #include "block_recorder.hpp"
 
 #include <algorithm>

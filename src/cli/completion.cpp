@@ -129,6 +129,7 @@ Values argument_values(const CLI::App& app, const CLI::App& root) {
   return out;
 }
 
+// Over 60 lines: most of it is the text of the script.
 std::string bash_script(const CLI::App& root) {
   std::string paths, values, words;
   for_each_command(root, "tessera", [&](const CLI::App& app, const std::string& path) {

@@ -143,6 +143,7 @@ ordered_json gpu_tools_json() {
   return out;
 }
 
+// Over 60 lines: a table, one case or field a line.
 ordered_json to_json(const Machine& machine, const PeerSearch& peers,
                      const std::vector<Optional>& things) {
   ordered_json out = json_object();
@@ -226,6 +227,7 @@ class DoctorReport {
   std::string out_;
 };
 
+// Over 60 lines: a table, one case or field a line.
 std::string to_text(const Context& context, const Machine& machine, const PeerSearch& peers,
                     const std::vector<Optional>& things) {
   DoctorReport report(context);

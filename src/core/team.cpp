@@ -1,6 +1,7 @@
 // The pool of workers behind run_team, lock-free where it is waited for: work is posted in one of a
 // few slots, and a counter inside each says how many workers are in it. A slot is given up only
 // when that counter is 0, so a body never outlives its call.
+// Over 400 lines: posting, waiting and leaving are one protocol on the same slots.
 #include "tessera/core/team.hpp"
 
 #include <pthread.h>
@@ -453,6 +454,7 @@ OnlyAsking::~OnlyAsking() { only_asks = before_; }
 
 void always_ask_helpers() { always_ask = true; }
 
+// Over 60 lines: the order of its steps is what makes it safe.
 void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   if (threads <= 1 || inside) return body(0);
   Pool& p = pool();

@@ -90,6 +90,7 @@ void to_f32(float* dst, const typename V::sum* src, int count) {
 }
 
 /// The whole table of one vector type: every micro-tile up to MR rows and `Vectors` vectors.
+/// Over 60 lines: a table, one case or field a line.
 template <class V, int MR, int Vectors, class Source>
 constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
     const char* isa, Pack<Source, typename V::k_group> pack_a,

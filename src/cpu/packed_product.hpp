@@ -1,6 +1,6 @@
 // The packed path at work: cuts a product into blocks of C, KC blocks and tasks, packs, and calls
-// the microkernels of one table. Called by gemm.cpp for products that are not tiny. One class, kept
-// whole: its routes through a product share who has packed what.
+// the microkernels of one table. Called by gemm.cpp for products that are not tiny.
+// Over 400 lines: one class, whose routes through a product share who has packed what.
 #pragma once
 
 #include <algorithm>
@@ -82,6 +82,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   using Table = Kernels<Source, KGroup, Sum>;
   using Scalar = typename Gemm<In, Out>::Scalar;
 
+  // Over 60 lines: it plans the product; all else reads what it decides.
   Product(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B = nullptr)
       : call_(call),
         kernels_(kernels),
@@ -561,6 +562,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   /// A block of A times a share of B, panel by panel. Where `copy` is given, the first rows read B
   /// unpacked and pack it there for the others, and all prefetch some of the next panel at the same
   /// time.
+  /// Over 60 lines: the loops around the microkernel, one in another.
   void multiply_share(const Part& part, const Block& block, index_t s, const KGroup* b,
                       KGroup* copy = nullptr, const KGroup* next_share = nullptr) {
     const int mr = mr_, nr = blocks_.nr;

@@ -2,6 +2,7 @@
 // in dot form, along its columns, where those are. A B that is read once is read at the speed of
 // memory; one in a near cache at the speed of that, with more sums at a time. V is a vector type as
 // microkernel.hpp describes it.
+// Over 400 lines: the axpy and the dot form share their sums, remainders and epilogues.
 #pragma once
 
 #include <utility>
@@ -338,6 +339,7 @@ void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
 /// where so many columns push each other out of L1; but where those of one group stay, one or two
 /// rows of A meet two or three groups, a cache line each time. Transposing itself is the bound
 /// then. Measured: bench/results/cpu/tuning.md.
+/// Over 150 lines: a transposition in registers, written out.
 template <class V, int Rows>
 void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call) {
   using KGroup = typename V::k_group;

@@ -1,6 +1,7 @@
 // Temporaries, renames and mapped outputs: the system calls behind atomic_file.hpp, each checked,
 // each failure named with the file and what to do. Until commit() has renamed the temporary, the
 // old file is untouched; the temporary is registered, so that a signal removes it.
+// Over 400 lines: its functions share the list of temporaries that a signal removes.
 #include "tessera/io/atomic_file.hpp"
 
 #include <fcntl.h>

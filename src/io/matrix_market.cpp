@@ -3,6 +3,7 @@
 // are read without regard to the locale; every complaint names the line.
 // The format: R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats",
 // NISTIR 5935, 1996.
+// Over 400 lines: one format, read and written.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

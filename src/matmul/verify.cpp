@@ -1,6 +1,7 @@
 // The exact product, its bound and the reference's bits, element by element. Shares no arithmetic
 // with the kernels: its own sums in twice the precision, its own epilogue, its own choice of
 // instruction set, so that agreement is no coincidence.
+// Over 400 lines: the sums and bounds of one verifier for all types.
 #include "tessera/matmul/verify.hpp"
 
 #include <algorithm>
@@ -219,6 +220,7 @@ struct Verifier::State {
 Verifier::~Verifier() = default;
 Verifier::Verifier(Verifier&&) noexcept = default;
 
+// Over 60 lines: its passes over C share the same sums.
 Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
                    const ConstMatrix& C0, const void* bias, int threads,
                    const std::function<void(index_t, index_t)>& progress)

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""The library as a file: what it exports, needs and does when it is loaded; what it says; how it is linked to."""
+"""The library as a file: what it exports, needs and does when it is loaded; what it says; how it is linked to.
+
+Over 400 lines: every case loads one library into a process of its own, by the same few helpers.
+"""
 import ctypes.util
 import os
 import pathlib

@@ -35,6 +35,7 @@ class Epilogues : public ::testing::Test {
 };
 TYPED_TEST_SUITE(Epilogues, testing::RealTypes, testing::TypeNames);
 
+// Over 60 lines: a table, one case or field a line.
 TYPED_TEST(Epilogues, AnEpilogueInRegistersIsTheOneEpilogue) {
   using T = TypeParam;
   using Tile = typename Bench<T>::Tile;
@@ -108,6 +109,7 @@ TYPED_TEST(Epilogues, AnEpilogueInRegistersIsTheOneEpilogue) {
   }
 }
 
+// Over 60 lines: a table, one case or field a line.
 TYPED_TEST(Epilogues, FinishIsTheOneEpilogue) {
   using T = TypeParam;
   RandomData data(5);

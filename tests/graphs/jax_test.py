@@ -1,4 +1,7 @@
-"""tessera.jax against jax.numpy and finite differences: values, derivatives, batches, shards, addresses, messages."""
+"""tessera.jax against jax.numpy and finite differences: values, derivatives, batches, shards, addresses, messages.
+
+Over 400 lines: what jax.numpy promises, promise by promise, with the same operands.
+"""
 import concurrent.futures
 import doctest
 import functools

@@ -1,4 +1,7 @@
-"""tessera.torch against torch and finite differences; opcheck, gradcheck, vmap, torch.compile, strides and addresses."""
+"""tessera.torch against torch and finite differences; opcheck, gradcheck, vmap, torch.compile, strides and addresses.
+
+Over 400 lines: what torch promises, promise by promise, with the same operands.
+"""
 import doctest
 import functools
 import pathlib

@@ -18,6 +18,7 @@ using ::testing::StartsWith;
 
 std::string eval(std::string_view text) { return to_string(eval_expression(text)); }
 
+// Over 60 lines: a table, one case or field a line.
 TEST(Expression, PublishedVectors) {
   const std::pair<const char*, const char*> kVectors[] = {
       {"row_major(2,3)", "(2,3):(3,1)"},

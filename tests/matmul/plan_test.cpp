@@ -162,6 +162,7 @@ TEST(Plan, ImpossibleRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal([&] { parse_tile("12xx3"); }, Category::argument), HasSubstr("12xx3"));
 }
 
+// Over 60 lines: a table, one case or field a line.
 TEST(Plan, TilesThatCannotWorkAreRefusedWithTheNumbers) {
   const struct {
     const char *algorithm, *tile, *why;

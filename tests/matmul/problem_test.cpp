@@ -118,6 +118,7 @@ TEST(Problem, StridesBeyondSixtyFourBitsAreRefused) {
               HasSubstr("64-bit"));
 }
 
+// Over 60 lines: a table, one case or field a line.
 TEST(Problem, OverlapOfTheResultIsFoundExactly) {
   std::vector<float> all(1000);
   float* p = all.data();

@@ -70,6 +70,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
+// Over 60 lines: a table, one case or field a line.
 TEST_P(DebugInfo, NamesVariablesAndTheirPlacesAndShapes) {
   const std::string printed = run(kPrintVariables + R"(
 struct Inner { int a[2]; char b; };

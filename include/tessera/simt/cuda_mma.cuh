@@ -10,6 +10,7 @@
 namespace tessera::detail {
 
 /// In: type of A and B (float means TF32). K: depth of the instruction. f8 needs sm_89 or later.
+/// Over 60 lines: one instruction for each type, spelled out.
 template <class In, int K, class Out>
 __device__ inline void mma_sync(Out (&d)[4], const unsigned* a, const unsigned* b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
