@@ -373,8 +373,6 @@ PeerSearch search_peers() {
   return out;
 }
 
-std::vector<Peer> find_peers() { return search_peers().found; }
-
 std::optional<Peer> own_blas() {
   const auto bin = folder_of_command();
   const auto multiarch = std::filesystem::path(kFolder).parent_path().filename();

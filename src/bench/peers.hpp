@@ -51,8 +51,6 @@ struct PeerSearch {
 /// All peers on this machine, known ones first, then those that TESSERA_PEERS (paths joined by
 /// colons) names.
 PeerSearch search_peers();
-/// What search_peers found.
-std::vector<Peer> find_peers();
 
 /// This project's own BLAS beside the command or where it is installed, under the name kOwnBlas: an
 /// algorithm that is called as a program calls any BLAS.

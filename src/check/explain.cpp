@@ -119,11 +119,6 @@ std::int64_t requests_of(const Counters& c) {
          c.shared_atomic_requests;
 }
 
-double lanes_per_request(const Counters& c) {
-  const auto requests = requests_of(c);
-  return requests == 0 ? 0 : static_cast<double>(c.active_lanes) / static_cast<double>(requests);
-}
-
 std::string registers_text(const Report& report, const DeviceModel& device) {
   if (report.registers > 0) return cat(counted(report.registers, "register"), " each");
   const int first = first_limiting_registers(device, needs_of(report));

@@ -156,10 +156,4 @@ Cause told_by(const PuzzleFinding& finding, Cause cause) {
   return cause;
 }
 
-std::vector<std::string_view> cause_ids() {
-  std::vector<std::string_view> out;
-  for (const CauseWords& each : kCauses) out.push_back(each.id);
-  return out;
-}
-
 }  // namespace tessera::cli

@@ -23,7 +23,4 @@ Cause cause_of(const PuzzleAttempt& attempt);
 /// The case that went wrong; null where no case did.
 const PuzzleCase* wrong_case(const PuzzleAttempt& attempt);
 
-/// All ids that cause_of may give.
-std::vector<std::string_view> cause_ids();
-
 }  // namespace tessera::cli

@@ -200,6 +200,8 @@ Cause cause_of_local_array(const std::string& problem) {
                "the elements of float x[N] are x[0] to x[N - 1]: a loop goes on while j < N");
 }
 
+namespace {
+
 Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
   if (f.kind == "endless" || f.kind == "deadlock") {
     const int loop = loop_around(attempt.source, f.line).first;
@@ -224,6 +226,8 @@ Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
                  "a program may have 1 GiB of memory, and a kernel needs none");
   return cause(f.kind, f.problem);
 }
+
+}  // namespace
 
 Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   if (const auto* f = fatal_of(c)) return told_by(*f, cause_of_end(attempt, *f));

@@ -213,6 +213,8 @@ int panel_columns(index_t N, int lanes, int vectors) {
   return static_cast<int>(even_part(N, index_t{lanes} * vectors, lanes));
 }
 
+namespace {
+
 /// Panels of B in each task where every thread has up to four of these: the numbers for which the
 /// most that a thread may get is least. Measured: bench/results/cpu/tuning.md.
 index_t task_panels(index_t panels, int threads) {
@@ -224,6 +226,8 @@ index_t task_panels(index_t panels, int threads) {
   }
   return best;
 }
+
+}  // namespace
 
 /// Tasks, where there are rows enough, have multiples of `unit` columns: of a panel, or, for
 /// threads, of a vector, so that their parts are as equal as can be. Measured:

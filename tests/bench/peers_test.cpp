@@ -28,7 +28,7 @@ class PeersVariable {
 
 TEST(Peers, ALibraryGivenByPathIsFoundAndDescribed) {
   const PeersVariable variable(WRONG_PEER);
-  const auto found = find_peers();
+  const auto found = search_peers().found;
   const auto at = std::find_if(found.begin(), found.end(),
                                [](const Peer& peer) { return peer.name == "wrong_peer"; });
   ASSERT_NE(at, found.end());
@@ -42,7 +42,7 @@ TEST(Peers, ALibraryGivenByPathIsFoundAndDescribed) {
 
 TEST(Peers, TheSameFileTwiceIsOnePeer) {
   const PeersVariable variable(std::string(WRONG_PEER) + ":" + WRONG_PEER);
-  const auto found = find_peers();
+  const auto found = search_peers().found;
   EXPECT_EQ(1, std::count_if(found.begin(), found.end(),
                              [](const Peer& peer) { return peer.name.starts_with("wrong_peer"); }));
 }
@@ -50,7 +50,8 @@ TEST(Peers, TheSameFileTwiceIsOnePeer) {
 TEST(Peers, NamesAreUnique) {
   const PeersVariable variable(WRONG_PEER);
   std::vector<std::string> names;
-  for (const auto& peer : find_peers()) names.push_back(peer.name);
+  for (const PeerSearch search = search_peers(); const auto& peer : search.found)
+    names.push_back(peer.name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
@@ -108,7 +109,7 @@ std::string product_by(const Peer& peer, DType type) {
 }
 
 TEST(Peers, EveryPeerOnThisMachineMultipliesRowMajorMatrices) {
-  for (const auto& peer : find_peers()) {
+  for (const PeerSearch search = search_peers(); const auto& peer : search.found) {
     for (DType type : {DType::f32, DType::f64}) {
       if (!peer.supports({type, type})) continue;
       EXPECT_EQ(product_by(peer, type), "7 -1 16 -1") << peer.name << " " << to_string(type);
@@ -140,7 +141,7 @@ std::string products_by(const Peer& peer, const Shape& shape) {
 
 TEST(Peers, EveryPeerOnThisMachineMultipliesTransposedMatricesAndBatches) {
   // (2,3) by (3,1): [[0,1,2],[3,4,5]] or, by columns, [[0,2,4],[1,3,5]]; times [0,1,2].
-  std::vector<Peer> peers = find_peers();
+  std::vector<Peer> peers = search_peers().found;
   if (const auto own = own_blas()) peers.push_back(*own);
   for (const auto& peer : peers) {
     if (!peer.supports({}) || peer.name == "xsmm") continue;  // that one transposes nothing

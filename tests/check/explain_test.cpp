@@ -144,14 +144,6 @@ TEST(Explain, RegistersCountWhereTheyAreKnown) {
   EXPECT_EQ(explain(r, h200()).occupancy.warps, 32);
 }
 
-TEST(Explain, LanesOfARequestAreCounted) {
-  EXPECT_EQ(lanes_per_request(naive_report(64).total), 32);
-  EXPECT_EQ(lanes_per_request({}), 0);
-  EXPECT_EQ(lanes_per_request(
-                {.global_load_requests = 3, .shared_store_requests = 1, .active_lanes = 64}),
-            16);
-}
-
 TEST(Explain, IdleLanesAreSaid) {
   Report r = naive_report(1024);
   r.block = {9, 1};

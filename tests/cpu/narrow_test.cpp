@@ -82,6 +82,7 @@ TYPED_TEST_SUITE(Narrow, NarrowTypes, IntoNames);
 /// Are the bits those of the f32 chain?
 template <class In>
 bool keeps_the_chain() {
+  if constexpr (std::is_same_v<In, f16>) return cpu::f16_keeps_the_chain();
   return !std::is_same_v<In, bf16> || cpu::bf16_keeps_the_chain();
 }
 

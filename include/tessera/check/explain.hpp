@@ -57,9 +57,6 @@ std::string registers_text(const Report& report, const DeviceModel& device);
 
 /// Requests of all kinds: global, shared, atomic and asynchronous.
 std::int64_t requests_of(const Counters& counters);
-/// Lanes that take part in a request, on average: 32 in whole warps that do not part. 0 without
-/// requests.
-double lanes_per_request(const Counters& counters);
 /// Sectors of a load or store request, on average; 0 without requests. Ideal: 4 for 4-byte lanes.
 double sectors_per_request(const Counters& counters);
 /// Wavefronts / ideal wavefronts of all shared loads and stores: 1 is free of conflicts.

@@ -24,10 +24,6 @@ struct Swizzle {
   TESSERA_HD constexpr index_t source_mask() const {
     return ((index_t{1} << bits) - 1) << (base + (shift > 0 ? shift : 0));
   }
-  /// The bits that change.
-  TESSERA_HD constexpr index_t target_mask() const {
-    return ((index_t{1} << bits) - 1) << (base + (shift < 0 ? -shift : 0));
-  }
 
   TESSERA_HD constexpr index_t operator()(index_t index) const {
     const index_t source = index & source_mask();

@@ -127,8 +127,6 @@ concept HasView = !AnyTensor<X> && requires(X & x) {
 };
 template <class X>
 concept TensorLike = AnyTensor<X> || HasView<X>;
-template <class X>
-using ViewOf = std::remove_cvref_t<decltype(view_of(std::declval<X&>()))>;
 
 }  // namespace detail
 
