@@ -220,14 +220,14 @@ def machine_code_table(made, counted):
     """What a thread executes for one tile along k, and how many share a multiprocessor."""
     out = f"## What nvcc made of them\n\nnvcc {made['nvcc']} for {made['architecture']}, f32, each default tile. A thread on its way around the\n"
     out += "main loop, where tiles are whole and move as wide as the step can; blocks of one multiprocessor by registers, shared memory, threads:\n\n"
-    out += line(["step", "registers", "blocks", "warps", "instructions", "multiply-adds", "share", "fetches", "reads of shared memory", "others"])
+    out += line(["step", "registers", "blocks", "warps", "instructions", "multiply-adds", "share", "loads", "reads of shared memory", "others"])
     out += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     for name in STEPS:
         code = made["steps"][name]
         blocks = blocks_of(code, counted["steps"][name])
-        others = code["instructions"] - sum(code[key] for key in ("multiply_adds", "fetches", "shared_reads"))
+        others = code["instructions"] - sum(code[key] for key in ("multiply_adds", "loads", "shared_reads"))
         out += line([f"`{name}`", *map(str, (code["registers"], blocks, blocks * code["threads"] // 32, code["instructions"], code["multiply_adds"])),
-                     f"{100 * code['multiply_adds'] / code['instructions']:.1f} %", *map(str, (code["fetches"], code["shared_reads"], others))])
+                     f"{100 * code['multiply_adds'] / code['instructions']:.1f} %", *map(str, (code["loads"], code["shared_reads"], others))])
     return out + "\nThose of `tensor_core` are matrix instructions.\n"
 
 

@@ -19,7 +19,7 @@ import cubin
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # The default tile of a step, and what a thread executes on one way around: for each tile along k, where it is whole. Multiply-adds,
-# and fetches from global memory with as many elements each as the step moves at once. None: as many as one loop has.
+# and loads from global memory with as many elements each as the step moves at once. None: as many as one loop has.
 STEPS = {
     "naive": ("32x32", {"FFMA": None}), "coalescing": ("32x32", {"FFMA": None}),
     "tiled": ("32x32x64", {"FFMA": 64, r"LDG\.E$": 4}), "tiled_register": ("64x64x8/8", {"FFMA": 64, r"LDG\.E$": 2}),
@@ -133,7 +133,7 @@ def described(step, machine_code):
         counted = collections.Counter(operation(each).split(".")[0] for each in way)
         return {"tile": tile, "registers": cubin.kernels(path)[mangled]["registers"], "threads": threads, "instructions": len(way),
                 "multiply_adds": counted["FFMA"] + counted["HMMA"], "shared_reads": counted["LDS"], "shared_stores": counted["STS"],
-                "fetches": counted["LDG"] + counted["LDGSTS"], "barriers": counted["BAR"]}
+                "loads": counted["LDG"] + counted["LDGSTS"], "barriers": counted["BAR"]}
     raise SystemExit(f"machine_code.py: {path} has no kernel of tile {tile} for f32")
 
 

@@ -452,7 +452,7 @@ bool will_be_helped(int threads, std::int64_t expected_ns) {
 OnlyAsking::OnlyAsking() : before_(std::exchange(only_asks, true)) {}
 OnlyAsking::~OnlyAsking() { only_asks = before_; }
 
-void always_ask_helpers() { always_ask = true; }
+void always_ask_workers() { always_ask = true; }
 
 // Over 60 lines: the order of its steps is what makes it safe.
 void run_team(int threads, std::int64_t expected_ns, TeamBody body) {

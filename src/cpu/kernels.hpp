@@ -132,10 +132,10 @@ struct Kernels {
   /// The same as `packed`, of a b that is unpacked, and which is packed in passing; a of the
   /// widest by any strides, as for all of these. Null where packed only.
   Micro fused_packing[kMaxRows][kMaxVectors];
-  /// Like `no_prefetch` and `masked`, of one vector and up to kTallRows rows, for products of one
-  /// panel; null where registers are too few.
-  static constexpr int kTallRows = 16;
-  Micro tall[2][kTallRows], tall_masked[2][kTallRows];
+  /// Like `no_prefetch` and `masked`, of one vector and MR = 16, for products of one panel;
+  /// null where registers are too few.
+  static constexpr int kMr16 = 16;
+  Micro mr16[2][kMr16], masked_mr16[2][kMr16];
 
   /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
   /// is unpacked; null where packed only, and where registers are too few. prefetch_k: 0, or
@@ -177,15 +177,16 @@ struct Kernels {
   /// Columns of the widest micro-tile, and the rows of one that so many columns fit in.
   int one_panel() const { return wide_rows > 0 ? lanes * kMaxVectors : nr(); }
   int rows_of(index_t cols) const { return cols > nr() ? wide_rows : rows; }
-  /// The same, where micro-tiles may be tall.
-  int tall_rows_of(index_t cols) const {
-    return cols <= lanes && tall[0][0] != nullptr ? kTallRows : rows_of(cols);
+  /// The same for one panel, where MR may be 16.
+  int one_panel_rows_of(index_t cols) const {
+    return cols <= lanes && mr16[0][0] != nullptr ? kMr16 : rows_of(cols);
   }
-  /// The micro-tile of one panel, of at most tall_rows_of(cols) rows: with an epilogue or without.
+  /// The micro-tile of one panel, of at most one_panel_rows_of(cols) rows: with an epilogue or
+  /// without.
   Micro one_panel_tile(int rows_, int cols, bool ends) const {
     const bool fills = fills_vectors(cols);
-    if (cols <= lanes && tall[0][0] != nullptr)
-      return (fills ? tall : tall_masked)[ends][rows_ - 1];
+    if (cols <= lanes && mr16[0][0] != nullptr)
+      return (fills ? mr16 : masked_mr16)[ends][rows_ - 1];
     return (fills ? no_prefetch : masked)[ends][rows_ - 1][vectors_of(cols) - 1];
   }
   /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a

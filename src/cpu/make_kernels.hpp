@@ -183,16 +183,16 @@ constexpr Table with_wide_tiles(Table table) {
 template <class V, class Table>
 constexpr Table with_tall_tiles(Table table) {
   const auto tile = [&]<int R>() {
-    constexpr int most = Table::kTallRows;
-    table.tall[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch>;
-    table.tall[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch, End::finish>;
-    table.tall_masked[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked>;
-    table.tall_masked[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked, End::finish>;
+    constexpr int most = Table::kMr16;
+    table.mr16[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch>;
+    table.mr16[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::no_prefetch, End::finish>;
+    table.masked_mr16[0][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked>;
+    table.masked_mr16[1][R - 1] = micro_tile<V, most, R, 1, A::strided, B::masked, End::finish>;
   };
   const auto tiles = [&]<int... R>(std::integer_sequence<int, R...>) {
     (tile.template operator()<R + 1>(), ...);
   };
-  tiles(std::make_integer_sequence<int, Table::kTallRows>());
+  tiles(std::make_integer_sequence<int, Table::kMr16>());
   return table;
 }
 

@@ -34,7 +34,7 @@ struct OnePanel {
   OnePanel(Micro full_, Micro rest_, int rows_) : full(full_), rest(rest_), rows(rows_) {}
   /// M and N are at least 1. `ends`: with an epilogue in registers.
   OnePanel(index_t M, index_t N, const Kernels<T, T, T>& kernels, bool ends)
-      : rows(kernels.tall_rows_of(N)) {
+      : rows(kernels.one_panel_rows_of(N)) {
     const int cols = static_cast<int>(N);
     const auto left = static_cast<unsigned>(M) % static_cast<unsigned>(rows);
     full = kernels.one_panel_tile(rows, cols, ends);
@@ -68,7 +68,7 @@ struct OnePanel {
   /// With the epilogue of `call`, whose A, B and C are not looked at, nor the strides of its B.
   void run_and_finish(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* A, const T* B,
                       index_t b_k, T* C) const {
-    alignas(64) T sums[Kernels<T, T, T>::kTallRows * kMostColumns];
+    alignas(64) T sums[Kernels<T, T, T>::kMr16 * kMostColumns];
     const bool ends = finishes_in_tiles(call, kernels);
     const bool in_place = call.beta == T{0} && call.c_col == 1;
     auto micro = no_prefetch_tile(call.K, A, call.a_row, call.a_col, B, b_k, in_place ? C : sums,

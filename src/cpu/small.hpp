@@ -183,7 +183,7 @@ struct Costs {
   explicit Costs(const Kernels<T, T, T>& kernels)
       : lanes(kernels.lanes),
         shift(std::countr_zero(static_cast<unsigned>(kernels.lanes))),
-        one_vector_rows(kernels.tall_rows_of(1)),
+        one_vector_rows(kernels.one_panel_rows_of(1)),
         transpose(transposes<T>(kernels.lanes) ? lanes : 5 * lanes) {}
 
   index_t vectors(index_t count) const { return (count + lanes - 1) >> shift; }

@@ -47,7 +47,7 @@ struct Ring {
   void operator()(auto t, auto A, auto B, auto C) const {
     auto& s = shared<Shared>(t);
     const int x = t.thread.x, y = t.thread.y;
-    const auto fetch = [&](index_t k) {
+    const auto load = [&](index_t k) {
       const auto to = static_cast<std::size_t>(k % stages);
       if (k < tiles<1>(A, T)) {
         copy_async(t, tile<T, T>(A, t.block.y, k), s.a[to].view());
@@ -55,13 +55,13 @@ struct Ring {
       }
       commit(t);
     };
-    for (int k = 0; k < stages - 1; ++k) fetch(k);
+    for (int k = 0; k < stages - 1; ++k) load(k);
     float acc = 0;
     for (index_t k = 0; k < tiles<1>(A, T); ++k) {
       if constexpr (kDefect == Defect::waits_for_too_few) wait<stages - 1>(t);
       else if constexpr (kDefect != Defect::never_waits) wait<stages - 2>(t);
       if constexpr (kDefect != Defect::no_barrier) t.barrier();
-      fetch(k + stages - 1);
+      load(k + stages - 1);
       const auto now = static_cast<std::size_t>(k % stages);
       for (int i = 0; i < T; ++i) acc = fma(s.a[now](y, i), s.b[now](i, x), acc);
     }

@@ -70,7 +70,7 @@ TYPED_TEST(Epilogues, AnEpilogueInRegistersIsTheOneEpilogue) {
                                << " bias " << turn / 12 % 3;
         }
       };
-      for (int rows = 1; rows <= table->kTallRows; ++rows) {
+      for (int rows = 1; rows <= table->kMr16; ++rows) {
         for (int vectors = 1; vectors <= table->kMaxVectors; ++vectors) {
           const int lanes = table->lanes, width = vectors * lanes;
           const bool is_wide = vectors > table->vectors;
@@ -81,15 +81,15 @@ TYPED_TEST(Epilogues, AnEpilogueInRegistersIsTheOneEpilogue) {
                 expect_right(tile, table->masked[1][rows - 1][vectors - 1], false, K + 1, 1, cols,
                              cols + 5);
               }
-              if (vectors == 1 && table->tall[1][0] != nullptr)
-                expect_right(tile, table->tall_masked[1][rows - 1], false, K + 1, 1, cols,
+              if (vectors == 1 && table->mr16[1][0] != nullptr)
+                expect_right(tile, table->masked_mr16[1][rows - 1], false, K + 1, 1, cols,
                              cols + 5);
               if (this->HasFatalFailure()) return;
             }
             for (const bool stream : {false, true}) {
               const Tile tile{rows, vectors, lanes, width, resume, stream};
-              if (vectors == 1 && table->tall[1][0] != nullptr)
-                expect_right(tile, table->tall[1][rows - 1], false, 1, 17, width, width + 3);
+              if (vectors == 1 && table->mr16[1][0] != nullptr)
+                expect_right(tile, table->mr16[1][rows - 1], false, 1, 17, width, width + 3);
               if (rows > (is_wide ? table->wide_rows : table->rows)) continue;
               const auto entry = [&](const auto& entries) {
                 return entries[rows - 1][vectors - 1];

@@ -104,12 +104,12 @@ TYPED_TEST(Microkernels, EveryEntryIsTheChain) {
         expect_entry_right<T>(bench, *table, rows, table->kMaxVectors, K);
         if (this->HasFatalFailure()) return;
       }
-      if (table->tall[0][0] == nullptr) continue;
-      for (int rows = 1; rows <= table->kTallRows; ++rows) {
+      if (table->mr16[0][0] == nullptr) continue;
+      for (int rows = 1; rows <= table->kMr16; ++rows) {
         for (int cols = 1; cols <= table->lanes; ++cols) {
           for (const bool resume : {false, true}) {
-            expect_any_strides_right<T>(bench, table->tall[0][rows - 1], table->tall[0][rows - 1],
-                                        table->tall_masked[0][rows - 1],
+            expect_any_strides_right<T>(bench, table->mr16[0][rows - 1], table->mr16[0][rows - 1],
+                                        table->masked_mr16[0][rows - 1],
                                         {rows, 1, table->lanes, cols, resume, false}, K,
                                         table->isa);
             if (this->HasFatalFailure()) return;

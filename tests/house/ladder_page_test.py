@@ -132,7 +132,7 @@ class LadderPage(unittest.TestCase):
         file = self.results / "gpu/ladder-machine-code.json"
         made = json.loads(file.read_text())
         made["steps"]["block_tiled_vectorized"].update({"registers": 127, "threads": 256, "instructions": 640, "multiply_adds": 512,
-                                                        "fetches": 2, "shared_reads": 32})
+                                                        "loads": 2, "shared_reads": 32})
         made["steps"]["pipelined"].update({"registers": 207, "threads": 256})
         file.write_text(json.dumps(made))
         self.assertEqual(self.script().returncode, 0)

@@ -38,7 +38,7 @@ TEST(Turn, KeepsStageAndPhaseTogether) {
 
 using Numbers = UnitTile<float, row_major(16, 32)>;
 
-/// A ring of two stages: one thread fetches, the others add up what arrives.
+/// A ring of two stages: one thread loads, the others add up what arrives.
 struct AddTiles {
   static constexpr const char* name = "add_tiles";
   static constexpr Dim3 block{64};

@@ -76,7 +76,7 @@ class OnlyAsking {
 
 /// From now on asks workers for much work whatever they cost and however few cores there are. For
 /// tests.
-void always_ask_helpers();
+void always_ask_workers();
 
 /// a * b * c, for estimates of work: so bounded that two of them can be added. In whole numbers: a
 /// product of numbers that are exact raises no floating-point exception, and its estimate should

@@ -165,13 +165,13 @@ struct BulkTiled {
     t.barrier();
     const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
     const int depth = static_cast<int>(tiles<1>(gA, S.bk));
-    const auto fetch = [&](int k, int to) {  // tile k of A and B, by one thread
+    const auto load_tile = [&](int k, int to) {  // tile k of A and B, by one thread
       if (t.thread != 0 || k >= depth) return;
       expect(t, s.full[to], bytes_of(a.stage[0], b.stage[0]));
       copy_bulk(t, tile<S.bm, S.bk>(gA, at.row, k), a.stage[to], s.full[to]);  // (BM,BK)
       copy_bulk(t, tile<S.bn, S.bk>(gB, at.col, k), b.stage[to], s.full[to]);  // (BN,BK)
     };
-    for (int k = 0; k < stages; ++k) fetch(k, k);
+    for (int k = 0; k < stages; ++k) load_tile(k, k);
 
     // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows and every
     // fourth four columns. Lanes 2n and 2n + 1 share rows, lanes that differ in bit 1 columns.
@@ -213,7 +213,7 @@ struct BulkTiled {
           read(now.stage, k, step + 1, (step + 1) % 2);
         } else {
           t.barrier();  // of tile k all is read: its stage is free; tile k + 1 is transposed
-          fetch(k + stages, now.stage);
+          load_tile(k + stages, now.stage);
           read(next.stage, k + 1, 0, 0);
         }
         a.transpose_step(t, next.stage, k + 1, step, rows_a);

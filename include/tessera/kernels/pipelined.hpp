@@ -56,7 +56,7 @@ struct Pipelined {
     const bool inside = is_whole<1>(tile<S.bm, S.bk>(A, at.row, 0)) &&
                         is_whole<width>(tile<S.bk, S.bn>(B, 0, at.col));
     const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
-    const auto fetch = [&](int k, int to) {  // tile k of A and B; past the end nothing
+    const auto load_tile = [&](int k, int to) {  // tile k of A and B; past the end nothing
       constexpr Layout by_a = row_major(threads / S.bk, S.bk);
       constexpr Layout by_b = row_major(threads / (S.bn / width), S.bn / width);
       const auto sA = stage.a[to].view();  // (BM,BK)
@@ -76,7 +76,7 @@ struct Pipelined {
       commit(t);
     };
     TESSERA_UNROLL
-    for (int k = 0; k < stages; ++k) fetch(k, k);
+    for (int k = 0; k < stages; ++k) load_tile(k, k);
 
     // A warp owns 8 TM rows and 4 TN columns, of which a lane has every eighth four rows and every
     // fourth four columns. Lanes 2n and 2n + 1 share rows, lanes that differ in bit 1 columns.
@@ -107,7 +107,7 @@ struct Pipelined {
           wait<stages - 2>(t);  // my copies of tile k + 1 have arrived
           t.barrier();          // everybody's have, and of tile k all is read: its stage is free
           read(next, 0, 0);
-          fetch(k + stages, now);
+          load_tile(k + stages, now);
           now = next;
         }
         // To and fro along the columns: a multiply-add and the one before it share an operand, so

@@ -69,7 +69,7 @@ struct TensorCoreTiled {
     const bool inside = in_vectors && tile<S.bm, S.bk>(A, at.row, 0).is_full() &&
                         tile<S.bk, S.bn>(B, 0, at.col).is_full();
     const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
-    const auto fetch = [&](int k, int to) {  // tile k of A and B; past the end nothing
+    const auto load_tile = [&](int k, int to) {  // tile k of A and B; past the end nothing
       constexpr Layout by_a = row_major(threads / (S.bk / wide), S.bk / wide);
       constexpr Layout by_b = row_major(threads / (S.bn / wide), S.bn / wide);
       const auto sA = stage.a[to].view();  // (BM,BK)
@@ -93,7 +93,7 @@ struct TensorCoreTiled {
       commit(t);
     };
     TESSERA_UNROLL
-    for (int k = 0; k < ring; ++k) fetch(k, k);
+    for (int k = 0; k < ring; ++k) load_tile(k, k);
 
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
     typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
@@ -133,7 +133,7 @@ struct TensorCoreTiled {
           wait<ring - 2>(t);  // my copies of tile k + 1 have arrived
           t.barrier();        // everybody's have, and of tile k all is loaded: its stage is free
           if (ahead == 2) load_b(now, to, to % 2);
-          fetch(k + ring, done);
+          load_tile(k + ring, done);
         } else if (more && ahead == 2) {
           load_b(now, to, to % 2);
         }

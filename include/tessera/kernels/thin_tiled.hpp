@@ -42,7 +42,7 @@ struct ThinTiled {
   template <class T>
   union Large {
     OperandTile<T, unit_rows, depth<T>> rows;
-    TileL<T> fetched;
+    TileL<T> loaded;
   };
   /// Two blocks share a multiprocessor's 227 KiB.
   static constexpr int fitting = (112 * 1024 - kSliceBytes) / ((unit_rows + S.bn) * 128);
@@ -76,7 +76,7 @@ struct ThinTiled {
         Gate& full = s.full[turn.stage];
         expect(t, full, TileL<T>::bytes + TileS<T>::bytes);
         const auto from = tile<S.bm, depth<T>>(gL, t.block.x, k);  // (BM,BK)
-        copy_bulk(t, from, s.large[turn.stage].fetched, full);
+        copy_bulk(t, from, s.large[turn.stage].loaded, full);
         copy_bulk(t, tile<S.bn, depth<T>>(gS, t.block.y, k), s.small[turn.stage], full);  // (BN,BK)
       }
       return;

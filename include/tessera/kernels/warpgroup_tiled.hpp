@@ -25,13 +25,13 @@ struct WarpgroupTiled {
   static_assert(S.wm == S.bm || 2 * S.wm == S.bm,
                 "warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns");
   static constexpr bool by_turns = S.wm == S.bm;
-  static constexpr int warpgroups = 2, fetcher = warpgroups;
+  static constexpr int warpgroups = 2, loader = warpgroups;
   static constexpr const char* name = "warpgroup";
   /// With very many sums the loading warps, four of them then, give registers to the others.
   static constexpr bool lends = S.wm * S.wn > 128 * kWarpgroupThreads;
-  static constexpr int fetchers = lends ? kWarpgroupThreads : kWarpSize;
+  static constexpr int loaders = lends ? kWarpgroupThreads : kWarpSize;
   static constexpr int few = 40, many = 232;  ///< together those of a multiprocessor
-  static constexpr Dim3 block{warpgroups * kWarpgroupThreads + fetchers};
+  static constexpr Dim3 block{warpgroups * kWarpgroupThreads + loaders};
   static constexpr bool needs_sm_90a = true, starts_early = true;
   /// A block for each multiprocessor, of as many tiles as there are.
   static constexpr Dim3 grid(index_t M, index_t N, int multiprocessors = 132) {
@@ -75,7 +75,7 @@ struct WarpgroupTiled {
     const int k_tiles = static_cast<int>(tiles<1>(gA, depth<T>));
     const auto tile_at = [&](int n) { return grouped_block(Position{0, 0, 0, n}, tiles_of_c); };
     Turn<stages> turn;
-    if (group == fetcher) {
+    if (group == loader) {
       if constexpr (lends) fewer_registers<few>(t);
       if (t.thread != warpgroups * kWarpgroupThreads) return;
       wait_for_previous(t);

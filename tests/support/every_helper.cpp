@@ -1,7 +1,0 @@
-// Linked into the tests of products: their helpers are asked however much they cost, so that on a
-// small or busy machine too the threads meet that the tests are about.
-#include "tessera/core/team.hpp"
-
-namespace {
-[[maybe_unused]] const bool asked = (tessera::always_ask_helpers(), true);
-}  // namespace

@@ -1,0 +1,7 @@
+// Linked into the tests of products: workers are asked however much they cost, so that on a
+// small or busy machine too the threads meet that the tests are about.
+#include "tessera/core/team.hpp"
+
+namespace {
+[[maybe_unused]] const bool asked = (tessera::always_ask_workers(), true);
+}  // namespace
