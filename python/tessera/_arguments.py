@@ -88,7 +88,7 @@ def text_or_none(name: str, value: Any, expected: str, call: str = "matmul") -> 
 
 
 def tiler(modes: Any) -> str:
-    """The text of a tiler: text, or a layout for each mode, where a whole number n stands for n:1."""
+    """The text of a tiler: text, or a layout for each mode, where a whole number n means n:1."""
     if not isinstance(modes, (tuple, list)):
         return text("the tiler", modes, "text such as '<2:1,4:1>', or a tuple with a layout or a whole number for each mode", "Tiler")
 

@@ -51,7 +51,7 @@ def widened(a, b, dtype):
 
 
 def check_strided(array, name, call="matmul"):
-    """Refuses tensors of PyTorch whose numbers do not lie in memory with a stride for each dimension."""
+    """Refuses tensors of PyTorch whose numbers are not in memory with a stride for each dimension."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(array, torch.Tensor):
         return
@@ -99,7 +99,7 @@ def in_numpy(array, name, call):
 
 
 def empty_like(array, shape, dtype, device):
-    """Memory for a product of `array`, which lies on `device`; finish() makes of it what the caller gets."""
+    """Memory for a product of `array`, which is on `device`; finish() makes of it what the caller gets."""
     kind = kind_of(array)
     if device != "cpu" and kind not in ("torch", "cupy", "namespace"):
         what, instead = {"jax": ("an array of JAX", "call tessera.jax.matmul, or give out")}.get(

@@ -14,7 +14,7 @@ class Tensor:
     """Memory and a layout: tensor[i, j] is the element at index layout(i, j). A view, nothing is copied.
 
     Tensor(array): with the shape and the strides that the array has. Tensor(array, layout): the elements of an array without
-    gaps, numbered in the order in which they lie in memory. The array is NumPy's, or another that DLPack hands over."""
+    gaps, numbered in the order of memory. The array is NumPy's, or another that DLPack hands over."""
 
     def __init__(self, array: Any, layout: LayoutLike | None = None):
         array = _numpy(array)
@@ -44,7 +44,7 @@ class Tensor:
         return self._memory.dtype
 
     def _at(self, coordinate: Any) -> int:
-        """Where an element lies in memory. (The layout itself would go on beyond its shape.)"""
+        """Where an element is in memory. (The layout itself would go on beyond its shape.)"""
         given = coordinate if isinstance(coordinate, tuple) else (coordinate,)
         sizes = _sizes(self.shape)
         sizes = sizes if len(given) == len(sizes) else [math.prod(sizes)]
@@ -118,7 +118,7 @@ def _numpy(array: Any) -> numpy.ndarray:
 
 
 def _memory(array: numpy.ndarray) -> tuple[numpy.ndarray, int]:
-    """(all elements that lie between the lowest and the highest address, which of them is the array's first)."""
+    """(all elements between the lowest and the highest address, which of them is the array's first)."""
     forwards = array[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in array.strides)]
     steps = [stride // array.itemsize for stride in forwards.strides]
     count = 1 + sum((n - 1) * step for n, step in zip(array.shape, steps)) if array.size else 0
@@ -127,7 +127,7 @@ def _memory(array: numpy.ndarray) -> tuple[numpy.ndarray, int]:
 
 
 def _inside(layout: LayoutLike, first: int, memory: numpy.ndarray) -> Layout:
-    """The layout, all of whose indices, counted from `first`, lie in memory."""
+    """The layout, all of whose indices, counted from `first`, are in memory."""
     out = layout if isinstance(layout, Layout) else Layout(layout)
     indices = out.indices()
     if indices and not (0 <= first + min(indices) and first + max(indices) < memory.size):

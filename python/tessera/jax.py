@@ -246,7 +246,7 @@ def _rows(x):
 
 
 def _transpose(dc, a, b, *, transpose_a, transpose_b, dtype, activation, **how):
-    """From dC, dA = dC B^T or dB = A^T dC; of an operand that lies transposed, the transpose of that."""
+    """From dC, dA = dC B^T or dB = A^T dC; of a transposed operand, the transpose of that."""
     if type(dc) is ad.Zero:
         return [None, None]
     if ad.is_undefined_primal(a):

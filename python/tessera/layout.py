@@ -65,11 +65,11 @@ class Layout(_core.LayoutBase):
         return Layout, (str(self),)
 
     def table(self, tile: IntTuple | None = None, at: IntTuple | None = None) -> str:
-        """The indices as a table of text; the elements of a marked tile stand in brackets."""
+        """The indices as a table of text; the elements of a marked tile are in brackets."""
         return super().table(_text_or_none(tile), _text_or_none(at))
 
     def svg(self, tile: IntTuple | None = None, at: IntTuple | None = None, value_at: Callable[[int], str] | None = None) -> str:
-        """The picture, with a tile marked; with value_at, what that gives for an index stands in its place."""
+        """The picture, with a tile marked; with value_at, what that gives for an index is in its place."""
         return super().svg(_text_or_none(tile), _text_or_none(at), None if value_at is None else _gives_text(value_at))
 
     def tile(self, shape: IntTuple, at: IntTuple) -> tuple[int, Layout]:

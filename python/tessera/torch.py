@@ -6,7 +6,7 @@
     y = tt.linear(x, weight, bias, activation="gelu")     # as torch.nn.functional.linear and an activation, one pass
     o = tt.attention(q, k, v, causal=True)
 
-Tensors of any strides are multiplied where they lie, a.mT too; the result has rows without gaps. A derivative is again
+Tensors of any strides are multiplied in place, a.mT too; the result has rows without gaps. A derivative is again
 products by Tessera, of any order. On a GPU the product runs in the order of PyTorch's current stream.
 """
 import math
@@ -144,7 +144,7 @@ def _known(activation, dtype=torch.float32):
 
 
 def _check_bias(a, bias, dtype):
-    """Where it lies and what it is made of; `dtype` is that of the result."""
+    """Where it is and what it is made of; `dtype` is that of the result."""
     sums = torch.float32 if a.dtype.itemsize == 2 else dtype
     if bias.device != a.device:
         raise BufferError(f"matmul: expected a bias on {a.device}, as a and b, got {bias.device}")

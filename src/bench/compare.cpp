@@ -98,7 +98,7 @@ bool peaks_differ(const BenchResults& before, const BenchRow& old, const BenchRe
   return !(change <= kMostPeakChange && change >= 1 / kMostPeakChange);
 }
 
-/// A change stands only where what it was not judged by changes more than `least` that way too.
+/// A change counts only where what it was not judged by changes more than `least` that way too.
 Verdict confirmed(Verdict found, double other_ratio, double least) {
   const bool open = (found == Verdict::faster && !(other_ratio > least)) ||
                     (found == Verdict::slower && !(other_ratio < 1 / least));

@@ -93,7 +93,7 @@ Sample turn_of(Timed&& timed, double call_seconds, double seconds) {
     const Sample sample = timed(iterations);
     if (sample.seconds * static_cast<double>(iterations) >= 0.9 * seconds) return sample;
     call_seconds = sample.seconds;
-    iterations += 1 + iterations / 2;  // grows even where the clock stands still
+    iterations += 1 + iterations / 2;  // grows even where the clock does not advance
   }
 }
 

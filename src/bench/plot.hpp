@@ -37,7 +37,7 @@ struct LinePlot {
 };
 
 struct PlotBar {
-  std::string name, text;  ///< text stands behind the bar
+  std::string name, text;  ///< text follows the bar
   PlotRole role = PlotRole::step;
   double value = 0, low = 0, high = 0;  ///< a value of 0: no bar, only the text
 };

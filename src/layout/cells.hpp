@@ -12,7 +12,7 @@
 namespace tessera::picture {
 
 inline constexpr int kCharWidth = 8;  ///< pixels
-inline constexpr int kTitle = 34;     ///< height of what stands above a picture
+inline constexpr int kTitle = 34;     ///< height of what is above a picture
 
 /// What one cell shows: an upper and perhaps a lower line, on a colour. Text is not escaped.
 struct Cell {

@@ -47,7 +47,7 @@ class Line {
  private:
   bool is_same(std::size_t i, std::size_t k) const { return t_.spelling(i) == s_.spelling(k); }
   void put(std::size_t i, std::size_t k) { t_.all[i].column = s_[k].column; }
-  /// What [c, d) expands to stands where it begins.
+  /// What [c, d) expands to is where it begins.
   void put_run(std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
     if (c == d) return put_after(a, b);
     for (; a < b; ++a) put(a, c);

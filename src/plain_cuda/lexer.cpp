@@ -205,7 +205,7 @@ class Pairs {
     const bool is_inside = i > 0 && t_.is(i - 1, "<") && t_[i - 1].end == t_[i].begin;
     return !is_inside;
   }
-  /// The last three of adjacent > that stand before the launch's arguments.
+  /// The last three of adjacent > before the launch's arguments.
   bool is_end_of_configuration(std::size_t i) const {
     if (top_mark() != '<' || !t_.is_run(i, '>', 3)) return false;
     return !t_.is(i + 3, ">") || t_[i + 3].begin != t_[i + 2].end;

@@ -16,7 +16,7 @@ struct Token {
   std::size_t begin = 0, end = 0;  ///< in the text
   int file = 0;                    ///< index into Tokens::files
   int line = 0, column = 0;        ///< of that file, from 1; columns are bytes
-  bool is_system_macro = false;    ///< stands under a marker with flag 3
+  bool is_system_macro = false;    ///< below a marker with flag 3
 };
 
 /// A file that a line marker names.

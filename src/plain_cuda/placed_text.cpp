@@ -85,7 +85,7 @@ void PlacedText::write_token(std::size_t i, const Edit* edit) {
   follows_ = edit == nullptr || !edit->is_replaced;
 }
 
-/// What lies between the tokens i - 1 and i, where i - 1 was written last in its own line: the
+/// What is between the tokens i - 1 and i, where i - 1 was written last in its own line: the
 /// directives in it are kept.
 void PlacedText::write_gap(std::size_t i) {
   const bool follows = i == 0 ? out_.empty() : previous_ == i - 1;

@@ -37,7 +37,7 @@ class PlacedText {
   std::string write();
 
  private:
-  /// Tokens before `skip_from` are written though they are left out where they stand.
+  /// Tokens before `skip_from` are written though they are left out where they are.
   void write_range(std::size_t first, std::size_t last, std::size_t skip_from);
   void write_pieces(const std::vector<Edit::Piece>& pieces);
   void write_token(std::size_t i, const Edit* edit);

@@ -15,7 +15,7 @@ nb::object argument(const char* check, const Given&... given) {
   return nb::module_::import_("tessera._arguments").attr(check)(given...);
 }
 
-/// What stands for the parameters of a class or function, in their order; a TypeError where there
+/// What describes the parameters of a class or function, in their order; a TypeError where there
 /// are more or fewer, or others: nanobind's own would list overloads.
 template <std::size_t Count>
 std::array<nb::object, Count> bound(const char* call, nb::args given, nb::kwargs named) {

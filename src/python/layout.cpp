@@ -99,7 +99,7 @@ std::pair<index_t, AnyLayout> tile_of(const AnyLayout& whole, const TileMark& ma
           {ComposedLayout(c.swizzle, c.outer, c.swizzled, c.offset + offset, modes.done()), false}};
 }
 
-/// What calling the layout gives, but an Error where it lies beyond 64 bits: operator() is for
+/// What calling the layout gives, but an Error where it is beyond 64 bits: operator() is for
 /// indices of memory, and wraps.
 index_t index_of(const AnyLayout& layout, const IntTuple& coordinate) {
   const ComposedLayout& c = layout.composed;

@@ -102,7 +102,7 @@ Products products_of(const Operand& a, const Right& b, const Target& c) {
                              .c_str());
 }
 
-/// A vector to add, in the type of the sums, and along which side of C it lies.
+/// A vector to add, in the type of the sums, and along which side of C it is.
 struct BiasVector {
   Bias side = Bias::none;
   std::vector<std::byte> values;  ///< on the CPU

@@ -42,7 +42,7 @@ std::vector<DType> result_dtypes(DType in);
 struct Added {
   const Operand* bias = nullptr;
   const Operand* c = nullptr;
-  std::function<void()> copy = {};  ///< writes c to out, where they lie on a GPU
+  std::function<void()> copy = {};  ///< writes c to out, where they are on a GPU
 };
 
 /// out = activation(alpha * a * b + beta * c + bias) for all of them.

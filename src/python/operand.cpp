@@ -110,7 +110,7 @@ std::string multiplied_text() {
   throw nb::buffer_error(cat("matmul: ", name, " is read-only").c_str());
 }
 
-/// In bytes, of elements that lie side by side: what a buffer without strides of its own means.
+/// In bytes, of elements side by side: what a buffer without strides of its own means.
 std::vector<index_t> dense_strides(const std::vector<index_t>& shape, index_t bytes) {
   std::vector<index_t> out(shape.size());
   for (std::size_t i = shape.size(); i-- > 0; bytes *= shape[i]) out[i] = bytes;

@@ -28,7 +28,7 @@ class Operand {
   /// and devices other than CPU and CUDA.
   Operand(nb::handle array, const std::string& name, Access access);
 
-  /// Of the last two axes; a vector is a row, or where it stands on the right a column.
+  /// Of the last two axes; a vector is a row, or on the right a column.
   enum class Side { left, right };
   ConstMatrix matrix(Side side = Side::left) const;
   /// Matrices side by side: all axes but the last two.

@@ -9,7 +9,7 @@ struct CUstream_st;
 namespace tessera::python {
 
 /// Runs `plan`, which was made for the first of the products, for all of them: on the CPU as
-/// batches where it can, on a CUDA device in the order of `stream`. C lies apart from A and B. The
+/// batches where it can, on a CUDA device in the order of `stream`. C is apart from A and B. The
 /// bias, if the plan has one, is the same for all. Throws as run(), matmul_strided() and
 /// cuda::run() do.
 void run_products(const Plan& plan, const Products& products, const void* bias,

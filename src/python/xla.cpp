@@ -1,4 +1,4 @@
-// Reads what XLA hands over and multiplies it where it lies: no operand is copied, and an Error
+// Reads what XLA hands over and multiplies it in place: no operand is copied, and an Error
 // goes back to XLA, which raises it in Python. See xla.hpp.
 #include "xla.hpp"
 

@@ -23,7 +23,7 @@ namespace {
               cat("cannot write the result to standard output: ", std::strerror(errno)));
 }
 
-/// kind: what stands before the text, painted or not.
+/// kind: what is before the text, painted or not.
 void write_line(const std::string& command, std::string_view text, const std::string& kind = {}) {
   std::string line;
   for (char c : text) line += c == '\n' || c == '\r' ? ' ' : c;

@@ -22,7 +22,7 @@ struct Setting {
   std::vector<std::string> values;
   std::string file;
 
-  std::string name() const;  ///< "multiply.dtype", as it could stand in a file
+  std::string name() const;  ///< "multiply.dtype", as in a file
 };
 
 /// Where values are looked for: the file of --config alone, else ./tessera.toml and then

@@ -82,7 +82,7 @@ constexpr Layout coalesce_modes(const Layout& layout) {
   return out.done();
 }
 
-/// Coalesces what stands below each number of `profile`: profile (1,1) keeps two modes.
+/// Coalesces what is below each number of `profile`: profile (1,1) keeps two modes.
 constexpr Layout coalesce(const Layout& layout, const IntTuple& profile) {
   if (profile.is_leaf()) return coalesce(layout);
   LayoutBuilder out;

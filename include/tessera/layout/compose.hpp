@@ -85,7 +85,7 @@ struct Composer {
       out.push(Layout(extent, checked_mul(sign, checked_mul(step, a.stride.leaf(last)))));
       use(last, sign, extent > 1 ? 1 : 0);
     }
-    return out.done();  // a single piece stands for itself
+    return out.done();  // a single piece is the result
   }
 
   constexpr Layout modes(const Layout& b) {

@@ -19,7 +19,7 @@ struct TileMark {
 /// What a picture shows is refused beyond this many cells.
 inline constexpr index_t kMaxPictureCells = 16384;
 
-/// The table with a line "shape:stride" above it. Cells of a marked tile stand in brackets. Throws
+/// The table with a line "shape:stride" above it. Cells of a marked tile are in brackets. Throws
 /// Error(argument) for more than kMaxPictureCells cells, numbers known only at run time, or a tile
 /// that is not there.
 std::string format_table(const Layout& layout, const std::optional<TileMark>& mark = {});

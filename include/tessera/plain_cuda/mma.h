@@ -30,7 +30,7 @@ struct Stored<precision::tf32> {
   using type = float;
 };
 
-/// Where the elements of a fragment with this many rows of 8 lie: register by register, `Packed`
+/// Where the elements of a fragment with this many rows of 8 are: register by register, `Packed`
 /// neighbours in each. `along`: m or n; `depth`: k, or n of an accumulator.
 template <int Along, int Depth, int Packed>
 struct Spread {

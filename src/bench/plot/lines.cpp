@@ -28,7 +28,7 @@ Axis cell_axis(const LinePlot& plot) {
   return out;
 }
 
-/// The axis for one of many series: in a cell they stand beside one another, so that
+/// The axis for one of many series: in a cell they are side by side, so that
 /// equal speeds show.
 Axis beside(const LinePlot& plot, const Axis& x, std::size_t series) {
   if (plot.cells.empty()) return x;

@@ -179,7 +179,7 @@ class Reader {
   }
 
   /// The function around a variable: the outermost, as a kernel's body is a closure in it. `outer`
-  /// is what the DIE lies in, where that is known.
+  /// is what the DIE is in, where that is known.
   static void find_function(const Dwarf_Die& die, std::vector<Dwarf_Die> outer, Variable& out) {
     Dwarf_Die declared = declaration_of(die);
     if (declared.addr != die.addr) {

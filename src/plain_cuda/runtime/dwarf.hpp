@@ -13,13 +13,13 @@
 
 namespace tessera::plain_cuda {
 
-/// The attribute as a number, of the DIE or of what it stands for.
+/// The attribute as a number, of the DIE or of its declaration.
 std::optional<Dwarf_Word> number_of(Dwarf_Die* die, unsigned name);
 /// The type, less typedef, const and volatile.
 std::optional<Dwarf_Die> type_of(Dwarf_Die* die);
-/// The declaration that a concrete DIE stands for; itself where it is one.
+/// The declaration of a concrete DIE; the DIE itself where it is one.
 Dwarf_Die declaration_of(Dwarf_Die die);
-/// The DIE and all that it lies in, innermost first.
+/// The DIE and all that it is in, innermost first.
 std::vector<Dwarf_Die> scopes_of(Dwarf_Die* die);
 
 /// Calls body(Dwarf_Die*) for each child.
@@ -54,7 +54,7 @@ class Units {
   std::string variable_at(Dwarf_Addr value, bool is_thread_local) const;
   /// The same of the function at this address in memory.
   std::string function_at(Dwarf_Addr address) const;
-  /// Where the guards of variables with constructors lie in thread-local storage.
+  /// Where the guards of variables with constructors are in thread-local storage.
   std::vector<Dwarf_Addr> guards() const;
   Dwarf_Addr bias() const { return bias_; }  ///< of an address in memory over that in the file
 

@@ -12,7 +12,7 @@
 #include "memory.hpp"
 #include "tessera/core/text.hpp"
 
-/// Where the variables in shared memory of the program's files lie in the thread-local storage: the
+/// Where the variables in shared memory of the program's files are in the thread-local storage: the
 /// command links them between the two.
 extern "C" {
 #define TESSERA_IN_PROGRAM __attribute__((tls_model("local-exec")))

@@ -23,7 +23,7 @@ std::byte* shared_storage();
 /// The launch at hand has so many bytes of dynamic shared memory; returns those of all.
 std::size_t set_dynamic_shared(std::size_t bytes);
 
-/// Does it lie inside a number or pointer that is declared as one, not at its first byte?
+/// Is it inside a number or pointer that is declared as one, not at its first byte?
 bool cuts_a_number(std::uintptr_t address);
 /// What an address is that is neither.
 check::detail::Elsewhere elsewhere(std::uint64_t address);

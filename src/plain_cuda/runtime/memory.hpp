@@ -39,7 +39,7 @@ class DeviceMemory {
   void free(Allocation& allocation, Here here);
   /// The allocation that has the address, given back or not; else null.
   Allocation* find(std::uint64_t address);
-  /// The one before it, whose end lies nearest; null: none.
+  /// The nearest one before it; null: none.
   const Allocation* before(std::uint64_t address);
   bool contains(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - base_ < kBytes;

@@ -1,4 +1,4 @@
-// Where a thread of plain CUDA stands and how it meets others: the engine's verbs under the names
+// Where a thread of plain CUDA is and how it meets others: the engine's verbs under the names
 // of parts/thread.h and parts/atomics.h.
 #include "tessera/plain_cuda/parts/thread.h"
 

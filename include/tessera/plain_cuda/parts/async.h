@@ -27,7 +27,7 @@ void gate_wait(std::uint64_t* gate, std::uint64_t phase, bool by_parity, Place p
 /// All blocks of the launch meet (cooperative groups' grid.sync()).
 void grid_barrier(Place place);
 
-/// Where something lies in the block's shared memory, as PTX counts it, and back.
+/// Where something is in the block's shared memory, as PTX counts it, and back.
 std::uint32_t shared_address(const void* generic) noexcept;
 void* shared_pointer(std::uint32_t address) noexcept;
 enum class Space { shared, local, global, constant };

@@ -1,4 +1,4 @@
-// Functions of the C library that the run-time stands in for, in the program's own files: what they
+// Functions of the C library that the run-time replaces, in the program's own files: what they
 // copy is told to the checker, and exit() leaves a report. Before any header that declares them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Where in the source a call of plain CUDA stands: the last, defaulted parameter of all that a
+// Where in the source a call of plain CUDA is: the last, defaulted parameter of all that a
 // program calls. These headers are read by programs that define __CUDACC__, so they include none of
 // the library's own.
 #pragma once
