@@ -176,6 +176,17 @@ void BlockRecorder::report_early_return(Here barrier, int ended) {
   add_mistake(std::move(mistake));
 }
 
+bool BlockRecorder::warps_part(int thread, const Here& here, int other, const Here& other_here) {
+  if (!context_.launch.is_cuda) return false;
+  Mistake mistake = mistake_at(Kind::diverged_barrier, Memory::none, here, thread);
+  mistake.severity = Severity::warning;
+  mistake.other_thread = other;
+  mistake.other_here = other_here;
+  mistake.barrier = epoch_;
+  add_mistake(std::move(mistake));
+  return true;
+}
+
 void BlockRecorder::report_endless(const BlockFault& fault) {
   stopped_ = true;
   // Evidence of a loop without end: most of the time went here, and no block took nearly as long.

@@ -91,6 +91,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void warp_met(int warp, const char* verb, const Here& here) override;
   void group_met(const std::vector<int>& threads, const char* verb, bool is_named,
                  const Here& here) override;
+  bool warps_part(int thread, const Here& here, int other, const Here& other_here) override;
   bool block_met(const char* name, const Here& here, int ended) override;
   void fails(const BlockFault& fault) override;
 

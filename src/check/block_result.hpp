@@ -102,6 +102,9 @@ struct AtomicElement {
   Here here;
 };
 
+/// So many reads of what no block may have written are kept of a block, and four times as many of
+/// all; further ones are findings at once.
+inline constexpr std::size_t kMostUnwritten = 4096;
 /// A read of an output that nobody in the block had written.
 struct UnwrittenOutput {
   int region;

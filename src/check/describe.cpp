@@ -57,6 +57,9 @@ std::string last_place(const Here& here) {
 std::string fault_text(const Mistake& m, const std::string& who, const std::string& other) {
   switch (m.kind) {
     case Kind::diverged_barrier:
+      if (m.severity == Severity::warning)
+        return cat("whole warps meet at different barriers: ", who, " waits at ", place(m.here),
+                   ", ", other, " at ", place(m.other_here));
       return cat(m.detail, ": after ", passed_text(m), " that all have passed");
     case Kind::early_return:
       return cat(m.detail, " have ended after ", passed_text(m), " (the first: ", other,

@@ -222,7 +222,10 @@ void MergedBlocks::meet_ordered(const BlockResult& result) {
     auto& there = ordered_[{touch.region, touch.offset}];
     if (there.size() < kMost) there.push_back(touch);
   }
-  unwritten_.insert(unwritten_.end(), result.unwritten.begin(), result.unwritten.end());
+  for (const UnwrittenOutput& each : result.unwritten) {
+    if (unwritten_.size() < 4 * kMostUnwritten) unwritten_.push_back(each);
+    else add_mistake(each.mistake);
+  }
 }
 
 void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
@@ -249,9 +252,9 @@ void MergedBlocks::judge_unwritten() {
                  each.past.how != tessera::detail::Access::atomic_load &&
                  each.past.when.block != mistake.block;
         });
-    const bool is_first =
-        piece_[static_cast<std::size_t>(region)] != 0 && first_at(region, offset).writer_block >= 0;
-    if (!is_written && !is_first) add_mistake(mistake);
+    const std::int64_t writer =
+        piece_[static_cast<std::size_t>(region)] == 0 ? -1 : first_at(region, offset).writer_block;
+    if (!is_written && (writer < 0 || writer == mistake.block)) add_mistake(mistake);
   }
   unwritten_.clear();
 }

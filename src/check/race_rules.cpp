@@ -318,7 +318,8 @@ void BlockRecorder::resolve_uninitialized() {
     if (is_race) continue;
     Mistake mistake = mistake_of(Kind::uninitialized_read, each.access, Access::load);
     mistake.count = each.count;
-    if (!orders_.empty() && each.access.region != kSharedRegion) {
+    // Another block may have written it: then that race is the finding.
+    if (each.access.region != kSharedRegion && unwritten_outputs_.size() < kMostUnwritten) {
       locate(mistake, each.access.region, each.access.offset);
       unwritten_outputs_.push_back({each.access.region, each.access.offset, std::move(mistake)});
       continue;

@@ -64,7 +64,9 @@ const Words kTold = {"-fsanitize=thread", "-Wno-tsan", "--param",
 class Builder {
  public:
   Builder(const Build& what, const fs::path& folder)
-      : what_(what), folder_(folder), at_(cli::installed()), flags_(cli::split_words(what.flags)) {}
+      : what_(what), folder_(folder), at_(cli::installed()) {
+    sort(cli::split_words(what.flags));
+  }
 
   fs::path run() {
     Words words{assembled("first", kFirst)};
@@ -77,6 +79,31 @@ class Builder {
   }
 
  private:
+  /// Macros are defined behind our headers, so that they may have any name.
+  void sort(const Words& flags) {
+    static constexpr const char* kOfPreprocessor[] = {"-I", "-D", "-U", "-isystem", "-include"};
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+      const auto is_begin = [&](const char* each) { return flags[i].starts_with(each); };
+      const auto found =
+          std::find_if(std::begin(kOfPreprocessor), std::end(kOfPreprocessor), is_begin);
+      if (found == std::end(kOfPreprocessor)) {
+        flags_.push_back(flags[i]);
+        continue;
+      }
+      Words option = {flags[i]};
+      if (flags[i] == *found && i + 1 < flags.size()) option.push_back(flags[++i]);
+      const std::string value = option.size() == 2 ? option[1] : option[0].substr(2);
+      if (option[0].starts_with("-D") && !value.starts_with('_')) macros_ += definition(value);
+      else preprocessor_flags_.insert(preprocessor_flags_.end(), option.begin(), option.end());
+    }
+  }
+  static std::string definition(const std::string& macro) {
+    const std::size_t equals = macro.find('=');
+    return equals == macro.npos
+               ? cat("#define ", macro, " 1\n")
+               : cat("#define ", macro.substr(0, equals), " ", macro.substr(equals + 1), "\n");
+  }
+
   bool run_compiler(const Words& words) const {
     return cli::run_compiler(words, (folder_ / "said").string()).good();
   }
@@ -153,6 +180,12 @@ class Builder {
           std::string("-include"), std::string("parts/host_functions.h"), std::string("-include"),
           std::string("cuda_runtime.h")})
       words.push_back(each);
+    if (!macros_.empty()) {
+      const std::string macros = (folder_ / "macros.h").string();
+      std::ofstream(macros) << macros_;
+      words.insert(words.end(), {"-include", macros});
+    }
+    words.insert(words.end(), preprocessor_flags_.begin(), preprocessor_flags_.end());
     words.insert(words.end(), flags_.begin(), flags_.end());
     for (const std::string& each : {std::string("-x"), std::string("c++"),
                                     fs::absolute(text).string(), std::string("-o"), base + ".ii"})
@@ -174,9 +207,7 @@ class Builder {
     if (what_.for_debugger) words.emplace_back("-O0");
     else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
     if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
-    for (const std::string& each : flags_) {
-      if (!each.starts_with("-I") && !each.starts_with("-D")) words.push_back(each);
-    }
+    words.insert(words.end(), flags_.begin(), flags_.end());
     for (const std::string& each :
          {std::string("-x"), std::string("c++-cpp-output"), std::string("-c"), base + ".cuda.ii",
           std::string("-o"), base + ".o"})
@@ -220,7 +251,8 @@ class Builder {
   const Build& what_;
   const fs::path& folder_;
   cli::Installed at_;
-  Words flags_;
+  Words flags_, preprocessor_flags_;
+  std::string macros_;
   std::map<std::string, std::string> originals_;
   int number_ = 0;
 };

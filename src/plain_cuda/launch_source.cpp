@@ -75,15 +75,16 @@ class LaunchReader {
       at = end + 1;
     }
     const std::string configuration = text(launch_ + 3, configuration_end_);
-    const bool is_hidden = t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k");  // by an extent
+    const bool is_sized = depends_on_shape();
+    const bool is_hidden = is_sized && (t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k"));
     return cat(
         "#define main tessera_main_of_file\n#pragma GCC diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wreturn-type\"\n#include ",
         quoted_text(file.string()),
         "\n#pragma GCC diagnostic pop\n#undef main\n#include \"parts/asked_launch.h\"\n",
         "#line 1 \"--launch\"\nextern \"C\" const char tessera_asked_launch[] = ",
-        quoted_text(t_.text), ";\nint main() {\n[[maybe_unused]] const int ", extent('m'), ", ",
-        extent('n'), ", ", extent('k'), ";\n#line 1 \"--launch\"\n",
+        quoted_text(t_.text), ";\nint main() {\n", is_sized ? extents() : std::string(),
+        "#line 1 \"--launch\"\n",
         "for (int round = 0; ::tessera::plain_cuda::begin_asked_launch(round); ++round) { ", arrays,
         "if (!::tessera::plain_cuda::is_empty_launch(", configuration, ")) ", is_hidden ? "::" : "",
         text(0, launch_), "<<<", configuration, ">>>(", arguments,
@@ -99,8 +100,12 @@ class LaunchReader {
   }
 
  private:
-  static std::string extent(char which) {
-    return cat(which, " = ::tessera::plain_cuda::asked_extent('", which, "')");
+  static std::string extents() {
+    std::string out;
+    for (const char which : {'m', 'n', 'k'})
+      out += cat("[[maybe_unused]] const int ", which, " = ::tessera::plain_cuda::asked_extent('",
+                 which, "');\n");
+    return out;
   }
   std::string text(std::size_t begin, std::size_t end) const {
     return begin == end

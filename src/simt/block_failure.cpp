@@ -194,12 +194,34 @@ BlockFault BlockScheduler::State::stuck_fault() const {
   return fault;
 }
 
+namespace {
+bool is_same_barrier(const Wait& a, const Wait& b) {
+  return a.where.line == b.where.line && a.where.column == b.where.column &&
+         same_text(a.where.file, b.where.file) && same_text(a.name, b.name);
+}
+}  // namespace
+
+void BlockScheduler::State::meet_elsewhere(int thread, const Wait& mine) {
+  const Wait& theirs = *wait[static_cast<std::size_t>(first_arrived)];
+  const bool may_part =
+      task.observer == nullptr
+          ? task.residents != nullptr && task.residents->barriers_count_warps()
+          : parted || is_same_barrier(theirs, mine) ||
+                thread >> warp_shift == first_arrived >> warp_shift ||
+                task.observer->warps_part(thread, mine.where, first_arrived, theirs.where);
+  if (!may_part) return require_same_barrier("block", "barrier", first_arrived, thread, mine);
+  const int first = thread >> warp_shift << warp_shift;
+  for (int lane = first; lane < first + lanes_of(thread >> warp_shift); ++lane) {
+    if (run[static_cast<std::size_t>(lane)] == Run::at_barrier)
+      require_same_barrier("block", "barrier", lane, thread, mine);
+  }
+  parted = parted || !is_same_barrier(theirs, mine);
+}
+
 void BlockScheduler::State::require_same_barrier(const char* unit, const char* barrier,
                                                  int first_thread, int thread, const Wait& mine) {
   const Wait& first = *wait[static_cast<std::size_t>(first_thread)];
-  if (first.where.line == mine.where.line && first.where.column == mine.where.column &&
-      same_text(first.where.file, mine.where.file) && same_text(first.name, mine.name))
-    return;
+  if (is_same_barrier(first, mine)) return;
   const BlockFault fault{.kind = BlockFault::Kind::diverged,
                          .unit = unit,
                          .thread = thread,

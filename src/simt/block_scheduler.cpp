@@ -65,7 +65,7 @@ int BlockScheduler::State::pick() {
       const Wait& wait_of_all = *wait[static_cast<std::size_t>(first_arrived)];
       if (task.observer != nullptr
               ? task.observer->block_met(wait_of_all.name, wait_of_all.where, finished)
-              : task.residents != nullptr && task.residents->ended_count_as_come()) {
+              : task.residents != nullptr && task.residents->barriers_count_warps()) {
         arrived = 0;
         for (auto& state : run) {
           if (state == Run::at_barrier) state = Run::ready;
@@ -210,9 +210,10 @@ void BlockScheduler::barrier(int thread, const char* name, Here here) {
   s.wait[i] = &wait;
   if (s.arrived == 0) {
     s.first_arrived = thread;
-  } else if (!detail::identical(*s.wait[static_cast<std::size_t>(s.first_arrived)], name, here))
-      [[unlikely]] {
-    s.require_same_barrier("block", "barrier", s.first_arrived, thread, wait);
+    s.parted = false;
+  } else if (s.parted || !detail::identical(*s.wait[static_cast<std::size_t>(s.first_arrived)],
+                                            name, here)) [[unlikely]] {
+    s.meet_elsewhere(thread, wait);
   }
   if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
   s.run[i] = State::Run::at_barrier;

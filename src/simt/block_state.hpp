@@ -109,6 +109,7 @@ struct BlockScheduler::State {
   int cursor = 0;                     ///< position in `order` of the running thread
   int arrived = 0, finished = 0;
   int first_arrived = 0;  ///< the thread that came to the current barrier first
+  bool parted = false;    ///< warps have come to it at different places
   // What only some kernels use, by thread; made when it is used first.
   std::vector<detail::NamedBarrier> named;
   std::vector<Collective*> collective;  ///< of lanes at one, on their stacks
@@ -240,6 +241,9 @@ struct BlockScheduler::State {
   BlockFault stuck_fault() const;
   /// The thread has come to a barrier that does not look like that of `first_thread`. `unit`:
   /// "block" or "warp".
+  /// A thread comes to another barrier than the first that waits, or warps have parted: faults,
+  /// unless whole warps may.
+  [[gnu::cold]] void meet_elsewhere(int thread, const detail::Wait& mine);
   [[gnu::cold]] void require_same_barrier(const char* unit, const char* barrier, int first_thread,
                                           int thread, const detail::Wait& mine);
   /// Notes why the block fails, unless that is known: the Error that `make` returns, or that there

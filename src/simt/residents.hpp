@@ -27,12 +27,15 @@ class Residents {
   /// Waits for all blocks that further OS threads run. Throws what one of these threw.
   void join();
 
-  /// From now on threads that have ended have come to all barriers of a block that nobody watches.
-  void count_ended_as_come() { ended_count_as_come_.store(true, std::memory_order_relaxed); }
+  /// From now on barriers of blocks that nobody watches are those of CUDA: threads that have ended
+  /// have come, and whole warps may come to one at different places of the source.
+  void count_warps() { barriers_count_warps_.store(true, std::memory_order_relaxed); }
 
   // ---- called while a block runs, by its scheduler ----
 
-  bool ended_count_as_come() const { return ended_count_as_come_.load(std::memory_order_relaxed); }
+  bool barriers_count_warps() const {
+    return barriers_count_warps_.load(std::memory_order_relaxed);
+  }
 
   enum class Verdict : std::uint8_t { wait, others_run, deadlock };
   /// What one block knows of its own waiting.
@@ -63,7 +66,7 @@ class Residents {
   // A block has started when it is taken. Blocks may be short: each counter has a line of its own.
   alignas(64) std::atomic<std::int64_t> next_{0};
   alignas(64) std::atomic<std::int64_t> ended_{0};
-  std::atomic<bool> ended_count_as_come_{false};
+  std::atomic<bool> barriers_count_warps_{false};
   std::atomic<bool> stopped_{false};     ///< a block threw: no further one starts
   std::atomic<std::int64_t> coming_{0};  ///< further OS threads that have not taken a block yet
   std::mutex mutex_;                     ///< of what follows

@@ -121,6 +121,21 @@ int main() {
         self.assertEqual(run.returncode, 4, run.stderr)
 
 
+    def test_flags_of_the_compiler(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "my headers").mkdir()
+            (folder / "my headers/value.h").write_text("constexpr int kValue = 2;\n")
+            (folder / "flags.cu").write_text("#include <value.h>\n#if W != 3 || T != 4 || LONG != 1\n#error macros\n#endif\n"
+                                             "int main() { return kValue - 2; }\n")
+            for words in (["-I", "my headers", "-D", "W=3", "-DT=4", "-DLONG"],
+                          ["-Imy headers", "--cxxflags", "-D W=3 -DT=4 -D LONG -O3"]):
+                for command in "check", "cuda-run":
+                    run = subprocess.run([cases.options.build / "bin/tessera", command, "flags.cu", *words], cwd=folder,
+                                         capture_output=True, text=True, timeout=300)
+                    self.assertEqual(run.returncode, 0, run.stderr)
+
+
     def test_a_launch_has_arrays_of_files(self):
         try:
             import numpy

@@ -35,6 +35,9 @@ class BlockObserver {
   virtual void waits(int thread, const Here& here) = 0;
   /// All lanes of the warp have met; `verb` as in BlockScheduler::warp_barrier.
   virtual void warp_met(int warp, const char* verb, const Here& here) = 0;
+  /// A warp has come to another barrier than one that waits already, at these places. False: that
+  /// is a fault, as it is within a warp.
+  virtual bool warps_part(int thread, const Here& here, int other, const Here& other_here) = 0;
   /// All threads that have not ended wait at the same barrier; `ended` of the block's threads never
   /// come. False: that is a fault.
   virtual bool block_met(const char* name, const Here& here, int ended) = 0;

@@ -139,6 +139,7 @@ void judge(const Asked& asked, std::size_t number) {
 }  // namespace
 
 int asked_extent(char which) {
+  Program::get().is_sized = true;
   const check::ProductProblem& problem = Program::get().problem;
   return static_cast<int>(which == 'm' ? problem.m : which == 'n' ? problem.n : problem.k);
 }

@@ -96,7 +96,7 @@ void run_unchecked(const char* name, const KernelBody& body, const Configuration
                                     task.block_dim = extents;
                                     task.stack_bytes = kThreadStack;
                                     task.residents = &residents;
-                                    residents.count_ended_as_come();
+                                    residents.count_warps();
                                     run_block(body, how, *scheduler, task.block, task);
                                   });
 }

@@ -119,8 +119,9 @@ check::Report run_main(const check::Options& options) {
 check::Report run_launch(const check::Options& options, const check::ProductProblem& problem) {
   Program::get().problem = problem;
   check::Report report = run_main(options);
-  report.problem =
-      cat(tessera_asked_launch, " with m=", problem.m, " n=", problem.n, " k=", problem.k);
+  report.problem = tessera_asked_launch;
+  if (Program::get().is_sized)
+    report.problem += cat(" with m=", problem.m, " n=", problem.n, " k=", problem.k);
   return report;
 }
 

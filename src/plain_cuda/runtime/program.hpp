@@ -21,6 +21,7 @@ class Program {
 
   check::Options options;
   check::ProductProblem problem;  ///< the shape that a launch is asked for
+  bool is_sized = false;          ///< and that it looks at
   bool is_checked = false;        ///< else kernels run as fast as the engine lets them
   std::mutex mutex;  ///< of the report: a time limit may print it while the program runs
   check::Report report;
