@@ -1,3 +1,4 @@
+// The axes of a plot: see axis.hpp.
 #include "axis.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Bars in groups, with their values as text.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// What stands above a plot: its title, notes and key.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// Colours and marks of series: see looks.hpp.
 #include "looks.hpp"
 
 #include <fmt/format.h>

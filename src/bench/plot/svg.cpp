@@ -1,3 +1,4 @@
+// Elements of SVG as text: see svg.hpp.
 #include "svg.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// expect: diverged-barrier at 10
+// expect: diverged-barrier at 9
 // Whole warps meet at barriers in different branches: the device counts warps, so they do meet.
 __global__ void exchange(int* x) {
   __shared__ int s[64];

@@ -14,10 +14,11 @@ __global__ void tiles(int* out, long long* sums) {
   tile.sync();
   const int neighbour = values[i ^ 64];
   auto warp = cg::tiled_partition<32>(tile);
-  const bool is_right = tile.thread_rank() == i % 128 && tile.meta_group_rank() == i / 128 && tile.meta_group_size() == 2 &&
-                        tile.size() == 128 && neighbour == (i ^ 64) && tile.shfl(i, 3) == i / 128 * 128 + 3 &&
-                        tile.any(i == 200) == (i >= 128) && tile.all(i < 128) == (i < 128) && warp.meta_group_size() == 4 &&
-                        warp.meta_group_rank() == i / 32 % 4;
+  const bool is_right = tile.thread_rank() == i % 128 && tile.meta_group_rank() == i / 128 &&
+                        tile.meta_group_size() == 2 && tile.size() == 128 &&
+                        neighbour == (i ^ 64) && tile.shfl(i, 3) == i / 128 * 128 + 3 &&
+                        tile.any(i == 200) == (i >= 128) && tile.all(i < 128) == (i < 128) &&
+                        warp.meta_group_size() == 4 && warp.meta_group_rank() == i / 32 % 4;
   out[i] = is_right;
   sums[i] = cg::reduce(tile, static_cast<long long>(i), cg::plus<long long>());
 }

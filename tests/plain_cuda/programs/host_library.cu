@@ -1,4 +1,5 @@
-// The standard library on the host, its atomic operations in kernels, and headers of libraries that are not called.
+// The standard library on the host, its atomic operations in kernels, and headers of libraries that
+// are not called.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -26,7 +27,9 @@ int main() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 
   cublasHandle_t handle;
-  if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS || cublasDestroy(handle) != CUBLAS_STATUS_SUCCESS) return 4;
+  if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS ||
+      cublasDestroy(handle) != CUBLAS_STATUS_SUCCESS)
+    return 4;
 
   const auto host = std::make_shared<int[]>(64);
   int *sum, *out, total;

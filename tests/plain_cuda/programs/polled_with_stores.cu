@@ -1,5 +1,6 @@
-// expect: race at 17
-// Threads that poll their predecessors' results by volatile reads and keep what they find in shared memory between the rounds.
+// expect: race at 18
+// Threads that poll their predecessors' results by volatile reads and keep what they find in shared
+// memory between the rounds.
 __global__ void chain(volatile int* done, volatile int* sum, int n) {
   __shared__ int seen[32 * 4];
   const int i = n - 1 - (blockIdx.x * blockDim.x + threadIdx.x);

@@ -1,4 +1,4 @@
-// expect: race at 8
+// expect: race at 7
 // What another block writes, without anything between: a race, and no read of what nobody wrote.
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // CUDA's words for functions and variables. __global__, __shared__, __noinline__,
-// __launch_bounds__, __cluster_dims__ and __grid_constant__ are not among them: `tessera check` rewrites those.
+// __launch_bounds__, __cluster_dims__ and __grid_constant__ are not among them: `tessera check`
+// rewrites those.
 #pragma once
 
 #define __host__
