@@ -148,8 +148,8 @@ FileReport CheckedProgram::run(const FileCheck& check) const {
   }
   if (!check.stop_at.empty()) return debug(std::move(words), folder);
   std::vector<std::string> environment = {"TESSERA_PROGRAM=" + check.compilation.what};
-  if (!check.arrays.empty()) environment.push_back("TESSERA_ARRAYS=" + check.arrays);
-  if (!check.results.empty()) environment.push_back("TESSERA_RESULTS=" + check.results);
+  if (!check.arrays.empty()) environment.push_back("TESSERA_LAUNCH_ARRAYS=" + check.arrays);
+  if (!check.results.empty()) environment.push_back("TESSERA_LAUNCH_RESULTS=" + check.results);
   // The program ends its kernel itself; this is for one that can no longer do that.
   const double patience = 2.0 * check.kernel.seconds + 30;
   const ProgramEnd end =  // stdout is the report's: what the kernel prints would be mixed with it

@@ -43,10 +43,10 @@ enum Round { kRandom, kOther, kSmall, kSpecial, kRounds };
 int round_now = 0;
 
 /// Where `tessera judge` reads the arrays; null: nobody does.
-const char* arrays_folder() { return std::getenv("TESSERA_ARRAYS"); }
+const char* arrays_folder() { return std::getenv("TESSERA_LAUNCH_ARRAYS"); }
 
 /// Where `tessera check` wants what the kernel has written; null: nowhere.
-const char* results_folder() { return std::getenv("TESSERA_RESULTS"); }
+const char* results_folder() { return std::getenv("TESSERA_LAUNCH_RESULTS"); }
 
 /// The name of the file that it starts as; null: of none.
 const char* file_of(const Asked& asked) {
