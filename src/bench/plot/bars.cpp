@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kBarHeight = 19, kBarGap = 9, kBarLeft = 190, kBarRight = 200;
 // Values that are further apart; bars need less room than curves that cross.
-constexpr double kLogarithmic = 50;
+constexpr double kLogarithmicBars = 50;
 
 /// Where the text behind a bar begins: beyond the limit where it would overlap it.
 double text_after(const BarPlot& plot, const PlotBar& bar, const Axis& x) {
@@ -29,7 +29,7 @@ Axis bar_axis(const BarPlot& plot) {
   for (const auto& bar : plot.bars) {
     for (double value : {bar.value, bar.low, bar.high}) values.add(value);
   }
-  if (plot.limit == 0 && values.high > kLogarithmic * values.low)
+  if (plot.limit == 0 && values.high > kLogarithmicBars * values.low)
     return log_axis(values.low / 2, values.high * 1.25, kBarLeft, kWidth - kBarRight);
   return linear_axis(std::max(plot.limit, values.high), kBarLeft, kWidth - kBarRight);
 }

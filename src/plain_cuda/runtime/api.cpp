@@ -143,7 +143,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMaxGridDimZ: *value = 65535; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = 49152; break;
     case cudaDevAttrTotalConstantMemory: *value = 65536; break;
-    case cudaDevAttrWarpSize: *value = 32; break;
+    case cudaDevAttrWarpSize: *value = Program::get().options.warp; break;
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = m.registers_per_sm; break;
     case cudaDevAttrClockRate: *value = static_cast<int>(m.clock_hz / 1000); break;

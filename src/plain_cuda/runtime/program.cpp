@@ -22,6 +22,7 @@
 
 extern "C" int __real_main(int argc, char** argv, char** environment);
 extern "C" char** environ;
+extern "C" int tessera_warp_size;  // what programs call warpSize
 /// The words of --launch, where a program was made of them.
 extern "C" [[gnu::weak]] const char tessera_asked_launch[];
 
@@ -99,6 +100,7 @@ check::Report run_main(const check::Options& options) {
   Program& program = Program::get();
   program.options = options;
   program.is_checked = true;
+  tessera_warp_size = options.warp;
   const char* const called = std::getenv("TESSERA_PROGRAM");
   program.report.kernel = called != nullptr ? called : main_thread().argv[0];
   program.report.order = name(options.order);

@@ -109,7 +109,7 @@ std::uint64_t Machine::special(const std::string& name) const {
     if (found != nullptr) return *found;
   const int lane = lane_index();
   const auto linear = static_cast<unsigned>(current->linear),
-             lanes = static_cast<unsigned>(warp_lanes());
+             lanes = static_cast<unsigned>(warpSize);
   const std::uint32_t one = 1u << (lane & 31);
   const auto ticks = static_cast<std::uint64_t>(clock_ticks());
   if (name == "laneid") return static_cast<std::uint64_t>(lane);

@@ -20,6 +20,8 @@ struct Type {
   int bytes() const { return bits * parts / 8; }
 };
 
+constexpr Type kWord{'u', 32};
+
 struct Operand {
   enum class Kind { operand, named, local, number, special, vector, memory, label } kind;
   int index = 0;               ///< of an asm operand or a local register

@@ -12,7 +12,6 @@ std::uint64_t in(Machine& m, const Instruction& at, std::size_t operand, Type ty
   if (operand >= at.operands.size()) m.refuse(at, "has fewer operands than expected");
   return m.read(at.operands[operand], type);
 }
-constexpr Type kWord{'u', 32};
 
 /// cvta between generic and shared addresses changes the value, mov does not.
 void move(Machine& m, const Instruction& at) {

@@ -9,7 +9,7 @@ namespace tessera::plain_cuda::ptx_detail {
 
 namespace {
 
-constexpr Type kWord{'u', 32}, kPredicate{'p', 8}, kLong{'u', 64};
+constexpr Type kPredicate{'p', 8}, kLong{'u', 64};
 
 std::uint64_t word(Machine& m, const Instruction& in, std::size_t operand) {
   if (operand >= in.operands.size()) m.refuse(in, "has fewer operands than expected");

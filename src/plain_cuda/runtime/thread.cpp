@@ -14,6 +14,10 @@
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
 
+extern "C" {
+int tessera_warp_size = tessera::kWarpSize;
+}
+
 namespace tessera::plain_cuda {
 
 constinit thread_local ThreadContext* current = nullptr;
@@ -48,7 +52,6 @@ uint3 thread_index() noexcept { return current == nullptr ? uint3{} : current->i
 uint3 block_index() noexcept { return current == nullptr ? uint3{} : current->block.index; }
 dim3 block_extents() noexcept { return current == nullptr ? dim3() : current->block.block; }
 dim3 grid_extents() noexcept { return current == nullptr ? dim3() : current->block.grid; }
-int warp_lanes() noexcept { return current == nullptr ? kWarpSize : current->block.warp_size; }
 int lane_index() noexcept { return current == nullptr ? 0 : current->lane(); }
 
 void block_barrier(Place place) {

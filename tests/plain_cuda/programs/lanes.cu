@@ -21,6 +21,9 @@ int main() {
   cudaMemcpy(&width, lanes, sizeof width, cudaMemcpyDeviceToHost);
   cudaFree(last);
   cudaFree(lanes);
+  cudaDeviceProp device;
+  cudaGetDeviceProperties(&device, 0);
+  if (width != warpSize || width != device.warpSize) return 2;
   for (int i = 0; i < 128; ++i) {
     if (host[i] != i / width * width + width - 1) return 1;
   }

@@ -15,7 +15,6 @@ uint3 thread_index() noexcept __attribute__((const));
 uint3 block_index() noexcept __attribute__((const));
 dim3 block_extents() noexcept __attribute__((const));
 dim3 grid_extents() noexcept __attribute__((const));
-int warp_lanes() noexcept __attribute__((const));  ///< 32, or 64 with --warp 64
 int lane_index() noexcept __attribute__((const));
 
 void block_barrier(Place place);
@@ -59,7 +58,8 @@ inline int shuffle_source(int lane, int wanted, int width) {
 #define blockIdx (::tessera::plain_cuda::block_index())
 #define blockDim (::tessera::plain_cuda::block_extents())
 #define gridDim (::tessera::plain_cuda::grid_extents())
-#define warpSize (::tessera::plain_cuda::warp_lanes())
+/// 32, or 64 with --warp 64. To programs a constant, whose reads are no accesses of theirs.
+extern const int warpSize __asm__("tessera_warp_size");
 
 inline void __syncthreads(TESSERA_PLACE) { tessera::plain_cuda::block_barrier(place); }
 inline int __syncthreads_count(int predicate, TESSERA_PLACE) {
