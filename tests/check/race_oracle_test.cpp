@@ -150,8 +150,8 @@ Words expected_of(const Program& program) {
           if (a.block != b.block || a.warp() != b.warp()) out.across_warps.insert(byte / 4);
         }
         const bool earlier = a.thread == b.thread ? b.round < a.round : b.round <= a.round;
-        if (b.how != How::read && a.block == b.block && (unordered(a, b) || earlier))
-          may_be_written = true;
+        // What nothing orders, another block's writes among it, is a race and no more.
+        if (b.how != How::read && (unordered(a, b) || earlier)) may_be_written = true;
       }
       if (!may_be_written) out.unwritten.insert(byte / 4);
     }
