@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Programs in plain CUDA that check themselves: `tessera check` runs each of programs/*.cu and finds nothing, or the
 findings that the file's first line names: `// expect: race at 12` (a code of the report, a line; several by commas), or `// refused: TEXT`
-(exit code 4, with that text on stderr). A line `// launch: WORDS` is given to --launch. A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
+(exit code 4, with that text on stderr). A line `// launch: WORDS` is given to --launch, `// flags: WORDS` are
+further words of the command. A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
 import json
 import pathlib
 import re
@@ -29,6 +30,8 @@ class Programs(unittest.TestCase):
         flags = ["-D", "FIXED"] if fixed else []
         if launch := launch_of(program):
             flags += ["--launch", launch]
+        if further := re.search(r"^// flags: (.*)$", program.read_text(), re.MULTILINE):
+            flags += further[1].split()
         run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", *flags], capture_output=True,
                              text=True, timeout=300)
         said = f"{program.name}: code {run.returncode}\n{run.stderr[-2000:]}"
