@@ -236,6 +236,7 @@ std::string hint_of(const Mistake& m) {
 std::string in_cuda(std::string hint) {
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"if (C.contains(row, col)) ...", "if (row < rows && col < columns) ..."},
+      {"Mma::zero()", "fill_fragment(sum, 0)"},
       {"t.warp_barrier()", "__syncwarp()"},
       {"t.barrier()", "__syncthreads()"},
       {"t.fence()", "__threadfence()"},

@@ -194,9 +194,11 @@ class Builder {
     if (!is_read) require_headers(source);
     print_messages(name);
     if (!is_read) refuse(source);
-    refuse_toolkit(source, text_of(base + ".ii"));
+    const std::string preprocessed = text_of(base + ".ii");
+    refuse_toolkit(source, preprocessed);
+    const bool has_fragments = preprocessed.find("tessera/plain_cuda/mma.h\"") != std::string::npos;
     std::ofstream(base + ".cuda.ii", std::ios::binary)
-        << rewrite(text_of(base + ".ii"), [&](const std::string& file) { return original(file); });
+        << rewrite(preprocessed, [&](const std::string& file) { return original(file); });
     words = {"-std=gnu++20",
              "-g",
              "-fpreprocessed",
@@ -207,6 +209,7 @@ class Builder {
     if (what_.for_debugger) words.emplace_back("-O0");
     else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
     if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
+    if (what_.is_checked && has_fragments) words.emplace_back("-ftrivial-auto-var-init=pattern");
     words.insert(words.end(), flags_.begin(), flags_.end());
     for (const std::string& each :
          {std::string("-x"), std::string("c++-cpp-output"), std::string("-c"), base + ".cuda.ii",

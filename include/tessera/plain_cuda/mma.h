@@ -3,6 +3,10 @@
 // of k: a GPU's sums may differ in their last bits.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "parts/async.h"
@@ -54,6 +58,22 @@ struct SpreadOf {
 };
 
 inline int lane() { return tessera::plain_cuda::lane_index() & 31; }
+
+/// What the compiler fills the bytes of variables without a value with, as src/plain_cuda/build.cpp
+/// asks it to: no number that comes up, nor the NaN that arithmetic gives.
+inline constexpr unsigned char kNoValue = 0xfe;
+
+/// Tells of a fragment that has an element without a value. A byte may have any.
+template <class F>
+TESSERA_UNSEEN void require_values(const F& f, tessera::plain_cuda::Place place) {
+  using T = typename F::element_type;
+  if constexpr (sizeof(T) == 1) return;
+  unsigned char empty[sizeof(T)];
+  std::memset(empty, kNoValue, sizeof empty);
+  const auto is_empty = [&](const T& each) { return std::memcmp(&each, empty, sizeof each) == 0; };
+  if (std::any_of(std::begin(f.x), std::end(f.x), is_empty))
+    tessera::plain_cuda::tell_empty_fragment(place);
+}
 
 }  // namespace details
 
@@ -133,6 +153,7 @@ template <int M, int N, int K, class T, class P>
 inline void store_matrix_sync(P* to, const fragment<accumulator, M, N, K, T>& f, unsigned stride,
                               layout_t layout, TESSERA_PLACE) {
   using F = fragment<accumulator, M, N, K, T>;
+  details::require_values(f, place);
   for (int i = 0; i < F::num_elements; ++i)
     details::stored<P>(to + details::offset<accumulator, typename F::spread>(
                                 details::lane(), i, stride, layout == mem_row_major),
@@ -193,6 +214,9 @@ TESSERA_UNSEEN void mma_sync(fragment<accumulator, M, N, K, D>& d,
                              TESSERA_PLACE) {
   using FA = fragment<matrix_a, M, N, K, T, LA>;
   using FB = fragment<matrix_b, M, N, K, U, LB>;
+  details::require_values(a, place);
+  details::require_values(b, place);
+  details::require_values(c, place);
   std::byte mine[sizeof(FA) + sizeof(FB)];
   static_assert(sizeof mine <= tessera::plain_cuda::kSlot);
   std::memcpy(mine, &a, sizeof a);

@@ -270,9 +270,12 @@ const std::byte* exchange(const void* mine, std::size_t bytes, const char* verb,
   ThreadContext& t = me("a matrix instruction", place);
   const auto threads = static_cast<int>(t.block.block.x * t.block.block.y * t.block.block.z);
   const int first = t.linear / 32 * 32;
-  if (first + 32 > threads)
+  if (first + 32 > threads) {
+    if (tessera::detail::recorder != nullptr)  // where the thread fails
+      tessera::detail::recorder->superstep("", here_of(place));
     throw Error(Category::kernel, "a matrix instruction needs a whole warp", "32 lanes",
                 cat(threads - first), "make the block a multiple of 32 threads");
+  }
   t.block.slots.resize(static_cast<std::size_t>(threads) * 2 * kSlot);
   t.exchange_turn ^= 1;
   const auto slot = [&](int thread) {
@@ -303,6 +306,13 @@ void exchange_in_tile(void* value, std::size_t bytes, int threads, int rank, Pla
 void tell_matrix_flops(std::int64_t flops, Place place) {
   if (tessera::detail::recorder != nullptr)
     tessera::detail::recorder->matrix_flops(flops, here_of(place));
+}
+
+void tell_empty_fragment(Place place) {
+  me("a matrix function", place);
+  settle();
+  if (tessera::detail::recorder != nullptr)
+    tessera::detail::recorder->empty_fragment(here_of(place));
 }
 
 }  // namespace tessera::plain_cuda

@@ -45,5 +45,7 @@ void load_operand(Place place, void* to, const void* at, std::size_t bytes);
 void store_result(Place place, void* to, const void* value, std::size_t bytes);
 /// The lane's share of a matrix instruction's operations.
 void tell_matrix_flops(std::int64_t flops, Place place);
+/// A matrix function uses a fragment that has an element without a value.
+void tell_empty_fragment(Place place);
 
 }  // namespace tessera::plain_cuda
