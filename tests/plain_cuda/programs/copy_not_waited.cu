@@ -1,4 +1,4 @@
-// expect: async-not-waited at 9
+// expect: async-not-waited at 12
 __global__ void k(const float* in, float* out) {
   __shared__ float tile[32];
   const int i = threadIdx.x;
@@ -6,6 +6,9 @@ __global__ void k(const float* in, float* out) {
                    static_cast<unsigned>(__cvta_generic_to_shared(tile + i))),
                "l"(in + i));
   asm volatile("cp.async.commit_group;");
+#ifdef FIXED
+  asm volatile("cp.async.wait_group 0;");
+#endif
   out[i] = tile[i];
   asm volatile("cp.async.wait_group 0;");
 }
