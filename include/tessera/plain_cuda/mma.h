@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -63,16 +62,20 @@ inline int lane() { return tessera::plain_cuda::lane_index() & 31; }
 /// asks it to: no number that comes up, nor the NaN that arithmetic gives.
 inline constexpr unsigned char kNoValue = 0xfe;
 
-/// Tells of a fragment that has an element without a value. A byte may have any.
+/// Tells of a fragment that has an element without a value: of small elements two, since one may
+/// look like anything. Bytes are not looked at.
 template <class F>
 TESSERA_UNSEEN void require_values(const F& f, tessera::plain_cuda::Place place) {
   using T = typename F::element_type;
   if constexpr (sizeof(T) == 1) return;
-  unsigned char empty[sizeof(T)];
-  std::memset(empty, kNoValue, sizeof empty);
-  const auto is_empty = [&](const T& each) { return std::memcmp(&each, empty, sizeof each) == 0; };
-  if (std::any_of(std::begin(f.x), std::end(f.x), is_empty))
-    tessera::plain_cuda::tell_empty_fragment(place);
+  constexpr std::size_t piece = std::max(sizeof(T), sizeof(float));
+  unsigned char empty[piece];
+  std::memset(empty, kNoValue, piece);
+  const auto* const all = reinterpret_cast<const unsigned char*>(f.x);
+  for (std::size_t at = 0; at + piece <= sizeof f.x; at += piece) {
+    if (std::memcmp(all + at, empty, piece) == 0)
+      return tessera::plain_cuda::tell_empty_fragment(place);
+  }
 }
 
 }  // namespace details
