@@ -139,6 +139,14 @@ int main() {
                     self.assertEqual(run.returncode, 0, run.stderr)
 
 
+    def test_a_program_need_not_be_optimised(self):
+        program = next(each for each in PROGRAMS if each.stem == "matrix")
+        run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json", "--cxxflags", "-O0"],
+                             capture_output=True, text=True, timeout=300)
+        self.assertEqual(json.loads(run.stdout)["findings"], [], run.stderr)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+
     def test_a_launch_has_arrays_of_files(self):
         try:
             import numpy
