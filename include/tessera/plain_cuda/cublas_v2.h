@@ -2,6 +2,8 @@
 // are not there: the compiler names the one that a program calls.
 #pragma once
 
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
 #include "cuda_runtime.h"
 #include "library_types.h"
 

@@ -7,12 +7,18 @@
 #include <memory>
 #include <thread>
 
+// Names that cuBLAS brings, and one that C++20 has and CUDA does not.
+using Narrow = std::conditional_t<sizeof(__nv_bfloat16) == 2, __nv_bfloat16, half>;
+__device__ float lerp(float a, float b, float t) {
+  return a + t * (b - a) + static_cast<float>(Narrow(1.0f));
+}
+
 __device__ __noinline__ int twice(int x) { return 2 * x; }
 
 __global__ void count(int* sum, std::atomic<unsigned>* most, int* out) {
   __atomic_fetch_add(sum, 1, __ATOMIC_RELAXED);
   most->fetch_or(1u << threadIdx.x % 32);
-  out[threadIdx.x] = twice(static_cast<int>(threadIdx.x));
+  out[threadIdx.x] = twice(static_cast<int>(threadIdx.x + lerp(-2, 0, 0.5f)));
 }
 
 int main() {

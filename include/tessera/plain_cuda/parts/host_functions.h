@@ -12,3 +12,15 @@ void* memmove(void* to, const void* from, std::size_t bytes) noexcept
     __asm__("tessera_cuda_memmove");
 void* memset(void* at, int value, std::size_t bytes) noexcept __asm__("tessera_cuda_memset");
 }
+
+// nvcc takes C++17 by default, and so programs have a lerp() of their own, which that of C++20 in
+// the global namespace would hide. A template in std comes behind theirs in overload resolution.
+#define lerp tessera_lerp
+#include <math.h>
+#undef lerp
+namespace std {
+template <class A, class B, class T>
+constexpr auto lerp(A a, B b, T t) noexcept {
+  return tessera_lerp(a, b, t);
+}
+}  // namespace std
