@@ -54,6 +54,8 @@ void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, A
   const Here earlier_here = sites_[earlier.site].here, my_here = sites_[access.site].here;
   Mistake mistake = mistake_of(Kind::race, access, how);
   mistake.one_instruction = is_at_once(earlier, access, how);
+  // One of an instruction's stores to an address lands in CUDA: which one is all the same here.
+  if (context_.launch.is_cuda && mistake.one_instruction && same_value) return;
   const bool is_warning = (one_warp && !mistake.one_instruction) || order == Order::lacks_acquire;
   mistake.severity = is_warning ? Severity::warning : Severity::error;
   mistake.order = order;
