@@ -51,49 +51,51 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
   return {__nv_cvt_fp8_to_halfraw(low, which).x, __nv_cvt_fp8_to_halfraw(high, which).x};
 }
 
-#define TESSERA_FP8(name, which)                                                                 \
-  struct name {                                                                                  \
-    __nv_fp8_storage_t __x;                                                                      \
-    name() = default;                                                                            \
-    explicit name(float x) : __x(__nv_cvt_float_to_fp8(x, __NV_SATFINITE, which)) {}             \
-    explicit name(double x) : __x(__nv_cvt_double_to_fp8(x, __NV_SATFINITE, which)) {}           \
-    explicit name(__half x) : __x(__nv_cvt_double_to_fp8(x.value(), __NV_SATFINITE, which)) {}   \
-    explicit name(__nv_bfloat16 x)                                                               \
-        : __x(__nv_cvt_double_to_fp8(x.value(), __NV_SATFINITE, which)) {}                       \
-    explicit name(int x) : name(static_cast<double>(x)) {}                                       \
-    explicit operator float() const {                                                            \
-      return tessera::plain_cuda::narrow_value(tessera::plain_cuda::format_of(which), __x);      \
-    }                                                                                            \
-    explicit operator double() const { return static_cast<float>(*this); }                       \
-    explicit operator __half() const { return __half(static_cast<float>(*this)); }               \
-    explicit operator __nv_bfloat16() const { return __nv_bfloat16(static_cast<float>(*this)); } \
-  };                                                                                             \
-  struct name##x2 {                                                                              \
-    __nv_fp8x2_storage_t __x;                                                                    \
-    name##x2() = default;                                                                        \
-    explicit name##x2(float2 x) : __x(__nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, which)) {}     \
-    explicit name##x2(__half2 x) : name##x2(float2{x.x, x.y}) {}                                 \
-    explicit operator float2() const {                                                           \
-      const auto format = tessera::plain_cuda::format_of(which);                                 \
-      return {tessera::plain_cuda::narrow_value(format, __x & 0xffu),                            \
-              tessera::plain_cuda::narrow_value(format, __x >> 8u)};                             \
-    }                                                                                            \
-  };                                                                                             \
-  struct name##x4 {                                                                              \
-    __nv_fp8x4_storage_t __x;                                                                    \
-    name##x4() = default;                                                                        \
-    explicit name##x4(float4 x)                                                                  \
-        : __x(__nv_cvt_float2_to_fp8x2({x.x, x.y}, __NV_SATFINITE, which) |                      \
-              static_cast<unsigned>(__nv_cvt_float2_to_fp8x2({x.z, x.w}, __NV_SATFINITE, which)) \
-                  << 16) {}                                                                      \
-    explicit operator float4() const {                                                           \
-      float4 out;                                                                                \
-      float* const parts[] = {&out.x, &out.y, &out.z, &out.w};                                   \
-      for (int i = 0; i < 4; ++i)                                                                \
-        *parts[i] = tessera::plain_cuda::narrow_value(tessera::plain_cuda::format_of(which),     \
-                                                      __x >> 8 * i & 0xff);                      \
-      return out;                                                                                \
-    }                                                                                            \
+#define TESSERA_FP8(name, which)                                                                   \
+  struct name {                                                                                    \
+    __nv_fp8_storage_t __x;                                                                        \
+    name() = default;                                                                              \
+    explicit name(float x) : __x(__nv_cvt_float_to_fp8(x, __NV_SATFINITE, which)) {}               \
+    explicit name(double x) : __x(__nv_cvt_double_to_fp8(x, __NV_SATFINITE, which)) {}             \
+    explicit name(__half x) : __x(__nv_cvt_double_to_fp8(x.value(), __NV_SATFINITE, which)) {}     \
+    explicit name(__nv_bfloat16 x)                                                                 \
+        : __x(__nv_cvt_double_to_fp8(x.value(), __NV_SATFINITE, which)) {}                         \
+    explicit name(int x) : name(static_cast<double>(x)) {}                                         \
+    TESSERA_AT_CALL explicit operator float() const {                                              \
+      return tessera::plain_cuda::narrow_value(tessera::plain_cuda::format_of(which), __x);        \
+    }                                                                                              \
+    TESSERA_AT_CALL explicit operator double() const { return static_cast<float>(*this); }         \
+    TESSERA_AT_CALL explicit operator __half() const { return __half(static_cast<float>(*this)); } \
+    TESSERA_AT_CALL explicit operator __nv_bfloat16() const {                                      \
+      return __nv_bfloat16(static_cast<float>(*this));                                             \
+    }                                                                                              \
+  };                                                                                               \
+  struct name##x2 {                                                                                \
+    __nv_fp8x2_storage_t __x;                                                                      \
+    name##x2() = default;                                                                          \
+    explicit name##x2(float2 x) : __x(__nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, which)) {}       \
+    explicit name##x2(__half2 x) : name##x2(float2{x.x, x.y}) {}                                   \
+    TESSERA_AT_CALL explicit operator float2() const {                                             \
+      const auto format = tessera::plain_cuda::format_of(which);                                   \
+      return {tessera::plain_cuda::narrow_value(format, __x & 0xffu),                              \
+              tessera::plain_cuda::narrow_value(format, __x >> 8u)};                               \
+    }                                                                                              \
+  };                                                                                               \
+  struct name##x4 {                                                                                \
+    __nv_fp8x4_storage_t __x;                                                                      \
+    name##x4() = default;                                                                          \
+    explicit name##x4(float4 x)                                                                    \
+        : __x(__nv_cvt_float2_to_fp8x2({x.x, x.y}, __NV_SATFINITE, which) |                        \
+              static_cast<unsigned>(__nv_cvt_float2_to_fp8x2({x.z, x.w}, __NV_SATFINITE, which))   \
+                  << 16) {}                                                                        \
+    TESSERA_AT_CALL explicit operator float4() const {                                             \
+      float4 out;                                                                                  \
+      float* const parts[] = {&out.x, &out.y, &out.z, &out.w};                                     \
+      for (int i = 0; i < 4; ++i)                                                                  \
+        *parts[i] = tessera::plain_cuda::narrow_value(tessera::plain_cuda::format_of(which),       \
+                                                      __x >> 8 * i & 0xff);                        \
+      return out;                                                                                  \
+    }                                                                                              \
   };
 TESSERA_FP8(__nv_fp8_e4m3, __NV_E4M3)
 TESSERA_FP8(__nv_fp8_e5m2, __NV_E5M2)

@@ -15,7 +15,7 @@ struct RandomState {
   int spares;  ///< bit 0: spare holds a value, bit 1: spare_double does
 };
 
-inline void refill(RandomState& s) {
+TESSERA_AT_CALL void refill(RandomState& s) {
   unsigned c[4] = {static_cast<unsigned>(s.counter), static_cast<unsigned>(s.counter >> 32),
                    static_cast<unsigned>(s.sequence), static_cast<unsigned>(s.sequence >> 32)};
   unsigned key[2] = {static_cast<unsigned>(s.seed), static_cast<unsigned>(s.seed >> 32)};
@@ -44,8 +44,8 @@ using curandState = curandStateXORWOW;
 using curandState_t = curandStateXORWOW;
 
 template <class State>
-inline void curand_init(unsigned long long seed, unsigned long long sequence,
-                        unsigned long long offset, State* state) {
+TESSERA_AT_CALL void curand_init(unsigned long long seed, unsigned long long sequence,
+                                 unsigned long long offset, State* state) {
   State s{};
   s.seed = seed, s.sequence = sequence, s.counter = offset / 4;
   tessera::plain_cuda::refill(s);
@@ -53,7 +53,7 @@ inline void curand_init(unsigned long long seed, unsigned long long sequence,
   *state = s;
 }
 template <class State>
-inline unsigned curand(State* state) {
+TESSERA_AT_CALL unsigned curand(State* state) {
   if (state->used == 4) {
     State s = *state;
     tessera::plain_cuda::refill(s);
@@ -62,28 +62,28 @@ inline unsigned curand(State* state) {
   return state->block[state->used++];
 }
 template <class State>
-inline uint4 curand4(State* state) {
+TESSERA_AT_CALL uint4 curand4(State* state) {
   uint4 out;
   out.x = curand(state), out.y = curand(state), out.z = curand(state), out.w = curand(state);
   return out;
 }
 template <class State>
-inline void skipahead(unsigned long long count, State* state) {
+TESSERA_AT_CALL void skipahead(unsigned long long count, State* state) {
   for (; count > 0; --count) curand(state);
 }
 
 /// In (0, 1].
 template <class State>
-inline float curand_uniform(State* state) {
+TESSERA_AT_CALL float curand_uniform(State* state) {
   return (static_cast<float>(curand(state) >> 8) + 1.0f) * 5.9604645e-8f;
 }
 template <class State>
-inline double curand_uniform_double(State* state) {
+TESSERA_AT_CALL double curand_uniform_double(State* state) {
   const std::uint64_t high = curand(state), low = curand(state);
   return (static_cast<double>((high << 32 | low) >> 11) + 1.0) * 1.1102230246251565e-16;
 }
 template <class State>
-inline float4 curand_uniform4(State* state) {
+TESSERA_AT_CALL float4 curand_uniform4(State* state) {
   float4 out;
   out.x = curand_uniform(state), out.y = curand_uniform(state);
   out.z = curand_uniform(state), out.w = curand_uniform(state);
@@ -92,19 +92,19 @@ inline float4 curand_uniform4(State* state) {
 
 /// Box and Muller: two numbers from two.
 template <class State>
-inline double2 curand_normal2_double(State* state) {
+TESSERA_AT_CALL double2 curand_normal2_double(State* state) {
   const double radius = std::sqrt(-2.0 * std::log(curand_uniform_double(state)));
   const double angle = 2.0 * M_PI * curand_uniform_double(state);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 template <class State>
-inline float2 curand_normal2(State* state) {
+TESSERA_AT_CALL float2 curand_normal2(State* state) {
   const float radius = std::sqrt(-2.0f * std::log(curand_uniform(state)));
   const float angle = 6.2831853f * curand_uniform(state);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 template <class State>
-inline float curand_normal(State* state) {
+TESSERA_AT_CALL float curand_normal(State* state) {
   if ((state->spares & 1) != 0) {
     state->spares &= ~1;
     return state->spare;
@@ -114,7 +114,7 @@ inline float curand_normal(State* state) {
   return both.x;
 }
 template <class State>
-inline double curand_normal_double(State* state) {
+TESSERA_AT_CALL double curand_normal_double(State* state) {
   if ((state->spares & 2) != 0) {
     state->spares &= ~2;
     return state->spare_double;
@@ -124,21 +124,21 @@ inline double curand_normal_double(State* state) {
   return both.x;
 }
 template <class State>
-inline float4 curand_normal4(State* state) {
+TESSERA_AT_CALL float4 curand_normal4(State* state) {
   const float2 a = curand_normal2(state), b = curand_normal2(state);
   return {a.x, a.y, b.x, b.y};
 }
 template <class State>
-inline float curand_log_normal(State* state, float mean, float deviation) {
+TESSERA_AT_CALL float curand_log_normal(State* state, float mean, float deviation) {
   return std::exp(mean + deviation * curand_normal(state));
 }
 template <class State>
-inline double curand_log_normal_double(State* state, double mean, double deviation) {
+TESSERA_AT_CALL double curand_log_normal_double(State* state, double mean, double deviation) {
   return std::exp(mean + deviation * curand_normal_double(state));
 }
 /// Knuth's product for small means, a rounded normal number for large ones.
 template <class State>
-inline unsigned curand_poisson(State* state, double mean) {
+TESSERA_AT_CALL unsigned curand_poisson(State* state, double mean) {
   if (mean > 64) {
     const double value = std::floor(mean + std::sqrt(mean) * curand_normal_double(state) + 0.5);
     return value < 0 ? 0u : static_cast<unsigned>(value);

@@ -3,7 +3,7 @@
 
 #include <link.h>
 
-#include <cstdlib>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -35,27 +35,53 @@ Place line_before(Dwarf_Die* unit, Dwarf_Addr address) {
   return {};
 }
 
+void collect_functions(Dwarf_Die* die, std::vector<Dwarf_Die>& out) {
+  for_each_child(die, [&](Dwarf_Die* child) {
+    const bool has_code =
+        dwarf_hasattr(child, DW_AT_low_pc) != 0 || dwarf_hasattr(child, DW_AT_ranges) != 0;
+    if (dwarf_tag(child) == DW_TAG_subprogram && has_code) out.push_back(*child);
+    collect_functions(child, out);
+  });
+}
+
+/// The functions of a unit that have code. dwarf_getscopes() misses a kernel's body, which is a
+/// closure in a function without code.
+std::vector<Dwarf_Die>& functions_of(Dwarf_Die* unit) {
+  static auto* const known = new std::map<void*, std::vector<Dwarf_Die>>;
+  const auto [found, is_new] = known->try_emplace(unit->addr);
+  if (is_new) collect_functions(unit, found->second);
+  return found->second;
+}
+
+/// Sets `out` to the innermost call of a function inlined at the address that a file of the user's
+/// has.
+void find_call(Dwarf_Die* unit, Dwarf_Files* files, Dwarf_Die* inside, Dwarf_Addr address,
+               Place& out) {
+  for_each_child(inside, [&](Dwarf_Die* child) {
+    const int tag = dwarf_tag(child);
+    if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) ||
+        dwarf_haspc(child, address) <= 0)
+      return;
+    const auto file = number_of(child, DW_AT_call_file);
+    const auto line = number_of(child, DW_AT_call_line);
+    if (tag == DW_TAG_inlined_subroutine && file && line) {
+      const std::string name = absolute(dwarf_filesrc(files, *file, nullptr, nullptr), unit);
+      if (!name.empty() && !is_of_system(name))
+        out = {keep(name), static_cast<int>(*line),
+               static_cast<int>(number_of(child, DW_AT_call_column).value_or(0))};
+    }
+    find_call(unit, files, child, address, out);
+  });
+}
+
 /// The innermost call of an inlined function that a file of the user's has; line 0: none.
 Place inlined_call(Dwarf_Die* unit, Dwarf_Addr address) {
   Dwarf_Files* files = nullptr;
-  Dwarf_Die* innermost = nullptr;
-  if (dwarf_getsrcfiles(unit, &files, nullptr) != 0 ||
-      dwarf_getscopes(unit, address, &innermost) <= 0)
-    return {};
-  // The scopes of an address leave inlined code for its declaration; those of a DIE do not.
-  std::vector<Dwarf_Die> scopes = scopes_of(&innermost[0]);
-  std::free(innermost);
-  for (Dwarf_Die& scope : scopes) {
-    if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
-    const auto file = number_of(&scope, DW_AT_call_file);
-    const auto line = number_of(&scope, DW_AT_call_line);
-    if (!file || !line) continue;
-    const std::string name = absolute(dwarf_filesrc(files, *file, nullptr, nullptr), unit);
-    if (name.empty() || is_of_system(name)) continue;
-    return {keep(name), static_cast<int>(*line),
-            static_cast<int>(number_of(&scope, DW_AT_call_column).value_or(0))};
-  }
-  return {};
+  Place out;
+  if (dwarf_getsrcfiles(unit, &files, nullptr) != 0) return out;
+  for (Dwarf_Die& function : functions_of(unit))
+    if (dwarf_haspc(&function, address) > 0) find_call(unit, files, &function, address, out);
+  return out;
 }
 
 }  // namespace

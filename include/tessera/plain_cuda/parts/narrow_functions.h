@@ -19,16 +19,16 @@
   inline TESSERA_T2 pair(TESSERA_T2 a, TESSERA_T2 b) { return TESSERA_BOTH(name); }             \
   inline TESSERA_T2 pair##_rn(TESSERA_T2 a, TESSERA_T2 b) { return TESSERA_BOTH(name); }        \
   inline TESSERA_T2 pair##_sat(TESSERA_T2 a, TESSERA_T2 b) { return TESSERA_BOTH(name##_sat); } \
-  inline TESSERA_T operator operation(const TESSERA_T& a, const TESSERA_T& b) {                 \
+  TESSERA_AT_CALL TESSERA_T operator operation(const TESSERA_T& a, const TESSERA_T& b) {        \
     return name(a, b);                                                                          \
   }                                                                                             \
-  inline TESSERA_T2 operator operation(const TESSERA_T2& a, const TESSERA_T2& b) {              \
+  TESSERA_AT_CALL TESSERA_T2 operator operation(const TESSERA_T2& a, const TESSERA_T2& b) {     \
     return TESSERA_BOTH(name);                                                                  \
   }                                                                                             \
-  inline TESSERA_T& operator operation##=(TESSERA_T& a, const TESSERA_T& b) {                   \
+  TESSERA_AT_CALL TESSERA_T& operator operation##=(TESSERA_T& a, const TESSERA_T& b) {          \
     return a = name(a, b);                                                                      \
   }                                                                                             \
-  inline TESSERA_T2& operator operation##=(TESSERA_T2& a, const TESSERA_T2& b) {                \
+  TESSERA_AT_CALL TESSERA_T2& operator operation##=(TESSERA_T2& a, const TESSERA_T2& b) {       \
     return a = TESSERA_BOTH(name);                                                              \
   }
 
@@ -73,8 +73,8 @@ inline TESSERA_T __habs(TESSERA_T a) {
 }
 inline TESSERA_T2 __hneg2(TESSERA_T2 a) { return TESSERA_EACH(-); }
 inline TESSERA_T2 __habs2(TESSERA_T2 a) { return TESSERA_EACH(__habs); }
-inline TESSERA_T2 operator-(const TESSERA_T2& a) { return TESSERA_EACH(-); }
-inline TESSERA_T2 operator+(const TESSERA_T2& a) { return a; }
+TESSERA_AT_CALL TESSERA_T2 operator-(const TESSERA_T2& a) { return TESSERA_EACH(-); }
+TESSERA_AT_CALL TESSERA_T2 operator+(const TESSERA_T2& a) { return a; }
 
 // ---- comparisons; those with a u hold where one is NaN as well ----
 #define TESSERA_COMPARISON(name, operation)                                                 \
@@ -96,10 +96,10 @@ inline TESSERA_T2 operator+(const TESSERA_T2& a) { return a; }
   inline bool __hb##name##u2(TESSERA_T2 a, TESSERA_T2 b) {                                  \
     return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y);                                \
   }                                                                                         \
-  inline bool operator operation(const TESSERA_T& a, const TESSERA_T& b) {                  \
+  TESSERA_AT_CALL bool operator operation(const TESSERA_T& a, const TESSERA_T& b) {         \
     return __h##name(a, b);                                                                 \
   }                                                                                         \
-  inline bool operator operation(const TESSERA_T2& a, const TESSERA_T2& b) {                \
+  TESSERA_AT_CALL bool operator operation(const TESSERA_T2& a, const TESSERA_T2& b) {       \
     return __hb##name##2(a, b);                                                             \
   }
 TESSERA_COMPARISON(eq, ==)
@@ -172,7 +172,7 @@ inline TESSERA_T2 atomicAdd(TESSERA_T2* address, TESSERA_T2 value, TESSERA_PLACE
   return tessera::plain_cuda::update(address, place,
                                      [=](TESSERA_T2 old) { return __hadd2(old, value); });
 }
-inline TESSERA_T2& operator++(TESSERA_T2& a) {
+TESSERA_AT_CALL TESSERA_T2& operator++(TESSERA_T2& a) {
   return a = a + TESSERA_T2{TESSERA_T(1.0f), TESSERA_T(1.0f)};
 }
 #undef TESSERA_FROM

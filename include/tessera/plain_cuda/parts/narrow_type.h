@@ -14,7 +14,7 @@ struct alignas(2) TESSERA_T {
 #define TESSERA_INTEGER(I)                                                     \
   constexpr TESSERA_T(I value) : bits_(rounded(static_cast<double>(value))) {} \
   constexpr TESSERA_T& operator=(I value) { return *this = TESSERA_T(value); } \
-  constexpr operator I() const { return tessera::plain_cuda::whole<I>(value()); }
+  TESSERA_AT_CALL constexpr operator I() const { return tessera::plain_cuda::whole<I>(value()); }
   TESSERA_INTEGER(short)
   TESSERA_INTEGER(unsigned short)
   TESSERA_INTEGER(int)
@@ -26,18 +26,20 @@ struct alignas(2) TESSERA_T {
 #undef TESSERA_INTEGER
   constexpr TESSERA_T& operator=(float value) { return *this = TESSERA_T(value); }
   constexpr TESSERA_T& operator=(double value) { return *this = TESSERA_T(value); }
-  constexpr operator float() const {
+  TESSERA_AT_CALL constexpr operator float() const {
     return tessera::plain_cuda::narrow_value(TESSERA_FORMAT, bits_);
   }
-  constexpr operator bool() const { return (bits_ & 0x7fff) != 0; }
-  constexpr operator char() const { return tessera::plain_cuda::whole<char>(value()); }
-  constexpr operator signed char() const {
+  TESSERA_AT_CALL constexpr operator bool() const { return (bits_ & 0x7fff) != 0; }
+  TESSERA_AT_CALL constexpr operator char() const {
+    return tessera::plain_cuda::whole<char>(value());
+  }
+  TESSERA_AT_CALL constexpr operator signed char() const {
     return tessera::plain_cuda::whole<signed char>(value());
   }
-  constexpr operator unsigned char() const {
+  TESSERA_AT_CALL constexpr operator unsigned char() const {
     return tessera::plain_cuda::whole<unsigned char>(value());
   }
-  constexpr operator TESSERA_RAW() const { return {bits_}; }
+  TESSERA_AT_CALL constexpr operator TESSERA_RAW() const { return {bits_}; }
 
   static constexpr TESSERA_T from_bits(unsigned short bits) { return TESSERA_T(TESSERA_RAW{bits}); }
   static constexpr TESSERA_T from_value(double value, tessera::plain_cuda::Rounding rounding =
@@ -45,10 +47,10 @@ struct alignas(2) TESSERA_T {
     return from_bits(static_cast<unsigned short>(
         tessera::plain_cuda::narrow_bits(TESSERA_FORMAT, value, rounding)));
   }
-  constexpr double value() const {
+  TESSERA_AT_CALL constexpr double value() const {
     return static_cast<double>(tessera::plain_cuda::narrow_value(TESSERA_FORMAT, bits_));
   }
-  constexpr unsigned short bits() const { return bits_; }
+  TESSERA_AT_CALL constexpr unsigned short bits() const { return bits_; }
 
  private:
   static constexpr unsigned short rounded(double value) {
@@ -64,24 +66,29 @@ struct TESSERA_RAW2 {
 struct alignas(4) TESSERA_T2 {
   TESSERA_T x, y;
   TESSERA_T2() = default;
-  constexpr TESSERA_T2(const TESSERA_T& first, const TESSERA_T& second) : x(first), y(second) {}
-  constexpr TESSERA_T2(const TESSERA_RAW2& raw)
+  TESSERA_AT_CALL constexpr TESSERA_T2(const TESSERA_T& first, const TESSERA_T& second)
+      : x(first), y(second) {}
+  TESSERA_AT_CALL constexpr TESSERA_T2(const TESSERA_RAW2& raw)
       : x(TESSERA_T::from_bits(raw.x)), y(TESSERA_T::from_bits(raw.y)) {}
-  constexpr operator TESSERA_RAW2() const { return {x.bits(), y.bits()}; }
+  TESSERA_AT_CALL constexpr operator TESSERA_RAW2() const { return {x.bits(), y.bits()}; }
 };
 
-constexpr TESSERA_T operator-(const TESSERA_T& a) {
+TESSERA_AT_CALL constexpr TESSERA_T operator-(const TESSERA_T& a) {
   return TESSERA_T::from_bits(static_cast<unsigned short>(a.bits() ^ 0x8000));
 }
-constexpr TESSERA_T operator+(const TESSERA_T& a) { return a; }
-inline TESSERA_T& operator++(TESSERA_T& a) { return a = TESSERA_T::from_value(a.value() + 1.0); }
-inline TESSERA_T& operator--(TESSERA_T& a) { return a = TESSERA_T::from_value(a.value() - 1.0); }
-inline TESSERA_T operator++(TESSERA_T& a, int) {
+TESSERA_AT_CALL constexpr TESSERA_T operator+(const TESSERA_T& a) { return a; }
+TESSERA_AT_CALL TESSERA_T& operator++(TESSERA_T& a) {
+  return a = TESSERA_T::from_value(a.value() + 1.0);
+}
+TESSERA_AT_CALL TESSERA_T& operator--(TESSERA_T& a) {
+  return a = TESSERA_T::from_value(a.value() - 1.0);
+}
+TESSERA_AT_CALL TESSERA_T operator++(TESSERA_T& a, int) {
   const TESSERA_T old = a;
   ++a;
   return old;
 }
-inline TESSERA_T operator--(TESSERA_T& a, int) {
+TESSERA_AT_CALL TESSERA_T operator--(TESSERA_T& a, int) {
   const TESSERA_T old = a;
   --a;
   return old;
