@@ -156,9 +156,16 @@ int rank_of(Kind kind) {
   return kind == Kind::never_read || kind == Kind::never_written ? 3 : 2;
 }
 
+/// What was read beside an atomic update is tested by another.
+bool is_of_guess(const Mistake& m, const RunContext& context) {
+  return m.kind == Kind::race && m.is_atomic && !m.other_writes && !m.other_is_atomic &&
+         context.launch.is_guess && context.launch.is_guess(m.other_here);
+}
+
 /// The worst first; of those the causes first.
 void add_findings(Report& out, const std::vector<Mistake>& mistakes, const RunContext& context) {
   for (const auto& mistake : mistakes) {
+    if (is_of_guess(mistake, context)) continue;
     out.findings.push_back(finding_of(mistake, context));
     const Severity severity = out.findings.back().severity;
     ++(severity == Severity::error     ? out.summary.errors

@@ -112,6 +112,9 @@ struct Launch {
   };
   std::function<void(std::uint64_t address, std::size_t bytes, Touch)> touched;
   std::function<Elsewhere(std::uint64_t address)> elsewhere;
+  /// Is what is read there only a guess, which an atomic compare-and-swap then tests? Asked when
+  /// the launch is over.
+  std::function<bool(const Here&)> is_guess;
 };
 
 Report run(const Options& options, const Launch& launch);

@@ -33,6 +33,7 @@ template <class T>
 int exchange_if(volatile void* at, void* expected, T desired, const void* pc) {
   T wanted;
   std::memcpy(&wanted, expected, sizeof wanted);
+  test_guess(const_cast<const void*>(at));
   const T old = change<T>(at, pc, [=](T was) { return was == wanted ? desired : was; });
   std::memcpy(expected, &old, sizeof old);
   return old == wanted ? 1 : 0;

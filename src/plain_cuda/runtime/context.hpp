@@ -1,6 +1,7 @@
 // The thread of plain CUDA that the calling OS thread runs, and its block. Private to the run-time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -32,9 +33,18 @@ struct ThreadContext {
   std::uintptr_t stack_low;  ///< the thread's own memory: its stack
   std::size_t stack_bytes;
   int count_turn = 0, patience = 4, exchange_turn = 0;
+  struct Load {
+    const void* address = nullptr;
+    Here here;
+  };
+  std::array<Load, 4> loads{};  ///< the latest plain ones, in turn
+  unsigned load_turn = 0;
 
   int lane() const { return linear % block.warp_size; }
 };
+
+/// Was it told of a compare-and-swap that tests what is read there?
+bool is_guess(const Here& read);
 
 /// Null on the host. Every call that lets other threads run puts it back.
 extern constinit thread_local ThreadContext* current;

@@ -119,6 +119,7 @@ template <std::size_t kBytes, bool kWrites>
       return;
     }
   }
+  if constexpr (!kWrites) mine->loads[mine->load_turn++ % mine->loads.size()] = {address, here};
   const bool done = kWrites ? recorder->store(address, kBytes, number, here)
                             : recorder->load(address, kBytes, 0, here);
   current = mine;

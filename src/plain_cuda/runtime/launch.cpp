@@ -136,6 +136,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
     if (touch.writes || touch.updates) DeviceMemory::get().wrote(address, bytes);
     Streams::get().touch(address, bytes, touch.reads, touch.writes, touch.updates);
   };
+  launch.is_guess = is_guess;
   launch.elsewhere = [&](std::uint64_t address) {
     using Elsewhere = check::detail::Elsewhere;
     return address - reinterpret_cast<std::uint64_t>(body.closure) < body.bytes

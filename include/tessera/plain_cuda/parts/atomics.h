@@ -14,6 +14,8 @@ namespace tessera::plain_cuda {
 bool begin_update(void* address, std::size_t bytes, Place place);
 /// It has, and found these bits; `changed`: it left others.
 void end_update(void* address, std::uint64_t bits, bool changed, Place place);
+/// It will compare what it finds there with what it has read, and swap if they are the same.
+void test_guess(const void* address);
 
 template <class T>
 struct Word {
@@ -82,6 +84,7 @@ TESSERA_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 
 
 #define TESSERA_COMPARE_1(name, T)                                                    \
   inline T name(T* address, T expected, T desired, TESSERA_PLACE) {                   \
+    tessera::plain_cuda::test_guess(address);                                         \
     return tessera::plain_cuda::update(                                               \
         address, place, [=](T old) -> T { return old == expected ? desired : old; }); \
   }
