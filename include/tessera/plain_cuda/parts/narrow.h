@@ -26,8 +26,10 @@ struct NarrowFormat {
 };
 inline constexpr NarrowFormat kHalf{5, 10}, kBfloat16{8, 7}, kE4m3{4, 3, true}, kE5m2{5, 2};
 
+/// Formats are passed by value: reads of a constant in memory would be told to the checker.
+///
 /// Beyond the largest number: infinity or, with `saturates` or without infinity, the largest.
-constexpr std::uint32_t narrow_bits(const NarrowFormat& f, double value,
+constexpr std::uint32_t narrow_bits(NarrowFormat f, double value,
                                     Rounding rounding = Rounding::nearest, bool saturates = false) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
@@ -57,7 +59,7 @@ constexpr std::uint32_t narrow_bits(const NarrowFormat& f, double value,
   return sign | (may_reach ? beyond : f.largest());
 }
 
-constexpr float narrow_value(const NarrowFormat& f, std::uint32_t bits) {
+constexpr float narrow_value(NarrowFormat f, std::uint32_t bits) {
   const std::uint32_t magnitude = bits & f.magnitudes();
   const std::uint32_t sign = (bits & f.sign()) != 0 ? 0x80000000u : 0;
   const bool is_special = f.is_finite ? magnitude == f.nan() : magnitude >= f.infinity();
