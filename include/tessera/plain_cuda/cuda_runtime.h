@@ -20,5 +20,6 @@
 #include "parts/ptx.h"
 #include "parts/qualifiers.h"
 #include "parts/runtime_api.h"
+#include "parts/scoped_atomics.h"
 #include "parts/thread.h"
 #include "vector_functions.h"
