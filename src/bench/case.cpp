@@ -11,7 +11,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/matmul/plan.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::string group_text(const BenchCase& now) {
              state.empty() ? "" : ", " + state);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

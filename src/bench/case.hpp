@@ -10,7 +10,7 @@
 #include "shell/types.hpp"
 #include "tessera/matmul/problem.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// A is (M,K), B is (K,N), C is (M,N), each compact; by rows, or a transposed one by columns. A
 /// batch is as many such products in one call, each with operands of its own, one after the other.
@@ -44,7 +44,7 @@ struct Readiness {
 std::string to_string(const Readiness& readiness);
 
 struct BenchCase {
-  Types types;
+  shell::Types types;
   Shape shape;
   int threads = 1;
   Readiness readiness = {};
@@ -68,4 +68,4 @@ Problem problem_of(const BenchCase& now);
 /// "f32, 2 threads, after 0.05 s of idleness" or "f32, cuda:0": the case without its shape.
 std::string group_text(const BenchCase& now);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

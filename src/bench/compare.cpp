@@ -11,7 +11,7 @@
 #include "shell/table.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -198,7 +198,7 @@ std::vector<std::string> notes_of(const ComparedResults& compared) {
 }
 
 ordered_json about(const BenchResults& results) {
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   for (const char* key : {"date", "commit", "compiler", "flags", "cpu_model", "num_cpus"}) {
     if (results.context.contains(key)) out[key] = results.context[key];
   }
@@ -297,15 +297,15 @@ std::string machine_difference(const BenchResults& before, const BenchResults& a
   if (was.empty() || is.empty()) return out;
   const auto here = without(was, is), there = without(is, was);
   if (!here.empty() || !there.empty())
-    add(cat("caches ", here.empty() ? "none" : join(here), " and ",
-            there.empty() ? "none" : join(there)));
+    add(cat("caches ", here.empty() ? "none" : shell::join(here), " and ",
+            there.empty() ? "none" : shell::join(there)));
   return out;
 }
 
 std::string comparison_table(const ComparedResults& compared) {
-  std::vector<Table::Column> columns;
-  for (const char* head : kHeads) columns.push_back({head, Align::left});
-  Table table(columns);
+  std::vector<shell::Table::Column> columns;
+  for (const char* head : kHeads) columns.push_back({head, shell::Align::left});
+  shell::Table table(columns);
   for (const auto& each : compared.comparisons) table.add(cells_of(each));
   std::string out = table.text() + "\n" + summary_of(compared) + "\n";
   for (const auto& note : notes_of(compared)) out += note + "\n";
@@ -326,7 +326,7 @@ std::string comparison_markdown(const ComparedResults& compared) {
 }
 
 std::string comparison_json(const ComparedResults& compared) {
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["old"] = about(*compared.before);
   out["new"] = about(*compared.after);
   out["threshold"] = compared.threshold;
@@ -349,9 +349,9 @@ std::string comparison_json(const ComparedResults& compared) {
                                   {"new_seconds", median(each.after->seconds())},
                                   {"old_samples", each.old_samples},
                                   {"new_samples", each.new_samples},
-                                  {"ratio", number_or_null(each.ratio)},
-                                  {"low", number_or_null(each.interval.low)},
-                                  {"high", number_or_null(each.interval.high)},
+                                  {"ratio", shell::number_or_null(each.ratio)},
+                                  {"low", shell::number_or_null(each.interval.low)},
+                                  {"high", shell::number_or_null(each.interval.high)},
                                   {"verdict", to_string(each.verdict)},
                                   {"why", each.why}});
   }
@@ -367,4 +367,4 @@ bool any_worse(const ComparedResults& compared) {
                                        });
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -9,7 +9,7 @@
 
 #include "results.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 enum class Verdict {
   same,    ///< the interval is within the threshold on both sides of 1
@@ -61,4 +61,4 @@ std::string comparison_json(const ComparedResults& compared);
 /// changed.
 bool any_worse(const ComparedResults& compared);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -22,7 +22,7 @@
 #include "tessera/matmul/batch.hpp"
 #include "tessera/matmul/matmul.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -61,9 +61,9 @@ class Work {
 /// Times `iterations` calls.
 Sample timed(Work& work, index_t iterations) {
   const double cpu = cpu_seconds();
-  const auto start = Clock::now();
+  const auto start = process::Clock::now();
   for (index_t i = 0; i < iterations; ++i) work.once();
-  const double seconds = seconds_since(start);
+  const double seconds = process::seconds_since(start);
   const auto count = static_cast<double>(iterations);
   return {0, iterations, seconds / count, (cpu_seconds() - cpu) / count};
 }
@@ -96,7 +96,7 @@ BenchCase read_case(std::istringstream& words, int threads) {
   BenchCase now;
   std::string types, shape;
   words >> types >> shape;
-  now.types = parse_types(types);
+  now.types = shell::parse_types(types);
   now.shape = parse_sizes(shape).front();
   now.threads = threads;
   return now;
@@ -106,7 +106,7 @@ BenchCase read_case(std::istringstream& words, int threads) {
 using MakeCall = std::function<Call(const BenchCase&)>;
 
 /// Answers of everything that multiplies.
-Child::Answer multiplier(MakeCall make_call, int threads, SharedOperands& shared) {
+process::Child::Answer multiplier(MakeCall make_call, int threads, SharedOperands& shared) {
   struct State {
     std::unique_ptr<Work> work;
     double call_seconds = 0;
@@ -145,18 +145,19 @@ Child::Answer multiplier(MakeCall make_call, int threads, SharedOperands& shared
 
 /// Answers of a contestant whose every sample is the first call of a process: this one only starts
 /// them, and has neither threads nor a library.
-Child::Answer beginner(std::function<Child::Answer()> start) {
+process::Child::Answer beginner(std::function<process::Child::Answer()> start) {
   return [start = std::move(start), first = std::string()](const std::string& question) mutable {
     if (question == "release") return std::string();
     if (question.starts_with("case")) first = "first" + question.substr(4);
-    return Child(start).ask(first);
+    return process::Child(start).ask(first);
   };
 }
 
 /// How a process begins: `load` makes what makes calls.
-std::function<Child::Answer()> starting(std::function<MakeCall()> load, const Conditions& on,
-                                        SharedOperands& shared) {
-  std::function<Child::Answer()> start = [load = std::move(load), threads = on.threads, &shared] {
+std::function<process::Child::Answer()> starting(std::function<MakeCall()> load,
+                                                 const Conditions& on, SharedOperands& shared) {
+  std::function<process::Child::Answer()> start = [load = std::move(load), threads = on.threads,
+                                                   &shared] {
     return multiplier(load(), threads, shared);
   };
   if (!on.readiness.first_call) return start;
@@ -251,7 +252,7 @@ Call algorithm_call(const std::string& name, const BenchCase& now) {
 }
 
 /// Answers of the peak: its seconds are those that the case's product would take at the peak.
-Child::Answer peak_meter(int threads) {
+process::Child::Answer peak_meter(int threads) {
   struct State {
     BenchCase now;
     std::unique_ptr<PeakMeter> meter;
@@ -290,12 +291,12 @@ Sample read_sample(const std::string& text) {
 class ProcessContestant : public Contestant {
  public:
   ProcessContestant(const std::string& name, Kind kind, const Conditions& on,
-                    std::function<Child::Answer()> start)
+                    std::function<process::Child::Answer()> start)
       : Contestant(name, kind),
         on_(on),
         // Foreign libraries chatter; what this project's own code says in trouble is wanted.
-        child_(std::move(start),
-               kind == Kind::peer ? Child::Talk::silent : Child::Talk::to_stderr) {}
+        child_(std::move(start), kind == Kind::peer ? process::Child::Talk::silent
+                                                    : process::Child::Talk::to_stderr) {}
 
   double prepare(const BenchCase& now) override {
     return read_sample(child_.ask(question_of(now))).seconds;
@@ -308,7 +309,7 @@ class ProcessContestant : public Contestant {
 
  private:
   Conditions on_;
-  Child child_;
+  process::Child child_;
 };
 
 }  // namespace
@@ -335,4 +336,4 @@ std::unique_ptr<Contestant> Contestant::peak(int threads) {
                                              [threads] { return peak_meter(threads); });
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -15,7 +15,7 @@
 #include "operands.hpp"
 #include "peers.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 inline constexpr const char* kPlanOnce = "plan";
 
@@ -97,4 +97,4 @@ Sample turn_of(Timed&& timed, double call_seconds, double seconds) {
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -5,7 +5,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -37,7 +37,7 @@ Cublas::Cublas(CUstream_st* stream, const std::vector<std::string>& candidates)
 
 Cublas::~Cublas() { (void)library_.function<int(void*)>("cublasDestroy_v2")(handle_); }
 
-bool Cublas::multiplies(const Types& types, F32 f32) {
+bool Cublas::multiplies(const shell::Types& types, F32 f32) {
   const bool of_f32 = types.in == DType::f32 && types.out == DType::f32;
   if (f32 == F32::tf32) return of_f32;
   const bool half = types.in == DType::f16 || types.in == DType::bf16;
@@ -67,4 +67,4 @@ void Cublas::multiply(const BenchCase& now, F32 f32, const void* A, const void* 
   library_.require(status, "multiplying");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -10,7 +10,7 @@
 
 struct CUstream_st;  // what cudaStream_t points to
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 class Cublas {
  public:
@@ -26,7 +26,7 @@ class Cublas {
 
   /// Products of f32: with sums and products of f32, or with operands rounded to TF32.
   enum class F32 { exact, tf32 };
-  static bool multiplies(const Types& types, F32 f32);
+  static bool multiplies(const shell::Types& types, F32 f32);
   /// Starts C = A * B, all products of a batch in one call. Throws Error(failed) with cuBLAS's own
   /// word where it refuses.
   void multiply(const BenchCase& now, F32 f32, const void* A, const void* B, void* C) const;
@@ -36,4 +36,4 @@ class Cublas {
   void* handle_ = nullptr;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

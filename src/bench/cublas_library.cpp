@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -79,4 +79,4 @@ void CublasLibrary::require(int status, const char* what) const {
                                     text == nullptr ? cat("status ", status) : text(status)));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -10,7 +10,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 inline constexpr int kPlain = 0, kTransposed = 1;  // cublasOperation_t
 // cublasComputeType_t
@@ -49,4 +49,4 @@ class CublasLibrary {
 /// CUDA toolkit.
 std::vector<std::string> cublas_candidates(const std::string& library = "libcublas");
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

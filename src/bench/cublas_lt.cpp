@@ -7,7 +7,7 @@
 #include <exception>
 #include <utility>
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -88,14 +88,14 @@ struct Layout : Made {
   }
 };
 
-int compute_type(const Types& types, Cublas::F32 f32) {
+int compute_type(const shell::Types& types, Cublas::F32 f32) {
   if (types.in == DType::f64) return kComputeF64;
   if (types.in == DType::i8) return kComputeI32;
   return f32 == Cublas::F32::tf32 ? kComputeF32AsTf32 : kComputeF32;
 }
 
 /// The type of alpha and beta.
-DType scale_type(const Types& types) {
+DType scale_type(const shell::Types& types) {
   return types.in == DType::f64 ? DType::f64 : types.in == DType::i8 ? DType::i32 : DType::f32;
 }
 
@@ -138,7 +138,7 @@ CublasLt::CublasLt(CUstream_st* stream, const Room& room,
 
 CublasLt::~CublasLt() { (void)library_.function<Destroy>("cublasLtDestroy")(handle_); }
 
-bool CublasLt::multiplies(const Types& types, Cublas::F32 f32) {
+bool CublasLt::multiplies(const shell::Types& types, Cublas::F32 f32) {
   const DType in = types.in, out = types.out;
   if (f32 == Cublas::F32::tf32) return Cublas::multiplies(types, f32);
   if (is_f8(in))  // two of e5m2 it does not take
@@ -221,4 +221,4 @@ std::vector<CublasLt::Choice> fastest_first(
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -16,7 +16,7 @@
 
 #include "cublas.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 class CublasLt {
  public:
@@ -38,7 +38,7 @@ class CublasLt {
 
   const std::string& path() const { return library_.path(); }
   std::string version() const { return library_.version(); }
-  static bool multiplies(const Types& types, Cublas::F32 f32);
+  static bool multiplies(const shell::Types& types, Cublas::F32 f32);
 
   /// A product by one algorithm. It needs the library as long as it lives.
   struct Choice {
@@ -68,4 +68,4 @@ std::vector<CublasLt::Choice> fastest_first(
     const std::vector<CublasLt::Choice>& choices,
     const std::function<double(const CublasLt::Choice&, index_t calls)>& seconds);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -14,7 +14,7 @@
 #include "tessera/matmul/cuda.hpp"
 #include "tessera/matmul/matmul.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -45,14 +45,14 @@ const CudaPeer& cuda_peer(std::string_view name) {
   throw Error(Category::argument, cat("no peer '", name, "'"));
 }
 
-std::vector<Types> types_of(const CudaPeer& peer) {
+std::vector<shell::Types> types_of(const CudaPeer& peer) {
   constexpr std::array all = {DType::f64,    DType::f32,    DType::f16, DType::bf16,
                               DType::f8e4m3, DType::f8e5m2, DType::i8,  DType::i32};
-  std::vector<Types> out;
+  std::vector<shell::Types> out;
   for (const DType in : all) {
     for (const DType in_b : all) {
       for (const DType result : all) {
-        const Types types{in, result, in_b};
+        const shell::Types types{in, result, in_b};
         if (peer.choice < 0 ? in == in_b && Cublas::multiplies(types, peer.f32)
                             : CublasLt::multiplies(types, peer.f32))
           out.push_back(types);
@@ -98,7 +98,7 @@ class CudaBench : public BenchDevice {
   Call peer(const std::string& name) override;
   double run(const Call& call, index_t count) override;
   DeviceState state() const override { return state_; }
-  double peak_flops(std::string_view units, const Types& types) override;
+  double peak_flops(std::string_view units, const shell::Types& types) override;
 
  private:
   /// Where a set's operands are.
@@ -129,7 +129,7 @@ class CudaBench : public BenchDevice {
 };
 
 nlohmann::ordered_json CudaBench::description() const {
-  nlohmann::ordered_json out = json_object();
+  nlohmann::ordered_json out = shell::json_object();
   out["summary"] = cat(device_.name, ", ", device_.sms, " SMs, driver of CUDA ",
                        cuda::driver_version(), cublas_ ? ", " + cublas_->version() : "");
   out["name"] = device_.name;
@@ -287,7 +287,7 @@ void CudaBench::watch() {
   if (looks > 0) state_ = {seen.clock_hz / looks, seen.watts / looks, seen.throttle_reasons};
 }
 
-double CudaBench::peak_flops(std::string_view units, const Types& types) {
+double CudaBench::peak_flops(std::string_view units, const shell::Types& types) {
   const int each = multiply_adds_per_clock(device_.major, device_.minor, units, types.in);
   if (each == 0)
     throw Error(Category::unavailable,
@@ -330,4 +330,4 @@ index_t sets_beyond_cache(std::size_t set_bytes, index_t cache_bytes) {
   return 3 * cache_bytes / bytes + 1;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -7,7 +7,7 @@
 
 #include "device.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// "cuda:N", which is there. Throws Error.
 std::unique_ptr<BenchDevice> open_cuda_bench(const std::string& device);
@@ -20,4 +20,4 @@ int multiply_adds_per_clock(int major, int minor, std::string_view units, DType 
 /// So many sets of operands of this size exceed three times a cache.
 index_t sets_beyond_cache(std::size_t set_bytes, index_t cache_bytes);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -6,7 +6,7 @@
 
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -88,7 +88,7 @@ std::unique_ptr<Contestant> device_algorithm(const std::string& name, BenchDevic
                                             &BenchDevice::algorithm, device, shared);
 }
 
-std::unique_ptr<Contestant> device_peer(const std::string& name, const Types& types,
+std::unique_ptr<Contestant> device_peer(const std::string& name, const shell::Types& types,
                                         BenchDevice& device, SharedOperands& shared) {
   const bool on_cores = types.in == DType::f32 && !rounds_to_tf32(name);
   return std::make_unique<DeviceMultiplier>(name, Contestant::Kind::peer,
@@ -100,4 +100,4 @@ std::unique_ptr<Contestant> device_peak(std::string_view units, BenchDevice& dev
   return std::make_unique<DevicePeak>(units, device);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -13,7 +13,7 @@
 #include "contestant.hpp"
 #include "tessera/matmul/plan.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// What multiplies on a device, each with a peak of its own: the names are those of tables.
 inline constexpr std::string_view kCores = "CUDA cores", kMatrixUnits = "tensor cores";
@@ -64,14 +64,14 @@ class BenchDevice {
 
   /// Multiplications and additions a second that its units can do at most, at the clock of the
   /// latest run. Throws Error(unavailable) where that is not known.
-  virtual double peak_flops(std::string_view units, const Types& types) = 0;
+  virtual double peak_flops(std::string_view units, const shell::Types& types) = 0;
 };
 
 /// The contestants of a device. Each needs the device and the shared operands as long as it lives.
 std::unique_ptr<Contestant> device_algorithm(const std::string& name, BenchDevice& device,
                                              SharedOperands& shared);
-std::unique_ptr<Contestant> device_peer(const std::string& name, const Types& types,
+std::unique_ptr<Contestant> device_peer(const std::string& name, const shell::Types& types,
                                         BenchDevice& device, SharedOperands& shared);
 std::unique_ptr<Contestant> device_peak(std::string_view units, BenchDevice& device);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

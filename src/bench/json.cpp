@@ -10,7 +10,7 @@
 #include "shell/json_text.hpp"
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -57,7 +57,7 @@ std::string run_name(const BenchRow& row) {
 
 /// What every entry of a row begins with.
 ordered_json entry_head(const BenchRow& row, std::size_t family, std::size_t instance) {
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["name"] = run_name(row);
   out["family_index"] = family;
   out["per_family_instance_index"] = instance;
@@ -85,7 +85,7 @@ void describe_row(ordered_json& entry, const BenchResults& results, const BenchR
   entry["status"] = to_string(row.status);
   if (!row.message.empty()) entry["remark"] = row.message;
   if (peak_disturbed(results, row)) entry["peak_disturbed"] = true;
-  entry["max_error_ratio"] = number_or_null(row.max_error_ratio);
+  entry["max_error_ratio"] = shell::number_or_null(row.max_error_ratio);
   entry["bytes"] = row.on.bytes();
   entry["arithmetic_intensity"] = row.on.flops() / row.on.bytes();
 }
@@ -156,7 +156,7 @@ ordered_json aggregate(const BenchResults& results, const BenchRow& row, std::si
   for (const auto& [counter, values] : counters_of(results, row)) {
     std::vector<double> known = values;
     std::erase_if(known, [](double value) { return std::isnan(value); });
-    out[counter] = number_or_null(pick(summarize(known)));
+    out[counter] = shell::number_or_null(pick(summarize(known)));
   }
   add_throttle_reasons(out, row.samples);
   describe_row(out, results, row);
@@ -189,7 +189,8 @@ void append_entries(ordered_json& list, const BenchResults& results, const Bench
     entry["real_time"] = sample.seconds * 1e9;
     entry["cpu_time"] = sample.cpu_seconds * 1e9;
     entry["time_unit"] = "ns";
-    for (const auto& [counter, values] : counters) entry[counter] = number_or_null(values[i]);
+    for (const auto& [counter, values] : counters)
+      entry[counter] = shell::number_or_null(values[i]);
     add_throttle_reasons(entry, {&sample, 1});
     entry["turn"] = sample.turn;
     describe_row(entry, results, row);
@@ -255,7 +256,7 @@ BenchRow row_of_entry(const ordered_json& entry, const std::string& where) {
   row.status = static_cast<RowStatus>(
       index_of(kRowStatusNames, field<std::string>(entry, "status", where), where));
   try {
-    row.on.types = parse_types(field<std::string>(entry, "dtype", where));
+    row.on.types = shell::parse_types(field<std::string>(entry, "dtype", where));
   } catch (const Error& error) {
     throw Error(Category::file, cat(where, ": ", error.what()));
   }
@@ -296,7 +297,7 @@ Sample sample_of_entry(const ordered_json& entry, const BenchRow& row, const std
 
 std::string to_json(const BenchResults& measured) {
   const BenchResults results = as_read_back(measured);
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["context"] = results.context;
   out["benchmarks"] = ordered_json::array();
   const auto families = distinct(results.rows, same_contestant);
@@ -308,7 +309,7 @@ std::string to_json(const BenchResults& measured) {
     append_entries(out["benchmarks"], results, row, family, instances[family]++);
   }
   // Foreign text (host names, environment) need not be UTF-8.
-  return json_text(out, 1);
+  return shell::json_text(out, 1);
 }
 
 BenchResults parse_bench_json(const std::string& text, const std::string& source) {
@@ -341,4 +342,4 @@ BenchResults parse_bench_json(const std::string& text, const std::string& source
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -8,7 +8,7 @@
 
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 Judge::Judge(const SharedOperands& operands, index_t products,
              const std::function<void(double)>& progress) {
@@ -43,4 +43,4 @@ Judgement Judge::check(const SharedOperands& results, Arithmetic arithmetic) con
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

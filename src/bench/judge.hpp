@@ -9,7 +9,7 @@
 #include "operands.hpp"
 #include "tessera/matmul/verify.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 struct Judgement {
   double max_error_ratio = 0;  ///< largest |error| / bound over all elements of all products
@@ -28,4 +28,4 @@ class Judge {
   std::vector<Verifier> verifiers_;  // one for each product
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

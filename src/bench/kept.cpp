@@ -15,7 +15,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -34,8 +34,9 @@ void require_only(const BenchRequest& request, const std::string& option, const 
   }
   if (!others.empty())
     throw Error(Category::argument,
-                cat(option, " measures nothing and does not take ", join(others)),
-                cat("nothing but ", join(taken)), {}, "leave out what does not belong to it");
+                cat(option, " measures nothing and does not take ", shell::join(others)),
+                cat("nothing but ", shell::join(taken)), {},
+                "leave out what does not belong to it");
 }
 
 BenchResults read_results(const std::string& path) {
@@ -59,7 +60,8 @@ BenchResults read_results(const std::string& path) {
 /// Values of files and of the environment are for measuring: what is shown is chosen by hand.
 Words named(const BenchRequest& request, const char* option) {
   if (!among(request.given, option)) return {};
-  return option == std::string_view("--peers") ? split(request.peers, ',') : request.algorithms;
+  return option == std::string_view("--peers") ? shell::split(request.peers, ',')
+                                               : request.algorithms;
 }
 
 /// Each name that was asked for must be in one of the files: rows do not vanish without a word.
@@ -74,10 +76,12 @@ void require_names(const Words& names, Kind kind, const std::vector<const BenchR
   for (const auto& name : names) {
     if (among(known, name)) continue;
     const std::string expected =
-        known.empty() ? "" : cat(known.size() > 1 ? "one of " : "", join(known));
-    throw Error(
-        Category::argument, cat("no ", name_of(kind), " '", name, "' in ", where), expected, {},
-        nearest(name, known).empty() ? "" : cat("did you mean '", nearest(name, known), "'?"));
+        known.empty() ? "" : cat(known.size() > 1 ? "one of " : "", shell::join(known));
+    throw Error(Category::argument, cat("no ", name_of(kind), " '", name, "' in ", where), expected,
+                {},
+                shell::nearest(name, known).empty()
+                    ? ""
+                    : cat("did you mean '", shell::nearest(name, known), "'?"));
   }
 }
 
@@ -119,7 +123,7 @@ void keep_asked(const BenchRequest& request, const std::vector<BenchResults*>& f
 
 }  // namespace
 
-int show_kept(const Context& context, const BenchRequest& request) {
+int show_kept(const shell::Context& context, const BenchRequest& request) {
   require_only(request, "--from",
                {"--algorithms", "--peers", "--json", "--csv", "--markdown", "--output", "--plot",
                 "--force"});
@@ -142,7 +146,7 @@ int show_kept(const Context& context, const BenchRequest& request) {
   return judged(context, results);
 }
 
-int show_comparison(const Context& context, const BenchRequest& request) {
+int show_comparison(const shell::Context& context, const BenchRequest& request) {
   require_only(request, "--compare",
                {"--algorithms", "--peers", "--threshold", "--other-machine", "--json", "--markdown",
                 "--output", "--force"});
@@ -176,4 +180,4 @@ int show_comparison(const Context& context, const BenchRequest& request) {
   return any_worse(compared) ? 1 : 0;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

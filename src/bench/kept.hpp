@@ -4,10 +4,10 @@
 
 #include "options.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// Both return the exit code.
-int show_kept(const Context& context, const BenchRequest& request);
-int show_comparison(const Context& context, const BenchRequest& request);
+int show_kept(const shell::Context& context, const BenchRequest& request);
+int show_comparison(const shell::Context& context, const BenchRequest& request);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

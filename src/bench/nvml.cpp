@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::uint64_t Nvml::throttle_reasons() const {
   return ask<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 class Nvml {
  public:
@@ -36,4 +36,4 @@ class Nvml {
   void* device_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -13,7 +13,7 @@
 
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -172,4 +172,4 @@ void OwnOperands::copy_results_to(const SharedOperands& shared) const {
   std::memcpy(shared.C(0).data, memory_.get() + places.c, places.end - places.c);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

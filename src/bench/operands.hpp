@@ -8,7 +8,7 @@
 #include "case.hpp"
 #include "tessera/matmul/matrix.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// Where all A, all B and all C of a case begin in one piece of memory, and how far it is from one
 /// to the next, in bytes.
@@ -73,4 +73,4 @@ class OwnOperands {
   std::unique_ptr<char, Free> memory_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -16,7 +16,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -68,21 +68,22 @@ void add_what(CLI::App& app, BenchRequest& request) {
       "(A transposed), joined by commas; default 64:1024:x2",
       [](const std::string& text) { parse_sizes(text); });
   add_bench_text(app, "--suite", request.suite, "SUITES",
-                 cat("Named lists of sizes, joined by commas: ", join(suite_names())),
+                 cat("Named lists of sizes, joined by commas: ", shell::join(suite_names())),
                  [](const std::string& text) { suite_shapes(text); });
   add_bench_text(app, "-m", request.m, "LIST", "Rows of A and C; with -n and -k: every combination",
                  extents);
   add_bench_text(app, "-n", request.n, "LIST", "Columns of B and C", extents);
   add_bench_text(app, "-k", request.k, "LIST", "Columns of A, rows of B", extents);
-  add_algorithms(app, "--algorithms", request.algorithms,
-                 "Algorithms, joined by commas; blas is libtessera_blas, called as programs call a "
-                 "BLAS; plan is a cpu::GemmPlan, made once for each shape; auto is what a product "
-                 "takes that names none; default all",
-                 cat(kOwnBlas, "|", kPlanOnce, "|", kAutomatic));
+  shell::add_algorithms(
+      app, "--algorithms", request.algorithms,
+      "Algorithms, joined by commas; blas is libtessera_blas, called as programs call a "
+      "BLAS; plan is a cpu::GemmPlan, made once for each shape; auto is what a product "
+      "takes that names none; default all",
+      cat(kOwnBlas, "|", kPlanOnce, "|", kAutomatic));
   add_bench_text(app, "--dtype", request.dtype, "TYPE",
                  "Element type of A, B and C, or of A and B and of C, bf16:f32, or of each, "
                  "u8:i8:i32; default f32",
-                 [](const std::string& text) { parse_types(text); });
+                 [](const std::string& text) { shell::parse_types(text); });
   add_bench_text(
       app, "--threads", request.threads, "LIST",
       "Numbers of threads, such as 1,2; default: TESSERA_NUM_THREADS, then OMP_NUM_THREADS, "
@@ -100,9 +101,9 @@ void add_what(CLI::App& app, BenchRequest& request) {
 }
 
 void add_how(CLI::App& app, BenchRequest& request) {
-  add_count(app, "--repetitions", request.repetitions,
-            cat("Samples of each contestant; default ", kDefaultRepetitions, ", on a GPU ",
-                kDeviceRepetitions));
+  shell::add_count(app, "--repetitions", request.repetitions,
+                   cat("Samples of each contestant; default ", kDefaultRepetitions, ", on a GPU ",
+                       kDeviceRepetitions));
   add_seconds(app, "--min-time", request.min_time, "Length of one sample at least; default 0.05");
   add_seconds(app, "--max-time", request.max_time,
               "For each contestant and size: slower ones get fewer samples; default 5");
@@ -110,7 +111,7 @@ void add_how(CLI::App& app, BenchRequest& request) {
               "Measure also single calls after so much idleness, in rows of their own");
   app.add_flag("--first-call", request.first_call,
                "Measure also the first call of a process, in rows of their own");
-  add_seed(app, "--seed", request.seed, "Seed of the random matrices; default 1");
+  shell::add_seed(app, "--seed", request.seed, "Seed of the random matrices; default 1");
   app.add_flag("--no-host", request.no_host, "Leave the name of this machine out of the results");
   app.add_option("--context", request.extra_context,
                  "Adds KEY=VALUE to the results, for instance commit=1a2b3c")
@@ -133,12 +134,12 @@ std::vector<std::string> given_options(const CLI::App& app) {
 
 }  // namespace
 
-void add_bench_options(CLI::App& app, Context& context, BenchRequest& request) {
+void add_bench_options(CLI::App& app, shell::Context& context, BenchRequest& request) {
   // Before files add their values.
   app.parse_complete_callback([&app, &request] { request.given = given_options(app); });
   add_what(app, request);
   add_how(app, request);
-  add_json_option(app, context, "JSON as google/benchmark writes it, raw samples included");
+  shell::add_json_option(app, context, "JSON as google/benchmark writes it, raw samples included");
   app.add_flag("--csv", request.csv, "CSV with one header line");
   app.add_flag("--markdown", request.markdown, "Tables for a document");
   app.add_option("--plot", request.plot,
@@ -161,4 +162,4 @@ void add_bench_options(CLI::App& app, Context& context, BenchRequest& request) {
                "Let --compare take results of different machines");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

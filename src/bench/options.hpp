@@ -7,7 +7,7 @@
 
 #include "shell/options.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 struct BenchRequest {
   std::string sizes, suite, m, n, k;
@@ -31,6 +31,6 @@ struct BenchRequest {
 };
 
 /// Each option checks its value when it is read.
-void add_bench_options(CLI::App& app, Context& context, BenchRequest& request);
+void add_bench_options(CLI::App& app, shell::Context& context, BenchRequest& request);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -7,7 +7,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/io/atomic_file.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -25,7 +25,7 @@ Form form_of_file(const std::string& path) {
 
 }  // namespace
 
-Form form_of(const Context& context, const BenchRequest& request) {
+Form form_of(const shell::Context& context, const BenchRequest& request) {
   const int asked = int{context.json} + int{request.csv} + int{request.markdown};
   if (asked > 1)
     throw Error(Category::argument, "more than one form of output asked for",
@@ -42,7 +42,7 @@ std::string text_in(Form form, const BenchResults& results) {
   return to_markdown(results);
 }
 
-Outputs::Outputs(const Context& context, const BenchRequest& request) {
+Outputs::Outputs(const shell::Context& context, const BenchRequest& request) {
   if (!request.output.empty())
     add(context, request.output, form_of_file(request.output), request.force);
   if (request.plot.empty()) return;
@@ -64,23 +64,23 @@ void Outputs::write(const TextIn& text) const {
   }
 }
 
-void Outputs::add(const Context& context, const std::string& path, std::optional<Form> form,
+void Outputs::add(const shell::Context& context, const std::string& path, std::optional<Form> form,
                   bool force) {
   for (const auto& [other, unused] : files_) {
     if (other == path) throw Error(Category::argument, cat("'", path, "' is written twice"));
   }
   AtomicFile trial(path, force ? Overwrite::replace : Overwrite::refuse);
-  note_other_names(context, path);
+  shell::note_other_names(context, path);
   files_.emplace_back(path, form);
 }
 
-void print_table(const Context& context, const BenchResults& results, const BenchRow& row) {
+void print_table(const shell::Context& context, const BenchResults& results, const BenchRow& row) {
   const CaseTable table = case_table(results, row);
-  context.print(context.paint(table.title, Ink::bold) + "\n" + table.text + "\n");
+  context.print(context.paint(table.title, shell::Ink::bold) + "\n" + table.text + "\n");
   context.flush();
 }
 
-void print_disturbed(const Context& context, const BenchResults& results) {
+void print_disturbed(const shell::Context& context, const BenchResults& results) {
   for (const auto* first : distinct(results.rows, same_group)) {
     if (distinct(group_of(results, *first), same_case).size() == 1) continue;
     if (const auto where = disturbed_text(results, *first); !where.empty())
@@ -88,7 +88,7 @@ void print_disturbed(const Context& context, const BenchResults& results) {
   }
 }
 
-int judged(const Context& context, const BenchResults& results) {
+int judged(const shell::Context& context, const BenchResults& results) {
   int code = 0;
   for (const auto& row : results.rows) {
     const std::string what = cat(row.name, ", ", group_text(row.on), ", ", to_string(row.on.shape),
@@ -103,4 +103,4 @@ int judged(const Context& context, const BenchResults& results) {
   return code;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

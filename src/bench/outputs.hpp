@@ -11,12 +11,12 @@
 #include "options.hpp"
 #include "results.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 enum class Form { table, json, csv, markdown };
 
 /// Throws Error(argument) where more than one is asked for.
-Form form_of(const Context& context, const BenchRequest& request);
+Form form_of(const shell::Context& context, const BenchRequest& request);
 /// Of results in any form but the table.
 std::string text_in(Form form, const BenchResults& results);
 
@@ -24,7 +24,7 @@ std::string text_in(Form form, const BenchResults& results);
 class Outputs {
  public:
   /// Throws where one cannot be written: that should be known before hours of measuring.
-  Outputs(const Context& context, const BenchRequest& request);
+  Outputs(const shell::Context& context, const BenchRequest& request);
 
   void write(const BenchResults& results) const;
   /// Something else in the form of each file; without a form it is a picture.
@@ -32,16 +32,17 @@ class Outputs {
   void write(const TextIn& text) const;
 
  private:
-  void add(const Context& context, const std::string& path, std::optional<Form> form, bool force);
+  void add(const shell::Context& context, const std::string& path, std::optional<Form> form,
+           bool force);
 
   std::vector<std::pair<std::string, std::optional<Form>>> files_;
 };
 
 /// The rows of this row's case.
-void print_table(const Context& context, const BenchResults& results, const BenchRow& row);
+void print_table(const shell::Context& context, const BenchResults& results, const BenchRow& row);
 /// Tables come size by size; what only the later ones show of the peak is said behind them.
-void print_disturbed(const Context& context, const BenchResults& results);
+void print_disturbed(const shell::Context& context, const BenchResults& results);
 /// What a user must know about rows without figures, on stderr; the exit code.
-int judged(const Context& context, const BenchResults& results);
+int judged(const shell::Context& context, const BenchResults& results);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

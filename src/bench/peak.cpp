@@ -17,7 +17,7 @@
 
 #include "tessera/core/cpu.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -296,4 +296,4 @@ PeakMeter::Burst PeakMeter::burst(double seconds) {
   return {static_cast<double>(rounds) * state_->chain.operations * threads, taken};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -9,7 +9,7 @@
 
 #include "tessera/core/dtype.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// The chain for one element type on this processor.
 struct PeakChain {
@@ -44,4 +44,4 @@ class PeakMeter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -11,18 +11,18 @@
 
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
-constexpr Types kF32{DType::f32, DType::f32}, kF64{DType::f64, DType::f64};
-constexpr Types kBf16{DType::bf16, DType::f32};
-constexpr Types kI8{DType::i8, DType::i32}, kU8{DType::u8, DType::i32};
-constexpr Types kU8I8{DType::u8, DType::i32, DType::i8};
+constexpr shell::Types kF32{DType::f32, DType::f32}, kF64{DType::f64, DType::f64};
+constexpr shell::Types kBf16{DType::bf16, DType::f32};
+constexpr shell::Types kI8{DType::i8, DType::i32}, kU8{DType::u8, DType::i32};
+constexpr shell::Types kU8I8{DType::u8, DType::i32, DType::i8};
 
 struct Entry {
   PeerInterface interface;
-  Types types;
+  shell::Types types;
   const char* name;
 };
 /// The interface of the first that a library has is the one it is called through.
@@ -191,7 +191,7 @@ Call call_of(const Entry& entry, void* function, const Shape& shape) {
 /// How far it is in bytes from one product's operands to the next one's.
 struct Steps {
   index_t a, b, c;
-  Steps(const Types& types, const Shape& shape)
+  Steps(const shell::Types& types, const Shape& shape)
       : a(shape.M * shape.K * size_of(types.in)),
         b(shape.K * shape.N * size_of(types.in_b)),
         c(shape.M * shape.N * size_of(types.out)) {}
@@ -238,7 +238,7 @@ Call cblas_pointers_call(void* function, const Shape& shape) {
   };
 }
 
-Call one_by_one(Call each, const Types& types, const Shape& shape) {
+Call one_by_one(Call each, const shell::Types& types, const Shape& shape) {
   return [each = std::move(each), steps = Steps(types, shape), batch = shape.batch](
              const void* A, const void* B, void* C) {
     for (index_t i = 0; i < batch; ++i)
@@ -304,7 +304,7 @@ PeerLibrary::PeerLibrary(const Peer& peer, int threads)
   if (auto* set = symbol<void(long)>(library_, "bli_thread_set_num_threads")) set(threads);
 }
 
-Call PeerLibrary::call_for(const Types& types, const Shape& shape) const {
+Call PeerLibrary::call_for(const shell::Types& types, const Shape& shape) const {
   for (const Entry& entry : kEntries) {
     if (entry.interface != interface_ || entry.types != types) continue;
     void* const function = dlsym(library_, entry.name);
@@ -318,4 +318,4 @@ Call PeerLibrary::call_for(const Types& types, const Shape& shape) const {
   throw Error(Category::type, cat(name_, " has no product of ", to_string(types), " matrices"));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -11,7 +11,7 @@
 
 #include "peers.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// Throws Error(unavailable) with the loader's reason.
 void* load_library(const std::string& path);
@@ -24,7 +24,7 @@ F* symbol(void* library, const std::string& name) {
 /// How a loaded library is called, and for which products; no types: it multiplies no matrices.
 struct Offer {
   PeerInterface interface = PeerInterface::cblas;
-  std::vector<Types> types;
+  std::vector<shell::Types> types;
 };
 Offer offer_of(void* library);
 
@@ -41,7 +41,7 @@ class PeerLibrary {
   /// The call for products of this shape: everything is looked up and checked beforehand. A batch
   /// is one call where the library has one, else one for each product. Throws Error(type) for
   /// element types that it lacks; the call throws Error(failed) when the library reports failure.
-  Call call_for(const Types& types, const Shape& shape) const;
+  Call call_for(const shell::Types& types, const Shape& shape) const;
 
  private:
   std::string name_;
@@ -49,4 +49,4 @@ class PeerLibrary {
   void* library_ = nullptr;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -16,7 +16,7 @@
 #include "shell/options.hpp"
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -93,7 +93,7 @@ void describe_openblas(void* library, Description& out) {
   auto* config = symbol<char*()>(library, prefix + "openblas_get_config");
   if (config == nullptr) return;
   const std::string text = config();  // "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Haswell ..."
-  const auto words = split(text, ' ');
+  const auto words = shell::split(text, ' ');
   out.version = words.size() > 1 ? words[0] + " " + words[1] : text;
   if (auto* core = symbol<char*()>(library, prefix + "openblas_get_corename")) out.core = core();
   out.settings = "kernels for " + out.core;
@@ -199,7 +199,8 @@ std::string probe(const std::string& path) {
   Description said = describe(library);
   if (said.version.empty()) said.version = version_in_name(file);
   std::string types;
-  for (const Types& each : offer.types) types += cat(types.empty() ? "" : " ", to_string(each));
+  for (const shell::Types& each : offer.types)
+    types += cat(types.empty() ? "" : " ", to_string(each));
   return cat("path ", file, "\ninterface ", static_cast<int>(offer.interface), "\ntypes ", types,
              "\nversion ", said.version, "\nsettings ", said.settings, "\ncore ", said.core,
              "\nvariable ", said.variable, "\nvalue ", said.value, "\nvariant ", said.variant,
@@ -212,7 +213,7 @@ struct Probed {
 };
 
 Probed probe_in_child(Peer peer) {
-  Child child([&peer]() -> Child::Answer {
+  process::Child child([&peer]() -> process::Child::Answer {
     set_environment(peer);
     return [](const std::string& path) { return probe(path); };
   });
@@ -224,7 +225,8 @@ Probed probe_in_child(Peer peer) {
     if (key == "path") peer.path = value;
     else if (key == "interface") peer.interface = static_cast<PeerInterface>(std::stoi(value));
     else if (key == "types") {
-      for (const auto& each : split(value, ' ')) peer.types.push_back(parse_types(each));
+      for (const auto& each : shell::split(value, ' '))
+        peer.types.push_back(shell::parse_types(each));
     } else if (key == "version") peer.version = value;
     else if (key == "settings") peer.settings = value;
     else if (key == "core") out.core = value;
@@ -367,7 +369,7 @@ PeerSearch search_peers() {
   for (const KnownPeer& known : kKnown) search(known, out);
   search_made(out);
   const char* paths = std::getenv("TESSERA_PEERS");
-  for (const auto& path : split(paths == nullptr ? "" : paths, ':')) {
+  for (const auto& path : shell::split(paths == nullptr ? "" : paths, ':')) {
     if (!path.empty()) search_file(path, name_from(path), out);
   }
   return out;
@@ -380,12 +382,14 @@ std::optional<Peer> own_blas() {
     const auto file = folder / "libtessera_blas.so.0";
     if (!std::filesystem::exists(file)) continue;
     Peer out = peer_at(file.string(), kOwnBlas);
-    std::erase_if(out.types, [](const Types& each) {  // what it would pass on is none of its own
-      return !(each == Types{DType::f32, DType::f32} || each == Types{DType::f64, DType::f64});
-    });
+    std::erase_if(out.types,
+                  [](const shell::Types& each) {  // what it would pass on is none of its own
+                    return !(each == shell::Types{DType::f32, DType::f32} ||
+                             each == shell::Types{DType::f64, DType::f64});
+                  });
     return out;
   }
   return std::nullopt;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -11,7 +11,7 @@
 
 #include "case.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 enum class PeerInterface { cblas, fortran, onednn };
 
@@ -20,7 +20,7 @@ struct Peer {
   std::string path;  ///< the file itself, links resolved
   std::string version, settings;
   PeerInterface interface = PeerInterface::cblas;
-  std::vector<Types> types;  ///< whose products it has
+  std::vector<shell::Types> types;  ///< whose products it has
   /// Set before loading. A library that does not recognise the processor and falls back to slow
   /// kernels is listed twice: as it comes, and told which kernels to use.
   std::vector<std::pair<std::string, std::string>> environment;
@@ -28,7 +28,7 @@ struct Peer {
   /// itself, or as it is told, selects others.
   std::string better;
 
-  bool supports(const Types& asked) const {
+  bool supports(const shell::Types& asked) const {
     return std::find(types.begin(), types.end(), asked) != types.end();
   }
 };
@@ -61,4 +61,4 @@ std::optional<Peer> own_blas();
 /// matrices.
 Peer peer_at(const std::string& path, const std::string& name);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

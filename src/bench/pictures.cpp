@@ -8,7 +8,7 @@
 #include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -48,7 +48,7 @@ std::optional<CommonSize> common_size(const std::vector<const BenchRow*>& cases)
     }
     if (const auto turned = transposition_text(first); turned != "NN") fixed.push_back(turned);
     if (first.updates) fixed.push_back("C = C - A B");
-    if (!fixed.empty()) axis.label += ", with " + join(fixed);
+    if (!fixed.empty()) axis.label += ", with " + shell::join(fixed);
     return axis;
   }
   return std::nullopt;
@@ -221,4 +221,4 @@ std::string to_svg(const BenchResults& results) {
                            : svg_of(lines, machine_line(results));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -9,7 +9,7 @@
 #include "plot/drawn.hpp"
 #include "plot/svg.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::string svg_of(const std::vector<BarPlot>& plots, const std::string& caption
   return document(plots, caption);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// How a curve or bar is drawn: steps of the ladder share one hue that darkens, peers are dashed,
 /// each curve in a hue of its own and all bars in one, the limit is grey.
@@ -55,4 +55,4 @@ struct BarPlot {
 std::string svg_of(const std::vector<LinePlot>& plots, const std::string& caption);
 std::string svg_of(const std::vector<BarPlot>& plots, const std::string& caption);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

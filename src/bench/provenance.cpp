@@ -13,7 +13,7 @@
 #include "shell/machine.hpp"
 #include "shell/suggest.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -71,8 +71,8 @@ ordered_json peers_json(const std::vector<Peer>& peers) {
 }  // namespace
 
 ordered_json context_json(const BenchRequest& request, const BenchSettings& settings) {
-  const Machine machine = describe_machine();
-  ordered_json out = json_object();
+  const shell::Machine machine = shell::describe_machine();
+  ordered_json out = shell::json_object();
   out["date"] = date_text();
   if (!request.no_host) out["host_name"] = machine.host;
   out["executable"] = "tessera";
@@ -87,15 +87,15 @@ ordered_json context_json(const BenchRequest& request, const BenchSettings& sett
                              {"num_sharing", cache.shared_by}});
   }
   out["load_avg"] = machine.load;
-  out["others_busy"] = std::round(10 * busy_processors(0.2)) / 10;
-  out["library_build_type"] = build_type();
+  out["others_busy"] = std::round(10 * shell::busy_processors(0.2)) / 10;
+  out["library_build_type"] = shell::build_type();
   out["json_schema_version"] = 1;
   out["version"] = TESSERA_VERSION;
-  out["compiler"] = compiler_text();
+  out["compiler"] = shell::compiler_text();
   out["flags"] = TESSERA_CXX_FLAGS;
   out["cpu_model"] = machine.cpu_model;
   if (!machine.cpu_stepping.empty()) out["cpu_stepping"] = machine.cpu_stepping;
-  out["instruction_sets"] = join(instruction_sets(), " ");
+  out["instruction_sets"] = shell::join(shell::instruction_sets(), " ");
   out["kernel"] = machine.kernel;
   out["transparent_huge_pages"] = machine.transparent_huge_pages;
   out["dtype"] = request.dtype;
@@ -119,4 +119,4 @@ ordered_json context_json(const BenchRequest& request, const BenchSettings& sett
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -5,9 +5,9 @@
 #include "options.hpp"
 #include "run.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// Refuses a --context that is no KEY=VALUE or names what is measured.
 nlohmann::ordered_json context_json(const BenchRequest& request, const BenchSettings& settings);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

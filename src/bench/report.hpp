@@ -7,7 +7,7 @@
 
 #include "results.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 std::string to_json(const BenchResults& results);
 /// Inverse of to_json. Throws Error(file) naming what is missing.
@@ -25,4 +25,4 @@ struct CaseTable {
 };
 CaseTable case_table(const BenchResults& results, const BenchRow& of);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -9,7 +9,7 @@
 #include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -181,9 +181,9 @@ std::string disturbed_text(const BenchResults& results, const BenchRow& like) {
     if (same_group(*each, like) && peak_disturbed(results, *each))
       shapes.push_back(to_string(each->on.shape));
   }
-  return shapes.empty()
-             ? ""
-             : cat("At ", join(shapes), " ", kPeakDisturbed, ": shares of it are uncertain there.");
+  return shapes.empty() ? ""
+                        : cat("At ", shell::join(shapes), " ", kPeakDisturbed,
+                              ": shares of it are uncertain there.");
 }
 
 std::string context_text(const BenchResults& results, const char* key) {
@@ -242,4 +242,4 @@ Figures figures(const BenchResults& results, const BenchRow& row) {
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -14,7 +14,7 @@
 #include "contestant.hpp"
 #include "statistics.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// As many as tell a change of 2 % where samples scatter by 1 %: see compare.cpp.
 inline constexpr int kDefaultRepetitions = 11, kDeviceRepetitions = 15;
@@ -124,4 +124,4 @@ std::string context_text(const BenchResults& results, const char* key);
 /// "AMD EPYC, 2 processors; GCC 12.2.0, release; 2026-11-21": what a caption needs.
 std::string machine_line(const BenchResults& results);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -11,7 +11,7 @@
 #include "shell/suggest.hpp"
 #include "tessera/matmul/plan.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -52,12 +52,13 @@ double volume(const Shape& e) { return double(e.M) * double(e.N) * double(e.K) *
 std::string thread_text(const std::vector<int>& threads) {
   std::vector<std::string> counts;
   for (int count : threads) counts.push_back(std::to_string(count));
-  return join(counts, " and ") + (threads == std::vector<int>{1} ? " thread" : " threads");
+  return shell::join(counts, " and ") + (threads == std::vector<int>{1} ? " thread" : " threads");
 }
 
 }  // namespace
 
-Bench::Bench(const Context& context, const BenchSettings& settings, nlohmann::ordered_json about)
+Bench::Bench(const shell::Context& context, const BenchSettings& settings,
+             nlohmann::ordered_json about)
     : context_(context), settings_(settings) {
   results_.context = std::move(about);
   if (settings_.device) enter_device();
@@ -113,7 +114,7 @@ void Bench::run(const std::function<void(const BenchResults&)>& finished) {
         finished(results_);
       }
     }
-  } catch (const Interrupted&) {
+  } catch (const process::Interrupted&) {
     results_.context["interrupted"] = true;
     throw;
   }
@@ -142,10 +143,10 @@ void Bench::probe(Field& field) {
       entrant.rate = 0;  // it says why when its first case comes
     }
   }
-  const auto start = Clock::now();
+  const auto start = process::Clock::now();
   const Judge judge(shared_, now.products(), {});
   verifier_rate_ = kVerifierProducts * now.flops() * static_cast<double>(now.products()) /
-                   std::max(1e-6, seconds_since(start));
+                   std::max(1e-6, process::seconds_since(start));
 }
 
 /// Of one call, from the speed last seen; 0 where nothing is known.
@@ -206,7 +207,7 @@ void Bench::announce() const {
   context_.note(fmt::format(
       "{} on {}, {} contestants, about {}", count == 1 ? "1 size" : cat(count, " sizes"),
       settings_.device ? settings_.device->name() : thread_text(settings_.threads),
-      fields_.front().entrants.size(), duration_text(expected_seconds())));
+      fields_.front().entrants.size(), shell::duration_text(expected_seconds())));
 }
 
 // ---- one case -----------------------------------------------------------------------------------
@@ -214,38 +215,39 @@ void Bench::announce() const {
 /// The products that all are compared with. They take long where sizes are large.
 Judge Bench::judge_for(const BenchCase& now) const {
   const double expected = verifier_seconds(now.shape);
-  Progress progress(context_, cat(to_string(now.types), " ", to_string(now.shape), ", verifier"),
-                    expected, Pace::Unit::seconds);
+  shell::Progress progress(context_,
+                           cat(to_string(now.types), " ", to_string(now.shape), ", verifier"),
+                           expected, shell::Pace::Unit::seconds);
   return {shared_, now.products(), [&](double share) {
-            throw_if_interrupted();
+            process::throw_if_interrupted();
             progress.update(expected * share);
           }};
 }
 
 void Bench::measure(Field& field, const BenchCase& on, const Judge& judge) {
-  Progress progress(context_, cat(group_text(on), ", ", to_string(on.shape)),
-                    case_seconds(field, on), Pace::Unit::seconds);
+  shell::Progress progress(context_, cat(group_text(on), ", ", to_string(on.shape)),
+                           case_seconds(field, on), shell::Pace::Unit::seconds);
   Case now{on, {}, {}, 0};
   try {
     verify_all(field, now, judge, progress);
     take_turns(field, now, progress);
-  } catch (const Interrupted&) {
+  } catch (const process::Interrupted&) {
     keep_interrupted(now);
     throw;
   }
   finish_rows(field, now);
 }
 
-void Bench::verify_all(Field& field, Case& now, const Judge& judge, Progress& progress) {
+void Bench::verify_all(Field& field, Case& now, const Judge& judge, shell::Progress& progress) {
   for (auto& entrant : field.entrants) {
-    throw_if_interrupted();
+    process::throw_if_interrupted();
     const Contestant& who = *entrant.contestant;
     BenchRow row{who.name(), who.kind(), now.on, {}, {}, 0, {}, who.units()};
     double seconds = 0;
     if (const double expected = expected_call(entrant, now.on); too_slow(entrant, now.on)) {
       row.status = RowStatus::skipped;
-      row.message =
-          cat("one product would take about ", duration_text(expected), "; raise --max-time");
+      row.message = cat("one product would take about ", shell::duration_text(expected),
+                        "; raise --max-time");
     } else {
       progress.update(now.done, 2 * expected);
       seconds = verified_call(entrant, row, judge);
@@ -279,7 +281,7 @@ double Bench::verified_call(Entrant& entrant, BenchRow& row, const Judge& judge)
 
 /// Round by round, each time beginning with the next contestant; a round before the first warms up
 /// those to whom it costs little.
-void Bench::take_turns(Field& field, Case& now, Progress& progress) {
+void Bench::take_turns(Field& field, Case& now, shell::Progress& progress) {
   const std::size_t count = field.entrants.size();
   const bool steady = now.on.readiness.steady();
   for (int turn = steady ? -1 : 0; turn < repetitions(now.on); ++turn) {
@@ -305,7 +307,7 @@ double Bench::warm_seconds(std::size_t entrants) const {
 }
 
 void Bench::take_turn(Entrant& entrant, BenchRow& row, int turn, double seconds) const {
-  throw_if_interrupted();
+  process::throw_if_interrupted();
   try {
     Sample sample = entrant.contestant->turn(seconds);
     sample.turn = turn;
@@ -344,4 +346,4 @@ void Bench::keep_interrupted(Case& now) {
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

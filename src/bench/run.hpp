@@ -16,10 +16,10 @@
 #include "shell/context.hpp"
 #include "shell/progress.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 struct BenchSettings {
-  Types types;
+  shell::Types types;
   std::vector<std::string> algorithms;
   std::optional<Peer> blas;  ///< this project's, measured beside the algorithms
   std::vector<Peer> peers;
@@ -37,7 +37,7 @@ class Bench {
  public:
   /// Starts the contestants' processes: this one must not have threads yet. `about` becomes the
   /// results' context. Contestants of a device stay in this process.
-  Bench(const Context& context, const BenchSettings& settings, nlohmann::ordered_json about);
+  Bench(const shell::Context& context, const BenchSettings& settings, nlohmann::ordered_json about);
 
   /// `finished` is called after each case with everything found so far. Throws Interrupted; then
   /// results() holds what was found, and says that it is not all.
@@ -79,15 +79,15 @@ class Bench {
   BenchCase case_of(const Shape& shape, const Conditions& on) const;
   Judge judge_for(const BenchCase& now) const;
   void measure(Field& field, const BenchCase& now, const Judge& judge);
-  void verify_all(Field& field, Case& now, const Judge& judge, Progress& progress);
+  void verify_all(Field& field, Case& now, const Judge& judge, shell::Progress& progress);
   double verified_call(Entrant& entrant, BenchRow& row, const Judge& judge);
-  void take_turns(Field& field, Case& now, Progress& progress);
+  void take_turns(Field& field, Case& now, shell::Progress& progress);
   void take_turn(Entrant& entrant, BenchRow& row, int turn, double seconds) const;
   double warm_seconds(std::size_t entrants) const;
   void finish_rows(Field& field, Case& now);
   void keep_interrupted(Case& now);
 
-  const Context& context_;
+  const shell::Context& context_;
   BenchSettings settings_;
   SharedOperands shared_;
   std::vector<Field> fields_;  // the same contestants under different conditions
@@ -95,4 +95,4 @@ class Bench {
   BenchResults results_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

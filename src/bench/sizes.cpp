@@ -10,7 +10,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -82,7 +82,7 @@ index_t number(const Wording& list, std::string_view text, std::string_view part
 
 std::vector<index_t> range(const Wording& list, std::string_view part) {
   if (part.empty()) refuse(list, part, "a number is missing");
-  const auto fields = split(part, ':');
+  const auto fields = shell::split(part, ':');
   if (fields.size() == 1) return {number(list, part, part, list.number)};
   if (fields.size() != 3)
     refuse(list, part, "a range has three fields, FIRST:LAST:xFACTOR or FIRST:LAST:+STEP");
@@ -113,7 +113,7 @@ template <class T, class Each>
 std::vector<T> parse_list(const Wording& list, std::string_view text, Each&& each) {
   std::vector<T> out;
   if (text.empty()) refuse(list, text, "nothing is there");
-  for (const auto& part : split(text, ',')) {
+  for (const auto& part : shell::split(text, ',')) {
     for (const T& value : each(part)) append_once(out, value);
     if (out.size() > kMostSizes)
       throw Error(Category::argument, "too many sizes", cat("at most ", kMostSizes),
@@ -141,7 +141,7 @@ Shape without_suffix(std::string& part) {
 
 /// MxNxK or BATCHxMxNxK.
 Shape rectangle(std::string_view part) {
-  const auto fields = split(part, 'x');
+  const auto fields = shell::split(part, 'x');
   std::vector<index_t> sides;
   for (const auto& field : fields) sides.push_back(number(kSizes, field, part, kSizes.number));
   if (sides.size() == 3) return {sides[0], sides[1], sides[2]};
@@ -210,7 +210,7 @@ std::vector<std::string> suite_names() {
 
 std::vector<Shape> suite_shapes(std::string_view text) {
   std::vector<Shape> out;
-  for (const auto& name : split(text, ',')) {
+  for (const auto& name : shell::split(text, ',')) {
     bool known = false;
     for (const Suite& suite : kSuites) {
       if (name != suite.name && name != "all") continue;
@@ -218,13 +218,13 @@ std::vector<Shape> suite_shapes(std::string_view text) {
       for (const Shape& shape : parse_sizes(suite.sizes)) append_once(out, shape);
     }
     if (known) continue;
-    const std::string near = nearest(name, suite_names());
+    const std::string near = shell::nearest(name, suite_names());
     throw Error(Category::argument, cat("unknown suite '", name, "'"),
-                "one of " + join(suite_names()), {},
+                "one of " + shell::join(suite_names()), {},
                 near.empty() ? "" : cat("did you mean '", near, "'?"));
   }
-  if (out.empty()) throw Error(Category::argument, "no suite named", join(suite_names()));
+  if (out.empty()) throw Error(Category::argument, "no suite named", shell::join(suite_names()));
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

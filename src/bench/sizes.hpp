@@ -9,7 +9,7 @@
 
 #include "case.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// Every extent named by `text`, in the order given, each once: numbers, ranges FIRST:LAST:xFACTOR
 /// and FIRST:LAST:+STEP, joined by commas. LAST itself belongs to the range if a step meets it.
@@ -34,4 +34,4 @@ std::vector<std::string> suite_names();
 /// nearest name.
 std::vector<Shape> suite_shapes(std::string_view text);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -136,4 +136,4 @@ Summary summarize(std::span<const double> samples) {
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 /// All values are in the unit of the samples; with no sample every one of them is NaN.
 struct Summary {
@@ -40,4 +40,4 @@ struct Interval {
 Interval ratio_interval(std::span<const double> before, std::span<const double> after,
                         double confidence);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

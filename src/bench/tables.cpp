@@ -11,7 +11,7 @@
 #include "shell/table.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -158,7 +158,7 @@ constexpr std::size_t kMostColumns = 120;
 
 std::size_t widest_line(const std::string& text) {
   std::size_t out = 0;
-  for (const auto& line : split(text, '\n')) out = std::max(out, line.size());
+  for (const auto& line : shell::split(text, '\n')) out = std::max(out, line.size());
   return out;
 }
 
@@ -170,8 +170,9 @@ std::vector<std::string> ratio_cells(const BenchRow& row, const Figures& found,
   return out;
 }
 
-void add_ratio_columns(std::vector<Table::Column>& columns, std::span<const std::string> peers) {
-  for (const auto& peer : peers) columns.push_back({"x " + peer, Align::right});
+void add_ratio_columns(std::vector<shell::Table::Column>& columns,
+                       std::span<const std::string> peers) {
+  for (const auto& peer : peers) columns.push_back({"x " + peer, shell::Align::right});
 }
 
 /// A line for each row of a case, with a column for each of the peers.
@@ -190,15 +191,15 @@ std::string peer_remark(const BenchResults& results, const std::string& name) {
 
 std::string figures_table(const BenchResults& results, const std::vector<BenchRow>& rows,
                           std::span<const std::string> peers) {
-  std::vector<Table::Column> columns = {{"", Align::left},
-                                        {"time", Align::right},
-                                        {"spread", Align::right},
-                                        {"GFLOP/s", Align::right},
-                                        {"% of peak", Align::right}};
+  std::vector<shell::Table::Column> columns = {{"", shell::Align::left},
+                                               {"time", shell::Align::right},
+                                               {"spread", shell::Align::right},
+                                               {"GFLOP/s", shell::Align::right},
+                                               {"% of peak", shell::Align::right}};
   add_ratio_columns(columns, peers);
-  columns.push_back({"error/bound", Align::right});
-  columns.push_back({"remark", Align::left});
-  Table table(columns);
+  columns.push_back({"error/bound", shell::Align::right});
+  columns.push_back({"remark", shell::Align::left});
+  shell::Table table(columns);
   for (const auto& row : rows) {
     std::vector<std::string> cells = {shown_name(row)};
     if (measured(row)) {
@@ -230,9 +231,9 @@ std::string ratio_tables(const BenchResults& results, const std::vector<BenchRow
   std::string out;
   while (!peers.empty()) {
     const auto text = [&](std::size_t count) {
-      std::vector<Table::Column> columns = {{"times the speed of", Align::left}};
+      std::vector<shell::Table::Column> columns = {{"times the speed of", shell::Align::left}};
       add_ratio_columns(columns, peers.first(count));
-      Table table(columns);
+      shell::Table table(columns);
       for (const auto& row : rows) {
         if (!measured(row) || row.kind == Kind::peak) continue;
         auto cells = ratio_cells(row, figures(results, row), peers.first(count));
@@ -261,7 +262,7 @@ std::string reasons(const std::vector<BenchRow>& rows) {
     for (const auto& row : rows) {
       if (same(row, *first)) names.push_back(row.name);
     }
-    out += cat(join(names), ": ", to_string(first->status), ": ", first->message, "\n");
+    out += cat(shell::join(names), ": ", to_string(first->status), ": ", first->message, "\n");
   }
   return out;
 }
@@ -358,4 +359,4 @@ CaseTable case_table(const BenchResults& results, const BenchRow& of) {
   return {cat(group_text(of.on), ", ", full_text(of.on.shape)), plain_lines(text + why + more)};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -20,7 +20,7 @@
 #include "tessera/io/atomic_file.hpp"
 #include "tuner.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -45,7 +45,8 @@ class FileLock {
 };
 
 /// What makes one library's product the one to compare with: the best of those that are there.
-std::string peer_of(const TuneRequest& request, const BenchDevice& device, const Types& types) {
+std::string peer_of(const TuneRequest& request, const BenchDevice& device,
+                    const shell::Types& types) {
   if (request.peer == "none") return {};
   const auto there = device.peers();
   const bool automatic = request.peer == "auto";
@@ -71,9 +72,9 @@ double tflops(const TunedProduct& product) {
   return product.problem.flops() / product.seconds * 1e-12;
 }
 
-void print_results(const Context& context, const std::vector<Result>& results) {
+void print_results(const shell::Context& context, const std::vector<Result>& results) {
   if (context.json) {
-    nlohmann::ordered_json out = json_object();
+    nlohmann::ordered_json out = shell::json_object();
     out["products"] = nlohmann::ordered_json::array();
     for (const auto& [shape, found] : results) {
       const TunedProduct& p = found.product;
@@ -85,17 +86,17 @@ void print_results(const Context& context, const std::vector<Result>& results) {
       if (!p.peer.empty()) entry["peer"] = p.peer, entry["peer_seconds"] = p.peer_seconds;
       out["products"].push_back(std::move(entry));
     }
-    context.print(json_text(out));
+    context.print(shell::json_text(out));
     return;
   }
   if (results.empty()) return;
-  Table table({{"", Align::left},
-               {"fastest", Align::left},
-               {"tile", Align::left},
-               {"time", Align::right},
-               {"TFLOP/s", Align::right},
-               {"x peer", Align::right},
-               {"of", Align::right}});
+  shell::Table table({{"", shell::Align::left},
+                      {"fastest", shell::Align::left},
+                      {"tile", shell::Align::left},
+                      {"time", shell::Align::right},
+                      {"TFLOP/s", shell::Align::right},
+                      {"x peer", shell::Align::right},
+                      {"of", shell::Align::right}});
   for (const auto& [shape, found] : results) {
     const TunedProduct& p = found.product;
     table.add({to_string(shape), p.best.algorithm, to_string(p.best.tile), time_text(p.seconds),
@@ -120,16 +121,16 @@ void keep_tuned(const std::string& file, const TunedOn& on, const TunedProduct& 
   out.commit();
 }
 
-int tune_on(const Context& context, const TuneRequest& request, BenchDevice& device,
+int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevice& device,
             const TunedOn& on) {
-  const auto start = Clock::now();
-  const Types types = parse_types(request.dtype);
+  const auto start = process::Clock::now();
+  const shell::Types types = shell::parse_types(request.dtype);
   require_product(types);
   const auto shapes = parse_sizes(request.sizes);
   const std::string file = request.cache.empty() ? tuning_file(on) : request.cache;
   const ReadTuning before = read_tuning(file, on);
   if (!before.ignored.empty()) context.warn(before.ignored);
-  const auto left = [&] { return request.seconds - seconds_since(start); };
+  const auto left = [&] { return request.seconds - process::seconds_since(start); };
   const std::string peer = peer_of(request, device, types);
   std::vector<Result> results;
   int known = 0, missing = 0, wrong = 0;
@@ -164,4 +165,4 @@ int tune_on(const Context& context, const TuneRequest& request, BenchDevice& dev
   return wrong > 0 ? 1 : 0;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

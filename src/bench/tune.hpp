@@ -9,7 +9,7 @@
 #include "shell/context.hpp"
 #include "tessera/matmul/tuning.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 struct TuneRequest {
   std::string device = "cuda", sizes = "1024:8192:x2", dtype = "f32", peer = "auto", cache;
@@ -20,10 +20,10 @@ struct TuneRequest {
 
 /// Tunes what the file does not know yet, adds each product as it is found, and says what was
 /// found; the exit code. Throws Error and Interrupted.
-int tune_on(const Context& context, const TuneRequest& request, BenchDevice& device,
+int tune_on(const shell::Context& context, const TuneRequest& request, BenchDevice& device,
             const TunedOn& on);
 
 /// Adds a product to a file; what others add at the same time stays.
 void keep_tuned(const std::string& file, const TunedOn& on, const TunedProduct& product);
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -10,7 +10,7 @@
 #include "statistics.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 namespace {
 
@@ -34,7 +34,7 @@ double median(const std::vector<double>& values) { return summarize(values).medi
 double Tuner::Runner::score() const { return scores.empty() ? HUGE_VAL : median(scores); }
 
 void Tuner::check_time() const {
-  throw_if_interrupted();
+  process::throw_if_interrupted();
   if (seconds_left_() <= 0) throw TimeIsOver{};
 }
 
@@ -93,7 +93,7 @@ void Tuner::verify(const BenchCase& now, const std::vector<Candidate>& candidate
   }
   if (runners_.empty())
     throw Error(Category::failed, cat("no kernel multiplies ", to_string(now.shape), " rightly"),
-                {}, join(out.refused, "; "));
+                {}, shell::join(out.refused, "; "));
 }
 
 void Tuner::open_peer() {
@@ -130,4 +130,4 @@ void Tuner::round() {
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

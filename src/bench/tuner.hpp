@@ -11,7 +11,7 @@
 #include "judge.hpp"
 #include "tessera/matmul/tuning.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 
 struct TunedCase {
   TunedProduct product;  ///< its best
@@ -59,4 +59,4 @@ class Tuner {
   std::optional<Runner> rival_;  ///< the peer
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -21,7 +21,7 @@ const CommandTexts& command_texts() {
   return texts;
 }
 
-void add_commands(CLI::App& root, Context& context) {
+void add_commands(CLI::App& root, shell::Context& context) {
   add_multiply(root, context);
   add_compare(root, context);
   add_bench(root, context);
@@ -41,7 +41,7 @@ void add_commands(CLI::App& root, Context& context) {
 std::string known_names() {
   std::string out = "algorithms:\n";
   for (const auto& each : algorithms()) out += fmt::format("  {:<24} {}\n", each.name, each.idea);
-  out += "element types:\n  " + join(dtype_names(), " ") + "\n";
+  out += "element types:\n  " + shell::join(shell::dtype_names(), " ") + "\n";
   out += "help topics:\n";
   for (const auto& topic : help_topics())
     out += fmt::format("  {:<12} {}\n", topic.name, topic.summary);

@@ -30,39 +30,40 @@ namespace {
 
 // ---- what is asked ------------------------------------------------------------------------------
 
-std::vector<Shape> shapes_of(const BenchRequest& request) {
+std::vector<bench::Shape> shapes_of(const bench::BenchRequest& request) {
   const bool rectangles = !request.m.empty() || !request.n.empty() || !request.k.empty();
   if (int{rectangles} + int{!request.sizes.empty()} + int{!request.suite.empty()} > 1)
     throw Error(Category::argument, "more than one of --sizes, --suite and -m, -n, -k given",
                 "one of them");
-  if (!request.suite.empty()) return suite_shapes(request.suite);
-  if (!rectangles) return parse_sizes(request.sizes.empty() ? "64:1024:x2" : request.sizes);
+  if (!request.suite.empty()) return bench::suite_shapes(request.suite);
+  if (!rectangles) return bench::parse_sizes(request.sizes.empty() ? "64:1024:x2" : request.sizes);
   if (request.m.empty() || request.n.empty() || request.k.empty())
     throw Error(Category::argument, "-m, -n and -k belong together", "all three", {},
                 "use --sizes for cubes");
-  return all_combinations(parse_extents(request.m), parse_extents(request.n),
-                          parse_extents(request.k));
+  return bench::all_combinations(bench::parse_extents(request.m), bench::parse_extents(request.n),
+                                 bench::parse_extents(request.k));
 }
 
-std::vector<int> threads_of(const BenchRequest& request) {
+std::vector<int> threads_of(const bench::BenchRequest& request) {
   if (request.threads.empty()) return {default_threads()};
   std::vector<int> out;
-  for (index_t count : parse_thread_counts(request.threads)) out.push_back(static_cast<int>(count));
+  for (index_t count : bench::parse_thread_counts(request.threads))
+    out.push_back(static_cast<int>(count));
   return out;
 }
 
 /// Call after call, and beside it what else is asked for.
-std::vector<Readiness> readiness_of(const BenchRequest& request) {
-  std::vector<Readiness> out = {{}};
+std::vector<bench::Readiness> readiness_of(const bench::BenchRequest& request) {
+  std::vector<bench::Readiness> out = {{}};
   if (request.idle > 0) out.push_back({request.idle, false});
   if (request.first_call) out.push_back({0, true});
   return out;
 }
 
 /// What belongs to this machine's processor is not asked of a device, nor ignored there.
-void require_no_processor(const BenchRequest& request) {
-  const bool blas = std::find(request.algorithms.begin(), request.algorithms.end(), kOwnBlas) !=
-                    request.algorithms.end();
+void require_no_processor(const bench::BenchRequest& request) {
+  const bool blas = std::find(request.algorithms.begin(), request.algorithms.end(),
+                              bench::kOwnBlas) != request.algorithms.end();
   for (const auto& [asked, what] : {std::pair{!request.threads.empty(), "--threads"},
                                     {request.idle > 0, "--idle"},
                                     {request.first_call, "--first-call"},
@@ -74,22 +75,23 @@ void require_no_processor(const BenchRequest& request) {
 }
 
 /// The device to measure on; none for the processor.
-std::shared_ptr<BenchDevice> device_of(const BenchRequest& request) {
+std::shared_ptr<bench::BenchDevice> device_of(const bench::BenchRequest& request) {
   if (request.device == "cpu") return nullptr;
   require_no_processor(request);
-  return open_cuda_bench(named_device(request.device));
+  return bench::open_cuda_bench(named_device(request.device));
 }
 
-std::vector<std::string> names_of(const std::vector<Peer>& peers) {
+std::vector<std::string> names_of(const std::vector<bench::Peer>& peers) {
   std::vector<std::string> out;
   for (const auto& peer : peers) out.push_back(peer.name);
   return out;
 }
 
 /// The peers on a device; says why one is left out.
-std::vector<Peer> device_peers(const Context& context, const BenchRequest& request,
-                               const Types& types, const BenchDevice& device) {
-  std::vector<Peer> out;
+std::vector<bench::Peer> device_peers(const shell::Context& context,
+                                      const bench::BenchRequest& request, const shell::Types& types,
+                                      const bench::BenchDevice& device) {
+  std::vector<bench::Peer> out;
   if (request.peers == "none") return out;
   const bool automatic = request.peers == "auto";
   const auto there = device.peers();
@@ -100,24 +102,24 @@ std::vector<Peer> device_peers(const Context& context, const BenchRequest& reque
     }
     return out;
   }
-  for (const auto& wanted : split(request.peers, ',')) {
+  for (const auto& wanted : shell::split(request.peers, ',')) {
     const auto at = std::find_if(there.begin(), there.end(),
-                                 [&](const Peer& each) { return each.name == wanted; });
+                                 [&](const bench::Peer& each) { return each.name == wanted; });
     if (at == there.end())
       throw Error(Category::unavailable, cat("no peer '", wanted, "' on ", device.name()),
-                  there.empty() ? "" : join(names_of(there)), {}, device.missing_peers());
+                  there.empty() ? "" : shell::join(names_of(there)), {}, device.missing_peers());
     out.push_back(*at);
   }
   return out;
 }
 
 /// The peers to measure against; warns of libraries that are there but do not work.
-std::vector<Peer> peers_of(const Context& context, const BenchRequest& request,
-                           const Types& types) {
+std::vector<bench::Peer> peers_of(const shell::Context& context, const bench::BenchRequest& request,
+                                  const shell::Types& types) {
   if (request.peers == "none") return {};
-  std::vector<Peer> out;
+  std::vector<bench::Peer> out;
   const bool automatic = request.peers == "auto";
-  const PeerSearch search = search_peers();
+  const bench::PeerSearch search = bench::search_peers();
   for (const auto& missing : search.missing) {
     if (missing.package.empty()) context.warn(cat("peer left out: ", missing.reason));
   }
@@ -127,13 +129,13 @@ std::vector<Peer> peers_of(const Context& context, const BenchRequest& request,
     }
     return out;
   }
-  for (const auto& wanted : split(request.peers, ',')) {
+  for (const auto& wanted : shell::split(request.peers, ',')) {
     if (wanted.find('/') != std::string::npos) {
-      out.push_back(peer_at(wanted, ""));
+      out.push_back(bench::peer_at(wanted, ""));
       continue;
     }
     const auto at = std::find_if(search.found.begin(), search.found.end(),
-                                 [&](const Peer& each) { return each.name == wanted; });
+                                 [&](const bench::Peer& each) { return each.name == wanted; });
     if (at != search.found.end()) {
       out.push_back(*at);
       continue;
@@ -145,32 +147,32 @@ std::vector<Peer> peers_of(const Context& context, const BenchRequest& request,
       if (each.name == wanted && !each.package.empty()) advice = "install " + each.package;
     }
     throw Error(Category::unavailable, cat("no peer '", wanted, "' on this machine"),
-                names.empty() ? "" : "one of " + join(names), {}, advice);
+                names.empty() ? "" : "one of " + shell::join(names), {}, advice);
   }
   return out;
 }
 
 // ---- the command --------------------------------------------------------------------------------
 
-void require_memory_for(const std::vector<Shape>& shapes, const Types& types,
+void require_memory_for(const std::vector<bench::Shape>& shapes, const shell::Types& types,
                         std::size_t contestants) {
   double most = 0;
   for (const auto& shape : shapes) {
-    const BenchCase now{types, shape};
+    const bench::BenchCase now{types, shape};
     const auto sets = static_cast<double>(now.sets());
     const double verifier = 24.0 * static_cast<double>(shape.M) * static_cast<double>(shape.N) *
                             static_cast<double>(now.products());
     most = std::max(most, sets * now.bytes() * static_cast<double>(contestants + 1) + verifier);
   }
-  require_memory(most, cat("the largest size with ", contestants, " contestants"));
+  shell::require_memory(most, cat("the largest size with ", contestants, " contestants"));
 }
 
 /// As below, on a device, where the algorithms alone do not say what a product takes by itself.
-void choose_device_algorithms(const BenchRequest& request, BenchSettings& out) {
-  const Problem any = problem_of({out.types, {1, 1, 1}});
+void choose_device_algorithms(const bench::BenchRequest& request, bench::BenchSettings& out) {
+  const Problem any = bench::problem_of({out.types, {1, 1, 1}});
   const bool all = request.algorithms.empty();
-  std::vector<std::string> names = all ? algorithm_names() : request.algorithms;
-  if (all) names.emplace_back(kAutomatic);
+  std::vector<std::string> names = all ? shell::algorithm_names() : request.algorithms;
+  if (all) names.emplace_back(bench::kAutomatic);
   for (const auto& name : names) {
     try {
       (void)make_plan(any, {.algorithm = name, .device = out.device->name()});
@@ -182,16 +184,17 @@ void choose_device_algorithms(const BenchRequest& request, BenchSettings& out) {
 }
 
 /// What is named must run; without names, what can run does, and with -v the others are named.
-void choose_algorithms(const Context& context, const BenchRequest& request, BenchSettings& out) {
+void choose_algorithms(const shell::Context& context, const bench::BenchRequest& request,
+                       bench::BenchSettings& out) {
   const auto& named = request.algorithms;
   const bool all = named.empty();
-  const bool blas_named = std::find(named.begin(), named.end(), kOwnBlas) != named.end();
-  out.algorithms = all ? algorithm_names() : named;
-  std::erase(out.algorithms, kOwnBlas);
-  const Problem any = problem_of({out.types, {1, 1, 1}});
+  const bool blas_named = std::find(named.begin(), named.end(), bench::kOwnBlas) != named.end();
+  out.algorithms = all ? shell::algorithm_names() : named;
+  std::erase(out.algorithms, bench::kOwnBlas);
+  const Problem any = bench::problem_of({out.types, {1, 1, 1}});
   std::erase_if(out.algorithms, [&](const std::string& name) {
     try {
-      (void)make_plan(any, {.algorithm = name == kPlanOnce ? "packed" : name});
+      (void)make_plan(any, {.algorithm = name == bench::kPlanOnce ? "packed" : name});
       return false;
     } catch (const Error& error) {  // refused before any work
       if (!all) throw;
@@ -200,7 +203,7 @@ void choose_algorithms(const Context& context, const BenchRequest& request, Benc
     }
   });
   if (!all && !blas_named) return;
-  out.blas = own_blas();
+  out.blas = bench::own_blas();
   if (blas_named && !out.blas)
     throw Error(Category::unavailable, "libtessera_blas.so.0 is not beside the command", {}, {},
                 "build or install it");
@@ -212,13 +215,14 @@ void choose_algorithms(const Context& context, const BenchRequest& request, Benc
   }
 }
 
-BenchSettings settings_of(const Context& context, const BenchRequest& request) {
-  BenchSettings out;
-  out.types = parse_types(request.dtype);
+bench::BenchSettings settings_of(const shell::Context& context,
+                                 const bench::BenchRequest& request) {
+  bench::BenchSettings out;
+  out.types = shell::parse_types(request.dtype);
   require_product(out.types);
   out.shapes = shapes_of(request);
   const auto updates = std::find_if(out.shapes.begin(), out.shapes.end(),
-                                    [](const Shape& shape) { return shape.updates; });
+                                    [](const bench::Shape& shape) { return shape.updates; });
   if (request.device != "cpu" && updates != out.shapes.end())
     throw Error(Category::argument,
                 cat("no updates are measured on a GPU: '", to_string(*updates), "'"),
@@ -227,8 +231,8 @@ BenchSettings settings_of(const Context& context, const BenchRequest& request) {
   out.readiness = readiness_of(request);
   out.device = device_of(request);
   out.repetitions = request.repetitions > 0 ? request.repetitions
-                    : out.device            ? kDeviceRepetitions
-                                            : kDefaultRepetitions;
+                    : out.device            ? bench::kDeviceRepetitions
+                                            : bench::kDefaultRepetitions;
   out.min_time = request.min_time, out.max_time = request.max_time;
   out.seed = request.seed;
   if (out.device) {
@@ -243,16 +247,16 @@ BenchSettings settings_of(const Context& context, const BenchRequest& request) {
 }
 
 /// What was found until a signal came; the exit code.
-int keep_partial(const Context& context, const Outputs& outputs, Form form,
-                 const BenchResults& results, int signal) {
+int keep_partial(const shell::Context& context, const bench::Outputs& outputs, bench::Form form,
+                 const bench::BenchResults& results, int signal) {
   const auto rows = std::count_if(results.rows.begin(), results.rows.end(),
                                   [](const auto& row) { return !row.samples.empty(); });
   if (rows > 0) {
     outputs.write(results);
-    if (form == Form::table) {
-      print_table(context, results, results.rows.back());
-      print_disturbed(context, results);
-    } else context.print(text_in(form, results));
+    if (form == bench::Form::table) {
+      bench::print_table(context, results, results.rows.back());
+      bench::print_disturbed(context, results);
+    } else context.print(bench::text_in(form, results));
     context.flush();
   }
   context.error(rows > 0 ? cat("interrupted; ", rows, " measured rows are kept")
@@ -261,7 +265,8 @@ int keep_partial(const Context& context, const Outputs& outputs, Form form,
 }
 
 /// Where threads would share processors with other programs.
-void warn_of_others(const Context& context, const nlohmann::ordered_json& about, int most_threads) {
+void warn_of_others(const shell::Context& context, const nlohmann::ordered_json& about,
+                    int most_threads) {
   const double others = about.at("others_busy").get<double>();
   const int processors = available_cores();
   if (others < 0.3 || most_threads + others < processors + 0.3) return;
@@ -270,45 +275,45 @@ void warn_of_others(const Context& context, const nlohmann::ordered_json& about,
       processors, most_threads == 1 ? "1 thread" : cat(most_threads, " threads")));
 }
 
-int bench(const Context& context, const BenchRequest& request) {
+int bench(const shell::Context& context, const bench::BenchRequest& request) {
   if (!request.from.empty() && !request.compare.empty())
     throw Error(Category::argument, "--from and --compare given", "one of them");
-  if (!request.from.empty()) return show_kept(context, request);
-  if (!request.compare.empty()) return show_comparison(context, request);
+  if (!request.from.empty()) return bench::show_kept(context, request);
+  if (!request.compare.empty()) return bench::show_comparison(context, request);
   for (const char* option : {"--threshold", "--other-machine"}) {
     if (std::find(request.given.begin(), request.given.end(), option) != request.given.end())
       throw Error(Category::argument, cat(option, " is for --compare"), {}, {},
                   "add --compare OLD NEW, or leave it out");
   }
-  const Form form = form_of(context, request);
-  const Outputs outputs(context, request);
-  const BenchSettings settings = settings_of(context, request);
+  const bench::Form form = bench::form_of(context, request);
+  const bench::Outputs outputs(context, request);
+  const bench::BenchSettings settings = settings_of(context, request);
   const std::size_t contestants = settings.algorithms.size() + settings.peers.size() + 1;
   require_memory_for(settings.shapes, settings.types, settings.device ? 0 : contestants);
-  const nlohmann::ordered_json about = context_json(request, settings);
+  const nlohmann::ordered_json about = bench::context_json(request, settings);
   if (!settings.device)
     warn_of_others(context, about,
                    *std::max_element(settings.threads.begin(), settings.threads.end()));
-  Bench run(context, settings, about);
-  const InterruptsAreNoted noted;
+  bench::Bench run(context, settings, about);
+  const process::InterruptsAreNoted noted;
   try {
-    run.run([&](const BenchResults& so_far) {
+    run.run([&](const bench::BenchResults& so_far) {
       outputs.write(so_far);
-      if (form == Form::table) print_table(context, so_far, so_far.rows.back());
+      if (form == bench::Form::table) bench::print_table(context, so_far, so_far.rows.back());
     });
-  } catch (const Interrupted& interrupted) {
+  } catch (const process::Interrupted& interrupted) {
     return keep_partial(context, outputs, form, run.results(), interrupted.signal);
   }
-  if (form == Form::table) print_disturbed(context, run.results());
-  else context.print(text_in(form, run.results()));
-  return judged(context, run.results());
+  if (form == bench::Form::table) bench::print_disturbed(context, run.results());
+  else context.print(bench::text_in(form, run.results()));
+  return bench::judged(context, run.results());
 }
 
 }  // namespace
 
-void add_bench(CLI::App& root, Context& context) {
-  auto request = std::make_shared<BenchRequest>();
-  CLI::App* app = add_command(
+void add_bench(CLI::App& root, shell::Context& context) {
+  auto request = std::make_shared<bench::BenchRequest>();
+  CLI::App* app = shell::add_command(
       root, context, "bench",
       "Measure algorithms beside other BLAS libraries and the machine's peak.",
       "  tessera bench --sizes 64:1024:x2\n"
@@ -320,8 +325,8 @@ void add_bench(CLI::App& root, Context& context) {
       "\n"
       "Every result is verified before it is timed; a wrong one is reported, not measured (exit "
       "1).");
-  add_bench_options(*app, context, *request);
-  on_run(*app, context, [&context, request] { return bench(context, *request); });
+  bench::add_bench_options(*app, context, *request);
+  shell::on_run(*app, context, [&context, request] { return bench(context, *request); });
 }
 
 }  // namespace tessera::cli

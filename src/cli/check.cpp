@@ -40,9 +40,10 @@ struct CheckRequest {
 };
 
 /// Prints the report and writes what else was asked for.
-int print_report(const Context& context, const CheckRequest& request, const FileReport& report) {
+int print_report(const shell::Context& context, const CheckRequest& request,
+                 const FileReport& report) {
   for (const auto& [format, text] : report.others)
-    write_file(context, request.files.at(format), request.force, text);
+    shell::write_file(context, request.files.at(format), request.force, text);
   if (request.format == "text") context.print_wrapped(report.printed);
   else context.print(report.printed);
   return report.code;
@@ -75,7 +76,7 @@ std::string again(const CheckRequest& request) {
 }
 
 /// On many shapes, around the tile or, where it has none, blocks of one element for each thread.
-int check_sweep(const Context& context, const CheckRequest& request,
+int check_sweep(const shell::Context& context, const CheckRequest& request,
                 const std::optional<TileShape>& tile, const CheckKernelCase& check_case) {
   const SweepRequest asked{.kernel = request.kernel,
                            .only_rows = !request.launch.empty(),
@@ -101,13 +102,14 @@ check::Report case_report(const CheckedProgram& program, FileCheck check) {
 }
 
 /// A kernel as a program of its own; `spelling` is that of a kernel of the ladder.
-int check_program(const Context& context, const CheckRequest& request, Compilation compilation,
+int check_program(const shell::Context& context, const CheckRequest& request,
+                  process::Compilation compilation,
                   const std::optional<KernelSpelling>& spelling = {}) {
   compilation.flags = request.flags;
   compilation.for_debugger = !request.stop_at.empty();
   FileCheck check{.compilation = std::move(compilation),
                   .more_sources = request.more_files,
-                  .arguments = split_words(request.arguments),
+                  .arguments = process::split_words(request.arguments),
                   .launch = request.launch,
                   .kernel = request.kernel,
                   .stop_at = request.stop_at,
@@ -142,9 +144,9 @@ int check_program(const Context& context, const CheckRequest& request, Compilati
 }
 
 /// A kernel of the ladder that has to be compiled first.
-int check_compiled(const Context& context, const CheckRequest& request,
+int check_compiled(const shell::Context& context, const CheckRequest& request,
                    const KernelSpelling& spelling) {
-  const TemporaryFolder folder;
+  const process::TemporaryFolder folder;
   const auto source = folder.path() / cat(request.kernel.name, ".cpp");
   std::ofstream(source) << source_text(spelling);
   const std::string what = cat(request.kernel.name, " with tile ", to_string(spelling.tile), " in ",
@@ -167,7 +169,7 @@ void check_results(const CheckRequest& request) {
   if (why) throw Error(Category::file, cat("--results: ", request.results, ": ", why.message()));
 }
 
-void check_request(const Context& context, CheckRequest& request) {
+void check_request(const shell::Context& context, CheckRequest& request) {
   if (request.format.empty()) request.format = context.json ? "json" : "text";
   checked_device(request.kernel);
   for (const auto& [format, file] : request.files)
@@ -198,16 +200,16 @@ void check_request(const Context& context, CheckRequest& request) {
                 "check the smallest failing case by itself with --html or --stop-at");
 }
 
-int run_check(const Context& context, CheckRequest& request) {
+int run_check(const shell::Context& context, CheckRequest& request) {
   check_request(context, request);
   const std::string& name = request.kernel.name;
   if (is_file(request.kernel)) {
-    const InterruptsAreNoted noted;  // folders and programs go when the command is stopped
+    const process::InterruptsAreNoted noted;  // folders and programs go when the command is stopped
     return check_program(context, request, {.source = name, .what = name});
   }
   const KernelSpelling spelling = spelling_of(request.kernel);
   if (!spelling.is_compiled || !request.stop_at.empty() || !request.flags.empty()) {
-    const InterruptsAreNoted noted;
+    const process::InterruptsAreNoted noted;
     return check_compiled(context, request, spelling);
   }
   if (request.sweeps) return check_sweep(context, request, spelling.tile, checked);
@@ -217,26 +219,31 @@ int run_check(const Context& context, CheckRequest& request) {
                       written(report, device, request.format, request.others(), source_of));
 }
 
-void add_outputs(CLI::App& app, CheckRequest& request, Context& context) {
+void add_outputs(CLI::App& app, CheckRequest& request, shell::Context& context) {
   std::vector<std::string> names;
   for (const check::Format& each : check::formats()) names.emplace_back(each.name);
-  add_choice(app, "--format", request.format, names,
-             "Format of what is printed: text (default); json; gcc, for editors; sarif, for code "
-             "scanning; github, for annotations");
-  add_json_option(app, context, "One JSON document on stdout: --format json");
+  shell::add_choice(
+      app, "--format", request.format, names,
+      "Format of what is printed: text (default); json; gcc, for editors; sarif, for code "
+      "scanning; github, for annotations");
+  shell::add_json_option(app, context, "One JSON document on stdout: --format json");
   auto& files = request.files;
-  add_text(app, "--text", "FILE", files["text"], "Write the text into FILE, beside --format");
-  add_text(app, "--sarif", "FILE", files["sarif"], "Write the findings into FILE, as SARIF 2.1.0");
-  add_text(app, "--junit", "FILE", files["junit"], "Write the findings for CI into FILE, as JUnit");
-  add_text(app, "--html", "FILE", files["html"], "Write a page with source, pictures and roofline");
-  add_flag(app, "--force", request.force, "Replace FILE if it exists");
+  shell::add_text(app, "--text", "FILE", files["text"],
+                  "Write the text into FILE, beside --format");
+  shell::add_text(app, "--sarif", "FILE", files["sarif"],
+                  "Write the findings into FILE, as SARIF 2.1.0");
+  shell::add_text(app, "--junit", "FILE", files["junit"],
+                  "Write the findings for CI into FILE, as JUnit");
+  shell::add_text(app, "--html", "FILE", files["html"],
+                  "Write a page with source, pictures and roofline");
+  shell::add_flag(app, "--force", request.force, "Replace FILE if it exists");
 }
 
 }  // namespace
 
-void add_check(CLI::App& root, Context& context) {
+void add_check(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<CheckRequest>();
-  CLI::App* app = add_command(
+  CLI::App* app = shell::add_command(
       root, context, "check",
       "Run a kernel thread by thread and say what is wrong with it and what it costs on a GPU",
       "  tessera check tiled\n"
@@ -257,36 +264,37 @@ void add_check(CLI::App& root, Context& context) {
       *app, request->kernel, "KERNEL|FILE",
       "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, or FILE.cu "
       "with a program in plain CUDA");
-  add_arguments(*app, "FILES", "FILE", request->more_files,
-                "Further files of a program in plain CUDA");
-  add_text(*app, "--args", "WORDS", request->arguments,
-           "Arguments of a program in plain CUDA, as one word");
-  add_text(*app, "--launch", "LAUNCH", request->launch,
-           "Launch one kernel of FILE.cu in place of its main(): 'kernel<<<dim3(4, 4), "
-           "256>>>(A: f32[m,k], n: n)'");
+  shell::add_arguments(*app, "FILES", "FILE", request->more_files,
+                       "Further files of a program in plain CUDA");
+  shell::add_text(*app, "--args", "WORDS", request->arguments,
+                  "Arguments of a program in plain CUDA, as one word");
+  shell::add_text(*app, "--launch", "LAUNCH", request->launch,
+                  "Launch one kernel of FILE.cu in place of its main(): 'kernel<<<dim3(4, 4), "
+                  "256>>>(A: f32[m,k], n: n)'");
   app->add_option("--warp", request->kernel.warp,
                   "Lanes of a warp of plain CUDA: 32 (default) or 64")
       ->check(CLI::IsMember({32, 64}))
       ->type_name("32|64");
-  add_text(*app, "--results", "FOLDER", request->results,
-           "Write the arrays that the launch may change into FOLDER, each as NAME.npy");
-  add_choice(*app, "--strides", request->kernel.strides, strides,
-             "How A, B and C lie in memory (default rows)");
-  add_flag(*app, "--sweep", request->sweeps,
-           "Check many shapes and strides around the tile, in three orders of the threads");
-  add_flag(*app, "--counters-only", request->kernel.counters_only,
-           "Count, but look for no mistakes");
-  add_flag(*app, "--forget-tiles", request->kernel.forget_tiles,
-           "Report elements of a tile that were not written when the tile was loaded again");
-  add_flag(*app, "--coverage", request->kernel.coverage,
-           "Elements of inputs that are never read, or of outputs never written, are errors");
-  add_text(*app, "--suppress", "FILE", request->suppress,
-           "Accept the findings that FILE lists, each with a reason");
-  add_compiler_flags(*app, request->flags);
-  add_text(*app, "--stop-at", "WHERE", request->stop_at,
-           "Stop in gdb: 'block=0,1,0 thread=3,0,0 superstep=load'");
+  shell::add_text(*app, "--results", "FOLDER", request->results,
+                  "Write the arrays that the launch may change into FOLDER, each as NAME.npy");
+  shell::add_choice(*app, "--strides", request->kernel.strides, strides,
+                    "How A, B and C lie in memory (default rows)");
+  shell::add_flag(*app, "--sweep", request->sweeps,
+                  "Check many shapes and strides around the tile, in three orders of the threads");
+  shell::add_flag(*app, "--counters-only", request->kernel.counters_only,
+                  "Count, but look for no mistakes");
+  shell::add_flag(*app, "--forget-tiles", request->kernel.forget_tiles,
+                  "Report elements of a tile that were not written when the tile was loaded again");
+  shell::add_flag(
+      *app, "--coverage", request->kernel.coverage,
+      "Elements of inputs that are never read, or of outputs never written, are errors");
+  shell::add_text(*app, "--suppress", "FILE", request->suppress,
+                  "Accept the findings that FILE lists, each with a reason");
+  shell::add_compiler_flags(*app, request->flags);
+  shell::add_text(*app, "--stop-at", "WHERE", request->stop_at,
+                  "Stop in gdb: 'block=0,1,0 thread=3,0,0 superstep=load'");
   add_outputs(*app, *request, context);
-  on_run(*app, context, [&context, request] { return run_check(context, *request); });
+  shell::on_run(*app, context, [&context, request] { return run_check(context, *request); });
 }
 
 }  // namespace tessera::cli

@@ -52,7 +52,7 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
 }
 
 /// The report that the program could not write.
-FileReport report_for(const FileCheck& check, const ProgramEnd& end) {
+FileReport report_for(const FileCheck& check, const process::ProgramEnd& end) {
   const check::DeviceModel& device = check::device_model(check.kernel.device);
   check::Report report = check::report_of_crash(
       check.compilation.what, end.timed_out ? check::Kind::endless : check::Kind::crash,
@@ -79,7 +79,7 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
                            "end\n";
   const std::vector<std::string> gdb = {"gdb", "-q", "-x", script, "--args"};
   words.insert(words.begin(), gdb.begin(), gdb.end());
-  const ProgramEnd end = run_program({.words = words, .owns_terminal = true});
+  const process::ProgramEnd end = process::run_program({.words = words, .owns_terminal = true});
   if (!end.started)
     throw Error(Category::unavailable, "check: --stop-at needs gdb, which cannot be started", {},
                 {}, "install gdb");
@@ -87,14 +87,15 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
 }
 
 /// Is it a program in plain CUDA? Throws where there is no such file.
-bool is_cuda(const Compilation& compilation) {
+bool is_cuda(const process::Compilation& compilation) {
   if (!fs::is_regular_file(compilation.source))
     throw Error(Category::file, cat("check: there is no file ", compilation.what));
   const auto text = check::read_source(compilation.source.string());
   if (!text) return false;
   const bool is_ours =
       text->find("tessera/") != text->npos || text->find("check_kernel") != text->npos;
-  return plain_cuda(*text).has_value() || (!is_ours && compilation.source.extension() == ".cu");
+  return process::plain_cuda(*text).has_value() ||
+         (!is_ours && compilation.source.extension() == ".cu");
 }
 
 fs::path program_of(const FileCheck& check, const fs::path& folder) {
@@ -104,7 +105,7 @@ fs::path program_of(const FileCheck& check, const fs::path& folder) {
     throw Error(Category::argument, cat("check: ", check.compilation.what, " declares its warps"),
                 "--warp with a program in plain CUDA", {},
                 "give the kernel static constexpr int warp_size = 64");
-  if (!is_program) return compile(check.compilation, folder);
+  if (!is_program) return process::compile(check.compilation, folder);
   if (check.sized && check.launch.empty())
     throw Error(Category::argument,
                 cat("check: ", check.compilation.what,
@@ -152,11 +153,12 @@ FileReport CheckedProgram::run(const FileCheck& check) const {
   if (!check.results.empty()) environment.push_back("TESSERA_LAUNCH_RESULTS=" + check.results);
   // The program ends its kernel itself; this is for one that can no longer do that.
   const double patience = 2.0 * check.kernel.seconds + 30;
-  const ProgramEnd end =  // stdout is the report's: what the kernel prints would be mixed with it
-      run_program({.words = words,
-                   .prints_to_stderr = true,
-                   .environment = environment,
-                   .seconds = patience});
+  const process::ProgramEnd
+      end =  // stdout is the report's: what the kernel prints would be mixed with it
+      process::run_program({.words = words,
+                            .prints_to_stderr = true,
+                            .environment = environment,
+                            .seconds = patience});
   const auto text = check::read_source((folder / "report").string());
   if (!text) return report_for(check, end);
   const auto first_line = text->find('\n');

@@ -17,7 +17,7 @@ namespace tessera::cli {
 
 /// How the program is run.
 struct FileCheck {
-  Compilation compilation;
+  process::Compilation compilation;
   std::vector<std::string> more_sources;  ///< of a program in plain CUDA
   std::vector<std::string> arguments;     ///< of that program
   std::string launch;               ///< one launch in its place; see plain_cuda::launch_source
@@ -54,7 +54,7 @@ class CheckedProgram {
   FileReport run(const FileCheck& check) const;
 
  private:
-  TemporaryFolder folder_;
+  process::TemporaryFolder folder_;
   std::filesystem::path program_;
 };
 

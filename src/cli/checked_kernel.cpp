@@ -19,8 +19,9 @@ namespace {
 void require_known(const std::string& name) {
   const auto known = checked_algorithms();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  const std::string near = nearest(name, known);
-  throw Error(Category::argument, cat("unknown kernel '", name, "'"), "one of " + join(known), {},
+  const std::string near = shell::nearest(name, known);
+  throw Error(Category::argument, cat("unknown kernel '", name, "'"),
+              "one of " + shell::join(known), {},
               near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
@@ -58,29 +59,31 @@ Strides strides_of(const CheckedKernel& kernel, char name, index_t rows, index_t
 
 void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_type,
                         std::string name_description) {
-  add_argument(app, "NAME", std::move(name_type), kernel.name, std::move(name_description));
+  shell::add_argument(app, "NAME", std::move(name_type), kernel.name, std::move(name_description));
   const std::string extent = cat(" (default ", kernel.m, ")");
-  add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
-  add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
-  add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
-  add_dtype(app, "--dtype", kernel.dtype, "Element type: f32 (default), f64, f16, bf16 or i32");
-  add_text(app, "--tile", "TILE", kernel.tile,
-           "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
-  add_choice(app, "--order", kernel.order, {"forward", "backward", "shuffled"},
-             "Order in which a block's threads run between two barriers (default forward)");
-  add_seed(app, "--seed", kernel.seed, "Seed of the data and of shuffled orders (default 0)");
-  add_number(app, "--beta", kernel.beta,
-             "C = A * B + beta * C (default 0: C holds nothing that may be read)");
-  add_count(app, "--blocks", kernel.blocks,
-            cat("Check so many blocks, spread over the grid; default ",
-                kernel.blocks == 0 ? "all" : cat(kernel.blocks)));
-  add_count(app, "--time-limit", kernel.seconds,
-            "Stop a kernel that takes longer, in seconds (default 60)");
-  add_text(app, "--device", "a100|h100|h200", kernel.device,
-           "GPU whose limits count: a100, h100 or h200 (default)");
-  add_count(app, "--registers", kernel.registers,
-            "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
-  add_threads(app, kernel.threads);
+  shell::add_extent(app, "-m", kernel.m, "Rows of A and C" + extent);
+  shell::add_extent(app, "-n", kernel.n, "Columns of B and C" + extent);
+  shell::add_extent(app, "-k", kernel.k, "Columns of A, rows of B" + extent);
+  shell::add_dtype(app, "--dtype", kernel.dtype,
+                   "Element type: f32 (default), f64, f16, bf16 or i32");
+  shell::add_text(app, "--tile", "TILE", kernel.tile,
+                  "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
+  shell::add_choice(app, "--order", kernel.order, {"forward", "backward", "shuffled"},
+                    "Order in which a block's threads run between two barriers (default forward)");
+  shell::add_seed(app, "--seed", kernel.seed,
+                  "Seed of the data and of shuffled orders (default 0)");
+  shell::add_number(app, "--beta", kernel.beta,
+                    "C = A * B + beta * C (default 0: C holds nothing that may be read)");
+  shell::add_count(app, "--blocks", kernel.blocks,
+                   cat("Check so many blocks, spread over the grid; default ",
+                       kernel.blocks == 0 ? "all" : cat(kernel.blocks)));
+  shell::add_count(app, "--time-limit", kernel.seconds,
+                   "Stop a kernel that takes longer, in seconds (default 60)");
+  shell::add_text(app, "--device", "a100|h100|h200", kernel.device,
+                  "GPU whose limits count: a100, h100 or h200 (default)");
+  shell::add_count(app, "--registers", kernel.registers,
+                   "Registers of a thread, as 'ptxas -v' says: they limit the occupancy too");
+  shell::add_threads(app, kernel.threads);
 }
 
 const check::DeviceModel& checked_device(const CheckedKernel& kernel) {

@@ -38,7 +38,7 @@ std::string full_name(const CLI::App& app) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> out;
-  for (const auto* sub : visible_commands(app)) out.push_back(sub->get_name());
+  for (const auto* sub : shell::visible_commands(app)) out.push_back(sub->get_name());
   return out;
 }
 
@@ -73,7 +73,7 @@ std::string unexpected_option(const Words& arguments, const CLI::App& app,
   // A known option that nothing took follows --, where it is a name.
   if (behind && (is_known || !before))
     return cat("unexpected argument '", word, "': it follows --, after which all are names");
-  if (!is_known) return cat("unknown option '", option, "'", did_you_mean(option, known));
+  if (!is_known) return cat("unknown option '", option, "'", shell::did_you_mean(option, known));
   return cat("'", option, "' comes before the command; write it after '", full_name(app), "'");
 }
 
@@ -85,12 +85,13 @@ std::string unexpected(const Words& arguments, const CLI::App& root, const CLI::
     const auto commands = command_names(app);
     // What a positional took may have been meant as a command: "layout evl 4:1".
     const std::string taken = first_positional(app);
-    if (!nearest(taken, commands).empty())
-      return cat("unknown command '", taken, "'", did_you_mean(taken, commands));
+    if (!shell::nearest(taken, commands).empty())
+      return cat("unknown command '", taken, "'", shell::did_you_mean(taken, commands));
     if (!commands.empty() && taken.empty())
-      return cat("unknown command '", word, "': expected one of ", join(commands),
-                 did_you_mean(word == "matmul" || word == "gemm" ? "multiply" : word, commands),
-                 command_texts().others);
+      return cat(
+          "unknown command '", word, "': expected one of ", shell::join(commands),
+          shell::did_you_mean(word == "matmul" || word == "gemm" ? "multiply" : word, commands),
+          command_texts().others);
     return cat("unexpected argument '", word, "'; '", full_name(app),
                " --help' shows what it takes");
   }
@@ -133,24 +134,25 @@ std::string message_of(const CLI::Error& error, const Words& arguments, const CL
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
   const auto commands = command_names(app);
   if (!commands.empty() && !root.remaining(true).empty()) return unexpected(arguments, root, app);
-  return cat(commands.empty() ? error.what() : "no command given: expected " + join(commands),
-             "; '", full_name(app), " --help' shows examples");
+  return cat(
+      commands.empty() ? error.what() : "no command given: expected " + shell::join(commands),
+      "; '", full_name(app), " --help' shows examples");
 }
 
 std::string list_of_names(const CLI::App& root) {
   std::string out = "commands:\n";
-  for (const auto* sub : visible_commands(root))
+  for (const auto* sub : shell::visible_commands(root))
     out += fmt::format("  {:<12} {}\n", sub->get_name(), sub->get_description());
   return out + known_names();
 }
 
-int command_line(int argc, char** argv, Context& context) {
+int command_line(int argc, char** argv, shell::Context& context) {
   CLI::App root{std::string(command_texts().description), "tessera"};
   context.root = &root;
-  root.formatter(help_formatter());
+  root.formatter(shell::help_formatter());
   root.get_formatter()->label("Positionals", "Arguments");
   root.require_subcommand(0, 1);
-  add_common_options(root, context);
+  shell::add_common_options(root, context);
   bool version = false, list = false;
   root.add_flag("--version", version, "Show version, compiler, instruction sets and CUDA, and end");
   root.add_flag("--list", list,
@@ -173,7 +175,7 @@ int command_line(int argc, char** argv, Context& context) {
     return kUsage;
   }
   if (version) {
-    context.print(version_text());
+    context.print(shell::version_text());
     return 0;
   }
   if (list) {
@@ -181,37 +183,37 @@ int command_line(int argc, char** argv, Context& context) {
     return 0;
   }
   if (!context.action) {
-    context.error(cat("no command given: expected one of ", join(command_names(root)),
+    context.error(cat("no command given: expected one of ", shell::join(command_names(root)),
                       "; 'tessera --help' shows examples"));
     return kUsage;
   }
   CLI::App& app = deepest(root);
   context.command = full_name(app);
-  set_signal_name(context.command);
+  process::set_signal_name(context.command);
   if (app.get_configurable())
-    apply_settings(context, app, read_settings(root, config_files(context)));
+    shell::apply_settings(context, app, shell::read_settings(root, shell::config_files(context)));
   return context.action();
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  Context context;
+  shell::Context context;
   try {
     const int code = command_line(argc, argv, context);
     context.flush();
     return code;
-  } catch (const CaretError& error) {
+  } catch (const shell::CaretError& error) {
     context.error(error.what());
     std::fputs((error.picture + "\n").c_str(), stderr);
     return kUsage;
   } catch (const Error& error) {
     context.error(error.what());
     return exit_code(error.category());
-  } catch (const Interrupted& interrupted) {
+  } catch (const process::Interrupted& interrupted) {
     context.error(interrupted.signal == SIGINT ? "interrupted" : "ended by a signal");
     return 128 + interrupted.signal;
-  } catch (const ClosedPipe&) {
+  } catch (const shell::ClosedPipe&) {
     return 128 + SIGPIPE;  // as the shell tells of a program that SIGPIPE has ended
   } catch (const std::bad_alloc&) {
     context.error(

@@ -9,10 +9,11 @@
 namespace CLI {
 class App;
 }
+namespace tessera::shell {
+struct Context;
+}
 
 namespace tessera::cli {
-
-struct Context;
 
 /// Does what the arguments say; the exit code. Whatever goes wrong is told on stderr.
 int run_command_line(int argc, char** argv);
@@ -23,24 +24,24 @@ struct CommandTexts {
 };
 const CommandTexts& command_texts();
 /// All sub-commands of this build.
-void add_commands(CLI::App& root, Context& context);
+void add_commands(CLI::App& root, shell::Context& context);
 /// What `--list` says beside them: algorithms, element types, help topics.
 std::string known_names();
 
-void add_multiply(CLI::App& root, Context& context);
-void add_compare(CLI::App& root, Context& context);
-void add_bench(CLI::App& root, Context& context);
-void add_tune(CLI::App& root, Context& context);
-void add_check(CLI::App& root, Context& context);
-void add_cuda_run(CLI::App& root, Context& context);
-void add_judge(CLI::App& root, Context& context);
-void add_explain(CLI::App& root, Context& context);
-void add_puzzle(CLI::App& root, Context& context);
-void add_layout(CLI::App& root, Context& context);
-void add_doctor(CLI::App& root, Context& context);
-void add_config(CLI::App& root, Context& context);
-void add_completion(CLI::App& root, Context& context);
-void add_help(CLI::App& root, Context& context);
+void add_multiply(CLI::App& root, shell::Context& context);
+void add_compare(CLI::App& root, shell::Context& context);
+void add_bench(CLI::App& root, shell::Context& context);
+void add_tune(CLI::App& root, shell::Context& context);
+void add_check(CLI::App& root, shell::Context& context);
+void add_cuda_run(CLI::App& root, shell::Context& context);
+void add_judge(CLI::App& root, shell::Context& context);
+void add_explain(CLI::App& root, shell::Context& context);
+void add_puzzle(CLI::App& root, shell::Context& context);
+void add_layout(CLI::App& root, shell::Context& context);
+void add_doctor(CLI::App& root, shell::Context& context);
+void add_config(CLI::App& root, shell::Context& context);
+void add_completion(CLI::App& root, shell::Context& context);
+void add_help(CLI::App& root, shell::Context& context);
 
 /// A page of `tessera help` that belongs to no single command.
 struct HelpTopic {

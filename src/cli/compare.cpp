@@ -97,9 +97,9 @@ void time_runs(Compared& out, Executor& executor, const Plan& plan, const ConstM
   out.seconds = one_run();
   out.runs = 1;
   if (out.seconds > kLongSeconds) return;
-  const auto start = Clock::now();
+  const auto start = process::Clock::now();
   out.seconds = one_run();
-  for (; seconds_since(start) < kTimedSeconds; ++out.runs)
+  for (; process::seconds_since(start) < kTimedSeconds; ++out.runs)
     out.seconds = std::min(out.seconds, one_run());
 }
 
@@ -136,7 +136,7 @@ Compared compare_one(const Algorithm& algorithm, Executor& executor, const Plan&
 
 // ---- the command --------------------------------------------------------------------------------
 
-Problem problem_of(const CompareRequest& request, const Types& types) {
+Problem problem_of(const CompareRequest& request, const shell::Types& types) {
   Problem out;
   out.M = request.m, out.N = request.n, out.K = request.k;
   out.in = types.in, out.out = types.out;
@@ -149,7 +149,7 @@ Problem problem_of(const CompareRequest& request, const Types& types) {
 }
 
 /// Refuses what cannot be held in memory, with both numbers, before anything is allocated.
-void check_size(const CompareRequest& request, const Types& types) {
+void check_size(const CompareRequest& request, const shell::Types& types) {
   const double m = static_cast<double>(request.m), n = static_cast<double>(request.n),
                k = static_cast<double>(request.k);
   const auto bytes = [&](index_t of_a, index_t of_b) {
@@ -157,15 +157,15 @@ void check_size(const CompareRequest& request, const Types& types) {
   };
   const index_t of_sums = std::max<index_t>(4, size_of(types.in));
   const double results = m * n * static_cast<double>(size_of(types.out));
-  require_memory(bytes(size_of(types.in), size_of(types.in_b)) + bytes(of_sums, of_sums) +
-                     results * (request.beta != 0 ? 2 : 1) +
-                     static_cast<double>(kVerifierBytes) * m * n,
-                 fmt::format("comparing {} x {} x {} in {} (with the exact result beside)",
-                             request.m, request.n, request.k, to_string(types)));
+  shell::require_memory(bytes(size_of(types.in), size_of(types.in_b)) + bytes(of_sums, of_sums) +
+                            results * (request.beta != 0 ? 2 : 1) +
+                            static_cast<double>(kVerifierBytes) * m * n,
+                        fmt::format("comparing {} x {} x {} in {} (with the exact result beside)",
+                                    request.m, request.n, request.k, to_string(types)));
 }
 
 /// Says on stderr what does not hold, in one line; the exit code.
-int judged(const Context& context, const std::vector<Compared>& results) {
+int judged(const shell::Context& context, const std::vector<Compared>& results) {
   std::vector<std::string> bad;
   std::string first;
   for (const auto& result : results) {
@@ -179,7 +179,7 @@ int judged(const Context& context, const std::vector<Compared>& results) {
   if (bad.size() == 1) context.error(cat(bad.front(), ": ", first));
   else
     context.error(
-        cat(bad.size(), " algorithms failed: ", join(bad), "; ", bad.front(), ": ", first));
+        cat(bad.size(), " algorithms failed: ", shell::join(bad), "; ", bad.front(), ": ", first));
   return 1;
 }
 
@@ -195,7 +195,7 @@ Field planned(const CompareRequest& request, const Problem& problem, Options opt
   (void)make_plan(problem, {.device = options.device});  // what none could run is said as it is
   const bool all = request.algorithms.empty();
   Field out;
-  for (const auto& name : all ? algorithm_names() : request.algorithms) {
+  for (const auto& name : all ? shell::algorithm_names() : request.algorithms) {
     options.algorithm = name;
     out.results.push_back({.algorithm = &find_algorithm(name)});
     out.plans.emplace_back();
@@ -211,7 +211,7 @@ Field planned(const CompareRequest& request, const Problem& problem, Options opt
   return out;
 }
 
-void check_request(const CompareRequest& request, const Types& types) {
+void check_request(const CompareRequest& request, const shell::Types& types) {
   for (const auto& [flag, value] :
        {std::pair{"-m", request.m}, {"-n", request.n}, {"-k", request.k}}) {
     if (value < 0) throw Error(Category::argument, cat(flag, " is missing"), "-m M -n N -k K");
@@ -224,12 +224,12 @@ void check_request(const CompareRequest& request, const Types& types) {
 }
 
 /// Multiplies and checks, algorithm after algorithm.
-void compare_all(const Context& context, Executor& executor, Field& field, const Array& A,
+void compare_all(const shell::Context& context, Executor& executor, Field& field, const Array& A,
                  const Array& B, const Array& C, const Array& C0, const Problem& problem,
                  int threads) {
   const ConstMatrix a = const_matrix_of(A), b = const_matrix_of(B);
   const Rehearsal expected = rehearse(context, executor, field.plans, problem, a, b, C, threads);
-  Progress progress(context, "exact product", expected.total(), Pace::Unit::seconds);
+  shell::Progress progress(context, "exact product", expected.total(), shell::Pace::Unit::seconds);
   progress.update(0, expected.exact);
   const Verifier verifier(
       problem, a, b, const_matrix_of(C0), nullptr, threads, [&](index_t done, index_t total) {
@@ -248,12 +248,12 @@ void compare_all(const Context& context, Executor& executor, Field& field, const
   }
 }
 
-int run_compare(const Context& context, const CompareRequest& request) {
+int run_compare(const shell::Context& context, const CompareRequest& request) {
   if (request.list) {
     context.print(algorithms_page());
     return 0;
   }
-  const Types types = parse_types(request.dtype);
+  const shell::Types types = shell::parse_types(request.dtype);
   check_request(request, types);
   Options options;
   options.device = named_device(request.device);
@@ -278,7 +278,7 @@ int run_compare(const Context& context, const CompareRequest& request) {
 
   const Comparison comparison{problem,        data,         request.order,
                               options.device, request.seed, options.threads};
-  if (context.json) context.print(json_text(to_json(comparison, field.results)));
+  if (context.json) context.print(shell::json_text(to_json(comparison, field.results)));
   else context.print(to_table(context, comparison, field.results));
   context.flush();
   return judged(context, field.results);
@@ -286,40 +286,43 @@ int run_compare(const Context& context, const CompareRequest& request) {
 
 }  // namespace
 
-void add_compare(CLI::App& root, Context& context) {
+void add_compare(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<CompareRequest>();
-  CLI::App* app = add_command(
+  CLI::App* app = shell::add_command(
       root, context, "compare", "Run one product by every algorithm and check each result",
       "  tessera compare -m 1024 -n 1024 -k 1024\n"
       "  tessera compare -m 229 -n 1 -k 3 --dtype f64 --order shuffled --seed 7\n"
       "  tessera compare -m 256 -n 256 -k 256 --algorithms naive,tiled --json | jq .results");
-  add_extent(*app, "-m", request->m, "Rows of A and C (required)");
-  add_extent(*app, "-n", request->n, "Columns of B and C (required)");
-  add_extent(*app, "-k", request->k, "Columns of A, rows of B (required)");
-  add_checked(
+  shell::add_extent(*app, "-m", request->m, "Rows of A and C (required)");
+  shell::add_extent(*app, "-n", request->n, "Columns of B and C (required)");
+  shell::add_extent(*app, "-k", request->k, "Columns of A, rows of B (required)");
+  shell::add_checked(
       *app, "--dtype",
-      [request](const std::string& text) { request->dtype = to_string(parse_types(text)); },
+      [request](const std::string& text) { request->dtype = to_string(shell::parse_types(text)); },
       "Element type: f64, f32 (default), f16, bf16 or i32; or of A and B and of C, bf16:f32, or of "
       "each, u8:i8:i32",
       "TYPE");
-  add_algorithms(*app, "--algorithms", request->algorithms,
-                 "Algorithms joined by commas, in the order of the answer, or all (default)");
-  add_text(*app, "--tile", "TILE", request->tile,
-           "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own");
-  add_text(*app, "--device", "cpu|cuda:0", request->device, "Where to run: cpu (default) or a GPU");
-  add_seed(*app, "--seed", request->seed, "Seed of the data and of shuffled orders (default 0)");
-  add_choice(*app, "--order", request->order, {"forward", "backward", "shuffled"},
-             "Order in which a block's threads run between two barriers (default forward)");
-  add_threads(*app, request->threads);
-  add_number(*app, "--alpha", request->alpha, "C = alpha * A * B + beta * C (default 1)");
-  add_number(*app, "--beta", request->beta,
-             "See --alpha (default 0: C starts as NaN and must not be read)");
-  add_choice(*app, "--data", request->data, {"uniform", "integers", "graded"},
-             "Elements in [-1,1) (default), from -8 to 8, or of many magnitudes");
-  add_flag(*app, "--list", request->list,
-           "List the algorithms with their tiles and types, and end");
-  add_json_option(*app, context, "One JSON document on stdout");
-  on_run(*app, context, [&context, request] { return run_compare(context, *request); });
+  shell::add_algorithms(
+      *app, "--algorithms", request->algorithms,
+      "Algorithms joined by commas, in the order of the answer, or all (default)");
+  shell::add_text(*app, "--tile", "TILE", request->tile,
+                  "Tile, such as 32x32x32 or 128,128,8/8,8; default: each algorithm's own");
+  shell::add_text(*app, "--device", "cpu|cuda:0", request->device,
+                  "Where to run: cpu (default) or a GPU");
+  shell::add_seed(*app, "--seed", request->seed,
+                  "Seed of the data and of shuffled orders (default 0)");
+  shell::add_choice(*app, "--order", request->order, {"forward", "backward", "shuffled"},
+                    "Order in which a block's threads run between two barriers (default forward)");
+  shell::add_threads(*app, request->threads);
+  shell::add_number(*app, "--alpha", request->alpha, "C = alpha * A * B + beta * C (default 1)");
+  shell::add_number(*app, "--beta", request->beta,
+                    "See --alpha (default 0: C starts as NaN and must not be read)");
+  shell::add_choice(*app, "--data", request->data, {"uniform", "integers", "graded"},
+                    "Elements in [-1,1) (default), from -8 to 8, or of many magnitudes");
+  shell::add_flag(*app, "--list", request->list,
+                  "List the algorithms with their tiles and types, and end");
+  shell::add_json_option(*app, context, "One JSON document on stdout");
+  shell::on_run(*app, context, [&context, request] { return run_compare(context, *request); });
 }
 
 }  // namespace tessera::cli

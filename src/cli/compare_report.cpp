@@ -27,20 +27,22 @@ bool ran(const Compared& result) {
   return result.status != Status::unsupported && result.status != Status::failed;
 }
 
-Types types_of(const Problem& problem) { return {problem.in, problem.out, problem.type_of_b()}; }
+shell::Types types_of(const Problem& problem) {
+  return {problem.in, problem.out, problem.type_of_b()};
+}
 
 /// NaN and infinity have no JSON number.
 }  // namespace
 
 ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results) {
   const Problem& problem = comparison.problem;
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["problem"] = {{"m", problem.M},
                     {"n", problem.N},
                     {"k", problem.K},
                     {"dtype", to_string(types_of(problem))},
-                    {"alpha", number_or_null(problem.alpha)},
-                    {"beta", number_or_null(problem.beta)},
+                    {"alpha", shell::number_or_null(problem.alpha)},
+                    {"beta", shell::number_or_null(problem.beta)},
                     {"data", comparison.data},
                     {"seed", comparison.seed},
                     {"order", comparison.order},
@@ -49,12 +51,13 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
   out["results"] = ordered_json::array();
   for (const auto& result : results) {
     const bool has = ran(result);
-    ordered_json row = json_object();
+    ordered_json row = shell::json_object();
     row["algorithm"] = result.algorithm->name;
     row["device"] = comparison.device;
     row["status"] = name(result.status);
     row["same_bits"] = has ? ordered_json(result.found.same_bits) : ordered_json();
-    row["max_error_ratio"] = has ? number_or_null(result.found.max_error_ratio) : ordered_json();
+    row["max_error_ratio"] =
+        has ? shell::number_or_null(result.found.max_error_ratio) : ordered_json();
     row["seconds"] = has ? ordered_json(result.seconds) : ordered_json();
     row["gflops"] = has ? ordered_json(result.gflops) : ordered_json();
     row["tile"] =
@@ -64,8 +67,8 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
     if (has && result.found.outside > 0) {
       row["first_wrong"] = {{"row", result.found.row},
                             {"col", result.found.col},
-                            {"expected", number_or_null(result.found.expected)},
-                            {"got", number_or_null(result.found.got)}};
+                            {"expected", shell::number_or_null(result.found.expected)},
+                            {"got", shell::number_or_null(result.found.got)}};
     }
     if (!result.reason.empty()) row["reason"] = result.reason;
     out["results"].push_back(row);
@@ -73,28 +76,28 @@ ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& 
   return out;
 }
 
-std::string to_table(const Context& context, const Comparison& comparison,
+std::string to_table(const shell::Context& context, const Comparison& comparison,
                      const std::vector<Compared>& results) {
   const Problem& problem = comparison.problem;
-  Table table({{"algorithm"},
-               {"tile", Align::left, 3},
-               {"status"},
-               {"same bits", Align::left, 2},
-               {"error/bound", Align::right, 1},
-               {"time", Align::right},
-               {"GFLOP/s", Align::right},
-               {"idea", Align::left, 4}});
+  shell::Table table({{"algorithm"},
+                      {"tile", shell::Align::left, 3},
+                      {"status"},
+                      {"same bits", shell::Align::left, 2},
+                      {"error/bound", shell::Align::right, 1},
+                      {"time", shell::Align::right},
+                      {"GFLOP/s", shell::Align::right},
+                      {"idea", shell::Align::left, 4}});
   for (const auto& result : results) {
-    const Ink ink = result.status == Status::ok            ? Ink::green
-                    : result.status == Status::unsupported ? Ink::dim
-                                                           : Ink::red;
+    const shell::Ink ink = result.status == Status::ok            ? shell::Ink::green
+                           : result.status == Status::unsupported ? shell::Ink::dim
+                                                                  : shell::Ink::red;
     const bool has = ran(result);
     table.add({std::string(result.algorithm->name),
                result.status == Status::unsupported ? "" : to_string(result.tile),
                context.paint(name(result.status), ink),
                has ? (result.found.same_bits ? "yes" : "no") : "",
                has ? fmt::format("{:.3g}", result.found.max_error_ratio) : "",
-               has ? duration_text(result.seconds) : "",
+               has ? shell::duration_text(result.seconds) : "",
                has ? fmt::format("{:.2f}", result.gflops) : "",
                std::string(result.algorithm->idea)});
   }
@@ -108,15 +111,15 @@ std::string to_table(const Context& context, const Comparison& comparison,
     reasons += named ? result.reason + "\n"
                      : fmt::format("{}: {}\n", result.algorithm->name, result.reason);
   }
-  const std::size_t columns = terminal_columns(Stream::out);
+  const std::size_t columns = shell::terminal_columns(shell::Stream::out);
   const std::string head = fmt::format(
       "C = {}, {}: A ({},{}), B ({},{}), {} data with seed {}, threads of a block {}, {} "
       "thread{}\n\n",
       formula, to_string(types_of(problem)), problem.M, problem.K, problem.K, problem.N,
       comparison.data, comparison.seed, comparison.order, comparison.threads,
       comparison.threads == 1 ? "" : "s");
-  return cat(wrapped(head, columns), table.text(columns), reasons.empty() ? "" : "\n",
-             wrapped(reasons, columns));
+  return cat(shell::wrapped(head, columns), table.text(columns), reasons.empty() ? "" : "\n",
+             shell::wrapped(reasons, columns));
 }
 
 }  // namespace tessera::cli

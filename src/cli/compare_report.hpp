@@ -33,7 +33,7 @@ struct Compared {
 };
 
 nlohmann::ordered_json to_json(const Comparison& comparison, const std::vector<Compared>& results);
-std::string to_table(const Context& context, const Comparison& comparison,
+std::string to_table(const shell::Context& context, const Comparison& comparison,
                      const std::vector<Compared>& results);
 
 }  // namespace tessera::cli

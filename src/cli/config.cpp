@@ -26,7 +26,8 @@ struct Value {
 };
 
 /// Values of the environment, then of the files; the stronger ones hide the others.
-std::vector<Value> values_of(const Context& context, const std::vector<ConfigFile>& files) {
+std::vector<Value> values_of(const shell::Context& context,
+                             const std::vector<shell::ConfigFile>& files) {
   std::vector<Value> out;
   for (const char* variable :
        {"TESSERA_NUM_THREADS", "OMP_NUM_THREADS", "TESSERA_CPU", "TESSERA_PEERS", "TESSERA_CUBLAS",
@@ -35,18 +36,18 @@ std::vector<Value> values_of(const Context& context, const std::vector<ConfigFil
     const char* value = std::getenv(variable);
     if (value != nullptr && *value != '\0') out.push_back({variable, value, "environment"});
   }
-  for (const auto& setting : read_settings(*context.root, files)) {
-    if (!environment_of(setting.option).empty()) continue;
+  for (const auto& setting : shell::read_settings(*context.root, files)) {
+    if (!shell::environment_of(setting.option).empty()) continue;
     const std::string name = setting.name();
     const bool hidden =
         std::any_of(out.begin(), out.end(), [&](const Value& value) { return value.name == name; });
-    if (!hidden) out.push_back({name, join(setting.values, ","), setting.file});
+    if (!hidden) out.push_back({name, shell::join(setting.values, ","), setting.file});
   }
   return out;
 }
 
-int show(const Context& context) {
-  const auto files = config_files(context);
+int show(const shell::Context& context) {
+  const auto files = shell::config_files(context);
   const auto values = values_of(context, files);
   if (context.json) {
     ordered_json out = {{"files", ordered_json::array()}, {"values", ordered_json::array()}};
@@ -55,7 +56,7 @@ int show(const Context& context) {
     for (const auto& each : values)
       out["values"].push_back(
           {{"name", each.name}, {"value", each.value}, {"source", each.source}});
-    context.print(json_text(out));
+    context.print(shell::json_text(out));
     return 0;
   }
   std::string out = "Files, the first that names a value wins:\n";
@@ -71,8 +72,8 @@ int show(const Context& context) {
 
 }  // namespace
 
-void add_config(CLI::App& root, Context& context) {
-  CLI::App* app = add_command(
+void add_config(CLI::App& root, shell::Context& context) {
+  CLI::App* app = shell::add_command(
       root, context, "config", "Show which values come from the environment and from files",
       "  tessera config show\n"
       "  tessera config show --config project.toml --json\n"
@@ -87,10 +88,10 @@ void add_config(CLI::App& root, Context& context) {
       "then the environment, then --config FILE, or without it ./tessera.toml and then\n"
       "tessera/config.toml in $XDG_CONFIG_HOME or ~/.config.");
   app->require_subcommand(1);
-  CLI::App* show_app = add_command(*app, context, "show", "Show the files and the values",
-                                   "  tessera config show --json");
+  CLI::App* show_app = shell::add_command(*app, context, "show", "Show the files and the values",
+                                          "  tessera config show --json");
   show_app->configurable(false);  // it shows what files say
-  add_json_option(*show_app, context, "One JSON document on stdout");
+  shell::add_json_option(*show_app, context, "One JSON document on stdout");
   show_app->callback([&context] { context.action = [&context] { return show(context); }; });
 }
 

@@ -12,7 +12,7 @@ const CommandTexts& command_texts() {
   return texts;
 }
 
-void add_commands(CLI::App& root, Context& context) { add_puzzle(root, context); }
+void add_commands(CLI::App& root, shell::Context& context) { add_puzzle(root, context); }
 
 std::string known_names() { return {}; }
 

@@ -22,8 +22,8 @@ struct CudaRunRequest {
 };
 
 int run_cuda(const CudaRunRequest& request) {
-  const InterruptsAreNoted noted;
-  const TemporaryFolder folder;
+  const process::InterruptsAreNoted noted;
+  const process::TemporaryFolder folder;
   const std::vector<std::filesystem::path> sources(request.files.begin(), request.files.end());
   std::vector<std::string> words = {
       plain_cuda::build({.sources = sources, .flags = request.flags, .is_checked = false},
@@ -31,9 +31,10 @@ int run_cuda(const CudaRunRequest& request) {
           .string()};
   if (!request.arguments.empty()) {
     words.emplace_back("--");
-    for (auto& each : split_words(request.arguments)) words.push_back(std::move(each));
+    for (auto& each : process::split_words(request.arguments)) words.push_back(std::move(each));
   }
-  const ProgramEnd end = run_program({.words = words, .environment = {"TESSERA_CUDA_RUN=1"}});
+  const process::ProgramEnd end =
+      process::run_program({.words = words, .environment = {"TESSERA_CUDA_RUN=1"}});
   if (end.exit_code >= 0) return end.exit_code;
   throw Error(Category::kernel, cat("cuda-run: the program ", end.text()), {}, {},
               "'tessera check' says where a kernel goes wrong");
@@ -41,17 +42,18 @@ int run_cuda(const CudaRunRequest& request) {
 
 }  // namespace
 
-void add_cuda_run(CLI::App& root, Context& context) {
+void add_cuda_run(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<CudaRunRequest>();
-  CLI::App* app = add_command(root, context, "cuda-run",
-                              "Run a program in plain CUDA on the CPU, without checking it",
-                              "  tessera cuda-run saxpy.cu\n"
-                              "  tessera cuda-run main.cu kernels.cu -I include "
-                              "--args '1024 100'");
-  add_arguments(*app, "FILES", "FILE", request->files, "The files of the program")->required();
-  add_text(*app, "--args", "WORDS", request->arguments, "Its arguments, as one word");
-  add_compiler_flags(*app, request->flags);
-  on_run(*app, context, [request] { return run_cuda(*request); });
+  CLI::App* app = shell::add_command(root, context, "cuda-run",
+                                     "Run a program in plain CUDA on the CPU, without checking it",
+                                     "  tessera cuda-run saxpy.cu\n"
+                                     "  tessera cuda-run main.cu kernels.cu -I include "
+                                     "--args '1024 100'");
+  shell::add_arguments(*app, "FILES", "FILE", request->files, "The files of the program")
+      ->required();
+  shell::add_text(*app, "--args", "WORDS", request->arguments, "Its arguments, as one word");
+  shell::add_compiler_flags(*app, request->flags);
+  shell::on_run(*app, context, [request] { return run_cuda(*request); });
 }
 
 }  // namespace tessera::cli

@@ -17,9 +17,9 @@ std::string named_device(const std::string& text) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size() || number < 0)
     throw Error(Category::argument, cat("unknown device '", text, "'"), "cpu, cuda or cuda:N", {},
-                nearest(text, {"cpu", "cuda"}).empty()
+                shell::nearest(text, {"cpu", "cuda"}).empty()
                     ? ""
-                    : "did you mean '" + nearest(text, {"cpu", "cuda"}) + "'?");
+                    : "did you mean '" + shell::nearest(text, {"cpu", "cuda"}) + "'?");
   if (const std::string why = cuda::why_unavailable(); !why.empty())
     throw Error(Category::unavailable, cat("device '", text, "' is not available"), {}, {},
                 cat(why, "; use --device cpu, or see 'tessera doctor'"));

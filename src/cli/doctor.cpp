@@ -75,12 +75,12 @@ constexpr std::array<MadePeer, 3> kMadePeers = {{{"eigen", "libeigen3-dev", "eig
                                                  {"xsmm", "libxsmm-dev", "xsmm"},
                                                  {"openblas-new", "", "openblas"}}};
 
-std::vector<Optional> optional_things(const PeerSearch& peers) {
+std::vector<Optional> optional_things(const bench::PeerSearch& peers) {
   std::vector<Optional> out = {
-      {"nvcc", "compiles the kernels for CUDA", "nvidia-cuda-toolkit", nvcc_path()},
+      {"nvcc", "compiles the kernels for CUDA", "nvidia-cuda-toolkit", shell::nvcc_path()},
       {"rsvg-convert", "turns the SVG pictures into PNG or PDF", "librsvg2-bin",
-       find_program("rsvg-convert")},
-      {"scdoc", "builds the man pages", "scdoc", find_program("scdoc")},
+       shell::find_program("rsvg-convert")},
+      {"scdoc", "builds the man pages", "scdoc", shell::find_program("scdoc")},
   };
   for (const auto& peer : peers.missing) {
     if (!peer.package.empty())
@@ -89,7 +89,7 @@ std::vector<Optional> optional_things(const PeerSearch& peers) {
   for (const auto& [name, package, script] : kMadePeers) {
     const bool there =
         std::any_of(peers.found.begin(), peers.found.end(),
-                    [&, name = name](const Peer& peer) { return peer.name == name; });
+                    [&, name = name](const bench::Peer& peer) { return peer.name == name; });
     if (!there)
       out.push_back({name, "a peer for tessera bench", package, "", cat("scripts/peers ", script)});
   }
@@ -124,10 +124,10 @@ ordered_json devices_json() {
 }
 
 /// Version, set-up, and what would select kernels for this processor.
-std::string text_of(const Peer& peer) {
+std::string text_of(const bench::Peer& peer) {
   std::string out = peer.version.empty() ? "version unknown" : peer.version;
   if (!peer.settings.empty()) out += ", " + peer.settings;
-  if (!peer.environment.empty()) out += ", with " + environment_text(peer);
+  if (!peer.environment.empty()) out += ", with " + bench::environment_text(peer);
   if (!peer.better.empty()) out += cat("; ", peer.better, " selects those for this processor");
   return cat(out, "  ", peer.path);
 }
@@ -144,15 +144,15 @@ ordered_json gpu_tools_json() {
 }
 
 // Over 60 lines: a table, one case or field a line.
-ordered_json to_json(const Machine& machine, const PeerSearch& peers,
+ordered_json to_json(const shell::Machine& machine, const bench::PeerSearch& peers,
                      const std::vector<Optional>& things) {
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["version"] = TESSERA_VERSION;
-  out["compiler"] = compiler_text();
-  out["build_type"] = build_type();
+  out["compiler"] = shell::compiler_text();
+  out["build_type"] = shell::build_type();
   out["host"] = machine.host;
   out["kernel"] = machine.kernel;
-  auto multiplied = json_object();
+  auto multiplied = shell::json_object();
   for (const auto& [type, instruction] : multiplied_by())
     multiplied[std::string(type)] = instruction;
   out["cpu"] = {{"model", machine.cpu_model},
@@ -189,10 +189,10 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
                      {"path", peer.path},
                      {"version", peer.version},
                      {"settings", peer.settings},
-                     {"environment", environment_text(peer)},
+                     {"environment", bench::environment_text(peer)},
                      {"better", peer.better}});
   out["peers"] = found;
-  const std::string driver = cuda_driver(), nvcc = nvcc_path();
+  const std::string driver = cuda_driver(), nvcc = shell::nvcc_path();
   out["cuda"] = {{"engine", cuda::is_built()},
                  {"driver", driver.empty() ? ordered_json() : ordered_json(driver)},
                  {"nvcc", nvcc.empty() ? ordered_json() : ordered_json(nvcc)},
@@ -213,9 +213,9 @@ ordered_json to_json(const Machine& machine, const PeerSearch& peers,
 
 class DoctorReport {
  public:
-  explicit DoctorReport(const Context& context) : context_(context) {}
+  explicit DoctorReport(const shell::Context& context) : context_(context) {}
   void heading(std::string_view text) {
-    out_ += cat(out_.empty() ? "" : "\n", context_.paint(text, Ink::bold), "\n");
+    out_ += cat(out_.empty() ? "" : "\n", context_.paint(text, shell::Ink::bold), "\n");
   }
   void line(std::string_view label, std::string_view value) {
     out_ += fmt::format("  {:<17} {}\n", label, value.empty() ? "unknown" : value);
@@ -223,22 +223,22 @@ class DoctorReport {
   const std::string& text() const { return out_; }
 
  private:
-  const Context& context_;
+  const shell::Context& context_;
   std::string out_;
 };
 
 // Over 60 lines: a table, one case or field a line.
-std::string to_text(const Context& context, const Machine& machine, const PeerSearch& peers,
-                    const std::vector<Optional>& things) {
+std::string to_text(const shell::Context& context, const shell::Machine& machine,
+                    const bench::PeerSearch& peers, const std::vector<Optional>& things) {
   DoctorReport report(context);
   report.heading("Program");
   report.line("version", TESSERA_VERSION);
-  report.line("compiler", cat(compiler_text(), ", ", build_type()));
+  report.line("compiler", cat(shell::compiler_text(), ", ", shell::build_type()));
   report.line("system", machine.kernel);
 
   report.heading("Processor");
   report.line("model", machine.cpu_model);
-  report.line("features", join(machine.cpu_flags, " "));
+  report.line("features", shell::join(machine.cpu_flags, " "));
   report.line("packed path", packed_path());
   for (const auto& [type, instruction] : multiplied_by()) report.line(cat("  ", type), instruction);
   report.line("thread engine",
@@ -267,7 +267,7 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
           "; reserved: ", machine.huge_pages_reserved));
 
   report.heading("CUDA");
-  const std::string driver = cuda_driver(), nvcc = nvcc_path();
+  const std::string driver = cuda_driver(), nvcc = shell::nvcc_path();
   report.line("engine", cuda::is_built() ? "built in" : "not built in; kernels run on the CPU");
   report.line("driver", driver.empty() ? "not found (libcuda.so.1)" : driver);
   const auto devices = cuda::devices();
@@ -297,28 +297,28 @@ std::string to_text(const Context& context, const Machine& machine, const PeerSe
   const bool complete = std::all_of(things.begin(), things.end(),
                                     [](const Optional& thing) { return !thing.found.empty(); });
   if (complete) report.line("nothing", "everything optional is there");
-  if (!packages.empty()) report.line("to install", "apt-get install " + join(packages, " "));
+  if (!packages.empty()) report.line("to install", "apt-get install " + shell::join(packages, " "));
   return report.text();
 }
 
-int run_doctor(const Context& context) {
-  const Machine machine = describe_machine();
-  const PeerSearch peers = search_peers();
+int run_doctor(const shell::Context& context) {
+  const shell::Machine machine = shell::describe_machine();
+  const bench::PeerSearch peers = bench::search_peers();
   const auto things = optional_things(peers);
-  if (context.json) context.print(json_text(to_json(machine, peers, things)));
+  if (context.json) context.print(shell::json_text(to_json(machine, peers, things)));
   else context.print(to_text(context, machine, peers, things));
   return 0;
 }
 
 }  // namespace
 
-void add_doctor(CLI::App& root, Context& context) {
-  CLI::App* app =
-      add_command(root, context, "doctor", "Show what this machine offers and what is missing",
-                  "  tessera doctor\n"
-                  "  tessera doctor --json | jq .missing");
-  add_json_option(*app, context, "One JSON document on stdout");
-  on_run(*app, context, [&context] { return run_doctor(context); });
+void add_doctor(CLI::App& root, shell::Context& context) {
+  CLI::App* app = shell::add_command(root, context, "doctor",
+                                     "Show what this machine offers and what is missing",
+                                     "  tessera doctor\n"
+                                     "  tessera doctor --json | jq .missing");
+  shell::add_json_option(*app, context, "One JSON document on stdout");
+  shell::on_run(*app, context, [&context] { return run_doctor(context); });
 }
 
 }  // namespace tessera::cli

@@ -59,9 +59,9 @@ Executor::~Executor() = default;
 double Executor::run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B,
                      const Matrix& C) {
   if (cuda_) return cuda_->run(plan, A, B, C);
-  const auto start = Clock::now();
+  const auto start = process::Clock::now();
   tessera::run(plan, A, B, C);
-  return seconds_since(start);
+  return process::seconds_since(start);
 }
 
 }  // namespace tessera::cli

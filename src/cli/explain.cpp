@@ -53,7 +53,7 @@ void require_work(const CheckedKernel& kernel) {
                 "-m and -n of at least 1", cat("m=", kernel.m, " n=", kernel.n));
 }
 
-int run_explain(const Context& context, const ExplainRequest& request) {
+int run_explain(const shell::Context& context, const ExplainRequest& request) {
   const check::DeviceModel& device = checked_device(request.kernel);
   require_work(request.kernel);
   const bool two = !request.against.empty();
@@ -65,34 +65,35 @@ int run_explain(const Context& context, const ExplainRequest& request) {
   const Explained a = explained(request, request.kernel.name);
   const Explained b = two ? explained(request, request.against) : Explained{};
   if (!request.html.empty())
-    write_file(context, request.html, request.force,
-               two ? check::html_comparison(a.report, b.report, device, source_of)
-                   : check::html_report(a.report, device, source_of));
+    shell::write_file(context, request.html, request.force,
+                      two ? check::html_comparison(a.report, b.report, device, source_of)
+                          : check::html_report(a.report, device, source_of));
   const auto text = [&] { return two ? explain_text(a, b, source_of) : explain_text(a); };
-  if (!request.text.empty()) write_file(context, request.text, request.force, text());
-  if (context.json) context.print(json_text(two ? explain_json(a, b) : explain_json(a)));
+  if (!request.text.empty()) shell::write_file(context, request.text, request.force, text());
+  if (context.json) context.print(shell::json_text(two ? explain_json(a, b) : explain_json(a)));
   else context.print(text());
   return 0;
 }
 
 }  // namespace
 
-void add_explain(CLI::App& root, Context& context) {
+void add_explain(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<ExplainRequest>();
-  CLI::App* app =
-      add_command(root, context, "explain", "Say what bounds a kernel on a GPU, and what to change",
-                  "  tessera explain naive\n"
-                  "  tessera explain tiled --device a100 --html tiled.html\n"
-                  "  tessera explain naive --against coalescing\n"
-                  "  tessera explain block_tiled -m 4096 --json | jq .advice");
+  CLI::App* app = shell::add_command(root, context, "explain",
+                                     "Say what bounds a kernel on a GPU, and what to change",
+                                     "  tessera explain naive\n"
+                                     "  tessera explain tiled --device a100 --html tiled.html\n"
+                                     "  tessera explain naive --against coalescing\n"
+                                     "  tessera explain block_tiled -m 4096 --json | jq .advice");
   add_kernel_options(*app, request->kernel, "KERNEL", "A kernel of the ladder: naive, tiled, ...");
-  add_text(*app, "--against", "KERNEL", request->against, "A second kernel, shown side by side");
-  add_text(*app, "--text", "FILE", request->text, "Write the text into FILE, beside --json");
-  add_text(*app, "--html", "FILE", request->html,
-           "Write a page with source, pictures and roofline");
-  add_flag(*app, "--force", request->force, "Replace FILE if it exists");
-  add_json_option(*app, context, "One JSON document on stdout");
-  on_run(*app, context, [&context, request] { return run_explain(context, *request); });
+  shell::add_text(*app, "--against", "KERNEL", request->against,
+                  "A second kernel, shown side by side");
+  shell::add_text(*app, "--text", "FILE", request->text, "Write the text into FILE, beside --json");
+  shell::add_text(*app, "--html", "FILE", request->html,
+                  "Write a page with source, pictures and roofline");
+  shell::add_flag(*app, "--force", request->force, "Replace FILE if it exists");
+  shell::add_json_option(*app, context, "One JSON document on stdout");
+  shell::on_run(*app, context, [&context, request] { return run_explain(context, *request); });
 }
 
 }  // namespace tessera::cli

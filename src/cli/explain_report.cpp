@@ -38,7 +38,7 @@ std::string place(const check::Location& at) {
 /// Lines of at most 100 characters, on a narrower terminal as many as it has; the later ones
 /// indented by four.
 std::string wrapped(const std::string& text) {
-  const std::size_t columns = terminal_columns(Stream::out),
+  const std::size_t columns = shell::terminal_columns(shell::Stream::out),
                     most = columns == 0 ? 100 : std::min<std::size_t>(columns, 100);
   std::string out, line;
   std::istringstream words(text.substr(4));
@@ -72,7 +72,7 @@ std::string heading(const Explained& e) {
 }
 
 std::string resources(const Explained& e) {
-  Table table({{"resource"}, {"busy for", Align::right}, {"work"}});
+  shell::Table table({{"resource"}, {"busy for", shell::Align::right}, {"work"}});
   for (const auto& r : e.explanation.resources)
     table.add({std::string(r.name),
                r.least_us == r.most_us
@@ -149,12 +149,12 @@ std::string costly_lines(const Explained& e, const check::SourceReader& source) 
     return cost(a->counters) > cost(b->counters);
   });
   if (lines.size() > kLinesShown) lines.resize(kLinesShown);
-  Table table({{e.report.kernel},
-               {"global", Align::right},
-               {"sectors", Align::right},
-               {"shared", Align::right},
-               {"wavefronts", Align::right},
-               {"source"}});
+  shell::Table table({{e.report.kernel},
+                      {"global", shell::Align::right},
+                      {"sectors", shell::Align::right},
+                      {"shared", shell::Align::right},
+                      {"wavefronts", shell::Align::right},
+                      {"source"}});
   const auto each = [](std::int64_t requests, std::int64_t transfers) {
     return requests == 0 ? std::string() : number(ratio(transfers, requests));
   };
@@ -173,11 +173,11 @@ std::string costly_lines(const Explained& e, const check::SourceReader& source) 
 
 /// The worst warp of each access: "load of A".
 std::string accesses(const Explained& e) {
-  Table table({{e.report.kernel + ": worst warp of each access"},
-               {"at"},
-               {"bytes", Align::right},
-               {"takes", Align::right},
-               {"ideal", Align::right}});
+  shell::Table table({{e.report.kernel + ": worst warp of each access"},
+                      {"at"},
+                      {"bytes", shell::Align::right},
+                      {"takes", shell::Align::right},
+                      {"ideal", shell::Align::right}});
   for (const auto& s : e.report.samples) {
     const char* verb = s.is_async    ? "asynchronous copy of "
                        : s.is_atomic ? "atomic on "
@@ -199,7 +199,7 @@ double whole(const Explained& e, std::int64_t count) {
 
 ordered_json roofline_json(const check::Explanation& x) {
   const check::Roofline& r = x.roofline;
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["flops"] = x.traffic.flops;
   out["compulsory_bytes"] = x.traffic.compulsory_bytes;
   out["l1_bytes"] = x.traffic.l1_bytes;
@@ -223,11 +223,11 @@ std::string explain_text(const Explained& e) {
 
 std::string explain_text(const Explained& a, const Explained& b,
                          const check::SourceReader& source) {
-  Table table({{"counter"},
-               {a.report.kernel, Align::right},
-               {b.report.kernel, Align::right},
-               {"ratio", Align::right},
-               {"meaning"}});
+  shell::Table table({{"counter"},
+                      {a.report.kernel, shell::Align::right},
+                      {b.report.kernel, shell::Align::right},
+                      {"ratio", shell::Align::right},
+                      {"meaning"}});
   for (const auto& counter : check::kCounters) {
     const double x = whole(a, a.report.total.*counter.value),
                  y = whole(b, b.report.total.*counter.value);
@@ -244,7 +244,7 @@ std::string explain_text(const Explained& a, const Explained& b,
 ordered_json explain_json(const Explained& e) {
   const Report& r = e.report;
   const check::Explanation& x = e.explanation;
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["kernel"] = r.kernel;
   out["problem"] = r.problem;
   out["device"] = x.device->name;
@@ -276,7 +276,7 @@ ordered_json explain_json(const Explained& e) {
                           ? ordered_json()
                           : ordered_json{{"file", a.location.file}, {"line", a.location.line}}},
          {"saved_us", a.saved_us}});
-  out["counters"] = json_object();
+  out["counters"] = shell::json_object();
   for (const auto& counter : check::kCounters)
     out["counters"][std::string(counter.name)] = r.total.*counter.value;
   out["next"] = e.next == nullptr
@@ -286,9 +286,9 @@ ordered_json explain_json(const Explained& e) {
 }
 
 ordered_json explain_json(const Explained& a, const Explained& b) {
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["kernels"] = {explain_json(a), explain_json(b)};
-  out["ratios"] = json_object();
+  out["ratios"] = shell::json_object();
   for (const auto& counter : check::kCounters) {
     const double x = whole(a, a.report.total.*counter.value),
                  y = whole(b, b.report.total.*counter.value);

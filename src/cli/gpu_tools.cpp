@@ -26,7 +26,7 @@ std::string file_of(void* function) {
 
 GpuTool cublas() {
   GpuTool out{"cuBLAS", "the peer of tessera bench --device cuda", {}, {}};
-  for (const auto& candidate : cublas_candidates()) {
+  for (const auto& candidate : bench::cublas_candidates()) {
     void* const library = dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) continue;
     if (void* const found = dlsym(library, "cublasGetProperty")) {
@@ -66,16 +66,18 @@ GpuTool ncu() {
   std::vector<std::string> folders = {"/usr/local/cuda/bin"};
   if (const char* home = std::getenv("CUDA_HOME"))
     folders.insert(folders.begin(), cat(home, "/bin"));
-  GpuTool out{
-      "ncu", "counts what kernels do, for scripts/gpu counters", find_program("ncu", folders), {}};
+  GpuTool out{"ncu",
+              "counts what kernels do, for scripts/gpu counters",
+              shell::find_program("ncu", folders),
+              {}};
   if (out.path.empty()) return out;
   try {
-    const TemporaryFolder folder;
-    ProgramRun run;
+    const process::TemporaryFolder folder;
+    process::ProgramRun run;
     run.words = {out.path, "--version"};
     run.stdout_file = run.stderr_file = folder.path() / "version";
     run.seconds = 20;
-    if (!run_program(run).good()) return out;
+    if (!process::run_program(run).good()) return out;
     std::ifstream file(run.stdout_file);
     const std::string said((std::istreambuf_iterator<char>(file)), {});
     if (std::smatch found; std::regex_search(said, found, std::regex(R"(Version ([\d.]+))")))

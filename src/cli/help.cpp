@@ -17,7 +17,7 @@ std::string algorithms_page() {
     out += fmt::format("  {}\n      {}\n      tiles: ", each.name, each.idea);
     std::vector<std::string> tiles;
     for (const auto& tile : each.tiles) tiles.push_back(to_string(tile));
-    out += join(tiles, "; ");
+    out += shell::join(tiles, "; ");
     for (const auto& tile : each.f64_tiles) out += "; of f64 " + to_string(tile);
     std::vector<std::string> types;
     for (auto type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32}) {
@@ -26,7 +26,7 @@ std::string algorithms_page() {
     for (auto type : {DType::i8, DType::u8}) {
       if (each.supports(type, DType::i32)) types.push_back(to_string(type) + ":i32");
     }
-    out += fmt::format("\n      types: {}{}\n", join(types, " "),
+    out += fmt::format("\n      types: {}{}\n", shell::join(types, " "),
                        each.same_bits
                            ? "; f32 and f64 give the same bits as every other such algorithm"
                        : each.promises_bits(DType::f64) ? "; f64 gives the same bits as the others"
@@ -140,13 +140,13 @@ std::string page(const std::string& topic) {
 }
 
 bool is_command(const CLI::App& app, const std::string& name) {
-  for (const auto* sub : visible_commands(app)) {
+  for (const auto* sub : shell::visible_commands(app)) {
     if (sub->get_name() == name) return true;
   }
   return false;
 }
 
-int show_help(const Context& context, const std::vector<std::string>& words) {
+int show_help(const shell::Context& context, const std::vector<std::string>& words) {
   if (words.empty()) {
     // root->help() would be that of the command that was given: of this one.
     std::string out = context.root->get_formatter()->make_help(
@@ -170,15 +170,17 @@ int show_help(const Context& context, const std::vector<std::string>& words) {
   for (const auto& word : words) {
     std::vector<std::string> known;
     const CLI::App* found = nullptr;
-    for (const auto* sub : visible_commands(*app)) {
+    for (const auto* sub : shell::visible_commands(*app)) {
       known.push_back(sub->get_name());
       if (sub->get_name() == word) found = sub;
     }
     if (found == nullptr) {
       for (const auto& each : help_topics()) known.emplace_back(each.name);
-      throw Error(
-          Category::argument, cat("no help on '", word, "'"), "one of " + join(known), {},
-          nearest(word, known).empty() ? "" : "did you mean '" + nearest(word, known) + "'?");
+      throw Error(Category::argument, cat("no help on '", word, "'"),
+                  "one of " + shell::join(known), {},
+                  shell::nearest(word, known).empty()
+                      ? ""
+                      : "did you mean '" + shell::nearest(word, known) + "'?");
     }
     app = found;
   }
@@ -203,12 +205,12 @@ const std::vector<HelpTopic>& help_topics() {
   return topics;
 }
 
-void add_help(CLI::App& root, Context& context) {
+void add_help(CLI::App& root, shell::Context& context) {
   auto words = std::make_shared<std::vector<std::string>>();
-  CLI::App* app = add_command(root, context, "help", "Show the help of a command or a topic",
-                              "  tessera help\n"
-                              "  tessera help multiply\n"
-                              "  tessera help exit-codes");
+  CLI::App* app = shell::add_command(root, context, "help", "Show the help of a command or a topic",
+                                     "  tessera help\n"
+                                     "  tessera help multiply\n"
+                                     "  tessera help exit-codes");
   app->configurable(false);  // it works whatever files say
   app->add_option("TOPIC", *words, "A command or a topic; 'tessera help' lists them")
       ->type_name("TOPIC");

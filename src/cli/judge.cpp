@@ -90,7 +90,7 @@ class Judge {
   using Clock = std::chrono::steady_clock;
 
   void judge(const CheckedProgram& program, const check::SweepCase& one, double seconds) {
-    const TemporaryFolder arrays, exact;
+    const process::TemporaryFolder arrays, exact;
     check_.arrays = arrays.path().string();
     check_.kernel = request_.kernel;
     check_.kernel.m = one.m, check_.kernel.n = one.n, check_.kernel.k = one.k;
@@ -153,7 +153,7 @@ std::string verdict_json(const JudgeRequest& request, const Verdict& verdict) {
                                 {"compared_elements", verdict.compared},
                                 {"reasons", std::move(reasons)}};
   if (!verdict.incomplete.empty()) out["incomplete"] = verdict.incomplete;
-  return json_text(out);
+  return shell::json_text(out);
 }
 
 std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
@@ -171,10 +171,10 @@ std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
   return cat("accepted: ", verdict.cases, " cases, ", verdict.compared, " elements compared\n");
 }
 
-int run_judge(const Context& context, const JudgeRequest& request) {
+int run_judge(const shell::Context& context, const JudgeRequest& request) {
   checked_device(request.kernel);
   const Reference reference(request.reference);
-  const InterruptsAreNoted noted;
+  const process::InterruptsAreNoted noted;
   const Verdict verdict = Judge(request, reference).run();
   if (context.json) context.print(verdict_json(request, verdict));
   else context.print_wrapped(verdict_text(request, verdict));
@@ -183,37 +183,38 @@ int run_judge(const Context& context, const JudgeRequest& request) {
 
 }  // namespace
 
-void add_judge(CLI::App& root, Context& context) {
+void add_judge(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<JudgeRequest>();
-  CLI::App* app = add_command(
+  CLI::App* app = shell::add_command(
       root, context, "judge", "Accept or reject a kernel in plain CUDA by a reference",
       "  tessera judge gemm.cu --launch 'gemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, "
       "16)>>>(A: f32[m,k], B: f32[k,n], C: f32[m,n], m, n, k)' --reference naive\n"
       "  tessera judge softmax.cu --launch 'softmax<<<m, 256>>>(x: f32[m,n], y: f32[m,n], n)' "
       "--reference softmax.py --json");
   CheckedKernel& kernel = request->kernel;
-  add_argument(*app, "FILE", "FILE.cu", kernel.name, "The file with the kernel");
-  add_text(
+  shell::add_argument(*app, "FILE", "FILE.cu", kernel.name, "The file with the kernel");
+  shell::add_text(
       *app, "--launch", "LAUNCH", request->launch,
       "Its launch, as 'tessera check' takes it; grid, extents and values may depend on m, n, k")
       ->required();
-  add_text(
+  shell::add_text(
       *app, "--reference", "naive|FILE.py", request->reference,
       "naive: C = A * B; FILE.py defines reference(**arrays), which returns the outputs in f64")
       ->required();
-  add_extent(*app, "-m", kernel.m, "Extent m of the first case (default 100)");
-  add_extent(*app, "-n", kernel.n, "Extent n of the first case (default 100)");
-  add_extent(*app, "-k", kernel.k, "Extent k of the first case (default 100)");
-  add_text(*app, "--tile", "TILE", request->tile,
-           "Further shapes are chosen around it (default 16x16x16)");
-  add_seed(*app, "--seed", kernel.seed, "Seed of the data (default 0)");
-  add_count(*app, "--time-limit", kernel.seconds, "Of all cases together, in seconds (default 60)");
-  add_text(*app, "--device", "a100|h100|h200", kernel.device,
-           "GPU whose limits count: a100, h100 or h200 (default)");
-  add_compiler_flags(*app, request->flags);
-  add_threads(*app, kernel.threads);
-  add_json_option(*app, context, "The verdict with its reasons, as JSON");
-  on_run(*app, context, [&context, request] { return run_judge(context, *request); });
+  shell::add_extent(*app, "-m", kernel.m, "Extent m of the first case (default 100)");
+  shell::add_extent(*app, "-n", kernel.n, "Extent n of the first case (default 100)");
+  shell::add_extent(*app, "-k", kernel.k, "Extent k of the first case (default 100)");
+  shell::add_text(*app, "--tile", "TILE", request->tile,
+                  "Further shapes are chosen around it (default 16x16x16)");
+  shell::add_seed(*app, "--seed", kernel.seed, "Seed of the data (default 0)");
+  shell::add_count(*app, "--time-limit", kernel.seconds,
+                   "Of all cases together, in seconds (default 60)");
+  shell::add_text(*app, "--device", "a100|h100|h200", kernel.device,
+                  "GPU whose limits count: a100, h100 or h200 (default)");
+  shell::add_compiler_flags(*app, request->flags);
+  shell::add_threads(*app, kernel.threads);
+  shell::add_json_option(*app, context, "The verdict with its reasons, as JSON");
+  shell::on_run(*app, context, [&context, request] { return run_judge(context, *request); });
 }
 
 }  // namespace tessera::cli

@@ -178,7 +178,7 @@ void run_script(const std::string& script, const std::vector<JudgedLaunch>& laun
   }
   std::vector<std::string> words = {"python3", "-c", kDriver, script, folder.string()};
   for (const auto& [name, extent] : shape) words.push_back(cat(name, "=", extent));
-  const ProgramEnd end = run_program({.words = words, .prints_to_stderr = true});
+  const process::ProgramEnd end = process::run_program({.words = words, .prints_to_stderr = true});
   if (!end.started)
     throw Error(Category::unavailable, "judge: python3 cannot be started", {}, {},
                 "install Python with NumPy");

@@ -47,7 +47,7 @@ auto with_caret(const std::string& text, Read&& read) {
   try {
     return read(text);
   } catch (const ExpressionError& error) {
-    throw CaretError(error, text);
+    throw shell::CaretError(error, text);
   }
 }
 
@@ -148,7 +148,7 @@ std::string picture_of(const LayoutRequest& request, const Drawn& layout,
 ordered_json to_json(const LayoutRequest& request, const Drawn& layout,
                      const std::optional<TileMark>& mark) {
   const ComposedLayout& composed = layout.composed;
-  ordered_json out = json_object();
+  ordered_json out = shell::json_object();
   out["layout"] = layout.plain ? to_string(composed.inner) : to_string(composed);
   out["shape"] = to_string(composed.shape());
   out["stride"] = to_string(composed.inner.stride);
@@ -178,7 +178,7 @@ void check_request(const LayoutRequest& request) {
     throw Error(Category::argument, "no layout given",
                 "one such as '(4,2):(2,1)' or 'row_major(4,2)'", {}, "see 'tessera help layouts'");
   }
-  if (const std::string hint = did_you_mean(request.spec, {"eval"}); !hint.empty())
+  if (const std::string hint = shell::did_you_mean(request.spec, {"eval"}); !hint.empty())
     throw Error(Category::argument,
                 cat("there is no layout or command '", request.spec, "'", hint));
   if (!request.thread_values.empty() && !request.wants_svg)
@@ -193,7 +193,7 @@ void check_request(const LayoutRequest& request) {
     refuse("--banks colours the picture of a swizzle", "add --swizzle and --svg");
 }
 
-int show_layout(const Context& context, const LayoutRequest& request) {
+int show_layout(const shell::Context& context, const LayoutRequest& request) {
   check_request(request);
   const Drawn layout = layout_of(request);
   if (!layout.composed.inner.is_static())
@@ -208,42 +208,42 @@ int show_layout(const Context& context, const LayoutRequest& request) {
       context.print(picture);
       return 0;
     }
-    write_file(context, request.svg, request.force, picture);
+    shell::write_file(context, request.svg, request.force, picture);
     if (!context.json) return 0;
   }
-  if (context.json) context.print(json_text(to_json(request, layout, mark)));
+  if (context.json) context.print(shell::json_text(to_json(request, layout, mark)));
   else if (!request.at.empty() && request.tile.empty())
     context.print(cat(index_at(layout.composed, tuple_of(request.at)), "\n"));
   else context.print(table_of(layout, mark));
   return 0;
 }
 
-int evaluate(const Context& context, const std::string& text) {
+int evaluate(const shell::Context& context, const std::string& text) {
   const std::string value =
       with_caret(text, [](const std::string& t) { return to_string(eval_expression(t)); });
-  if (context.json) context.print(json_text({{"expression", text}, {"value", value}}));
+  if (context.json) context.print(shell::json_text({{"expression", text}, {"value", value}}));
   else context.print(value + "\n");
   return 0;
 }
 
-void add_eval(CLI::App& parent, Context& context) {
+void add_eval(CLI::App& parent, shell::Context& context) {
   auto text = std::make_shared<std::string>();
-  CLI::App* app = add_command(
+  CLI::App* app = shell::add_command(
       parent, context, "eval", "Evaluate an expression of the layout algebra",
       "  tessera layout eval 'composition((6,2):(8,2),(4,3):(3,1))'\n"
       "  tessera layout eval 'logical_divide((9,(4,8)):(59,(13,1)),<3:3,(2,4):(1,8)>)'\n"
       "  tessera layout eval 'row_major(4,2)(3,1)'");
   app->add_option("EXPR", *text, "See 'tessera help layouts'")->required()->type_name("EXPR");
-  add_json_option(*app, context, "One JSON document on stdout");
+  shell::add_json_option(*app, context, "One JSON document on stdout");
   app->callback(
       [&context, text] { context.action = [&context, text] { return evaluate(context, *text); }; });
 }
 
 }  // namespace
 
-void add_layout(CLI::App& root, Context& context) {
+void add_layout(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<LayoutRequest>();
-  CLI::App* app = add_command(
+  CLI::App* app = shell::add_command(
       root, context, "layout", "Show a layout as a table or a picture; evaluate layout algebra",
       "  tessera layout '(4,2):(2,1)'\n"
       "  tessera layout '(4,2):(2,1)' --at 3,1\n"
@@ -270,10 +270,10 @@ void add_layout(CLI::App& root, Context& context) {
   auto* svg_option =
       app->add_option("--svg", request->svg, "Draw an SVG picture, into FILE or on stdout");
   svg_option->expected(0, 1)->type_name("FILE");
-  add_count(*app, "--banks", request->banks,
-            "Banks that a picture of a swizzle colours (default 32)");
+  shell::add_count(*app, "--banks", request->banks,
+                   "Banks that a picture of a swizzle colours (default 32)");
   app->add_flag("--force", request->force, "Replace FILE if it exists");
-  add_json_option(*app, context, "One JSON document on stdout");
+  shell::add_json_option(*app, context, "One JSON document on stdout");
   add_eval(*app, context);
   app->callback([&context, request, app, svg_option] {
     if (!app->get_subcommands().empty()) return;  // eval does the work

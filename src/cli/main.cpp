@@ -12,7 +12,7 @@
 namespace {
 
 /// Before everything that is made before main.
-[[gnu::constructor(101)]] void before_main() { tessera::cli::install_terminate_handler(); }
+[[gnu::constructor(101)]] void before_main() { tessera::process::install_terminate_handler(); }
 
 /// Files opened later must not become the standard streams of a caller who closed those.
 void occupy_standard_streams() {
@@ -27,7 +27,7 @@ void occupy_standard_streams() {
 
 int main(int argc, char** argv) {
   occupy_standard_streams();
-  tessera::cli::install_signal_handlers();
+  tessera::process::install_signal_handlers();
   const int code = tessera::cli::run_command_line(argc, argv);
   // What stdout still holds after an error cannot be written either; exit() would only try again.
   std::fflush(stdout);

@@ -51,7 +51,8 @@ std::string summary(const MultiplyRequest& request, const Operands& in, const Pl
       plan.threads == 1 ? "1 thread" : fmt::format("up to {} threads", plan.threads);
   return fmt::format("{}: ({},{}) = ({},{}) * ({},{}) in {}; {}{} on {} ({}); {}, {:.2f} GFLOP/s",
                      target, in.M(), in.N(), in.M(), in.K(), in.K(), in.N(), name(in.type),
-                     plan.algorithm, tile, threads, plan.reason, duration_text(seconds), gflops);
+                     plan.algorithm, tile, threads, plan.reason, shell::duration_text(seconds),
+                     gflops);
 }
 
 ordered_json plan_json(const Plan& plan) {
@@ -74,7 +75,7 @@ ordered_json problem_json(const Problem& problem) {
           {"beta", number(problem.beta)}};
 }
 
-void check_request(const Context& context, const MultiplyRequest& request) {
+void check_request(const shell::Context& context, const MultiplyRequest& request) {
   named_device(request.device);
   if (request.output.empty() && !request.dry_run)
     throw Error(Category::argument, "no output named", "-o FILE (or --dry-run)");
@@ -88,7 +89,7 @@ void check_request(const Context& context, const MultiplyRequest& request) {
   if (request.output == "-" && context.json)
     throw Error(Category::argument, "the result and --json cannot both go to stdout",
                 "-o FILE beside --json");
-  if (request.output == "-" && is_terminal(Stream::out))
+  if (request.output == "-" && shell::is_terminal(shell::Stream::out))
     throw Error(Category::argument, "a matrix is not written to a terminal",
                 "-o FILE, or stdout redirected");
   if (int{request.a == "-"} + int{request.b == "-"} + int{request.c == "-"} > 1)
@@ -96,7 +97,7 @@ void check_request(const Context& context, const MultiplyRequest& request) {
                 "'-' for at most one of A, B and C0");
 }
 
-int run_multiply(const Context& context, const MultiplyRequest& request) {
+int run_multiply(const shell::Context& context, const MultiplyRequest& request) {
   check_request(context, request);
   const WriteOptions write{
       .format = request.format.empty() ? Format::automatic : parse_format(request.format),
@@ -112,15 +113,16 @@ int run_multiply(const Context& context, const MultiplyRequest& request) {
     if (at == said.end()) at = said.insert(at, {reason, {}});
     at->second.push_back(algorithm);
   }
-  for (const auto& [reason, names] : said) context.detail(cat("not ", join(names), ": ", reason));
+  for (const auto& [reason, names] : said)
+    context.detail(cat("not ", shell::join(names), ": ", reason));
   if (request.dry_run) {
     if (context.json)
       context.print(
-          json_text({{"problem", problem_json(plan.problem)}, {"plan", plan_json(plan)}}));
+          shell::json_text({{"problem", problem_json(plan.problem)}, {"plan", plan_json(plan)}}));
     else context.print(to_string(plan) + "\n");
     return 0;
   }
-  note_other_names(context, parse_location(request.output).path);
+  shell::note_other_names(context, parse_location(request.output).path);
   Target target(request.output, in.type, in.M(), in.N(), write);
   const Outcome outcome = multiply_in_bands(context, request, plan, in, target);
   const double seconds = outcome.seconds;
@@ -132,61 +134,64 @@ int run_multiply(const Context& context, const MultiplyRequest& request) {
                              outcome.same_bits ? ", the same bits as the reference" : ""));
   }
   {
-    const Progress progress(context, "writing", 1);
+    const shell::Progress progress(context, "writing", 1);
     target.commit();
   }
   context.note(summary(request, in, plan, seconds));
   if (context.json) {
     const double flops = plan.problem.flops();
-    context.print(json_text({{"output", request.output},
-                             {"problem", problem_json(plan.problem)},
-                             {"plan", plan_json(plan)},
-                             {"seconds", seconds},
-                             {"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0.0},
-                             {"verified", verified}}));
+    context.print(shell::json_text({{"output", request.output},
+                                    {"problem", problem_json(plan.problem)},
+                                    {"plan", plan_json(plan)},
+                                    {"seconds", seconds},
+                                    {"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0.0},
+                                    {"verified", verified}}));
   }
   return 0;
 }
 
 }  // namespace
 
-void add_multiply(CLI::App& root, Context& context) {
+void add_multiply(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<MultiplyRequest>();
-  CLI::App* app = add_command(
+  CLI::App* app = shell::add_command(
       root, context, "multiply", "Multiply two matrices from files: C = alpha * A * B + beta * C0",
       "  tessera multiply a.npy b.npy -o c.npy\n"
       "  tessera multiply digits.npy digits.npy --transpose-b -o similarity.npy --verify\n"
       "  tessera multiply a.mtx model.safetensors:weight -o c.npz --dtype f64 --force\n"
       "  tessera multiply a.npy b.npy --beta 1 --c c0.npy -o c.npy\n"
       "  tessera multiply a.npy b.npy --dry-run");
-  add_argument(*app, "A", "FILE", request->a,
-               "Left matrix: .npy, .npz[:NAME], .mtx, .safetensors[:NAME], - for stdin");
-  add_argument(*app, "B", "FILE", request->b, "Right matrix");
-  add_text(*app, "-o,--output", "FILE", request->output, "Where the result goes; - for stdout");
-  add_flag(*app, "--transpose-a", request->transpose_a, "Use A transposed");
-  add_flag(*app, "--transpose-b", request->transpose_b, "Use B transposed");
-  add_number(*app, "--alpha", request->alpha, "Factor of the product (default 1)");
-  add_number(*app, "--beta", request->beta, "Factor of C0 (default 0); needs --c");
-  add_text(*app, "--c", "FILE", request->c,
-           "C0, of the shape of the product; with --beta 0 its elements are not read");
-  add_dtype(*app, "--dtype", request->dtype,
-            "Type of the product, where it loses nothing but rounding; default: by the inputs, see "
-            "'tessera help types'");
-  add_algorithm(*app, "--algorithm", request->algorithm,
-                "Algorithm (default auto), see 'tessera help algorithms'");
-  add_text(*app, "--tile", "TILE", request->tile,
-           "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own");
-  add_text(*app, "--device", "cpu|cuda:0", request->device, "Where to run: cpu (default) or a GPU");
-  add_threads(*app, request->threads);
-  add_flag(*app, "--force", request->force, "Replace an output that exists");
-  add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
-             "Format of the output; default: by the ending of its name");
-  add_flag(*app, "--verify", request->verify,
-           "Check every element against its error bound before writing");
-  add_flag(*app, "--dry-run", request->dry_run,
-           "Read the inputs, say what would be done, write nothing");
-  add_json_option(*app, context, "One JSON document about what was done on stdout");
-  on_run(*app, context, [&context, request] { return run_multiply(context, *request); });
+  shell::add_argument(*app, "A", "FILE", request->a,
+                      "Left matrix: .npy, .npz[:NAME], .mtx, .safetensors[:NAME], - for stdin");
+  shell::add_argument(*app, "B", "FILE", request->b, "Right matrix");
+  shell::add_text(*app, "-o,--output", "FILE", request->output,
+                  "Where the result goes; - for stdout");
+  shell::add_flag(*app, "--transpose-a", request->transpose_a, "Use A transposed");
+  shell::add_flag(*app, "--transpose-b", request->transpose_b, "Use B transposed");
+  shell::add_number(*app, "--alpha", request->alpha, "Factor of the product (default 1)");
+  shell::add_number(*app, "--beta", request->beta, "Factor of C0 (default 0); needs --c");
+  shell::add_text(*app, "--c", "FILE", request->c,
+                  "C0, of the shape of the product; with --beta 0 its elements are not read");
+  shell::add_dtype(
+      *app, "--dtype", request->dtype,
+      "Type of the product, where it loses nothing but rounding; default: by the inputs, see "
+      "'tessera help types'");
+  shell::add_algorithm(*app, "--algorithm", request->algorithm,
+                       "Algorithm (default auto), see 'tessera help algorithms'");
+  shell::add_text(*app, "--tile", "TILE", request->tile,
+                  "Tile, such as 32x32x32 or 128,128,8/8,8; default: the algorithm's own");
+  shell::add_text(*app, "--device", "cpu|cuda:0", request->device,
+                  "Where to run: cpu (default) or a GPU");
+  shell::add_threads(*app, request->threads);
+  shell::add_flag(*app, "--force", request->force, "Replace an output that exists");
+  shell::add_choice(*app, "--format", request->format, {"npy", "npz", "mtx", "safetensors"},
+                    "Format of the output; default: by the ending of its name");
+  shell::add_flag(*app, "--verify", request->verify,
+                  "Check every element against its error bound before writing");
+  shell::add_flag(*app, "--dry-run", request->dry_run,
+                  "Read the inputs, say what would be done, write nothing");
+  shell::add_json_option(*app, context, "One JSON document about what was done on stdout");
+  shell::on_run(*app, context, [&context, request] { return run_multiply(context, *request); });
 }
 
 }  // namespace tessera::cli

@@ -119,8 +119,8 @@ void Target::end(const Matrix& rows) {
   if (streamed_) streamed_->append(rows.data, rows.rows * rows.cols);
 }
 
-Outcome multiply_in_bands(const Context& context, const MultiplyRequest& request, const Plan& plan,
-                          const Operands& in, Target& target) {
+Outcome multiply_in_bands(const shell::Context& context, const MultiplyRequest& request,
+                          const Plan& plan, const Operands& in, Target& target) {
   const ConstMatrix A = const_matrix_of(in.a), B = const_matrix_of(in.b);
   const index_t rows_in_all = in.M();
   const double all = static_cast<double>(rows_in_all), flops = plan.problem.flops();
@@ -129,7 +129,8 @@ Outcome multiply_in_bands(const Context& context, const MultiplyRequest& request
     const index_t row_bytes = kVerifierBytes * std::max<index_t>(1, in.N());
     most = std::min(most, std::max<index_t>(1, kVerifierMemory / row_bytes));
   }
-  Progress progress(context, request.verify ? "multiplying and verifying" : "multiplying", all);
+  shell::Progress progress(context, request.verify ? "multiplying and verifying" : "multiplying",
+                           all);
   Outcome out;
   Executor executor(plan.device);
   // The first band tells how many rows take half a second.

@@ -42,7 +42,7 @@ struct Outcome {
 
 /// Multiplies into the target; with --verify each band is checked before it goes there. Throws
 /// Error(failed) where an element is out of its bound.
-Outcome multiply_in_bands(const Context& context, const MultiplyRequest& request, const Plan& plan,
-                          const Operands& in, Target& target);
+Outcome multiply_in_bands(const shell::Context& context, const MultiplyRequest& request,
+                          const Plan& plan, const Operands& in, Target& target);
 
 }  // namespace tessera::cli

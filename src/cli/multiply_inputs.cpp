@@ -39,7 +39,7 @@ Array read_matrix(const std::string& path, const std::string& what, Vector vecto
 std::string shape_of(const Array& array) { return cat("(", array.rows(), ",", array.cols(), ")"); }
 
 /// `matrix` in the type `to`. Where the user chose that type, nothing but rounding may be lost.
-Array converted(const Context& context, const MultiplyRequest& request, const Array& matrix,
+Array converted(const shell::Context& context, const MultiplyRequest& request, const Array& matrix,
                 DType to, DType natural, const std::string& what) {
   if (matrix.dtype() == to) return matrix;
   if (!request.dtype.empty()) {
@@ -79,7 +79,7 @@ void require_inner_extents(const MultiplyRequest& request, const Array& a, const
 
 }  // namespace
 
-Operands read_operands(const Context& context, const MultiplyRequest& request) {
+Operands read_operands(const shell::Context& context, const MultiplyRequest& request) {
   const auto turned = [](const Array& matrix, bool turn) {
     return turn ? transposed(matrix) : matrix;
   };

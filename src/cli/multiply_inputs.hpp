@@ -28,6 +28,6 @@ struct Operands {
 
 /// Reads the files and converts them to the product's type. Throws Error for files that are not
 /// what they say, shapes that do not fit and types that would lose more than rounding.
-Operands read_operands(const Context& context, const MultiplyRequest& request);
+Operands read_operands(const shell::Context& context, const MultiplyRequest& request);
 
 }  // namespace tessera::cli

@@ -51,7 +51,7 @@ DType product_type(DType a, DType b) {
 void require_product(DType type) {
   if (!multipliable(type))
     throw Error(Category::type, cat("there is no ", name(type), " product"),
-                "one of " + join(product_dtype_names()));
+                "one of " + shell::join(shell::product_dtype_names()));
 }
 
 bool is_wide_integer(DType type) { return is_one_of(type, {DType::u32, DType::i64, DType::u64}); }

@@ -23,30 +23,30 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-std::vector<Puzzle> course_of(const PuzzleRequest& request) {
-  return read_course(course_folder(request.course));
+std::vector<course::Puzzle> course_of(const course::PuzzleRequest& request) {
+  return course::read_course(course::course_folder(request.course));
 }
 
 /// Where `start` and `reset` write.
-fs::path learners_file(const Puzzle& puzzle, const std::string& folder) {
+fs::path learners_file(const course::Puzzle& puzzle, const std::string& folder) {
   const fs::path in = folder.empty() ? fs::current_path() : fs::absolute(folder);
   return (in / puzzle.file_name()).lexically_normal();
 }
 
-void print_page(const Context& context, const std::string& page) {
-  context.print(reflowed(page, terminal_columns(Stream::out)));
+void print_page(const shell::Context& context, const std::string& page) {
+  context.print(shell::reflowed(page, shell::terminal_columns(shell::Stream::out)));
 }
 
-std::size_t parts_of(const Puzzle& puzzle) {
+std::size_t parts_of(const course::Puzzle& puzzle) {
   return std::max<std::size_t>(1, puzzle.variants.size());
 }
 
-const char* state_name(const Puzzle& puzzle, const PuzzleState& state) {
+const char* state_name(const course::Puzzle& puzzle, const course::PuzzleState& state) {
   if (state.solved.size() >= parts_of(puzzle)) return "solved";
   return state.file.empty() ? "open" : "started";
 }
 
-void write_start(const Puzzle& puzzle, const fs::path& file, bool force) {
+void write_start(const course::Puzzle& puzzle, const fs::path& file, bool force) {
   std::error_code none;
   if (!force && fs::exists(file, none))
     throw Error(Category::argument, cat("start: ", file.string(), " exists already"), {}, {},
@@ -58,9 +58,9 @@ void write_start(const Puzzle& puzzle, const fs::path& file, bool force) {
   out.commit();
 }
 
-int list(const Context& context, const PuzzleRequest& request) {
+int list(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  LearnerProgress progress;
+  course::LearnerProgress progress;
   if (context.json) {
     ordered_json out = ordered_json::array();
     for (const auto& each : course)
@@ -68,27 +68,27 @@ int list(const Context& context, const PuzzleRequest& request) {
                      {"title", each.title},
                      {"variants", each.variants},
                      {"state", state_name(each, progress[each.id])}});
-    context.print(json_text(out));
+    context.print(shell::json_text(out));
     return 0;
   }
   for (const auto& each : course) {
     const std::string state = state_name(each, progress[each.id]);
     const char* mark = state == "solved" ? "✓" : state == "started" ? "…" : " ";
     context.print(
-        fmt::format("{} {:<4} {}\n", context.paint(mark, Ink::green), each.id, each.title));
+        fmt::format("{} {:<4} {}\n", context.paint(mark, shell::Ink::green), each.id, each.title));
   }
   context.print("\n✓ solved  … started\nBegin with 'tessera puzzle start " + course.front().id +
                 "'.\n");
   return 0;
 }
 
-int start(const Context& context, const PuzzleRequest& request) {
+int start(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const Puzzle& puzzle = find_puzzle(course, request.id);
+  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
   const fs::path file = learners_file(puzzle, request.file);
   write_start(puzzle, file, request.force);
   std::string before;
-  LearnerProgress::update(context, [&](auto& progress) {
+  course::LearnerProgress::update(context, [&](auto& progress) {
     before = std::exchange(progress[puzzle.id].file, file.string());
   });
   if (!before.empty() && before != file)
@@ -102,12 +102,12 @@ int start(const Context& context, const PuzzleRequest& request) {
   return 0;
 }
 
-int hint(const Context& context, const PuzzleRequest& request) {
+int hint(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const Puzzle& puzzle = find_puzzle(course, request.id);
+  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
   const int all = static_cast<int>(puzzle.hints.size());
   int shown = 0;
-  LearnerProgress::update(context, [&](auto& progress) {
+  course::LearnerProgress::update(context, [&](auto& progress) {
     int& hints = progress[puzzle.id].hints;
     shown = hints = std::min(hints + 1, all);
   });
@@ -120,15 +120,15 @@ int hint(const Context& context, const PuzzleRequest& request) {
   return 0;
 }
 
-int solution(const Context& context, const PuzzleRequest& request) {
+int solution(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  context.print(find_puzzle(course, request.id).solution());
+  context.print(course::find_puzzle(course, request.id).solution());
   return 0;
 }
 
-int explain(const Context& context, const PuzzleRequest& request) {
+int explain(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const Puzzle& puzzle = find_puzzle(course, request.id);
+  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
   print_page(context, cat("Puzzle ", puzzle.number, ": ", puzzle.title, "\n\n", puzzle.idea, "\n",
                           puzzle.configuration, "\n", puzzle.explanation));
   return 0;
@@ -141,20 +141,20 @@ fs::path free_backup(const fs::path& file) {
   return out;
 }
 
-int reset(const Context& context, const PuzzleRequest& request) {
+int reset(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  const Puzzle& puzzle = find_puzzle(course, request.id);
-  LearnerProgress progress;
+  const course::Puzzle& puzzle = course::find_puzzle(course, request.id);
+  course::LearnerProgress progress;
   const std::string known = progress[puzzle.id].file;
   const fs::path file = known.empty() ? learners_file(puzzle, "") : fs::path(known);
   std::string kept;
   const bool is_there = fs::exists(file);
-  if (is_there && read_text(file) != puzzle.start()) {  // an unfilled file is nobody's work
+  if (is_there && course::read_text(file) != puzzle.start()) {  // an unfilled file is nobody's work
     kept = free_backup(file).string();
     fs::rename(file, kept);
   }
   if (!is_there || !kept.empty()) write_start(puzzle, file, false);
-  LearnerProgress::update(context, [&](auto& all) {
+  course::LearnerProgress::update(context, [&](auto& all) {
     all.forget(puzzle.id);
     all[puzzle.id].file = file.string();
   });
@@ -163,14 +163,14 @@ int reset(const Context& context, const PuzzleRequest& request) {
   return 0;
 }
 
-int show_progress(const Context& context, const PuzzleRequest& request) {
+int show_progress(const shell::Context& context, const course::PuzzleRequest& request) {
   const auto course = course_of(request);
-  LearnerProgress progress;
+  course::LearnerProgress progress;
   std::size_t solved = 0;
   ordered_json puzzles = ordered_json::array();
   std::string first_open, next_behind;  // of all, and behind the last that is solved
   for (const auto& each : course) {
-    const PuzzleState& state = progress[each.id];
+    const course::PuzzleState& state = progress[each.id];
     const bool done = std::string(state_name(each, state)) == "solved";
     solved += done ? 1 : 0;
     if (done) next_behind.clear();
@@ -183,7 +183,8 @@ int show_progress(const Context& context, const PuzzleRequest& request) {
                        {"hints", state.hints}});
   }
   if (context.json) {
-    context.print(json_text({{"solved", solved}, {"puzzles", course.size()}, {"each", puzzles}}));
+    context.print(
+        shell::json_text({{"solved", solved}, {"puzzles", course.size()}, {"each", puzzles}}));
     return 0;
   }
   const std::size_t width = 30, filled = width * solved / course.size();
@@ -196,76 +197,78 @@ int show_progress(const Context& context, const PuzzleRequest& request) {
   return 0;
 }
 
-using Command = int (*)(const Context&, const PuzzleRequest&);
-using SharedRequest = std::shared_ptr<PuzzleRequest>;
+using Command = int (*)(const shell::Context&, const course::PuzzleRequest&);
+using SharedRequest = std::shared_ptr<course::PuzzleRequest>;
 
-CLI::App* add(CLI::App& parent, Context& context, const SharedRequest& request, const char* name,
-              const char* what, const char* examples, Command command) {
-  CLI::App* app = add_command(parent, context, name, what, examples);
-  add_text(*app, "--course", "FOLDER", request->course, "The course is in FOLDER");
-  on_run(*app, context, [&context, request, command] { return command(context, *request); });
+CLI::App* add(CLI::App& parent, shell::Context& context, const SharedRequest& request,
+              const char* name, const char* what, const char* examples, Command command) {
+  CLI::App* app = shell::add_command(parent, context, name, what, examples);
+  shell::add_text(*app, "--course", "FOLDER", request->course, "The course is in FOLDER");
+  shell::on_run(*app, context, [&context, request, command] { return command(context, *request); });
   return app;
 }
 
-CLI::App* add_with_id(CLI::App& parent, Context& context, const SharedRequest& request,
+CLI::App* add_with_id(CLI::App& parent, shell::Context& context, const SharedRequest& request,
                       const char* name, const char* what, const char* examples, Command command) {
   CLI::App* app = add(parent, context, request, name, what, examples, command);
-  add_argument(*app, "ID", "PUZZLE", request->id, "The puzzle: p16, or 16");
+  shell::add_argument(*app, "ID", "PUZZLE", request->id, "The puzzle: p16, or 16");
   return app;
 }
 
-void add_run(CLI::App& app, Context& context, const SharedRequest& request) {
+void add_run(CLI::App& app, shell::Context& context, const SharedRequest& request) {
   CLI::App& run = *add_with_id(
       app, context, request, "run", "Compile and run what you wrote, and say what is wrong",
       "  tessera puzzle run p16 --tiled\n  tessera puzzle run p16 my_p16.cpp --html p16.html",
-      run_puzzle);
-  add_text(run, "FILE", "FILE", request->file, "Your file; default where `start` wrote it");
-  add_flag(run, "--solution", request->solution, "Run the course's solution instead");
-  add_flag(run, "--all", request->all,
-           "Show all findings, those that follow from others too, and all numbers");
-  add_text(run, "--html", "FILE", request->html, "Write the answer with the picture as a page");
-  add_flag(run, "--force", request->force, "Replace the page if it exists");
-  add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,
-             "Seconds that a kernel may take; its compilation 12 times as many");
-  add_json_option(run, context, "One JSON document on stdout");
+      course::run_puzzle);
+  shell::add_text(run, "FILE", "FILE", request->file, "Your file; default where `start` wrote it");
+  shell::add_flag(run, "--solution", request->solution, "Run the course's solution instead");
+  shell::add_flag(run, "--all", request->all,
+                  "Show all findings, those that follow from others too, and all numbers");
+  shell::add_text(run, "--html", "FILE", request->html,
+                  "Write the answer with the picture as a page");
+  shell::add_flag(run, "--force", request->force, "Replace the page if it exists");
+  shell::add_number(run, "--time-limit", "SECONDS", 0.1, 600, request->time_limit_s,
+                    "Seconds that a kernel may take; its compilation 12 times as many");
+  shell::add_json_option(run, context, "One JSON document on stdout");
   // The puzzle's own flags are the rest.
-  on_run(run, context, request->words, [&context, request] {
-    const InterruptsAreNoted noted;
-    return run_puzzle(context, *request);
+  shell::on_run(run, context, request->words, [&context, request] {
+    const process::InterruptsAreNoted noted;
+    return course::run_puzzle(context, *request);
   });
 }
 
 }  // namespace
 
-void add_puzzle(CLI::App& root, Context& context) {
-  const auto request = std::make_shared<PuzzleRequest>();
-  CLI::App& app = *add_command(
+void add_puzzle(CLI::App& root, shell::Context& context) {
+  const auto request = std::make_shared<course::PuzzleRequest>();
+  CLI::App& app = *shell::add_command(
       root, context, "puzzle", "A course: write kernels, and be told why they are wrong",
       "  tessera puzzle list\n  tessera puzzle start p01\n  tessera puzzle "
       "run p16 --tiled\n  tessera puzzle hint p16");
-  add_json_option(*add(app, context, request, "list", "Show all puzzles", "", list), context,
-                  "As JSON");
+  shell::add_json_option(*add(app, context, request, "list", "Show all puzzles", "", list), context,
+                         "As JSON");
   CLI::App& begin = *add_with_id(app, context, request, "start", "Write the file to edit",
                                  "  tessera puzzle start p01 course", start);
-  add_text(begin, "DIR", "FOLDER", request->file, "Where; default here");
-  add_flag(begin, "--force", request->force, "Replace the file if it exists");
+  shell::add_text(begin, "DIR", "FOLDER", request->file, "Where; default here");
+  shell::add_flag(begin, "--force", request->force, "Replace the file if it exists");
   add_run(app, context, request);
   add_with_id(app, context, request, "hint", "Show one more hint", "", hint);
   add_with_id(app, context, request, "solution", "Show the solution", "", solution);
   add_with_id(app, context, request, "explain", "Explain the puzzle and its solution", "", explain);
   add_with_id(app, context, request, "reset", "Begin again; what you had is kept as .bak", "",
               reset);
-  add_json_option(*add(app, context, request, "progress", "Show what is solved", "", show_progress),
-                  context, "As JSON");
+  shell::add_json_option(
+      *add(app, context, request, "progress", "Show what is solved", "", show_progress), context,
+      "As JSON");
   CLI::App& fresh = *add(app, context, request, "new", "Make a puzzle of your own to be changed",
-                         "  tessera puzzle new p90_mine --course my_course", new_puzzle);
-  add_argument(fresh, "NAME", "TEXT", request->id, "pNN_name");
+                         "  tessera puzzle new p90_mine --course my_course", course::new_puzzle);
+  shell::add_argument(fresh, "NAME", "TEXT", request->id, "pNN_name");
   CLI::App& test =
       *add(app, context, request, "test", "Test the course: solutions, unfilled files, mistakes",
-           "  tessera puzzle test --course my_course", test_course);
-  add_arguments(test, "ID", "PUZZLE", request->ids, "Only these puzzles");
-  add_json_option(test, context, "As JSON: the course, and the answer to each of its texts");
-  require_command(app);
+           "  tessera puzzle test --course my_course", course::test_course);
+  shell::add_arguments(test, "ID", "PUZZLE", request->ids, "Only these puzzles");
+  shell::add_json_option(test, context, "As JSON: the course, and the answer to each of its texts");
+  shell::require_command(app);
 }
 
 }  // namespace tessera::cli

@@ -67,22 +67,22 @@ double product_seconds(Executor& executor, const Plan& plan, const ConstMatrix& 
 
 double Rehearsal::total() const { return std::accumulate(steps.begin(), steps.end(), exact); }
 
-Rehearsal rehearse(const Context& context, Executor& executor,
+Rehearsal rehearse(const shell::Context& context, Executor& executor,
                    const std::vector<std::optional<Plan>>& plans, const Problem& problem,
                    const ConstMatrix& A, const ConstMatrix& B, const Array& C, int threads) {
   const double rough = problem.flops() * 1e-9;
   Rehearsal out{rough, std::vector<double>(plans.size(), rough)};
   if (context.quiet || context.json || problem.flops() < kShortFlops) return out;
-  const Progress progress(context, "estimating", 0);
+  const shell::Progress progress(context, "estimating", 0);
   const Part part(problem, 32 * index_t{threads});
   const PartOperands x(part, A, B, C);
-  auto start = Clock::now();
+  auto start = process::Clock::now();
   const Verifier verifier(make_problem(x.A, x.B, x.C), x.A, x.B, x.C, nullptr, threads);
-  out.exact = seconds_since(start) * part.times;
-  start = Clock::now();
+  out.exact = process::seconds_since(start) * part.times;
+  start = process::Clock::now();
   (void)verifier.check(x.C);
-  const double check =
-      seconds_since(start) * static_cast<double>(problem.M) / static_cast<double>(part.rows);
+  const double check = process::seconds_since(start) * static_cast<double>(problem.M) /
+                       static_cast<double>(part.rows);
   for (std::size_t i = 0; i < plans.size(); ++i)
     out.steps[i] = plans[i] ? product_seconds(executor, *plans[i], A, B, C) + check : 0;
   return out;

@@ -21,7 +21,7 @@ struct Rehearsal {
 
 /// Runs about a thirty-second part of the product by every plan. C is only room for results. Where
 /// no progress is shown, or the product takes no time worth showing, all steps count alike.
-Rehearsal rehearse(const Context& context, Executor& executor,
+Rehearsal rehearse(const shell::Context& context, Executor& executor,
                    const std::vector<std::optional<Plan>>& plans, const Problem& problem,
                    const ConstMatrix& A, const ConstMatrix& B, const Array& C, int threads);
 

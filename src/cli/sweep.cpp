@@ -53,15 +53,15 @@ std::string remark(const check::SweptCase& swept) {
 
 /// A row for each shape, a column for each order, in lines of `columns` characters; 0: any.
 std::string table_text(const check::Sweep& swept, std::size_t columns) {
-  using enum Align;
-  Table table({{"m", right},
-               {"n", right},
-               {"k", right},
-               {"strides"},
-               {"forward"},
-               {"backward"},
-               {"shuffled"},
-               {""}});
+  using enum shell::Align;
+  shell::Table table({{"m", right},
+                      {"n", right},
+                      {"k", right},
+                      {"strides"},
+                      {"forward"},
+                      {"backward"},
+                      {"shuffled"},
+                      {""}});
   const auto& cases = swept.cases;
   for (std::size_t i = 0; i + 2 < cases.size(); i += 3) {
     const check::SweepCase& shape = cases[i].which;
@@ -133,20 +133,20 @@ std::string json_of(const SweepRequest& request, const check::SweepTile& tile,
     smallest["report"] = nlohmann::ordered_json::parse(
         check::to_json(failing->report, check::device_model(request.kernel.device)));
   }
-  return json_text({{"kernel", swept.merged().kernel},
-                    {"tile", {tile.m, tile.n, tile.k}},
-                    {"seed", request.kernel.seed},
-                    {"summary",
-                     {{"clean", swept.exit_code() == 0},
-                      {"cases", swept.cases.size()},
-                      {"clean_cases", swept.count(Status::clean)},
-                      {"failing", swept.count(Status::findings)},
-                      {"unchecked", swept.count(Status::unchecked)},
-                      {"refused", swept.count(Status::refused)},
-                      {"not_run", swept.count(Status::not_run)},
-                      {"timed_out", swept.timed_out}}},
-                    {"smallest_failing", std::move(smallest)},
-                    {"cases", std::move(cases)}});
+  return shell::json_text({{"kernel", swept.merged().kernel},
+                           {"tile", {tile.m, tile.n, tile.k}},
+                           {"seed", request.kernel.seed},
+                           {"summary",
+                            {{"clean", swept.exit_code() == 0},
+                             {"cases", swept.cases.size()},
+                             {"clean_cases", swept.count(Status::clean)},
+                             {"failing", swept.count(Status::findings)},
+                             {"unchecked", swept.count(Status::unchecked)},
+                             {"refused", swept.count(Status::refused)},
+                             {"not_run", swept.count(Status::not_run)},
+                             {"timed_out", swept.timed_out}}},
+                           {"smallest_failing", std::move(smallest)},
+                           {"cases", std::move(cases)}});
 }
 
 std::string in_format(const std::string& format, const SweepRequest& request,
@@ -178,10 +178,10 @@ FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& til
       check::sweep(cases, request.kernel.seconds, [&](const auto& one, double seconds_left) {
         return check_case(kernel_of(request.kernel, one, seconds_left));
       });
-  FileReport out{
-      .code = swept.exit_code(),
-      .printed = in_format(request.format, request, tile, swept, terminal_columns(Stream::out)),
-      .others = {}};
+  FileReport out{.code = swept.exit_code(),
+                 .printed = in_format(request.format, request, tile, swept,
+                                      shell::terminal_columns(shell::Stream::out)),
+                 .others = {}};
   for (const std::string& each : request.others)
     out.others[each] = in_format(each, request, tile, swept);
   return out;

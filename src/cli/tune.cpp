@@ -12,9 +12,9 @@
 
 namespace tessera::cli {
 
-void add_tune(CLI::App& root, Context& context) {
-  auto request = std::make_shared<TuneRequest>();
-  CLI::App* app = add_command(
+void add_tune(CLI::App& root, shell::Context& context) {
+  auto request = std::make_shared<bench::TuneRequest>();
+  CLI::App* app = shell::add_command(
       root, context, "tune", "Find the fastest kernel and tile of products on a GPU and keep them",
       "  tessera tune --sizes 1024:8192:x2 --dtype bf16\n"
       "  tessera tune --device cuda:1 --sizes 16x4096x4096,4096-NT --seconds 300\n"
@@ -39,20 +39,20 @@ void add_tune(CLI::App& root, Context& context) {
                   "tessera/tuning-NAME.txt in $XDG_CACHE_HOME or ~/.cache")
       ->type_name("FILE");
   app->add_flag("--again", request->again, "Measure also what is known");
-  add_json_option(*app, context, "What was found, as JSON");
-  on_run(*app, context, [&context, request] {
-    (void)parse_sizes(request->sizes);
-    require_product(parse_types(request->dtype));
+  shell::add_json_option(*app, context, "What was found, as JSON");
+  shell::on_run(*app, context, [&context, request] {
+    (void)bench::parse_sizes(request->sizes);
+    require_product(shell::parse_types(request->dtype));
     if (request->device == "cpu")
       throw Error(Category::argument, "tune: --device cpu", "cuda or cuda:N", {},
                   "the CPU's plans need no tuning");
     const std::string name = named_device(request->device);
-    const auto device = open_cuda_bench(name);
+    const auto device = bench::open_cuda_bench(name);
     request->candidates = [name](const Problem& problem) { return candidates_for(problem, name); };
-    const InterruptsAreNoted noted;
+    const process::InterruptsAreNoted noted;
     try {
-      return tune_on(context, *request, *device, tuned_on(name));
-    } catch (const Interrupted& interrupted) {
+      return bench::tune_on(context, *request, *device, tuned_on(name));
+    } catch (const process::Interrupted& interrupted) {
       context.error("interrupted; what was found is kept");
       return 128 + interrupted.signal;
     }

@@ -12,7 +12,7 @@
 #include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -46,21 +46,22 @@ std::string out_and_expected(const PuzzleMatrix& m, std::size_t most) {
   return cat("out: ", buffer_text(m.got), "\nexpected: ", buffer_text(m.expected), "\n");
 }
 
-std::string goals_text(const Context& context, const PuzzleCase& c) {
+std::string goals_text(const shell::Context& context, const PuzzleCase& c) {
   std::string out;
   for (const auto& goal : c.goals) {
     const std::string line =
         fmt::format("{}: {:.4g}, goal: at most {:.4g}", goal.what, goal.got, goal.limit);
-    out += goal.reached ? context.paint("  ✓ " + line, Ink::green) + "\n"
-                        : context.paint("  ✗ " + line, Ink::red) + "\n";
+    out += goal.reached ? context.paint("  ✓ " + line, shell::Ink::green) + "\n"
+                        : context.paint("  ✗ " + line, shell::Ink::red) + "\n";
   }
   return out;
 }
 
 /// `said`: the sentence that has just been said.
-std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
+std::string finding_text(const shell::Context& context, const PuzzleAttempt& attempt,
                          const PuzzleFinding& f, std::string_view said) {
-  std::string out = cat("  ", context.paint(f.kind, Ink::bold), place_text(attempt, f), "\n");
+  std::string out =
+      cat("  ", context.paint(f.kind, shell::Ink::bold), place_text(attempt, f), "\n");
   const auto lines = lines_of_finding(attempt, f);
   const bool is_said = said.starts_with(f.problem);
   if (is_said && lines.empty()) return {};
@@ -69,7 +70,7 @@ std::string finding_text(const Context& context, const PuzzleAttempt& attempt,
   return out;
 }
 
-std::string findings_text(const Context& context, const PuzzleAttempt& attempt,
+std::string findings_text(const shell::Context& context, const PuzzleAttempt& attempt,
                           const PuzzleFindings& findings, const Cause& cause, Shown shown) {
   const bool is_all = shown == Shown::all;
   const std::size_t most = is_all ? findings.own.size() : 3;
@@ -83,12 +84,14 @@ std::string findings_text(const Context& context, const PuzzleAttempt& attempt,
   if (is_all)
     for (const auto* f : findings.following) out += finding_text(context, attempt, *f, {});
   if (cat(cause.sentence, out).find("thread (") != std::string::npos)
-    out += context.paint("  threads and blocks are (x, y, z), elements (row, column)\n", Ink::dim);
+    out += context.paint("  threads and blocks are (x, y, z), elements (row, column)\n",
+                         shell::Ink::dim);
   return out;
 }
 
 /// Rows of cells, apart where a block's tile ends.
-std::string picture_text(const Context& context, const PuzzleMatrix& m, const PuzzleCase& c) {
+std::string picture_text(const shell::Context& context, const PuzzleMatrix& m,
+                         const PuzzleCase& c) {
   const Picture p = picture_of(m, kMostCells);
   const auto begins = [&](index_t i, index_t tile) {
     return p.step == 1 && tile > 1 && i > 0 && i % tile == 0;
@@ -97,10 +100,10 @@ std::string picture_text(const Context& context, const PuzzleMatrix& m, const Pu
   if (p.step > 1)
     out +=
         cat(", each cell ", std::min(p.step, m.rows), " x ", std::min(p.step, m.cols), " elements");
-  out +=
-      cat(":  ", context.paint("·", Ink::dim), " right  ", context.paint("x", Ink::red), " wrong");
+  out += cat(":  ", context.paint("·", shell::Ink::dim), " right  ",
+             context.paint("x", shell::Ink::red), " wrong");
   if (std::find(p.cells.begin(), p.cells.end(), Cell::mixed) != p.cells.end())
-    out += "  " + context.paint("+", Ink::red) + " some of them wrong";
+    out += "  " + context.paint("+", shell::Ink::red) + " some of them wrong";
   out += "\n";
   for (index_t i = 0; i < p.rows; ++i) {
     if (begins(i, c.block[1])) out += "\n";
@@ -108,8 +111,8 @@ std::string picture_text(const Context& context, const PuzzleMatrix& m, const Pu
     for (index_t j = 0; j < p.cols; ++j) {
       const Cell cell = p.cells[static_cast<std::size_t>(i * p.cols + j)];
       out += begins(j, c.block[0]) ? "  " : " ";
-      out += cell == Cell::right ? context.paint("·", Ink::dim)
-                                 : context.paint(cell == Cell::wrong ? "x" : "+", Ink::red);
+      out += cell == Cell::right ? context.paint("·", shell::Ink::dim)
+                                 : context.paint(cell == Cell::wrong ? "x" : "+", shell::Ink::red);
     }
     out += "\n";
   }
@@ -117,17 +120,17 @@ std::string picture_text(const Context& context, const PuzzleMatrix& m, const Pu
 }
 
 /// Those whose cause is known, and of others the first: they are likely to follow from it.
-std::string errors_text(const Context& context, const PuzzleAttempt& attempt) {
+std::string errors_text(const shell::Context& context, const PuzzleAttempt& attempt) {
   constexpr std::size_t most = 3;
   std::string out;
   std::size_t shown = 0;
   for (const CompileError& e : attempt.errors) {
     if (shown == most || (shown > 0 && e.cause.empty())) continue;
-    out +=
-        context.paint(e.line > 0 ? cat(e.file, ":", e.line, ": ") : cat(e.file, ": "), Ink::bold) +
-        (e.message.size() > kLongestMessage ? e.message.substr(0, kLongestMessage) + " ..."
-                                            : e.message) +
-        "\n";
+    out += context.paint(e.line > 0 ? cat(e.file, ":", e.line, ": ") : cat(e.file, ": "),
+                         shell::Ink::bold) +
+           (e.message.size() > kLongestMessage ? e.message.substr(0, kLongestMessage) + " ..."
+                                               : e.message) +
+           "\n";
     if (e.line > 0) out += source_line(attempt.source, e.line, e.column);
     if (shown > 0) out += cat("    ", e.why, ": ", e.advice, "\n");  // of the first it is the cause
     ++shown;
@@ -162,8 +165,8 @@ std::string printed_text(const PuzzleAttempt& attempt) {
   return out;
 }
 
-std::string cause_text(const Context& context, const Cause& cause) {
-  std::string out = context.paint("likely cause: " + cause.title, Ink::yellow) + "\n";
+std::string cause_text(const shell::Context& context, const Cause& cause) {
+  std::string out = context.paint("likely cause: " + cause.title, shell::Ink::yellow) + "\n";
   if (!cause.sentence.empty()) out += "  " + cause.sentence + ".\n";
   if (!cause.advice.empty()) out += "  try: " + cause.advice + "\n";
   return out;
@@ -275,8 +278,9 @@ Picture picture_of(const PuzzleMatrix& m, index_t most) {
   return out;
 }
 
-std::string answer_text(const Context& context, const Puzzle& puzzle, const PuzzleAttempt& attempt,
-                        const std::vector<std::string>& open, Shown shown) {
+std::string answer_text(const shell::Context& context, const Puzzle& puzzle,
+                        const PuzzleAttempt& attempt, const std::vector<std::string>& open,
+                        Shown shown) {
   std::string out = printed_text(attempt) + errors_text(context, attempt);
   const PuzzleCase* const wrong = wrong_case(attempt);
   const Cause cause = is_solved(attempt) ? Cause{} : cause_of(attempt);
@@ -286,18 +290,18 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
   if (attempt.outcome)
     for (const auto& c : attempt.outcome->cases) {
       out += context.paint(cat(&c == wrong ? "✗ " : "✓ ", c.what),
-                           &c == wrong ? Ink::red : Ink::green) +
+                           &c == wrong ? shell::Ink::red : shell::Ink::green) +
              "\n";
       // On a terminal lists of right numbers would push all else away.
-      const bool is_short = shown == Shown::few && terminal_columns(Stream::out) > 0;
+      const bool is_short = shown == Shown::few && shell::terminal_columns(shell::Stream::out) > 0;
       const std::size_t most = is_original && !is_short ? kMostOfOriginals : kMostPrinted;
       if (!c.is_brief || &c == wrong)
         for (const auto& m : c.outputs) out += out_and_expected(m, most);
       out += goals_text(context, c);
     }
   if (is_solved(attempt) && !open.empty())
-    return out +
-           cat("right ✅; puzzle ", puzzle.number, " still needs --", join(open, " and --"), "\n");
+    return out + cat("right ✅; puzzle ", puzzle.number, " still needs --",
+                     shell::join(open, " and --"), "\n");
   if (is_solved(attempt)) return out + cat("Puzzle ", puzzle.number, " complete ✅\n");
   if (wrong != nullptr) {
     out += "\n";
@@ -313,7 +317,8 @@ std::string answer_text(const Context& context, const Puzzle& puzzle, const Puzz
     for (const auto& m : wrong->outputs)
       if (m.wrong > 0) out += "\n" + picture_text(context, m, *wrong);
   if (std::count(out.begin(), out.end(), '\n') > kOneScreen)
-    out += "\n" + context.paint("likely cause: " + cause.title, Ink::yellow) + ", as said above";
+    out += "\n" + context.paint("likely cause: " + cause.title, shell::Ink::yellow) +
+           ", as said above";
   return out + cat("\nPuzzle ", puzzle.number, " is not solved yet; 'tessera puzzle hint ",
                    puzzle.id, "' helps\n");
 }
@@ -342,4 +347,4 @@ ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -8,13 +8,14 @@
 #include "causes.hpp"
 #include "shell/context.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// All findings, or a few of those that do not follow from another one?
 enum class Shown { few, all };
 /// `open`: variants that are not solved yet.
-std::string answer_text(const Context& context, const Puzzle& puzzle, const PuzzleAttempt& attempt,
-                        const std::vector<std::string>& open = {}, Shown shown = Shown::few);
+std::string answer_text(const shell::Context& context, const Puzzle& puzzle,
+                        const PuzzleAttempt& attempt, const std::vector<std::string>& open = {},
+                        Shown shown = Shown::few);
 /// Self-contained; light and dark follow the reader's system.
 std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt);
 nlohmann::ordered_json answer_json(const Puzzle& puzzle, const std::string& variant,
@@ -41,4 +42,4 @@ struct Picture {
 /// At most `most` cells in a row and a column.
 Picture picture_of(const PuzzleMatrix& matrix, index_t most);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -6,7 +6,7 @@
 
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -136,4 +136,4 @@ class BracketReader {
 
 BracketFault wrong_bracket(const SourceTokens& tokens) { return BracketReader(tokens).read(); }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

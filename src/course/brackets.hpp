@@ -6,7 +6,7 @@
 
 #include "tokens.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 struct BracketFault {
   int line = 0, column = 0;  ///< where it stands, or where the one is that has no other; 0: nowhere
@@ -17,4 +17,4 @@ struct BracketFault {
 /// The first one that is wrong. Of braces it is a guess from how lines are indented.
 BracketFault wrong_bracket(const SourceTokens& tokens);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

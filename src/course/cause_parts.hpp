@@ -6,7 +6,7 @@
 
 #include "causes.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// By its id; empty: what the table of causes says.
 Cause cause(std::string_view id, std::string sentence = {}, std::string advice = {});
@@ -41,4 +41,4 @@ const PuzzleFinding* find_finding(const PuzzleCase& c,
 /// How a thread comes to its own element, in the terms of this launch.
 std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

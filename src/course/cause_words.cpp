@@ -5,7 +5,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -156,4 +156,4 @@ Cause told_by(const PuzzleFinding& finding, Cause cause) {
   return cause;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -9,7 +9,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -142,4 +142,4 @@ Cause cause_of(const PuzzleAttempt& attempt) {
   return cause("not-all");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -8,7 +8,7 @@
 
 #include "program.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 struct Cause {
   std::string id;     ///< "missing-barrier"
@@ -23,4 +23,4 @@ Cause cause_of(const PuzzleAttempt& attempt);
 /// The case that went wrong; null where no case did.
 const PuzzleCase* wrong_case(const PuzzleAttempt& attempt);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -10,7 +10,7 @@
 #include "shell/suggest.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -108,7 +108,7 @@ std::string shown_message(const std::string& said) {
   static const std::regex guess(R"(; did you mean (‘|').*$|^static assertion failed: )"),
       space(R"(\bp\d+(?:_\d+)?::(?:\w+::)*)"),
       refusal(R"(^call to non-.* function (?:‘|')void (?:\w+::)*refused::(\w+)\(.*$)");
-  std::string out = in_plain_words(said);
+  std::string out = process::in_plain_words(said);
   std::smatch match;
   if (std::regex_search(out, match, refusal)) {
     out = match[1];
@@ -230,7 +230,7 @@ CompileError error_elsewhere(const Errors::Elsewhere& elsewhere, const std::stri
       if (each.owner.empty() && each.kind != SourceName::Kind::member &&
           each.kind != SourceName::Kind::parameter)
         own.push_back(each.name);
-    const std::string near = nearest(name, own);
+    const std::string near = shell::nearest(name, own);
     const SourceName* const found = near.empty() ? nullptr : text.names.anywhere(near, 0);
     if (found != nullptr)
       give_reason(out, {"other-name", cat(near, " is not the name that the puzzle asks for"), name,
@@ -272,4 +272,4 @@ std::vector<CompileError> compile_errors(const std::string& said, const std::str
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

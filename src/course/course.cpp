@@ -13,7 +13,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -81,7 +81,7 @@ Puzzle read_puzzle(const fs::path& folder) {
   constexpr std::string_view key = "variants: ";
   if (out.idea.starts_with(key)) {
     const auto end = out.idea.find('\n');
-    for (const auto& each : split(out.idea.substr(key.size(), end - key.size()), ','))
+    for (const auto& each : shell::split(out.idea.substr(key.size(), end - key.size()), ','))
       out.variants.emplace_back(trimmed(each));
     const auto begin = out.idea.find_first_not_of('\n', end);
     out.idea = begin == std::string::npos ? "" : out.idea.substr(begin);
@@ -194,7 +194,7 @@ fs::path course_folder(const std::string& folder) {
   if (!folder.empty()) return folder;
   const char* const named = std::getenv("TESSERA_COURSE");
   if (named != nullptr && *named != '\0') return named;
-  const Installed at = installed();
+  const process::Installed at = process::installed();
   const fs::path prefix = at.include.parent_path();
   for (const fs::path& each : {prefix / "share/tessera/course", prefix / "course"})
     if (fs::is_directory(each)) return each;
@@ -229,7 +229,7 @@ const Puzzle& find_puzzle(const std::vector<Puzzle>& course, const std::string& 
   }
   throw Error(Category::argument, cat("there is no puzzle '", id, "'"),
               cat("one of ", known.front(), " to ", known.back()), {},
-              "'tessera puzzle list' shows them all" + did_you_mean(id, known));
+              "'tessera puzzle list' shows them all" + shell::did_you_mean(id, known));
 }
 
 std::string with_mistake(const Puzzle& puzzle, const Mistake& mistake) {
@@ -247,4 +247,4 @@ std::string with_mistake(const Puzzle& puzzle, const Mistake& mistake) {
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

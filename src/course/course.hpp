@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// A wrong solution and what must be said about it; without lines: the file as the learner gets it.
 struct Mistake {
@@ -60,4 +60,4 @@ std::string cut(std::string_view text, Side side, const std::string& file);
 std::vector<std::string> lines_of(std::string_view text);
 std::string read_text(const std::filesystem::path& file);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

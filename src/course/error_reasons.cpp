@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 LearnersText::Range LearnersText::line(int number) const {
   Range out{0, 0};
@@ -79,4 +79,4 @@ RankedReason reason_of(const CompilerSays& error, const LearnersText& text) {
   return {{}, rank};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -9,7 +9,7 @@
 #include "scopes.hpp"
 #include "tokens.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// A learner's text, read once for all errors. Its brackets match.
 struct LearnersText {
@@ -83,4 +83,4 @@ RankedReason reason_of(const CompilerSays& error, const LearnersText& text);
 /// none.
 std::size_t forgotten_tuple(const LearnersText& text, LearnersText::Range range);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -9,7 +9,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -252,4 +252,4 @@ Cause cause_of_findings(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   return {};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -9,7 +9,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -62,7 +62,7 @@ void name_missing(const PuzzleCase& c, PuzzleFinding& f) {
   static const std::regex said(R"(element (\([-\d,]*\)) of a view of which \(([-\d,]*)\) exists)");
   std::smatch match;
   if (!std::regex_search(f.problem, match, said)) return;
-  for (const auto& each : split(match[2].str(), ','))
+  for (const auto& each : shell::split(match[2].str(), ','))
     f.extents.push_back(std::atoll(std::string(each).c_str()));
   const auto is_whole = [&](const PuzzleCoverage& t) {
     if (t.tensor != f.tensor) return false;
@@ -155,4 +155,4 @@ void name_elements(PuzzleAttempt& attempt) {
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

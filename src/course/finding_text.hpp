@@ -3,8 +3,8 @@
 
 #include "program.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 void name_elements(PuzzleAttempt& attempt);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

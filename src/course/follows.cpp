@@ -8,7 +8,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::string following_text(const PuzzleFindings& findings) {
   return cat(what, findings.own.size() > 1 ? " from these" : " from it");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -5,7 +5,7 @@
 
 #include "causes.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// Those of a case that count.
 struct PuzzleFindings {
@@ -17,4 +17,4 @@ PuzzleFindings findings_of(const PuzzleAttempt& attempt, const PuzzleCase& c, co
 /// "2 more findings follow from these"; "" where none does.
 std::string following_text(const PuzzleFindings& findings);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -1,7 +1,7 @@
 // The list: see foreign_names.hpp. It is asked only for what a text does not declare itself.
 #include "foreign_names.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -193,4 +193,4 @@ const ForeignName* foreign_name(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 struct ForeignName {
   std::string_view name;      ///< "threadIdx", "np.exp"
@@ -15,4 +15,4 @@ struct ForeignName {
 /// Null: the name is of none of them, or the same here.
 const ForeignName* foreign_name(std::string_view name);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

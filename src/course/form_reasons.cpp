@@ -9,7 +9,7 @@
 #include "tessera/core/text.hpp"
 #include "vocabulary.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -164,7 +164,7 @@ ErrorReason reason_of_other_access(const Line& line, std::size_t i) {
   if ((!is_at && !is_braces) || line.text.arguments(open).empty()) return {};
   return line.at(i, "round-brackets",
                  cat("elements of ", object, " are written with round brackets"),
-                 cat(object, "(", join(line.text.arguments(open)), ")"));
+                 cat(object, "(", shell::join(line.text.arguments(open)), ")"));
 }
 
 /// "Tile<float>(32, 33) tile;", "Tile<float, [32, 33]> tile;"
@@ -176,7 +176,7 @@ ErrorReason reason_of_tile(const Line& line, std::size_t i) {
   const auto extents = line.text.arguments(open);
   if (extents.size() != 2) return {};
   return line.at(i, "tile-type", "the extents of a tile stand between < and >, behind its type",
-                 cat("Tile<", line.word(i + 2), ", ", join(extents), "> name;"));
+                 cat("Tile<", line.word(i + 2), ", ", shell::join(extents), "> name;"));
 }
 
 /// "Layout rows(tuple(3, 5), [5, 1])"
@@ -185,7 +185,7 @@ ErrorReason reason_of_list(const Line& line, std::size_t i) {
   if (!is_list || line.text.arguments(i).size() < 2) return {};
   if (line.text.find("Layout", line.text.tokens[i].line) == kNoToken) return {};
   return line.at(i, "tuple", "a list in square brackets is Python's",
-                 cat("tuple(", join(line.text.arguments(i)), ")"));
+                 cat("tuple(", shell::join(line.text.arguments(i)), ")"));
 }
 
 /// "float[TM] a;", "a[TM];", "const flops = 3;": a declaration whose type stands elsewhere, or not.
@@ -300,4 +300,4 @@ ErrorReason reason_of_form(const CompilerSays& error, const LearnersText& text) 
                of_message(reason_of_range), of_message(reason_of_whole));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

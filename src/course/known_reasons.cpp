@@ -3,7 +3,7 @@
 
 #include "error_reasons.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -90,4 +90,4 @@ ErrorReason reason_of_known_message(const CompilerSays& error, const LearnersTex
   return {};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -11,7 +11,7 @@
 #include "tessera/core/text.hpp"
 #include "vocabulary.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -144,7 +144,7 @@ ErrorReason reason_of_nowhere(const std::string& name, std::size_t at, const Lea
                    here->type.find("const ") == 0))
       known.insert(each);
   }
-  const std::string list = join(std::vector<std::string>(known.begin(), known.end()));
+  const std::string list = shell::join(std::vector<std::string>(known.begin(), known.end()));
   const bool is_stored = text.is("=", at + 1) || text.is("+=", at + 1);
   constexpr std::string_view places[] = {"i", "j", "k", "x", "y", "row", "col"};
   const bool is_place = std::find(std::begin(places), std::end(places), name) != std::end(places);
@@ -205,9 +205,9 @@ ErrorReason reason_of_thread_member(const std::string& name, std::size_t at,
   }
   const std::string sync = small_letters(name);
   const std::string near =
-      sync.find("sync") != std::string::npos ? "barrier" : nearest(name, members);
+      sync.find("sync") != std::string::npos ? "barrier" : shell::nearest(name, members);
   if (near.empty())
-    return {"no-such-member", cat("t has no member ", name), cat("it has ", join(members))};
+    return {"no-such-member", cat("t has no member ", name), cat("it has ", shell::join(members))};
   return {"no-such-member", cat("t has no member ", name), std::string(kernel_word(near)->usage)};
 }
 
@@ -350,11 +350,11 @@ ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersTe
         members.push_back(member.name);
     if (members.empty()) continue;
     return {"no-such-member", cat("struct ", each.name, " has no member ", name),
-            cat("it has ", join(members))};
+            cat("it has ", shell::join(members))};
   }
   if (is_of("TensorCore") || is_of("Mma")) {
     const std::string near =
-        nearest(small_letters(name), kernel_words(KernelWord::Of::matrix_unit));
+        shell::nearest(small_letters(name), kernel_words(KernelWord::Of::matrix_unit));
     return {"no-such-member", cat(object, " has no member ", name),
             near.empty() ? "it has load_a, load_b, mma, store_d and zero"
                          : cat(object, "::", kernel_word(near)->usage)};
@@ -370,7 +370,8 @@ ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersTe
         std::find(std::begin(kStandardNames), std::end(kStandardNames), lower);
     if (standard != std::end(kStandardNames) && lower != name)
       return {"other-case", cat("std has no ", name), cat("std::", lower)};
-    const std::string near = nearest(name, {std::begin(kStandardNames), std::end(kStandardNames)});
+    const std::string near =
+        shell::nearest(name, {std::begin(kStandardNames), std::end(kStandardNames)});
     if (lower == "minimum" || lower == "maximum")
       return {"misspelt", cat("std has no ", name), cat("std::", lower.substr(0, 3), "(a, b)")};
     if (!near.empty() && near != name)
@@ -379,4 +380,4 @@ ErrorReason reason_of_unknown_member(const CompilerSays& error, const LearnersTe
   return {};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -10,7 +10,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -62,7 +62,7 @@ std::string block_name(const PuzzleAttempt& attempt, const PuzzleCase& c, std::s
   const std::string kernel = text_of(attempt, c);
   std::smatch match;
   const std::string all = std::regex_search(kernel, match, declared) ? match[1].str() : "";
-  const auto names = split(all, ',');
+  const auto names = shell::split(all, ',');
   if (all.empty() || mode >= names.size()) return cat(c.block[mode]);
   const std::string name(
       names[mode].substr(std::min(names[mode].find_first_not_of(' '), names[mode].size())));
@@ -70,4 +70,4 @@ std::string block_name(const PuzzleAttempt& attempt, const PuzzleCase& c, std::s
   return is_name ? name : cat(c.block[mode]);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

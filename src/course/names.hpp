@@ -5,7 +5,7 @@
 
 #include "program.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// Of an extent of a tensor: by `extent<mode>(tensor)`, that of a tensor of the same extent, or a
 /// constant of that number; the number itself where the file has no name for it, or several.
@@ -16,4 +16,4 @@ std::string block_name(const PuzzleAttempt& attempt, const PuzzleCase& c, std::s
 /// Of any number, if one constant has it.
 std::string constant_name(const PuzzleAttempt& attempt, index_t value);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

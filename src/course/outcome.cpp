@@ -8,7 +8,7 @@
 
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -189,4 +189,4 @@ std::optional<PuzzleOutcome> read_outcome(const std::string& text) {
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

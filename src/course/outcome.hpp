@@ -9,7 +9,7 @@
 
 #include "tessera/core/config.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// One finding of the checker.
 struct PuzzleFinding {
@@ -112,4 +112,4 @@ std::vector<std::string> configuration_of(const PuzzleOutcome& outcome);
 /// Of its JSON; nothing where the text is none.
 std::optional<PuzzleOutcome> read_outcome(const std::string& text);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -8,7 +8,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -293,4 +293,4 @@ Cause cause_of_outside(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
                    compared(kInWords, attempt, c, f, indices));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -9,7 +9,7 @@
 #include "follows.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -180,4 +180,4 @@ std::string answer_html(const Puzzle& puzzle, const PuzzleAttempt& attempt) {
       "</main></body>\n</html>\n");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -7,7 +7,7 @@
 #include "cause_parts.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -169,4 +169,4 @@ Cause cause_of_pattern(const PuzzleCase& c, const PuzzleMatrix& m) {
   return {};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -7,7 +7,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -244,4 +244,4 @@ Cause cause_of_places(const PuzzleCase& c, const PuzzleMatrix& m) {
                cat(m.rows * m.cols - m.wrong, " of ", m.rows * m.cols, " elements are right"));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -17,7 +17,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -61,7 +61,7 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
 /// A folder to be searched for headers before all others: there is run.hpp as GCC has compiled it
 /// with the library (src/puzzle/header.cmake). Nothing where a header has changed since; whether
 /// compiler and options are the same GCC looks itself.
-std::vector<std::string> compiled_headers(const Installed& at) {
+std::vector<std::string> compiled_headers(const process::Installed& at) {
   const fs::path folder = at.library.parent_path() / "compiled_headers";
   std::error_code none;
   const auto made = fs::last_write_time(folder / "tessera/puzzle/run.hpp.gch", none);
@@ -79,7 +79,7 @@ double compile_limit(double time_limit_s, std::size_t answers) {
 
 /// Whether it compiled within so many seconds; what the compiler said is in `said`.
 bool compile_in(const fs::path& folder, double seconds, std::string& said) {
-  const Installed at = installed();
+  const process::Installed at = process::installed();
   std::vector<std::string> words{"-std=c++20",
                                  "-O0",
                                  "-w",
@@ -95,9 +95,9 @@ bool compile_in(const fs::path& folder, double seconds, std::string& said) {
   const std::string file = (folder / "said").string();
   // Linked by a call of its own: with the option it would ask for the sanitizer's library.
   std::vector<std::string> link{"puzzle.o", "-o", "puzzle"};
-  for (auto& each : link_words(at)) link.push_back(std::move(each));
-  const ProgramEnd end = run_compiler(words, file, folder.string(), seconds);
-  const bool good = end.good() && run_compiler(link, file, folder.string()).good();
+  for (auto& each : process::link_words(at)) link.push_back(std::move(each));
+  const process::ProgramEnd end = process::run_compiler(words, file, folder.string(), seconds);
+  const bool good = end.good() && process::run_compiler(link, file, folder.string()).good();
   said = end.timed_out ? cat("the compiler was still at work after ", seconds,
                              " s and was ended: does a template or a constexpr function use itself "
                              "again and again? --time-limit gives it more")
@@ -107,7 +107,7 @@ bool compile_in(const fs::path& folder, double seconds, std::string& said) {
 
 /// The same for a GPU. The library holds CUDA's runtime already.
 bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said) {
-  const Installed at = installed();
+  const process::Installed at = process::installed();
   std::vector<std::string> words{gpu.nvcc,
                                  "-std=c++20",
                                  "--expt-relaxed-constexpr",
@@ -119,11 +119,11 @@ bool compile_for(const PuzzleGpu& gpu, const fs::path& folder, std::string& said
                                  kProgramOfGpu,
                                  "-o",
                                  "puzzle"};
-  for (const auto& each : link_words(at))
+  for (const auto& each : process::link_words(at))
     words.push_back(each.starts_with("-Wl,") || each == "-pthread" ? "-Xcompiler=" + each : each);
   const std::string file = (folder / "said").string();
   const bool good =
-      run_program({.words = words, .stderr_file = file, .folder = folder.string()}).good();
+      process::run_program({.words = words, .stderr_file = file, .folder = folder.string()}).good();
   said = read_text(file);
   return good;
 }
@@ -138,7 +138,7 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
                     source = (folder / (one.name + ".source")).string();
   std::ofstream(source) << one.source;
   const double patience = time_limit_s + (cage == Cage::closed ? 3 : 30);
-  ProgramRun run{
+  process::ProgramRun run{
       .words = {(folder / "puzzle").string(), "puzzle=" + one.name, "variant=" + one.variant,
                 "outcome=" + outcome, "source=" + source, "file=" + name_of(one),
                 cat("time_limit_s=", time_limit_s), one.has_pictures ? "pictures=1" : "pictures=0"},
@@ -147,9 +147,9 @@ void run_in(const fs::path& folder, const PuzzleTry& one, double time_limit_s, C
       .folder = folder.string(),
       .seconds = patience};
   if (cage == Cage::closed) run.environment = {cat(puzzle::kFolderVariable, "=", folder.string())};
-  const auto begin = Clock::now();
-  const ProgramEnd end = run_program(run);
-  out.run_s = seconds_since(begin);
+  const auto begin = process::Clock::now();
+  const process::ProgramEnd end = process::run_program(run);
+  out.run_s = process::seconds_since(begin);
   std::error_code none;
   out.printed_bytes = fs::file_size(printed, none);
   if (!none && out.printed_bytes > 0) out.printed = read_text(printed).substr(0, kMostPrintedBytes);
@@ -203,12 +203,12 @@ PuzzleAttempt attempt(const PuzzleTry& one, double time_limit_s) {
 
 std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
                                             double time_limit_s) {
-  const TemporaryFolder folder;
+  const process::TemporaryFolder folder;
   std::ofstream(folder.path() / kProgram) << program_of(tries);
   std::string said;
-  const auto begin = Clock::now();
+  const auto begin = process::Clock::now();
   const bool compiled = compile_in(folder.path(), compile_limit(time_limit_s, tries.size()), said);
-  const double compile_s = seconds_since(begin);
+  const double compile_s = process::seconds_since(begin);
   auto out = run_all(folder.path(), tries, compiled ? "" : said, time_limit_s, Cage::closed);
   for (auto& each : out) each.compile_s = compile_s;
   return out;
@@ -216,7 +216,7 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
 
 std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
   const std::vector<cuda::Device> devices = cuda::devices();
-  const std::string nvcc = nvcc_path();
+  const std::string nvcc = shell::nvcc_path();
   if (devices.empty()) why_not = cuda::why_unavailable();
   else if (nvcc.empty()) why_not = "nvcc is not installed";
   else
@@ -228,7 +228,7 @@ std::optional<PuzzleGpu> puzzle_gpu(std::string& why_not) {
 std::vector<PuzzleAttempt> attempt_on(const PuzzleGpu& gpu, const std::vector<PuzzleTry>& tries,
                                       double time_limit_s) {
   static const std::regex place(R"(^([^(\n]+)\((\d+)\): )", std::regex::multiline);
-  const TemporaryFolder folder;
+  const process::TemporaryFolder folder;
   std::ofstream(folder.path() / kProgramOfGpu) << program_of(tries);
   std::string said;
   const bool compiled = compile_for(gpu, folder.path(), said);
@@ -250,4 +250,4 @@ std::string gpu_text(const PuzzleGpu& gpu, const PuzzleAttempt& attempt) {
   return name + "disagrees";
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -10,7 +10,7 @@
 #include "course.hpp"
 #include "outcome.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// What the compiler refuses, at the learner's line.
 struct CompileError {
@@ -75,4 +75,4 @@ std::vector<PuzzleAttempt> attempt_together(const std::vector<PuzzleTry>& tries,
 std::vector<CompileError> compile_errors(const std::string& said, const std::string& file,
                                          const std::string& source);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -15,7 +15,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/io/atomic_file.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -67,7 +67,7 @@ class Lock {
 
 }  // namespace
 
-void LearnerProgress::update(const Context& context,
+void LearnerProgress::update(const shell::Context& context,
                              const std::function<void(LearnerProgress&)>& change) {
   const fs::path file = state_file();
   std::error_code none;
@@ -83,13 +83,13 @@ void LearnerProgress::update(const Context& context,
 }
 
 void LearnerProgress::save() const {
-  ordered_json all = json_object();
+  ordered_json all = shell::json_object();
   for (const auto& [id, each] : states_)
     all[id] = {
         {"file", each.file}, {"solved", each.solved}, {"hints", each.hints}, {"runs", each.runs}};
   AtomicFile out(file_.string(), Overwrite::replace);
-  out.write(json_text({{"puzzles", all}}));
+  out.write(shell::json_text({{"puzzles", all}}));
   out.commit();
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -10,7 +10,7 @@
 
 #include "shell/context.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 struct PuzzleState {
   std::string file;              ///< absolute; empty: not started
@@ -27,7 +27,8 @@ class LearnerProgress {
   void forget(const std::string& id) { states_.erase(id); }
   /// Reads it, lets `change` have it, writes it whole or not at all; no other command does so at
   /// the same time. Where it cannot be written there is a warning: an answer is worth more.
-  static void update(const Context& context, const std::function<void(LearnerProgress&)>& change);
+  static void update(const shell::Context& context,
+                     const std::function<void(LearnerProgress&)>& change);
 
  private:
   void save() const;
@@ -35,4 +36,4 @@ class LearnerProgress {
   std::map<std::string, PuzzleState> states_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

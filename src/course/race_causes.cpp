@@ -6,7 +6,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -109,4 +109,4 @@ Cause cause_of_race(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puz
   return with_barrier(m, barrier);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

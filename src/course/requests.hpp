@@ -7,7 +7,7 @@
 #include "course.hpp"
 #include "shell/context.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// What the command line says.
 struct PuzzleRequest {
@@ -20,11 +20,11 @@ struct PuzzleRequest {
 };
 
 /// `tessera puzzle run`: 0 solved, 1 not.
-int run_puzzle(const Context& context, const PuzzleRequest& request);
+int run_puzzle(const shell::Context& context, const PuzzleRequest& request);
 /// `tessera puzzle test`: is the course as its teacher says? Solutions are right, unfilled files
 /// compile and fail politely, mistakes get their explanation.
-int test_course(const Context& context, const PuzzleRequest& request);
+int test_course(const shell::Context& context, const PuzzleRequest& request);
 /// `tessera puzzle new`: a folder with a small puzzle to be changed.
-int new_puzzle(const Context& context, const PuzzleRequest& request);
+int new_puzzle(const shell::Context& context, const PuzzleRequest& request);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -17,7 +17,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/io/atomic_file.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -49,10 +49,10 @@ std::string variant_of(const std::vector<Puzzle>& course, const Puzzle& puzzle,
                   cat("run: unexpected '", word, "': puzzle ", puzzle.id, " has no flags"), {}, {},
                   owner_of(course, word));
     if (!is_known)
-      throw Error(
-          Category::argument,
-          cat("run: invalid option '", word, "'; choose among the available flags: ", join(flags)),
-          {}, {}, owner_of(course, word));
+      throw Error(Category::argument,
+                  cat("run: invalid option '", word,
+                      "'; choose among the available flags: ", shell::join(flags)),
+                  {}, {}, owner_of(course, word));
     if (!out.empty())
       throw Error(Category::argument, "run: one flag at a time; without a flag all are run");
     out = word.substr(2);
@@ -79,7 +79,7 @@ fs::path file_of(const Puzzle& puzzle, const std::string& named, const std::stri
 }
 
 /// Notes the attempt; the variants that are still to be solved.
-std::vector<std::string> note_progress(const Context& context, const Puzzle& puzzle,
+std::vector<std::string> note_progress(const shell::Context& context, const Puzzle& puzzle,
                                        const std::string& variant, const PuzzleAttempt& attempt) {
   std::vector<std::string> open;
   LearnerProgress::update(context, [&](LearnerProgress& progress) {
@@ -105,7 +105,7 @@ std::string next_steps(const std::vector<Puzzle>& course, const Puzzle& puzzle) 
 
 /// A program may write to its own folder only; where the system cannot see to that, what it did to
 /// the learner's file is undone.
-void put_back(const Context& context, const fs::path& file, const std::string& text) {
+void put_back(const shell::Context& context, const fs::path& file, const std::string& text) {
   std::error_code none;
   if (fs::is_regular_file(file, none) && read_text(file) == text) return;
   std::ofstream(file) << text;
@@ -133,7 +133,7 @@ GpuAnswer ask_gpu(const PuzzleTry& one, const PuzzleAttempt& done, double time_l
 }
 
 /// What became of it, and then of the same on a GPU.
-bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
+bool print_answers(const shell::Context& context, const PuzzleTry& one, const PuzzleAttempt& done,
                    const std::vector<std::string>& open, const PuzzleRequest& request) {
   const double time_limit_s = request.time_limit_s;
   if (!context.json) {
@@ -146,7 +146,7 @@ bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAtt
     auto out = answer_json(*one.puzzle, one.variant, done);
     out["gpu"] = {{"asked", gpu.is_there}, {"disagrees", gpu.disagrees}, {"says", gpu.text}};
     out["seconds"] = {{"compile", done.compile_s}, {"run", done.run_s}};
-    context.print(json_text(out));
+    context.print(shell::json_text(out));
   } else if (gpu.is_there) {
     context.print(gpu.text + "\n");
   }
@@ -155,7 +155,7 @@ bool print_answers(const Context& context, const PuzzleTry& one, const PuzzleAtt
 
 }  // namespace
 
-int run_puzzle(const Context& context, const PuzzleRequest& request) {
+int run_puzzle(const shell::Context& context, const PuzzleRequest& request) {
   const auto course = read_course(course_folder(request.course));
   const Puzzle& puzzle = find_puzzle(course, request.id);
   const std::string variant = variant_of(course, puzzle, request.words);
@@ -175,11 +175,11 @@ int run_puzzle(const Context& context, const PuzzleRequest& request) {
     open = note_progress(context, puzzle, variant, done);
   }
   if (!request.html.empty())
-    write_file(context, request.html, request.force, answer_html(puzzle, done));
+    shell::write_file(context, request.html, request.force, answer_html(puzzle, done));
   const bool is_right = print_answers(context, one, done, open, request);
   if (is_right && open.empty() && !request.solution && !context.json)
     context.print(next_steps(course, puzzle));
   return is_right ? 0 : 1;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

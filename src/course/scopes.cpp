@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -183,4 +183,4 @@ std::vector<std::string> SourceNames::visible_at(std::size_t token) const {
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

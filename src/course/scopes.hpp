@@ -8,7 +8,7 @@
 
 #include "tokens.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 struct SourceName {
   enum class Kind { variable, parameter, member, type };
@@ -40,4 +40,4 @@ class SourceNames {
   std::vector<SourceName> names_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -10,7 +10,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -199,4 +199,4 @@ Cause cause_of_slip(const PuzzleAttempt& attempt, const PuzzleCase* c) {
   return {};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -9,7 +9,7 @@
 
 #include "course.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -202,4 +202,4 @@ std::vector<std::string> indices_of(const std::string& line, const std::string& 
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

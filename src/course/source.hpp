@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 /// Cut where it is longer than anybody writes: expressions are looked for in it.
 std::string without_comment(const std::string& line);
@@ -47,4 +47,4 @@ bool has_word(std::string_view text, std::string_view word);
 /// "row", "k + x" of "A(row, k + x)"; empty where the line has no such access, or another one too.
 std::vector<std::string> indices_of(const std::string& line, const std::string& tensor);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -7,7 +7,7 @@
 #include "source.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -133,4 +133,4 @@ Cause cause_of_sum(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzz
   return cause(m.looks_like, sentence, advice);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -5,7 +5,7 @@
 #include "error_reasons.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -227,4 +227,4 @@ ErrorReason reason_of_syntax(const CompilerSays& error, const LearnersText& text
   return {};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

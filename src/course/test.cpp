@@ -15,7 +15,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -78,7 +78,8 @@ std::string unsaid(const Puzzle& puzzle, const PuzzleOutcome& outcome) {
 }
 
 /// What is wrong with it; empty: it is as claimed.
-std::string broken(const Context& context, const Claim& claim, const PuzzleAttempt& attempt) {
+std::string broken(const shell::Context& context, const Claim& claim,
+                   const PuzzleAttempt& attempt) {
   if (!attempt.errors.empty() && claim.cause != kDoesNotCompile) {
     const CompileError& e = attempt.errors.front();
     return cat("does not compile: line ", e.line, ": ", e.message);
@@ -112,8 +113,8 @@ ordered_json json_of(const Puzzle& puzzle) {
           {"texts", ordered_json::array()}};
 }
 
-ordered_json json_of(const Context& context, const Claim& claim, const PuzzleAttempt& attempt,
-                     const std::string& why) {
+ordered_json json_of(const shell::Context& context, const Claim& claim,
+                     const PuzzleAttempt& attempt, const std::string& why) {
   ordered_json out = {{"what", claim.what}, {"as_it_must_be", why.empty()}};
   if (!why.empty()) out["why_not"] = why;
   if (!claim.mistake.right.empty())
@@ -186,8 +187,8 @@ cause: all-wrong
 
 }  // namespace
 
-int test_course(const Context& context, const PuzzleRequest& request) {
-  const InterruptsAreNoted noted;
+int test_course(const shell::Context& context, const PuzzleRequest& request) {
+  const process::InterruptsAreNoted noted;
   const auto course = read_course(course_folder(request.course));
   std::vector<const Puzzle*> wanted;
   for (const auto& each : course)
@@ -225,7 +226,7 @@ int test_course(const Context& context, const PuzzleRequest& request) {
   if (context.json) {
     ordered_json all = {{"good", good}, {"bad", bad}, {"puzzles", ordered_json::array()}};
     for (const Puzzle* each : wanted) all["puzzles"].push_back(std::move(document[each]));
-    context.print(json_text(all));
+    context.print(shell::json_text(all));
   } else {
     context.print(out +
                   cat(wanted.size(), " puzzles: ", good, " as they must be, ", bad, " not\n"));
@@ -233,7 +234,7 @@ int test_course(const Context& context, const PuzzleRequest& request) {
   return bad == 0 ? 0 : 1;
 }
 
-int new_puzzle(const Context& context, const PuzzleRequest& request) {
+int new_puzzle(const shell::Context& context, const PuzzleRequest& request) {
   const std::string& name = request.id;
   const bool is_name = name.size() > 3 && name[0] == 'p' &&
                        std::isdigit(static_cast<unsigned char>(name[1])) != 0 &&
@@ -256,4 +257,4 @@ int new_puzzle(const Context& context, const PuzzleRequest& request) {
   return 0;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

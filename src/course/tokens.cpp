@@ -5,7 +5,7 @@
 #include <array>
 #include <cctype>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -167,4 +167,4 @@ bool is_builtin_type(std::string_view name) {
   return std::find(kBuiltin.begin(), kBuiltin.end(), name) != kBuiltin.end();
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

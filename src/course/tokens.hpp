@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 struct SourceToken {
   enum class Kind { name, number, text, sign };
@@ -38,4 +38,4 @@ bool is_keyword(std::string_view name);
 /// "float", "int", ...
 bool is_builtin_type(std::string_view name);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

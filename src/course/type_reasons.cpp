@@ -7,7 +7,7 @@
 #include "tessera/core/text.hpp"
 #include "vocabulary.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -38,7 +38,7 @@ Indexed indexed_at(const LearnersText& text, std::size_t at, std::string_view br
 }
 
 std::string with_brackets(const Indexed& access) {
-  return cat(access.name, "(", join(access.indices), ")");
+  return cat(access.name, "(", shell::join(access.indices), ")");
 }
 std::string with_square_brackets(const Indexed& access) {
   std::string out = access.name;
@@ -340,4 +340,4 @@ ErrorReason reason_of_types(const CompilerSays& error, const LearnersText& text)
   return {};
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

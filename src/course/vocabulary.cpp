@@ -1,7 +1,7 @@
 // The table: see vocabulary.hpp. docs/kernels.md says more of each.
 #include "vocabulary.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::vector<std::string> kernel_words(KernelWord::Of of) {
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::course {
 
 struct KernelWord {
   enum class Of { library, thread, matrix_unit };
@@ -18,4 +18,4 @@ const KernelWord* kernel_word(std::string_view name);
 /// All names of one kind.
 std::vector<std::string> kernel_words(KernelWord::Of of);
 
-}  // namespace tessera::cli
+}  // namespace tessera::course

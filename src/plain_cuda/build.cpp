@@ -64,8 +64,8 @@ const Words kTold = {"-fsanitize=thread", "-Wno-tsan", "--param",
 class Builder {
  public:
   Builder(const Build& what, const fs::path& folder)
-      : what_(what), folder_(folder), at_(cli::installed()) {
-    sort(cli::split_words(what.flags));
+      : what_(what), folder_(folder), at_(process::installed()) {
+    sort(process::split_words(what.flags));
   }
 
   fs::path run() {
@@ -105,10 +105,10 @@ class Builder {
   }
 
   bool run_compiler(const Words& words) const {
-    return cli::run_compiler(words, (folder_ / "said").string()).good();
+    return process::run_compiler(words, (folder_ / "said").string()).good();
   }
   void print_messages(const std::string& source) const {
-    std::fputs(cli::readable_messages(text_of(folder_ / "said"), source).c_str(), stderr);
+    std::fputs(process::readable_messages(text_of(folder_ / "said"), source).c_str(), stderr);
   }
 
   std::string assembled(const char* name, const char* text) const {
@@ -236,7 +236,7 @@ class Builder {
     Words words{"-Wl,--wrap=main"};
     words.insert(words.end(), objects.begin(), objects.end());
     words.push_back(runtime.string());
-    for (auto& each : cli::link_words(at_)) words.push_back(std::move(each));
+    for (auto& each : process::link_words(at_)) words.push_back(std::move(each));
     words.emplace_back("-ldw");
     words.emplace_back("-o");
     words.push_back(program.string());
@@ -253,7 +253,7 @@ class Builder {
 
   const Build& what_;
   const fs::path& folder_;
-  cli::Installed at_;
+  process::Installed at_;
   Words flags_, preprocessor_flags_;
   std::string macros_;
   std::map<std::string, std::string> originals_;

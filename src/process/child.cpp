@@ -21,7 +21,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 
 namespace {
 
@@ -194,4 +194,4 @@ std::string Child::ask(const std::string& question, double seconds) {
   throw Error(static_cast<Category>(kind - '0'), text);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

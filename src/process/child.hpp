@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-namespace tessera::cli {
+namespace tessera::process {
 
 class Child {
  public:
@@ -41,4 +41,4 @@ class Child {
   std::string gone_;  // why there is no child any more
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

@@ -14,7 +14,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 
 namespace {
 
@@ -168,4 +168,4 @@ fs::path compile(const Compilation& compilation, const fs::path& folder) {
   return program;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

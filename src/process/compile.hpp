@@ -8,7 +8,7 @@
 
 #include "program.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 
 struct Compilation {
   std::filesystem::path source;  ///< defines check_kernel (check/file.hpp)
@@ -42,4 +42,4 @@ std::vector<std::string> link_words(const Installed& at);
 /// The words of a text, apart by blanks; quotes of both kinds hold words together.
 std::vector<std::string> split_words(std::string_view text);
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

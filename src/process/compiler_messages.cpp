@@ -10,7 +10,7 @@
 
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 
 namespace {
 
@@ -106,4 +106,4 @@ std::string readable_messages(const std::string& said, const std::string& source
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera::cli {
+namespace tessera::process {
 
 /// `said` without the way through this library by which GCC comes to a template ("required from"),
 /// and with the values of layouts, which are types here, as "{...}". What stands at a line of
@@ -18,4 +18,4 @@ std::string without_values(std::string_view line);
 /// its brackets".
 std::string in_plain_words(std::string_view line);
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <utility>
 
-namespace tessera::cli {
+namespace tessera::process {
 
 namespace {
 
@@ -117,4 +117,4 @@ std::optional<CudaWord> plain_cuda(std::string_view text) {
   return cuda_word(text);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

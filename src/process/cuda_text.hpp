@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera::cli {
+namespace tessera::process {
 
 /// A word that only CUDA has, and its line.
 struct CudaWord {
@@ -20,4 +20,4 @@ std::optional<CudaWord> cuda_word(std::string_view text);
 /// names the function that the checker calls.
 std::optional<CudaWord> plain_cuda(std::string_view text);
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

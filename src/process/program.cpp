@@ -18,7 +18,7 @@
 #include "signals.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 
 namespace {
 
@@ -137,4 +137,4 @@ ProgramEnd run_program(const ProgramRun& run) {
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

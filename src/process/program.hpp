@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::process {
 
 struct ProgramRun {
   std::vector<std::string> words;        ///< the program, looked for on the PATH, and its arguments
@@ -31,4 +31,4 @@ struct ProgramEnd {
 /// Its stdin is ours. Throws Interrupted at a noted signal, when the program is gone.
 ProgramEnd run_program(const ProgramRun& run);
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

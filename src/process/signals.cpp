@@ -15,7 +15,7 @@
 
 #include "tessera/io/atomic_file.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 
 namespace {
 
@@ -122,4 +122,4 @@ void set_signal_name(const std::string& command) {
   guard_mapped_files(command + ": ");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

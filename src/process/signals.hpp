@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-namespace tessera::cli {
+namespace tessera::process {
 
 /// Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and all others that ask a program to end remove temporaries and
 /// end with 128 + number (130 for Ctrl-C); a crash (SIGSEGV, SIGABRT, ...) removes them and stays a
@@ -56,4 +56,4 @@ void no_signals_here();
 /// Throws Interrupted once a signal was noted.
 void throw_if_interrupted();
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

@@ -8,7 +8,7 @@
 
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 
 class TemporaryFolder {
  public:
@@ -35,4 +35,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::process

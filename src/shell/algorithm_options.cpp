@@ -8,7 +8,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/matmul/plan.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 std::vector<std::string> dtype_names() {
   std::vector<std::string> out;
@@ -95,4 +95,4 @@ CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::s
       std::move(description), also.empty() ? "ALGORITHMS" : cat("ALGORITHMS|", also));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -4,7 +4,7 @@
 #include "options.hpp"
 #include "tessera/core/dtype.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// The names of all element types.
 std::vector<std::string> dtype_names();
@@ -31,4 +31,4 @@ CLI::Option* add_algorithm(CLI::App& app, std::string flags, std::string& target
 CLI::Option* add_algorithms(CLI::App& app, std::string flags, std::vector<std::string>& target,
                             std::string description, const std::string& also = {});
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

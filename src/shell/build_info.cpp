@@ -6,7 +6,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/runtime.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 std::string compiler_text() {
 #if defined(__clang__)
@@ -48,4 +48,4 @@ std::string version_text() {
              "\nCUDA: ", cuda::is_built() ? "yes" : "no", "\n");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// "GCC 12.2.0", "Clang 14.0.6".
 std::string compiler_text();
@@ -15,4 +15,4 @@ std::vector<std::string> instruction_sets();
 /// What --version prints: one fact per line.
 std::string version_text();
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -5,7 +5,7 @@
 
 #include "tessera/layout/expression.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 struct CaretError : Error {
   CaretError(const ExpressionError& error, const std::string& text)
@@ -13,4 +13,4 @@ struct CaretError : Error {
   std::string picture;  ///< two lines: the text, and ^ under the mistake
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

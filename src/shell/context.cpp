@@ -13,7 +13,7 @@
 #include "tessera/core/text.hpp"
 #include "wrap.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::string Context::paint(std::string_view text, Ink ink, Stream stream) const 
   return cat("\033[", codes[static_cast<int>(ink)], "m", text, "\033[0m");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

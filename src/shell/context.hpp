@@ -13,7 +13,7 @@ namespace CLI {
 class App;
 }
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 enum class ColorMode { automatic, always, never };
 enum class Stream { out, err };
@@ -62,4 +62,4 @@ bool is_terminal(Stream stream);
 /// Characters in a line of the terminal; 0 where `stream` is none.
 std::size_t terminal_columns(Stream stream);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

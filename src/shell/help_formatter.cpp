@@ -7,7 +7,7 @@
 
 #include "options.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 
@@ -93,4 +93,4 @@ class HelpFormatter : public CLI::Formatter {
 
 std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

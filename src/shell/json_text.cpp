@@ -1,10 +1,10 @@
 // In a file of its own: what writes a document takes a compiler seconds.
 #include "json_text.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 std::string json_text(const nlohmann::ordered_json& document, int indent) {
   return document.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// Where a document or a part of it begins. A null value that becomes an object by its first key
 /// will do only while there is memory: without, nlohmann 3.11.2 crashes in its destructor.
@@ -19,4 +19,4 @@ inline nlohmann::ordered_json number_or_null(double value) {
 
 std::string json_text(const nlohmann::ordered_json& document, int indent = 2);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -21,7 +21,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/io/array.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 
@@ -238,4 +238,4 @@ std::string nvcc_path() {
   return find_program("nvcc", folders);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -7,7 +7,7 @@
 
 #include "tessera/core/config.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 struct Cache {
   int level = 0;
@@ -57,4 +57,4 @@ void require_memory(double wanted, const std::string& purpose);
 /// First line of a small file without its line break; "" when it cannot be read.
 std::string first_line(const std::string& path);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

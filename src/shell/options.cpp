@@ -11,7 +11,7 @@
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 
@@ -263,4 +263,4 @@ std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
       [](const CLI::App* sub) { return !sub->get_name().empty() && !sub->get_group().empty(); });
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

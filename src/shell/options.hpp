@@ -21,7 +21,7 @@ class Option;
 class FormatterBase;
 }  // namespace CLI
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// A sub-command with the common options and its examples below the help; configuration files may
 /// set its options.
@@ -87,4 +87,4 @@ std::shared_ptr<CLI::FormatterBase> help_formatter();
 /// Every sub-command below `app`, `app` itself excluded, that the user can see.
 std::vector<const CLI::App*> visible_commands(const CLI::App& app);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

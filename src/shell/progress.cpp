@@ -17,7 +17,7 @@
 #include "process/clock.hpp"
 #include "process/signals.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 constexpr auto kFirstDrawing = std::chrono::milliseconds(700);
@@ -66,7 +66,7 @@ struct Progress::State {
   Pace pace;
   bool bar;
   bool drawn = false, stopping = false;
-  Clock::time_point start = Clock::now();
+  process::Clock::time_point start = process::Clock::now();
   std::mutex mutex;
   std::condition_variable wake;
   std::thread thread;
@@ -75,7 +75,7 @@ struct Progress::State {
       : command(std::move(command_)), label(std::move(label_)), pace(pace_), bar(bar_) {}
 
   static void put(const std::string& text) {
-    if (const Drawing may; may) {
+    if (const process::Drawing may; may) {
       [[maybe_unused]] const auto written =
           write(2, text.data(), text.size());  // one write: no torn lines
     }
@@ -90,7 +90,7 @@ struct Progress::State {
   }
 
   void draw_now() {
-    const double elapsed = seconds_since(start);
+    const double elapsed = process::seconds_since(start);
     const auto [share, seconds] = pace.at(elapsed);
     const std::string left = seconds < 0 ? duration_text(elapsed) + " so far"
                                          : "about " + duration_text(seconds) + " left";
@@ -110,12 +110,14 @@ struct Progress::State {
 
   void loop() {
     std::unique_lock lock(mutex);
-    auto next = start + (bar ? Clock::duration(kFirstDrawing) : Clock::duration(kPlainLine));
+    auto next = start + (bar ? process::Clock::duration(kFirstDrawing)
+                             : process::Clock::duration(kPlainLine));
     while (!stopping) {
-      if (wake.wait_until(lock, next) == std::cv_status::timeout || Clock::now() >= next) {
+      if (wake.wait_until(lock, next) == std::cv_status::timeout || process::Clock::now() >= next) {
         if (stopping) break;
         draw();
-        next = Clock::now() + (bar ? Clock::duration(kRedraw) : Clock::duration(kPlainLine));
+        next = process::Clock::now() +
+               (bar ? process::Clock::duration(kRedraw) : process::Clock::duration(kPlainLine));
       }
     }
     if (drawn) put("\r\033[K");
@@ -128,7 +130,7 @@ Progress::Progress(const Context& context, std::string label, double total, Pace
                                    is_terminal(Stream::err));
   try {
     state_->thread = std::thread([state = state_.get()] {
-      no_signals_here();
+      process::no_signals_here();
       state->loop();
     });
   } catch (const std::exception&) {
@@ -152,7 +154,7 @@ void Progress::finish() {
 void Progress::update(double done, double next) {
   if (!state_) return;
   const std::lock_guard lock(state_->mutex);
-  state_->pace.update(done, next, seconds_since(state_->start));
+  state_->pace.update(done, next, process::seconds_since(state_->start));
 }
 
 void Progress::label(std::string text) {
@@ -161,4 +163,4 @@ void Progress::label(std::string text) {
   state_->label = std::move(text);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

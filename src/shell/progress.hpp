@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 struct Context;
 
@@ -60,4 +60,4 @@ class Progress {
 /// "850 ms", "12 s", "3 min 05 s", "2 h 10 min".
 std::string duration_text(double seconds);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -14,7 +14,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 
@@ -194,4 +194,4 @@ void apply_settings(const Context& context, CLI::App& app, const std::vector<Set
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

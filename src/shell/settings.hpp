@@ -8,7 +8,7 @@
 
 #include "context.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 struct ConfigFile {
   std::string path;
@@ -40,4 +40,4 @@ std::string environment_of(const std::string& option);
 /// Gives `app` the values that neither the command line nor the environment gave.
 void apply_settings(const Context& context, CLI::App& app, const std::vector<Setting>& settings);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -5,7 +5,7 @@
 
 #include "base/edit_distance.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   if (word.size() > 64) return {};  // no name is that long; keeps the table small
@@ -39,4 +39,4 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// The known name nearest to `word`, or "" when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
@@ -16,4 +16,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 /// "a, b, c"
 std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -6,7 +6,7 @@
 #include "tessera/core/text.hpp"
 #include "wrap.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
@@ -70,4 +70,4 @@ std::string Table::text(std::size_t most) const {
   return out;
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

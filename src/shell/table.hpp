@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 enum class Align { left, right };
 
@@ -31,4 +31,4 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

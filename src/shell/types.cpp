@@ -9,7 +9,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/matmul/plan.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 
@@ -66,4 +66,4 @@ void require_product(const Types& types) {
               "i8:i32 or i8:f32, or bytes of either sign, such as u8:i8:i32");
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

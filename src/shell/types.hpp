@@ -6,7 +6,7 @@
 
 #include "tessera/core/dtype.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// Element types: of A and C, and of B where it differs.
 struct Types {
@@ -21,4 +21,4 @@ Types parse_types(std::string_view text);
 /// Throws Error(type) unless there are products of these types.
 void require_product(const Types& types);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::string reflowed(std::string_view page, std::size_t columns) {
   return wrapped(joined, columns);
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

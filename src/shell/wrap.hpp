@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// Characters that show: without colour codes, UTF-8 continuation bytes not counted.
 std::size_t shown_width(std::string_view text);
@@ -15,4 +15,4 @@ std::string wrapped(std::string_view text, std::size_t columns);
 /// A page of Markdown: lines of one paragraph or list item are joined first. 0: as it is.
 std::string reflowed(std::string_view page, std::size_t columns);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -4,7 +4,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/io/atomic_file.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 void note_other_names(const Context& context, const std::string& path) {
   const index_t others = other_names(path);
@@ -23,4 +23,4 @@ void write_file(const Context& context, const std::string& path, bool force,
   context.note(cat("wrote ", path));
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

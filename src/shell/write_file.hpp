@@ -5,7 +5,7 @@
 
 #include "context.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 
 /// Says so where replacing the file at `path` leaves its old content under other names.
 void note_other_names(const Context& context, const std::string& path);
@@ -14,4 +14,4 @@ void note_other_names(const Context& context, const std::string& path);
 void write_file(const Context& context, const std::string& path, bool force,
                 const std::string& text);
 
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -10,7 +10,7 @@
 #include "bench/support.hpp"
 #include "shell/machine.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using ::testing::HasSubstr;
@@ -25,7 +25,7 @@ TEST(Bench, WarnsOfOtherPrograms) {
       while (!done.load(std::memory_order_relaxed)) {
       }
     });
-  const bool is_seen = busy_processors(0.1) >= 0.5;
+  const bool is_seen = shell::busy_processors(0.1) >= 0.5;
   const Ran ran = run_bench({"--sizes", "8", "--algorithms", "naive", "--peers", "none",
                              "--min-time", "0.001", "--repetitions", "2"});
   done = true;
@@ -37,4 +37,4 @@ TEST(Bench, WarnsOfOtherPrograms) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -9,7 +9,7 @@
 #include "shell/algorithm_options.hpp"
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using nlohmann::json;
@@ -44,7 +44,7 @@ TEST(Bench, MeasuresEveryAlgorithmAndThePeakOnTinySizes) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.err, "");
   const json document = json::parse(ran.out);
-  for (const auto& name : algorithm_names()) {
+  for (const auto& name : shell::algorithm_names()) {
     const auto entries = entries_of(document, name);
     ASSERT_EQ(entries.size(), 3 * 2 * 2u) << name;  // sizes, threads, repetitions
     for (const auto& entry : entries) {
@@ -395,4 +395,4 @@ TEST(Bench, CompareOfGoogleBenchmarkReadsIt) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -11,7 +11,7 @@
 #include "bench/support.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using ::testing::ElementsAre;
@@ -344,4 +344,4 @@ TEST(BenchCompare, EveryFormShowsEachRowWithItsInterval) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -12,7 +12,7 @@
 #include "support/refusal.hpp"
 #include "tessera/matmul/verify.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using tessera::testing::refusal;
@@ -51,7 +51,7 @@ class CublasLtPeer : public ::testing::Test {
     return right;
   }
   void expect_right(const char* types, const Shape& shape, F32 f32 = F32::exact) {
-    const BenchCase now{parse_types(types), shape};
+    const BenchCase now{shell::parse_types(types), shape};
     for (const auto& choice : lt_.choices(now, f32))
       EXPECT_TRUE(is_right(choice, now)) << types << " " << to_string(shape) << choice.rank;
   }
@@ -194,7 +194,7 @@ TEST_F(CublasLtPeer, WhereItIsNotThereOneSentenceSaysWhatToDo) {
 
 TEST_F(CublasLtPeer, TypesThatItMultiplies) {
   const auto multiplies = [](const char* text, F32 f32 = F32::exact) {
-    return CublasLt::multiplies(parse_types(text), f32);
+    return CublasLt::multiplies(shell::parse_types(text), f32);
   };
   for (const char* text : {"f64", "f32", "f16", "bf16", "bf16:f32", "i8:i32", "f8e4m3:f32",
                            "f8e4m3:bf16", "f8e4m3:f8e5m2:f32"})
@@ -214,4 +214,4 @@ TEST(CublasCandidates, CublasLtIsLookedForBesideTheNamedCublas) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

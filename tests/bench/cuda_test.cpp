@@ -15,7 +15,7 @@
 #include "support/refusal.hpp"
 #include "tessera/matmul/verify.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using tessera::testing::refusal;
@@ -93,7 +93,7 @@ TEST(CublasPeer, WhereItIsNotThereOneSentenceSaysWhatToDo) {
 
 TEST(CublasPeer, TypesThatItMultiplies) {
   using F32 = Cublas::F32;
-  const auto types = [](const char* text) { return parse_types(text); };
+  const auto types = [](const char* text) { return shell::parse_types(text); };
   for (const char* text : {"f64", "f32", "f16", "bf16", "f16:f32", "bf16:f32"})
     EXPECT_TRUE(Cublas::multiplies(types(text), F32::exact)) << text;
   for (const char* text : {"i32", "i8:i32"})
@@ -171,4 +171,4 @@ TEST(CudaBench, WhatIsForTheProcessorIsRefusedBeforeADeviceIsLookedFor) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -12,7 +12,7 @@
 #include "bench/support.hpp"
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using nlohmann::json;
@@ -52,7 +52,7 @@ class BenchOnDevice : public ::testing::Test {
     throw Error(Category::failed, "no row " + name);
   }
 
-  Context context_;
+  shell::Context context_;
   BenchSettings settings_;
   std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
 };
@@ -189,4 +189,4 @@ TEST_F(BenchOnDevice, BatchesAreOneCase) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -10,7 +10,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/matmul/matmul.hpp"
 
-namespace tessera::cli::testing {
+namespace tessera::bench::testing {
 
 /// Contestants are known by their names; a kernel with a tile as "naive 8x8x8".
 class FakeDevice : public BenchDevice {
@@ -73,7 +73,7 @@ class FakeDevice : public BenchDevice {
     return run_seconds.back();
   }
   DeviceState state() const override { return {1980e6, 650.5, 4}; }
-  double peak_flops(std::string_view units, const Types&) override {
+  double peak_flops(std::string_view units, const shell::Types&) override {
     const auto at = peaks.find(units);
     if (at == peaks.end()) throw Error(Category::unavailable, "its peak is not known");
     return at->second;
@@ -106,4 +106,4 @@ class FakeDevice : public BenchDevice {
   std::string running_;
 };
 
-}  // namespace tessera::cli::testing
+}  // namespace tessera::bench::testing

@@ -12,7 +12,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using nlohmann::json;
@@ -143,4 +143,4 @@ TEST(BenchFigures, APeerIsNotComparedWithItself) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

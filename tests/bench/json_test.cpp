@@ -12,7 +12,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using nlohmann::json;
@@ -217,4 +217,4 @@ RC_GTEST_PROP(BenchJson, ChangedFieldsAreReadOrRefused, ()) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

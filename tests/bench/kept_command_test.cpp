@@ -9,7 +9,7 @@
 #include "shell/algorithm_options.hpp"
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using nlohmann::json;
@@ -156,4 +156,4 @@ TEST(Bench, WhatOnlyLaterSizesShowOfThePeakIsSaidBehindTheTables) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

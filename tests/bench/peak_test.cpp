@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 class PeakOf : public ::testing::TestWithParam<DType> {};
@@ -60,4 +60,4 @@ TEST(Peak, DoublesHaveHalfTheLanesOfFloats) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

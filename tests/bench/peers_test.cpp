@@ -10,7 +10,7 @@
 #include "process/child.hpp"
 #include "tessera/core/error.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using ::testing::Contains;
@@ -93,7 +93,7 @@ TEST(Peers, ATextFileIsNoPeer) {
 
 /// Multiplies (2,3) by (3,2) in a child and gives the four elements as text.
 std::string product_by(const Peer& peer, DType type) {
-  Child child([&]() -> Child::Answer {
+  process::Child child([&]() -> process::Child::Answer {
     return [&](const std::string&) {
       const auto multiply = [&](auto zero) {
         using T = decltype(zero);
@@ -119,7 +119,7 @@ TEST(Peers, EveryPeerOnThisMachineMultipliesRowMajorMatrices) {
 
 /// The elements of the products of a shape, computed in a child. A and B hold 0, 1, 2, ...
 std::string products_by(const Peer& peer, const Shape& shape) {
-  Child child([&]() -> Child::Answer {
+  process::Child child([&]() -> process::Child::Answer {
     return [&](const std::string&) {
       const auto count = [&](index_t rows, index_t cols) {
         return static_cast<std::size_t>(shape.batch * rows * cols);
@@ -157,7 +157,7 @@ TEST(Peers, EveryPeerOnThisMachineMultipliesTransposedMatricesAndBatches) {
 TEST(Peers, TypesThatAPeerLacksAreErrors) {
   const Peer peer = peer_at(WRONG_PEER, "mine");
   EXPECT_EQ(peer.name, "mine");
-  Child child([&]() -> Child::Answer {
+  process::Child child([&]() -> process::Child::Answer {
     return [&](const std::string&) -> std::string {
       PeerLibrary(peer, 1).call_for({DType::i32, DType::i32}, {1, 1, 1});
       return {};
@@ -172,4 +172,4 @@ TEST(Peers, TypesThatAPeerLacksAreErrors) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -11,7 +11,7 @@
 
 #include "bench/support.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using ::testing::HasSubstr;
@@ -379,4 +379,4 @@ RC_GTEST_PROP(Plot, AnyDataGivesAWellFormedDocumentInsideItsFrame, ()) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

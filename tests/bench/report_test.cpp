@@ -12,7 +12,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using testing::disturbed_throughout;
@@ -287,4 +287,4 @@ TEST(BenchTable, ShowsEveryRowOfItsCase) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -9,7 +9,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using ::testing::ElementsAre;
@@ -81,16 +81,16 @@ TEST(BenchSizes, SuitesAreListsWithNames) {
 
 TEST(BenchSizes, TypesReadBack) {
   for (const char* text : {"f32", "bf16:f32", "i8:i32", "u8:i8:i32"})
-    EXPECT_EQ(to_string(parse_types(text)), text);
-  EXPECT_EQ(to_string(parse_types("f32:f32")), "f32");
-  EXPECT_EQ(to_string(parse_types("i8:i8:i32")), "i8:i32");
+    EXPECT_EQ(to_string(shell::parse_types(text)), text);
+  EXPECT_EQ(to_string(shell::parse_types("f32:f32")), "f32");
+  EXPECT_EQ(to_string(shell::parse_types("i8:i8:i32")), "i8:i32");
   for (const char* text : {"", ":", "f32:", "f32:f99", "f32::f32", "f32:f32:f32:f32"})
-    EXPECT_THROW(parse_types(text), Error) << text;
-  EXPECT_THROW(require_product({DType::i8, DType::i8}), Error);
-  EXPECT_NO_THROW(require_product({DType::bf16, DType::f32}));
-  EXPECT_NO_THROW(require_product(parse_types("i8:u8:f32")));
-  EXPECT_THROW(require_product(parse_types("f32:i8:f32")), Error);
-  EXPECT_THROW(require_product(parse_types("f16:bf16:f32")), Error);
+    EXPECT_THROW(shell::parse_types(text), Error) << text;
+  EXPECT_THROW(shell::require_product({DType::i8, DType::i8}), Error);
+  EXPECT_NO_THROW(shell::require_product({DType::bf16, DType::f32}));
+  EXPECT_NO_THROW(shell::require_product(shell::parse_types("i8:u8:f32")));
+  EXPECT_THROW(shell::require_product(shell::parse_types("f32:i8:f32")), Error);
+  EXPECT_THROW(shell::require_product(shell::parse_types("f16:bf16:f32")), Error);
 }
 
 TEST(BenchSizes, SmallProductsHaveManySetsOfOperands) {
@@ -175,4 +175,4 @@ RC_GTEST_PROP(BenchSizes, AnyTextOfItsOwnSignsIsReadOrRefused, ()) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 TEST(Statistics, KnownAnswersForAnEvenNumberOfSamples) {
@@ -165,4 +165,4 @@ RC_GTEST_PROP(Statistics, ScaleWithTheUnit, ()) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -17,7 +17,7 @@
 #include "bench/report.hpp"
 #include "support/xml.hpp"
 
-namespace tessera::cli::testing {
+namespace tessera::bench::testing {
 
 /// A folder that disappears with its owner.
 class Scratch {
@@ -140,4 +140,4 @@ inline BenchResults repeated(BenchResults results) {
 
 using tessera::xml_fault;
 
-}  // namespace tessera::cli::testing
+}  // namespace tessera::bench::testing

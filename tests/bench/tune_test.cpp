@@ -13,7 +13,7 @@
 #include "bench/support.hpp"
 #include "support/refusal.hpp"
 
-namespace tessera::cli {
+namespace tessera::bench {
 namespace {
 
 using tessera::testing::refusal;
@@ -43,7 +43,7 @@ class Tune : public ::testing::Test {
   std::vector<TunedProduct> kept() { return read_tuning(request_.cache, on_).tuning.products; }
 
   Scratch scratch_;
-  Context context_;
+  shell::Context context_;
   TuneRequest request_;
   FakeDevice device_;
   TunedOn on_{"Test GPU", "9.0", "13.0", "0.1.0"};
@@ -154,4 +154,4 @@ TEST_F(Tune, TwoProcessesAtOnceKeepWhatBothFound) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::bench

@@ -8,7 +8,7 @@
 
 namespace {
 
-using tessera::cli::CompileError;
+using tessera::course::CompileError;
 using testing::HasSubstr;
 
 const std::string kSource =
@@ -27,7 +27,7 @@ const std::string kSource =
     "};\n";
 
 CompileError first(const std::string& said, const std::string& source = kSource) {
-  const auto all = tessera::cli::compile_errors(said, "p.cpp", source);
+  const auto all = tessera::course::compile_errors(said, "p.cpp", source);
   EXPECT_EQ(all.size(), 1u);
   return all.front();
 }
@@ -117,7 +117,7 @@ TEST(CompileErrors, ABraceWithoutItsOtherOneIsFound) {
 
 TEST(CompileErrors, AFileMayHaveAnyName) {
   const auto all =
-      tessera::cli::compile_errors("my answer.cpp:3:1: error: what\n", "my answer.cpp", kSource);
+      tessera::course::compile_errors("my answer.cpp:3:1: error: what\n", "my answer.cpp", kSource);
   EXPECT_EQ(all.front().line, 3);
 }
 

@@ -9,7 +9,7 @@
 
 namespace {
 
-using tessera::cli::CompileError;
+using tessera::course::CompileError;
 
 /// The first error of a kernel whose 11th line is `line`.
 CompileError told(const std::string& line, const std::string& message) {
@@ -28,7 +28,7 @@ CompileError told(const std::string& line, const std::string& message) {
       "\n"
       "  }\n"
       "};\n";
-  return tessera::cli::compile_errors("p.cpp:11:5: error: " + message, "p.cpp", source).front();
+  return tessera::course::compile_errors("p.cpp:11:5: error: " + message, "p.cpp", source).front();
 }
 
 struct Case {

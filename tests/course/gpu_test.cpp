@@ -12,7 +12,7 @@
 #include "support/sanitizers.hpp"
 #include "tessera/cuda/runtime.hpp"
 
-namespace tessera::cli {
+namespace tessera::course {
 namespace {
 
 using ::testing::AllOf;
@@ -47,7 +47,7 @@ class PuzzleOnGpu : public ::testing::Test {
     return told("cp " + (folder_.path() / "made").string() + " puzzle; chmod +x puzzle\n");
   }
 
-  TemporaryFolder folder_;
+  process::TemporaryFolder folder_;
   Puzzle puzzle_;
 };
 
@@ -87,7 +87,7 @@ TEST_F(PuzzleOnGpu, ProgramsThereAreNotCaged) {
 }
 
 TEST(PuzzlesOnGpu, EverySolutionCompilesAndRunsWhereThereIsOne) {
-  const std::string nvcc = nvcc_path();
+  const std::string nvcc = shell::nvcc_path();
   if (nvcc.empty() || !cuda::is_built() || tessera::testing::kSanitized)
     GTEST_SKIP() << "NOT compiled for a GPU: no nvcc, or a build without CUDA or with a sanitizer";
   std::string why_not;
@@ -110,4 +110,4 @@ TEST(PuzzlesOnGpu, EverySolutionCompilesAndRunsWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::course

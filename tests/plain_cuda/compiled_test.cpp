@@ -240,7 +240,7 @@ __global__ void K(float* p) {
 int main() { K<<<1, 1>>>(nullptr);   unknown_c(); }
 )cuda";
   rewritten(text);
-  const cli::ProgramEnd end =
+  const process::ProgramEnd end =
       call({GetParam().name, "-std=gnu++20", "-c", "-x", "c++-cpp-output", "k.cuda.ii"});
   EXPECT_FALSE(end.good());
   const std::string said = read("said");

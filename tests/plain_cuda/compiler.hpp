@@ -43,30 +43,30 @@ class CompilerTest : public ::testing::TestWithParam<Compiler> {
   std::filesystem::path path(const std::string& file) const { return folder_.path() / file; }
 
   /// Runs in the folder; stderr goes to the file "said", stdout to "printed".
-  cli::ProgramEnd call(std::vector<std::string> words) const {
-    cli::ProgramRun run;
+  process::ProgramEnd call(std::vector<std::string> words) const {
+    process::ProgramRun run;
     run.words = std::move(words);
     run.stderr_file = path("said");
     run.stdout_file = path("printed");
     run.folder = path(".");
     run.seconds = 120;
-    return cli::run_program(run);
+    return process::run_program(run);
   }
   void compile(std::vector<std::string> words) const {
     words.insert(words.begin(), GetParam().flags.begin(), GetParam().flags.end());
     words.insert(words.begin(), GetParam().name);
-    const cli::ProgramEnd end = call(std::move(words));
+    const process::ProgramEnd end = call(std::move(words));
     EXPECT_TRUE(end.good()) << end.text() << "\n" << read("said");
   }
   /// What a program in the folder prints.
   std::string printed_by(const std::string& program) const {
-    const cli::ProgramEnd end = call({path(program)});
+    const process::ProgramEnd end = call({path(program)});
     EXPECT_TRUE(end.good()) << end.text() << "\n" << read("said");
     return read("printed");
   }
 
  private:
-  cli::TemporaryFolder folder_;
+  process::TemporaryFolder folder_;
 };
 
 }  // namespace tessera::plain_cuda

@@ -10,7 +10,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::process {
 namespace {
 
 using ::testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(Child, WhatItPrintsDoesNotReachStdout) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::process

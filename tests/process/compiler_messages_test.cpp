@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera::cli {
+namespace tessera::process {
 namespace {
 
 constexpr const char* kLayout =
@@ -60,4 +60,4 @@ TEST(CompilerMessages, SayOfTemplatesTheirNames) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::process

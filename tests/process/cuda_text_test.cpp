@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace tessera::cli {
+namespace tessera::process {
 namespace {
 
 std::string word_in(std::string_view text) {
@@ -60,4 +60,4 @@ TEST(CudaText, EndsWhereTheTextEnds) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::process

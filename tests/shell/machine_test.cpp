@@ -8,7 +8,7 @@
 
 #include "tessera/core/text.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 namespace {
 
 int first_processor() {
@@ -33,4 +33,4 @@ TEST(Machine, TicksAreThoseOfItsOwnProcessors) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::shell

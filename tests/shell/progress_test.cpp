@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-namespace tessera::cli {
+namespace tessera::shell {
 namespace {
 
 struct Step {
@@ -105,4 +105,4 @@ TEST(Pace, WithoutExpectedTimesItLearnsFromTheFirstUpdate) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -9,7 +9,7 @@
 
 #include "shell/table.hpp"
 
-namespace tessera::cli {
+namespace tessera::shell {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -78,4 +78,4 @@ TEST(Wrap, ColumnsOfATableGiveWayInTheirOrder) {
 }
 
 }  // namespace
-}  // namespace tessera::cli
+}  // namespace tessera::shell

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 namespace {
 
@@ -40,4 +40,4 @@ Axis log_axis(double low, double high, double from, double to) {
   return out;
 }
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 struct Axis {
   double low = 0, high = 1;  ///< values at the ends
@@ -36,4 +36,4 @@ struct Range {
 /// A number on an axis: 0.5, 1, 20, 1000.
 std::string tick_text(double value);
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

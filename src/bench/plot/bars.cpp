@@ -7,7 +7,7 @@
 #include "drawn.hpp"
 #include "svg.hpp"
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::string drawn(const BarPlot& plot, const Looks& all, double top) {
                        plot.x_label + (x.logarithmic ? "; logarithmic" : ""));
 }
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

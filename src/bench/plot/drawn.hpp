@@ -5,7 +5,7 @@
 
 #include "looks.hpp"
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 struct Head {
   std::string drawn;
@@ -23,4 +23,4 @@ std::string drawn(const BarPlot& plot, const Looks& all, double top);
 double height_of(const LinePlot& plot);
 double height_of(const BarPlot& plot);
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

@@ -6,7 +6,7 @@
 #include "drawn.hpp"
 #include "svg.hpp"
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 namespace {
 
@@ -71,4 +71,4 @@ Head head_of(const BarPlot& plot, double top) {
   return head_from(plot.title, plot.bars, plot.key, true, plot.notes, top);
 }
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

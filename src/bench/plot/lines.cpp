@@ -10,7 +10,7 @@
 #include "drawn.hpp"
 #include "svg.hpp"
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 namespace {
 
@@ -287,4 +287,4 @@ double height_of(const LinePlot& plot) {
   return head_of(plot, 0).height + kFieldHeight + kBottom + names_height(plot);
 }
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

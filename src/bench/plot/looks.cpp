@@ -8,7 +8,7 @@
 
 #include "svg.hpp"
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::string mark_at(double x, double y, double radius, const Look& look) {
   return fmt::format("<polygon points=\"{}\" class=\"{}{}\"/>\n", points, look.shade, hollow);
 }
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

@@ -8,7 +8,7 @@
 
 #include "bench/plot.hpp"
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 /// The style sheet of a document, for white and for black backgrounds.
 std::string style();
@@ -51,4 +51,4 @@ class Looks {
 bool is_hollow(const Look& look);
 std::string mark_at(double x, double y, double radius, const Look& look);
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

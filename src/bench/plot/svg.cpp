@@ -5,7 +5,7 @@
 
 #include "base/markup.hpp"
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 std::string px(double value) {
   std::string text = fmt::format("{:.1f}", value);
@@ -23,4 +23,4 @@ std::string line_from(double x1, double y1, double x2, double y2, const std::str
                      px(y1), px(x2), px(y2), classes);
 }
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tessera::cli::plot {
+namespace tessera::bench::plot {
 
 constexpr double kWidth = 900;
 constexpr double kLeft = 74, kRight = 190;  // around the field of lines
@@ -16,4 +16,4 @@ std::string px(double value);
 std::string text_at(double x, double y, const std::string& classes, const std::string& content);
 std::string line_from(double x1, double y1, double x2, double y2, const std::string& classes);
 
-}  // namespace tessera::cli::plot
+}  // namespace tessera::bench::plot
