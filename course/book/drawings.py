@@ -57,7 +57,7 @@ class Launch:
 
 
 def threads(launch):
-    """Each thread where its element is; those without an element are empty. Blocks stand apart."""
+    """Each thread where its element is; those without an element are empty. There is a gap between blocks."""
     name, rows, cols = launch.output
     (gx, gy, _), (bx, by, _) = launch.grid, launch.block
     drawing = Drawing(f"{gx * gy} blocks of {bx} x {by} threads over {name}, {rows} x {cols}")
@@ -124,7 +124,7 @@ def product(launch, tile="1,1,1", at="0,0", k="0", names="A,B,C", parts="1", sho
 
 
 def tree(launch, shown="16"):
-    """The sums of a block: in each step half as many threads add what stands half as far away."""
+    """The sums of a block: in each step half as many threads add the element half as far away."""
     shown, size = int(shown), 40
     drawing = Drawing(f"a sum in a tree, the last {shown} numbers")
     width, y = shown, 0

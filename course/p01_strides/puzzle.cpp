@@ -1,5 +1,5 @@
 // Puzzle 1: a layout is a shape and its strides.
-// Element (i, j) lies at i * stride of i + j * stride of j.
+// Element (i, j) is at i * stride of i + j * stride of j.
 #include "tessera/puzzle/puzzle.hpp"
 
 using namespace tessera;

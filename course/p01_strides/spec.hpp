@@ -17,7 +17,7 @@ inline void spec(tessera::puzzle::Run& run) {
   const char* const shape =
       "the shape has columns and rows the wrong way round: there is no element (0,3)";
   const char* const rows_first = "the shape is rows, then columns: tuple(3, 5)";
-  run.values("by_rows: where element (i, j) lies", 3, 5, layout(by_rows),
+  run.values("by_rows: offset of element (i, j)", 3, 5, layout(by_rows),
              [](index_t i, index_t j) { return 5.0 * i + j; },
              {{"other-product", turned([](index_t i, index_t j) { return 5.0 * i + j; }), shape,
                rows_first},
@@ -26,7 +26,7 @@ inline void spec(tessera::puzzle::Run& run) {
                "row by row one step to the right is 1 element: it is the last stride that is 1"},
               {"other-product", [](index_t i, index_t j) { return i + 5.0 * j; },
                "the two strides are swapped", "the first stride is that of i, one step down"}});
-  run.values("by_columns: where element (i, j) lies", 3, 5, layout(by_columns),
+  run.values("by_columns: offset of element (i, j)", 3, 5, layout(by_columns),
              [](index_t i, index_t j) { return i + 3.0 * j; },
              {{"other-product", turned([](index_t i, index_t j) { return i + 3.0 * j; }), shape,
                rows_first},

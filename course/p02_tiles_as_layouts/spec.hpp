@@ -3,7 +3,7 @@
 inline void spec(tessera::puzzle::Run& run) {
   using namespace tessera;
   run.values(
-      "tiled: where element (i, j) lies", 4, 6,
+      "tiled: offset of element (i, j)", 4, 6,
       [](index_t i, index_t j) { return double(tiled(i, j)); },
       [](index_t i, index_t j) { return i / 2 * 12.0 + j / 3 * 6.0 + i % 2 * 3.0 + j % 3; },
       {{"other-product", [](index_t i, index_t j) { return 6.0 * i + j; },
@@ -19,6 +19,6 @@ inline void spec(tessera::puzzle::Run& run) {
         "in each pair the first is the step inside of a tile"},
        {"other-product",
         [](index_t i, index_t j) { return i % 2 * 3.0 + i / 2 + j % 3 * 12.0 + j / 3 * 6.0; },
-        "the two strides inside of a tile stand in one pair, those from tile to tile in the other",
+        "the two strides inside a tile form one pair, those from tile to tile the other",
         "the first pair belongs to i: a step down inside of a tile, then a tile further down"}});
 }

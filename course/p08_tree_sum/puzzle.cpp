@@ -18,7 +18,7 @@ struct TreeSum {
     s.sums(0, i) = a(i);
     t.barrier();
     for (int half = SIZE / 2; half > 0; half /= 2) {
-      //> FILL ME IN (2 lines): the first `half` threads add what stands `half` to the right; wait
+      //> FILL ME IN (2 lines): the first `half` threads add the element `half` to the right; wait
       if (i < half) s.sums(0, i) = s.sums(0, i) + s.sums(0, i + half);
       t.barrier();
       //> end

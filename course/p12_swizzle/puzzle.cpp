@@ -1,5 +1,5 @@
 // Puzzle 12: a swizzle instead of padding.
-// The same transposition; the tile stays 32 x 32, but its elements stand in another order.
+// The same transposition; the tile stays 32 x 32, but its elements are in another order.
 #include "tessera/puzzle/puzzle.hpp"
 
 #include "tessera/tensor/swizzled.hpp"

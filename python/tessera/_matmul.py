@@ -57,7 +57,7 @@ def _check_device(left, device):
         return
     wanted = _arguments.device_name(device)
     if wanted != left.device:
-        raise BufferError(f"matmul: a lies on {left.device}: expected {wanted}; move it there first")
+        raise BufferError(f"matmul: a is on {left.device}: expected {wanted}; move it there first")
 
 
 def _beta(beta, c, out):

@@ -38,7 +38,7 @@ inline void illegal_c(int number, const char* name, const char* text, std::int64
 
 constexpr int kRowMajor = 101, kColumnMajor = 102;
 
-/// A CBLAS call as the Fortran call that it stands for.
+/// A CBLAS call as the Fortran call that it is equivalent to.
 inline Arguments fortran_roles(int order, const Arguments& a) {
   return order == kRowMajor ? a.exchanged() : a;
 }

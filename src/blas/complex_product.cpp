@@ -7,7 +7,7 @@
 // Each sum is one chain of K fused multiply-adds in order of k; they are joined once, at the end,
 // and then scaled. A conjugated factor changes signs only where they are joined, as it may be read
 // in place. So the bits do not depend on the number of threads, the instruction set, the
-// storage order or the neighbours. A factor whose parts already lie like that is not copied.
+// storage order or the neighbours. A factor that already has this layout is not copied.
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -45,7 +45,7 @@ constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 
 /// How the real product sees a complex factor. Its lines are the rows of A, or the columns of B.
 enum class Parts {
-  in_place,  ///< line 2 i + p holds the parts p of line i, where it lies
+  in_place,  ///< line 2 i + p holds the parts p of line i, unpacked
   copied,    ///< the same, after copying
   apart      ///< two factors with strides twice as long: twice the work of packing, but no memory
 };

@@ -36,7 +36,7 @@ bool has_wide_integers(std::string_view file);
 /// In the order of loading.
 std::vector<LoadedObject> loaded_objects();
 
-/// The folder that this library's file lies in, symbolic links resolved.
+/// The folder of this library's file, symbolic links resolved.
 std::string own_folder();
 
 }  // namespace tessera::blas

@@ -1,7 +1,7 @@
 // {s,d,c,z}gemm_batch_strided_ and cblas_{s,d,c,z}gemm_batch_strided, as MKL defines them: products
-// of one shape whose matrices lie at equal distances. A distance of 0 uses one A or B for all; MKL,
-// whose arrays have stride * batch_size elements, knows none below, and one that has overflowed
-// shows as such: it is illegal.
+// of one shape whose matrices are a constant stride apart. A distance of 0 uses one A or B for all;
+// MKL, whose arrays have stride * batch_size elements, knows none below, and one that has
+// overflowed shows as such: it is illegal.
 #include <limits>
 
 #include "batch.hpp"
@@ -32,7 +32,8 @@ struct Strided {
   }
 };
 
-/// The least distance at which the matrices C lie apart; one of them may be larger than any number.
+/// The least stride at which the matrices C do not overlap; one of them may be larger than any
+/// number.
 index_t least_step_c(const Arguments& a, index_t count) {
   if (count < 2 || a.m == 0 || a.n == 0) return 0;
   index_t least;

@@ -42,7 +42,7 @@ void BlockRecorder::report_misaligned(int number, std::uint64_t address, std::si
   locate(mistake, number, offset);
   mistake.detail = beyond != 0 ? cat(piece, " bytes at an address that is ", beyond,
                                      " beyond a multiple of ", piece)
-                               : cat(piece, " bytes of a tensor whose first byte lies ",
+                               : cat(piece, " bytes of a tensor whose first byte is ",
                                      address % piece, " beyond a multiple of ", piece);
   add_mistake(std::move(mistake));
 }
@@ -55,7 +55,7 @@ void BlockRecorder::report_beyond(int number, std::uint64_t address, std::size_t
   if (is_repeated(mistake)) return;
   locate(mistake, number, address - found.begin);
   mistake.detail = cat(bytes, " bytes from here, of which the last ", address + bytes - found.end,
-                       " lie beyond the end");
+                       " are beyond the end");
   add_mistake(std::move(mistake));
 }
 

@@ -39,7 +39,7 @@ int ideal_sectors(int distinct_addresses, int bytes, int sectors) {
   return std::min(sectors, (distinct_addresses * bytes + kSectorBytes - 1) / kSectorBytes);
 }
 
-/// A whole warp whose lanes lie side by side, or all on one address.
+/// A whole warp whose lanes are contiguous, or all on one address.
 bool contiguous(const WarpAccess& access, GlobalCost& out) {
   if (access.active != kAllLanes) return false;
   const std::uint64_t base = access.address[0], step = access.address[1] - base;

@@ -15,7 +15,7 @@ namespace tessera::check {
 /// Did the rule of merging wide loads decide its wavefronts?
 bool is_merged(const AccessSample& sample);
 
-/// The roof of the device and where one or two kernels stand below it.
+/// The roof of the device and the marks of one or two kernels below it.
 struct RooflineMark {
   std::string name;
   const Explanation* explanation;

@@ -127,7 +127,7 @@ std::string roof(const Explanation& e, const LogAxis& x, const LogAxis& y, bool 
               si_text(bandwidth) + "B/s");
 }
 
-/// Does another mark stand above mark `i`? The first of two at one height is above.
+/// Is another mark above mark `i`? The first of two at one height is above.
 bool is_lower(const std::vector<RooflineMark>& marks, std::size_t i) {
   const auto height = [&](std::size_t at) {
     const Explanation& e = *marks[at].explanation;

@@ -90,7 +90,7 @@ std::string shared_wavefronts(const Counters& c) {
 /// A number beside each line; a column in which the whole kernel has none is left out.
 struct Column {
   std::string_view title;  ///< markup
-  std::string_view label;  ///< the same where each number stands by itself, in narrow windows
+  std::string_view label;  ///< the same where each number has its own line, in narrow windows
   std::string (*cell)(const Counters& c);
 };
 

@@ -278,7 +278,7 @@ void add_check(CLI::App& root, shell::Context& context) {
   shell::add_text(*app, "--results", "FOLDER", request->results,
                   "Write the arrays that the launch may change into FOLDER, each as NAME.npy");
   shell::add_choice(*app, "--strides", request->kernel.strides, strides,
-                    "How A, B and C lie in memory (default rows)");
+                    "Memory layout of A, B and C (default rows)");
   shell::add_flag(*app, "--sweep", request->sweeps,
                   "Check many shapes and strides around the tile, in three orders of the threads");
   shell::add_flag(*app, "--counters-only", request->kernel.counters_only,

@@ -78,7 +78,7 @@ Values values_of(const CLI::Option& option, const CLI::App& root) {
   }
   if (kinds.size() > 1) {
     auto words = kinds;
-    // A word in capitals stands for something the user writes: auto|none|LIST.
+    // A word in capitals is a placeholder: auto|none|LIST.
     std::erase_if(words, [](const std::string& word) {
       return std::isupper(static_cast<unsigned char>(word[0])) != 0;
     });

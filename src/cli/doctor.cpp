@@ -15,6 +15,7 @@
 #include "shell/machine.hpp"
 #include "shell/options.hpp"
 #include "shell/suggest.hpp"
+#include "shell/wrap.hpp"
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/parallel.hpp"
 #include "tessera/core/text.hpp"
@@ -218,12 +219,19 @@ class DoctorReport {
     out_ += cat(out_.empty() ? "" : "\n", context_.paint(text, shell::Ink::bold), "\n");
   }
   void line(std::string_view label, std::string_view value) {
-    out_ += fmt::format("  {:<17} {}\n", label, value.empty() ? "unknown" : value);
+    const std::string rest = '\n' + std::string(kIndent, ' ');
+    out_ += fmt::format("  {:<17} ", label);
+    for (const char c : value.empty() ? "unknown" : shell::wrapped(value, columns_))
+      out_ += c == '\n' ? rest : std::string(1, c);
+    out_ += '\n';
   }
   const std::string& text() const { return out_; }
 
  private:
+  static constexpr std::size_t kIndent = 20;
   const shell::Context& context_;
+  const std::size_t terminal_ = shell::terminal_columns(shell::Stream::out);
+  const std::size_t columns_ = terminal_ < kIndent + 20 ? 0 : terminal_ - kIndent;  ///< 0: any
   std::string out_;
 };
 

@@ -18,7 +18,7 @@ namespace tessera::cli {
 
 namespace {
 
-/// The file that a loaded function lies in.
+/// The file of a loaded function.
 std::string file_of(void* function) {
   Dl_info info{};
   return dladdr(function, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";

@@ -107,7 +107,7 @@ std::optional<TileMark> mark_of(const LayoutRequest& request) {
   return out;
 }
 
-/// The index of a coordinate that lies inside the shape.
+/// The index of a coordinate inside the shape.
 index_t index_at(const ComposedLayout& layout, const IntTuple& at) {
   const IntTuple shape = layout.shape();
   const bool linear = at.is_leaf();
@@ -123,7 +123,7 @@ index_t index_at(const ComposedLayout& layout, const IntTuple& at) {
     return true;
   }();
   if (!fits) {
-    throw Error(Category::argument, "--at lies outside of the layout",
+    throw Error(Category::argument, "--at is outside the layout",
                 cat("a coordinate below ", to_string(shape)), to_string(at));
   }
   return layout(at);

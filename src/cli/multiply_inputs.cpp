@@ -93,7 +93,7 @@ Operands read_operands(const shell::Context& context, const MultiplyRequest& req
     return converted(context, request, matrix, out.type, natural, cat(what, " (", path, ")"));
   };
   const bool as_bytes = multiplied_as_bytes(request, a.dtype(), b.dtype(), out.type);
-  // As they lie in their files, so that messages name the elements as the user knows them.
+  // As they are stored in their files, so that messages name the elements as the user knows them.
   out.a = turned(as_bytes ? a : fit(a, "A", request.a), request.transpose_a);
   out.b = turned(as_bytes ? b : fit(b, "B", request.b), request.transpose_b);
   if (request.c.empty()) return out;

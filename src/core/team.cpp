@@ -267,7 +267,7 @@ struct Start {
 };
 
 /// On the cores of this process, but at first not on the one that this is on: some kernels start it
-/// there, and it spins while its caller stands still. Measured: bench/results/cpu/tuning.md.
+/// there, and it spins while its caller is stopped. Measured: bench/results/cpu/tuning.md.
 bool start_worker(Pool& p) {
   std::unique_ptr<Start> start(new (std::nothrow) Start{p, allowed_cores()});
   if (start == nullptr) return false;
@@ -505,7 +505,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     if (mine->posted_ns != 0) {
       if (expected_ns < kArrivalsWorthCalling * kMostArrival)
         learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
-      // Did this thread stand still, because workers drove another process to its core?
+      // Was this thread stopped because workers drove another process to its core?
       if (mine->outlasts.load(std::memory_order_relaxed)) {
         const std::int64_t took = now_ns() - mine->posted_ns, more = took - expected_ns;
         if (more > 3 * expected_ns && took > 4 * kSpin && more < kStoodStill)

@@ -32,7 +32,7 @@ std::vector<int> lines_of_finding(const PuzzleAttempt& attempt, const PuzzleFind
 /// The line with its number, a caret below where a column is given; "" where there is no such line.
 std::string source_line(const std::string& source, int line, int column = 0);
 
-/// What a cell of the picture stands for: one element, or several of a large matrix.
+/// What a cell of the picture shows: one element, or several of a large matrix.
 enum class Cell { right, wrong, mixed };
 struct Picture {
   index_t rows = 0, cols = 0;  ///< of cells

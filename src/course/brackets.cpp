@@ -51,7 +51,7 @@ class BracketReader {
     } else if (text == ";") {
       if (!open_.empty() && open_.back().bracket != '{' && open_.back().semicolons-- == 0) {
         if (closes_in_this_line())
-          tell(at_, "this ; stands between brackets",
+          tell(at_, "this ; is inside brackets",
                "a , between arguments; and a for has two ; in its brackets");
         else left_open();
       }

@@ -9,7 +9,7 @@
 namespace tessera::course {
 
 struct BracketFault {
-  int line = 0, column = 0;  ///< where it stands, or where the one is that has no other; 0: nowhere
+  int line = 0, column = 0;  ///< its position, or that of the one without a partner; 0: nowhere
   std::string says;          ///< "a ( is never closed"
   std::string advice;
 };

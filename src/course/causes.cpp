@@ -55,7 +55,7 @@ Cause cause_of_goal(const PuzzleCase& c, const PuzzleGoal& goal) {
 
 /// What the compiler refuses, said as a cause; without one the facts are above.
 Cause cause_of_error(const std::string& id, const CompileError& error) {
-  if (!error.cause.empty())  // a why that is the message itself stands above already
+  if (!error.cause.empty())  // a why that is the message itself is above already
     return cause("does-not-compile", error.why == error.message ? "" : error.why, error.advice);
   return cause("does-not-compile", {},
                error.line > 0
@@ -91,9 +91,9 @@ Cause cause_of_numbers(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
   if (m.sentence.empty() && !of_coverage.id.empty()) return of_coverage;
   if (m.sum && m.sentence.empty()) return cause_of_sum(attempt, c, m);
   if (stands_in(attempt.source, m.advice))  // so the numbers agree for another reason
-    return cause(
-        "not-all", m.sentence,
-        cat("'", m.advice, "' stands in your file: so which thread stores, and which element?"));
+    return cause("not-all", m.sentence,
+                 cat("'", m.advice,
+                     "' is in your file already: so which thread stores, and which element?"));
   if (m.looks_like == "tile-transposed" && m.advice.empty() &&
       stands_in(attempt.source, "(y, i)") && stands_in(attempt.source, "(i, x)"))
     return cause(m.looks_like, m.sentence,

@@ -1,5 +1,5 @@
 // The likely cause of a wrong answer, in sentences: from what the checker found, from what the
-// wrong elements agree with, and from where they stand.
+// wrong elements agree with, and from their positions.
 #pragma once
 
 #include <string>

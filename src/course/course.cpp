@@ -91,7 +91,7 @@ Puzzle read_puzzle(const fs::path& folder) {
   return out;
 }
 
-/// How often, and where, `part` stands in `whole`; blanks at both ends of lines do not matter.
+/// How often, and where, `part` occurs in `whole`; blanks at both ends of lines do not matter.
 std::vector<std::size_t> places_of(const std::vector<std::string>& part,
                                    const std::vector<std::string>& whole) {
   std::vector<std::size_t> out;
@@ -237,7 +237,7 @@ std::string with_mistake(const Puzzle& puzzle, const Mistake& mistake) {
   const auto places = places_of(mistake.right, lines);
   if (places.size() != 1)
     throw Error(Category::file, cat(puzzle.id, ": mistake '", mistake.title, "'"),
-                "lines that stand in the solution once", cat(places.size(), " times"));
+                "lines that occur once in the solution", cat(places.size(), " times"));
   std::string out;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i == places[0])

@@ -33,7 +33,7 @@ bool writes_meet(const PuzzleCase& c) {
   return any_never_written(c) && find_finding(c, {"race"}, "global") != nullptr;
 }
 
-/// Of the barriers at which threads wait, the line that stands in an if; else the first of them.
+/// Of the barriers at which threads wait, the one inside an if; else the first of them.
 int line_in_guard(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   const int begin = kernel_named(attempt.source, c.kernel).first;
   for (const int line : lines_of_finding(attempt, f))
@@ -46,7 +46,7 @@ int line_in_guard(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzzl
 Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleFinding& f) {
   if (line_of(attempt.source, f.line).find("mma(") != std::string::npos)
     return cause("mma-misuse", cat("line ", f.line,
-                                   " is passed by some lanes only: it stands inside of an if, or "
+                                   " is passed by some lanes only: it is inside an if, or "
                                    "behind a return"));
   const int last = f.line > 0 ? f.line : 1 << 20;
   const int leaves = line_with(attempt.source, "return", 1, last);
@@ -57,7 +57,7 @@ Cause cause_of_barrier(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
         cat("no return before a barrier: line ", leaves, "; guard the load and the store instead"));
   const int line = line_in_guard(attempt, c, f);
   return cause("barrier-in-guard", line > 0 ? cat("the barrier in line ", line,
-                                                  " stands inside of an if or a loop, "
+                                                  " is inside an if or a loop, "
                                                   "or behind a return, that only some threads pass")
                                             : "");
 }
@@ -81,7 +81,7 @@ Cause cause_of_meeting(const PuzzleAttempt& attempt, const PuzzleCase& c, const 
     return cause("needs-atomic",
                  "t.atomic_add has stored the sum already: it gives back the number that was there "
                  "before, and the line stores that over it",
-                 "t.atomic_add alone, without what stands before it");
+                 "t.atomic_add alone, without the load before it");
   if (is_atomic && f.line == f.other_line)
     return cause("needs-atomic",
                  "the element is read besides: between that and the addition another thread adds",
@@ -186,8 +186,7 @@ std::string place_advice(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   const std::string x = block_name(attempt, c, 0), y = block_name(attempt, c, 1);
   if (is_line) return cat("the element's number is t.block.x * ", x, " + t.thread.x");
   if (c.grid[0] * c.grid[1] == 1) return "the row is t.thread.y, the column t.thread.x";
-  if (c.grid[1] ==
-      1)  // the blocks stand in a line: which part of the matrix is whose the puzzle says
+  if (c.grid[1] == 1)  // the blocks form a line: which part of the matrix is whose the puzzle says
     return cat(stands_in(attempt.source, "block.y") ? "t.block.y is always 0 here: " : "",
                "each of the ", c.grid[0], " blocks along x has a part of the result for itself");
   return cat("the row is t.block.y * ", y, " + t.thread.y, the column t.block.x * ", x,
@@ -218,7 +217,7 @@ Cause cause_of_end(const PuzzleAttempt& attempt, const PuzzleFinding& f) {
     return cause("wrong-tile",
                  cat("in line ", m[1].str(), " the matrix instruction gets ", m[4].str(),
                      " elements, and takes ", m[2].str(), " x ", m[3].str()),
-                 cat("the shape stands in front: tile<", m[2].str(), ", ", m[3].str(), ">(...)"));
+                 cat("the shape comes first: tile<", m[2].str(), ", ", m[3].str(), ">(...)"));
   if (f.problem.find("SIGFPE") != std::string::npos)
     return cause("crash", f.problem, "which whole number is divided by, with / or %, and is 0?");
   if (f.problem.find("bad_alloc") != std::string::npos)

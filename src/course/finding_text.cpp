@@ -29,7 +29,7 @@ std::string extents_text(const std::string& name, const std::vector<index_t>& ex
   return out;
 }
 
-/// Where an index leads into another tensor, the line still means the one that stands in it.
+/// Where an index leads into another tensor, the line still means the one named in it.
 void name_meant(const PuzzleAttempt& attempt, const PuzzleCase& c, PuzzleFinding& f) {
   const std::string line = line_of(attempt.source, f.line);
   if (!f.is_outside() || f.memory != "global" || f.file != attempt.file || has_word(line, f.tensor))
@@ -76,7 +76,7 @@ void name_missing(const PuzzleCase& c, PuzzleFinding& f) {
   std::string out = match.prefix().str();
   out += f.is_of_part ? cat("element ", match[1].str(), " of ", what) : name + match[1].str();
   out += cat(", which does not exist: ", extents_text(f.is_of_part ? "here it" : name, f.extents));
-  if (f.kind == "outside-view") out += ", and in memory another element stands there";
+  if (f.kind == "outside-view") out += ", and in memory that is another element";
   std::string rest = match.suffix().str();
   replace_all(rest, ", of " + f.tensor, "");
   replace_all(rest, ", outside of all memory", "");
@@ -92,7 +92,7 @@ void name_block(const PuzzleCase& c, PuzzleFinding& f) {
 }
 
 /// Who waits comes first, and what the others did in plain words. Without a return in front nobody
-/// has returned early: a barrier stands where only some threads come by.
+/// has returned early: a barrier is where only some threads arrive.
 void name_barrier(const PuzzleAttempt& attempt, PuzzleFinding& f) {
   static const std::regex said(
       R"(^(\d+ of \d+ threads) have ended after \d+ barriers? \((.*)\), while (.*), which is number \d+)");

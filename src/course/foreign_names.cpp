@@ -127,7 +127,7 @@ constexpr ForeignName kForeign[] = {
     {"LayoutTensorBuild", "Mojo", kSharedWords, ""},
     {"TileTensor", "Mojo",
      "Tile<float, rows, columns> name; for shared memory; a kernel's tensors are auto", ""},
-    {"UnsafePointer", "Mojo", "auto: tensors and views know where they lie", ""},
+    {"UnsafePointer", "Mojo", "auto: tensors and views know their address", ""},
     {"copy_dram_to_sram", "Mojo",
      "copy(t, a tile, s.a.view()): what is copied comes first, without .tile", ""},
     {"copy_dram_to_sram_async", "Mojo",

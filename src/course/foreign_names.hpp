@@ -9,7 +9,7 @@ struct ForeignName {
   std::string_view name;      ///< "threadIdx", "np.exp"
   std::string_view language;  ///< "CUDA"
   std::string_view ours;      ///< "t.thread"; a member that follows is kept: "t.thread.x"
-  std::string_view member;    ///< what stands for all of them where none follows: ".x"
+  std::string_view member;    ///< the default where none follows: ".x"
 };
 
 /// Null: the name is of none of them, or the same here.

@@ -1,5 +1,5 @@
 // What is written in another form than here: another language's signs and words where C++ has its
-// own, a type or a whole tensor where an element stands. Each rule looks for tokens that mean
+// own, a type or a whole tensor in place of an element. Each rule looks for tokens that mean
 // nothing else, so that it holds whatever the compiler says of the line.
 #include <algorithm>
 #include <regex>
@@ -175,7 +175,8 @@ ErrorReason reason_of_tile(const Line& line, std::size_t i) {
   if (!line.is("(", open) && !line.is("[", open)) return {};
   const auto extents = line.text.arguments(open);
   if (extents.size() != 2) return {};
-  return line.at(i, "tile-type", "the extents of a tile stand between < and >, behind its type",
+  return line.at(i, "tile-type",
+                 "the extents of a tile are written between < and >, after its type",
                  cat("Tile<", line.word(i + 2), ", ", shell::join(extents), "> name;"));
 }
 
@@ -188,7 +189,7 @@ ErrorReason reason_of_list(const Line& line, std::size_t i) {
                  cat("tuple(", shell::join(line.text.arguments(i)), ")"));
 }
 
-/// "float[TM] a;", "a[TM];", "const flops = 3;": a declaration whose type stands elsewhere, or not.
+/// "float[TM] a;", "a[TM];", "const flops = 3;": a declaration whose type is elsewhere, or missing.
 ErrorReason reason_of_declaration(const Line& line, std::size_t i) {
   const bool begins = i == 0 || line.is(";", i - 1) || line.is("{", i - 1) || line.is("}", i - 1);
   const std::size_t end = line.is("[", i + 1) ? line.behind(i + 1) : 0;
@@ -201,8 +202,7 @@ ErrorReason reason_of_declaration(const Line& line, std::size_t i) {
   if (begins && end > 0 && line.is_name(i) && (line.is(";", end) || line.is(",", end)) &&
       line.text.names.visible(line.word(i), i) == nullptr) {
     const std::string array = text_of_tokens(line.text.tokens, i, end);
-    return line.at(i, "no-type", cat(array, " stands here without a type"),
-                   cat("float ", array, ";"));
+    return line.at(i, "no-type", cat(array, " has no type here"), cat("float ", array, ";"));
   }
   const bool is_const = line.is("const", i) || line.is("constexpr", i);
   if (is_const && line.is_name(i + 1) && line.is("=", i + 2) && !line.is("auto", i + 1))

@@ -88,8 +88,8 @@ ErrorReason reason_of_scope(const SourceName& name, std::size_t at) {
       0};
 }
 
-/// What may stand at that token: own names first, then the library's; of types alone where only
-/// they may stand, of functions alone where a bracket follows.
+/// What may be used at that token: own names first, then the library's; of types alone where only
+/// they are allowed, of functions alone where a bracket follows.
 std::vector<std::string> candidates(std::size_t at, const LearnersText& text, bool is_type) {
   std::vector<std::string> out = text.names.visible_at(at);
   const bool is_call = text.is("(", at + 1) || text.is("<", at + 1);
@@ -167,7 +167,7 @@ std::string unknown_name_in(const std::string& message) {
   return match[1].str() + match[2].str() + match[3].str();
 }
 
-/// A name in the line that stands for a value, though the text declares none: the library has a
+/// A name in the line used as a value, though the text declares none: the library has a
 /// function of that name.
 std::size_t taken_for_function(const CompilerSays& error, const LearnersText& text) {
   static const std::regex of_functions(

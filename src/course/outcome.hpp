@@ -20,7 +20,7 @@ struct PuzzleFinding {
   std::int64_t count = 0;
   std::array<index_t, 3> thread{}, block{};  ///< x, y, z of the first one
   bool is_of_blocks = false;                 ///< are two blocks in it?
-  std::vector<index_t> extents;              ///< where the element lies outside: of what
+  std::vector<index_t> extents;              ///< the extents that the element is outside of
   bool is_of_part = false;                   ///< and that is a tile of the tensor
   bool follows = false;                      ///< from a finding that is shown, or from the cause
 
@@ -106,7 +106,7 @@ struct PuzzleOutcome {
 };
 
 /// What was run, as the page of the puzzle must say it: "A (9,9), B (9,9), C (9,9); grid 3 x 3,
-/// blocks of 3 x 3 threads." and "Goal: ...". What is the same for all cases stands once.
+/// blocks of 3 x 3 threads." and "Goal: ...". What is the same for all cases is said once.
 std::vector<std::string> configuration_of(const PuzzleOutcome& outcome);
 
 /// Of its JSON; nothing where the text is none.

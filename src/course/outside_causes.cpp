@@ -12,7 +12,7 @@ namespace tessera::course {
 
 namespace {
 
-/// Where the thread stands among all of the grid.
+/// The thread's index in the whole grid.
 index_t place(const PuzzleCase& c, const PuzzleFinding& f, std::size_t mode) {
   return f.block[mode] * c.block[mode] + f.thread[mode];
 }
@@ -56,7 +56,7 @@ bool is_swapped(const PuzzleCase& c, const PuzzleFinding& f) {
   return (row_is_x && x < f.extents[1]) || (col_is_y && y < f.extents[0]);
 }
 
-/// The index that is too large: its mode, and how it stands in the line ("" where it is not found).
+/// The index that is too large: its mode, and its text in the line ("" where it is not found).
 struct TooLarge {
   std::size_t mode;
   std::string index;
@@ -165,13 +165,12 @@ Cause of_a_tile(const PuzzleCase& c, const PuzzleFinding& f, const std::string& 
   if (is_empty) {
     const std::string row = c.grid[1] > 1 ? "t.block.y" : "0",
                       col = c.grid[0] > 1 ? "t.block.x" : "0";
-    const std::string outside = cat("the whole tile lies outside of ", f.tensor);
+    const std::string outside = cat("the whole tile is outside of ", f.tensor);
     if (stands_in(line,
                   cat("(", f.tensor, ", ", f.tensor == "A" ? row + ", k)" : "k, " + col + ")")))
-      return cause(
-          "wrong-index", outside,
-          "the numbers count tiles of the shape that stands in front of them: is it that of "
-          "one tile?");
+      return cause("wrong-index", outside,
+                   "the numbers count tiles of the shape before them: is it that of "
+                   "one tile?");
     return cause("wrong-index", outside,
                  cat("the numbers of a tile count tiles, not elements: of A tile (", row,
                      ", k), of B tile (k, ", col, ")"));
@@ -207,7 +206,7 @@ Cause of_shared(const PuzzleAttempt& attempt, const PuzzleCase& c, const PuzzleF
   if (exists_reversed(f) && indices.size() == 2)
     return cause("wrong-index", f.problem,
                  cat(where, ", and the row comes first: do ", indices[0], " and ", indices[1],
-                     " stand the right way round?"));
+                     " in the right order?"));
   const auto at = too_large(f, indices);
   for (const std::size_t along : {0, 1})
     if (at && f.element[at->mode] == f.thread[along] && c.block[along] > f.extents[at->mode])

@@ -42,7 +42,7 @@ svg.cells .axis{fill:var(--dim)}svg.cells rect{stroke:var(--rule);stroke-width:.
 constexpr index_t kMostOfPage = 64;
 constexpr std::size_t kLongestShown = 240;
 
-/// Cells of 16 units; a block's tile stands apart from the next.
+/// Cells of 16 units; there is a gap between the tiles of two blocks.
 std::string picture_svg(const PuzzleMatrix& m, const PuzzleCase& c) {
   constexpr index_t size = 16, gap = 5, margin = 30;
   const Picture p = picture_of(m, kMostOfPage);

@@ -80,7 +80,7 @@ Cause of_zeros(const PuzzleCase& c, const PuzzleMatrix& m) {
                            : "which threads add nothing up?");
 }
 
-/// The row whose expected numbers stand in this one.
+/// The row whose expected numbers this one holds.
 std::optional<index_t> row_meant(const Side& m, index_t row) {
   for (index_t i = 0; i < m.rows(); ++i) {
     const index_t other = (row + i) % m.rows();
@@ -104,7 +104,7 @@ Cause of_rows(const Side& m) {
                                   meant, ", and each ", m.row(), " is one of the right ones"));
 }
 
-/// Which part of the wrong elements are expected somewhere in the row that lies `shift` behind?
+/// Which part of the wrong elements are expected somewhere `shift` rows later?
 double part_in_row(const Side& m, index_t shift) {
   index_t wrong = 0, found = 0;
   for (index_t i = 0; i < m.rows(); ++i)

@@ -127,7 +127,7 @@ int guard_of_store(const PuzzleAttempt& attempt, const PuzzleCase& c, const Puzz
   return guard_between(attempt.source, kernel_named(attempt.source, c.kernel).first, line).first;
 }
 
-/// "the row is Y, the column X": do both stand in the file?
+/// "the row is Y, the column X": are both in the file?
 bool has_places(const std::string& source, const std::string& advice) {
   constexpr std::string_view row = "the row is ", col = ", the column ";
   const auto middle = advice.find(col);

@@ -10,7 +10,7 @@ namespace tessera::course {
 
 namespace {
 
-/// Lines of a race, and the loop that both stand in.
+/// Lines of a race, and the loop around both.
 struct Meeting {
   const std::string& source;
   int first, last;
@@ -59,7 +59,7 @@ Cause without_barrier(const Meeting& m) {
                    : cat("t.barrier() between the lines ", m.first, " and ", m.last));
 }
 
-/// Does a wait for copies stand behind the barrier?
+/// Is there a wait for copies after the barrier?
 bool waits_behind(const std::string& source, int barrier, int last) {
   const std::string line = line_of(source, barrier);
   const auto waits = line.find("wait<");
@@ -70,15 +70,13 @@ bool waits_behind(const std::string& source, int barrier, int last) {
 Cause with_barrier(const Meeting& m, int barrier) {
   if (line_of(m.source, m.first).find("copy_async") != std::string::npos &&
       waits_behind(m.source, barrier, m.last))
-    return cause(
-        "missing-barrier",
-        "wait<0>(t) covers the copies of this thread only, and it stands behind the barrier",
-        "wait first, then t.barrier(): then all have waited");
+    return cause("missing-barrier",
+                 "wait<0>(t) covers the copies of this thread only, and it comes after the barrier",
+                 "wait first, then t.barrier(): then all have waited");
   if (line_of(m.source, barrier).find("if (") != std::string::npos)
-    return cause(
-        "missing-barrier",
-        cat("the barrier in line ", barrier, " stands behind an if: not every round has it"),
-        "t.barrier() in every round, outside of every if");
+    return cause("missing-barrier",
+                 cat("the barrier in line ", barrier, " is behind an if: not every round has it"),
+                 "t.barrier() in every round, outside of every if");
   if (m.loop.first > 0 && barrier_between(m.source, m.last, m.loop.last + 1) == 0)
     return cause("missing-barrier",
                  cat("in the next round line ", m.first,
@@ -86,7 +84,7 @@ Cause with_barrier(const Meeting& m, int barrier) {
                  cat("t.barrier() at the end of the loop, behind line ", m.last));
   return cause(
       "missing-barrier",
-      cat("the lines ", m.first, " and ", m.last, " meet although a barrier stands between them"),
+      cat("the lines ", m.first, " and ", m.last, " race although there is a barrier between them"),
       "follow two rounds of two threads: which of their accesses have no barrier between them?");
 }
 

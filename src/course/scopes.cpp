@@ -109,7 +109,7 @@ class DeclarationReader {
     const std::size_t open = around_[at];
     return open == kNoToken || is("{", open) || is_header(open);
   }
-  /// "Shared" of the struct in whose braces the token stands; "" elsewhere.
+  /// "Shared" of the struct around the token; "" elsewhere.
   std::string owner_of(std::size_t at) const {
     const std::size_t open = around_[at];
     if (open == kNoToken || open < 2 || !is("{", open)) return {};

@@ -31,7 +31,7 @@ std::string loop_variable(const std::string& line);
 /// The innermost loop around a line that has this variable.
 Loop loop_over(const std::string& source, int line, const std::string& variable);
 /// The kernel of that name, from the line with the name to its last one; all of the text where the
-/// name does not stand in it.
+/// name is not in it.
 Loop kernel_named(const std::string& source, const std::string& name);
 /// The outermost `if` that begins behind line `first` and before `last`, and has `last` in it.
 Loop guard_between(const std::string& source, int first, int last);
@@ -40,7 +40,7 @@ Loop guard_between(const std::string& source, int first, int last);
 int barrier_between(const std::string& source, int first, int last);
 /// Does the text hold `part`, or a name whose declaration does, or one of whose names ...?
 bool comes_from(const std::string& source, const std::string& text, std::string_view part);
-/// Does all of `text` stand in the source already, comments, blanks and `x = x +` for `x +=` aside?
+/// Is all of `text` in the source already, comments, blanks and `x = x +` for `x +=` aside?
 bool stands_in(const std::string& source, const std::string& text);
 /// Is `word` one of the words of the text?
 bool has_word(std::string_view text, std::string_view word);

@@ -11,7 +11,7 @@ namespace tessera::course {
 
 namespace {
 
-/// Loads of the inputs from global memory; where no loop stands around these, or these leave
+/// Loads of the inputs from global memory; where no loop is around these, or these leave
 /// nothing out, those of tiles.
 std::vector<const PuzzleAccess*> loads_in_loops(const PuzzleAttempt& attempt, const PuzzleCase& c) {
   std::vector<const PuzzleAccess*> out;

@@ -9,7 +9,7 @@ namespace tessera::course {
 
 namespace {
 
-/// The token that a message stands at: the one it names, or the first from its column on.
+/// The token that a message points at: the one it names, or the first from its column on.
 std::size_t token_of(const CompilerSays& error, const LearnersText& text) {
   static const std::regex before(R"(before '?([^' ]+)'?( token)?$)");
   std::smatch match;
@@ -87,7 +87,7 @@ ErrorReason reason_of_condition(const CompilerSays& error, const LearnersText& t
   for (std::size_t i = at; i > 0 && i + 2 > at; --i)
     for (const char* word : {"if", "for", "while"})
       if (text.is(word, i - 1))
-        return {"no-condition", cat("what follows ", word, " stands in round brackets"),
+        return {"no-condition", cat("what follows ", word, " goes in round brackets"),
                 cat(word, " (...)")};
   return {};
 }
@@ -164,7 +164,7 @@ ErrorReason reason_of_body(const CompilerSays& error, const LearnersText& text) 
   return {};
 }
 
-/// Statements where only members may stand: a brace above has closed the function.
+/// Statements where only members are allowed: a brace above has closed the function.
 ErrorReason reason_of_early_brace(const CompilerSays& error, const LearnersText& text) {
   static const std::regex said(
       R"(expected (unqualified-id|declaration|member name)|does not name a type|has not been declared|expected identifier)");
@@ -179,7 +179,7 @@ ErrorReason reason_of_early_brace(const CompilerSays& error, const LearnersText&
   if (at == 0 || !text.is("}", at - 1) || !is_statement) return {};
   const int line = text.tokens[at - 1].line;
   return {"early-brace",
-          cat("line ", error.line, " stands outside of the kernel: the } in line ", line,
+          cat("line ", error.line, " is outside the kernel: the } in line ", line,
               " has closed it already"),
           cat("does the } in line ", line, " belong further down?"), line,
           text.tokens[at - 1].column};

@@ -1,5 +1,5 @@
 // A learner's text as tokens of C++, with their places: what a compiler's message speaks of, and
-// what stands around it. No parser; texts of any length are read in one pass.
+// what surrounds it. No parser; texts of any length are read in one pass.
 #pragma once
 
 #include <cstddef>

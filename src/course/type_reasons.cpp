@@ -94,10 +94,10 @@ ErrorReason reason_of_round_brackets(const LearnersText& text, LearnersText::Ran
     if (name != nullptr && is_plain_number(*name) && name->kind != SourceName::Kind::member)
       return {"not-a-function",
               cat(name->name, " is one number: ", name->type, " in line ", name->line,
-                  "; nothing may stand in brackets behind it"),
+                  "; nothing goes in brackets after it"),
               "is an operator like * missing, or another name meant?"};
     if (access.pairs > 1)
-      return {"two-brackets", cat("all indices of ", access.name, " stand in one pair of brackets"),
+      return {"two-brackets", cat("all indices of ", access.name, " go in one pair of brackets"),
               with_brackets(access)};
   }
   return {};
@@ -120,7 +120,7 @@ std::string called_name(const std::string& message) {
   std::smatch match;
   if (!std::regex_search(message, match, call)) return {};
   std::string text = match[1].str();
-  // Without arguments: up to the first bracket behind the last "::" that stands outside of any.
+  // Without arguments: up to the first bracket after the last "::" outside of any.
   int depth = 0;
   std::size_t begin = 0, end = text.size();
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -230,7 +230,7 @@ ErrorReason reason_of_constant(const CompilerSays& error, const LearnersText& te
   const SourceName* const here = text.names.anywhere(name, text.line(error.line).last);
   if (here == nullptr || here->type.find("constexpr") != std::string::npos) return {};
   return {"not-constant",
-          cat("what stands between < and > must be constant, and ", name,
+          cat("the value between < and > must be constant, and ", name,
               " changes while the kernel runs"),
           "the size of a tile between < and >; which tile in the round brackets"};
 }
@@ -258,7 +258,7 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
   if (!is_surplus && !std::regex_search(error.message, no_match)) return {};
   std::string name = called_name(error.message);
   std::size_t at = text.find(name, error.line, error.column);
-  if (is_surplus || at == kNoToken) {  // the name stands before the argument
+  if (is_surplus || at == kNoToken) {  // the name is before the argument
     const auto range = text.line(error.line);
     at = kNoToken;
     for (std::size_t i = range.first; i < range.last; ++i)
@@ -279,7 +279,7 @@ ErrorReason reason_of_call(const CompilerSays& error, const LearnersText& text) 
               cat(shared, ".", name)};
   std::string why = is_surplus ? cat(name, " is given more than it takes")
                                : missing_in_call(text, at, word->usage);
-  if (why.empty()) why = cat(name, "() does not take what stands in its brackets");
+  if (why.empty()) why = cat(name, "() does not take these arguments");
   return {"wrong-call", why, std::string(word->usage)};
 }
 
@@ -333,7 +333,7 @@ ErrorReason reason_of_types(const CompilerSays& error, const LearnersText& text)
       if (is_auto)
         return {"auto-element",
                 cat(name->name, " is declared auto in line ", name->line,
-                    ", and may stand for the element itself"),
+                    ", and can be used as the element itself"),
                 "an element is taken by its type: float x = A(row, col); not auto"};
     }
   }

@@ -302,7 +302,7 @@ void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr index_t deep = V::lanes * V::group;  // elements in a vector
   const index_t whole = call.K - (call.k_rest > 0 ? 1 : 0);
   const index_t K = whole * V::group + call.k_rest;
-  // `Lines` of them, multiples of four, of which the last one stands in for those beyond `count`.
+  // `Lines` of them, multiples of four, the last of which replaces those beyond `count`.
   const auto add_lines = [&]<int Lines>(int j, int count) {
     const Source* line[Lines];
     for (int i = 0; i < Lines; ++i)
@@ -363,7 +363,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
     }
   }
   // `Groups` of lines from j on, the last one `end` after the first, each of as many as a vector
-  // has lanes; or a single one of `lines`, the last of which then stands in for those missing.
+  // has lanes; or a single one of `lines`, the last of which then replaces those missing.
   const auto add_inlined = [&]<int Groups, bool Whole, bool Together>(int lines, int end)
       __attribute__((always_inline)) {
     typename V::type acc[Groups][Rows];

@@ -17,7 +17,7 @@ void check(cudaError_t status, const std::string& what);
 
 /// Throws where CUDA cannot be used now: a fault was seen before, or this process is a fork of one
 /// that had used CUDA. To be called at the beginning of each public call: it also looks whether an
-/// error of the caller's own calls stands there.
+/// error of the caller's own calls is there.
 void expect_usable();
 
 /// Takes the error of a call of ours away, so that the caller's next cudaGetLastError() does not

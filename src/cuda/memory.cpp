@@ -110,7 +110,8 @@ Where where_is(const void* address) {
     return {Place::device, device};
   detail::expect_usable();
   cudaPointerAttributes attributes{};
-  detail::check(cudaPointerGetAttributes(&attributes, address), "asking where an address lies");
+  detail::check(cudaPointerGetAttributes(&attributes, address),
+                "asking for the place of an address");
   switch (attributes.type) {
     case cudaMemoryTypeDevice: return {Place::device, attributes.device};
     case cudaMemoryTypeManaged: return {Place::managed, attributes.device};

@@ -143,7 +143,7 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-/// Looks `word` up among names that stand for values; names what is allowed when it is not there.
+/// Looks `word` up among names of values; names what is allowed when it is not there.
 template <class T, std::size_t N>
 T choose(Lines& lines, std::string_view what, const std::string& word,
          const std::pair<std::string_view, T> (&known)[N]) {

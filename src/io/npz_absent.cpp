@@ -1,5 +1,5 @@
 // The functions of npz.cpp in a packed program (cmake/packed.cmake), which nothing but the C
-// library stands beside: distributions ship libzip only as a shared library. Each is refused in one
+// library is installed: distributions ship libzip only as a shared library. Each is refused in one
 // sentence.
 #include "failure.hpp"
 #include "formats.hpp"

@@ -34,7 +34,7 @@ MatrixView<Void> at(MatrixView<Void> m, index_t i, index_t step) {
   return m;
 }
 
-/// Does an element of one of `count` matrices like c lie where another lies?
+/// Do any two of `count` matrices like c overlap?
 bool overlap_each_other(const Matrix& c, index_t count, index_t step) {
   const index_t bytes = size_of(c.dtype);
   const ByteMode modes[] = {

@@ -24,11 +24,11 @@ void check_place(std::string_view name, const void* data, DType dtype, const Str
                 cat(beyond, " beyond one"));
   const Where where = where_is(data);
   if (where.place == Place::host)
-    throw Error(Category::argument, cat("run: ", name, " lies in host memory"),
+    throw Error(Category::argument, cat("run: ", name, " is in host memory"),
                 "device, managed or pinned memory", {},
                 "copy it to a cuda::DeviceMatrix first, or run on the CPU");
   if (where.place == Place::device && where.device != stream.device())
-    throw Error(Category::argument, cat("run: ", name, " lies on another device than the stream"),
+    throw Error(Category::argument, cat("run: ", name, " is on another device than the stream"),
                 cat("device ", stream.device()), cat("device ", where.device),
                 "copy it, or use a stream of its device");
 }

@@ -1,5 +1,5 @@
 // The entries of the ladder: algorithms(), the command and the tests know a kernel because it
-// stands in ladder.inc.
+// is in ladder.inc.
 #include "ladder.hpp"
 
 namespace tessera::detail {

@@ -9,13 +9,13 @@
 
 namespace tessera::detail {
 
-/// May an element of `a` lie where an element of `c` lies? As base/overlap.hpp says it. Neither
+/// May `a` and `c` share an element? As base/overlap.hpp says it. Neither
 /// matrix is empty; what they reach fits in 64 bits.
 inline bool may_overlap(const Footprint& a, const Footprint& c) {
   return a.low < c.high() && c.low < a.high() && tessera::may_overlap(a.bytes(), c.bytes());
 }
 
-/// The same of two matrices. Most lie apart, as their ends say.
+/// The same of two matrices. Most are disjoint, as their ends say.
 inline bool may_overlap(const ConstMatrix& a, const ConstMatrix& c) {
   const Reach of_a(a), of_c(c);
   return of_a.low < of_c.high && of_c.low < of_a.high && may_overlap(Footprint(a), Footprint(c));

@@ -26,7 +26,7 @@ std::string warpgroup_tile(const TileShape& tile, int element_bytes);  ///< BMxB
 std::string thin_tile(const TileShape& tile, int element_bytes);       ///< BMxBN
 std::string no_tile(const TileShape& tile, int element_bytes);         ///< takes none
 
-/// "{.bm = 24, .bn = 24, .bk = 24}", as it stands in a program.
+/// "{.bm = 24, .bn = 24, .bk = 24}", as a program writes it.
 std::string initializer_text(const TileShape& tile);
 
 }  // namespace tessera::detail

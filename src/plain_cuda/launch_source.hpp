@@ -6,7 +6,7 @@
 //                         behind any other; the names of types are those of tessera::DType
 //   A: f32[m,k] = zeros   filled so: random, zeros, ones, count (0, 1, 2, ...), nothing
 //   A: f32[2,3] = "a.npy" holds what the file does
-//   A                     once more the array that stands before under this name
+//   A                     the array given before under this name, once more
 //   scale: 2.0f           a value
 #pragma once
 

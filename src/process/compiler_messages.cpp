@@ -65,7 +65,7 @@ std::string in_plain_words(std::string_view line) {
   };
   static const Words words[] = {
       {std::regex(R"(no matching (?:member )?function for call to (?:‘|')(?:\w+::)*(\w+)[^\w].*)"),
-       "$1() does not take what stands in its brackets"},
+       "$1() does not take these arguments"},
       {std::regex(
            R"(there are no arguments to ((?:‘|')\w+(?:’|')) that depend on a template parameter.*)"),
        "$1 was not declared in this scope"},

@@ -14,8 +14,8 @@ std::string readable_messages(const std::string& said, const std::string& source
 /// "tessera::Layout{...}" instead of the dozens of numbers between its braces.
 std::string without_values(std::string_view line);
 
-/// An error without the arguments of this library's templates: "mma() does not take what stands in
-/// its brackets".
+/// An error without the arguments of this library's templates: "mma() does not take these
+/// arguments".
 std::string in_plain_words(std::string_view line);
 
 }  // namespace tessera::process

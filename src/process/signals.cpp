@@ -47,7 +47,7 @@ void end_by_signal(int number) {
   for (int i = 0; drawing > 0 && i < 100; ++i) nanosleep(&moment, nullptr);
   if (isatty(2) == 1) {
     [[maybe_unused]] const auto written =
-        write(2, "\r\033[K", 4);  // a progress bar may stand there, and the terminal's ^C
+        write(2, "\r\033[K", 4);  // a progress bar may be there, and the terminal's ^C
   }
   say(number == SIGINT ? "interrupted" : "ended by a signal");
   _exit(128 + number);

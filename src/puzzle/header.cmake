@@ -1,5 +1,5 @@
 # What all puzzles include, compiled once: half of the time that `tessera puzzle run` takes for a learner's file. The options are those of
-# src/course/program.cpp; with others, or with another compiler, GCC reads the header itself, which therefore stands there too.
+# src/course/program.cpp; with others, or with another compiler, GCC reads the header itself, which therefore is there too.
 set(header ${PROJECT_SOURCE_DIR}/include/tessera/puzzle/run.hpp)
 set(folder ${CMAKE_BINARY_DIR}/compiled_headers/tessera/puzzle)
 set(compiled ${folder}/run.hpp.gch)

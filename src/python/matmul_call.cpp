@@ -97,7 +97,7 @@ Products products_of(const Operand& a, const Right& b, const Target& c) {
   const auto text = [](int number) {
     return number == Operand::kCpu ? std::string("the CPU") : cat("cuda:", number);
   };
-  throw nb::buffer_error(cat("matmul: a lies on ", text(device_of_a), " and ", name, " on ",
+  throw nb::buffer_error(cat("matmul: a is on ", text(device_of_a), " and ", name, " on ",
                              text(device), "; move one of them")
                              .c_str());
 }
@@ -186,7 +186,7 @@ void check_result(const Operand& a, const Right& b, const Operand& out) {
                               shape_text(shape), " for ", both(a, b))
                               .c_str());
   if (out.device != a.device)
-    throw nb::buffer_error("matmul: out lies on another device than a and b");
+    throw nb::buffer_error("matmul: out is on another device than a and b");
 }
 
 /// Do two arrays share memory?

@@ -234,7 +234,7 @@ void Operand::take_dlpack(nb::handle array, Access access) {
   const int where = dlpack_.device_type();
   if (where == kDlpackCuda || where == kDlpackCudaManaged) device = dlpack_.device_id();
   else if (where != kDlpackCpu && where != kDlpackCudaHost)
-    throw nb::buffer_error(cat("matmul: ", name, " lies on a device of DLPack type ", where,
+    throw nb::buffer_error(cat("matmul: ", name, " is on a device of DLPack type ", where,
                                ": expected the CPU or a CUDA device")
                                .c_str());
   dtype = dtype_of_dlpack(name, dlpack_.dtype());

@@ -101,7 +101,7 @@ void add_packed_matrix(nb::module_& m) {
               cat("PackedMatrix: b has shape ", shape_text(operand.shape), ": expected (K,N)")
                   .c_str());
         if (operand.device != Operand::kCpu)
-          throw nb::buffer_error("PackedMatrix: b lies on a GPU: expected the CPU");
+          throw nb::buffer_error("PackedMatrix: b is on a GPU: expected the CPU");
         if (transpose) operand.transpose();
         const ConstMatrix matrix = operand.matrix();
         return PackedMatrix(matrix, a_dtype.is_none() ? matrix.dtype : dtype_of_a(a_dtype));
@@ -161,7 +161,7 @@ void add_products(nb::module_& m) {
       nb::arg("threads").none() = nb::none(), nb::arg("stream") = 0,
       nb::arg("copy").none() = nb::none(),
       "out = activation(alpha * a * b + beta * c + bias); beta scales what out holds without c. "
-      "copy() writes c to out where they lie on a GPU, once all is checked.");
+      "copy() writes c to out where they are on a GPU, once all is checked.");
   m.def(
       "plan",
       [](const Operand& a, nb::handle b, const std::string& dtype, const Operand* out,

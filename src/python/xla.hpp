@@ -7,7 +7,7 @@ namespace tessera::python {
 
 /// Operands: A (..., M, K), B (..., K, N) and, if there are three, a bias (..., N); the result is
 /// (..., M, N). Attributes: alpha, algorithm, activation, threads, transpose_a, transpose_b. An
-/// attribute transpose_x says that the last two dimensions of that operand stand the other way
+/// attribute transpose_x says that the last two dimensions of that operand are the other way
 /// round in memory. Never throws.
 xla::Error* xla_matmul_cpu(xla::Call* call) noexcept;
 /// The same in the order of the stream that XLA gives, with everything in the device's memory.

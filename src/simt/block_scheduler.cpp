@@ -277,7 +277,7 @@ bool BlockScheduler::yield(int thread) {
     const int next = first + (thread - first + step) % lanes;
     const auto state = s.run[static_cast<std::size_t>(next)];
     if (state != State::Run::ready && state != State::Run::unstarted) continue;
-    const auto at = s.order.begin() + next;  // where it stands in the usual order
+    const auto at = s.order.begin() + next;  // its position in the usual order
     s.cursor = static_cast<int>(
         (*at == next ? at : std::find(s.order.begin(), s.order.end(), next)) - s.order.begin());
     s.hand_over(next);

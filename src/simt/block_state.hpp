@@ -271,7 +271,7 @@ struct BlockScheduler::State {
   /// A thread of a failed block waits for others once more. Returns if it is being unwound and a
   /// destructor waits; a thread that has caught what unwinds it is left behind.
   [[gnu::cold]] void wait_after_failure(int thread);
-  /// Ends the block as it stands, where the running thread was taken off its code: a frame that
+  /// Ends the block as it is, where the running thread was taken off its code: a frame that
   /// overflowed may have written into the stacks of other threads, so nothing on them is run again,
   /// not even a destructor.
   [[noreturn]] void taken_off();

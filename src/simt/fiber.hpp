@@ -47,7 +47,7 @@ class StackArena {
   int count() const { return count_; }
   std::size_t stack_bytes() const { return stack_bytes_; }
   std::size_t wanted_bytes() const { return wanted_bytes_; }
-  /// Does the address lie in the region? A fault there is a fault in one of the guards: the stacks
+  /// Is the address in the region? A fault there is a fault in one of the guards: the stacks
   /// themselves are accessible.
   bool contains(const void* address) const {
     const auto* byte = static_cast<const std::byte*>(address);

@@ -32,7 +32,7 @@ std::string place_text(Here here) {
 }  // namespace
 
 void refuse_range(index_t begin, index_t end, index_t extent) {
-  throw Error(Category::shape, "slice: a range does not lie within its mode",
+  throw Error(Category::shape, "slice: a range is not within its mode",
               cat("0 <= begin <= end <= ", extent), cat("between(", begin, ", ", end, ")"));
 }
 void refuse_position(index_t position, index_t extent, int mode) {

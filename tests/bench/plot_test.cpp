@@ -31,7 +31,7 @@ std::vector<double> numbers(const std::string& svg, const std::string& attribute
   return out;
 }
 
-/// Where the name of a series stands.
+/// The position of a series' name.
 double label_height(const std::string& svg, const std::string& name) {
   std::smatch found;
   const std::regex label("<text x=\"741\" y=\"([-0-9.]+)\"[^>]*>" + name + "<");

@@ -1,4 +1,4 @@
-// The barriers stand inside the guard of the rows: threads past the edge never come.
+// The barriers are inside the guard of the rows: threads past the edge never come.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -40,7 +40,7 @@ struct StagedBy {
 using Staged = StagedBy<8>;
 
 /// Checks C (M,N) = A (M,K) * B (K,N), compact, by blocks of the kernel's own size that cover C.
-/// Behind C lies memory that belongs to no tensor.
+/// Behind C is memory that belongs to no tensor.
 template <class Kernel>
 check::Report product(index_t M, index_t N, index_t K, check::Options options = {}) {
   std::vector<float> a(static_cast<std::size_t>(M * K), 1), b(static_cast<std::size_t>(K * N), 2),

@@ -1,4 +1,4 @@
-// The guard lets one row too many through: it lies behind the end of C.
+// The guard lets one row too many through: it is behind the end of C.
 #pragma once
 
 #include "broken_kernels/broken.hpp"

@@ -1,4 +1,4 @@
-// The output is said to be larger than its memory: behind that lies nothing.
+// The output is said to be larger than its memory: behind that is nothing.
 #pragma once
 
 #include <sys/mman.h>

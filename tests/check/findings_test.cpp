@@ -320,7 +320,7 @@ TEST(Counters, SectorsDoNotDependOnWhereTheHostHasPutATensor) {
   EXPECT_EQ(all.front().global_load_sectors, 8);
   const check::Report odd = check::check({.threads = 1}, Dim3{1}, Vectors{},
                                          tensor<kRowMajorMatrix>(memory + 1, 1, 256, 256));
-  EXPECT_THAT(only(odd, check::Kind::misaligned).problem, HasSubstr("whose first byte lies 4"));
+  EXPECT_THAT(only(odd, check::Kind::misaligned).problem, HasSubstr("whose first byte is 4"));
 }
 
 /// The rows of one tile are read by their own warp, those of the other by both.

@@ -45,7 +45,7 @@ class Course(Puzzle):
         self.assertIn("FAILED: p90: tripled: expected guard, got all-wrong", said)
         self.assertIn("1 puzzles: 2 as they must be, 1 not", said)
         page.write_text("== no such line\ncause: guard\n-  nowhere\n+x\n")
-        self.assertIn("lines that stand in the solution once", self.puzzle("test", "--course", "own", code=3).err)
+        self.assertIn("lines that occur once in the solution", self.puzzle("test", "--course", "own", code=3).err)
         source = self.path("own/p90_mine/puzzle.cpp")
         source.write_text(source.read_text().replace("//> end", ""))
         self.assertIn("the last region has no '//> end'", self.puzzle("solution", "p90", "--course", "own", code=3).err)
@@ -253,7 +253,7 @@ class Learner(Puzzle):
         for _ in range(3):
             last = self.puzzle("hint", "p16").out
         self.assertIn("That was the last hint", last)
-        self.assertIn("second stands between", self.puzzle("explain", "p16").out)
+        self.assertIn("second comes between", self.puzzle("explain", "p16").out)
         self.assertIn("p26", self.puzzle("list").out)
         lost = self.tessera("puzzle", "hint", "p16", env={"XDG_STATE_HOME": "/proc/no/such"})
         self.assertEqual((lost.code, lost.out.count("Hint ")), (0, 1))

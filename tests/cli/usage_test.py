@@ -242,10 +242,11 @@ class Colours(harness.CommandTest):
         self.assertFalse(self.colored("--color=never", CLICOLOR_FORCE="1"))
         self.assertTrue(self.colored(CLICOLOR_FORCE="1", NO_COLOR=""))
 
-    def test_terminal_has_colours_and_no_wider_lines(self):
+    def on_terminal(self, columns, *words):
+        """What the command shows on a terminal of so many columns."""
         master, slave = harness.terminal(self)
-        subprocess.run(["stty", "cols", "90", "rows", "24"], stdin=slave, check=True)
-        process = subprocess.Popen([harness.COMMAND, *map(str, self.SIZES)], stdout=slave, stderr=subprocess.DEVNULL,
+        subprocess.run(["stty", "cols", str(columns), "rows", "24"], stdin=slave, check=True)
+        process = subprocess.Popen([harness.COMMAND, *map(str, words)], stdout=slave, stderr=subprocess.DEVNULL,
                                    env=harness.environment(TERM="xterm"))
         process.wait()
         os.close(slave)
@@ -256,10 +257,21 @@ class Colours(harness.CommandTest):
             except OSError:
                 break
         os.close(master)
-        self.assertIn(b"\033[32m", text)
-        plain = re.sub(rb"\033\[\d+m", b"", text).decode()
+        return text.decode()
+
+    def test_terminal_has_colours_and_no_wider_lines(self):
+        text = self.on_terminal(90, *self.SIZES)
+        self.assertIn("\033[32m", text)
+        plain = re.sub(r"\033\[\d+m", "", text)
         table = [line.rstrip() for line in plain.splitlines()[2:]]
         self.assertLessEqual(max(map(len, table)), 90)
+
+    def test_doctor_breaks_its_lines(self):
+        text = re.sub(r"\033\[\d+m", "", self.on_terminal(60, "doctor"))
+        self.assertIn("features", text)
+        for line in text.splitlines():
+            if max(map(len, line.split()), default=0) <= 40:  # a path is not broken
+                self.assertLessEqual(len(line.rstrip()), 60, line)
 
 
 class Streams(harness.CommandTest):

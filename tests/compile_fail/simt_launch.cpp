@@ -1,4 +1,4 @@
-// expect: a kernel's stack_bytes lies between 64 KiB, what every thread has, and 16 MiB
+// expect: a kernel's stack_bytes must be between 64 KiB, what every thread has, and 16 MiB
 // expect: launch(grid, kernel) takes the block size that the kernel declares: give it a static constexpr Dim3 block, or launch a LaunchConfig with a block
 // expect: a kernel's warp is 32 lanes, or 64 as on AMD's CDNA GPUs
 // expect: launch passes views to the kernel: give it A.view() instead of A

@@ -1,6 +1,6 @@
 // expect: slice takes one argument for each mode: a position, every, or between(begin, end)
 // expect: slice keeps at least one mode: read a single element with t(i, j)
-// expect: slice: a constant position or bound lies outside the extent of its mode
+// expect: slice: a constant position or bound is outside the extent of its mode
 // expect: between<begin, end>(): 0 <= begin <= end must hold
 // expect: slice: only a mode that is no nested tuple can be cut with between()
 // expect: row(t, i) takes a matrix; use slice for other ranks

@@ -60,7 +60,7 @@ TEST(CompileErrors, AreSaidInPlainWordsAndWithAdvice) {
        "barrier is a function: its brackets are missing", "no-brackets",
        "t.barrier(), with nothing in its brackets", 10},
       {"p.cpp:11:5: error: no matching function for call to ‘copy_async(float&, int)’",
-       "copy_async() does not take what stands in its brackets", "wrong-call",
+       "copy_async() does not take these arguments", "wrong-call",
        "copy_async(t, a tile of A or B, a tile of shared memory): tile<T, T>(A, i, k), s.a.view()",
        11},
       {"p.cpp:7:3: error: ‘cout’ is not a member of ‘std’\np.cpp:1:1: note: ‘std::cout’ is defined "
@@ -106,7 +106,7 @@ TEST(CompileErrors, ABraceWithoutItsOtherOneIsFound) {
       brace("struct K {\n  void f() {\n    for (;;) {  // }\n      g(\"}\", '}');\n  }\n};\n"),
       std::pair(3, open));
   EXPECT_EQ(brace("struct K {\n  void f() {\n    out(row; col) = 1;\n  }\n};\n"),
-            std::pair(3, std::string("this ; stands between brackets")));
+            std::pair(3, std::string("this ; is inside brackets")));
   EXPECT_EQ(brace("struct K {\n  void f() {\n    if (i < f(1; g(2);\n  }\n};\n"),
             std::pair(3, std::string("a ( is never closed: its ) is missing")));
   EXPECT_EQ(brace("struct K {\n};\n}\n").first, 3);

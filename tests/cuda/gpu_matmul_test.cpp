@@ -175,10 +175,10 @@ TEST_F(GpuCall, HostMemoryAndUnalignedAddressesAreRefusedBeforeAnythingRuns) {
   out.rows = out.cols = 4;
   EXPECT_THAT(
       refusal([&] { cuda::matmul(host.view(), b.view(), out, stream); }, Category::argument),
-      HasSubstr("A lies in host memory"));
+      HasSubstr("A is in host memory"));
   EXPECT_THAT(
       refusal([&] { cuda::matmul(a.view(), b.view(), host.view(), stream); }, Category::argument),
-      HasSubstr("C lies in host memory"));
+      HasSubstr("C is in host memory"));
   out.data = static_cast<char*>(out.data) + 2;
   EXPECT_THAT(refusal([&] { cuda::matmul(a.view(), b.view(), out, stream); }, Category::argument),
               HasSubstr("C is not aligned"));

@@ -28,7 +28,7 @@ class GpuWarpgroup : public ::testing::Test {
   }
 };
 
-/// Which operand lies along its columns.
+/// Which operand is contiguous along its columns.
 struct Orders {
   bool a, b, c;
 };

@@ -65,13 +65,13 @@ TEST_F(CudaProduct, OfMemoryOfTheCallersOwnAsksWhereThatLies) {
 
 TEST_F(CudaProduct, IsRefusedWhereMemoryCannotBeReached) {
   const Matrix c = matrix(theirs_.data(), kSide, kSide);
-  EXPECT_THAT(refusal([&] { start(c); }, Category::argument), HasSubstr("C lies in host memory"));
+  EXPECT_THAT(refusal([&] { start(c); }, Category::argument), HasSubstr("C is in host memory"));
   fake_cuda().memory = {.type = cudaMemoryTypeDevice, .device = 1};
   EXPECT_THAT(refusal([&] { start(c); }, Category::argument),
-              AllOf(HasSubstr("C lies on another device"), HasSubstr("device 1")));
+              AllOf(HasSubstr("C is on another device"), HasSubstr("device 1")));
   const DeviceMatrix elsewhere(DType::f32, kSide, kSide, 1);
   EXPECT_THAT(refusal([&] { start(elsewhere.view()); }, Category::argument),
-              AllOf(HasSubstr("C lies on another device"), HasSubstr("device 1")));
+              AllOf(HasSubstr("C is on another device"), HasSubstr("device 1")));
   Matrix odd = a_.view();
   odd.data = static_cast<char*>(odd.data) + 1;
   odd.rows = kSide - 1;

@@ -53,9 +53,9 @@ TEST(CompilerMessages, SayOfTemplatesTheirNames) {
   EXPECT_EQ(in_plain_words("no matching function for call to "
                            "'tessera::TensorCore<float>::mma(tessera::CpuThread<"
                            "tessera::Dim3{32, 1, 1}, 32>&, int) const'"),
-            "mma() does not take what stands in its brackets");
+            "mma() does not take these arguments");
   EXPECT_EQ(in_plain_words("no matching function for call to 'mma'"),  // as Clang says it
-            "mma() does not take what stands in its brackets");
+            "mma() does not take these arguments");
   EXPECT_EQ(in_plain_words("tessera::operator<(a, b) is < c"), "operator<(a, b) is < c");
 }
 

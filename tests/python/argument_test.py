@@ -116,7 +116,7 @@ def test_devices_have_one_set_of_spellings():
     for spelling in ("cpu", "CPU", "cpu:0", "CPU:1"):
         np.testing.assert_array_equal(tessera.matmul(A, B, device=spelling), A @ B)
     for spelling in ("cuda", "CUDA:0", "gpu"):
-        with pytest.raises(BufferError, match="a lies on cpu: expected cuda:0"):
+        with pytest.raises(BufferError, match="a is on cpu: expected cuda:0"):
             tessera.matmul(A, B, device=spelling)
     with pytest.raises(ValueError, match="device is 'tpu': expected 'cpu', 'cuda' or 'cuda:N'"):
         tessera.matmul(A, B, device="tpu")

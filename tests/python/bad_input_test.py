@@ -132,7 +132,7 @@ SQUARE = np.ones((4, 4))
     ((A, B), {"out": as_strided(np.ones(2), (3, 2), (0, 8))}, "elements of C overlap each other"),
     ((np.ones((2, 3, 4)), B), {"out": as_strided(np.ones(6), (2, 3, 2), (0, 16, 8))}, "holds an element twice"),
     ((np.ones((2, 4, 4)), SQUARE), {"out": as_strided(SQUARE, (2, 4, 4), (0, 32, 8))}, "overlaps B"),
-    ((SQUARE[:2], SQUARE), {"out": np.ones((3, 4))[:2], "c": None, "device": "cuda:0"}, "a lies on cpu: expected cuda:0"),
+    ((SQUARE[:2], SQUARE), {"out": np.ones((3, 4))[:2], "c": None, "device": "cuda:0"}, "a is on cpu: expected cuda:0"),
     ((np.zeros(3, [("x", "f4"), ("y", "u1")])["x"][None], np.ones((3, 1), np.float32)), {}, "not aligned to their size"),
     ((np.frombuffer(bytes(97), np.uint8)[1:].view(np.float64).reshape(3, 4), B), {}, "not aligned to their size"),
 ])

@@ -52,7 +52,7 @@ def test_c_is_looked_at_before_it_is_written_to_out():
     a, b = on_gpu(3, 4), on_gpu(4, 2)
     for c, exception, message in [(on_gpu(1, 2), ValueError, r"c has shape \(1,2\): expected \(3,2\)"),
                                   (on_gpu(2), ValueError, r"c has shape \(2,\)"),
-                                  (np.ones((3, 2), np.float32), BufferError, "a lies on cuda:0 and c on the CPU")]:
+                                  (np.ones((3, 2), np.float32), BufferError, "a is on cuda:0 and c on the CPU")]:
         out = on_gpu(3, 2)
         with pytest.raises(exception, match=message):
             tessera.matmul(a, b, out=out, c=c)
@@ -78,7 +78,7 @@ def test_results_come_from_libraries_that_have_memory_there(monkeypatch):
 
 
 def test_a_device_that_was_asked_for_is_compared():
-    with pytest.raises(BufferError, match="a lies on cuda:0: expected cpu"):
+    with pytest.raises(BufferError, match="a is on cuda:0: expected cpu"):
         tessera.matmul(on_gpu(3, 4), on_gpu(4, 2), device="CPU")
-    with pytest.raises(BufferError, match="a lies on cuda:0: expected cuda:1"):
+    with pytest.raises(BufferError, match="a is on cuda:0: expected cuda:1"):
         tessera.matmul(on_gpu(3, 4), on_gpu(4, 2), device="cuda:1")

@@ -13,7 +13,7 @@
 
 namespace tessera::testing {
 
-/// C (64,N) = A (64,K) * B^T (N,K), with K of 128 bytes; C lies row-major.
+/// C (64,N) = A (64,K) * B^T (N,K), with K of 128 bytes; C is row-major.
 template <class Acc, class InA, class InB, int N, Major A = Major::k, Major B = Major::k>
 struct UnitProduct {
   static constexpr const char* name = "unit_product";

@@ -94,7 +94,7 @@ struct Launch {
 
   // Of kernels in plain CUDA:
   bool is_cuda = false;  ///< hints have CUDA's words
-  /// Where the block's storage lies on the calling OS thread, and how large that is; null: the
+  /// Where the block's storage is on the calling OS thread, and how large that is; null: the
   /// scheduler has it.
   std::byte* (*shared_storage)() = nullptr;
   std::size_t shared_storage_bytes = 0;

@@ -82,8 +82,8 @@ struct Traffic {
   double l1_bytes;          ///< 32 x sectors: what the requests ask of L1 and L2
 };
 
-/// Where a kernel stands below the roof. All intensities in flop/byte. Each is exact but for DRAM,
-/// which needs a cache: it lies between the sectors all missed and all found again.
+/// A kernel's distance from the roof. All intensities in flop/byte. Each is exact but for DRAM,
+/// which needs a cache: it is between the sectors all missed and all found again.
 struct Roofline {
   double compulsory;  ///< flops / compulsory bytes
   double l1;          ///< flops / (32 x sectors)

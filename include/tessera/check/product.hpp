@@ -16,7 +16,7 @@
 
 namespace tessera::check {
 
-/// How A, B and C of a product lie in memory. padded: rows are further apart than they are long.
+/// The memory layout of A, B and C of a product. padded: rows are further apart than they are long.
 enum class ProductStrides : std::uint8_t {
   rows,
   transposed_a,

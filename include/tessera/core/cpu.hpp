@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// Each path includes what the ones before it have (NEON stands alone, on AArch64).
+/// Each path includes what the ones before it have (NEON is separate, on AArch64).
 enum class VectorPath {
   portable,  ///< what every CPU of the architecture has; fused multiply-adds in software where it
              ///< has none

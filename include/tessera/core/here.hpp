@@ -1,4 +1,4 @@
-// Where in the source an access or a barrier stands. Costs nothing where nobody asks: nvcc sees an
+// The source location of an access or a barrier. Costs nothing where nobody asks: nvcc sees an
 // empty struct. Used as a defaulted last parameter: `void barrier(Here here = Here::current())`.
 #pragma once
 

@@ -24,7 +24,7 @@ constexpr bool kRecorded = TESSERA_CHECK != 0;
 
 enum class Access : std::uint8_t { load, store, atomic, atomic_load };
 
-/// A tile of shared memory or registers: shape, and where an element of it stands.
+/// A tile of shared memory or registers: its shape and the position of its elements.
 struct TileInfo {
   static constexpr int kMaxRank = 8;
   int rank;

@@ -42,8 +42,8 @@ struct Product {
 /// Throws as make_problem() and make_plan() do, naming the product by its place; Error(argument)
 /// for another algorithm than auto or packed; Error(type) for i32, or where the types differ from
 /// those of the first. No C may overlap another, nor any A or B of the batch: pairs are told apart
-/// as make_problem() does. That takes count * log(count) steps where the matrices lie apart or are
-/// windows of one; where some are mixed otherwise, each of these is compared with each.
+/// as make_problem() does. That takes count * log(count) steps where the matrices are disjoint or
+/// are windows of one; where some are mixed otherwise, each of these is compared with each.
 void matmul_batch(std::span<const Product> products, double alpha = 1, double beta = 0,
                   const Options& options = {});
 

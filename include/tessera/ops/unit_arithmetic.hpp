@@ -188,7 +188,7 @@ constexpr float fused_sum(float c, UnitTerms a, UnitTerms b) {
   return unit_result<Result>(sum, largest - Fraction);
 }
 
-/// Where the product of number k of K stands among those that a unit takes one after the other.
+/// The position of product k of K among those that a unit takes one after the other.
 template <MatrixUnit U, class In>
 constexpr int unit_position(int k, int K) {
   if (!unit_rules<U, In>().is_widened) return k;

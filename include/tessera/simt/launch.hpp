@@ -71,8 +71,9 @@ inline constexpr std::size_t kFrameGrowth = 1;
 template <class Kernel>
 constexpr std::size_t declared_stack() {
   if constexpr (requires { Kernel::stack_bytes; }) {
-    static_assert(Kernel::stack_bytes >= kStackBytes && Kernel::stack_bytes <= kMaxStackBytes,
-                  "a kernel's stack_bytes lies between 64 KiB, what every thread has, and 16 MiB");
+    static_assert(
+        Kernel::stack_bytes >= kStackBytes && Kernel::stack_bytes <= kMaxStackBytes,
+        "a kernel's stack_bytes must be between 64 KiB, what every thread has, and 16 MiB");
     return Kernel::stack_bytes * kFrameGrowth;
   } else {
     return kStackBytes * kFrameGrowth;

@@ -30,7 +30,7 @@ TESSERA_HD constexpr index_t leaf_coordinate(index_t thread) {
   }
 }
 
-/// Where thread number `thread` stands in mode Mode of the thread layout.
+/// The coordinate of thread `thread` in mode Mode of the thread layout.
 template <Layout Threads, int Mode>
 TESSERA_HD constexpr index_t thread_coordinate(index_t thread) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {

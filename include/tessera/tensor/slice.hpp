@@ -159,7 +159,7 @@ TESSERA_HD constexpr auto slice(const Tensor<P, L, E>& t, A... arguments) {
                 "slice keeps at least one mode: read a single element with t(i, j)");
   [&]<int... M>(std::integer_sequence<int, M...>) {
     static_assert((detail::SliceArgument<A>::fits(L.shape.mode(M).product()) && ...),
-                  "slice: a constant position or bound lies outside the extent of its mode");
+                  "slice: a constant position or bound is outside the extent of its mode");
     static_assert(((!detail::SliceArgument<A>::cuts || L.shape.mode(M).leaves() == 1) && ...),
                   "slice: only a mode that is no nested tuple can be cut with between()");
     (detail::SliceArgument<A>::require(arguments, t.template extent<M>(), M), ...);

@@ -5,7 +5,7 @@
 // shape really exists: a tile cut at the border of a matrix is `Clipped`, everything else is
 // `Whole` and pays nothing. Element access gives numbers: t(i, j) of a float tensor is a float&. It
 // must name an element that exists: checked where TESSERA_CONTRACTS is on (core/contract.hpp).
-// Where TESSERA_CHECK is on, a Recorded stands for that reference (core/recorder.hpp). Knows
+// Where TESSERA_CHECK is on, a Recorded replaces that reference (core/recorder.hpp). Knows
 // nothing about threads.
 #pragma once
 

@@ -18,7 +18,7 @@ namespace tessera {
 
 namespace detail {
 
-/// Do the positions of `element`, first mode fastest, lie side by side?
+/// Are the positions of `element`, first mode fastest, contiguous?
 constexpr bool is_contiguous(const Layout& element) {
   index_t step = 1;
   for (int i = 0; i < element.shape.leaves(); ++i) {

@@ -1,4 +1,4 @@
-// What stands above a plot: its title, notes and key.
+// The head of a plot: its title, notes and key.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // expect: out-of-bounds at 8, out-of-bounds at 9
-// What functions of the headers read by address stands at the line that calls them.
+// What functions of the headers read by address is found at the line that calls them.
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 

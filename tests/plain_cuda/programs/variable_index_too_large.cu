@@ -1,5 +1,5 @@
 // expect: out-of-bounds at 8
-// What lies behind a variable of the device is the program's, and is no pointer of the host's.
+// What is behind a variable of the device is the program's, and is no pointer of the host's.
 __device__ int table[16];
 __global__ void k(int n) {
 #ifdef FIXED
