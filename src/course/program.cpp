@@ -37,7 +37,7 @@ std::string name_of(const PuzzleTry& one) {
 }
 
 /// Each in a namespace of its own, where its names meet no others, with all includes in front; the
-/// first is that of compiled_headers().
+/// first is that of compiled_header().
 std::string program_of(const std::vector<PuzzleTry>& tries) {
   std::string includes = "#include \"tessera/puzzle/run.hpp\"\n", bodies, entries;
   for (const auto& one : tries) {
@@ -58,19 +58,6 @@ std::string program_of(const std::vector<PuzzleTry>& tries) {
              "};\n  return tessera::puzzle::run_main(argc, argv, entries);\n}\n");
 }
 
-/// A folder to be searched for headers before all others: there is run.hpp as GCC has compiled it
-/// with the library (src/puzzle/header.cmake). Nothing where a header has changed since; whether
-/// compiler and options are the same GCC looks itself.
-std::vector<std::string> compiled_headers(const process::Installed& at) {
-  const fs::path folder = at.library.parent_path() / "compiled_headers";
-  std::error_code none;
-  const auto made = fs::last_write_time(folder / "tessera/puzzle/run.hpp.gch", none);
-  if (none) return {};
-  for (const auto& each : fs::recursive_directory_iterator(at.include / "tessera"))
-    if (each.is_regular_file() && each.last_write_time() > made) return {};
-  return {"-I" + folder.string()};
-}
-
 /// Seconds that a compiler may take for so many answers, where a kernel may take `time_limit_s`: by
 /// default many times what it takes on a busy machine.
 double compile_limit(double time_limit_s, std::size_t answers) {
@@ -89,7 +76,7 @@ bool compile_in(const fs::path& folder, double seconds, std::string& said) {
                                  "-ffp-contract=off",
                                  "-fsanitize=bounds",
                                  "-ftemplate-backtrace-limit=0"};  // the learner's line is in it
-  for (auto& each : compiled_headers(at)) words.push_back(std::move(each));
+  for (auto& each : compiled_header(at, "tessera/puzzle/run.hpp")) words.push_back(std::move(each));
   for (const char* each : {"-pthread", "-c", kProgram, "-o", "puzzle.o"}) words.emplace_back(each);
   words.push_back("-I" + at.include.string());
   const std::string file = (folder / "said").string();

@@ -93,6 +93,16 @@ Installed installed() {
   return out;
 }
 
+std::vector<std::string> compiled_header(const Installed& at, const std::string& header) {
+  const fs::path folder = at.library.parent_path() / "compiled_headers";
+  std::error_code none;
+  const auto made = fs::last_write_time(folder / (header + ".gch"), none);
+  if (none) return {};
+  for (const auto& each : fs::recursive_directory_iterator(at.include / "tessera"))
+    if (each.is_regular_file() && each.last_write_time() > made) return {};
+  return {"-I" + folder.string()};
+}
+
 ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::string& folder,
                         double seconds) {
   const Words first = compiler();
@@ -142,14 +152,12 @@ fs::path compile(const Compilation& compilation, const fs::path& folder) {
   const fs::path object = folder / "kernel.o", main = folder / "main.cpp",
                  program = folder / "check", said = folder / "said";
   const Words flags = split_words(compilation.flags);
-  Words words{"-std=c++20",
-              compilation.for_debugger ? "-O0" : "-O1",
-              "-g",
-              "-DTESSERA_CHECK=1",
-              "-ftrivial-auto-var-init=pattern",
-              "-fstack-clash-protection",
-              "-ffp-contract=off",
-              "-I" + at.include.string()};
+  Words words{
+      "-std=c++20",        compilation.for_debugger ? "-O0" : "-O1", "-g",
+      "-DTESSERA_CHECK=1", "-ftrivial-auto-var-init=pattern",        "-fstack-clash-protection",
+      "-ffp-contract=off"};
+  for (auto& each : compiled_header(at, "tessera/check/file.hpp")) words.push_back(std::move(each));
+  words.push_back("-I" + at.include.string());
   words.insert(words.end(), flags.begin(), flags.end());
   const std::string source = fs::absolute(compilation.source).string();
   for (const auto& each : {std::string("-x"), std::string("c++"), std::string("-c"), source,

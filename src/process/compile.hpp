@@ -30,6 +30,11 @@ struct Installed {
 /// Throws Error(unavailable) where they are not there.
 Installed installed();
 
+/// A folder to be searched for headers before all others, as an option: there is this header as GCC
+/// has compiled it with the library (cmake/compiled_header.cmake). Nothing where a header has
+/// changed since; whether compiler and options are the same GCC looks itself.
+std::vector<std::string> compiled_header(const Installed& at, const std::string& header);
+
 /// Runs the compiler with these words behind its own; its stderr goes to ours or to a file.
 /// It runs in `folder`, or here, and is ended after so many seconds; 0: never. Throws
 /// Error(unavailable) where there is no compiler.
