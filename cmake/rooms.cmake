@@ -10,6 +10,14 @@ if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tessera_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endif()
 
+# tessera_compile_together(TARGET): TESSERA_UNITY_BATCH files at a time. The headers of command line, JSON and tests take longer than most files.
+function(tessera_compile_together target)
+  if(TESSERA_UNITY_BATCH GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TESSERA_UNITY_BATCH})
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # tessera_add_room(NAME [TEXT] [LINK ...] [OPTIMIZED ...] [EXCEPT ...] [ALSO ...] [ONLY ...]): the sources of the folder but for EXCEPT, and
 # ALSO others; or ONLY these. A room of TEXT is compiled quickly but for OPTIMIZED: the sources that measure or go over elements.
 function(tessera_add_room name)
@@ -56,10 +64,15 @@ function(tessera_add_library_room name)
   set(TESSERA_PARTS ${TESSERA_PARTS} PARENT_SCOPE)
 endfunction()
 
-# tessera_add_command_room(NAME ...): a room of the command: text, on top of the whole library.
+# tessera_add_command_room(NAME [TOGETHER] ...): a room of the command: text, on top of the whole library. TOGETHER: none of its objects is
+# part of another configuration.
 function(tessera_add_command_room name)
-  tessera_add_room(${name} TEXT ${ARGN})
+  cmake_parse_arguments(room "TOGETHER" "" "" ${ARGN})
+  tessera_add_room(${name} TEXT ${room_UNPARSED_ARGUMENTS})
   foreach(part ${TESSERA_PARTS})
+    if(room_TOGETHER)
+      tessera_compile_together(${part})
+    endif()
     target_link_libraries(${part} PUBLIC tessera::core CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
   endforeach()
   set(TESSERA_PARTS ${TESSERA_PARTS} PARENT_SCOPE)

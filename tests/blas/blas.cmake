@@ -7,6 +7,8 @@ if(OpenMP_CXX_FOUND)
   set_source_files_properties(blas/openmp_test.cpp PROPERTIES COMPILE_OPTIONS "${OpenMP_CXX_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
   target_link_libraries(blas_test PRIVATE ${OpenMP_CXX_LIBRARIES})
 endif()
+# It declares functions of Fortran as C does, without the lengths of strings.
+set_source_files_properties(blas/errors_test.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 add_dependencies(blas_test tessera_libblas)
 
 # The same products when nothing can be allocated.

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "broken_kernels/broken.hpp"
+#include "check/report_text.hpp"
 #include "support/sanitizers.hpp"
-#include "tessera/check/format.hpp"
 #include "tessera/core/text.hpp"
 
 namespace tessera::broken {
@@ -25,10 +25,6 @@ inline int marked_line(const Case& c, const std::string& mark) {
     if (line.ends_with("// " + mark)) return number;
   }
   return 0;
-}
-
-inline std::string text_of(const check::Report& report) {
-  return check::to_text(report, check::device_model("h200"));
 }
 
 inline void expect_found(const Case& c) {

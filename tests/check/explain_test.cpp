@@ -15,8 +15,6 @@ using testing::HasSubstr;
 
 namespace {
 
-const DeviceModel& h200() { return device_model("h200"); }
-
 const ResourceTime& resource(const Explanation& e, std::string_view name) {
   for (const ResourceTime& r : e.resources)
     if (r.name == name) return r;

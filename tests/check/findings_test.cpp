@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "check/report_text.hpp"
 #include "tessera/check/check.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/ops/copy.hpp"
@@ -20,10 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string text_of(const check::Report& report) {
-  return check::to_text(report, check::device_model("h200"));
-}
 
 /// The only finding of a kind.
 check::Finding only(const check::Report& report, check::Kind kind) {

@@ -17,8 +17,6 @@ using testing::Not;
 
 namespace {
 
-const DeviceModel& h200() { return device_model("h200"); }
-
 /// A source of sixty numbered lines.
 std::optional<std::string> sixty_lines(const std::string&) {
   std::string out;

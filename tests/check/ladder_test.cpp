@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "check/report_text.hpp"
 #include "tessera/check/format.hpp"
 #include "tessera/kernels/block_tiled.hpp"
 #include "tessera/kernels/block_tiled_vectorized.hpp"
@@ -23,10 +24,6 @@
 
 namespace tessera {
 namespace {
-
-std::string text_of(const check::Report& report) {
-  return check::to_text(report, check::device_model("h200"));
-}
 
 template <class T>
 struct Matrices {

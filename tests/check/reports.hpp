@@ -7,10 +7,13 @@
 #include <string>
 #include <utility>
 
+#include "tessera/check/device_model.hpp"
 #include "tessera/check/memory_rules.hpp"
 #include "tessera/check/report.hpp"
 
 namespace tessera::check {
+
+inline const DeviceModel& h200() { return device_model("h200"); }
 
 /// Builds a report access by access.
 class ReportMaker {

@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "core/team_calls.hpp"
 #include "support/child.hpp"
 #include "support/sanitizers.hpp"
 #include "tessera/core/parallel.hpp"
@@ -29,11 +30,11 @@ namespace tessera {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::Clock;
 using testing::in_child;
+using testing::kLong;
 using testing::kThreadSanitizer;
-using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kLong = 1'000'000'000;  // ns: worth waking everybody
 constexpr const char* kNoForks = "the thread sanitizer allows no threads after a fork";
 
 /// Runs body() in a worker, while the caller waits in its own part for that; "" or what went wrong.

@@ -32,17 +32,6 @@ TEST(MakeArray, RefusesImpossibleShapes) {
                });
 }
 
-/// Runs `body` in a child process and gives its exit status; a signal is a failure.
-template <class Body>
-int in_child(Body body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 TEST(MakeArray, AddressSpaceLimitIsAnErrorNotACrash) {
   if (testing::kSanitized)
     GTEST_SKIP() << "NOT tested: sanitizers need more address space than a limit leaves";

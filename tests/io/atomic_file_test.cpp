@@ -22,17 +22,6 @@ namespace tessera::test {
 namespace {
 
 using Names = std::vector<std::string>;
-const WriteOptions kReplace{.overwrite = Overwrite::replace};
-
-/// Runs `body` in a child process and gives its exit status; a signal is a failure.
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 /// 0 when `body` throws an Error of this category with these words.
 int throws(Category category, const std::vector<std::string>& words,

@@ -86,7 +86,7 @@ double touched(const Array& array) {
   return sum;
 }
 
-class Fuzz : public testing::TestWithParam<const char*> {};
+class Fuzz : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Fuzz, DamagedFilesAreReadOrRefused) {
   const std::string extension = GetParam();
@@ -121,8 +121,8 @@ TEST_P(Fuzz, DamagedFilesAreReadOrRefused) {
       ++read;
     } catch (const Error& error) {
       ++refused;
-      ASSERT_THAT(error.what(), testing::HasSubstr(path));
-      ASSERT_THAT(error.what(), testing::Not(testing::HasSubstr("\n")));
+      ASSERT_THAT(error.what(), ::testing::HasSubstr(path));
+      ASSERT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("\n")));
       ASSERT_LT(std::string(error.what()).size(), 1000u);
     } catch (const std::exception& error) {
       FAIL() << "round " << round << ": " << error.what();
@@ -135,7 +135,7 @@ TEST_P(Fuzz, DamagedFilesAreReadOrRefused) {
   RecordProperty("refused", refused);
 }
 
-INSTANTIATE_TEST_SUITE_P(Readers, Fuzz, testing::Values(".npy", ".npz", ".mtx", ".safetensors"),
+INSTANTIATE_TEST_SUITE_P(Readers, Fuzz, ::testing::Values(".npy", ".npz", ".mtx", ".safetensors"),
                          [](const auto& test) { return std::string(test.param + 1); });
 
 }  // namespace

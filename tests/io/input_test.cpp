@@ -11,7 +11,7 @@
 namespace tessera::test {
 namespace {
 
-class Inputs : public testing::Test {
+class Inputs : public ::testing::Test {
  protected:
   void refused(const std::string& path, std::vector<std::string> words,
                Category category = Category::file) {

@@ -106,7 +106,7 @@ TEST(LinearTime, HostileSafetensorsHeaders) {
   }
 }
 
-std::string npy(const std::string& header, std::string_view data) {
+std::string second_npy(const std::string& header, std::string_view data) {
   std::string out = "\x93NUMPY\x02";
   out += '\0';
   const auto length = static_cast<std::uint32_t>(header.size());
@@ -125,7 +125,7 @@ TEST(LinearTime, HostileNpyHeaders) {
   };
   for (const auto& [what, header] : cases) {
     expect_linear(what, "x.npy", "", 15000,
-                  [&, &text = header](std::size_t n) { return npy(text(n), "1234"); });
+                  [&, &text = header](std::size_t n) { return second_npy(text(n), "1234"); });
   }
 }
 

@@ -6,7 +6,7 @@
 namespace tessera::test {
 namespace {
 
-class MatrixMarket : public testing::Test {
+class MatrixMarket : public ::testing::Test {
  protected:
   Array read(std::string_view text) { return read_array(scratch.write("x.mtx", text)); }
   void refused(std::string_view text, std::vector<std::string> words) {
@@ -112,7 +112,7 @@ TEST_F(MatrixMarket, TheLocaleDoesNotMatter) {
   write_array(scratch / "y.mtx", a);
   setlocale(LC_ALL, "C");
   EXPECT_EQ(element(a, 0, 0), 1.5);
-  EXPECT_THAT(bytes_of(scratch / "y.mtx"), testing::HasSubstr("\n1.5\n"));
+  EXPECT_THAT(bytes_of(scratch / "y.mtx"), ::testing::HasSubstr("\n1.5\n"));
   refused_array("1 1\n1,5\n", {"line 3", "not a number", "'1,5'", "with a point"});
 }
 

@@ -12,9 +12,8 @@ namespace tessera::test {
 namespace {
 
 using Names = std::vector<std::string>;
-const WriteOptions kReplace{.overwrite = Overwrite::replace};
 
-class Members : public testing::TestWithParam<const char*> {
+class Members : public ::testing::TestWithParam<const char*> {
  protected:
   std::string file() const { return scratch / (std::string("w") + GetParam()); }
   std::string member(const std::string& name) const { return file() + ":" + name; }
@@ -109,7 +108,7 @@ TEST_P(Members, AddedAtOnceByManyProcessesAreAllThere) {
   for (int i = 0; i < kWriters; ++i) expect_same(read(cat("m", i)), a_);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Members, testing::Values(".npz", ".safetensors"),
+INSTANTIATE_TEST_SUITE_P(Files, Members, ::testing::Values(".npz", ".safetensors"),
                          [](const auto& test) { return std::string(test.param + 1); });
 
 TEST(SafetensorsMembers, KeepMetadataAndTypesThatAreNotKnownHere) {
@@ -122,8 +121,9 @@ TEST(SafetensorsMembers, KeepMetadataAndTypesThatAreNotKnownHere) {
       scratch.write("m.safetensors", raw({length}) + header + raw<float>({1, 2}) + "abc");
   write_array(path + ":new", counted(DType::f64, 2, 2));
   const std::string after = bytes_of(path);
-  EXPECT_THAT(after, testing::HasSubstr(R"("__metadata__":{"format":"pt","made":"by \"hand\""})"));
-  EXPECT_THAT(after, testing::HasSubstr(R"("dtype":"F8_E8M0","shape":[3])"));
+  EXPECT_THAT(after,
+              ::testing::HasSubstr(R"("__metadata__":{"format":"pt","made":"by \"hand\""})"));
+  EXPECT_THAT(after, ::testing::HasSubstr(R"("dtype":"F8_E8M0","shape":[3])"));
   EXPECT_EQ(after.substr(after.size() - 3), "abc");
   EXPECT_EQ(element(read_array(path + ":new"), 1, 1), 994);
   // The widest first: an f64 behind three bytes would lie where no program can use it in place.

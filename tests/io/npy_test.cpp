@@ -20,7 +20,7 @@ std::string header(std::string_view descr, std::string_view shape,
   return cat("{'descr': '", descr, "', 'fortran_order': ", order, ", 'shape': ", shape, ", }\n");
 }
 
-class Npy : public testing::Test {
+class Npy : public ::testing::Test {
  protected:
   void refused(std::string_view bytes, std::vector<std::string> words,
                Category category = Category::file) {
@@ -301,7 +301,7 @@ TEST_F(Npy, HeaderIsAMultipleOf64AndAnnouncesItsType) {
   const std::string bytes = bytes_of(scratch / "b.npy");
   EXPECT_EQ(bytes.size(), 128u + 8u);
   EXPECT_THAT(bytes,
-              testing::HasSubstr("{'descr': '<V2', 'fortran_order': False, 'shape': (2, 2), }"));
+              ::testing::HasSubstr("{'descr': '<V2', 'fortran_order': False, 'shape': (2, 2), }"));
   EXPECT_EQ(bytes[127], '\n');
 }
 

@@ -5,7 +5,7 @@
 namespace tessera::test {
 namespace {
 
-class Npz : public testing::Test {
+class Npz : public ::testing::Test {
  protected:
   std::string written(const Array& a, WriteOptions options = {}) {
     options.overwrite = Overwrite::replace;

@@ -17,7 +17,7 @@ std::string tensor(std::string_view dtype, std::string_view shape, std::string_v
 
 const std::string kData = raw<float>({1, 2, 3, 4, 5, 6});
 
-class Safetensors : public testing::Test {
+class Safetensors : public ::testing::Test {
  protected:
   void refused(std::string_view bytes, const std::vector<std::string>& words) {
     expect_error(Category::file, words, [&] { read_array(scratch.write("x.safetensors", bytes)); });

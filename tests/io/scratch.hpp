@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +19,21 @@
 
 namespace tessera::test {
 
+inline const WriteOptions kReplace{.overwrite = Overwrite::replace};
+
 /// Folders in memory spare the disk thousands of flushes; large files and faults want a disk.
 enum class Where { memory, disk };
+
+/// Runs `body` in a child process and gives its exit status; a signal is a failure.
+template <class Body>
+int in_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 
 class Scratch {
  public:

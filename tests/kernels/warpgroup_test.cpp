@@ -21,7 +21,7 @@ Guarded<T> aligned(index_t rows, index_t cols, bool by_columns) {
   return {rows, cols, by_columns ? Order::col_major : Order::row_major, (8 - extent % 8) % 8 + 8};
 }
 
-struct Product {
+struct WarpgroupProduct {
   index_t M, N, K;
   bool a, b, c;  ///< by columns
   double alpha = 1, beta = 0;
@@ -29,7 +29,7 @@ struct Product {
 };
 
 template <class In, class Out>
-std::vector<Out> expect_right(const Product& x, const Options& options) {
+std::vector<Out> expect_right(const WarpgroupProduct& x, const Options& options) {
   auto A = aligned<In>(x.M, x.K, x.a), B = aligned<In>(x.K, x.N, x.b);
   auto C = aligned<Out>(x.M, x.N, x.c);
   A.fill(RandomData(1));
@@ -60,7 +60,7 @@ std::vector<TileShape> tiles_of_warpgroup() {
 
 /// These extents and orders of memory with random scalars, epilogue, tile, order of the threads and
 /// element types.
-void expect_random_right(std::mt19937& random, std::string_view algorithm, Product x) {
+void expect_random_right(std::mt19937& random, std::string_view algorithm, WarpgroupProduct x) {
   const auto& tiles = find_algorithm(algorithm).tiles;
   if (random() % 3 == 0) x.alpha = 0.7, x.beta = -0.3;
   if (random() % 4 == 0) x.epilogue = {Activation::relu, Bias::per_column};
@@ -104,7 +104,7 @@ TEST(Warpgroup, RandomProducts) {
 /// K is not split and the units add whole instructions: neither the tile nor the order of threads,
 /// copies and instructions changes a bit.
 TEST(Warpgroup, TheTileAndTheOrderChangeNoBit) {
-  const Product x{130, 270, 330, false, false, false};
+  const WarpgroupProduct x{130, 270, 330, false, false, false};
   std::vector<bf16> first;
   for (const TileShape& tile : tiles_of_warpgroup()) {
     for (const auto order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled}) {

@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::refusal;
 
-struct Buffers {
+struct BatchBuffers {
   std::vector<float> a = std::vector<float>(400, 1), b = a, c = std::vector<float>(400, 7);
   ConstMatrix A = matrix(a.data(), 3, 5), B = matrix(b.data(), 5, 4);
   Matrix C = matrix(c.data(), 3, 4);
@@ -36,7 +36,7 @@ struct Buffers {
 };
 
 TEST(StridedRefusals, NameWhatIsWrong) {
-  Buffers x;
+  BatchBuffers x;
   const BatchSteps apart{15, 20, 12};
   EXPECT_THAT(x.strided(-1, apart, Category::argument),
               HasSubstr("matmul_strided: the count is negative: expected 0 or more, got -1"));
@@ -61,7 +61,7 @@ TEST(StridedRefusals, NameWhatIsWrong) {
 }
 
 TEST(StridedRefusals, OverlapsAreNamed) {
-  Buffers x;
+  BatchBuffers x;
   EXPECT_THAT(x.strided(3, {15, 20, 11}, Category::argument),
               HasSubstr("matmul_strided: C of product 1 overlaps C of product 0: got C f32 "));
   EXPECT_THAT(x.strided(2, {15, 20, 0}, Category::argument),
@@ -106,7 +106,7 @@ TEST(StridedRefusals, ManyProductsMustBeApart) {
 }
 
 TEST(BatchRefusals, NameTheProduct) {
-  Buffers x;
+  BatchBuffers x;
   const Product good{x.A, x.B, x.C}, next{x.A, x.B, matrix(x.c.data() + 12, 3, 4)};
   EXPECT_THAT(x.batch({good, {matrix(x.a.data(), 3, 6), x.B, next.C}}, Category::shape),
               HasSubstr("matmul_batch: product 1: multiply: A has 6 columns but B has 5 rows"));

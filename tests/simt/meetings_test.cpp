@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// The two halves of a warp, each for itself and not in step.
-struct Halves {
+struct HalvesOfAWarp {
   void operator()(auto t, int* out) const {
     const unsigned mask = t.lane < 16 ? 0xffffu : 0xffff0000u;
     const int first = t.lane < 16 ? 0 : 16;
@@ -41,7 +41,7 @@ struct Halves {
 TEST(Masks, LanesOfAMaskExchangeValuesWithoutTheOthers) {
   for (const ThreadOrder order : kOrders) {
     std::vector<int> out(64);
-    launch(LaunchConfig{.block = {64}, .order = order, .seed = 8}, Halves{}, out.data());
+    launch(LaunchConfig{.block = {64}, .order = order, .seed = 8}, HalvesOfAWarp{}, out.data());
     EXPECT_EQ(out, std::vector<int>(64, 1));
   }
 }
