@@ -12,7 +12,7 @@ from kernels import STEPS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = ROOT / "out/demo"
-TESSERA = "build/release/bin/tessera"
+TESSERA = "build/demo/bin/tessera"  # f32 alone; scripts/build makes the whole
 # The library's own product; then the lessons: the ladder of GPU kernels, one idea more in each line, and their other forms.
 PRODUCT = ["packed", "split_k"]
 LESSONS = [*STEPS, "single_block", "tiled_by_hand", "tiled_idiomatic", "sarek_naive", "sarek_tiled", "warpgroup", "bulk_tiled"]
@@ -113,7 +113,7 @@ def main():
     say(bold("6. What the lessons are for: what a kernel costs on a GPU, without one"))
     run(TESSERA, "explain", "naive", "--against", "block_tiled", "--html", "out/demo/lessons.html", "--force", "--quiet", keep=True)
     say("  From the first kernel to a tile in registers, counted for an H200: bytes, bank conflicts, what bounds each, line by line.")
-    say("  The course leads there, puzzle after puzzle: build/release/bin/tessera puzzle start p01")
+    say("  The course leads there, puzzle after puzzle: scripts/course")
     say()
     say(bold("7. The digits"))
     run(python, "scripts/similarity.py", "draw", "data", "out/demo/S.npy", "out/demo/similarity.svg")
@@ -123,6 +123,7 @@ def main():
                        ("speed.svg", "the speed of the library, beside other BLAS libraries and the peak"),
                        ("lessons.html", "two kernels side by side: source, what their lanes touch, roofline"), ("S.npy", "the product: numpy.load reads it")):
         say(f"  out/demo/{name:<16} {what}")
+    say("This build has f32 products alone, and no CUDA. 'scripts/build' makes all of it, 'scripts/build cuda' with kernels for a GPU.")
 
 
 main()

@@ -11,8 +11,12 @@ std::span<const PathKernels> every_kernel_set() {
   static constexpr PathKernels sets[] = {
     {VectorPath::portable, &kPortable},
 #if defined(__x86_64__)
+#if !defined(TESSERA_WITHOUT_AVX2)
     {VectorPath::avx2, &kAvx2},
+#endif
+#if !defined(TESSERA_WITHOUT_AVX512)
     {VectorPath::avx512, &kAvx512},
+#endif
 #elif defined(__aarch64__)
     {VectorPath::neon, &kNeon},
 #endif
@@ -32,14 +36,14 @@ const KernelSet& kernel_set() {
 
 const KernelsF32& tiny_f32_kernels([[maybe_unused]] index_t N) {
   const KernelSet& set = kernel_set();
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TESSERA_WITHOUT_AVX512)
   if (&set == &kAvx512 && N <= kAvx512Narrow.lanes) return kAvx512Narrow;
 #endif
   return set.f32;
 }
 
 const KernelsI8& i8_kernels() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
   if (cpu_features().amx_int8) return kAmxI8;
   if (cpu_features().vnni) return kAvx512VnniI8;
 #endif
@@ -47,7 +51,7 @@ const KernelsI8& i8_kernels() {
 }
 
 const KernelsU8& u8_kernels() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
   if (cpu_features().amx_int8) return kAmxU8;
   if (cpu_features().vnni) return kAvx512VnniU8;
 #endif
@@ -55,7 +59,7 @@ const KernelsU8& u8_kernels() {
 }
 
 const KernelsBytes& u8i8_kernels() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
   if (cpu_features().amx_int8) return kAmxU8I8;
   if (cpu_features().vnni) return kAvx512VnniU8I8;
 #endif
@@ -63,7 +67,7 @@ const KernelsBytes& u8i8_kernels() {
 }
 
 const KernelsBytes& i8u8_kernels() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
   if (cpu_features().amx_int8) return kAmxI8U8;
   if (cpu_features().vnni) return kAvx512VnniI8U8;
 #endif
@@ -71,7 +75,7 @@ const KernelsBytes& i8u8_kernels() {
 }
 
 const KernelsBf16Pairs* bf16_pair_kernels() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
   if (cpu_features().amx_bf16) return &kAmxBf16;
   if (cpu_features().bf16) return &kAvx512Bf16;
 #endif
@@ -79,7 +83,7 @@ const KernelsBf16Pairs* bf16_pair_kernels() {
 }
 
 const KernelsF16Pairs* f16_pair_kernels() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TESSERA_ONLY_DEMO)
   if (cpu_features().amx_fp16) return &kAmxF16;
 #endif
   return nullptr;

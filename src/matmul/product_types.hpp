@@ -13,6 +13,12 @@ namespace tessera::detail {
 template <class In, class Out>
 struct TypePair {};
 
+#if defined(TESSERA_ONLY_DEMO)
+using UnitProducts = TypeList<TypePair<float, float>>;
+using DoubleProducts = TypeList<>;
+using LadderProducts = TypeList<>;
+using PackedProducts = TypeList<>;
+#else
 /// Multiplied by every kernel of the ladder, also with matrix units, and by the packed path.
 using UnitProducts = TypeList<TypePair<float, float>, TypePair<f16, f16>, TypePair<f16, float>,
                               TypePair<bf16, bf16>, TypePair<bf16, float>>;
@@ -25,6 +31,7 @@ using PackedProducts =
     TypeList<TypePair<float, f16>, TypePair<float, bf16>, TypePair<std::int8_t, std::int32_t>,
              TypePair<std::int8_t, float>, TypePair<std::uint8_t, std::int32_t>,
              TypePair<std::uint8_t, float>>;
+#endif
 
 template <class... Lists>
 struct Joined;
