@@ -1,6 +1,7 @@
 // What was wrong, in words and places: elements that are none, addresses that are none, faults of
 // the block. See block_recorder.hpp.
 #include <algorithm>
+#include <bit>
 
 #include "block_recorder.hpp"
 
@@ -153,6 +154,68 @@ void BlockRecorder::missing_lane(int source, int lanes, Here here) {
       "a GPU gives any value there: keep the source below t.lanes(), or make the block a multiple "
       "of the warp";
   add_mistake(std::move(mistake));
+}
+
+void BlockRecorder::no_value(int source, tessera::detail::NoValue why, Here here) {
+  using tessera::detail::NoValue;
+  if (!rules_ || failed_) return;
+  Mistake mistake = mistake_at(Kind::out_of_bounds, Memory::local, here, Access::load);
+  mistake.severity = Severity::warning;
+  mistake.tensor = "warp";
+  mistake.detail = cat("lane ", source,
+                       why == NoValue::not_there     ? ", which its warp does not have"
+                       : why == NoValue::not_in_mask ? ", which the mask does not name"
+                                                     : ", which has ended");
+  mistake.advice =
+      "a GPU gives any value there, which does no harm only where the lane throws it away: let all "
+      "lanes that are read come, with a neutral value, or skip the sources that do not";
+  add_mistake(std::move(mistake));
+}
+
+void BlockRecorder::met_without(const std::vector<int>& threads, std::uint64_t ended,
+                                const Here& here) {
+  if (!rules_ || failed_) return;
+  const int warp = warp_of(threads.front()), first = warp * warp_size_;
+  const auto is_known = [&](const PassedBy& each) {
+    return each.warp == warp && each.ended == ended && is_same_place(each.here, here);
+  };
+  if (std::any_of(passed_by_.begin(), passed_by_.end(), is_known)) return;
+  PassedBy out{here, warp, 0, ended, {}};
+  std::vector<const AccessPoint*> known;
+  const auto points_of = [&](int thread, std::vector<const AccessPoint*>& points) {
+    const EventLog& log = logs_[static_cast<std::size_t>(thread)];
+    for (const Event* event = log.begin(); event != log.end(); ++event) {
+      if (std::find(points.begin(), points.end(), event->point) == points.end())
+        points.push_back(event->point);
+    }
+  };
+  for (const int each : threads) {
+    out.met |= std::uint64_t{1} << (each - first);
+    points_of(each, known);
+  }
+  for (std::uint64_t rest = ended; rest != 0; rest &= rest - 1)
+    points_of(first + std::countr_zero(rest), out.points);
+  std::erase_if(out.points, [&](const AccessPoint* point) {
+    return std::find(known.begin(), known.end(), point) != known.end();
+  });
+  passed_by_.push_back(std::move(out));
+}
+
+void BlockRecorder::find_passed_by(const AccessPoint& point, int warp, std::uint64_t active) {
+  for (PassedBy& each : passed_by_) {
+    if (each.is_told || each.warp != warp || (each.met & active) == 0 ||
+        std::find(each.points.begin(), each.points.end(), &point) == each.points.end())
+      continue;
+    each.is_told = true;
+    const int first = warp * warp_size_, waits = first + std::countr_zero(each.met);
+    Mistake mistake = mistake_at(Kind::early_return, Memory::none, each.here, waits);
+    mistake.severity = Severity::warning;
+    mistake.other_thread = first + std::countr_zero(each.ended);
+    mistake.other_here = sites_[point.site].here;
+    mistake.tensor = "warp";
+    mistake.barrier = epoch_;
+    add_mistake(std::move(mistake));
+  }
 }
 
 bool BlockRecorder::has_met(Here barrier) const {

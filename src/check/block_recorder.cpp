@@ -99,7 +99,9 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   outside_.pending = failed_ = stopped_ = false;
   mode_ = 0;
   orders_.clear(), stamps_.clear(), pasts_.clear(), atomics_.clear(), polled_.clear();
-  shared_releases_.clear();
+  near_releases_.clear();
+  near_fence_ = {};
+  passed_by_.clear();
   unwritten_outputs_.clear();
   if (rules_ && context_.order->has_fences) begin_order();
 }
@@ -398,7 +400,8 @@ std::uint16_t BlockRecorder::find_site(Here here) {
   }
   if (sites_.size() == 0xffff) return last_site_ = 0;
   bucket.push_back(static_cast<std::uint16_t>(sites_.size()));
-  sites_.push_back({here, {}, false});
+  sites_.push_back({});
+  sites_.back().here = here;
   return last_site_ = bucket.back();
 }
 

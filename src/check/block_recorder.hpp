@@ -78,6 +78,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void matrix_flops(std::int64_t flops, Here here) override;
   void empty_fragment(Here here) override;
   void missing_lane(int source, int lanes, Here here) override;
+  void mark(Here here, tessera::detail::Trait trait) override;
+  void no_value(int source, tessera::detail::NoValue why, Here here) override;
   void async_copies(bool begin) override { mode_ = begin ? mode_ | kAsync : mode_ & ~kAsync; }
   void commit(Here here) override;
   void wait(int pending, Here here) override;
@@ -94,6 +96,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   bool warps_part(int thread, const Here& here, int other, const Here& other_here) override;
   bool block_met(const char* name, const Here& here, int ended) override;
   void fails(const BlockFault& fault) override;
+  void met_without(const std::vector<int>& threads, std::uint64_t ended, const Here& here) override;
 
  private:
   /// One place of the source.
@@ -101,7 +104,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     Here here;
     Counters counters;
     bool used = false;
-    bool copies = false;  ///< asynchronously
+    bool copies = false;       ///< asynchronously
+    bool of_block = false;     ///< its atomics and fences reach no other block
+    bool is_volatile = false;  ///< its atomics are volatile accesses
   };
   /// How the last access of one place was taken down: nearly always the next one is alike.
   struct Known {
@@ -156,9 +161,21 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
     tessera::detail::Access how;
   };
   /// What is ordered before what a thread does now, and what its next atomic update hands over.
+  /// What is near comes from, and goes to, threads of the block: fences and atomics of that scope
+  /// suffice.
   struct Ordering {
     std::uint32_t tick = 0;
-    ClockPtr before, read, fenced;
+    ClockPtr before, read, read_near, fenced, fenced_near;
+  };
+  /// Lanes that have ended without coming to where others of their warp, which named them, have
+  /// met; and what they have done in the meantime, at places where those others have not been
+  /// since.
+  struct PassedBy {
+    Here here;
+    int warp = 0;
+    std::uint64_t met = 0, ended = 0;
+    std::vector<const AccessPoint*> points;
+    bool is_told = false;
   };
   /// An element that is updated atomically, and by whom since the barrier before.
   struct AtomicAt {
@@ -247,6 +264,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   /// Has the block passed this barrier before?
   bool has_met(Here barrier) const;
   void report_early_return(Here barrier, int ended);
+  /// These lanes come to `point`: so have some of those that have passed by where they met before.
+  void find_passed_by(const AccessPoint& point, int warp, std::uint64_t active);
   void report_endless(const BlockFault& fault);
   /// The block crashed at this address, which a tensor is said to have.
   void name_missing_memory(Mistake& mistake, std::uint64_t address);
@@ -277,6 +296,11 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void instruction(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
   AccessPoint& point_of(const char* file, std::uint64_t key);
   void count(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all);
+  /// As counters know it: a volatile store is a store.
+  EventKind counted_kind(const AccessPoint& point) const {
+    const EventKind kind = kind_of(point.key);
+    return kind == EventKind::atomic && sites_[point.site].is_volatile ? EventKind::store : kind;
+  }
   /// Sectors or wavefronts that the instruction needs.
   struct Cost {
     int transfers = 0, ideal = 0;
@@ -422,7 +446,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::vector<Ordering> orders_;       ///< by thread; empty: the block has no clocks
   std::vector<Stamp> stamps_;
   std::vector<std::uint32_t> replayed_;  ///< the stamp of each thread, as far as events are judged
-  Releases shared_releases_;
+  Releases near_releases_;               ///< among the threads of the block
+  Here near_fence_;  ///< one that reaches no other block; line 0: there was none
+  std::vector<PassedBy> passed_by_;
   std::map<std::pair<int, std::uint64_t>, std::vector<Past>> pasts_;  ///< by region and offset
   std::vector<AtomicAt> atomics_;
   std::vector<UnwrittenOutput> unwritten_outputs_;

@@ -23,6 +23,9 @@ struct Mistake {
   Here here, other_here;  ///< line 0: none
   bool writes = true, other_writes = true;
   bool is_atomic = false, other_is_atomic = false;
+  bool is_volatile = false, other_is_volatile = false;
+  bool of_block = false;  ///< of races: one is an atomic whose scope the other is beyond
+  Here near_fence;        ///< of races: a fence that reaches no other block; line 0: none
   bool same_value = false;
   Order order = Order::none;     ///< of races: what is there of an order
   Here atomic_here;              ///< of races: an atomic update that both sides do; line 0: none
@@ -85,6 +88,7 @@ struct Touched {
   Here write, read;
   int writer, reader;
   bool plain_write, atomic_write, plain_read;
+  bool of_block, is_volatile;  ///< of the atomic writes
 };
 
 /// Two operations for each multiply-add, which alone is counted.
@@ -120,6 +124,7 @@ struct BlockResult {
   std::vector<AccessTotals> accesses;
   std::vector<Touched> touched;
   std::vector<AtomicElement> atomics;  ///< of few; none where there are many
+  Here near_fence;                     ///< one that reaches no other block; line 0: there was none
   bool is_ordered = false;             ///< it has clocks:
   std::vector<OrderedTouch> ordered;
   std::vector<UnwrittenOutput> unwritten;  ///< which another block may have written in time

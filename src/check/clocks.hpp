@@ -84,6 +84,8 @@ struct Past {
   Moment when;
   tessera::detail::Access how = tessera::detail::Access::load;
   std::uint16_t site = 0;
+  bool of_block = false;     ///< of an atomic: other blocks are beyond its scope
+  bool is_volatile = false;  ///< of an atomic: a volatile access
   std::uint64_t bits = 0;
   ClockPtr before, read;
 };
@@ -91,8 +93,8 @@ struct Past {
 /// Why two accesses are not ordered; `ordered`: they are.
 enum class Order : std::uint8_t { ordered, lacks_acquire, none };
 Order order_of(const Past& a, const Past& b);
-/// At least one writes, and not both are atomic.
-bool conflict(tessera::detail::Access a, tessera::detail::Access b);
+/// At least one writes, and not both are atomic with a scope that the other is in.
+bool conflict(const Past& a, const Past& b);
 
 /// One that blocks are compared by.
 struct OrderedTouch {

@@ -17,9 +17,29 @@ std::string file_name(const Here& here) {
 std::string place(const Here& here) {
   return here.line == 0 ? std::string("an unknown line") : cat(file_name(here), ":", here.line);
 }
-std::string access_text(bool writes, bool is_atomic) {
-  if (is_atomic) return writes ? "updates atomically" : "loads atomically";
-  return writes ? "writes" : "reads";
+/// What a thread does to `what`.
+std::string access_text(bool writes, bool is_atomic, const std::string& what) {
+  if (is_atomic) return cat("atomically ", writes ? "updates " : "loads ", what);
+  return cat(writes ? "writes " : "reads ", what);
+}
+std::string access_text(const Mistake& m, const std::string& what) {
+  return access_text(m.writes, m.is_atomic && !m.is_volatile, what);
+}
+/// Why nothing orders the two of a race.
+std::string order_text(const Mistake& m) {
+  const std::string near =
+      m.near_fence.line == 0 ? std::string()
+                             : cat("the fence at ", place(m.near_fence), " reaches no other block");
+  if (m.order == Order::lacks_acquire)
+    return near.empty()
+               ? "an atomic read orders the two only with a fence after it, which is missing"
+               : cat("an atomic read orders the two only with a fence after it, and ", near);
+  if (m.of_block)
+    return "an atomic with the scope of a block is none to other blocks, so nothing orders the two";
+  if (m.atomic_here.line == 0) return "nothing orders the two";
+  if (!near.empty()) return cat("nothing orders the two, since ", near);
+  return cat("nothing orders the two, since around the atomic update at ", place(m.atomic_here),
+             " a fence is missing");
 }
 std::string target(const Mistake& m) {
   std::string at;
@@ -34,15 +54,10 @@ std::string race_text(const Mistake& m, const std::string& who, const std::strin
   if (m.one_instruction && !m.same_value)
     return cat(who, " and ", other, " write ", target(m), " in one step of their warp at ",
                place(m.here), ": nobody knows whose value stays");
-  return cat(who, " ", access_text(m.writes, m.is_atomic), " ", target(m), " at ", place(m.here),
-             ", and ", other, " ", access_text(m.other_writes, m.other_is_atomic),
-             m.same_value ? " the same value to it at " : " it at ", place(m.other_here), ": ",
-             m.order == Order::lacks_acquire
-                 ? "an atomic read orders the two only with a fence after it, which is missing"
-             : m.atomic_here.line > 0
-                 ? cat("nothing orders the two, since around the atomic update at ",
-                       place(m.atomic_here), " a fence is missing")
-                 : "nothing orders the two");
+  return cat(who, " ", access_text(m, target(m)), " at ", place(m.here), ", and ", other, " ",
+             access_text(m.other_writes, m.other_is_atomic && !m.other_is_volatile,
+                         m.same_value ? "the same value to it" : "it"),
+             " at ", place(m.other_here), ": ", order_text(m));
 }
 
 /// Barriers that the block has passed.
@@ -62,6 +77,10 @@ std::string fault_text(const Mistake& m, const std::string& who, const std::stri
                    ", ", other, " at ", place(m.other_here));
       return cat(m.detail, ": after ", passed_text(m), " that all have passed");
     case Kind::early_return:
+      if (m.tensor == "warp")
+        return cat(other, " has passed by ", place(m.here), ", where ", who,
+                   " meets others and names it in the mask: it was at ", place(m.other_here),
+                   " and has ended");
       return cat(m.detail, " have ended after ", passed_text(m), " (the first: ", other,
                  last_place(m.other_here), "), while ", who, " waits at the barrier at ",
                  place(m.here), ", which is number ", m.barrier);
@@ -92,22 +111,21 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
   };
   const std::string who = thread(m.thread, m.other_block >= 0 ? m.block : -1);
   const std::string other = thread(m.other_thread, m.other_block);
-  const std::string does = cat(who, " ", access_text(m.writes, m.is_atomic), " ");
+  const auto does = [&](const std::string& what) { return cat(who, " ", access_text(m, what)); };
   switch (m.kind) {
     case Kind::race: return race_text(m, who, other);
     case Kind::out_of_bounds:
       if (m.tensor == "warp") return cat(who, " shuffles from ", m.detail);
-      return cat(does, m.detail.starts_with("element")
-                           ? cat(m.detail, m.tensor.empty() ? "" : ", of ", m.tensor,
-                                 ", outside of all memory")
-                       : m.detail.empty() ? "memory that the kernel was not given"
-                       : m.tensor.empty() || m.detail.find("behind") != std::string::npos ||
-                               m.detail.find("before") != std::string::npos ||
-                               m.detail.find("null") != std::string::npos
-                           ? m.detail
-                           : cat(target(m), ": ", m.detail));
-    case Kind::outside_view: return cat(does, m.detail, ", of ", m.tensor);
-    case Kind::misaligned: return cat(does, target(m), ": ", m.detail);
+      return does(m.detail.starts_with("element") ? cat(m.detail, m.tensor.empty() ? "" : ", of ",
+                                                        m.tensor, ", outside of all memory")
+                  : m.detail.empty()              ? "memory that the kernel was not given"
+                  : m.tensor.empty() || m.detail.find("behind") != std::string::npos ||
+                          m.detail.find("before") != std::string::npos ||
+                          m.detail.find("null") != std::string::npos
+                      ? m.detail
+                      : cat(target(m), ": ", m.detail));
+    case Kind::outside_view: return does(cat(m.detail, ", of ", m.tensor));
+    case Kind::misaligned: return does(cat(target(m), ": ", m.detail));
     case Kind::uninitialized_read:
       return m.memory == Memory::local
                  ? cat(who, m.tensor == "accumulator" ? " adds to a variable that has no value"
@@ -119,7 +137,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
       return cat(who, " reads ", target(m), ", which was written at ", place(m.other_here),
                  " before the tile was loaded again, and not since");
     case Kind::async_not_waited:
-      return cat(does, target(m), " at ", place(m.here), " while an asynchronous copy of ", other,
+      return cat(does(target(m)), " at ", place(m.here), " while an asynchronous copy of ", other,
                  ", issued at ", place(m.other_here), ", may still be writing it");
     case Kind::async_never_waited:
       return cat(who, " copies asynchronously to ", target(m), " and ends without waiting for it");
@@ -127,7 +145,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
     case Kind::never_written:
     case Kind::written_twice: return cat(m.tensor, ": ", m.detail);
     case Kind::host_memory:
-    case Kind::freed_memory: return cat(does, m.detail);
+    case Kind::freed_memory: return does(m.detail);
     case Kind::unseen_write:
       return cat(target(m),
                  " changed without an access that the checker sees: a plain member of Shared, or "
@@ -139,6 +157,11 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
 namespace {
 
 std::string race_hint(const Mistake& m) {
+  if (m.of_block)
+    return "take an atomic whose scope is the device: one without _block, thread_scope_device, "
+           ".gpu";
+  if (m.near_fence.line > 0 && (m.order == Order::lacks_acquire || m.atomic_here.line > 0))
+    return cat("other blocks need t.fence() in place of the fence at ", place(m.near_fence));
   if (m.order == Order::lacks_acquire)
     return "put t.fence() between the atomic that has read the value and the reads after it";
   if (m.polls)
@@ -157,8 +180,9 @@ std::string race_hint(const Mistake& m) {
     return "blocks are never ordered: give each block its own elements, or use atomic updates on "
            "both sides";
   if (m.is_atomic != m.other_is_atomic)
-    return "an atomic update does not order a plain access: use an atomic one there too, or a "
-           "barrier between them";
+    return cat(m.is_volatile || m.other_is_volatile ? "a volatile access" : "an atomic update",
+               " does not order a plain access: use an atomic one there too, or a barrier between "
+               "them");
   if (m.one_instruction && !m.same_value)
     return "check the index, or let one of the lanes store; where they store in turn, "
            "t.warp_barrier() belongs between the turns";
@@ -228,6 +252,10 @@ std::string hint_of(const Mistake& m) {
   if (m.repeats)
     return "a loop with a barrier runs more often for some threads: give all of them the same "
            "number of rounds";
+  if (m.kind == Kind::early_return && m.tensor == "warp")
+    return "let all lanes that the mask names come there: move the call out of the branch or loop, "
+           "or "
+           "name those that come, by __ballot_sync() before it";
   if (m.kind == Kind::race) return race_hint(m);
   if (m.kind == Kind::uninitialized_read) return uninitialized_hint(m);
   return std::string(kHints[static_cast<std::size_t>(m.kind)]);

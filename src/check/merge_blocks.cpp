@@ -65,6 +65,7 @@ void MergedBlocks::merge(const BlockResult& result) {
     known.all_transfers = all_transfers;
   }
   if (!result.atomics.empty()) atomics_[result.block] = result.atomics;
+  if (result.near_fence.line > 0) near_fences_[result.block] = result.near_fence;
   for (const auto& touched : result.touched) {
     meet(touched, result.block, result.is_ordered);
     if (!result.is_ordered && !ordered_.empty()) meet_others(touched, result.block);
@@ -123,6 +124,8 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block, bool is_ordere
       first.writer = static_cast<std::uint16_t>(touched.writer);
       first.plain_write = touched.plain_write;
       first.atomic_write = touched.atomic_write;
+      first.of_block = touched.of_block;
+      first.is_volatile = touched.is_volatile;
     }
     if (touched.plain_read && first.reader_block < 0) {
       first.reader_block = block;
@@ -134,7 +137,8 @@ void MergedBlocks::meet(const Touched& whole, std::int64_t block, bool is_ordere
 
 void MergedBlocks::collide(const Touched& touched, std::int64_t block, const First& first,
                            bool mine_writes, bool first_wrote) {
-  if (mine_writes && first_wrote && !touched.plain_write && !first.plain_write) return;
+  const bool of_block = touched.of_block || first.of_block;
+  if (mine_writes && first_wrote && !touched.plain_write && !first.plain_write && !of_block) return;
   Mistake mistake;
   mistake.kind = Kind::race;
   mistake.memory = Memory::global;
@@ -158,10 +162,23 @@ void MergedBlocks::collide(const Touched& touched, std::int64_t block, const Fir
   mistake.is_atomic = mine_first ? !touched.plain_write : !first.plain_write;
   mistake.other_is_atomic =
       mistake.other_writes && (mine_first ? !first.plain_write : !touched.plain_write);
+  mistake.is_volatile = mistake.is_atomic && (mine_first ? touched.is_volatile : first.is_volatile);
+  mistake.other_is_volatile =
+      mistake.other_is_atomic && (mine_first ? first.is_volatile : touched.is_volatile);
+  mistake.of_block = of_block && mistake.is_atomic && mistake.other_is_atomic;
   mistake.tensor = cat(touched.region);  // resolved with the element by whoever knows the tensors
   mistake.element = {static_cast<index_t>(touched.offset)};
-  mistake.atomic_here = atomic_between(block, their_block);
+  explain_order(mistake);
   add_mistake(mistake);
+}
+
+void MergedBlocks::explain_order(Mistake& mistake) const {
+  mistake.atomic_here = atomic_between(mistake.block, mistake.other_block);
+  for (const std::int64_t block : {mistake.block, mistake.other_block}) {
+    const auto found = near_fences_.find(block);
+    if (found != near_fences_.end() && mistake.near_fence.line == 0)
+      mistake.near_fence = found->second;
+  }
 }
 
 Here MergedBlocks::atomic_between(std::int64_t a, std::int64_t b) const {
@@ -198,7 +215,10 @@ void MergedBlocks::race(const OrderedTouch& mine, const OrderedTouch& theirs, Or
   mistake.block = first.past.when.block, mistake.other_block = second.past.when.block;
   mistake.other_writes = writes(second);
   mistake.is_atomic = is_atomic(first), mistake.other_is_atomic = is_atomic(second);
-  mistake.atomic_here = atomic_between(mistake.block, mistake.other_block);
+  mistake.is_volatile = first.past.is_volatile && mistake.is_atomic;
+  mistake.other_is_volatile = second.past.is_volatile && mistake.other_is_atomic;
+  mistake.of_block = mistake.is_atomic && mistake.other_is_atomic;
+  explain_order(mistake);
   mistake.tensor = cat(mine.region);  // resolved as those of collide()
   mistake.element = {static_cast<index_t>(mine.offset)};
   add_mistake(mistake);
@@ -208,7 +228,7 @@ void MergedBlocks::compare(const OrderedTouch& touch) {
   const auto found = ordered_.find({touch.region, touch.offset});
   if (found == ordered_.end()) return;
   for (const OrderedTouch& other : found->second) {
-    if (other.past.when.block == touch.past.when.block || !conflict(other.past.how, touch.past.how))
+    if (other.past.when.block == touch.past.when.block || !conflict(other.past, touch.past))
       continue;
     const Order order = order_of(other.past, touch.past);
     if (order != Order::ordered) race(touch, other, order);
@@ -236,7 +256,9 @@ void MergedBlocks::meet_others(const Touched& touched, std::int64_t block) {
   touch.past.bits = touched.value;
   touch.past.when.thread = touched.writer;
   if (touched.plain_write) touch.past.how = Access::store, compare(touch);
+  touch.past.of_block = touched.of_block, touch.past.is_volatile = touched.is_volatile;
   if (touched.atomic_write) touch.past.how = Access::atomic, compare(touch);
+  touch.past.of_block = touch.past.is_volatile = false;
   touch.here = touched.read;
   touch.past.when.thread = touched.reader;
   if (touched.plain_read) touch.past.how = Access::load, compare(touch);

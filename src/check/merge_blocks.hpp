@@ -35,7 +35,7 @@ class MergedBlocks {
     std::uint64_t value = 0;
     std::uint32_t write = 0, read = 0;  ///< places_
     std::uint16_t writer = 0, reader = 0;
-    bool plain_write = false, atomic_write = false;
+    bool plain_write = false, atomic_write = false, of_block = false, is_volatile = false;
   };
   static constexpr std::uint64_t kPageBytes = 1024;
 
@@ -50,6 +50,8 @@ class MergedBlocks {
   void compare(const OrderedTouch& touch);
   void race(const OrderedTouch& mine, const OrderedTouch& theirs, Order order);
   Here atomic_between(std::int64_t a, std::int64_t b) const;
+  /// Says what might have ordered the two blocks of a race.
+  void explain_order(Mistake& mistake) const;
   void collide(const Touched& touched, std::int64_t block, const First& first, bool mine_writes,
                bool first_wrote);
 
@@ -69,6 +71,7 @@ class MergedBlocks {
   /// Of blocks with clocks, by region and offset: a number of them, which is enough to find a race.
   std::map<std::pair<int, std::uint64_t>, std::vector<OrderedTouch>> ordered_;
   std::map<std::int64_t, std::vector<AtomicElement>> atomics_;  ///< by block
+  std::map<std::int64_t, Here> near_fences_;  ///< by block: one that reaches no other
   std::vector<UnwrittenOutput> unwritten_;
 };
 

@@ -30,6 +30,7 @@ Mistake BlockRecorder::mistake_of(Kind kind, const LaneAccess& access, Access ho
       mistake_at(kind, region(access.region).memory, sites_[access.site].here, access.thread);
   out.writes = how != Access::load && how != Access::atomic_load;
   out.is_atomic = how == Access::atomic || how == Access::atomic_load;
+  out.is_volatile = out.is_atomic && sites_[access.site].is_volatile;
   return out;
 }
 
@@ -69,6 +70,7 @@ void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, A
   mistake.other_thread = earlier.thread;
   mistake.other_writes = earlier.how != Access::load && earlier.how != Access::atomic_load;
   mistake.other_is_atomic = earlier.how == Access::atomic || earlier.how == Access::atomic_load;
+  mistake.other_is_volatile = mistake.other_is_atomic && sites_[earlier.site].is_volatile;
   mistake.by_copy = (mistake.writes && sites_[access.site].copies) ||
                     (mistake.other_writes && sites_[earlier.site].copies);
   const bool keep = mistake.writes && (!mistake.other_writes || earlier_here.line <= my_here.line);
@@ -77,6 +79,7 @@ void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, A
     std::swap(mistake.thread, mistake.other_thread);
     std::swap(mistake.writes, mistake.other_writes);
     std::swap(mistake.is_atomic, mistake.other_is_atomic);
+    std::swap(mistake.is_volatile, mistake.other_is_volatile);
   }
   report(std::move(mistake), access);
 }
@@ -338,10 +341,14 @@ void BlockRecorder::collect_touched(BlockResult& out) {
     cells.for_each([&](std::uint64_t i, const Cell& cell) {
       if (!cell.touched()) return;
       const Marks& writers = cell.write.any() ? cell.write : cell.update;
+      const bool is_pair = cell.update.thread[1] != Marks::kNobody;
+      const Site &one = sites_[cell.update.site[0]],
+                 &two = sites_[cell.update.site[is_pair ? 1 : 0]];
       out.touched.push_back({static_cast<int>(number), i * cells.piece(), cells.piece(), cell.bits,
                              sites_[writers.site[0]].here, sites_[cell.read.site[0]].here,
                              writers.thread[0], cell.read.thread[0], cell.write.any(),
-                             cell.update.any(), cell.read.any()});
+                             cell.update.any(), cell.read.any(), one.of_block || two.of_block,
+                             one.is_volatile && two.is_volatile});
     });
   }
 }

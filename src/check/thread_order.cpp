@@ -9,6 +9,7 @@
 namespace tessera::check {
 
 using tessera::detail::Access;
+using tessera::detail::Trait;
 
 void BlockRecorder::begin_order() {
   if (!orders_.empty()) return;
@@ -19,7 +20,7 @@ void BlockRecorder::begin_order() {
 
 void BlockRecorder::add_stamp(int thread) {
   const Ordering& mine = orders_[static_cast<std::size_t>(thread)];
-  stamps_.push_back({mine.tick, mine.before, mine.read});
+  stamps_.push_back({mine.tick, mine.before, joined(mine.read, mine.read_near)});
 }
 
 void BlockRecorder::stamp_running(Here here) {
@@ -28,46 +29,53 @@ void BlockRecorder::stamp_running(Here here) {
   log({0, &point_of(here.file, key_of(here, EventKind::order, 0, 1)), stamps_.size() - 1});
 }
 
+void BlockRecorder::mark(Here here, Trait trait) {
+  Site& site = sites_[site_of(here)];
+  (trait == Trait::of_block ? site.of_block : site.is_volatile) = true;
+}
+
 void BlockRecorder::fence(Here here) {
   if (!rules_ || failed_) return;
   context_.order->has_fences = true;
   begin_order();
   Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
-  mine.before = joined(mine.before, mine.read);
-  mine.read = mine.before;
+  const bool of_block = sites_[site_of(here)].of_block;
+  if (of_block && near_fence_.line == 0) near_fence_ = here;
+  mine.before = joined(mine.before, mine.read_near);
+  if (!of_block) mine.before = joined(mine.before, mine.read);
   auto own = std::make_shared<Clock>();
   const int warp = warp_of(thread_);
   own->add_epochs(block_.linear, epoch_);
   own->add_thread(block_.linear, thread_, ++mine.tick);
   own->add_warp(block_.linear, warp, warp_epoch_[static_cast<std::size_t>(warp)]);
-  mine.fenced = joined(joined(mine.fenced, mine.before), own);
+  mine.fenced_near = joined(joined(mine.fenced_near, mine.before), own);
+  if (!of_block) mine.fenced = mine.fenced_near;
   stamp_running(here);
 }
 
-void BlockRecorder::releases(const void* address, Here /*here*/) {
+void BlockRecorder::releases(const void* address, Here here) {
   if (!rules_ || failed_ || orders_.empty()) return;
   const Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
-  if (mine.fenced == nullptr) return;
-  if (is_shared(address)) return shared_releases_.release(address, mine.fenced);
+  if (mine.fenced_near != nullptr) near_releases_.release(address, mine.fenced_near);
+  if (mine.fenced == nullptr || is_shared(address) || sites_[site_of(here)].of_block) return;
   const std::lock_guard lock(context_.order->mutex);
   context_.order->releases.release(address, mine.fenced);
 }
 
 void BlockRecorder::acquires(const void* address, Here here) {
   if (!rules_ || failed_) return;
+  const ClockPtr near = near_releases_.at(address);
   ClockPtr there;
-  if (is_shared(address)) {
-    there = shared_releases_.at(address);
-  } else {
+  if (!is_shared(address) && !sites_[site_of(here)].of_block) {
     const std::lock_guard lock(context_.order->mutex);
     there = context_.order->releases.at(address);
   }
-  if (there == nullptr) return;
+  if (near == nullptr && there == nullptr) return;
   begin_order();
   Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
-  const ClockPtr read = joined(mine.read, there);
-  if (read == mine.read) return;
-  mine.read = read;
+  const ClockPtr read_near = joined(mine.read_near, near), read = joined(mine.read, there);
+  if (read_near == mine.read_near && read == mine.read) return;
+  mine.read_near = read_near, mine.read = read;
   stamp_running(here);
 }
 
@@ -76,17 +84,20 @@ void BlockRecorder::follow(Here here) {
 }
 
 void BlockRecorder::join_orders(const std::vector<int>& threads, const ClockPtr& own) {
-  ClockPtr before = own, read = own, fenced;
+  Ordering all{0, own, own, {}, {}, {}};
   for (const int each : threads) {
     const Ordering& theirs = orders_[static_cast<std::size_t>(each)];
-    before = joined(before, theirs.before);
-    read = joined(read, theirs.read);
-    fenced = joined(fenced, theirs.fenced);
+    all.before = joined(all.before, theirs.before);
+    all.read = joined(all.read, theirs.read);
+    all.read_near = joined(all.read_near, theirs.read_near);
+    all.fenced = joined(all.fenced, theirs.fenced);
+    all.fenced_near = joined(all.fenced_near, theirs.fenced_near);
   }
-  read = joined(read, before);
+  all.read = joined(all.read, all.before);
   for (const int each : threads) {
     Ordering& mine = orders_[static_cast<std::size_t>(each)];
-    mine.before = before, mine.read = read, mine.fenced = fenced;
+    all.tick = mine.tick;
+    mine = all;
   }
 }
 
@@ -136,6 +147,8 @@ Past BlockRecorder::past_of(const LaneAccess& access, Access how) const {
            access.thread, warp},
           how,
           access.site,
+          sites_[access.site].of_block,
+          sites_[access.site].is_volatile,
           access.bits,
           stamp.before,
           stamp.read};
@@ -153,8 +166,14 @@ void BlockRecorder::take_marks(const Cell& cell, std::vector<Past>& pasts) const
       const int thread = marks.thread[i], warp = warp_of(thread);
       // Of a second one of another warp the time is not known.
       const std::uint32_t time = warp == warp_of(marks.thread[0]) ? marks.warp_epoch : 0;
-      pasts.push_back(
-          {{block_.linear, epoch_, time, 0, thread, warp}, how, marks.site[i], cell.bits, {}, {}});
+      pasts.push_back({{block_.linear, epoch_, time, 0, thread, warp},
+                       how,
+                       marks.site[i],
+                       sites_[marks.site[i]].of_block,
+                       sites_[marks.site[i]].is_volatile,
+                       cell.bits,
+                       {},
+                       {}});
     }
   };
   take(cell.write, Access::store);
@@ -170,9 +189,13 @@ bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Acces
     take_marks(cell, pasts);  // from before there were clocks
   bool raced = false;
   for (const Past& each : pasts) {
-    if (each.when.epoch != epoch_ || each.when.thread == access.thread || !conflict(each.how, how))
-      continue;
+    if (each.when.epoch != epoch_ || each.when.thread == access.thread) continue;
     const bool one_warp = each.when.warp == mine.when.warp;
+    // Lanes that exchange volatile values of shared memory in turn count on running in step.
+    const bool in_step = one_warp && access.region == kSharedRegion && each.is_volatile &&
+                         mine.is_volatile && each.site != mine.site &&
+                         (each.how == Access::atomic || how == Access::atomic);
+    if (!conflict(each, mine) && !in_step) continue;
     if (one_warp && each.when.warp_epoch != mine.when.warp_epoch) continue;
     const Order order = order_of(each, mine);
     if (order == Order::ordered) continue;
@@ -185,7 +208,8 @@ bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Acces
   std::erase_if(pasts, [&](const Past& each) {  // what this one stands for as well
     const bool is_older = each.when.epoch < epoch_;
     return (is_older && is_shared_memory) ||
-           (each.how == how && each.before == mine.before && each.read == mine.read &&
+           (each.how == how && each.of_block == mine.of_block && each.before == mine.before &&
+            each.read == mine.read &&
             (is_older || (each.when.thread == access.thread && each.when.tick == mine.when.tick &&
                           each.when.warp_epoch == mine.when.warp_epoch)));
   });
@@ -235,6 +259,7 @@ void BlockRecorder::collect_order(BlockResult& out) {
       if (each.region != kSharedRegion)
         out.atomics.push_back({each.region, each.offset, each.here});
   }
+  out.near_fence = near_fence_;
   if (orders_.empty()) return;
   out.is_ordered = true;
   for (auto& [place, pasts] : pasts_) {

@@ -130,9 +130,11 @@ void BlockRecorder::instruction(AccessPoint& point, int warp, std::uint64_t acti
     }
     return;
   }
+  if (!passed_by_.empty()) [[unlikely]]
+    find_passed_by(point, warp, active);
   count(point, warp, active, all);
   const int number = region_of(point.key);
-  if (number != kSharedRegion) cover(number, kind, bytes_of(point.key), active);
+  if (number != kSharedRegion) cover(number, counted_kind(point), bytes_of(point.key), active);
   if (rules_ && region(number).is_output) judge(point, warp, active);
 }
 
@@ -160,7 +162,7 @@ BlockRecorder::Cost BlockRecorder::cost_of(const AccessPoint& point, std::uint64
 }
 
 void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, std::uint64_t all) {
-  const EventKind kind = kind_of(point.key);
+  const EventKind kind = counted_kind(point);
   const Columns columns = columns_of(kind, region(region_of(point.key)).memory);
   const Cost cost = cost_of(point, active);
   Site& site = sites_[point.site];
@@ -186,7 +188,7 @@ void BlockRecorder::count(AccessPoint& point, int warp, std::uint64_t active, st
 
 void BlockRecorder::take_sample(AccessPoint& point, int warp, std::uint64_t active,
                                 const Cost& cost) {
-  const EventKind kind = kind_of(point.key);
+  const EventKind kind = counted_kind(point);
   const int number = region_of(point.key);
   const Region& r = region(number);
   AccessSample& sample = point.sample;

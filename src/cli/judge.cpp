@@ -34,6 +34,7 @@ struct Reason {
 
 struct Verdict {
   std::vector<Reason> reasons;  ///< of the first case that is rejected
+  std::vector<Reason> remarks;  ///< warnings, each from the first case that has it
   std::size_t cases = 0, judged = 0, compared = 0;
   std::string incomplete;  ///< empty: all cases were judged
 
@@ -103,13 +104,11 @@ class Judge {
     }
     const check::Report report = check::read_report(said.printed);
     for (const check::Finding& f : report.findings) {
-      if (f.severity != check::Severity::note)
-        verdict_.reasons.push_back(
-            {std::string(check::name(f.kind)),
-             cat(f.problem, f.location.line > 0
-                                ? cat(", at ", f.location.file, ":", f.location.line)
-                                : std::string()),
-             "", one});
+      const std::string place =
+          f.location.line > 0 ? cat(", at ", f.location.file, ":", f.location.line) : std::string();
+      const Reason reason{std::string(check::name(f.kind)), cat(f.problem, place), "", one};
+      if (f.severity == check::Severity::error) verdict_.reasons.push_back(reason);
+      if (f.severity == check::Severity::warning) remark(reason, place);
     }
     if (!report.summary.incomplete.empty()) verdict_.incomplete = report.summary.incomplete;
     const std::vector<JudgedLaunch> launches = read_launches(arrays.path());
@@ -129,21 +128,33 @@ class Judge {
     ++verdict_.judged;
   }
 
+  void remark(const Reason& reason, const std::string& place) {
+    const auto is_known = [&](const Reason& each) {
+      return each.kind == reason.kind && each.text.ends_with(place);
+    };
+    if (std::none_of(verdict_.remarks.begin(), verdict_.remarks.end(), is_known))
+      verdict_.remarks.push_back(reason);
+  }
+
   const JudgeRequest& request_;
   const Reference& reference_;
   FileCheck check_;
   Verdict verdict_;
 };
 
-std::string verdict_json(const JudgeRequest& request, const Verdict& verdict) {
-  nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
-  for (const Reason& each : verdict.reasons) {
+nlohmann::ordered_json reasons_json(const std::vector<Reason>& reasons) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Reason& each : reasons) {
     nlohmann::ordered_json reason = {{"kind", each.kind}, {"text", each.text}};
     if (!each.data.empty()) reason["data"] = each.data;
     reason["m"] = each.which.m, reason["n"] = each.which.n, reason["k"] = each.which.k;
     reason["order"] = name(each.which.order);
-    reasons.push_back(std::move(reason));
+    out.push_back(std::move(reason));
   }
+  return out;
+}
+
+std::string verdict_json(const JudgeRequest& request, const Verdict& verdict) {
   nlohmann::ordered_json out = {{"accepted", verdict.is_accepted()},
                                 {"file", request.kernel.name},
                                 {"launch", request.launch},
@@ -151,24 +162,32 @@ std::string verdict_json(const JudgeRequest& request, const Verdict& verdict) {
                                 {"cases", verdict.cases},
                                 {"judged", verdict.judged},
                                 {"compared_elements", verdict.compared},
-                                {"reasons", std::move(reasons)}};
+                                {"reasons", reasons_json(verdict.reasons)},
+                                {"remarks", reasons_json(verdict.remarks)}};
   if (!verdict.incomplete.empty()) out["incomplete"] = verdict.incomplete;
   return shell::json_text(out);
 }
 
-std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
+std::string reasons_text(const std::vector<Reason>& reasons, const char* what) {
   std::string out;
-  for (const Reason& each : verdict.reasons)
-    out += cat(each.kind, ": ", each.text, "\n  with ",
+  for (const Reason& each : reasons)
+    out += cat(what, each.kind, ": ", each.text, "\n  with ",
                each.data.empty() ? std::string() : cat(each.data, ", "), "m=", each.which.m,
                " n=", each.which.n, " k=", each.which.k, " order=", name(each.which.order), "\n");
+  return out;
+}
+
+std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
+  const std::string out =
+      reasons_text(verdict.reasons, "") + reasons_text(verdict.remarks, "remark: ");
   if (!verdict.reasons.empty())
     return out + cat("REJECTED: ", request.kernel.name, " fails case ", verdict.judged, " of ",
                      verdict.cases, "\n");
   if (!verdict.incomplete.empty())
-    return cat("could not judge: ", verdict.incomplete, "; ", verdict.judged, " of ", verdict.cases,
-               " cases are right\n");
-  return cat("accepted: ", verdict.cases, " cases, ", verdict.compared, " elements compared\n");
+    return out + cat("could not judge: ", verdict.incomplete, "; ", verdict.judged, " of ",
+                     verdict.cases, " cases are right\n");
+  return out +
+         cat("accepted: ", verdict.cases, " cases, ", verdict.compared, " elements compared\n");
 }
 
 int run_judge(const shell::Context& context, const JudgeRequest& request) {

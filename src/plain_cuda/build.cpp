@@ -58,8 +58,9 @@ const Words kOptimised = {"-O2", "-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-vec
 
 /// Loads and stores are told. Entries and exits are not: they would give each function a cleanup,
 /// through which an access that cannot be done may not be left.
-const Words kTold = {"-fsanitize=thread", "-Wno-tsan", "--param",
-                     "tsan-instrument-func-entry-exit=0"};
+const Words kTold = {"-fsanitize=thread", "-Wno-tsan",
+                     "--param",           "tsan-instrument-func-entry-exit=0",
+                     "--param",           "tsan-distinguish-volatile=1"};
 
 class Builder {
  public:

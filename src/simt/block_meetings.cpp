@@ -76,31 +76,60 @@ void BlockScheduler::State::require_whole_warps(int id, const NamedBarrier& barr
   }
 }
 
-void BlockScheduler::named_barrier(int thread, int id, int count, Here here) {
+bool BlockScheduler::State::come_to(NamedBarrier& barrier, int thread, int id, int count,
+                                    bool waits, const Here& here) {
+  barrier.count = count;
+  barrier.threads.push_back(thread);
+  if (waits) barrier.waiting.push_back(thread);
+  moved = true;
+  // The lanes that the last warp of a block does not have count as come.
+  const int last = (threads - 1) >> warp_shift, in_last = lanes_of(last);
+  const auto of_last = std::count_if(barrier.threads.begin(), barrier.threads.end(),
+                                     [&](int each) { return each >> warp_shift == last; });
+  const int absent = of_last == in_last ? task.warp_size - in_last : 0;
+  if (static_cast<int>(barrier.threads.size()) + absent < count) return false;
+  require_whole_warps(id, barrier, here);
+  barrier.threads.clear();
+  ++barrier.met;
+  const std::vector<int> met = std::exchange(barrier.waiting, {});
+  if (met.empty()) return true;
+  if (task.observer != nullptr) task.observer->group_met(met, nullptr, true, here);
+  release(met);
+  return true;
+}
+
+unsigned BlockScheduler::named_barrier(int thread, int id, int count, Here here) {
+  State& s = *state_;
+  if (s.cancelled) {
+    s.wait_after_failure(thread);
+    return 0;
+  }
+  if (s.named.empty()) s.named.resize(kNamedBarriers);
+  s.require_named(thread, id, count, here);
+  NamedBarrier& barrier = s.named[static_cast<std::size_t>(id)];
+  const unsigned met = barrier.met;
+  const Wait wait{here, nullptr};
+  s.wait[static_cast<std::size_t>(thread)] = &wait;
+  if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
+  if (s.come_to(barrier, thread, id, count, true, here)) return met;
+  s.run[static_cast<std::size_t>(thread)] = Run::at_named_barrier;
+  s.wait_in_line();
+  return met;
+}
+
+void BlockScheduler::arrive(int thread, int id, int count, Here here) {
   State& s = *state_;
   if (s.cancelled) return s.wait_after_failure(thread);
   if (s.named.empty()) s.named.resize(kNamedBarriers);
   s.require_named(thread, id, count, here);
-  NamedBarrier& barrier = s.named[static_cast<std::size_t>(id)];
-  const Wait wait{here, nullptr};
-  s.wait[static_cast<std::size_t>(thread)] = &wait;
-  barrier.count = count;
-  barrier.threads.push_back(thread);
-  if (s.task.observer != nullptr) s.task.observer->waits(thread, here);
-  s.moved = true;
-  // The lanes that the last warp of a block does not have count as come.
-  const int last = (s.threads - 1) >> s.warp_shift, in_last = s.lanes_of(last);
-  const auto of_last = std::count_if(barrier.threads.begin(), barrier.threads.end(),
-                                     [&](int each) { return each >> s.warp_shift == last; });
-  const int absent = of_last == in_last ? s.task.warp_size - in_last : 0;
-  if (static_cast<int>(barrier.threads.size()) + absent < count) {
-    s.run[static_cast<std::size_t>(thread)] = Run::at_named_barrier;
-    return s.wait_in_line();
-  }
-  s.require_whole_warps(id, barrier, here);
-  const std::vector<int> met = std::exchange(barrier.threads, {});
-  if (s.task.observer != nullptr) s.task.observer->group_met(met, nullptr, true, here);
-  s.release(met);
+  s.come_to(s.named[static_cast<std::size_t>(id)], thread, id, count, false, here);
+}
+
+unsigned BlockScheduler::times_met(int id) const {
+  const auto& named = state_->named;
+  return id >= 0 && static_cast<std::size_t>(id) < named.size()
+             ? named[static_cast<std::size_t>(id)].met
+             : 0;
 }
 
 bool BlockScheduler::State::have_come(int thread) const {
@@ -136,9 +165,12 @@ void BlockScheduler::State::exchange_values(int thread) {
   for (const int each : met) {
     Collective& theirs = *collective[static_cast<std::size_t>(each)];
     theirs.votes = votes;
-    if (theirs.source >= 0 && theirs.source < task.warp_size && (came >> theirs.source & 1) != 0)
-      std::memcpy(theirs.value, values[theirs.source], sizeof theirs.value);
+    theirs.has_value =
+        theirs.source >= 0 && theirs.source < task.warp_size && (came >> theirs.source & 1) != 0;
+    if (theirs.has_value) std::memcpy(theirs.value, values[theirs.source], sizeof theirs.value);
   }
+  if (task.observer != nullptr && came != asked.mask)
+    task.observer->met_without(met, asked.mask & ~came, waits.where);
   if (task.observer != nullptr) task.observer->group_met(met, waits.name, false, waits.where);
   release(met);
 }

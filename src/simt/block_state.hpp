@@ -54,6 +54,8 @@ inline bool is_waiting(Run run) {
 struct NamedBarrier {
   int count = 0;  ///< threads that it waits for
   std::vector<int> threads;
+  std::vector<int> waiting;  ///< of these: the others have gone on
+  unsigned met = 0;          ///< so many times
 };
 
 struct Wait {
@@ -208,6 +210,9 @@ struct BlockScheduler::State {
   /// Lanes may have waited for nobody but this thread.
   void lane_ended(int thread);
   void require_named(int thread, int id, int count, const Here& here);
+  /// Counts the thread; have all come now? Then those that wait go on.
+  bool come_to(detail::NamedBarrier& barrier, int thread, int id, int count, bool waits,
+               const Here& here);
   void require_whole_warps(int id, const detail::NamedBarrier& barrier, const Here& here);
   /// Lets these threads go on, who have met.
   void release(const std::vector<int>& threads);

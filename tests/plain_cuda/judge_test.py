@@ -97,6 +97,14 @@ class Judge(unittest.TestCase):
                 self.assertFalse(said["accepted"])
                 self.assertIn(kind, [each["kind"] for each in said["reasons"]])
 
+    def test_a_warning_is_a_remark(self):
+        barriers = RIGHT.replace(GUARD, "  if (threadIdx.y < 4) __syncthreads(); else __syncthreads();\n" + GUARD)
+        run = self.judge(barriers)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        said = json.loads(run.stdout)
+        self.assertEqual({each["kind"] for each in said["remarks"]}, {"diverged-barrier"})
+        self.assertEqual(said["reasons"], [])
+
     def test_a_script_is_the_reference(self):
         launch = "softmax<<<m, 1>>>(x: f32[m,n], y: f32[m,n], n)"
         run = self.judge(SOFTMAX, launch=launch, reference=REFERENCE)

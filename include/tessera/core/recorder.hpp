@@ -24,6 +24,15 @@ constexpr bool kRecorded = TESSERA_CHECK != 0;
 
 enum class Access : std::uint8_t { load, store, atomic, atomic_load };
 
+/// What a place's atomics and fences are besides.
+enum class Trait : std::uint8_t {
+  of_block,    ///< other blocks are beyond their scope
+  is_volatile  ///< a volatile access, which is a relaxed atomic
+};
+
+/// Why a shuffle's source gives no value.
+enum class NoValue : std::uint8_t { not_there, not_in_mask, has_ended };
+
 /// A tile of shared memory or registers: its shape and the position of its elements.
 struct TileInfo {
   static constexpr int kMaxRank = 8;
@@ -94,6 +103,12 @@ class Recorder {
   virtual void acquires(const void* address, Here here) = 0;
   const std::atomic<bool>* fences_ = nullptr;          ///< has any thread of the launch fenced?
   std::uint64_t shared_begin_ = 0, shared_bytes_ = 0;  ///< of the block at hand
+
+ public:
+  /// Before the first access or fence of this place.
+  virtual void mark(Here here, Trait trait) = 0;
+  /// A lane has asked one for a value, which has none for it, in plain CUDA.
+  virtual void no_value(int source, NoValue why, Here here) = 0;
 };
 
 #if !defined(__CUDACC__)

@@ -46,6 +46,10 @@ class BlockObserver {
   virtual void group_met(const std::vector<int>& threads, const char* verb, bool is_named,
                          const Here& here) = 0;
   virtual void fails(const BlockFault& fault) = 0;
+  /// These lanes of one warp are about to meet without the lanes `ended`, which their mask names
+  /// too.
+  virtual void met_without(const std::vector<int>& threads, std::uint64_t ended,
+                           const Here& here) = 0;
 
  protected:
   ~BlockObserver() = default;

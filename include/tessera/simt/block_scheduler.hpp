@@ -49,6 +49,7 @@ struct Collective {
   std::uint64_t votes = 0;  ///< got: bit i is set where lane i of the mask voted true
   /// Lanes of the mask that have ended, or that the warp does not have, are not waited for.
   bool ended_count_as_come = false;
+  bool has_value = false;  ///< got: lane `source` has come
 };
 
 /// What one block needs to run.
@@ -89,8 +90,13 @@ class BlockScheduler {
   void warp_barrier(int thread, const char* name, Here here);
   /// Returns when all lanes that the mask names have called it at the same place with that mask.
   void collect(int thread, Collective& mine, Here here);
-  /// Returns when `count` threads, whole warps, have called it with this id.
-  void named_barrier(int thread, int id, int count, Here here);
+  /// Returns when `count` threads, whole warps, have come to it with this id: how often it was met
+  /// before.
+  unsigned named_barrier(int thread, int id, int count, Here here);
+  /// Comes to it and goes on at once.
+  void arrive(int thread, int id, int count, Here here);
+  /// How often a named barrier was met.
+  unsigned times_met(int id) const;
   /// The lanes of the warp that come here together: nobody else of the block can go on before they
   /// do.
   std::uint64_t active_mask(int thread, Here here);

@@ -24,6 +24,13 @@ struct BlockContext {
   int counts[3] = {};                 ///< of block_count(), in turn
   std::vector<std::byte> slots;       ///< of exchange(): two for each thread
   std::vector<std::byte> tile_slots;  ///< of exchange_in_tile(): one for each thread
+  bool has_arrivals = false;          ///< has anybody come to a named barrier and not waited?
+  std::byte barriers[2 * kNamedBarriers] = {};
+
+  /// Stands for a named barrier that was met so often.
+  const void* barrier(int id, unsigned met) const {
+    return &barriers[2 * static_cast<unsigned>(id) % sizeof barriers + met % 2];
+  }
 };
 
 struct ThreadContext {
@@ -38,7 +45,7 @@ struct ThreadContext {
     Here here;
   };
   std::array<Load, 4> loads{};  ///< the latest plain ones, in turn
-  unsigned load_turn = 0;
+  unsigned load_turn = 0, volatile_reads = 0;
 
   int lane() const { return linear % block.warp_size; }
 };
@@ -49,17 +56,19 @@ bool is_guess(const Here& read);
 /// Null on the host. Every call that lets other threads run puts it back.
 extern constinit thread_local ThreadContext* current;
 
-/// The last write of the OS thread, which is told when its value is there: at its next event.
-struct PendingWrite {
+/// The last write of the OS thread, which is told when its value is there, or its last volatile
+/// read, which is done then: at its next event.
+struct PendingAccess {
   const void* address = nullptr;  ///< null: there is none
   std::size_t bytes = 0;
   Here here;
+  bool is_read = false;
 };
-extern constinit thread_local PendingWrite pending_write;
-void tell_pending_write();
+extern constinit thread_local PendingAccess pending_access;
+void tell_pending_access();
 /// Before anything else that the thread does.
 inline void settle() {
-  if (pending_write.address != nullptr) tell_pending_write();
+  if (pending_access.address != nullptr) tell_pending_access();
 }
 
 /// Memory that the running kernel may touch: an allocation, a variable, its shared memory.

@@ -9,6 +9,7 @@
 #include "context.hpp"
 #include "debug_info.hpp"
 #include "kernel_memory.hpp"
+#include "meeting.hpp"
 #include "memory.hpp"
 #include "program.hpp"
 #include "tessera/core/recorder.hpp"
@@ -16,7 +17,7 @@
 
 namespace tessera::plain_cuda {
 
-constinit thread_local PendingWrite pending_write;
+constinit thread_local PendingAccess pending_access;
 
 namespace {
 
@@ -115,7 +116,7 @@ template <std::size_t kBytes, bool kWrites>
   const Here here = here_of_call(pc);
   if constexpr (kWrites) {
     if (exists(number, kBytes)) [[likely]] {
-      pending_write = {address, kBytes, here};
+      pending_access = {address, kBytes, here, false};
       return;
     }
   }
@@ -126,12 +127,46 @@ template <std::size_t kBytes, bool kWrites>
   if (!done && !is_harmless(address, kBytes)) throw Abandon{};
 }
 
+/// A volatile access is a relaxed atomic (PTX ISA, "Memory Consistency Model", volatile
+/// operations).
+template <std::size_t kBytes, bool kWrites>
+void touch_volatile(const void* address, const void* pc) {
+  ThreadContext* const mine = current;
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  if (mine == nullptr || number - mine->stack_low < mine->stack_bytes)
+    return touch<kBytes, kWrites>(address, pc);
+  constexpr unsigned kPatience = 256;  // reads before the thread lets others bring what it awaits
+  auto* const recorder = tessera::detail::recorder;
+  settle();
+  const Here here = here_of_call(pc);
+  if (recorder == nullptr) {
+    if (kWrites) note_unwatched_write(number, kBytes);
+  } else {
+    recorder->mark(here, tessera::detail::Trait::is_volatile);
+    const bool done =
+        kWrites ? recorder->update(address, kBytes, here) : recorder->poll(address, kBytes, here);
+    current = mine;
+    if (!done) {
+      if (!is_harmless(address, kBytes)) throw Abandon{};
+      return;
+    }
+    if (kWrites) recorder->before_atomic(address, here);
+  }
+  if (kWrites) return;
+  if (++mine->volatile_reads % kPatience == 0) {
+    const LetOthersRun others(*mine);
+    mine->block.scheduler.give_way(mine->linear, {address, value_at<kBytes>(address), here});
+  }
+  if (recorder != nullptr) pending_access = {address, kBytes, here, true};
+}
+
 }  // namespace
 
-void tell_pending_write() {
+void tell_pending_access() {
   ThreadContext* const mine = current;
-  const PendingWrite write = std::exchange(pending_write, {});
+  const PendingAccess write = std::exchange(pending_access, {});
   if (tessera::detail::recorder == nullptr) return;
+  if (write.is_read) return tessera::detail::recorder->after_atomic(write.address, write.here);
   const std::uint64_t bits = write.bytes == 1   ? value_at<1>(write.address)
                              : write.bytes == 2 ? value_at<2>(write.address)
                              : write.bytes == 4 ? value_at<4>(write.address)
@@ -170,20 +205,20 @@ void touch_range(const void* address, std::size_t bytes, const void* pc) {
 
 #define TESSERA_PC __builtin_return_address(0)
 // Under names of our own: the compiler takes functions of these names for ones that never throw.
-#define TESSERA_HOOK(name, bytes, writes)                               \
+#define TESSERA_HOOK(name, bytes, writes, function)                     \
   void tessera_##name##bytes(void* at) __asm__("__tsan_" #name #bytes); \
   void tessera_##name##bytes(void* at) {                                \
-    tessera::plain_cuda::touch<bytes, writes>(at, TESSERA_PC);          \
+    tessera::plain_cuda::function<bytes, writes>(at, TESSERA_PC);       \
   }
-#define TESSERA_HOOKS(bytes)                          \
-  TESSERA_HOOK(read, bytes, false)                    \
-  TESSERA_HOOK(write, bytes, true)                    \
-  TESSERA_HOOK(unaligned_read, bytes, false)          \
-  TESSERA_HOOK(unaligned_write, bytes, true)          \
-  TESSERA_HOOK(volatile_read, bytes, false)           \
-  TESSERA_HOOK(volatile_write, bytes, true)           \
-  TESSERA_HOOK(unaligned_volatile_read, bytes, false) \
-  TESSERA_HOOK(unaligned_volatile_write, bytes, true)
+#define TESSERA_HOOKS(bytes)                                          \
+  TESSERA_HOOK(read, bytes, false, touch)                             \
+  TESSERA_HOOK(write, bytes, true, touch)                             \
+  TESSERA_HOOK(unaligned_read, bytes, false, touch)                   \
+  TESSERA_HOOK(unaligned_write, bytes, true, touch)                   \
+  TESSERA_HOOK(volatile_read, bytes, false, touch_volatile)           \
+  TESSERA_HOOK(volatile_write, bytes, true, touch_volatile)           \
+  TESSERA_HOOK(unaligned_volatile_read, bytes, false, touch_volatile) \
+  TESSERA_HOOK(unaligned_volatile_write, bytes, true, touch_volatile)
 
 extern "C" {
 TESSERA_HOOKS(1)

@@ -56,7 +56,7 @@ struct Entry {
       settle();
       if (tessera::detail::recorder != nullptr) tessera::detail::recorder->leaves();
     } catch (...) {
-      pending_write = {};
+      pending_access = {};
       current = nullptr;
       throw;
     }

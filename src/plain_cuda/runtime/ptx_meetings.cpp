@@ -16,15 +16,19 @@ std::uint64_t word(Machine& m, const Instruction& in, std::size_t operand) {
   return m.read(in.operands[operand], kWord);
 }
 
-/// bar.sync a{, b}, barrier.sync, bar.warp.sync mask
+/// bar.sync a{, b}, bar.arrive a, b, barrier.cta.sync and .arrive, bar.warp.sync mask
 void barrier(Machine& m, const Instruction& in) {
   if (in.has("warp")) return warp_barrier(word(m, in, 0), m.place);
-  if (!in.has("sync")) m.refuse(in, "is not supported: of barriers .sync is");
+  if (!in.has("sync") && !in.has("arrive"))
+    m.refuse(in, "is not supported: of barriers .sync and .arrive are");
   const auto id = static_cast<int>(word(m, in, 0));
   const dim3 d = block_extents();
   const auto all = static_cast<int>(d.x * d.y * d.z);
-  const int count = in.operands.size() > 1 ? static_cast<int>(word(m, in, 1)) : all;
-  if (id == 0 && count == all) return block_barrier(m.place);
+  const int warp = current->block.warp_size, whole = (all + warp - 1) / warp * warp;
+  const int count = in.operands.size() > 1 ? static_cast<int>(word(m, in, 1)) : whole;
+  if (in.has("arrive") && id == 0) m.refuse(in, "is not supported at barrier 0");
+  if (in.has("arrive")) return arrive_at_barrier(id, count, m.place);
+  if (id == 0 && (count == all || count == whole)) return block_barrier(m.place);
   named_barrier(id, count, m.place);
 }
 

@@ -13,9 +13,11 @@ namespace tessera::plain_cuda::ptx_detail {
 namespace {
 
 bool is_shared(const Instruction& in) { return in.has("shared") || in.has("shared::cta"); }
+/// A volatile access is a relaxed one.
 bool is_atomic(const Instruction& in) {
-  return in.has("relaxed") || in.has("acquire") || in.has("release");
+  return in.has("relaxed") || in.has("acquire") || in.has("release") || in.has("volatile");
 }
+Fence scope_of(const Instruction& in) { return in.has("cta") ? Fence::block : Fence::device; }
 std::size_t lanes_of(const Instruction& in) {
   return in.has("v2") ? 2 : in.has("v4") ? 4 : in.has("v8") ? 8 : 1;
 }
@@ -26,12 +28,16 @@ const Operand& part(const Operand& whole, std::size_t i) {
 }
 
 /// An atomic load or store: told as one, and never refused but where the memory is not there.
-void touch_atomically(Machine& m, const void* at, std::size_t bytes, bool writes) {
+void touch_atomically(Machine& m, const Instruction& in, const void* at, std::size_t bytes,
+                      bool writes) {
+  using tessera::detail::Trait;
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr) return;
   ThreadContext* const mine = current;
   settle();
   const Here here = here_of(m.place);
+  if (in.has("cta")) recorder->mark(here, Trait::of_block);
+  if (in.has("volatile")) recorder->mark(here, Trait::is_volatile);
   const bool done = writes ? recorder->update(at, bytes, here) : recorder->poll(at, bytes, here);
   if (done && writes) recorder->before_atomic(at, here);
   if (done) recorder->after_atomic(at, here);
@@ -46,9 +52,9 @@ void load(Machine& m, const Instruction& in) {
       static_cast<const std::byte*>(m.address(in.operands[1], in, is_shared(in)));
   std::byte value[32] = {};
   if (is_atomic(in)) {
-    touch_atomically(m, at, bytes, false);
+    touch_atomically(m, in, at, bytes, false);
     std::memcpy(value, at, bytes);
-    if (in.has("acquire")) fence(Fence::device, m.place);
+    if (in.has("acquire")) fence(scope_of(in), m.place);
     std::uint64_t bits = 0;
     std::memcpy(&bits, value, std::min<std::size_t>(bytes, 8));
     end_update(const_cast<std::byte*>(at), bits, false, m.place);
@@ -75,8 +81,8 @@ void store(Machine& m, const Instruction& in) {
     std::memcpy(value + i * each, &bits, each);
   }
   if (is_atomic(in)) {
-    if (in.has("release")) fence(Fence::device, m.place);
-    touch_atomically(m, at, bytes, true);
+    if (in.has("release")) fence(scope_of(in), m.place);
+    touch_atomically(m, in, at, bytes, true);
     std::memcpy(at, value, bytes);
     return;
   }
@@ -108,6 +114,7 @@ T updated(const Instruction& in, T old, T b, T c, bool* known) {
 template <class T>
 void update_as(Machine& m, const Instruction& in, bool returns) {
   const std::size_t first = returns ? 1 : 0;
+  if (in.has("cta")) of_block(m.place);
   auto* const at = static_cast<T*>(m.address(in.operands[first], in, is_shared(in)));
   const auto operand = [&](std::size_t i) {
     return i < in.operands.size() ? cast_bits<T>(m.read(in.operands[i], in.type())) : T{};
@@ -116,9 +123,9 @@ void update_as(Machine& m, const Instruction& in, bool returns) {
   bool known = false;
   updated(in, T{}, b, c, &known);
   if (!known) m.refuse(in, "is not supported");
-  if (in.has("release") || in.has("acq_rel")) fence(Fence::device, m.place);
+  if (in.has("release") || in.has("acq_rel")) fence(scope_of(in), m.place);
   const T old = update(at, m.place, [&](T was) { return updated(in, was, b, c, &known); });
-  if (in.has("acquire") || in.has("acq_rel")) fence(Fence::device, m.place);
+  if (in.has("acquire") || in.has("acq_rel")) fence(scope_of(in), m.place);
   if (returns) m.write(in.operands[0], to_bits(old), in.type());
 }
 
@@ -128,6 +135,7 @@ struct Pair {
 };
 void add_pair(Machine& m, const Instruction& in, bool returns) {
   const std::size_t first = returns ? 1 : 0;
+  if (in.has("cta")) of_block(m.place);
   const NarrowFormat& format = in.type().kind == 'h' ? kBfloat16 : kHalf;
   auto* const at = static_cast<Pair*>(m.address(in.operands[first], in, is_shared(in)));
   const auto by = static_cast<std::uint32_t>(m.read(in.operands[first + 1], in.type()));

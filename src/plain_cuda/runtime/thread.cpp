@@ -17,6 +17,7 @@
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/plain_cuda/parts/atomics.h"
 
 extern "C" {
 int tessera_warp_size = tessera::kWarpSize;
@@ -76,9 +77,28 @@ int block_count(bool predicate, Place place) {
 
 void named_barrier(int id, int threads, Place place) {
   ThreadContext& mine = me("a named barrier", place);
-  const LetOthersRun others(mine);
-  mine.block.scheduler.named_barrier(mine.linear, id, threads, here_of(place));
+  unsigned met = 0;
+  {
+    const LetOthersRun others(mine);
+    met = mine.block.scheduler.named_barrier(mine.linear, id, threads, here_of(place));
+  }
   follow(place);
+  auto* const recorder = tessera::detail::recorder;
+  if (recorder == nullptr || !mine.block.has_arrivals) return;
+  recorder->after_atomic(mine.block.barrier(id, met), here_of(place));
+  fence(Fence::block, place);
+}
+
+void arrive_at_barrier(int id, int threads, Place place) {
+  ThreadContext& mine = me("a named barrier", place);
+  mine.block.has_arrivals = true;
+  fence(Fence::block, place);
+  const LetOthersRun others(mine);
+  auto& scheduler = mine.block.scheduler;
+  auto* const recorder = tessera::detail::recorder;
+  if (recorder != nullptr)
+    recorder->before_atomic(mine.block.barrier(id, scheduler.times_met(id)), here_of(place));
+  scheduler.arrive(mine.linear, id, threads, here_of(place));
 }
 
 void warp_barrier(std::uint64_t mask, Place place) {
@@ -88,8 +108,9 @@ void warp_barrier(std::uint64_t mask, Place place) {
   follow(place);
 }
 
-void fence(Fence, Place place) {
+void fence(Fence scope, Place place) {
   settle();
+  if (scope == Fence::block) of_block(place);
   if (tessera::detail::recorder != nullptr) tessera::detail::recorder->fence(here_of(place));
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
@@ -113,6 +134,18 @@ void shuffle(std::uint64_t mask, void* value, std::size_t bytes, int source, Pla
   std::memcpy(collective.value, value, bytes);
   collect(mine, collective, place);
   std::memcpy(value, collective.value, bytes);
+  auto* const recorder = tessera::detail::recorder;
+  if (collective.has_value || recorder == nullptr) return;
+  using tessera::detail::NoValue;
+  const auto first = mine.linear - mine.lane();
+  const dim3 d = block_extents();
+  const bool is_there = source >= 0 && source < mine.block.warp_size &&
+                        first + source < static_cast<int>(d.x * d.y * d.z);
+  recorder->no_value(source,
+                     !is_there                                  ? NoValue::not_there
+                     : (mask_of(mine, mask) >> source & 1) == 0 ? NoValue::not_in_mask
+                                                                : NoValue::has_ended,
+                     here_of(place));
 }
 
 int gather(std::uint64_t mask, std::uint64_t bits, std::uint64_t* all, Place place) {
@@ -180,6 +213,11 @@ void test_guess(const void* address) {
 bool is_guess(const Here& read) {
   const std::lock_guard lock(guesses_mutex);
   return guesses().contains({read.file, read.line, read.column});
+}
+
+void of_block(Place place) {
+  if (current != nullptr && tessera::detail::recorder != nullptr)
+    tessera::detail::recorder->mark(here_of(place), tessera::detail::Trait::of_block);
 }
 
 bool begin_update(void* address, std::size_t bytes, Place place) {

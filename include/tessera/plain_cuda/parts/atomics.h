@@ -1,5 +1,5 @@
 // CUDA's atomic functions (CUDA C++ Programming Guide, "Atomic Functions"): relaxed, each returns
-// the value before. Those of a block or of the system are the same here.
+// the value before. Those of the system are as those of the device.
 #pragma once
 
 #include <bit>
@@ -12,6 +12,8 @@ namespace tessera::plain_cuda {
 
 /// The thread is about to update `bytes` at `address` atomically; false: it must not.
 bool begin_update(void* address, std::size_t bytes, Place place);
+/// Other blocks are beyond the scope of the atomic at this place.
+void of_block(Place place);
 /// It has, and found these bits; `changed`: it left others.
 void end_update(void* address, std::uint64_t bits, bool changed, Place place);
 /// It will compare what it finds there with what it has read, and swap if they are the same.
@@ -46,15 +48,17 @@ TESSERA_UNSEEN T update(T* at, Place place, Change change) {
 
 }  // namespace tessera::plain_cuda
 
-#define TESSERA_ATOMIC_1(name, T, expression)                                                     \
+#define TESSERA_ATOMIC_1(name, T, expression, scope)                                              \
   inline T name(T* address, T value, TESSERA_PLACE) {                                             \
+    scope;                                                                                        \
     return tessera::plain_cuda::update(                                                           \
         address, place, [=]([[maybe_unused]] T old) -> T { return static_cast<T>(expression); }); \
   }
-#define TESSERA_ATOMIC(name, T, expression)     \
-  TESSERA_ATOMIC_1(name, T, expression)         \
-  TESSERA_ATOMIC_1(name##_block, T, expression) \
-  TESSERA_ATOMIC_1(name##_system, T, expression)
+#define TESSERA_OF_BLOCK tessera::plain_cuda::of_block(place)
+#define TESSERA_ATOMIC(name, T, expression)                       \
+  TESSERA_ATOMIC_1(name, T, expression, )                         \
+  TESSERA_ATOMIC_1(name##_block, T, expression, TESSERA_OF_BLOCK) \
+  TESSERA_ATOMIC_1(name##_system, T, expression, )
 #define TESSERA_ATOMIC_INTS(name, expression)    \
   TESSERA_ATOMIC(name, int, expression)          \
   TESSERA_ATOMIC(name, unsigned int, expression) \
@@ -82,19 +86,21 @@ TESSERA_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 
 #undef TESSERA_ATOMIC
 #undef TESSERA_ATOMIC_1
 
-#define TESSERA_COMPARE_1(name, T)                                                    \
+#define TESSERA_COMPARE_1(name, T, scope)                                             \
   inline T name(T* address, T expected, T desired, TESSERA_PLACE) {                   \
+    scope;                                                                            \
     tessera::plain_cuda::test_guess(address);                                         \
     return tessera::plain_cuda::update(                                               \
         address, place, [=](T old) -> T { return old == expected ? desired : old; }); \
   }
-#define TESSERA_COMPARE(T)              \
-  TESSERA_COMPARE_1(atomicCAS, T)       \
-  TESSERA_COMPARE_1(atomicCAS_block, T) \
-  TESSERA_COMPARE_1(atomicCAS_system, T)
+#define TESSERA_COMPARE(T)                                \
+  TESSERA_COMPARE_1(atomicCAS, T, )                       \
+  TESSERA_COMPARE_1(atomicCAS_block, T, TESSERA_OF_BLOCK) \
+  TESSERA_COMPARE_1(atomicCAS_system, T, )
 TESSERA_COMPARE(int)
 TESSERA_COMPARE(unsigned int)
 TESSERA_COMPARE(unsigned long long)
 TESSERA_COMPARE(unsigned short)
 #undef TESSERA_COMPARE
 #undef TESSERA_COMPARE_1
+#undef TESSERA_OF_BLOCK

@@ -1,8 +1,8 @@
 // The atomic functions with orders and scopes of CUDA 12.8 (CUDA C++ Programming Guide, "Built-in
-// atomic functions"): each has the strongest order and the widest scope here.
+// atomic functions").
 #pragma once
 
-#include "atomics.h"
+#include "ordered_update.h"
 
 #define __NV_ATOMIC_RELAXED 0
 #define __NV_ATOMIC_CONSUME 1
@@ -16,40 +16,52 @@
 #define __NV_THREAD_SCOPE_DEVICE 3
 #define __NV_THREAD_SCOPE_SYSTEM 4
 
+#define TESSERA_SCOPE int scope = __NV_THREAD_SCOPE_SYSTEM, TESSERA_PLACE
 template <class T>
-TESSERA_AT_CALL T __nv_atomic_load_n(const T* address, int /*order*/,
-                                     int /*scope*/ = __NV_THREAD_SCOPE_SYSTEM) {
-  return __atomic_load_n(address, __ATOMIC_SEQ_CST);
+inline T __nv_atomic_load_n(const T* address, int order, TESSERA_SCOPE) {
+  return tessera::plain_cuda::update_ordered(const_cast<T*>(address), order,
+                                             scope <= __NV_THREAD_SCOPE_BLOCK, place,
+                                             [](T old) { return old; });
 }
 template <class T>
-TESSERA_AT_CALL void __nv_atomic_store_n(T* address, std::type_identity_t<T> value, int /*order*/,
-                                         int /*scope*/ = __NV_THREAD_SCOPE_SYSTEM) {
-  __atomic_store_n(address, value, __ATOMIC_SEQ_CST);
+inline void __nv_atomic_store_n(T* address, std::type_identity_t<T> value, int order,
+                                TESSERA_SCOPE) {
+  tessera::plain_cuda::update_ordered(address, order, scope <= __NV_THREAD_SCOPE_BLOCK, place,
+                                      [=](T) { return value; });
 }
 template <class T>
-TESSERA_AT_CALL T __nv_atomic_exchange_n(T* address, std::type_identity_t<T> value, int /*order*/,
-                                         int /*scope*/ = __NV_THREAD_SCOPE_SYSTEM) {
-  return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);
+inline T __nv_atomic_exchange_n(T* address, std::type_identity_t<T> value, int order,
+                                TESSERA_SCOPE) {
+  return tessera::plain_cuda::update_ordered(address, order, scope <= __NV_THREAD_SCOPE_BLOCK,
+                                             place, [=](T) { return value; });
 }
 template <class T>
 TESSERA_AT_CALL bool __nv_atomic_compare_exchange_n(T* address, T* expected,
                                                     std::type_identity_t<T> desired, bool /*weak*/,
-                                                    int /*success*/, int /*failure*/,
-                                                    int /*scope*/ = __NV_THREAD_SCOPE_SYSTEM) {
-  return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,
-                                     __ATOMIC_SEQ_CST);
+                                                    int success, int /*failure*/, TESSERA_SCOPE) {
+  const T wanted = *expected;
+  tessera::plain_cuda::test_guess(address);
+  const T old =
+      tessera::plain_cuda::update_ordered(address, success, scope <= __NV_THREAD_SCOPE_BLOCK, place,
+                                          [=](T was) { return was == wanted ? desired : was; });
+  if (old == wanted) return true;
+  *expected = old;
+  return false;
 }
-#define TESSERA_FETCH(name, function)                                                \
-  template <class T>                                                                 \
-  inline T __nv_atomic_fetch_##name(T* address, std::type_identity_t<T> value, int,  \
-                                    int = __NV_THREAD_SCOPE_SYSTEM, TESSERA_PLACE) { \
-    return function(address, value, place);                                          \
+#define TESSERA_FETCH(name, expression)                                                            \
+  template <class T>                                                                               \
+  inline T __nv_atomic_fetch_##name(T* address, std::type_identity_t<T> value, int order,          \
+                                    TESSERA_SCOPE) {                                               \
+    return tessera::plain_cuda::update_ordered(address, order, scope <= __NV_THREAD_SCOPE_BLOCK,   \
+                                               place,                                              \
+                                               [=](T old) { return static_cast<T>(expression); }); \
   }
-TESSERA_FETCH(add, atomicAdd)
-TESSERA_FETCH(sub, atomicSub)
-TESSERA_FETCH(min, atomicMin)
-TESSERA_FETCH(max, atomicMax)
-TESSERA_FETCH(and, atomicAnd)
-TESSERA_FETCH(or, atomicOr)
-TESSERA_FETCH(xor, atomicXor)
+TESSERA_FETCH(add, old + value)
+TESSERA_FETCH(sub, old - value)
+TESSERA_FETCH(min, value < old ? value : old)
+TESSERA_FETCH(max, old < value ? value : old)
+TESSERA_FETCH(and, old& value)
+TESSERA_FETCH(or, old | value)
+TESSERA_FETCH(xor, old ^ value)
 #undef TESSERA_FETCH
+#undef TESSERA_SCOPE

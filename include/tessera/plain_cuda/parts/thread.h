@@ -21,6 +21,8 @@ void block_barrier(Place place);
 /// A barrier that also counts the threads whose predicate holds.
 int block_count(bool predicate, Place place);
 void named_barrier(int id, int threads, Place place);
+/// Counts there and goes on.
+void arrive_at_barrier(int id, int threads, Place place);
 void warp_barrier(std::uint64_t mask, Place place);
 enum class Fence { block, device, system };
 void fence(Fence scope, Place place);
