@@ -60,6 +60,20 @@ void BlockRecorder::report_beyond(int number, std::uint64_t address, std::size_t
   add_mistake(std::move(mistake));
 }
 
+void BlockRecorder::report_between(const std::pair<std::uint64_t, std::uint64_t>& object,
+                                   std::uint64_t offset, Access access, Here here) {
+  Mistake mistake = mistake_at(Kind::out_of_bounds, Memory::shared, here, access);
+  mistake.object = object_at(kSharedRegion, object.first);
+  if (is_repeated(mistake)) return;
+  const auto* const variable = shared_variable_at(object.first);
+  mistake.tensor = variable == nullptr ? "shared storage" : variable->name;
+  mistake.detail = offset >= object.second
+                       ? cat(offset - object.second, " bytes behind the end of ", mistake.tensor)
+                       : cat("bytes of which the last lie behind the end of ", mistake.tensor);
+  mistake.advice = "guard the access with the extent of the array";
+  add_mistake(std::move(mistake));
+}
+
 int BlockRecorder::nearest_region(std::uint64_t address) {
   for (std::size_t i = kFirstBuffer; i < regions_.size(); ++i) {  // behind its memory: an element
     Mistake place;

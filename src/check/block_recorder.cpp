@@ -209,6 +209,11 @@ bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access 
   }
   if (found == nullptr) return touch_elsewhere(address, access, here);
   if (!is_possible(*found, number, address, bytes, access, here)) return false;
+  const auto object = object_around(*found, number, address - found->begin);
+  if (address - found->begin + bytes > object.second) {
+    report_between(object, address - found->begin, access, here);
+    return false;
+  }
   const bool is_async = (mode_ & kAsync) != 0;
   EventKind kind = EventKind::load;
   if (access == Access::atomic) kind = EventKind::atomic;
@@ -219,11 +224,23 @@ bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access 
   const std::size_t piece = widest_piece(bytes);
   AccessPoint& point = point_of(here.file, key_of(here, kind, number, piece));
   if (piece == bytes)
-    known_at(here, access) = {here, what_of(access, bytes) | mode_, found->begin,
-                              found->end - found->begin - bytes, &point};
+    known_at(here, access) = {here,         what_of(access, bytes) | mode_,       found->begin,
+                              object.first, object.second - object.first - bytes, &point};
   for (std::size_t done = 0; done < bytes; done += piece)
     log({address - found->begin + done, &point, bits});
   return true;
+}
+
+std::pair<std::uint64_t, std::uint64_t> BlockRecorder::object_around(const Region& found,
+                                                                     int number,
+                                                                     std::uint64_t offset) const {
+  const auto& objects = context_.launch.shared_objects;
+  if (number != kSharedRegion || objects.empty()) return {0, found.end - found.begin};
+  std::pair<std::uint64_t, std::uint64_t> out{0, 0};
+  for (const auto& each : objects) {
+    if (each.first <= offset && (each.first > out.first || out.second == 0)) out = each;
+  }
+  return out;
 }
 
 bool BlockRecorder::is_possible(const Region& found, int number, std::uint64_t address,

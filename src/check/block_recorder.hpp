@@ -112,12 +112,13 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   struct Known {
     Here here;
     std::uint64_t what = 0;             ///< what_of() the access, and the mode; 0: none yet
-    std::uint64_t begin = 0, room = 0;  ///< of the region; less the access
+    std::uint64_t begin = 0;            ///< of the region
+    std::uint64_t first = 0, room = 0;  ///< of the object in it; less the access
     AccessPoint* point = nullptr;
     /// An access of `bytes` there, in one piece.
     bool covers(std::uint64_t address, std::size_t bytes) const {
       const std::uint64_t offset = address - begin;
-      return offset <= room && ((address | offset) & (bytes - 1)) == 0;
+      return offset - first <= room && ((address | offset) & (bytes - 1)) == 0;
     }
   };
   /// How accesses are to be taken, as bits. Special: the block has failed, the next access is
@@ -195,6 +196,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   // ---- block_recorder.cpp ----
   int warp_of(int thread) const { return thread >> warp_shift_; }
   const Region* find_region(std::uint64_t address, int* number);
+  /// The bytes of the region that one object has, which begins at or before this byte.
+  std::pair<std::uint64_t, std::uint64_t> object_around(const Region& found, int number,
+                                                        std::uint64_t offset) const;
   /// Is it an access that can be done? What is wrong with it is reported.
   bool is_possible(const Region& found, int number, std::uint64_t address, std::size_t bytes,
                    tessera::detail::Access access, Here here);
@@ -257,6 +261,9 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
                          tessera::detail::Access access, Here here);
   void report_beyond(int number, std::uint64_t address, std::size_t bytes,
                      tessera::detail::Access access, Here here);
+  /// It lies behind an object of shared storage, before the next.
+  void report_between(const std::pair<std::uint64_t, std::uint64_t>& object, std::uint64_t offset,
+                      tessera::detail::Access access, Here here);
   /// No region has the address.
   void report_wild(std::uint64_t address, tessera::detail::Access access, Here here);
   void report_outside(bool is_memory, std::uint64_t address, tessera::detail::Access access,

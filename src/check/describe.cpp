@@ -246,8 +246,8 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
 }  // namespace
 
 std::string hint_of(const Mistake& m) {
-  const bool is_ours = m.kind == Kind::stack_overflow || m.kind == Kind::out_of_bounds ||
-                       m.kind >= Kind::host_memory;
+  const bool is_ours = m.kind == Kind::exception || m.kind == Kind::stack_overflow ||
+                       m.kind == Kind::out_of_bounds || m.kind >= Kind::host_memory;
   if (is_ours && !m.advice.empty()) return m.advice;
   if (m.repeats)
     return "a loop with a barrier runs more often for some threads: give all of them the same "
@@ -279,6 +279,7 @@ std::string in_cuda(std::string hint) {
        "write every element of it before it is read, zero past the edge"},
       {"write the output before reading it; with beta = 0 it holds nothing",
        "cudaMalloc leaves memory without values: fill it by cudaMemset, cudaMemcpy or a kernel"},
+      {"tell the kernel its memory by tensors, whose accesses are checked; ", ""},
       {"vectorize only where can_vectorize() says yes; keep", "keep pointers and"}};
   for (const auto& [ours, theirs] : kWords) {
     for (auto at = hint.find(ours); at != hint.npos; at = hint.find(ours, at + theirs.size()))

@@ -80,6 +80,7 @@ void BlockRecorder::acquires(const void* address, Here here) {
 }
 
 void BlockRecorder::follow(Here here) {
+  *my_last_here_ = here;
   if (rules_ && !orders_.empty()) stamp_running(here);
 }
 

@@ -51,6 +51,22 @@ std::vector<std::string> arguments_of(const FileCheck& check, const fs::path& fo
   return out;
 }
 
+/// Is it a program in plain CUDA? Throws where there is no such file.
+bool is_cuda(const process::Compilation& compilation) {
+  if (!fs::is_regular_file(compilation.source))
+    throw Error(Category::file, cat("check: there is no file ", compilation.what));
+  const auto text = check::read_source(compilation.source.string());
+  if (!text) return false;
+  const bool is_ours =
+      text->find("tessera/") != text->npos || text->find("check_kernel") != text->npos;
+  return process::plain_cuda(*text).has_value() ||
+         (!is_ours && compilation.source.extension() == ".cu");
+}
+
+bool is_program(const FileCheck& check) {
+  return is_cuda(check.compilation) || !check.more_sources.empty() || !check.launch.empty();
+}
+
 /// The report that the program could not write.
 FileReport report_for(const FileCheck& check, const process::ProgramEnd& end) {
   const check::DeviceModel& device = check::device_model(check.kernel.device);
@@ -58,6 +74,7 @@ FileReport report_for(const FileCheck& check, const process::ProgramEnd& end) {
       check.compilation.what, end.timed_out ? check::Kind::endless : check::Kind::crash,
       end.timed_out ? "was still running long after the time limit and was ended" : end.text());
   report.source = check.compilation.source.string();
+  if (is_program(check)) report.findings[0].hint = "look at what it printed";
   if (!check.suppress.empty()) check::suppress(report, check::read_suppressions(check.suppress));
   return written(report, device, check.format, check.others, check::read_source);
 }
@@ -86,26 +103,13 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
   return {.code = end.exit_code, .printed = {}, .others = {}};
 }
 
-/// Is it a program in plain CUDA? Throws where there is no such file.
-bool is_cuda(const process::Compilation& compilation) {
-  if (!fs::is_regular_file(compilation.source))
-    throw Error(Category::file, cat("check: there is no file ", compilation.what));
-  const auto text = check::read_source(compilation.source.string());
-  if (!text) return false;
-  const bool is_ours =
-      text->find("tessera/") != text->npos || text->find("check_kernel") != text->npos;
-  return process::plain_cuda(*text).has_value() ||
-         (!is_ours && compilation.source.extension() == ".cu");
-}
-
 fs::path program_of(const FileCheck& check, const fs::path& folder) {
-  const bool is_program =
-      is_cuda(check.compilation) || !check.more_sources.empty() || !check.launch.empty();
-  if (!is_program && check.kernel.warp != kWarpSize)
+  const bool is_cuda_program = is_program(check);
+  if (!is_cuda_program && check.kernel.warp != kWarpSize)
     throw Error(Category::argument, cat("check: ", check.compilation.what, " declares its warps"),
                 "--warp with a program in plain CUDA", {},
                 "give the kernel static constexpr int warp_size = 64");
-  if (!is_program) return process::compile(check.compilation, folder);
+  if (!is_cuda_program) return process::compile(check.compilation, folder);
   if (check.sized && check.launch.empty())
     throw Error(Category::argument,
                 cat("check: ", check.compilation.what,

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "assembly.hpp"
 #include "launch_source.hpp"
 #include "process/compile.hpp"
 #include "process/compiler_messages.hpp"
@@ -38,7 +39,7 @@ constexpr const char* kFirst =
     ".type tessera_shared_begin, @object\ntessera_shared_begin:\n"
     ".section .note.GNU-stack,\"\",@progbits\n";
 constexpr const char* kLast =
-    ".section .tbss,\"awT\",@nobits\n.globl tessera_dynamic_shared\n.balign 1024\n"
+    ".section .tbss,\"awT\",@nobits\n.zero 64\n.globl tessera_dynamic_shared\n.balign 1024\n"
     ".type tessera_dynamic_shared, @object\ntessera_dynamic_shared:\n.zero 233472\n"
     ".section .note.GNU-stack,\"\",@progbits\n";
 
@@ -112,7 +113,7 @@ class Builder {
     std::fputs(process::readable_messages(text_of(folder_ / "said"), source).c_str(), stderr);
   }
 
-  std::string assembled(const char* name, const char* text) const {
+  std::string assembled(const std::string& name, const std::string& text) const {
     const std::string source = (folder_ / name).string() + ".s", object = source + ".o";
     std::ofstream(source) << text;
     if (!run_compiler({"-c", source, "-o", object})) {
@@ -213,13 +214,13 @@ class Builder {
     if (what_.is_checked && has_fragments) words.emplace_back("-ftrivial-auto-var-init=pattern");
     words.insert(words.end(), flags_.begin(), flags_.end());
     for (const std::string& each :
-         {std::string("-x"), std::string("c++-cpp-output"), std::string("-c"), base + ".cuda.ii",
-          std::string("-o"), base + ".o"})
+         {std::string("-x"), std::string("c++-cpp-output"), std::string("-S"), base + ".cuda.ii",
+          std::string("-o"), base + ".s"})
       words.push_back(each);
     const bool compiles = run_compiler(words);
     print_messages(name);
     if (!compiles) refuse(source);
-    return base + ".o";
+    return assembled(fs::path(base).filename().string(), as_checked(text_of(base + ".s")));
   }
 
   const std::string* original(const std::string& file) {

@@ -51,6 +51,8 @@ class Rewriter {
     else if (w == "__grid_constant__") out_.erase(i, i + 1);
     else if (is_bounds(i)) out_.at(i).skip_to = t_.after(i + 1);
     else if (w == "__noinline__" && !is_one_of(i - 1, {"(", ","})) noinline(i);
+    else if (is_one_of(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})) launch_call(i + 2);
+    else if (w == "cudaLaunchKernelExC" && t_.is(i + 1, "(")) launch_call(behind_comma(i + 2));
     else if (w == "asm" || w == "__asm__" || w == "__asm") inline_ptx(i);
   }
   /// A macro would change the standard library's __attribute__((__noinline__)) too.
@@ -196,6 +198,23 @@ class Rewriter {
                    Edit::Piece{"", open + 3, close}, Edit::Piece{"), "}});
     out_.at(open).skip_to = close + 3;
     out_.insert_after(t_.pairs[close + 3], ")");
+  }
+  /// A call of the run-time takes the kernel as a void*; ours takes it as it is.
+  void launch_call(std::size_t at) {
+    if (at >= t_.size() || t_.file(at).is_system) return;
+    if (t_.is(at, "(")) {
+      std::size_t in = at + 1;
+      while (is_one_of(in, {"const", "void"})) ++in;
+      if (in > at + 1 && t_.is(in, "*") && t_.pairs[at] == in + 1) out_.erase(at, in + 2);
+    } else if (is_one_of(at, {"reinterpret_cast", "static_cast"})) {
+      std::size_t close = at + 1;
+      while (close < t_.size() && !is_one_of(close, {">", "("})) ++close;
+      if (t_.is(close, ">")) out_.erase(at, close + 1);
+    }
+  }
+  std::size_t behind_comma(std::size_t at) const {
+    while (at < t_.size() && !is_one_of(at, {",", ")"})) at = t_.after(at);
+    return at + 1;
   }
   static bool is_keyword(std::string_view word) {
     static constexpr std::string_view kWords[] = {

@@ -4,8 +4,11 @@ findings that the file's first line names: `// expect: race at 12` (a code of th
 (exit code 4, with that text on stderr). A line `// launch: WORDS` is given to --launch, `// flags: WORDS` are
 further words of the command. A program with a mistake has its right twin in the same file: with -DFIXED nothing is found."""
 import json
+import os
 import pathlib
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -122,6 +125,81 @@ int main() {
                                  capture_output=True, text=True, timeout=300)
         self.assertNotIn("endless", [each["kind"] for each in json.loads(run.stdout)["findings"]], run.stderr)
         self.assertEqual(run.returncode, 4, run.stderr)
+
+
+    def test_a_program_that_allocates_without_end(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_RSS, (1 << 30, 1 << 30))
+
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "grows.cu"
+            program.write_text("""#include <cstdlib>
+#include <cstring>
+int main() {
+  for (int i = 0; i < 4096; ++i) {
+    void* const more = malloc(1 << 22);
+    if (more == nullptr) return 5;
+    memset(more, 1, 1 << 22);
+  }
+}
+""")
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--json"], capture_output=True, text=True,
+                                 timeout=300, preexec_fn=limit)
+        self.assertEqual(run.returncode, 4, run.stderr)
+        self.assertIn("had taken 1024 MiB of memory", json.loads(run.stdout)["summary"]["incomplete"])
+
+
+    def test_stop_at_stands_at_the_first_store(self):
+        if shutil.which("gdb") is None:
+            self.skipTest("--stop-at is NOT tested: gdb is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "stores.cu"
+            program.write_text("""__global__ void stores(int* out) {
+  out[threadIdx.x] = 1;
+  __syncthreads();
+}
+int main() {
+  int* out;
+  cudaMalloc(&out, 128);
+  stores<<<1, 32>>>(out);
+  cudaFree(out);
+}
+""")
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--stop-at", "block=0 thread=3"],
+                                 capture_output=True, text=True, timeout=300, input="kill\nquit\n")
+        if "Operation not permitted" in run.stderr + run.stdout:
+            self.skipTest("--stop-at is NOT tested: gdb may not trace programs here")
+        self.assertIn("stores.cu:2", run.stdout, run.stderr)
+
+
+    def test_folders_of_killed_commands_go(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "nothing.cu").write_text("int main() {}\n")
+            for each in "tessera-check-killed", "tessera-check-new", "others":
+                (folder / each).mkdir()
+                (folder / each / "program").touch()
+                if each != "tessera-check-new":
+                    os.utime(folder / each, (1, 1))
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", folder / "nothing.cu"], capture_output=True, text=True,
+                                 timeout=300, env={**os.environ, "TMPDIR": name})
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(sorted(each.name for each in folder.iterdir()), ["nothing.cu", "others", "tessera-check-new"])
+
+
+    def test_a_launch_of_a_variable_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "variable.cu"
+            program.write_text("""__global__ void k() {}
+int main() {
+  const void* const kernel = (const void*)k;
+  return cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, 0);
+}
+""")
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", program], capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 4, run.stderr)
+        self.assertIn("variable.cu:4", run.stderr)
+        self.assertIn("name it in the call", run.stderr)
 
 
     def test_flags_of_the_compiler(self):

@@ -99,6 +99,8 @@ struct Launch {
   std::byte* (*shared_storage)() = nullptr;
   std::size_t shared_storage_bytes = 0;
   std::vector<SharedVariable> shared_variables;
+  /// First and last-but-one bytes of all that lies in it; between them is nothing. Empty: unknown.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_objects;
   /// Every access is told: nothing is compared to find others.
   bool sees_everything = false;
   /// All blocks run, and so many of them, spread over the grid, are watched; 0: only those run that

@@ -69,14 +69,15 @@ const char* cudaGetErrorString(cudaError_t error) { return text_of(error, &Named
 // cudaGetLastError tells.
 cudaError_t cudaDeviceSynchronize(Place) {
   Streams::get().wait_for_all();
-  return cudaSuccess;
+  return Program::get().device_error();
 }
 cudaError_t cudaThreadSynchronize(Place) {
   Streams::get().wait_for_all();
-  return cudaSuccess;
+  return Program::get().device_error();
 }
 cudaError_t cudaDeviceReset(Place) {
   Streams::get().wait_for_all();
+  Program::get().lose_device(cudaSuccess);
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device, Place place) { return require_device(device, place); }
@@ -207,6 +208,29 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Plac
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int, Place place) {
   return cudaStreamCreateWithFlags(stream, flags, place);
 }
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest, Place) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority, Place) {
+  *priority = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags, Place place) {
+  if (const auto error = require_handle(stream, "stream", place)) return error;
+  *flags = stream->flags;
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data, Place) {
+  function(data);  // all work of the stream before it is over
+  return Program::get().device_error();
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned, Place) {
+  callback(stream, Program::get().device_error(), data);
+  return cudaSuccess;
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream, Place place) {
   if (const auto error = require_handle(stream, "stream", place)) return error;
   delete stream;
@@ -214,11 +238,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream, Place place) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream, Place) {
   Streams::get().wait_for(stream);
-  return cudaSuccess;
+  return Program::get().device_error();
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream, Place) {  // success says that all is over
   Streams::get().wait_for(stream);
-  return cudaSuccess;
+  return Program::get().device_error();
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
@@ -245,7 +269,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream, Place place)
 cudaError_t cudaEventSynchronize(cudaEvent_t event, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
   Streams::get().wait_for(event->clock);
-  return cudaSuccess;
+  return Program::get().device_error();
 }
 cudaError_t cudaEventQuery(cudaEvent_t event, Place place) {
   return cudaEventSynchronize(event, place);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/core/config.hpp"
@@ -44,6 +45,8 @@ const std::vector<Variable>& variables();
 /// The compiler's own byte that says whether a variable in shared memory was constructed: distances
 /// from the thread pointer. CUDA has no such byte.
 const std::vector<std::int64_t>& guards();
+/// All objects in thread-local storage: their distances from the thread pointer, and their sizes.
+const std::vector<std::pair<std::int64_t, std::size_t>>& thread_objects();
 /// Is this the code by which run_kernel() runs the body of that instance of a kernel?
 bool runs(std::uintptr_t code, const std::string& instance);
 /// The part of the process's files that has an address.

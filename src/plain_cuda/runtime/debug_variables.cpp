@@ -264,4 +264,14 @@ const std::vector<std::int64_t>& guards() {
   return *all;
 }
 
+const std::vector<std::pair<std::int64_t, std::size_t>>& thread_objects() {
+  static const auto* const all = [] {
+    auto* const out = new std::vector<std::pair<std::int64_t, std::size_t>>;
+    for (const auto& [at, bytes] : Units::of_program().thread_objects())
+      out->emplace_back(static_cast<std::int64_t>(at) - thread_storage(), bytes);
+    return out;
+  }();
+  return *all;
+}
+
 }  // namespace tessera::plain_cuda

@@ -116,6 +116,10 @@ void Units::read_symbols() {
     const auto type = GELF_ST_TYPE(symbol.st_info);
     if (name != nullptr && (type == STT_TLS || type == STT_OBJECT))
       variables_.try_emplace({type == STT_TLS, symbol.st_value - bias_}, name);
+    if (name != nullptr && type == STT_TLS) {
+      std::size_t& bytes = thread_objects_[symbol.st_value - bias_];
+      bytes = std::max<std::size_t>(bytes, symbol.st_size);
+    }
   }
 }
 

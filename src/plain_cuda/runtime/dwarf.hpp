@@ -56,6 +56,8 @@ class Units {
   std::string function_at(Dwarf_Addr address) const;
   /// Where the guards of variables with constructors are in thread-local storage.
   std::vector<Dwarf_Addr> guards() const;
+  /// Offsets and sizes of all objects in thread-local storage.
+  const std::map<Dwarf_Addr, std::size_t>& thread_objects() const { return thread_objects_; }
   Dwarf_Addr bias() const { return bias_; }  ///< of an address in memory over that in the file
 
  private:
@@ -65,6 +67,7 @@ class Units {
 
   Dwfl_Module* program_ = nullptr;
   std::map<std::pair<bool, Dwarf_Addr>, const char*> variables_;  ///< is it thread-local, where
+  std::map<Dwarf_Addr, std::size_t> thread_objects_;
   std::vector<Dwarf_Die> units_;
   std::vector<Range> ranges_;  ///< in order; Clang leaves out .debug_aranges
   Dwarf_Addr bias_ = 0;

@@ -8,6 +8,7 @@
 
 #include "context.hpp"
 #include "debug_info.hpp"
+#include "heap.hpp"
 #include "kernel_memory.hpp"
 #include "meeting.hpp"
 #include "memory.hpp"
@@ -38,7 +39,7 @@ Here here_of_call(const void* pc) {
 
 /// May the access be done though it is none of the kernel's memory? Elsewhere it would be a fault.
 bool is_harmless(const void* address, std::size_t bytes) {
-  return DeviceMemory::get().contains(address) &&
+  return (DeviceMemory::get().is_backed(address) || DeviceHeap::get().contains(address)) &&
          reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
@@ -115,7 +116,8 @@ template <std::size_t kBytes, bool kWrites>
   }
   const Here here = here_of_call(pc);
   if constexpr (kWrites) {
-    if (exists(number, kBytes)) [[likely]] {
+    // A debugger stops before the access.
+    if (!Program::get().options.stop_at && exists(number, kBytes)) [[likely]] {
       pending_access = {address, kBytes, here, false};
       return;
     }

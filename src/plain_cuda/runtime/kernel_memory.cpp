@@ -9,6 +9,7 @@
 
 #include "context.hpp"
 #include "debug_info.hpp"
+#include "heap.hpp"
 #include "memory.hpp"
 #include "tessera/core/text.hpp"
 
@@ -25,6 +26,8 @@ namespace tessera::plain_cuda {
 
 namespace {
 std::size_t dynamic_bytes = 0;
+/// Before dynamic shared memory, where no variable is at all: the command links it.
+constexpr std::uint64_t kRim = 1024;
 
 bool is_mapped(std::uint64_t address) {
   constexpr std::uint64_t kPage = 4096;
@@ -72,6 +75,21 @@ std::vector<check::detail::Buffer> buffers_now() {
     buffer.is_output = true;
     out.push_back(std::move(buffer));
   }
+  return out;
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_objects() {
+  const auto begin =
+      static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tessera_shared_begin) -
+                                reinterpret_cast<std::intptr_t>(__builtin_thread_pointer()));
+  const auto dynamic = static_cast<std::uint64_t>(tessera_dynamic_shared - tessera_shared_begin);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
+  for (const auto& [offset, bytes] : thread_objects()) {
+    const auto first = static_cast<std::uint64_t>(offset - begin);
+    if (first < dynamic && bytes > 0) out.emplace_back(first, first + bytes);
+  }
+  if (out.empty() && dynamic > kRim) return {};  // nothing is known of the variables
+  if (dynamic_bytes > 0) out.emplace_back(dynamic, dynamic + dynamic_bytes);
   return out;
 }
 
@@ -141,6 +159,8 @@ check::detail::Elsewhere elsewhere(std::uint64_t address) {
             {}};
   }
   if (memory.contains(reinterpret_cast<const void*>(address))) return {};
+  if (DeviceHeap& heap = DeviceHeap::get(); heap.contains(reinterpret_cast<const void*>(address)))
+    return heap.judge(address);
   constexpr std::uint64_t kNear = 4096, kShared = std::uint64_t{1} << 20, kNull = 65536;
   const auto from_shared = address - reinterpret_cast<std::uint64_t>(tessera_shared_begin) + kNear;
   if (from_shared < kShared + kNear || address < kNull) return {};  // as far as words can say

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tessera/check/check.hpp"
@@ -14,6 +15,8 @@ namespace tessera::plain_cuda {
 /// The allocations and variables of the device as they are now.
 std::vector<check::detail::Buffer> buffers_now();
 std::vector<check::detail::SharedVariable> shared_variables();
+/// Which bytes of the block's shared memory an object has, as the linker knows it; empty: unknown.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_objects();
 /// Bytes that the kernel's own variables take in shared memory, and those of functions that are no
 /// kernel's. `code`: the address of its body.
 std::size_t static_shared_bytes(std::uintptr_t code);

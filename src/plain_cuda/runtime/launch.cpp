@@ -129,6 +129,7 @@ void run_checked(const char* name, const KernelBody& body, const Configuration& 
   launch.shared_storage = shared_storage;
   launch.shared_storage_bytes = set_dynamic_shared(how.shared_bytes);
   launch.shared_variables = shared_variables();
+  launch.shared_objects = shared_objects();
   launch.holds_value = [](std::uint64_t address, std::size_t bytes) {
     return DeviceMemory::get().is_written(address, bytes);
   };

@@ -16,11 +16,16 @@ namespace tessera::plain_cuda {
 
 namespace {
 
-constexpr std::size_t kAlignment = 256;             // of cudaMalloc
-constexpr std::size_t kGap = std::size_t{1} << 20;  // strides beyond an end rarely reach further
+constexpr std::size_t kAlignment = 256;  // of cudaMalloc
+/// On both sides of allocations, and backed by memory: strides beyond an end rarely reach further.
+constexpr std::size_t kGap = std::size_t{1} << 20;
 constexpr std::size_t kPage = 4096;
 /// New memory holds NaN up to this size; filling more takes longer than it helps.
 constexpr std::size_t kPoisoned = std::size_t{64} << 20;
+
+std::size_t pages_of(std::size_t bytes) {
+  return std::max<std::size_t>(bytes + kPage - 1, kPage) / kPage * kPage;
+}
 
 /// Calls body(word, mask) for the bits [first, first + count).
 template <class Body>
@@ -48,14 +53,14 @@ DeviceMemory::DeviceMemory() {
                 "a terabyte of addresses", {}, "raise `ulimit -v`");
   base_ = reinterpret_cast<std::uint64_t>(at);
   next_ = base_ + kGap;
+  mprotect(at, kGap, PROT_READ | PROT_WRITE);
 }
 
 void* DeviceMemory::allocate(std::size_t bytes, std::size_t element_bytes, MemoryKind kind,
                              Here here) {
   const std::size_t taken = std::max<std::size_t>(bytes, 1);
   if (used_ + taken > kTotal || next_ + taken + 2 * kGap > base_ + kBytes) return nullptr;
-  const std::size_t pages = (taken + kPage - 1) / kPage * kPage;
-  // The gap behind it can be touched as well: what is outside is a finding, not a crash.
+  const std::size_t pages = pages_of(taken);
   void* const at = reinterpret_cast<void*>(next_);
   if (mprotect(at, pages + kGap, PROT_READ | PROT_WRITE) != 0) return nullptr;
   if (bytes <= kPoisoned) std::memset(at, 0xff, bytes);
@@ -86,6 +91,14 @@ Allocation* DeviceMemory::find(std::uint64_t address) {
 const Allocation* DeviceMemory::before(std::uint64_t address) {
   const auto behind = allocations_.upper_bound(address);
   return behind == allocations_.begin() ? nullptr : &std::prev(behind)->second;
+}
+
+bool DeviceMemory::is_backed(const void* address) {
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  if (!contains(address)) return false;
+  const Allocation* const nearest = before(at);
+  const std::uint64_t end = nearest == nullptr ? base_ : nearest->begin + pages_of(nearest->bytes);
+  return at < end + kGap - 16;  // of the widest access
 }
 
 void DeviceMemory::wrote(std::uint64_t address, std::size_t bytes) {

@@ -44,6 +44,9 @@ class DeviceMemory {
   bool contains(const void* address) const {
     return reinterpret_cast<std::uint64_t>(address) - base_ < kBytes;
   }
+  /// Can it be touched? The rims of allocations can as well: what is outside is a finding, not a
+  /// fault.
+  bool is_backed(const void* address);
   void wrote(std::uint64_t address, std::size_t bytes);
   bool is_written(std::uint64_t address, std::size_t bytes);
   /// How many of these bytes nobody has written.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "context.hpp"
+#include "heap.hpp"
 #include "memory.hpp"
 #include "program.hpp"
 #include "streams.hpp"
@@ -51,6 +52,12 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
               ", and it should be memory of the device"),
           at == nullptr ? "allocate it, and look at what cudaMalloc returns"
                         : "exchange the arguments, or the direction");
+    const std::uint64_t end = end_on_host(number(at));
+    if (end != 0 && number(at) + bytes > end)
+      return refuse(cudaErrorInvalidValue, place,
+                    cat(call, ": ", bytes, " bytes, and the ", side, ", memory of the host, has ",
+                        end - number(at), " from there to its end"),
+                    "check the size: it is counted in bytes, not in elements");
     return cudaSuccess;
   }
   const Allocation* const found = memory.find(number(at));
@@ -144,7 +151,7 @@ cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes
 /// Of a call that returns when the copy is over.
 cudaError_t waited_for(cudaError_t copied) {
   Streams::get().wait_for(nullptr);
-  return copied;
+  return copied != cudaSuccess ? copied : Program::get().device_error();
 }
 
 cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, cudaStream_t stream,

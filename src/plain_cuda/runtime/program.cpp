@@ -3,22 +3,27 @@
 #include "program.hpp"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "check/merge_reports.hpp"
+#include "crash.hpp"
 #include "memory.hpp"
 #include "tessera/check/device_model.hpp"
 #include "tessera/check/file.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
+#include "tessera/io/array.hpp"
 
 extern "C" int __real_main(int argc, char** argv, char** environment);
 extern "C" char** environ;
@@ -30,14 +35,33 @@ namespace tessera::plain_cuda {
 
 namespace {
 
+/// Bytes of memory that the process has.
+std::int64_t memory_taken() {
+  long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/// How much it may take: where memory runs out, the system ends any process. `ulimit -m` says less.
+std::int64_t memory_room() {
+  const std::int64_t room = memory_taken() + available_memory() / 8 * 7;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_RSS, &limit) != 0 || limit.rlim_cur > static_cast<rlim_t>(room)) return room;
+  return static_cast<std::int64_t>(limit.rlim_cur);
+}
+
 /// The program's main(), on a thread of its own: whatever becomes of it, the report is printed.
 class MainThread {
  public:
   int argc = 0;
   char** argv = nullptr;
 
-  /// Returns when main() has ended, exit() was called, or so many seconds are over (0: never).
-  void run(double seconds) {
+  /// Returns when main() has ended, exit() was called, the program has crashed or taken more than
+  /// so many bytes, or so many seconds are over (0: never).
+  void run(double seconds, std::int64_t bytes) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, std::size_t{64} << 20);
@@ -46,15 +70,25 @@ class MainThread {
     if (failed != 0) throw Error(Category::resource, "no thread for the program");
     pthread_detach(thread);
     std::unique_lock lock(mutex_);
-    const auto is_over = [this] { return is_over_; };
-    if (seconds <= 0) over_.wait(lock, is_over);
-    else over_.wait_for(lock, std::chrono::duration<double>(seconds), is_over);
+    constexpr auto kLook = std::chrono::milliseconds(10);
+    const auto began = std::chrono::steady_clock::now();
+    const auto is_late = [&] {
+      const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - began;
+      return seconds > 0 && gone.count() > seconds;
+    };
+    while (!over_.wait_for(lock, kLook, [this] { return is_over_; })) {
+      takes_too_much_ = memory_taken() > bytes;
+      if (takes_too_much_ || has_crashed() || is_late()) break;
+    }
     if (failure_) std::rethrow_exception(failure_);
   }
   bool is_over() const { return is_over_; }
+  bool takes_too_much() const { return takes_too_much_; }
   int exit_code() const { return exit_code_; }
   const std::string& thrown() const { return thrown_; }
 
+  /// Is this another process, that the program has started?
+  bool is_forked() const { return process_ != getpid(); }
   /// The program is over, and the calling thread does nothing any more.
   [[noreturn]] void leave(int code) {
     end(code);
@@ -65,6 +99,7 @@ class MainThread {
   static void* body(void* self) {
     auto& mine = *static_cast<MainThread*>(self);
     int code = 1;
+    use_stack_for_crashes();
     try {
       code = __real_main(mine.argc, mine.argv, environ);
     } catch (const Error&) {
@@ -83,9 +118,10 @@ class MainThread {
     over_.notify_all();
   }
 
+  const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable over_;
-  bool is_over_ = false;
+  bool is_over_ = false, takes_too_much_ = false;
   int exit_code_ = 0;
   std::string thrown_;
   std::exception_ptr failure_;
@@ -104,12 +140,21 @@ check::Report run_main(const check::Options& options) {
   const char* const called = std::getenv("TESSERA_PROGRAM");
   program.report.kernel = called != nullptr ? called : main_thread().argv[0];
   program.report.order = name(options.order);
+  catch_crashes();
+  const std::int64_t room = memory_room();
   // A launch ends by itself at the time limit; the host's own work is left where it is.
-  main_thread().run(options.time_limit_s > 0 ? options.time_limit_s + 2 : 0);
-  if (main_thread().is_over()) program.end(main_thread().exit_code(), main_thread().thrown());
+  MainThread& main = main_thread();
+  main.run(options.time_limit_s > 0 ? options.time_limit_s + 2 : 0, room);
+  if (main.is_over()) program.end(main.exit_code(), main.thrown());
+  else if (has_crashed()) program.end(crashed());
   const std::lock_guard lock(program.mutex);
   check::Summary& summary = program.report.summary;
-  if (!main_thread().is_over() || summary.timed_out) {
+  if (main.takes_too_much()) {
+    summary.clean = false;
+    summary.incomplete =
+        cat("the program was ended when it had taken ", room >> 20,
+            " MiB of memory, the most that it may: give it less to do, or more memory (ulimit -m)");
+  } else if ((!main.is_over() && !has_crashed()) || summary.timed_out) {
     summary.timed_out = true;
     summary.clean = false;
     summary.incomplete = cat("the program was still running at the time limit of ",
@@ -140,7 +185,7 @@ cudaError_t Program::fail(cudaError_t error) {
 }
 
 cudaError_t Program::last_error(bool clear) {
-  const cudaError_t out = error_;
+  const cudaError_t out = lost_ != cudaSuccess ? lost_.load() : error_;
   if (clear) error_ = cudaSuccess;
   return out;
 }
@@ -212,6 +257,38 @@ void Program::end(int code, const std::string& thrown) {
     find(check::Kind::program_failed, check::Severity::error, {},
          cat("the program ended with exit code ", code),
          "its own check failed: look at what it printed");
+  find_leaks();
+}
+
+void Program::end(const Crash& crash) {
+  using check::Kind;
+  const std::string name = crash.signal == SIGABRT ? "aborts" : "crashes";
+  Kind kind = Kind::crash;
+  std::string problem = cat(crash.in_kernel ? "a kernel " : "the program ", name, " with signal ",
+                            crash.signal, " (", strsignal(crash.signal), ")");
+  std::string hint = crash.signal == SIGABRT
+                         ? "look at what it printed: a failed assertion, an exception that nobody "
+                           "catches, or a heap that was written past its blocks"
+                         : "follow the pointer back to where it gets its value";
+  if (crash.is_access) {
+    char address[32];
+    std::snprintf(address, sizeof address, "0x%llx",
+                  static_cast<unsigned long long>(crash.address));
+    problem += cat(", at an access to address ", address);
+  }
+  DeviceMemory& memory = DeviceMemory::get();
+  const Allocation* const near = memory.before(crash.address);
+  if (crash.is_access && near != nullptr &&
+      memory.contains(reinterpret_cast<const void*>(crash.address))) {
+    kind = crash.in_kernel ? Kind::out_of_bounds : Kind::host_memory;
+    problem += cat(", ", crash.address - near->end(), " bytes behind the end of ",
+                   DeviceMemory::name_of(*near));
+    hint = "guard the access with the extent of the memory";
+  }
+  find(kind, check::Severity::error, crash.place, std::move(problem), std::move(hint));
+}
+
+void Program::find_leaks() {
   for (const Allocation* each : DeviceMemory::get().live()) {
     if (each->kind != MemoryKind::device) continue;
     const Place place{each->here.file, each->here.line, each->here.column};
@@ -225,6 +302,7 @@ void Program::end(int code, const std::string& thrown) {
 
 /// What exit() in the program's own files calls: the report is still to come.
 extern "C" void tessera_cuda_exit(int code) {
+  if (tessera::plain_cuda::main_thread().is_forked()) _exit(code);
   if (!tessera::plain_cuda::Program::get().is_checked || tessera::detail::recorder != nullptr)
     std::exit(code);
   tessera::plain_cuda::main_thread().leave(code);

@@ -2,11 +2,13 @@
 // the report that all its launches and calls add to. Private to the run-time.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
 
+#include "crash.hpp"
 #include "tessera/check/check.hpp"
 #include "tessera/check/product.hpp"
 #include "tessera/check/report.hpp"
@@ -29,6 +31,9 @@ class Program {
   /// Keeps an error until somebody asks for it, as the run-time does. Returns it.
   cudaError_t fail(cudaError_t error);
   cudaError_t last_error(bool clear);
+  /// A kernel has ended the device: calls that wait return this until cudaDeviceReset.
+  void lose_device(cudaError_t error) { lost_ = error; }
+  cudaError_t device_error() const { return lost_; }
   /// A finding of a call of the host. `problem`, `hint`: sentences.
   void find(check::Kind kind, check::Severity severity, const Place& place, std::string problem,
             std::string hint, const Place& other = {});
@@ -36,6 +41,7 @@ class Program {
   cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, std::string hint);
   /// The program is over: what was forgotten.
   void end(int exit_code, const std::string& thrown);
+  void end(const Crash& crash);
   /// The time limit is over.
   [[noreturn]] void leave();
 
@@ -48,12 +54,15 @@ class Program {
   void add(const std::string& kernel, std::int64_t threads, check::Report&& launched);
 
  private:
+  void find_leaks();
+
   struct Watched {
     std::int64_t threads = 0, accesses = 0;
   };
   std::map<std::string, Watched> watched_;  ///< by kernel
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   cudaError_t error_ = cudaSuccess;
+  std::atomic<cudaError_t> lost_ = cudaSuccess;  ///< threads of several blocks may set it
 };
 
 }  // namespace tessera::plain_cuda

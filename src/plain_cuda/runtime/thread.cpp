@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "meeting.hpp"
+#include "program.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/core/recorder.hpp"
 #include "tessera/core/text.hpp"
@@ -173,8 +174,16 @@ std::uint64_t match(std::uint64_t mask, std::uint64_t bits, Place place) {
   return out;
 }
 
+[[noreturn]] void end_kernel(cudaError_t error, const std::string& problem,
+                             const std::string& advice, Place place) {
+  settle();
+  follow(place);
+  Program::get().lose_device(error);
+  throw Error(Category::kernel, cat(problem, " at ", place.file, ":", place.line), {}, {}, advice);
+}
+
 void trap(const char* why, Place place) {
-  throw Error(Category::kernel, cat(why, " at ", place.file, ":", place.line));
+  end_kernel(cudaErrorLaunchFailure, why, "see what leads there", place);
 }
 
 void give_way(Place place) {
@@ -245,9 +254,12 @@ void end_update(void* address, std::uint64_t bits, bool changed, Place place) {
 /// What assert() calls, in kernels and on the host.
 extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
                               const char* function) noexcept(false) {
+  using tessera::plain_cuda::Place;
   if (tessera::plain_cuda::current != nullptr)
-    throw tessera::Error(tessera::Category::kernel,
-                         tessera::cat("assertion `", expression, "' failed at ", file, ":", line));
+    tessera::plain_cuda::end_kernel(
+        cudaErrorAssert, tessera::cat("assertion `", expression, "' failed"),
+        "let the condition hold for every thread, or the kernel return before",
+        Place{file, static_cast<int>(line), 0});
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
   std::abort();
 }

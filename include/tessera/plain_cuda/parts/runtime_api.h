@@ -7,6 +7,7 @@
 
 #include "../driver_types.h"
 #include "launch.h"
+#include "launch_api.h"
 #include "place.h"
 
 #define CUDART_VERSION 13000
@@ -20,6 +21,11 @@ cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int v
 cudaError_t launch_later(Place place, dim3 grid, dim3 block, std::size_t shared,
                          cudaStream_t stream);
 int blocks_on_sm(int threads, std::size_t shared);
+/// Of a symbol, whether it is const or volatile or not.
+template <class T>
+char* first_byte(const T& symbol) {
+  return const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol));
+}
 template <class T>
 constexpr std::size_t element_of() {
   if constexpr (std::is_void_v<T>) return 0;
@@ -99,8 +105,8 @@ template <class T>
 inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes,
                                       std::size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice, TESSERA_PLACE) {
-  return tessera::plain_cuda::copy_symbol(reinterpret_cast<char*>(&const_cast<T&>(symbol)) + offset,
-                                          from, bytes, place);
+  return tessera::plain_cuda::copy_symbol(tessera::plain_cuda::first_byte(symbol) + offset, from,
+                                          bytes, place);
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
@@ -112,7 +118,7 @@ template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
                                         std::size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost, TESSERA_PLACE) {
-  return tessera::plain_cuda::copy_symbol(to, reinterpret_cast<const char*>(&symbol) + offset,
+  return tessera::plain_cuda::copy_symbol(to, tessera::plain_cuda::first_byte(symbol) + offset,
                                           bytes, place);
 }
 template <class T>
@@ -123,7 +129,7 @@ inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::siz
 }
 template <class P, class T>
 inline cudaError_t cudaGetSymbolAddress(P** at, const T& symbol) {
-  *reinterpret_cast<const void**>(at) = &symbol;
+  *at = reinterpret_cast<P*>(tessera::plain_cuda::first_byte(symbol));
   return cudaSuccess;
 }
 template <class T>
@@ -133,7 +139,6 @@ inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
 }
 
 cudaError_t cudaGetLastError(TESSERA_PLACE);
-cudaError_t cudaPeekAtLastError(TESSERA_PLACE);
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 cudaError_t cudaDeviceSynchronize(TESSERA_PLACE);
@@ -159,6 +164,13 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream, TESSERA_PLACE);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, TESSERA_PLACE);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,
                                          TESSERA_PLACE);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest, TESSERA_PLACE);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority, TESSERA_PLACE);
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags, TESSERA_PLACE);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data,
+                               TESSERA_PLACE);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags, TESSERA_PLACE);
 cudaError_t cudaStreamDestroy(cudaStream_t stream, TESSERA_PLACE);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream, TESSERA_PLACE);
 cudaError_t cudaStreamQuery(cudaStream_t stream, TESSERA_PLACE);
@@ -206,23 +218,6 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F*,
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
   *grid = sms * tessera::plain_cuda::blocks_on_sm(*block, shared);
   return cudaSuccess;
-}
-template <class... P>
-inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
-                                    std::size_t shared = 0, cudaStream_t stream = nullptr,
-                                    TESSERA_PLACE) {
-  tessera::plain_cuda::configure(place, grid, block, shared, stream);
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    kernel(*static_cast<std::remove_cvref_t<P>*>(arguments[i])...);
-  }
-  (std::index_sequence_for<P...>());
-  return cudaPeekAtLastError(place);
-}
-template <class... P>
-inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block,
-                                               void** arguments, std::size_t shared = 0,
-                                               cudaStream_t stream = nullptr, TESSERA_PLACE) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream, place);
 }
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
