@@ -53,6 +53,7 @@ class Rewriter {
     else if (w == "__noinline__" && !is_one_of(i - 1, {"(", ","})) noinline(i);
     else if (is_one_of(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})) launch_call(i + 2);
     else if (w == "cudaLaunchKernelExC" && t_.is(i + 1, "(")) launch_call(behind_comma(i + 2));
+    else if (is_one_of(i, {"grid_extents", "block_extents"})) member(i);
     else if (w == "asm" || w == "__asm__" || w == "__asm") inline_ptx(i);
   }
   /// A macro would change the standard library's __attribute__((__noinline__)) too.
@@ -215,6 +216,15 @@ class Rewriter {
   std::size_t behind_comma(std::size_t at) const {
     while (at < t_.size() && !is_one_of(at, {",", ")"})) at = t_.after(at);
     return at + 1;
+  }
+  /// gridDim and blockDim are macros; those of a cudaLaunchConfig_t are members.
+  void member(std::size_t i) {
+    const std::size_t open = t_.parents[i];
+    if (open == kNone || !t_.is(open, "(") || !(t_.is(open - 1, ".") || is_pair(open - 1, "->")))
+      return;
+    out_.erase(open, i);
+    out_.replace(i, t_.is(i, "grid_extents") ? "gridDim" : "blockDim");
+    out_.erase(i + 1, t_.after(open));
   }
   static bool is_keyword(std::string_view word) {
     static constexpr std::string_view kWords[] = {

@@ -100,9 +100,7 @@ check::detail::Elsewhere DeviceHeap::judge(std::uint64_t address) {
   using What = check::detail::Elsewhere::What;
   const std::lock_guard lock(mutex_);
   const auto behind = blocks_.upper_bound(address);
-  if (behind == blocks_.begin())
-    return {
-        What::wrong, check::Kind::out_of_bounds, "memory before the first block of the heap", {}};
+  if (behind == blocks_.begin()) return {};
   const auto& [begin, block] = *std::prev(behind);
   const std::string what =
       cat("the ", block.bytes, " bytes that ", place_text(block.place), " allocates");

@@ -2,6 +2,8 @@
 // cannot be is a finding.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
 
 #include "context.hpp"
 #include "heap.hpp"
@@ -25,6 +27,17 @@ cudaError_t refuse(cudaError_t error, const Place& place, std::string problem, s
   return Program::get().refuse(error, place, std::move(problem), std::move(hint));
 }
 
+/// Variables of the device whose address the program has asked for: their ends by first bytes.
+std::map<std::uint64_t, std::uint64_t>& symbols() {
+  static auto* const all = new std::map<std::uint64_t, std::uint64_t>;
+  return *all;
+}
+
+bool is_symbol(const void* at) {
+  const auto behind = symbols().upper_bound(number(at));
+  return behind != symbols().begin() && number(at) < std::prev(behind)->second;
+}
+
 /// Is it memory of the device, as far as it need be for a copy in this direction?
 bool is_device(const void* at) {
   const Allocation* const found = DeviceMemory::get().find(number(at));
@@ -45,7 +58,7 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
           "exchange the arguments, or the direction");
   }
   if (!memory.contains(at)) {
-    if (to_be_device)
+    if (to_be_device && !is_symbol(at))
       return refuse(
           cudaErrorInvalidValue, place,
           cat(call, ": the ", side, at == nullptr ? " is a null pointer" : " is memory of the host",
@@ -55,7 +68,8 @@ cudaError_t check_side(const char* call, const char* side, const void* at, std::
     const std::uint64_t end = end_on_host(number(at));
     if (end != 0 && number(at) + bytes > end)
       return refuse(cudaErrorInvalidValue, place,
-                    cat(call, ": ", bytes, " bytes, and the ", side, ", memory of the host, has ",
+                    cat(call, ": ", bytes, " bytes, and the ", side,
+                        is_symbol(at) ? ", a variable, has " : ", memory of the host, has ",
                         end - number(at), " from there to its end"),
                     "check the size: it is counted in bytes, not in elements");
     return cudaSuccess;
@@ -213,6 +227,10 @@ cudaError_t allocate(void** at, std::size_t bytes, std::size_t element, int kind
                      " of ", memory.total_bytes(), " bytes of the device are taken"),
                  "allocate less or free some before, and look at what the call returns");
   return program.fail(cudaErrorMemoryAllocation);
+}
+
+void note_symbol(const void* first, std::size_t bytes) {
+  symbols()[number(first)] = number(first) + bytes;
 }
 
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, Place place) {

@@ -1,4 +1,4 @@
-// expect: out-of-bounds at 10, freed-memory at 13
+// expect: out-of-bounds at 10, out-of-bounds at 10, freed-memory at 13
 #include <cstdlib>
 __global__ void lists(int* out) {
   int* const squares = new int[4];

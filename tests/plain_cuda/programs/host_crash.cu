@@ -1,4 +1,4 @@
-// expect: out-of-bounds at 4, crash at 14
+// expect: out-of-bounds at 4, crash at 15
 __global__ void k(int* out) {
 #ifndef FIXED
   out[threadIdx.x + 1] = 1;
@@ -7,7 +7,8 @@ __global__ void k(int* out) {
 #endif
 }
 int main() {
-  int *out, *volatile host = nullptr;
+  int* out;
+  volatile int* volatile host = nullptr;
   cudaMalloc(&out, 128);
   k<<<1, 32>>>(out);
 #ifndef FIXED

@@ -3,7 +3,7 @@ __global__ void spread(float* a, int* b) {
   const int i = threadIdx.x;
 #ifndef FIXED
   if (i % 2 == 0) a[i * 1000000] = 1;
-  else b[i] = b[-i * 1000000];
+  else b[i] = b[i * 1000000];
 #else
   a[i] = 1;
   b[i] = 0;

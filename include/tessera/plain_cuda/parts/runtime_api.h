@@ -21,6 +21,8 @@ cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int v
 cudaError_t launch_later(Place place, dim3 grid, dim3 block, std::size_t shared,
                          cudaStream_t stream);
 int blocks_on_sm(int threads, std::size_t shared);
+/// Copies may take its address from now on.
+void note_symbol(const void* first, std::size_t bytes);
 /// Of a symbol, whether it is const or volatile or not.
 template <class T>
 char* first_byte(const T& symbol) {
@@ -129,7 +131,9 @@ inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::siz
 }
 template <class P, class T>
 inline cudaError_t cudaGetSymbolAddress(P** at, const T& symbol) {
-  *at = reinterpret_cast<P*>(tessera::plain_cuda::first_byte(symbol));
+  char* const first = tessera::plain_cuda::first_byte(symbol);
+  tessera::plain_cuda::note_symbol(first, sizeof symbol);
+  *at = reinterpret_cast<P*>(first);
   return cudaSuccess;
 }
 template <class T>
