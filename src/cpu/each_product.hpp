@@ -8,6 +8,10 @@
 #include "tessera/cpu/gemm.hpp"
 
 /// Types of A and B: what can be packed.
+#if defined(TESSERA_ONLY_DEMO)
+#define TESSERA_EACH_OPERAND(each) each(float)
+#define TESSERA_EACH_PRODUCT(each) each(float, float)
+#else
 #define TESSERA_EACH_OPERAND(each)                                                              \
   each(double) each(float) each(f16) each(bf16) each(std::int8_t) each(std::uint8_t) each(U8I8) \
       each(I8U8)
@@ -19,3 +23,4 @@
           each(std::int8_t, float) each(std::uint8_t, std::int32_t) each(std::uint8_t, float) \
               each(U8I8, std::int32_t) each(U8I8, float) each(I8U8, std::int32_t)             \
                   each(I8U8, float)
+#endif

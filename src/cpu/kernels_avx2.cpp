@@ -140,13 +140,16 @@ using D = Plain<F64>;
 }  // namespace
 
 constexpr KernelSet kAvx2 = {make_kernels<F, 6, 2, float>("avx2", pack_panels<F>, pack_panels<F>),
+#if !defined(TESSERA_ONLY_DEMO)
                              make_kernels<D, 6, 2, double>("avx2", pack_panels<D>, pack_panels<D>),
                              make_converted_kernels<F, 6, 2, ConvertF16>("avx2"),
                              make_converted_kernels<F, 6, 2, ConvertBf16>("avx2"),
                              integer_kernels<std::int8_t>(),
                              integer_kernels<std::uint8_t>(),
                              integer_kernels<std::uint8_t, std::int8_t>(),
-                             integer_kernels<std::int8_t, std::uint8_t>()};
+                             integer_kernels<std::int8_t, std::uint8_t>()
+#endif
+};
 
 }  // namespace tessera::cpu
 #endif

@@ -67,6 +67,7 @@ constexpr KernelsF32 kAvx512Narrow =
 constexpr KernelSet kAvx512 = {
     with_scheduled_tile<F>(with_tall_tiles<F>(with_wide_tiles<F, 6>(
         make_kernels<F, 8, 3, float>("avx512", pack_panels<H>, pack_panels<F>)))),
+#if !defined(TESSERA_ONLY_DEMO)
     with_scheduled_tile<D>(with_tall_tiles<D>(with_wide_tiles<D, 6>(
         make_kernels<D, 8, 3, double>("avx512", pack_panels<D>, pack_panels<D>)))),
     with_scheduled_tile<F>(make_converted_kernels<F, 8, 3, ConvertF16>("avx512")),
@@ -74,7 +75,9 @@ constexpr KernelSet kAvx512 = {
     integer_kernels<std::int8_t>(),
     integer_kernels<std::uint8_t>(),
     integer_kernels<std::uint8_t, std::int8_t>(),
-    integer_kernels<std::int8_t, std::uint8_t>()};
+    integer_kernels<std::int8_t, std::uint8_t>()
+#endif
+};
 
 }  // namespace tessera::cpu
 #endif

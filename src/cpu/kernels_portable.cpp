@@ -23,12 +23,15 @@ constexpr auto integer_kernels() {
 
 constexpr KernelSet kPortable = {
     make_kernels<F, 4, 1, float>("portable", pack_panels<F>, pack_panels<F>),
+#if !defined(TESSERA_ONLY_DEMO)
     make_kernels<D, 4, 1, double>("portable", pack_panels<D>, pack_panels<D>),
     make_converted_kernels<F, 4, 1, PortableConvert<F, HalfBits>>("portable"),
     make_converted_kernels<F, 4, 1, PortableConvert<F, BrainBits>>("portable"),
     integer_kernels<std::int8_t>(),
     integer_kernels<std::uint8_t>(),
     integer_kernels<std::uint8_t, std::int8_t>(),
-    integer_kernels<std::int8_t, std::uint8_t>()};
+    integer_kernels<std::int8_t, std::uint8_t>()
+#endif
+};
 
 }  // namespace tessera::cpu
