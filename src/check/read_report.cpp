@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 Location location_of(const json& at) {
-  if (at.is_null()) return {};
+  if (at.is_null() || !at.contains("file")) return {};  // of no line
   return {at.at("file"), at.at("line"), at.value("column", 0)};
 }
 
@@ -70,6 +70,50 @@ Summary summary_of(const json& from) {
   return out;
 }
 
+Counters counters_of(const json& from) {
+  Counters out;
+  for (const auto& each : kCounters) out.*each.value = from.at(std::string(each.name));
+  return out;
+}
+
+/// What the lanes of the worst warp did is not kept.
+AccessSample sample_of(const json& from) {
+  static constexpr std::array<std::string_view, 4> kMemories = {"none", "local", "shared",
+                                                                "global"};
+  AccessSample out;
+  out.location = location_of(from);
+  out.tensor = from.at("tensor");
+  out.memory = named<Memory>(from.at("memory"), kMemories);
+  const std::string operation = from.at("operation");
+  out.is_async = operation == "async-copy", out.is_atomic = operation == "atomic";
+  out.is_store = operation == "store";
+  out.bytes = from.at("lane_bytes");
+  out.requests = from.at("requests"), out.all_transfers = from.at("transfers");
+  out.transfers = from.at("worst_transfers"), out.ideal = from.at("worst_ideal");
+  return out;
+}
+
+Coverage coverage_of(const json& from) {
+  Coverage out;
+  out.tensor = from.at("tensor");
+  if (!from.at("dtype").is_null()) out.dtype = parse_dtype(from.at("dtype").get<std::string>());
+  out.is_output = from.at("is_output");
+  out.rows = from.at("shape").at(0), out.cols = from.at("shape").at(1);
+  out.elements = from.at("elements"), out.read = from.at("read");
+  out.written = from.at("written"), out.written_once = from.at("written_once");
+  return out;
+}
+
+void read_counters(Report& out, const json& from) {
+  out.total = counters_of(from.at("total"));
+  for (const json& each : from.at("by_line"))
+    out.by_line.push_back({location_of(each), counters_of(each.at("counters"))});
+  for (const json& each : from.at("by_access")) out.samples.push_back(sample_of(each));
+  for (const json& each : from.at("by_superstep"))
+    out.by_superstep.push_back(
+        {each.at("superstep"), each.at("times"), counters_of(each.at("counters"))});
+}
+
 }  // namespace
 
 Report read_report(std::string_view text) {
@@ -87,6 +131,13 @@ Report read_report(std::string_view text) {
     for (const json& each : from.at("suppressed"))
       out.suppressed.push_back({finding_of(each), each.at("reason")});
     out.unused_suppressions = from.at("unused_suppressions").get<std::vector<std::string>>();
+    read_counters(out, from.at("counters"));
+    for (const json& each : from.at("tensors")) out.coverage.push_back(coverage_of(each));
+    for (const json& each : from.at("launches"))
+      out.launches.push_back({each.at("kernel"), dim3_of(each.at("grid")),
+                              dim3_of(each.at("block_dim")), each.at("times")});
+    const json& registers = from.at("device").at("registers");
+    if (!registers.is_null()) out.registers = registers;
     return out;
   } catch (const json::exception& error) {
     throw Error(Category::file, cat("this is no report of the checker: ", error.what()));

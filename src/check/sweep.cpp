@@ -34,9 +34,9 @@ std::array<index_t, kLevels> levels(index_t tile) {
   return out;
 }
 
-void add_shapes(std::vector<SweepCase>& out, const SweepTile& tile) {
+void add_shapes(std::vector<SweepCase>& out, const SweepTile& tile, const SweepExtents& taken) {
   const auto add = [&](index_t m, index_t n, index_t k) {
-    const SweepCase next{.m = m, .n = n, .k = k};
+    const SweepCase next{.m = taken.m ? m : 1, .n = taken.n ? n : 1, .k = taken.k ? k : 1};
     if (std::find(out.begin(), out.end(), next) == out.end()) out.push_back(next);
   };
   const auto ms = levels(tile.m), ns = levels(tile.n), ks = levels(tile.k);
@@ -98,10 +98,10 @@ std::string_view name(Status status) {
   return kNames[static_cast<std::size_t>(status)];
 }
 
-std::vector<SweepCase> sweep_cases(const SweepTile& tile) {
+std::vector<SweepCase> sweep_cases(const SweepTile& tile, const SweepExtents& taken) {
   std::vector<SweepCase> shapes, out;
-  add_shapes(shapes, tile);
-  add_strides(shapes, tile);
+  add_shapes(shapes, tile, taken);
+  if (taken.m && taken.n && taken.k) add_strides(shapes, tile);
   std::stable_sort(shapes.begin(), shapes.end(),
                    [](const auto& a, const auto& b) { return size_of(a) < size_of(b); });
   for (const SweepCase& shape : shapes) {

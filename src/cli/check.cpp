@@ -10,6 +10,7 @@
 #include "check_file.hpp"
 #include "checked_kernel.hpp"
 #include "commands.hpp"
+#include "plain_cuda/launch_source.hpp"
 #include "process/signals.hpp"
 #include "process/temporary_folder.hpp"
 #include "shell/options.hpp"
@@ -80,6 +81,9 @@ int check_sweep(const shell::Context& context, const CheckRequest& request,
                 const std::optional<TileShape>& tile, const CheckKernelCase& check_case) {
   const SweepRequest asked{.kernel = request.kernel,
                            .only_rows = !request.launch.empty(),
+                           .taken = request.launch.empty()
+                                        ? check::SweepExtents{}
+                                        : sweep_extents(plain_cuda::extents_used(request.launch)),
                            .again = again(request),
                            .format = request.format,
                            .others = request.others()};

@@ -1,13 +1,17 @@
-// `tessera explain NAME [--against OTHER]`: what bounds a kernel of the ladder on a GPU and what to
-// change, from the counters of a few of its blocks; two kernels side by side.
+// `tessera explain NAME|FILE [--against OTHER]`: what bounds a kernel of the ladder, or one of the
+// user's own, on a GPU and what to change, from the counters of a few of its blocks; two kernels
+// side by side.
 #include <memory>
 
+#include "check_file.hpp"
 #include "checked_kernel.hpp"
 #include "commands.hpp"
 #include "explain_report.hpp"
+#include "process/signals.hpp"
 #include "shell/json_text.hpp"
 #include "shell/options.hpp"
 #include "shell/write_file.hpp"
+#include "tessera/check/format.hpp"
 #include "tessera/io/atomic_file.hpp"
 
 namespace tessera::cli {
@@ -21,7 +25,8 @@ constexpr int kDefaultBlocks = 2;
 struct ExplainRequest {
   CheckedKernel kernel{
       .m = kDefaultExtent, .n = kDefaultExtent, .k = kDefaultExtent, .blocks = kDefaultBlocks};
-  std::string against, text, html;
+  std::vector<std::string> more_files;
+  std::string against, text, html, launch, arguments, flags;
   bool force = false;
 };
 
@@ -33,42 +38,88 @@ const Algorithm* next_step(const std::string& name) {
   return nullptr;
 }
 
-Explained explained(const ExplainRequest& request, const std::string& name) {
+/// Of a file: its program counts, and writes the page where one is wanted.
+check::Report counted_in_file(const ExplainRequest& request, const CheckedKernel& kernel,
+                              std::string& page) {
+  const process::InterruptsAreNoted noted;
+  const FileReport said = check_file(
+      {.compilation = {.source = kernel.name, .what = kernel.name, .flags = request.flags},
+       .more_sources = request.more_files,
+       .arguments = process::split_words(request.arguments),
+       .launch = request.launch,
+       .kernel = kernel,
+       .sized = !request.launch.empty(),
+       .format = "json",
+       .others =
+           request.html.empty() ? std::vector<std::string>{} : std::vector<std::string>{"html"}});
+  if (const auto html = said.others.find("html"); html != said.others.end()) page = html->second;
+  if (said.printed.empty())
+    throw Error(Category::unavailable, "nothing to explain: the program has said why on stderr");
+  check::Report out = check::read_report(said.printed);
+  if (!out.summary.incomplete.empty()) throw Error(Category::unavailable, out.summary.incomplete);
+  if (out.summary.checked_blocks == 0)
+    throw Error(Category::unavailable, cat(kernel.name, " launches no kernel"), {}, {},
+                cat("'tessera check ", kernel.name, "' says what is wrong with it"));
+  return out;
+}
+
+Explained explained(const ExplainRequest& request, const std::string& name, std::string& page) {
   CheckedKernel kernel = request.kernel;
   kernel.name = name;
-  Explained out{.report = checked(kernel), .explanation = {}, .next = next_step(name)};
+  Explained out{
+      .report = is_file(kernel) ? counted_in_file(request, kernel, page) : checked(kernel),
+      .explanation = {},
+      .next = next_step(name)};
   out.explanation = check::explain(out.report, check::device_model(kernel.device));
   return out;
 }
 
-/// What explains a kernel is what it does: refuses files, whose own program counts, and products
-/// without elements.
-void require_work(const CheckedKernel& kernel) {
-  if (is_file(kernel))
-    throw Error(Category::argument, "explain takes a kernel of the ladder", {}, kernel.name,
-                cat("a file of your own is explained by the page of 'tessera check ", kernel.name,
-                    " --html FILE'"));
-  if (kernel.m == 0 || kernel.n == 0)
+/// What explains a kernel is what it does: refuses products without elements, and words for files
+/// where there is none.
+void require_work(const ExplainRequest& request) {
+  const CheckedKernel& kernel = request.kernel;
+  const bool has_words = !request.launch.empty() || !request.arguments.empty() ||
+                         !request.flags.empty() || !request.more_files.empty();
+  CheckedKernel other;
+  other.name = request.against;
+  const bool is_any_file = is_file(kernel) || is_file(other);
+  if (!is_any_file && has_words)
+    throw Error(Category::argument,
+                "--launch, --args, further files and the compiler's options are of a file",
+                "FILE.cu or FILE.cpp", kernel.name);
+  if (!request.launch.empty() && !request.arguments.empty())
+    throw Error(Category::argument,
+                "--launch and --args exclude one another: main() is not called");
+  if (is_any_file && !request.html.empty() && !request.against.empty())
+    throw Error(Category::argument, "--html with --against compares kernels of the ladder", {}, {},
+                "leave --html out, or explain each file by itself");
+  if (!is_any_file && (kernel.m == 0 || kernel.n == 0))
     throw Error(Category::argument, "a product without elements has nothing to explain",
                 "-m and -n of at least 1", cat("m=", kernel.m, " n=", kernel.n));
 }
 
 int run_explain(const shell::Context& context, const ExplainRequest& request) {
   const check::DeviceModel& device = checked_device(request.kernel);
-  require_work(request.kernel);
+  require_work(request);
   const bool two = !request.against.empty();
   if (two && !request.kernel.tile.empty())
     throw Error(Category::argument, "--tile is that of one kernel", {}, {},
                 "leave --tile or --against out");
   for (const std::string& file : {request.text, request.html})
     if (!file.empty()) check_output(file, request.force ? Overwrite::replace : Overwrite::refuse);
-  const Explained a = explained(request, request.kernel.name);
-  const Explained b = two ? explained(request, request.against) : Explained{};
+  std::string page;
+  const Explained a = explained(request, request.kernel.name, page);
+  const Explained b = two ? explained(request, request.against, page) : Explained{};
   if (!request.html.empty())
     shell::write_file(context, request.html, request.force,
                       two ? check::html_comparison(a.report, b.report, device, source_of)
-                          : check::html_report(a.report, device, source_of));
-  const auto text = [&] { return two ? explain_text(a, b, source_of) : explain_text(a); };
+                      : !page.empty() ? page
+                                      : check::html_report(a.report, device, source_of));
+  const auto text = [&] {
+    return two                       ? explain_text(a, b, source_of)
+           : is_file(request.kernel) ? explain_text(a, source_of)
+                                     : explain_text(a);
+  };
   if (!request.text.empty()) shell::write_file(context, request.text, request.force, text());
   if (context.json) context.print(shell::json_text(two ? explain_json(a, b) : explain_json(a)));
   else context.print(text());
@@ -79,13 +130,25 @@ int run_explain(const shell::Context& context, const ExplainRequest& request) {
 
 void add_explain(CLI::App& root, shell::Context& context) {
   auto request = std::make_shared<ExplainRequest>();
-  CLI::App* app = shell::add_command(root, context, "explain",
-                                     "Say what bounds a kernel on a GPU, and what to change",
-                                     "  tessera explain naive\n"
-                                     "  tessera explain tiled --device a100 --html tiled.html\n"
-                                     "  tessera explain naive --against coalescing\n"
-                                     "  tessera explain block_tiled -m 4096 --json | jq .advice");
-  add_kernel_options(*app, request->kernel, "KERNEL", "A kernel of the ladder: naive, tiled, ...");
+  CLI::App* app = shell::add_command(
+      root, context, "explain", "Say what bounds a kernel on a GPU, and what to change",
+      "  tessera explain naive\n"
+      "  tessera explain tiled --device a100 --html tiled.html\n"
+      "  tessera explain naive --against coalescing\n"
+      "  tessera explain scale.cu --launch 'scale<<<(n + 255) / 256, "
+      "256>>>(x: f32[n], n: n)' -n 100000\n"
+      "  tessera explain block_tiled -m 4096 --json | jq .advice");
+  add_kernel_options(
+      *app, request->kernel, "KERNEL|FILE",
+      "A kernel of the ladder: naive, tiled, ..., FILE.cpp with a kernel of your own, "
+      "or FILE.cu with a program in plain CUDA");
+  shell::add_arguments(*app, "FILES", "FILE", request->more_files,
+                       "Further files of a program in plain CUDA");
+  shell::add_text(*app, "--args", "WORDS", request->arguments,
+                  "Arguments of a program in plain CUDA, as one word");
+  shell::add_text(*app, "--launch", "LAUNCH", request->launch,
+                  "Launch one kernel of FILE.cu in place of its main(), as 'tessera check' does");
+  shell::add_compiler_flags(*app, request->flags);
   shell::add_text(*app, "--against", "KERNEL", request->against,
                   "A second kernel, shown side by side");
   shell::add_text(*app, "--text", "FILE", request->text, "Write the text into FILE, beside --json");

@@ -59,12 +59,16 @@ double ratio(std::int64_t a, std::int64_t b) {
 
 std::string heading(const Explained& e) {
   const Report& r = e.report;
-  std::string out = fmt::format("{}: {}\non {}: grid {}, block {}, {} of shared memory\n", r.kernel,
-                                r.problem, e.explanation.device->full_name, to_string(r.grid),
-                                to_string(r.block), bytes_text(r.shared_bytes));
+  std::string out =
+      fmt::format("{}{}{}\non {}: grid {}, block {}, {} of shared memory\n", r.kernel,
+                  r.problem.empty() ? "" : ": ", r.problem, e.explanation.device->full_name,
+                  to_string(r.grid), to_string(r.block), bytes_text(r.shared_bytes));
   if (r.summary.checked_blocks < r.summary.blocks)
     out += fmt::format("counted in {} of {} blocks, the others taken to be like them\n",
                        r.summary.checked_blocks, r.summary.blocks);
+  if (r.launches.size() > 1)
+    out += fmt::format("the launches of {} kernels together: --launch explains one\n",
+                       r.launches.size());
   if (!r.summary.clean)
     out += fmt::format("NOT clean: {} errors, {} warnings; 'tessera check {}' lists them\n",
                        r.summary.errors, r.summary.warnings, r.kernel);
@@ -97,6 +101,7 @@ std::string numbers(const Explained& e) {
       "occupancy                        {:.0f} %, {} block{} on an SM, limited by {} ({})\n",
       100 * x.occupancy.fraction(), x.occupancy.blocks, x.occupancy.blocks == 1 ? "" : "s",
       check::to_string(x.occupancy.limit), check::registers_text(e.report, *x.device));
+  if (!e.report.launches.empty()) return out;  // of plain CUDA multiply-adds are not seen
   out += fmt::format(
       "flop/byte                        {} compulsory, {} at L1, {} to {} at DRAM; ridge {}\n",
       number(x.roofline.compulsory), number(x.roofline.l1), number(x.roofline.dram_low),
@@ -219,6 +224,10 @@ std::string explain_text(const Explained& e) {
   return fmt::format("{}\n{} is {}.\n\n{}\n{}\n{}\n{}{}", heading(e), e.report.kernel,
                      e.explanation.verdict, resources(e), numbers(e), accesses(e), advice(e),
                      next_step(e));
+}
+
+std::string explain_text(const Explained& e, const check::SourceReader& source) {
+  return fmt::format("{}\n{}", explain_text(e), costly_lines(e, source));
 }
 
 std::string explain_text(const Explained& a, const Explained& b,

@@ -20,6 +20,8 @@ struct Explained {
 
 /// What bounds the kernel, its counters, what to change, and what the next step does.
 std::string explain_text(const Explained& e);
+/// Of a file: with the lines that cost most.
+std::string explain_text(const Explained& e, const check::SourceReader& source);
 /// Both, the counters that differ side by side, and the lines that cost most of each.
 std::string explain_text(const Explained& a, const Explained& b, const check::SourceReader& source);
 

@@ -37,6 +37,8 @@ struct Verdict {
   std::vector<Reason> remarks;  ///< warnings, each from the first case that has it
   std::size_t cases = 0, judged = 0, compared = 0;
   std::string incomplete;  ///< empty: all cases were judged
+  std::size_t not_compared = 0;
+  std::string why_not;  ///< of the first case that was not compared
 
   bool is_accepted() const { return reasons.empty() && incomplete.empty(); }
   int exit_code() const { return is_accepted() ? 0 : reasons.empty() ? 4 : 1; }
@@ -48,10 +50,11 @@ std::vector<check::SweepCase> cases_of(const JudgeRequest& request) {
   std::vector<check::SweepCase> out;
   for (const auto order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled})
     out.push_back({.m = kernel.m, .n = kernel.n, .k = kernel.k, .order = order});
-  if (!plain_cuda::depends_on_shape(request.launch)) return out;
+  const std::string used = plain_cuda::extents_used(request.launch);
+  if (used.empty()) return out;
   const check::SweepTile tile =
       request.tile.empty() ? check::SweepTile{} : sweep_tile(parse_tile(request.tile));
-  for (const check::SweepCase& one : check::sweep_cases(tile)) {
+  for (const check::SweepCase& one : check::sweep_cases(tile, sweep_extents(used))) {
     if (one.strides == check::ProductStrides::rows && one.order == ThreadOrder::forward)
       out.push_back(one);
   }
@@ -84,6 +87,9 @@ class Judge {
       judge(program, one, request_.kernel.seconds - gone);
       if (!verdict_.reasons.empty() || !verdict_.incomplete.empty()) break;
     }
+    if (verdict_.not_compared > 0 && verdict_.not_compared == verdict_.judged &&
+        verdict_.incomplete.empty())
+      verdict_.incomplete = cat("the reference raises ", verdict_.why_not);
     return verdict_;
   }
 
@@ -91,7 +97,7 @@ class Judge {
   using Clock = std::chrono::steady_clock;
 
   void judge(const CheckedProgram& program, const check::SweepCase& one, double seconds) {
-    const process::TemporaryFolder arrays, exact;
+    const process::TemporaryFolder arrays;
     check_.arrays = arrays.path().string();
     check_.kernel = request_.kernel;
     check_.kernel.m = one.m, check_.kernel.n = one.n, check_.kernel.k = one.k;
@@ -112,20 +118,27 @@ class Judge {
     }
     if (!report.summary.incomplete.empty()) verdict_.incomplete = report.summary.incomplete;
     const std::vector<JudgedLaunch> launches = read_launches(arrays.path());
+    if (verdict_.incomplete.empty()) compare(launches, one);
+    ++verdict_.judged;
+  }
+
+  void compare(const std::vector<JudgedLaunch>& launches, const check::SweepCase& one) {
+    const process::TemporaryFolder exact;
+    Compared found =
+        reference_.judge(launches, {{"m", one.m}, {"n", one.n}, {"k", one.k}}, exact.path());
+    if (!found.why_not.empty()) {
+      if (verdict_.not_compared++ == 0) verdict_.why_not = std::move(found.why_not);
+      return;
+    }
     for (const JudgedLaunch& each : launches)
       for (const NamedArray& out : each.outputs)
         verdict_.compared += static_cast<std::size_t>(out.array.count());
-    if (verdict_.incomplete.empty()) {
-      const auto is_known = [&](const WrongResult& wrong) {  // of an earlier launch of this case
-        return std::any_of(
-            verdict_.reasons.begin(), verdict_.reasons.end(),
-            [&](const Reason& each) { return each.kind == wrong.kind && each.text == wrong.text; });
-      };
-      for (WrongResult& wrong :
-           reference_.judge(launches, {{"m", one.m}, {"n", one.n}, {"k", one.k}}, exact.path()))
-        if (!is_known(wrong)) verdict_.reasons.push_back({wrong.kind, wrong.text, wrong.data, one});
+    for (WrongResult& wrong : found.wrong) {
+      const bool is_known = std::any_of(  // of an earlier launch of this case
+          verdict_.reasons.begin(), verdict_.reasons.end(),
+          [&](const Reason& each) { return each.kind == wrong.kind && each.text == wrong.text; });
+      if (!is_known) verdict_.reasons.push_back({wrong.kind, wrong.text, wrong.data, one});
     }
-    ++verdict_.judged;
   }
 
   void remark(const Reason& reason, const std::string& place) {
@@ -165,6 +178,10 @@ std::string verdict_json(const JudgeRequest& request, const Verdict& verdict) {
                                 {"reasons", reasons_json(verdict.reasons)},
                                 {"remarks", reasons_json(verdict.remarks)}};
   if (!verdict.incomplete.empty()) out["incomplete"] = verdict.incomplete;
+  if (verdict.not_compared > 0) {
+    out["not_compared_cases"] = verdict.not_compared;
+    out["why_not_compared"] = verdict.why_not;
+  }
   return shell::json_text(out);
 }
 
@@ -186,8 +203,12 @@ std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
   if (!verdict.incomplete.empty())
     return out + cat("could not judge: ", verdict.incomplete, "; ", verdict.judged, " of ",
                      verdict.cases, " cases are right\n");
-  return out +
-         cat("accepted: ", verdict.cases, " cases, ", verdict.compared, " elements compared\n");
+  out += cat("accepted: ", verdict.cases, " cases, ", verdict.compared, " elements compared\n");
+  if (verdict.not_compared > 0)
+    out += cat("not compared: ", verdict.not_compared,
+               " of them, where an array has no elements and the reference raises ",
+               verdict.why_not, "\n");
+  return out;
 }
 
 int run_judge(const shell::Context& context, const JudgeRequest& request) {

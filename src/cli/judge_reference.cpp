@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <optional>
 
+#include "io/scratch_array.hpp"
 #include "process/program.hpp"
 #include "process/temporary_folder.hpp"
 #include "tessera/core/error.hpp"
@@ -24,15 +26,28 @@ constexpr const char* kData[] = {"random numbers", "other random numbers", "smal
                                  "numbers with NaN and infinity"};
 
 /// Runs the script on each launch: exact values and, from the inputs' magnitudes, what rounding
-/// errors are measured by. Arguments: the script, the folder, m=.. n=.. k=..
+/// errors are measured by. Arguments: the script, the folder, m=.. n=.. k=.. What fails is written
+/// into the file "failed": a word, and in the next line what Python says.
 constexpr const char* kDriver = R"(
-import glob, inspect, os, runpy, sys
-import numpy as np
+import glob, inspect, os, runpy, sys, traceback
 script, folder = sys.argv[1:3]
+def fail(word, error=None):
+    said = traceback.format_exception_only(type(error), error)[-1].strip() if error else ""
+    lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == script] if error else []
+    with open(folder + "/failed", "w") as to:
+        to.write(word + "\n" + said + (f", in line {lines[-1]}" if lines else ""))
+    sys.exit(3)
+try:
+    import numpy as np
+except ImportError:
+    fail("numpy")
 shape = {name: int(value) for name, value in (word.split("=") for word in sys.argv[3:])}
-names = runpy.run_path(script)
+try:
+    names = runpy.run_path(script)
+except (Exception, SystemExit) as error:
+    fail("load", error)
 if "reference" not in names:
-    sys.exit(f"{script} defines no function reference")
+    fail("nothing")
 wanted = inspect.signature(names["reference"]).parameters
 takes_all = any(each.kind is each.VAR_KEYWORD for each in wanted.values())
 def outputs_of(arrays):
@@ -40,16 +55,21 @@ def outputs_of(arrays):
     with np.errstate(all="ignore"):
         out = names["reference"](**arguments)
     return out if isinstance(out, dict) else {"": out}
-for round in sorted({os.path.basename(each).split(".")[0] for each in glob.glob(folder + "/*.npy")}):
-    arrays = {}
-    for path in glob.glob(f"{folder}/{round}.*.npy"):
-        arrays[os.path.basename(path).split(".")[1]] = np.load(path)
-    sizes = {name: np.abs(value) for name, value in arrays.items()}
-    terms = names["terms"](**arrays) if "terms" in names else max((max(v.shape, default=1) for v in arrays.values()), default=1)
-    np.save(f"{folder}/terms.{round}", np.float64(terms).reshape(1))
-    for word, given in (("exact", arrays), ("size", sizes)):
-        for name, value in outputs_of(given).items():
-            np.save(f"{folder}/{word}.{round}.{name}", np.asarray(value, dtype=np.float64))
+def run():
+    for round in sorted({os.path.basename(each).split(".")[0] for each in glob.glob(folder + "/*.npy")}):
+        arrays = {}
+        for path in glob.glob(f"{folder}/{round}.*.npy"):
+            arrays[os.path.basename(path).split(".")[1]] = np.load(path)
+        sizes = {name: np.abs(value) for name, value in arrays.items()}
+        terms = names["terms"](**arrays) if "terms" in names else max((max(v.shape, default=1) for v in arrays.values()), default=1)
+        np.save(f"{folder}/terms.{round}", np.float64(terms).reshape(1))
+        for word, given in (("exact", arrays), ("size", sizes)):
+            for name, value in outputs_of(given).items():
+                np.save(f"{folder}/{word}.{round}.{name}", np.asarray(value, dtype=np.float64))
+try:
+    run()
+except (Exception, SystemExit) as error:
+    fail("raised", error)
 )";
 
 double unit_roundoff(DType type) {
@@ -170,11 +190,37 @@ std::optional<WrongResult> compare_product(const JudgedLaunch& launch) {
                                  found.got, found.expected)};
 }
 
-void run_script(const std::string& script, const std::vector<JudgedLaunch>& launches,
-                const std::map<std::string, index_t>& shape, const fs::path& folder) {
+bool has_no_elements(const std::vector<JudgedLaunch>& launches) {
+  const auto is_empty = [](const NamedArray& each) { return each.array.count() == 0; };
+  return std::any_of(launches.begin(), launches.end(), [&](const JudgedLaunch& each) {
+    return std::any_of(each.inputs.begin(), each.inputs.end(), is_empty) ||
+           std::any_of(each.outputs.begin(), each.outputs.end(), is_empty);
+  });
+}
+
+/// Why the script has no answer: the file "failed" of the driver.
+[[noreturn]] void refuse(const std::string& script, const std::string& word,
+                         const std::string& said, const std::map<std::string, index_t>& shape) {
+  if (word == "numpy")
+    throw Error(Category::unavailable, "judge: python3 has no NumPy, which a reference needs", {},
+                {}, "python3 -m pip install numpy, or put a python3 that has it first on the PATH");
+  if (word == "nothing")
+    throw Error(Category::unavailable, cat("judge: ", script, " defines no function reference"),
+                "def reference(**arrays), which returns the outputs");
+  std::string with;
+  for (const auto& [name, extent] : shape) with += cat(" ", name, "=", extent);
+  throw Error(Category::unavailable,
+              cat("judge: ", script, " raises ", said, word == "load" ? "" : ", with" + with), {},
+              {}, "mend the script: nothing is said of the kernel");
+}
+
+/// Returns why the script has no answer for arrays without elements; empty: it has.
+std::string run_script(const std::string& script, const std::vector<JudgedLaunch>& launches,
+                       const std::map<std::string, index_t>& shape, const fs::path& folder) {
   for (std::size_t i = 0; i < launches.size(); ++i) {
     for (const NamedArray& each : launches[i].inputs)
-      write_array((folder / cat(i, ".", each.name, ".npy")).string(), numbers(each.array));
+      io::write_scratch_array((folder / cat(i, ".", each.name, ".npy")).string(),
+                              numbers(each.array));
   }
   std::vector<std::string> words = {"python3", "-c", kDriver, script, folder.string()};
   for (const auto& [name, extent] : shape) words.push_back(cat(name, "=", extent));
@@ -182,9 +228,15 @@ void run_script(const std::string& script, const std::vector<JudgedLaunch>& laun
   if (!end.started)
     throw Error(Category::unavailable, "judge: python3 cannot be started", {}, {},
                 "install Python with NumPy");
-  if (!end.good())
+  if (end.good()) return {};
+  std::ifstream failed(folder / "failed");
+  std::string word, said;
+  if (!std::getline(failed, word))
     throw Error(Category::unavailable, cat("judge: ", script, " ", end.text()), {}, {},
                 "look at what it printed");
+  std::getline(failed, said);
+  if (word == "raised" && has_no_elements(launches)) return said;
+  refuse(script, word, said, shape);
 }
 
 Array of_script(const fs::path& folder, const char* word, std::size_t round,
@@ -225,18 +277,19 @@ Reference::Reference(std::string name) : name_(std::move(name)) {
                 "naive, or a Python script that defines reference(**arrays)");
 }
 
-std::vector<WrongResult> Reference::judge(const std::vector<JudgedLaunch>& launches,
-                                          const std::map<std::string, index_t>& shape,
-                                          const fs::path& folder) const {
-  std::vector<WrongResult> out;
+Compared Reference::judge(const std::vector<JudgedLaunch>& launches,
+                          const std::map<std::string, index_t>& shape,
+                          const fs::path& folder) const {
+  Compared out;
   const auto add = [&](std::optional<WrongResult> wrong) {
-    if (wrong) out.push_back(std::move(*wrong));
+    if (wrong) out.wrong.push_back(std::move(*wrong));
   };
   if (name_ == "naive") {
     for (const JudgedLaunch& each : launches) add(compare_product(each));
     return out;
   }
-  run_script(name_, launches, shape, folder);
+  out.why_not = run_script(name_, launches, shape, folder);
+  if (!out.why_not.empty()) return out;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const double terms = values(read_array((folder / cat("terms.", i, ".npy")).string()))[0];
     for (const NamedArray& each : launches[i].outputs)

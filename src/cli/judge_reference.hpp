@@ -31,6 +31,11 @@ struct WrongResult {
   std::string text;
 };
 
+struct Compared {
+  std::vector<WrongResult> wrong;
+  std::string why_not;  ///< an array has no elements, and the script raises this; empty: compared
+};
+
 /// Either "naive", C = A * B of the first two inputs and the only output, or a Python script that
 /// defines reference(**arrays) in f64.
 class Reference {
@@ -40,9 +45,9 @@ class Reference {
   /// Compares every element. `shape`: m, n and k, which a script may ask for. Throws
   /// Error(argument) where the arrays do not fit the reference, Error(unavailable) where the script
   /// fails.
-  std::vector<WrongResult> judge(const std::vector<JudgedLaunch>& launches,
-                                 const std::map<std::string, index_t>& shape,
-                                 const std::filesystem::path& folder) const;
+  Compared judge(const std::vector<JudgedLaunch>& launches,
+                 const std::map<std::string, index_t>& shape,
+                 const std::filesystem::path& folder) const;
   const std::string& name() const { return name_; }
 
  private:

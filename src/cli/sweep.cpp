@@ -170,7 +170,7 @@ CheckedKernel kernel_of(CheckedKernel kernel, const check::SweepCase& one, doubl
 
 FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& tile,
                         const CheckKernelCase& check_case) {
-  auto cases = check::sweep_cases(tile);
+  auto cases = check::sweep_cases(tile, request.taken);
   if (request.only_rows)
     std::erase_if(cases,
                   [](const auto& one) { return one.strides != check::ProductStrides::rows; });
@@ -202,6 +202,11 @@ check::SweepTile sweep_tile(const CheckedKernel& kernel, const CheckKernelCase& 
   } catch (const Error&) {  // the kernel does not take that shape
     return {};
   }
+}
+
+check::SweepExtents sweep_extents(std::string_view names) {
+  const auto has = [&](char name) { return names.find(name) != names.npos; };
+  return {.m = has('m'), .n = has('n'), .k = has('k')};
 }
 
 }  // namespace tessera::cli

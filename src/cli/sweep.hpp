@@ -10,6 +10,7 @@ namespace tessera::cli {
 struct SweepRequest {
   CheckedKernel kernel;    ///< its shape, strides and order are the sweep's
   bool only_rows = false;  ///< the kernel takes no strides
+  check::SweepExtents taken = {};
   std::string again;       ///< the command that checks one case, without its shape
   std::string format = "text";
   std::vector<std::string> others;
@@ -26,5 +27,7 @@ FileReport sweep_kernel(const SweepRequest& request, const check::SweepTile& til
 check::SweepTile sweep_tile(const TileShape& tile);
 /// Around blocks of one element for each thread: of a kernel whose tile nobody says.
 check::SweepTile sweep_tile(const CheckedKernel& kernel, const CheckKernelCase& check_case);
+/// The extents in a text such as "mn".
+check::SweepExtents sweep_extents(std::string_view names);
 
 }  // namespace tessera::cli

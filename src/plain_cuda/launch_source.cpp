@@ -75,7 +75,7 @@ class LaunchReader {
       at = end + 1;
     }
     const std::string configuration = text(launch_ + 3, configuration_end_);
-    const bool is_sized = depends_on_shape();
+    const bool is_sized = !extents_used().empty();
     const bool is_hidden = is_sized && (t_.is(0, "m") || t_.is(0, "n") || t_.is(0, "k"));
     return cat(
         "#define main tessera_main_of_file\n#pragma GCC diagnostic push\n"
@@ -91,12 +91,17 @@ class LaunchReader {
         "); ::tessera::plain_cuda::end_asked_launch(); }\n}\n");
   }
 
-  bool depends_on_shape() const {
-    for (std::size_t i = launch_ + 3; i < close_; ++i) {
-      const bool is_label = t_.is(i + 1, ":") && !t_.is(i + 2, ":");
-      if (!is_label && (t_.is(i, "m") || t_.is(i, "n") || t_.is(i, "k"))) return true;
+  std::string extents_used() const {
+    std::string out;
+    for (const char* which : {"m", "n", "k"}) {
+      for (std::size_t i = launch_ + 3; i < close_; ++i) {
+        const bool is_label = t_.is(i + 1, ":") && !t_.is(i + 2, ":");
+        if (is_label || !t_.is(i, which)) continue;
+        out += which;
+        break;
+      }
     }
-    return false;
+    return out;
   }
 
  private:
@@ -178,6 +183,6 @@ std::string launch_source(std::string_view words, const std::filesystem::path& f
   return LaunchReader(words).program(file);
 }
 
-bool depends_on_shape(std::string_view words) { return LaunchReader(words).depends_on_shape(); }
+std::string extents_used(std::string_view words) { return LaunchReader(words).extents_used(); }
 
 }  // namespace tessera::plain_cuda

@@ -18,7 +18,7 @@ namespace tessera::plain_cuda {
 
 /// The text of the program. Throws Error(argument) with the column where `words` cannot be read.
 std::string launch_source(std::string_view words, const std::filesystem::path& file);
-/// Are grid, block, extents or values made of m, n or k? Throws as above.
-bool depends_on_shape(std::string_view words);
+/// Which of m, n and k grid, block, extents and values are made of: "mn". Throws as above.
+std::string extents_used(std::string_view words);
 
 }  // namespace tessera::plain_cuda

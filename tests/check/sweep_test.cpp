@@ -187,7 +187,22 @@ TEST(OperandLayout, HoldsEveryElementOnceAndNoMoreThanItsGaps) {
   EXPECT_THROW(parse_product_strides("columns"), Error);
 }
 
-TEST(ReadReport, GivesBackWhatTheDocumentSaysOfFindings) {
+TEST(Sweep, LeavesOutExtentsThatAKernelDoesNotTake) {
+  const auto cases = sweep_cases({16, 16, 16}, {.m = false, .n = true, .k = false});
+  std::set<index_t> extents;
+  for (const SweepCase& each : cases) {
+    EXPECT_EQ(each.m, 1);
+    EXPECT_EQ(each.k, 1);
+    EXPECT_EQ(each.strides, ProductStrides::rows);
+    extents.insert(each.n);
+  }
+  EXPECT_EQ(cases.size(), 3 * extents.size());  // each once, in three orders
+  for (const index_t wanted : {0, 1, 15, 16, 17, 33, 37, 1021})
+    EXPECT_TRUE(extents.contains(wanted));
+  EXPECT_EQ(sweep_cases({16, 16, 16}, {false, false, false}).size(), 3U);
+}
+
+TEST(ReadReport, GivesBackWhatTheDocumentSays) {
   Report report = tiled_report(64);
   Finding race = race_report().findings[0];
   race.memory = Memory::shared;
@@ -211,8 +226,9 @@ TEST(ReadReport, GivesBackWhatTheDocumentSaysOfFindings) {
   const DeviceModel& device = device_model("h200");
   const auto before = nlohmann::json::parse(to_json(report, device));
   const auto after = nlohmann::json::parse(to_json(read_report(to_json(report, device)), device));
-  for (const char* key : {"kernel", "problem", "order", "grid", "block_dim", "shared_bytes",
-                          "summary", "findings", "suppressed", "unused_suppressions"})
+  for (const char* key :
+       {"kernel", "problem", "order", "grid", "block_dim", "shared_bytes", "summary", "findings",
+        "suppressed", "unused_suppressions", "counters", "tensors", "device", "launches"})
     EXPECT_EQ(before.at(key), after.at(key)) << key;
   EXPECT_THROW(read_report("{}"), Error);
   EXPECT_THROW(read_report("no JSON"), Error);

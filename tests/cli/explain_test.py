@@ -153,7 +153,11 @@ class Explain(harness.CommandTest):
             self.fails(2, "explain", "naive", extent, "0", says=["nothing to explain", "at least 1"])
         self.succeeds("explain", "naive", "-k", "0")  # it stores zeros
         self.path("mine.cpp").write_text(RACE)
-        self.fails(2, "explain", "mine.cpp", says="'tessera check mine.cpp --html FILE'")
+        text = self.succeeds("explain", "mine.cpp").out
+        self.assertIn("What to change in mine", text)
+        self.assertRegex(text, r"mine\.cpp:9 ")
+        self.fails(2, "explain", "mine.cpp", "--against", "naive", "--html", "two.html", says="leave --html out")
+        self.fails(2, "explain", "naive", "--launch", "k<<<1, 1>>>()", says="are of a file")
         self.fails(2, "explain")
 
 

@@ -64,7 +64,7 @@ def reference(x):
 
 
 class Judge(unittest.TestCase):
-    def judge(self, kernel, *words, launch=LAUNCH, reference="naive"):
+    def judge(self, kernel, *words, launch=LAUNCH, reference="naive", first=""):
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder) / "kernel.cu"
             source.write_text(kernel)
@@ -72,7 +72,7 @@ class Judge(unittest.TestCase):
                 script = pathlib.Path(folder) / "reference.py"
                 script.write_text(reference)
                 reference = script
-            path = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+            path = os.pathsep.join(filter(None, [str(first), os.path.dirname(sys.executable), os.environ["PATH"]]))
             return subprocess.run([cases.options.build / "bin/tessera", "judge", source, "--launch", launch, "--reference", reference,
                                    "-m", "24", "-n", "16", "-k", "16", "--tile", "8x8x8", "--json", *words], capture_output=True,
                                   text=True, timeout=300, env={**os.environ, "PATH": path})
@@ -131,11 +131,44 @@ class Judge(unittest.TestCase):
                                       (4, "defines no function reference", "a = 1\n"),
                                       (2, "has another shape", "def reference(x):\n    return x[:, :1]\n"),
                                       (2, "returns nothing for y", "def reference(x):\n    return {'z': x}\n"),
-                                      (4, "ZeroDivisionError", "def reference(x):\n    return 1 // 0\n")]:
+                                      (4, "raises ZeroDivisionError: integer division or modulo by zero, in line 2, with k=16 m=24 n=16",
+                                       "def reference(x):\n    return 1 // 0\n"),
+                                      (4, "raises ModuleNotFoundError: No module named 'no_such'", "import numpy as np\nimport no_such\n")]:
             with self.subTest(text):
                 run = self.judge(SOFTMAX, launch=launch, reference=reference)
                 self.assertEqual((run.returncode, run.stdout), (code, ""), run.stdout + run.stderr)
                 self.assertIn(text, run.stderr)
+                self.assertNotIn("Traceback", run.stderr)
+
+    def test_a_python_without_numpy_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            python = pathlib.Path(folder) / "python3"
+            python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -I "$@"\n')  # without installed packages
+            python.chmod(0o755)
+            run = self.judge(SOFTMAX, launch="softmax<<<m, 1>>>(x: f32[m,n], y: f32[m,n], n)", reference=REFERENCE, first=folder)
+        self.assertEqual((run.returncode, run.stdout), (4, ""), run.stderr)
+        self.assertIn("python3 has no NumPy", run.stderr)
+        self.assertNotIn("Traceback", run.stderr)
+
+    def test_a_reference_may_have_no_answer_where_there_are_no_elements(self):
+        launch = "softmax<<<m, 1>>>(x: f32[m,n], y: f32[m,n], n)"
+        reference = REFERENCE.replace(", initial=-np.inf", "")
+        run = self.judge(SOFTMAX, launch=launch, reference=reference)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        said = json.loads(run.stdout)
+        self.assertTrue(said["accepted"])
+        self.assertGreater(said["not_compared_cases"], 0)
+        self.assertIn("ValueError: zero-size array", said["why_not_compared"])
+        run = self.judge(SOFTMAX, "-n", "0", launch="softmax<<<24, 1>>>(x: f32[24,0], y: f32[24,0], 0)", reference=reference)
+        self.assertEqual(run.returncode, 4, run.stdout + run.stderr)  # nothing was compared
+        self.assertFalse(json.loads(run.stdout)["accepted"])
+
+    def test_only_extents_of_the_launch_are_varied(self):
+        kernel = "__global__ void twice(const float* x, float* y, int n) {\n  if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x];\n}\n"
+        run = self.judge(kernel, launch="twice<<<1, n>>>(x: f32[n], y: f32[n], n)", reference="def reference(x):\n    return 2 * x\n")
+        said = json.loads(run.stdout)  # a block of 1021 threads is the largest
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertLess(said["cases"], 16)
 
 
 if __name__ == "__main__":

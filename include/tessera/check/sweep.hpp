@@ -36,11 +36,15 @@ std::string to_string(const SweepCase& one);
 struct SweepTile {
   index_t m = 16, n = 16, k = 16;
 };
+/// The extents that a kernel takes: any other is 1 in every shape.
+struct SweepExtents {
+  bool m = true, n = true, k = true;
+};
 
 /// The smallest first: every pair of extents from 1, tile - 1, tile, tile + 1, 2 tile + 1 and a
 /// prime for each two of m, n and k; no rows, no columns, no k; one long side; two shapes in all
-/// other strides. Each in every order of the threads.
-std::vector<SweepCase> sweep_cases(const SweepTile& tile);
+/// other strides, of a kernel that takes all three. Each in every order of the threads.
+std::vector<SweepCase> sweep_cases(const SweepTile& tile, const SweepExtents& taken = {});
 
 /// What came of a case.
 struct SweptCase {

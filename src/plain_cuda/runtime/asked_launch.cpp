@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "context.hpp"
+#include "io/scratch_array.hpp"
 #include "memory.hpp"
 #include "program.hpp"
 #include "tessera/core/dtype.hpp"
@@ -97,18 +98,18 @@ void fill(Asked& asked, std::size_t number) {
     cudaMemcpy(asked.memory, asked.held.data(), asked.bytes(), cudaMemcpyHostToDevice, kPlace);
 }
 
-void write_file(const Asked& asked, const std::vector<std::byte>& bytes, const std::string& file) {
-  const Array array = Array::read_only(asked.type, asked.shape,
-                                       contiguous_strides(asked.shape, Order::c), bytes.data(), {});
-  write_array(file, array, {.overwrite = Overwrite::replace});
+Array array_of(const Asked& asked, const std::vector<std::byte>& bytes) {
+  return Array::read_only(asked.type, asked.shape, contiguous_strides(asked.shape, Order::c),
+                          bytes.data(), {});
 }
 
 /// As ROUND.NUMBER.in|out.NAME.npy.
 void keep(const Asked& asked, std::size_t number, const char* side,
           const std::vector<std::byte>& bytes) {
   if (arrays_folder() == nullptr) return;
-  write_file(asked, bytes,
-             cat(arrays_folder(), "/", round_now, ".", number, ".", side, ".", asked.name, ".npy"));
+  io::write_scratch_array(
+      cat(arrays_folder(), "/", round_now, ".", number, ".", side, ".", asked.name, ".npy"),
+      array_of(asked, bytes));
 }
 
 void judge(const Asked& asked, std::size_t number) {
@@ -120,7 +121,8 @@ void judge(const Asked& asked, std::size_t number) {
       cudaMemcpy(now.data(), asked.memory, now.size(), cudaMemcpyDeviceToHost, kPlace);
     keep(asked, number, "out", now);
     if (results_folder() != nullptr)
-      write_file(asked, now, cat(results_folder(), "/", asked.name, ".npy"));
+      write_array(cat(results_folder(), "/", asked.name, ".npy"), array_of(asked, now),
+                  {.overwrite = Overwrite::replace});
     return;
   }
   if (now.empty()) return;
