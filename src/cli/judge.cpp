@@ -195,8 +195,7 @@ std::string reasons_text(const std::vector<Reason>& reasons, const char* what) {
 }
 
 std::string verdict_text(const JudgeRequest& request, const Verdict& verdict) {
-  const std::string out =
-      reasons_text(verdict.reasons, "") + reasons_text(verdict.remarks, "remark: ");
+  std::string out = reasons_text(verdict.reasons, "") + reasons_text(verdict.remarks, "remark: ");
   if (!verdict.reasons.empty())
     return out + cat("REJECTED: ", request.kernel.name, " fails case ", verdict.judged, " of ",
                      verdict.cases, "\n");

@@ -41,6 +41,23 @@ inline __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 x, __nv_saturation_t
   return static_cast<__nv_fp8x2_storage_t>(__nv_cvt_float_to_fp8(x.x, saturation, which) |
                                            __nv_cvt_float_to_fp8(x.y, saturation, which) << 8);
 }
+inline __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x, __nv_saturation_t saturation,
+                                                      __nv_fp8_interpretation_t which) {
+  return static_cast<__nv_fp8x2_storage_t>(__nv_cvt_double_to_fp8(x.x, saturation, which) |
+                                           __nv_cvt_double_to_fp8(x.y, saturation, which) << 8);
+}
+inline __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw x, __nv_saturation_t saturation,
+                                                       __nv_fp8_interpretation_t which) {
+  return static_cast<__nv_fp8x2_storage_t>(__nv_cvt_halfraw_to_fp8({x.x}, saturation, which) |
+                                           __nv_cvt_halfraw_to_fp8({x.y}, saturation, which) << 8);
+}
+inline __nv_fp8x2_storage_t __nv_cvt_bfloat16raw2_to_fp8x2(__nv_bfloat162_raw x,
+                                                           __nv_saturation_t saturation,
+                                                           __nv_fp8_interpretation_t which) {
+  return static_cast<__nv_fp8x2_storage_t>(__nv_cvt_bfloat16raw_to_fp8({x.x}, saturation, which) |
+                                           __nv_cvt_bfloat16raw_to_fp8({x.y}, saturation, which)
+                                               << 8);
+}
 inline __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x, __nv_fp8_interpretation_t which) {
   return __half(tessera::plain_cuda::narrow_value(tessera::plain_cuda::format_of(which), x));
 }
@@ -51,16 +68,17 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
   return {__nv_cvt_fp8_to_halfraw(low, which).x, __nv_cvt_fp8_to_halfraw(high, which).x};
 }
 
-#define TESSERA_FP8(name, which)                                                                   \
-  struct name {                                                                                    \
+#define TESSERA_FP8(form, which)                                                                   \
+  struct __nv_fp8_##form {                                                                         \
     __nv_fp8_storage_t __x;                                                                        \
-    name() = default;                                                                              \
-    explicit name(float x) : __x(__nv_cvt_float_to_fp8(x, __NV_SATFINITE, which)) {}               \
-    explicit name(double x) : __x(__nv_cvt_double_to_fp8(x, __NV_SATFINITE, which)) {}             \
-    explicit name(__half x) : __x(__nv_cvt_double_to_fp8(x.value(), __NV_SATFINITE, which)) {}     \
-    explicit name(__nv_bfloat16 x)                                                                 \
+    __nv_fp8_##form() = default;                                                                   \
+    explicit __nv_fp8_##form(float x) : __x(__nv_cvt_float_to_fp8(x, __NV_SATFINITE, which)) {}    \
+    explicit __nv_fp8_##form(double x) : __x(__nv_cvt_double_to_fp8(x, __NV_SATFINITE, which)) {}  \
+    explicit __nv_fp8_##form(__half x)                                                             \
         : __x(__nv_cvt_double_to_fp8(x.value(), __NV_SATFINITE, which)) {}                         \
-    explicit name(int x) : name(static_cast<double>(x)) {}                                         \
+    explicit __nv_fp8_##form(__nv_bfloat16 x)                                                      \
+        : __x(__nv_cvt_double_to_fp8(x.value(), __NV_SATFINITE, which)) {}                         \
+    explicit __nv_fp8_##form(int x) : __nv_fp8_##form(static_cast<double>(x)) {}                   \
     TESSERA_AT_CALL explicit operator float() const {                                              \
       return tessera::plain_cuda::narrow_value(tessera::plain_cuda::format_of(which), __x);        \
     }                                                                                              \
@@ -70,24 +88,38 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
       return __nv_bfloat16(static_cast<float>(*this));                                             \
     }                                                                                              \
   };                                                                                               \
-  struct name##x2 {                                                                                \
+  struct __nv_fp8x2_##form {                                                                       \
     __nv_fp8x2_storage_t __x;                                                                      \
-    name##x2() = default;                                                                          \
-    explicit name##x2(float2 x) : __x(__nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, which)) {}       \
-    explicit name##x2(__half2 x) : name##x2(float2{x.x, x.y}) {}                                   \
+    __nv_fp8x2_##form() = default;                                                                 \
+    explicit __nv_fp8x2_##form(float2 x)                                                           \
+        : __x(__nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, which)) {}                               \
+    explicit __nv_fp8x2_##form(double2 x)                                                          \
+        : __x(__nv_cvt_double2_to_fp8x2(x, __NV_SATFINITE, which)) {}                              \
+    explicit __nv_fp8x2_##form(__half2 x) : __nv_fp8x2_##form(float2{x.x, x.y}) {}                 \
+    explicit __nv_fp8x2_##form(__nv_bfloat162 x) : __nv_fp8x2_##form(float2{x.x, x.y}) {}          \
+    TESSERA_AT_CALL explicit operator __half2() const {                                            \
+      const __half2_raw raw = __nv_cvt_fp8x2_to_halfraw2(__x, which);                              \
+      return {__half(__half_raw{raw.x}), __half(__half_raw{raw.y})};                               \
+    }                                                                                              \
+                                                                                                   \
     TESSERA_AT_CALL explicit operator float2() const {                                             \
       const auto format = tessera::plain_cuda::format_of(which);                                   \
       return {tessera::plain_cuda::narrow_value(format, __x & 0xffu),                              \
               tessera::plain_cuda::narrow_value(format, __x >> 8u)};                               \
     }                                                                                              \
   };                                                                                               \
-  struct name##x4 {                                                                                \
+  struct __nv_fp8x4_##form {                                                                       \
     __nv_fp8x4_storage_t __x;                                                                      \
-    name##x4() = default;                                                                          \
-    explicit name##x4(float4 x)                                                                    \
+    __nv_fp8x4_##form() = default;                                                                 \
+    explicit __nv_fp8x4_##form(float4 x)                                                           \
         : __x(__nv_cvt_float2_to_fp8x2({x.x, x.y}, __NV_SATFINITE, which) |                        \
               static_cast<unsigned>(__nv_cvt_float2_to_fp8x2({x.z, x.w}, __NV_SATFINITE, which))   \
                   << 16) {}                                                                        \
+    __nv_fp8x4_##form(__half2 low, __half2 high)                                                   \
+        : __nv_fp8x4_##form(float4{low.x, low.y, high.x, high.y}) {}                               \
+    __nv_fp8x4_##form(__nv_bfloat162 low, __nv_bfloat162 high)                                     \
+        : __nv_fp8x4_##form(float4{low.x, low.y, high.x, high.y}) {}                               \
+                                                                                                   \
     TESSERA_AT_CALL explicit operator float4() const {                                             \
       float4 out;                                                                                  \
       float* const parts[] = {&out.x, &out.y, &out.z, &out.w};                                     \
@@ -97,6 +129,6 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
       return out;                                                                                  \
     }                                                                                              \
   };
-TESSERA_FP8(__nv_fp8_e4m3, __NV_E4M3)
-TESSERA_FP8(__nv_fp8_e5m2, __NV_E5M2)
+TESSERA_FP8(e4m3, __NV_E4M3)
+TESSERA_FP8(e5m2, __NV_E5M2)
 #undef TESSERA_FP8

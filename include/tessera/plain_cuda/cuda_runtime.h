@@ -15,6 +15,7 @@
 
 #include "driver_types.h"
 #include "parts/atomics.h"
+#include "parts/graphs.h"
 #include "parts/launch.h"
 #include "parts/math.h"
 #include "parts/ptx.h"

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "graphs.hpp"
 #include "handles.hpp"
 #include "memory.hpp"
 #include "program.hpp"
@@ -246,6 +247,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream, Place) {  // success says that 
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
+  tessera::plain_cuda::join_capture(stream, event->graph);
   Streams::get().wait(stream, event->clock);
   return cudaSuccess;
 }
@@ -263,7 +265,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event, Place place) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream, Place place) {
   if (const auto error = require_handle(event, "event", place)) return error;
-  *event = {true, std::chrono::steady_clock::now(), Streams::get().record(stream)};
+  *event = {true, std::chrono::steady_clock::now(), Streams::get().record(stream),
+            tessera::plain_cuda::capture_of(stream)};
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event, Place place) {

@@ -4,8 +4,10 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "context.hpp"
+#include "graphs.hpp"
 #include "kernel_memory.hpp"
 #include "launch_limits.hpp"
 #include "memory.hpp"
@@ -165,11 +167,28 @@ void configure(Place place, dim3 grid, dim3 block, std::size_t shared_bytes, CUs
   configuration = {true, place, grid, block, shared_bytes, stream};
 }
 
+namespace {
+/// Of a stream that captures, the launch is kept with a copy of its arguments, byte by byte as CUDA
+/// copies them.
+bool is_kept(const Configuration& how, const char* name, const LaunchBounds& bounds,
+             const KernelBody& body) {
+  if (capture_of(how.stream) == nullptr) return false;
+  const auto* const begin = static_cast<const std::byte*>(body.closure);
+  const std::vector<std::byte> closure(begin, begin + body.bytes);
+  return is_captured(how.stream, [=, run = body.run](cudaStream_t stream) {
+    configuration = how;
+    configuration.stream = stream;
+    run_kernel_body(name, bounds, {closure.data(), closure.size(), run});
+  });
+}
+}  // namespace
+
 void run_kernel_body(const char* name, const LaunchBounds& bounds, const KernelBody& body) {
   const Configuration how = std::exchange(configuration, {});
   if (!how.is_set)
     throw Error(Category::kernel, cat("kernel ", name, " is called like a function"),
                 cat(name, "<<<grid, block>>>(...)"));
+  if (is_kept(how, name, bounds, body)) return;
   if (!require_possible(name, bounds, how.place, how.grid, how.block, how.shared_bytes)) return;
   if (Program::get().is_checked) run_checked(name, body, how);
   else run_unchecked(name, body, how);

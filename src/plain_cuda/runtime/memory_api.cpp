@@ -6,6 +6,7 @@
 #include <map>
 
 #include "context.hpp"
+#include "graphs.hpp"
 #include "heap.hpp"
 #include "memory.hpp"
 #include "program.hpp"
@@ -141,6 +142,8 @@ void work(const char* call, cudaStream_t stream, const void* from, const void* t
 cudaError_t copy(const char* call, void* to, const void* from, std::size_t bytes,
                  cudaMemcpyKind kind, cudaStream_t stream, const Place& place) {
   if (bytes == 0) return cudaSuccess;
+  if (is_captured(stream, [=](cudaStream_t on) { copy(call, to, from, bytes, kind, on, place); }))
+    return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return refuse(cudaErrorInvalidMemcpyDirection, place,
                   cat(call, ": direction ", static_cast<int>(kind)),
@@ -171,6 +174,8 @@ cudaError_t waited_for(cudaError_t copied) {
 cudaError_t fill(const char* call, void* at, int value, std::size_t bytes, cudaStream_t stream,
                  const Place& place) {
   if (bytes == 0) return cudaSuccess;
+  if (is_captured(stream, [=](cudaStream_t on) { fill(call, at, value, bytes, on, place); }))
+    return cudaSuccess;
   if (const auto error = check_side(call, "target", at, bytes, true, false, place)) return error;
   std::memset(at, value, bytes);
   DeviceMemory::get().wrote(number(at), bytes);

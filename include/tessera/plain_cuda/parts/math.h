@@ -8,8 +8,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "../vector_types.h"
+#include "functions.h"
+#include "simd.h"
+#include "whole_numbers.h"
 
 // ---- min and max, mixed types as CUDA has them ----
 template <class A, class B>
@@ -22,26 +26,6 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
   using T = std::common_type_t<A, B>;
   return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
 }
-
-// ---- functions ----
-inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
-inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-inline float rsqrt(float x) { return rsqrtf(x); }
-inline float rcbrtf(float x) { return 1.0f / std::cbrt(x); }
-inline double rcbrt(double x) { return 1.0 / std::cbrt(x); }
-inline double sinpi(double x) { return std::sin(M_PI * x); }
-inline double cospi(double x) { return std::cos(M_PI * x); }
-inline float sinpif(float x) { return static_cast<float>(sinpi(x)); }
-inline float cospif(float x) { return static_cast<float>(cospi(x)); }
-inline void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = cospi(x); }
-inline void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
-inline double normcdf(double x) { return 0.5 * std::erfc(-x * M_SQRT1_2); }
-inline float normcdff(float x) { return static_cast<float>(normcdf(x)); }
-inline float norm3df(float x, float y, float z) { return std::hypot(x, y, z); }
-inline double norm3d(double x, double y, double z) { return std::hypot(x, y, z); }
-inline float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
-inline float rhypotf(float x, float y) { return 1.0f / std::hypot(x, y); }
-inline float fdividef(float x, float y) { return x / y; }
 
 // ---- bits ----
 inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
@@ -57,57 +41,6 @@ inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std:
 inline double __hiloint2double(int high, int low) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
                                static_cast<std::uint32_t>(low));
-}
-inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __popcll(unsigned long long x) { return std::popcount(x); }
-inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline unsigned long long __brevll(unsigned long long x) {
-  unsigned long long out = 0;
-  for (int i = 0; i < 64; ++i) out |= (x >> i & 1) << (63 - i);
-  return out;
-}
-inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
-inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(y) << 32 | x;
-  unsigned out = 0;
-  for (int i = 0; i < 4; ++i)
-    out |= static_cast<unsigned>(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
-  return out;
-}
-inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
-  return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >>
-                               32);
-}
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-  return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift & 31));
-}
-
-// ---- whole numbers ----
-inline int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
-inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffff) * (b & 0xffffff); }
-inline int __mulhi(int a, int b) {
-  return static_cast<int>(static_cast<std::int64_t>(a) * b >> 32);
-}
-inline unsigned __umulhi(unsigned a, unsigned b) {
-  return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
-}
-inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
-}
-inline long long __mul64hi(long long a, long long b) {
-  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
-}
-inline unsigned __sad(int a, int b, unsigned c) {
-  return static_cast<unsigned>(a < b ? b - a : a - b) + c;
-}
-inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a < b ? b - a : a - b) + c; }
-inline int __dp4a(int a, int b, int c) {
-  for (int i = 0; i < 4; ++i)
-    c += static_cast<signed char>(a >> 8 * i) * static_cast<signed char>(b >> 8 * i);
-  return c;
 }
 
 // ---- single and double precision with a rounding in the name, fast versions ----
@@ -149,27 +82,51 @@ inline float __fdividef(float a, float b) { return a / b; }
 #define __sincosf(x, s, c) \
   (*(s) = std::sin(static_cast<float>(x)), *(c) = std::cos(static_cast<float>(x)), (void)0)
 
-// ---- conversions ----
-inline int __float2int_rn(float x) { return static_cast<int>(std::nearbyint(x)); }
-inline int __float2int_rz(float x) { return static_cast<int>(x); }
-inline int __float2int_ru(float x) { return static_cast<int>(std::ceil(x)); }
-inline int __float2int_rd(float x) { return static_cast<int>(std::floor(x)); }
-inline unsigned __float2uint_rn(float x) { return static_cast<unsigned>(std::nearbyint(x)); }
-inline unsigned __float2uint_rz(float x) { return static_cast<unsigned>(x); }
-inline unsigned __float2uint_ru(float x) { return static_cast<unsigned>(std::ceil(x)); }
-inline unsigned __float2uint_rd(float x) { return static_cast<unsigned>(std::floor(x)); }
-inline long long __float2ll_rn(float x) { return std::llrint(x); }
-inline float __int2float_rn(int x) { return static_cast<float>(x); }
-inline float __int2float_rz(int x) { return static_cast<float>(x); }
-inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+// ---- conversions: to whole numbers, where what is too large becomes the largest ----
+namespace tessera::plain_cuda {
+template <class To, class From>
+inline To whole(From x) {
+  constexpr bool kIsLong = sizeof(To) == 8;
+  if (x != x) return kIsLong ? static_cast<To>(std::uint64_t{1} << 63) : To{0};
+  constexpr To kLeast = std::numeric_limits<To>::min(), kMost = std::numeric_limits<To>::max();
+  if (x <= static_cast<From>(kLeast)) return kLeast;
+  return x >= static_cast<From>(kMost) ? kMost : static_cast<To>(x);
+}
+}  // namespace tessera::plain_cuda
+#define TESSERA_TO_WHOLE_ROUNDED(from, From, to, To, rounding, function) \
+  inline To __##from##2##to##_##rounding(From x) {                       \
+    return ::tessera::plain_cuda::whole<To>(function(x));                \
+  }
+#define TESSERA_TO_WHOLE(from, From, to, To)                       \
+  TESSERA_TO_WHOLE_ROUNDED(from, From, to, To, rn, std::nearbyint) \
+  TESSERA_TO_WHOLE_ROUNDED(from, From, to, To, rz, std::trunc)     \
+  TESSERA_TO_WHOLE_ROUNDED(from, From, to, To, ru, std::ceil)      \
+  TESSERA_TO_WHOLE_ROUNDED(from, From, to, To, rd, std::floor)
+TESSERA_TO_WHOLE(float, float, int, int)
+TESSERA_TO_WHOLE(float, float, uint, unsigned)
+TESSERA_TO_WHOLE(float, float, ll, long long)
+TESSERA_TO_WHOLE(float, float, ull, unsigned long long)
+TESSERA_TO_WHOLE(double, double, int, int)
+TESSERA_TO_WHOLE(double, double, uint, unsigned)
+TESSERA_TO_WHOLE(double, double, ll, long long)
+TESSERA_TO_WHOLE(double, double, ull, unsigned long long)
+#undef TESSERA_TO_WHOLE
+#undef TESSERA_TO_WHOLE_ROUNDED
+#define TESSERA_TO_FLOATING(from, From, to)                             \
+  inline to __##from##2##to##_rn(From x) { return static_cast<to>(x); } \
+  inline to __##from##2##to##_rz(From x) { return static_cast<to>(x); } \
+  inline to __##from##2##to##_ru(From x) { return static_cast<to>(x); } \
+  inline to __##from##2##to##_rd(From x) { return static_cast<to>(x); }
+TESSERA_TO_FLOATING(int, int, float)
+TESSERA_TO_FLOATING(uint, unsigned, float)
+TESSERA_TO_FLOATING(ll, long long, float)
+TESSERA_TO_FLOATING(ull, unsigned long long, float)
+TESSERA_TO_FLOATING(double, double, float)
+TESSERA_TO_FLOATING(ll, long long, double)
+TESSERA_TO_FLOATING(ull, unsigned long long, double)
+#undef TESSERA_TO_FLOATING
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned x) { return x; }
-inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
-inline int __double2int_rn(double x) { return static_cast<int>(std::nearbyint(x)); }
-inline int __double2int_rz(double x) { return static_cast<int>(x); }
-inline unsigned __double2uint_rn(double x) { return static_cast<unsigned>(std::nearbyint(x)); }
-inline float __double2float_rn(double x) { return static_cast<float>(x); }
-inline long long __double2ll_rn(double x) { return std::llrint(x); }
 
 // ---- loads and stores with a cache's hint: what they do is load and store ----
 #define TESSERA_LOAD(name)                                    \

@@ -1,0 +1,4 @@
+// Part of mma.h.
+#pragma once
+
+#include "../mma.h"

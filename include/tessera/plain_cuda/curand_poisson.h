@@ -1,0 +1,4 @@
+// Part of curand_kernel.h.
+#pragma once
+
+#include "curand_kernel.h"
