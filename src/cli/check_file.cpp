@@ -98,21 +98,21 @@ FileReport debug(std::vector<std::string> words, const fs::path& folder) {
   words.insert(words.begin(), gdb.begin(), gdb.end());
   const process::ProgramEnd end = process::run_program({.words = words, .owns_terminal = true});
   if (!end.started)
-    throw Error(Category::unavailable, "check: --stop-at needs gdb, which cannot be started", {},
-                {}, "install gdb");
+    throw Error(Category::unavailable, "--stop-at needs gdb, which cannot be started", {}, {},
+                "install gdb");
   return {.code = end.exit_code, .printed = {}, .others = {}};
 }
 
 fs::path program_of(const FileCheck& check, const fs::path& folder) {
   const bool is_cuda_program = is_program(check);
   if (!is_cuda_program && check.kernel.warp != kWarpSize)
-    throw Error(Category::argument, cat("check: ", check.compilation.what, " declares its warps"),
+    throw Error(Category::argument, cat(check.compilation.what, " declares its warps"),
                 "--warp with a program in plain CUDA", {},
                 "give the kernel static constexpr int warp_size = 64");
   if (!is_cuda_program) return process::compile(check.compilation, folder);
   if (check.sized && check.launch.empty())
     throw Error(Category::argument,
-                cat("check: ", check.compilation.what,
+                cat(check.compilation.what,
                     " takes no shape, which "
                     "--sweep chooses"),
                 "--launch with a grid and arrays of m, n and k", {},

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "assembly.hpp"
+#include "included.hpp"
 #include "launch_source.hpp"
 #include "process/compile.hpp"
 #include "process/compiler_messages.hpp"
@@ -28,7 +29,7 @@ std::string text_of(const fs::path& file) {
 }
 
 [[noreturn]] void refuse(const fs::path& source) {
-  throw Error(Category::unavailable, cat("check: ", source.string(), " does not compile"), {}, {},
+  throw Error(Category::unavailable, cat(source.string(), " does not compile"), {}, {},
               "see the compiler's messages above");
 }
 
@@ -71,6 +72,7 @@ class Builder {
   }
 
   fs::path run() {
+    require_gcc();
     Words words{assembled("first", kFirst)};
     for (const fs::path& source : what_.sources) {
       const bool is_launched = !what_.launch.empty() && source == what_.sources.front();
@@ -106,6 +108,15 @@ class Builder {
                : cat("#define ", macro.substr(0, equals), " ", macro.substr(equals + 1), "\n");
   }
 
+  /// Clang takes other options to leave loads and stores as they are, and calls further hooks.
+  void require_gcc() const {
+    run_compiler({"--version"});
+    const std::string said = text_of(folder_ / "said");
+    if (said.find("clang version") == said.npos) return;
+    throw Error(Category::unavailable, "plain CUDA is not compiled with Clang", "GCC 12 or newer",
+                said.substr(0, said.find('\n')), "name g++ in the environment variable CXX");
+  }
+
   bool run_compiler(const Words& words) const {
     return process::run_compiler(words, (folder_ / "said").string()).good();
   }
@@ -125,41 +136,33 @@ class Builder {
 
   /// Throws where the compiler has not found a header of CUDA's libraries.
   void require_headers(const fs::path& source) const {
-    const std::string said = text_of(folder_ / "said");
-    const std::size_t end = said.find(": No such file or directory");
-    if (end == said.npos) return;
-    const std::size_t begin = said.rfind(' ', end) + 1;
-    const std::string header = said.substr(begin, end - begin);
-    if (is_of_toolkit(header)) refuse_header(source, header);
+    auto missing = missing_header(text_of(folder_ / "said"));
+    if (!missing || !is_of_toolkit(missing->header)) return;
+    std::erase_if(missing->from, [&](const auto& each) {  // what launches a kernel of the source
+      return each.first.starts_with(folder_.string());
+    });
+    refuse_header(source, *missing);
   }
-  static bool is_of_toolkit(std::string_view header) {
-    static constexpr const char* kLibraries[] = {"cu",   "thrust/",  "cub/",   "nv",
-                                                 "npp",  "cutlass/", "cute/",  "nccl.h",
-                                                 "mma.", "sm_",      "texture"};
-    return std::any_of(std::begin(kLibraries), std::end(kLibraries),
-                       [&](const char* each) { return header.starts_with(each); });
-  }
-  [[noreturn]] static void refuse_header(const fs::path& source, std::string_view header) {
-    throw Error(Category::unavailable,
-                cat("check: ", source.string(), " needs ", header, ", which is not offered"), {},
-                {}, "docs/plain_cuda.md lists the headers that are");
-  }
-  /// A toolkit's own headers may be where the compiler looks: they cannot be mixed with ours. The
-  /// first of them that leads to the types that ours define is the one that is not offered.
+  /// A toolkit's own headers may be where the compiler looks: they cannot be mixed with ours.
   void refuse_toolkit(const fs::path& source, std::string_view preprocessed) const {
     const std::string ours = (at_.include / "tessera/plain_cuda").string();
-    std::string_view first;
-    for (std::size_t at = 0; at < preprocessed.size();
-         at = std::min(preprocessed.find('\n', at), preprocessed.size() - 1) + 1) {
-      std::string_view line = preprocessed.substr(at, preprocessed.find('\n', at) - at);
-      const auto close = line.rfind('"'), slash = line.rfind('/', close);
-      if (!line.starts_with("# ") || close == line.npos || slash == line.npos) continue;
-      if (line.find(ours) != line.npos || line.find(" 3", close) == line.npos) continue;
-      const std::string_view name = line.substr(slash + 1, close - slash - 1);
-      if (first.empty() && is_of_toolkit(name)) first = name;
-      if (name == "vector_types.h" || name == "driver_types.h")
-        refuse_header(source, first.empty() ? name : first);
-    }
+    if (const auto other = toolkit_header(preprocessed, ours)) refuse_header(source, *other);
+  }
+  /// Names files as the command line does.
+  static std::string place_text(const fs::path& source, const std::string& file, long line) {
+    const bool is_source = file == fs::absolute(source).string() ||
+                           file == fs::absolute(source).lexically_normal().string();
+    return cat(is_source ? source.string() : file, ":", line);
+  }
+  [[noreturn]] static void refuse_header(const fs::path& source, const HeaderInclude& included) {
+    std::string way;
+    for (const auto& [file, line] : included.from)
+      way += cat(way.empty() ? "" : ", from ", place_text(source, file, line));
+    throw Error(Category::unavailable,
+                cat(place_text(source, included.file, included.line), " needs ", included.header,
+                    ", which is not offered"),
+                {}, way.empty() ? way : "included from " + way,
+                "docs/plain_cuda.md lists the headers that are");
   }
 
   /// The program that launches a kernel of the source.
@@ -172,7 +175,7 @@ class Builder {
   /// `text`: the source, or a file that includes it.
   std::string compiled(const fs::path& source, const fs::path& text) {
     if (!fs::is_regular_file(source))
-      throw Error(Category::file, cat("check: there is no file ", source.string()));
+      throw Error(Category::file, cat("there is no file ", source.string()));
     const std::string name = fs::absolute(source).lexically_normal().string();
     const std::string base = (folder_ / cat("unit", number_++)).string();
     Words words{"-std=gnu++20", "-E"};
@@ -201,13 +204,9 @@ class Builder {
     const bool has_fragments = preprocessed.find("tessera/plain_cuda/mma.h\"") != std::string::npos;
     std::ofstream(base + ".cuda.ii", std::ios::binary)
         << rewrite(preprocessed, [&](const std::string& file) { return original(file); });
-    words = {"-std=gnu++20",
-             "-g",
-             "-fpreprocessed",
-             "-ffp-contract=off",
-             "-fstack-clash-protection",
-             "-fno-strict-aliasing",
-             "-Wno-unknown-pragmas"};
+    words = {"-std=gnu++20",         "-g",
+             "-ffp-contract=off",    "-fstack-clash-protection",
+             "-fno-strict-aliasing", "-Wno-unknown-pragmas"};
     if (what_.for_debugger) words.emplace_back("-O0");
     else words.insert(words.end(), kOptimised.begin(), kOptimised.end());
     if (what_.is_checked) words.insert(words.end(), kTold.begin(), kTold.end());
@@ -232,7 +231,7 @@ class Builder {
   fs::path linked(Words objects) const {
     const fs::path runtime = at_.library.parent_path() / "libtessera_cuda_runtime.a";
     if (!fs::exists(runtime))
-      throw Error(Category::unavailable, "check: the run-time for plain CUDA is not found",
+      throw Error(Category::unavailable, "the run-time for plain CUDA is not found",
                   runtime.string(), {}, "install Tessera with its development files and libdw-dev");
     const fs::path program = folder_ / "program";
     Words words{"-Wl,--wrap=main"};
@@ -246,10 +245,13 @@ class Builder {
     const std::string said = text_of(folder_ / "said");
     const std::string what = what_.sources.front().string();
     if (said.find("reference to `main'") != said.npos)  // of what --wrap=main calls
-      throw Error(Category::unavailable, cat("check: ", what, " defines no main()"),
-                  "a whole program", {}, "give the file that has main() as well");
+      throw Error(Category::unavailable, cat(what, " defines no main()"), "a whole program", {},
+                  cat("give the file that has main() as well",
+                      what_.is_checked ? ", or launch a kernel: --launch 'kernel<<<grid, "
+                                         "block>>>(A: f32[m,k], n: n)'"
+                                       : ""));
     std::fputs(said.c_str(), stderr);
-    throw Error(Category::unavailable, cat("check: ", what, " does not link"), {}, {},
+    throw Error(Category::unavailable, cat(what, " does not link"), {}, {},
                 "see the linker's messages above; give all files of the program");
   }
 

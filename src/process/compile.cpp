@@ -45,7 +45,7 @@ std::string text_of(const fs::path& file) {
 
 [[noreturn]] void refuse(const std::string& what, const std::string& source = {}) {
   const auto cuda = cuda_word(source);
-  throw Error(Category::unavailable, cat("check: ", what, " does not compile"), {}, {},
+  throw Error(Category::unavailable, cat(what, " does not compile"), {}, {},
               cat("see the compiler's messages above",
                   cuda ? cat("; ", cuda->word, " in line ", cuda->line,
                              " is CUDA: docs/kernels.md says what Tessera has instead")
@@ -57,7 +57,7 @@ constexpr const char* kMain = "#include \"tessera/check/file_program.hpp\"\n";
 /// What the linker said, in a sentence where it is the usual mistake.
 [[noreturn]] void refuse_to_link(const std::string& what, const std::string& said) {
   if (said.find("multiple definition of `main'") != std::string::npos)
-    throw Error(Category::unavailable, cat("check: ", what, " defines main()"),
+    throw Error(Category::unavailable, cat(what, " defines main()"),
                 "check_kernel alone: the program is the command's", {}, "leave main() out");
   std::fputs(said.c_str(), stderr);
   refuse(what);
@@ -86,7 +86,7 @@ Installed installed() {
     out.library = library_in(prefix);
   }
   if (out.library.empty() || !fs::exists(out.include)) {
-    throw Error(Category::unavailable, "check: the headers and the library are not found",
+    throw Error(Category::unavailable, "the headers and the library are not found",
                 cat("include/tessera and libtessera below ", prefix.string()), {},
                 "install Tessera with its development files");
   }
@@ -113,9 +113,8 @@ ProgramEnd run_compiler(Words words, const std::string& stderr_file, const std::
   run.seconds = seconds;
   const ProgramEnd end = run_program(run);
   if (!end.started || end.exit_code == 127)
-    throw Error(Category::unavailable,
-                cat("check: the compiler ", first.front(), " cannot be started"),
-                "a C++20 compiler: GCC 12, Clang 14 or newer", {},
+    throw Error(Category::unavailable, cat("the compiler ", first.front(), " cannot be started"),
+                "GCC 12 or newer; for kernels in Tessera's language Clang 14 as well", {},
                 "install one, or name it in the environment variable CXX");
   return end;
 }

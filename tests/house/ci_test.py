@@ -111,6 +111,15 @@ class Repository(unittest.TestCase):
         out, _ = self.action(0)
         self.assertEqual(out, "no kernels to check\n")
 
+    def test_kernels_that_git_does_not_know_are_named(self):
+        self.commit("First", README_md="text\n")
+        command = [cases.ROOT / "scripts/tessera-check-kernels", "--all"]
+        done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True)
+        self.assertIn("git knows no file that ends with .cu", done.stdout)
+        (self.folder / "new.cu").write_text("int main() {}\n")
+        done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "no kernels to check: git does not know new.cu; git add them\n"))
+
     def test_a_checkout_without_the_base_is_told_what_to_do(self):
         self.commit("First", a_cpp=CLEAN)
         done = subprocess.run([cases.ROOT / "scripts/tessera-check-kernels", "--changed-since", "HEAD^1"], cwd=self.folder, env=self.env,

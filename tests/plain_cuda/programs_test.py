@@ -202,6 +202,67 @@ int main() {
         self.assertIn("name it in the call", run.stderr)
 
 
+    def refused(self, folder, *words, command="check", env=None):
+        run = subprocess.run([cases.options.build / "bin/tessera", command, *words], cwd=folder, capture_output=True, text=True,
+                             timeout=300, env={**os.environ, **(env or {})})
+        self.assertEqual(run.returncode, 4, run.stderr)
+        self.assertNotIn(f"tessera {command}: check:", run.stderr)
+        return run.stderr
+
+
+    def test_what_cannot_be_built_says_where_and_what_to_do(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "sum.cuh").write_text("#pragma once\n\n#include <cute/no_such_header.hpp>\n")
+            (folder / "sum.cu").write_text('#include <cstdio>\n#include "sum.cuh"\nint main() {}\n')
+            said = self.refused(folder, "sum.cu")
+            self.assertRegex(said, r"sum\.cuh:3 needs cute/no_such_header\.hpp, which is not offered: got included from sum\.cu:2")
+            (folder / "kernel.cu").write_text("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n")
+            self.assertIn("--launch 'kernel<<<", self.refused(folder, "kernel.cu"))
+            said = self.refused(folder, "kernel.cu", command="cuda-run")
+            self.assertIn("tessera cuda-run: kernel.cu defines no main()", said)
+            self.assertNotIn("--launch", said)
+            if shutil.which("clang++"):
+                self.assertIn("name g++ in the environment variable CXX", self.refused(folder, "kernel.cu", env={"CXX": "clang++"}))
+
+
+    def test_a_sweep_has_the_extents_that_the_launch_uses(self):
+        with tempfile.TemporaryDirectory() as name:
+            program = pathlib.Path(name) / "scale.cu"
+            program.write_text("__global__ void scale(float* x, int n) {\n  const int i = 8 * blockIdx.x + threadIdx.x;\n"
+                               "  if (i < n) x[i] *= 2;\n}\n")
+            run = subprocess.run([cases.options.build / "bin/tessera", "check", program, "--sweep", "--tile", "8x8x8", "--json", "--launch",
+                                  "scale<<<(n + 7) / 8, 8>>>(x: f32[n] = ones, n)"], capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        shapes = [(each["m"], each["n"], each["k"]) for each in json.loads(run.stdout)["cases"]]
+        self.assertEqual(len(shapes), 3 * len(set(shapes)))
+        self.assertEqual({(m, k) for m, _, k in shapes}, {(1, 1)})
+        self.assertTrue({0, 1, 7, 8, 9, 17, 1021} <= {n for _, n, _ in shapes})
+
+
+    def test_a_file_is_explained(self):
+        program = next(each for each in PROGRAMS if each.stem == "tiled")
+        words = [cases.options.build / "bin/tessera", "explain", program]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stdout, r"is bound by|is limited by|waits")
+        self.assertRegex(run.stdout, r"tiled\.cu:13 +.*\d")
+        run = subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=300)
+        said = json.loads(run.stdout)
+        self.assertEqual(said["sectors_per_request"], 4)
+        self.assertGreater(said["counters"]["shared_load_wavefronts"], 0)
+        with tempfile.TemporaryDirectory() as name:
+            scale = pathlib.Path(name) / "scale.cu"
+            scale.write_text("__global__ void scale(float* x, int n) {\n  const int i = blockDim.x * blockIdx.x + threadIdx.x;\n"
+                             "  if (2 * i < n) x[2 * i] *= 2;\n}\n")
+            words = [*words[:2], scale, "--launch", "scale<<<(n + 511) / 512, 256>>>(x: f32[n] = ones, n)", "-n", "4096"]
+            page = pathlib.Path(name) / "scale.html"
+            run = subprocess.run([*words, "--html", page], capture_output=True, text=True, timeout=300)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertRegex(run.stdout, r"scale\.cu:3: each .* of a warp touches 8 sectors")
+            self.assertIn("scale.cu", page.read_text())
+
+
     def test_flags_of_the_compiler(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
