@@ -1,4 +1,0 @@
-// Part of cuda_fp8.h.
-#pragma once
-
-#include "cuda_fp8.h"
