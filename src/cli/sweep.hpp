@@ -11,7 +11,7 @@ struct SweepRequest {
   CheckedKernel kernel;    ///< its shape, strides and order are the sweep's
   bool only_rows = false;  ///< the kernel takes no strides
   check::SweepExtents taken = {};
-  std::string again;       ///< the command that checks one case, without its shape
+  std::string again;  ///< the command that checks one case, without its shape
   std::string format = "text";
   std::vector<std::string> others;
 };

@@ -1,4 +1,5 @@
-// Graphs that are captured: launches, copies and fills run when the graph is launched, also those of a stream that joins.
+// Graphs that are captured: launches, copies and fills run when the graph is launched, also those
+// of a stream that joins.
 #include <cstdio>
 
 __global__ void add(int* x, int value) { x[threadIdx.x] += value; }

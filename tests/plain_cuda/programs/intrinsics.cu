@@ -1,4 +1,5 @@
-// Intrinsics of whole numbers, of halves and bytes of words, and functions that the C library does not have.
+// Intrinsics of whole numbers, of halves and bytes of words, and functions that the C library does
+// not have.
 #include <cuComplex.h>
 #include <cuda_fp8.h>
 #include <device_launch_parameters.h>
@@ -23,30 +24,41 @@ __device__ int wrong_words() {
   wrong += __vsubus4(0x01020304, 0x02020202) != 0x00000102;
   wrong += __vabsdiffu4(0x01ff0005, 0x0201ff05) != 0x01feff00;
   wrong += __vabs2(0xffff8000) != 0x00018000 || __vabsss2(0xffff8000) != 0x00017fff;
-  wrong += __vmaxs4(0x80017fff, 0x00000000) != 0x00017f00 || __vminu2(0x00018000, 0xffff0001) != 0x00010001;
-  wrong += __vcmpeq4(0x01020304, 0x01000300) != 0xff00ff00 || __vsetgts2(0x0001ffff, 0x00000000) != 0x00010000;
-  wrong += __vavgs2(0xfffe0001, 0xffff0002) != 0xfffe0002 || __vavgu4(0xff000001, 0xff010002) != 0xff010002;
+  wrong += __vmaxs4(0x80017fff, 0x00000000) != 0x00017f00 ||
+           __vminu2(0x00018000, 0xffff0001) != 0x00010001;
+  wrong += __vcmpeq4(0x01020304, 0x01000300) != 0xff00ff00 ||
+           __vsetgts2(0x0001ffff, 0x00000000) != 0x00010000;
+  wrong += __vavgs2(0xfffe0001, 0xffff0002) != 0xfffe0002 ||
+           __vavgu4(0xff000001, 0xff010002) != 0xff010002;
   wrong += __vhaddu4(0xff000001, 0xff010002) != 0xff000001 || __vneg4(0x01ff8000) != 0xff018000;
   wrong += __vsads2(0xffff0003, 0x00010001) != 4 || __vsadu4(0x01020304, 0x04030201) != 8;
   wrong += __hadd(-3, 0) != -2 || __rhadd(-3, 0) != -1 || __uhadd(0xffffffffu, 1) != 0x80000000u;
-  wrong += __dp2a_lo(0x0002ffff, 0x01020304, 10) != 10 + 2 * 3 - 4 || __dp2a_hi(0x0002ffff, 0x01020304, 10) != 10 + 2 * 1 - 2;
-  wrong += __dp4a(0x01ff0203u, 0x01010101u, 0u) != 1 + 255 + 2 + 3 || __dp4a(0x01ff0203, 0x01010101, 0) != 1 - 1 + 2 + 3;
-  wrong += __funnelshift_lc(1, 2, 40) != 1 || __funnelshift_l(1, 2, 40) != 0x200 || __funnelshift_rc(1, 2, 32) != 2;
-  wrong += __vimax3_s32(-3, -2, -5) != -2 || __vimax3_s32_relu(-3, -2, -5) != 0 || __viaddmin_s32(2, 3, 4) != 4;
+  wrong += __dp2a_lo(0x0002ffff, 0x01020304, 10) != 10 + 2 * 3 - 4 ||
+           __dp2a_hi(0x0002ffff, 0x01020304, 10) != 10 + 2 * 1 - 2;
+  wrong += __dp4a(0x01ff0203u, 0x01010101u, 0u) != 1 + 255 + 2 + 3 ||
+           __dp4a(0x01ff0203, 0x01010101, 0) != 1 - 1 + 2 + 3;
+  wrong += __funnelshift_lc(1, 2, 40) != 1 || __funnelshift_l(1, 2, 40) != 0x200 ||
+           __funnelshift_rc(1, 2, 32) != 2;
+  wrong += __vimax3_s32(-3, -2, -5) != -2 || __vimax3_s32_relu(-3, -2, -5) != 0 ||
+           __viaddmin_s32(2, 3, 4) != 4;
   wrong += __viaddmax_s16x2(0x00010002, 0x00010001, 0x00050000) != 0x00050003;
   bool is_first;
   wrong += __vibmax_s32(3, 2, &is_first) != 3 || !is_first;
   wrong += umin(1u, 2u) != 1 || llmax(-1, 2) != 2;
-  wrong += __float2int_rn(2.5f) != 2 || __float2int_rz(3e9f) != 0x7fffffff || __double2uint_rz(-1.0) != 0;
+  wrong += __float2int_rn(2.5f) != 2 || __float2int_rz(3e9f) != 0x7fffffff ||
+           __double2uint_rz(-1.0) != 0;
   return wrong;
 }
 
 __device__ int wrong_functions(const double* of_three) {
   int wrong = 0;
-  wrong += !near(norm4df(1, 2, 2, 4), 5) || !near(rnorm3d(2, 3, 6), 1.0 / 7) || !near(norm(3, of_three), 7);
-  wrong += !near(erfinv(erf(0.3)), 0.3) || !near(erfcinv(erfc(3.0)), 3.0) || !near(erfinvf(0.5f), 0.47693628);
+  wrong += !near(norm4df(1, 2, 2, 4), 5) || !near(rnorm3d(2, 3, 6), 1.0 / 7) ||
+           !near(norm(3, of_three), 7);
+  wrong += !near(erfinv(erf(0.3)), 0.3) || !near(erfcinv(erfc(3.0)), 3.0) ||
+           !near(erfinvf(0.5f), 0.47693628);
   wrong += !near(normcdfinv(normcdf(-5.0)), -5.0) || !near(normcdfinvf(0.975f), 1.959964);
-  wrong += !near(cyl_bessel_i0f(1.0f), 1.2660659) || !near(cyl_bessel_i1(-1.0), -0.5651591039924851);
+  wrong +=
+      !near(cyl_bessel_i0f(1.0f), 1.2660659) || !near(cyl_bessel_i1(-1.0), -0.5651591039924851);
   wrong += sinpi(3.0) != 0 || cospi(0.5) != 0 || !near(erfcx(30.0), 0.018795888861416751);
   float s, c;
   sincospif(0.25f, &s, &c);
