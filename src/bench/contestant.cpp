@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "matmul/packed.hpp"
 #include "peak.hpp"
 #include "peer_library.hpp"
 #include "process/child.hpp"
@@ -215,30 +216,14 @@ Call plan_once(const Problem& p, index_t batch, int threads) {
 Call plan_once(const BenchCase& now) {
   const Problem p = problem_of(now);
   const index_t batch = now.shape.batch;
-  const bool real = p.out == DType::f32;  // where two types of C are possible: f32
-  switch (p.in) {
-    case DType::f32: return plan_once<float>(p, batch, now.threads);
-    case DType::f64: return plan_once<double>(p, batch, now.threads);
-    case DType::f16:
-      return (real ? plan_once<f16, float> : plan_once<f16, f16>)(p, batch, now.threads);
-    case DType::bf16:
-      return (real ? plan_once<bf16, float> : plan_once<bf16, bf16>)(p, batch, now.threads);
-    case DType::i8:
-      if (p.in_b)
-        return (real ? plan_once<cpu::I8U8, float>
-                     : plan_once<cpu::I8U8, std::int32_t>)(p, batch, now.threads);
-      return (real ? plan_once<std::int8_t, float>
-                   : plan_once<std::int8_t, std::int32_t>)(p, batch, now.threads);
-    case DType::u8:
-      if (p.in_b)
-        return (real ? plan_once<cpu::U8I8, float>
-                     : plan_once<cpu::U8I8, std::int32_t>)(p, batch, now.threads);
-      return (real ? plan_once<std::uint8_t, float>
-                   : plan_once<std::uint8_t, std::int32_t>)(p, batch, now.threads);
-    default:
-      throw Error(Category::argument, cat(kPlanOnce, " cannot run this product: it has no ",
-                                          to_string(now.types), " product"));
-  }
+  Call out;
+  if (!detail::has_cpu_product(p.in, p.out))
+    throw Error(Category::argument, cat(kPlanOnce, " cannot run this product: it has no ",
+                                        to_string(now.types), " product"));
+  detail::visit_packed(p, [&]<class In, class Out>(TypeTag<In>, TypeTag<Out>) {
+    out = plan_once<In, Out>(p, batch, now.threads);
+  });
+  return out;
 }
 
 Call algorithm_call(const std::string& name, const BenchCase& now) {

@@ -9,10 +9,8 @@ namespace tessera::check {
 
 using tessera::detail::Access;
 
-namespace {
 constexpr const char* kSmallerTensors =
     "give the kernel tensors that are no larger than their memory";
-}
 
 Mistake BlockRecorder::mistake_at(Kind kind, Memory memory, Here here, int thread) const {
   Mistake out;

@@ -76,7 +76,8 @@ bool compile_in(const fs::path& folder, double seconds, std::string& said) {
                                  "-ffp-contract=off",
                                  "-fsanitize=bounds",
                                  "-ftemplate-backtrace-limit=0"};  // the learner's line is in it
-  for (auto& each : process::compiled_header(at, "tessera/puzzle/run.hpp")) words.push_back(std::move(each));
+  for (auto& each : process::compiled_header(at, "tessera/puzzle/run.hpp"))
+    words.push_back(std::move(each));
   for (const char* each : {"-pthread", "-c", kProgram, "-o", "puzzle.o"}) words.emplace_back(each);
   words.push_back("-I" + at.include.string());
   const std::string file = (folder / "said").string();

@@ -1,5 +1,5 @@
 // The checked calls and the packed CPU path: which element types it multiplies, a problem as its
-// argument, a plan that has no other choice. Private to src/matmul.
+// argument, a plan that has no other choice. For src/matmul and src/bench.
 #pragma once
 
 #include <string_view>
@@ -16,12 +16,14 @@ template <class Body>
 void visit_packed(const Problem& p, Body&& body) {
   const auto visit = [&]<class In, class Out>() { body(TypeTag<In>{}, TypeTag<Out>{}); };
   if (!p.in_b) return visit_products(p.in, p.out, CpuProducts{}, visit);
+#if !defined(TESSERA_ONLY_DEMO)
   const auto of_mixed_bytes = [&]<class In>(TypeTag<In> a) {
     if (p.out == DType::i32) body(a, TypeTag<std::int32_t>{});
     else body(a, TypeTag<float>{});
   };
   if (p.in == DType::u8) of_mixed_bytes(TypeTag<cpu::U8I8>{});
   else of_mixed_bytes(TypeTag<cpu::I8U8>{});
+#endif
 }
 
 /// A problem and its matrices as the packed path takes them. `bias` as for run().

@@ -54,7 +54,7 @@ TemporaryFolder::TemporaryFolder() {
   if (!failed) remove_abandoned(place);
   std::string name = (place / kPrefix).string() + "XXXXXX";
   if (failed || mkdtemp(name.data()) == nullptr)
-    throw Error(Category::unavailable, "check: no folder for the compiled kernel can be made",
+    throw Error(Category::unavailable, "no folder for the compiled kernel can be made",
                 "a folder for temporary files that can be written", {},
                 "name one in the environment variable TMPDIR");
   path_ = name;

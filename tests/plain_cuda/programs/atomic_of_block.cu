@@ -11,8 +11,9 @@ constexpr auto kScope = cuda::thread_scope_block;
 __global__ void k(int* x) {
   atomicAdd_block(x, 1);
   cuda::atomic_ref<int, kScope>(x[1]).fetch_add(1, cuda::memory_order_relaxed);
-  __nv_atomic_fetch_add(x + 2, 1, __NV_ATOMIC_RELAXED,
-                        kScope == cuda::thread_scope_block ? __NV_THREAD_SCOPE_BLOCK : __NV_THREAD_SCOPE_DEVICE);
+  __nv_atomic_fetch_add(
+      x + 2, 1, __NV_ATOMIC_RELAXED,
+      kScope == cuda::thread_scope_block ? __NV_THREAD_SCOPE_BLOCK : __NV_THREAD_SCOPE_DEVICE);
 #ifndef FIXED
   asm volatile("red.relaxed.cta.global.add.s32 [%0], 1;" ::"l"(x + 3) : "memory");
 #else

@@ -4,8 +4,7 @@
 __global__ void k(int* out) {
   int sum = 0;
 #ifndef FIXED
-  for (int i = 0; i < threadIdx.x; ++i)
-    sum += __any_sync(0xffffffffu, i & 1);
+  for (int i = 0; i < threadIdx.x; ++i) sum += __any_sync(0xffffffffu, i & 1);
 #else
   for (int i = 0; i < 32; ++i) {
     const int any = __any_sync(0xffffffffu, i & 1);
