@@ -1,4 +1,4 @@
-// expect: race at 12, race at 13, race at 14, race at 17
+// expect: race at 12, race at 13, race at 14, race at 18
 // launch: k<<<4, 32>>>(x: i32[4] = zeros)
 // Atomic functions whose scope is the block, on elements that several blocks update.
 #include <cuda/atomic>

@@ -1,4 +1,4 @@
-// expect: early-return at 8
+// expect: early-return at 7
 // launch: k<<<1, 32>>>(out: i32[32])
 // Lanes leave the loop at different times, and the vote in it names all of them.
 __global__ void k(int* out) {
