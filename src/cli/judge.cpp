@@ -124,7 +124,7 @@ class Judge {
 
   void compare(const std::vector<JudgedLaunch>& launches, const check::SweepCase& one) {
     const process::TemporaryFolder exact;
-    Compared found =
+    JudgedCase found =
         reference_.judge(launches, {{"m", one.m}, {"n", one.n}, {"k", one.k}}, exact.path());
     if (!found.why_not.empty()) {
       if (verdict_.not_compared++ == 0) verdict_.why_not = std::move(found.why_not);

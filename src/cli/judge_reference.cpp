@@ -277,10 +277,10 @@ Reference::Reference(std::string name) : name_(std::move(name)) {
                 "naive, or a Python script that defines reference(**arrays)");
 }
 
-Compared Reference::judge(const std::vector<JudgedLaunch>& launches,
+JudgedCase Reference::judge(const std::vector<JudgedLaunch>& launches,
                           const std::map<std::string, index_t>& shape,
                           const fs::path& folder) const {
-  Compared out;
+  JudgedCase out;
   const auto add = [&](std::optional<WrongResult> wrong) {
     if (wrong) out.wrong.push_back(std::move(*wrong));
   };

@@ -31,7 +31,7 @@ struct WrongResult {
   std::string text;
 };
 
-struct Compared {
+struct JudgedCase {
   std::vector<WrongResult> wrong;
   std::string why_not;  ///< an array has no elements, and the script raises this; empty: compared
 };
@@ -45,7 +45,7 @@ class Reference {
   /// Compares every element. `shape`: m, n and k, which a script may ask for. Throws
   /// Error(argument) where the arrays do not fit the reference, Error(unavailable) where the script
   /// fails.
-  Compared judge(const std::vector<JudgedLaunch>& launches,
+  JudgedCase judge(const std::vector<JudgedLaunch>& launches,
                  const std::map<std::string, index_t>& shape,
                  const std::filesystem::path& folder) const;
   const std::string& name() const { return name_; }
