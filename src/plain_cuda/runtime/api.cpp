@@ -224,7 +224,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags, Place place
   return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data, Place) {
-  if (is_captured(stream, [=](cudaStream_t) { function(data); })) return cudaSuccess;
+  if (tessera::plain_cuda::is_captured(stream, [=](cudaStream_t) { function(data); }))
+    return cudaSuccess;
   function(data);  // all work of the stream before it is over
   return Program::get().device_error();
 }
