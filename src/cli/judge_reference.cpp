@@ -278,8 +278,8 @@ Reference::Reference(std::string name) : name_(std::move(name)) {
 }
 
 JudgedCase Reference::judge(const std::vector<JudgedLaunch>& launches,
-                          const std::map<std::string, index_t>& shape,
-                          const fs::path& folder) const {
+                            const std::map<std::string, index_t>& shape,
+                            const fs::path& folder) const {
   JudgedCase out;
   const auto add = [&](std::optional<WrongResult> wrong) {
     if (wrong) out.wrong.push_back(std::move(*wrong));

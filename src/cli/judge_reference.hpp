@@ -46,8 +46,8 @@ class Reference {
   /// Error(argument) where the arrays do not fit the reference, Error(unavailable) where the script
   /// fails.
   JudgedCase judge(const std::vector<JudgedLaunch>& launches,
-                 const std::map<std::string, index_t>& shape,
-                 const std::filesystem::path& folder) const;
+                   const std::map<std::string, index_t>& shape,
+                   const std::filesystem::path& folder) const;
   const std::string& name() const { return name_; }
 
  private:

@@ -35,11 +35,10 @@ bool is_on_stack(const void* at) {
 void tell(bool writes, const void* at, std::size_t bytes, std::uint64_t bits, Here here) {
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr || is_on_stack(at)) return;
-  ThreadContext* const mine = current;
   settle();
-  const bool done =
-      writes ? recorder->store(at, bytes, bits, here) : recorder->load(at, bytes, 0, here);
-  current = mine;
+  const bool done = [&, watcher = Watcher()] {
+    return writes ? recorder->store(at, bytes, bits, here) : recorder->load(at, bytes, 0, here);
+  }();
   if (!done && !DeviceMemory::get().contains(at)) throw Abandon{};
 }
 
@@ -111,14 +110,13 @@ void copy_piece(void* to, const void* from, std::size_t bytes, Place place) {
 void commit_async(Place place) {
   me("a group of asynchronous copies", place);
   settle();
-  if (tessera::detail::recorder != nullptr) tessera::detail::recorder->commit(here_of(place));
+  if (const Watcher watcher; watcher) watcher->commit(here_of(place));
 }
 
 void wait_async(int pending, Place place) {
   me("a wait for asynchronous copies", place);
   settle();
-  if (tessera::detail::recorder != nullptr)
-    tessera::detail::recorder->wait(pending, here_of(place));
+  if (const Watcher watcher; watcher) watcher->wait(pending, here_of(place));
 }
 
 // ---- barriers that count arrivals ----
@@ -181,15 +179,13 @@ bool gate_test(std::uint64_t* gate, std::uint64_t phase, bool by_parity, Place p
   auto* const recorder = tessera::detail::recorder;
   settle();
   if (recorder != nullptr) {
-    const bool is_possible = recorder->poll(gate, sizeof *gate, here_of(place));
-    current = &mine;
-    if (!is_possible) return true;
+    if (!Watcher()->poll(gate, sizeof *gate, here_of(place))) return true;
   }
   const Gate now = read_gate(gate);
   const bool has_ended =
       by_parity ? (now.phase & 1) != (phase & 1) : now.phase != static_cast<std::uint32_t>(phase);
   if (has_ended) {
-    if (recorder != nullptr) recorder->after_atomic(gate, here_of(place));
+    if (recorder != nullptr) Watcher()->after_atomic(gate, here_of(place));
     fence(Fence::block, place);
     return true;
   }
@@ -222,7 +218,7 @@ void grid_barrier(Place place) {
   if (mine.linear == 0) {
     auto* const recorder = tessera::detail::recorder;
     fence(Fence::device, place);
-    if (recorder != nullptr) recorder->before_atomic(&grid_arrivals, here_of(place));
+    if (recorder != nullptr) Watcher()->before_atomic(&grid_arrivals, here_of(place));
     // Every launch leaves a whole number of rounds: rounds end at multiples of the blocks' number.
     const std::uint64_t mine_is = grid_arrivals++;
     const std::uint64_t target = (mine_is / blocks + 1) * blocks;
@@ -231,7 +227,7 @@ void grid_barrier(Place place) {
       const LetOthersRun others(mine);
       mine.block.scheduler.give_way(mine.linear, {&grid_arrivals, seen, here_of(place)});
     }
-    if (recorder != nullptr) recorder->after_atomic(&grid_arrivals, here_of(place));
+    if (recorder != nullptr) Watcher()->after_atomic(&grid_arrivals, here_of(place));
     fence(Fence::device, place);
   }
   block_barrier(place);
@@ -304,15 +300,13 @@ void exchange_in_tile(void* value, std::size_t bytes, int threads, int rank, Pla
 }
 
 void tell_matrix_flops(std::int64_t flops, Place place) {
-  if (tessera::detail::recorder != nullptr)
-    tessera::detail::recorder->matrix_flops(flops, here_of(place));
+  if (const Watcher watcher; watcher) watcher->matrix_flops(flops, here_of(place));
 }
 
 void tell_empty_fragment(Place place) {
   me("a matrix function", place);
   settle();
-  if (tessera::detail::recorder != nullptr)
-    tessera::detail::recorder->empty_fragment(here_of(place));
+  if (const Watcher watcher; watcher) watcher->empty_fragment(here_of(place));
 }
 
 }  // namespace tessera::plain_cuda

@@ -56,6 +56,21 @@ bool is_guess(const Here& read);
 /// Null on the host. Every call that lets other threads run puts it back.
 extern constinit thread_local ThreadContext* current;
 
+/// The recorder, or null where nobody watches. While one lives, what runs is the run-time's own
+/// work: inline functions of the standard library may be those that the program's file compiled.
+class Watcher {
+ public:
+  Watcher() : mine_(std::exchange(current, nullptr)) {}
+  ~Watcher() { current = mine_; }
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  explicit operator bool() const { return tessera::detail::recorder != nullptr; }
+  tessera::detail::Recorder* operator->() const { return tessera::detail::recorder; }
+
+ private:
+  ThreadContext* const mine_;
+};
+
 /// The last write of the OS thread, which is told when its value is there, or its last volatile
 /// read, which is done then: at its next event.
 struct PendingAccess {

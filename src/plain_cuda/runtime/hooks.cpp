@@ -123,6 +123,7 @@ template <std::size_t kBytes, bool kWrites>
     }
   }
   if constexpr (!kWrites) mine->loads[mine->load_turn++ % mine->loads.size()] = {address, here};
+  current = nullptr;  // as in a Watcher
   const bool done = kWrites ? recorder->store(address, kBytes, number, here)
                             : recorder->load(address, kBytes, 0, here);
   current = mine;
@@ -144,15 +145,18 @@ void touch_volatile(const void* address, const void* pc) {
   if (recorder == nullptr) {
     if (kWrites) note_unwatched_write(number, kBytes);
   } else {
-    recorder->mark(here, tessera::detail::Trait::is_volatile);
-    const bool done =
-        kWrites ? recorder->update(address, kBytes, here) : recorder->poll(address, kBytes, here);
-    current = mine;
+    bool done = false;
+    {
+      const Watcher watcher;
+      watcher->mark(here, tessera::detail::Trait::is_volatile);
+      done =
+          kWrites ? watcher->update(address, kBytes, here) : watcher->poll(address, kBytes, here);
+      if (done && kWrites) watcher->before_atomic(address, here);
+    }
     if (!done) {
       if (!is_harmless(address, kBytes)) throw Abandon{};
       return;
     }
-    if (kWrites) recorder->before_atomic(address, here);
   }
   if (kWrites) return;
   if (++mine->volatile_reads % kPatience == 0) {
@@ -165,17 +169,16 @@ void touch_volatile(const void* address, const void* pc) {
 }  // namespace
 
 void tell_pending_access() {
-  ThreadContext* const mine = current;
   const PendingAccess write = std::exchange(pending_access, {});
-  if (tessera::detail::recorder == nullptr) return;
-  if (write.is_read) return tessera::detail::recorder->after_atomic(write.address, write.here);
+  const Watcher watcher;
+  if (!watcher) return;
+  if (write.is_read) return watcher->after_atomic(write.address, write.here);
   const std::uint64_t bits = write.bytes == 1   ? value_at<1>(write.address)
                              : write.bytes == 2 ? value_at<2>(write.address)
                              : write.bytes == 4 ? value_at<4>(write.address)
                              : write.bytes == 8 ? value_at<8>(write.address)
                                                 : value_at<16>(write.address);
-  tessera::detail::recorder->store(write.address, write.bytes, bits, write.here);
-  current = mine;
+  watcher->store(write.address, write.bytes, bits, write.here);
 }
 
 namespace {

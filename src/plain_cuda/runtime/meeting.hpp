@@ -9,10 +9,13 @@ namespace tessera::plain_cuda {
 /// The running thread; throws on the host. `what`: the call.
 ThreadContext& me(const char* what, const Place& place);
 
-/// While one lives, other threads may run.
+/// While one lives, other threads may run, and what runs here is the run-time's own work.
 class LetOthersRun {
  public:
-  explicit LetOthersRun(ThreadContext& mine) : mine_(mine) { settle(); }
+  explicit LetOthersRun(ThreadContext& mine) : mine_(mine) {
+    settle();
+    current = nullptr;
+  }
   ~LetOthersRun() { current = &mine_; }
   LetOthersRun(const LetOthersRun&) = delete;
   LetOthersRun& operator=(const LetOthersRun&) = delete;

@@ -33,9 +33,9 @@ void touch_atomically(Machine& m, const Instruction& in, const void* at, std::si
   using tessera::detail::Trait;
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr) return;
-  ThreadContext* const mine = current;
   settle();
   const Here here = here_of(m.place);
+  ThreadContext* const mine = std::exchange(current, nullptr);  // as in a Watcher
   if (in.has("cta")) recorder->mark(here, Trait::of_block);
   if (in.has("volatile")) recorder->mark(here, Trait::is_volatile);
   const bool done = writes ? recorder->update(at, bytes, here) : recorder->poll(at, bytes, here);

@@ -38,7 +38,7 @@ ThreadContext& me(const char* what, const Place& place) {
 namespace {
 
 void follow(const Place& place) {
-  if (tessera::detail::recorder != nullptr) tessera::detail::recorder->follow(here_of(place));
+  if (const Watcher watcher; watcher) watcher->follow(here_of(place));
 }
 
 void collect(ThreadContext& mine, Collective& collective, const Place& place) {
@@ -86,7 +86,7 @@ void named_barrier(int id, int threads, Place place) {
   follow(place);
   auto* const recorder = tessera::detail::recorder;
   if (recorder == nullptr || !mine.block.has_arrivals) return;
-  recorder->after_atomic(mine.block.barrier(id, met), here_of(place));
+  Watcher()->after_atomic(mine.block.barrier(id, met), here_of(place));
   fence(Fence::block, place);
 }
 
@@ -112,7 +112,7 @@ void warp_barrier(std::uint64_t mask, Place place) {
 void fence(Fence scope, Place place) {
   settle();
   if (scope == Fence::block) of_block(place);
-  if (tessera::detail::recorder != nullptr) tessera::detail::recorder->fence(here_of(place));
+  if (const Watcher watcher; watcher) watcher->fence(here_of(place));
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -142,11 +142,11 @@ void shuffle(std::uint64_t mask, void* value, std::size_t bytes, int source, Pla
   const dim3 d = block_extents();
   const bool is_there = source >= 0 && source < mine.block.warp_size &&
                         first + source < static_cast<int>(d.x * d.y * d.z);
-  recorder->no_value(source,
-                     !is_there                                  ? NoValue::not_there
-                     : (mask_of(mine, mask) >> source & 1) == 0 ? NoValue::not_in_mask
-                                                                : NoValue::has_ended,
-                     here_of(place));
+  Watcher()->no_value(source,
+                      !is_there                                  ? NoValue::not_there
+                      : (mask_of(mine, mask) >> source & 1) == 0 ? NoValue::not_in_mask
+                                                                 : NoValue::has_ended,
+                      here_of(place));
 }
 
 int gather(std::uint64_t mask, std::uint64_t bits, std::uint64_t* all, Place place) {
@@ -225,8 +225,9 @@ bool is_guess(const Here& read) {
 }
 
 void of_block(Place place) {
-  if (current != nullptr && tessera::detail::recorder != nullptr)
-    tessera::detail::recorder->mark(here_of(place), tessera::detail::Trait::of_block);
+  if (current == nullptr) return;
+  if (const Watcher watcher; watcher)
+    watcher->mark(here_of(place), tessera::detail::Trait::of_block);
 }
 
 bool begin_update(void* address, std::size_t bytes, Place place) {
@@ -241,8 +242,7 @@ bool begin_update(void* address, std::size_t bytes, Place place) {
 void end_update(void* address, std::uint64_t bits, bool changed, Place place) {
   if (current == nullptr) return;
   ThreadContext& mine = *current;
-  if (tessera::detail::recorder != nullptr)
-    tessera::detail::recorder->after_atomic(address, here_of(place));
+  if (const Watcher watcher; watcher) watcher->after_atomic(address, here_of(place));
   if (changed || --mine.patience > 0) return;
   mine.patience = 4;
   const LetOthersRun others(mine);
