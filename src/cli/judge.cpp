@@ -113,8 +113,11 @@ class Judge {
       const std::string place =
           f.location.line > 0 ? cat(", at ", f.location.file, ":", f.location.line) : std::string();
       const Reason reason{std::string(check::name(f.kind)), cat(f.problem, place), "", one};
-      if (f.severity == check::Severity::error) verdict_.reasons.push_back(reason);
-      if (f.severity == check::Severity::warning) remark(reason, place);
+      // A race of one warp's threads is a warning, and right only while they run in step.
+      if (f.severity == check::Severity::error ||
+          (f.severity == check::Severity::warning && f.kind == check::Kind::race))
+        verdict_.reasons.push_back(reason);
+      else if (f.severity == check::Severity::warning) remark(reason, place);
     }
     if (!report.summary.incomplete.empty()) verdict_.incomplete = report.summary.incomplete;
     const std::vector<JudgedLaunch> launches = read_launches(arrays.path());

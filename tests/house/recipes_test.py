@@ -227,7 +227,7 @@ int main() {
         copy.insert("docs/kernels.md", "| `coalescing` |", "| `toy` | a toy | 2x2 |\n", before=True)
         copy.write("tests/compile_fail/kernel_toy.cpp", (copy.root / "tests/compile_fail/kernel_naive.cpp").read_text())
         self.follow("A GPU kernel")
-        row = {"name": "toy", "class": "Toy", "tiles": "ToyTiles", "types": "f16", "declared_tiles": ""}
+        row = {"name": "toy", "class": "Toy", "tiles": "ToyTiles", "types": ", f16", "declared_tiles": ""}
         for template in ("ladder_kernel.cpp", "checked_kernel.cpp", "cuda_kernel.cu"):
             text = (copy.root / f"src/matmul/{template}.in").read_text()
             (copy.root / template).write_text(re.sub(r"@(\w+)@", lambda name: row[name[1]], text))
