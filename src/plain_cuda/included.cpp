@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 
 namespace tessera::plain_cuda {
@@ -40,6 +41,16 @@ std::optional<Mark> mark_of(std::string_view line) {
   const auto has = [&](const char* flag) { return flags.find(flag) != flags.npos; };
   return Mark{std::atol(std::string(line.substr(2, begin - 2)).c_str()),
               line.substr(begin + 1, end - begin - 1), has(" 1"), has(" 2"), has(" 3")};
+}
+
+/// Is the file in a toolkit's folder of headers, or below it?
+bool is_in_toolkit(std::string_view file) {
+  std::error_code none;
+  auto folder = std::filesystem::weakly_canonical(file, none).parent_path();
+  for (int levels = 0; levels < 4; ++levels, folder = folder.parent_path()) {
+    if (std::filesystem::exists(folder / "cuda_runtime_api.h", none)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -100,6 +111,7 @@ std::optional<HeaderInclude> toolkit_header(std::string_view preprocessed, std::
     if (!first && is_of_toolkit(name)) {
       first = HeaderInclude{std::string(name), {}, 0, {}};
       first_depth = depth;
+      leads_to_types = is_in_toolkit(mark->file);
     }
     leads_to_types =
         first && (leads_to_types || name == "vector_types.h" || name == "driver_types.h");

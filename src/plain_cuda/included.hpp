@@ -22,8 +22,8 @@ std::optional<HeaderInclude> missing_header(std::string_view messages);
 /// Is it a header of CUDA's toolkit or of a library that builds on it?
 bool is_of_toolkit(std::string_view header);
 
-/// The first header of a toolkit that leads to a definition of CUDA's own types, beside those in
-/// the folder `ours`.
+/// The first header of a toolkit, in its folder or leading to a definition of CUDA's own types,
+/// beside those in the folder `ours`.
 std::optional<HeaderInclude> toolkit_header(std::string_view preprocessed, std::string_view ours);
 
 }  // namespace tessera::plain_cuda

@@ -1,4 +1,3 @@
-// expect: race at 18
 // Threads that poll their predecessors' results by volatile reads and keep what they find in shared
 // memory between the rounds.
 __global__ void chain(volatile int* done, volatile int* sum, int n) {

@@ -2,7 +2,7 @@
 // What another block writes, without anything between: a race, and no read of what nobody wrote.
 #include <cstdio>
 
-__global__ void pass_on(volatile int* x, int* y) {
+__global__ void pass_on(int* x, int* y) {
 #ifndef FIXED
   if (blockIdx.x == 0) x[threadIdx.x] = threadIdx.x;
   else y[threadIdx.x] = x[threadIdx.x];
