@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tessera/core/here.hpp"
+#include "tessera/core/recorder.hpp"
 #include "tessera/plain_cuda/parts/place.h"
 #include "tessera/plain_cuda/vector_types.h"
 #include "tessera/simt/block_scheduler.hpp"
