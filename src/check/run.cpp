@@ -187,7 +187,7 @@ std::string refusal_of(const Launch& launch, const Options& options) {
     tessera::detail::check_launch(
         launch.kernel,
         LaunchConfig{.grid = launch.grid, .block = launch.block, .threads = options.threads},
-        launch.shared_bytes, launch.declared_block);
+        launch.shared_bytes, launch.declared_block, launch.cluster);
     return {};
   } catch (const Error& error) {
     if (options.threads < 0) throw;
@@ -315,6 +315,12 @@ Report run_launch(RunContext& context) {
 
 Report run(const Options& options, const Launch& asked) {
   check_options(options);
+  if (volume(asked.cluster) > 1)
+    throw Error(Category::unavailable,
+                cat("check: kernel ", asked.kernel, " runs in clusters of ",
+                    to_string(asked.cluster), " blocks"),
+                "a kernel whose blocks run by themselves", {},
+                "launch() runs it in every order, and tells waits that nobody ends");
   const Launch launch = with_names(asked, options);
   RunContext context{options, launch, regions_of(launch.buffers)};
   Report report = run_launch(context);

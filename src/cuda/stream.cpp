@@ -6,6 +6,7 @@
 #include "tessera/core/text.hpp"
 #include "tessera/cuda/launch_kernel.hpp"
 #include "tessera/cuda/runtime.hpp"
+#include "tessera/simt/launch.hpp"
 
 namespace tessera::cuda {
 
@@ -111,8 +112,10 @@ void launch(const Stream& stream, const Kernel& kernel, Dim3 grid, void** argume
   if (grid.x < 0 || grid.y < 0 || grid.z < 0)
     throw Error(Category::argument, cat("kernel '", kernel.name, "': a negative grid"),
                 "0 or more blocks along each side", to_string(grid));
+  tessera::detail::check_clusters(kernel.name, grid, kernel.cluster);
   if (volume(grid) == 0) return;
-  const Dim3 extents = launch_extents(grid);
+  // The rows of a cluster stay together: such a grid is not folded.
+  const Dim3 extents = kernel.cluster.y > 1 ? grid : launch_extents(grid);
   if (extents.y > kMostRows || extents.z > kMostRows)
     throw Error(Category::argument, cat("kernel '", kernel.name, "': the grid is too large"),
                 cat("at most ", kMostRows, " blocks along y and z"), to_string(grid));

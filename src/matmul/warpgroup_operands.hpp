@@ -17,9 +17,9 @@ void with_bulk_operands(const Problem& p, const void* a, const void* b, void* c,
   with_operands<In, Out>(p, a, b, c, bias, [&](const auto& A, const auto&, const auto& C) {
     using Slices = SliceTile<Out>;
     const index_t K = valid<1>(A);
-    const auto gA = bulk_operand<typename Kernel::template TileA<In>>(make, a, p.M, K, p.a.row,
+    const auto gA = bulk_operand<typename Kernel::template LoadA<In>>(make, a, p.M, K, p.a.row,
                                                                       p.a.col);  // (M,K)
-    const auto gB = bulk_operand<typename Kernel::template TileB<In>>(make, b, p.N, K, p.b.col,
+    const auto gB = bulk_operand<typename Kernel::template LoadB<In>>(make, b, p.N, K, p.b.col,
                                                                       p.b.row);  // (N,K)
     BulkMatrix<Slices> slices;
     const auto& s = C.scalars;

@@ -163,6 +163,11 @@ void AsyncMachine::wait_units(int warpgroup, int pending) {
   }
 }
 
+bool AsyncMachine::awaits_another_block() const {
+  return std::any_of(listed_.begin(), listed_.end(),
+                     [](const Transfer& each) { return each.is_of_another_block; });
+}
+
 void AsyncMachine::finish() {
   for (const Transfer& each : std::exchange(listed_, {})) carry_out(each);
 }

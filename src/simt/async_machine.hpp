@@ -45,6 +45,7 @@ class AsyncMachine {
     Gate* gate;  ///< null: a store
     int thread;
     std::int64_t group = 0;  ///< of the thread's stores
+    bool is_of_another_block = false;
   };
   /// Lists the transfer, or carries it out: true where it has ended a phase.
   bool start(Transfer transfer);
@@ -59,6 +60,8 @@ class AsyncMachine {
   void commit_units(int thread);
   /// Carries out all but the newest groups of a warpgroup whose threads have met.
   void wait_units(int warpgroup, int pending);
+  /// Is a copy listed that another block of the cluster has started?
+  bool awaits_another_block() const;
   /// All that nobody has waited for, when the block is over.
   void finish();
 

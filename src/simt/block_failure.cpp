@@ -94,6 +94,8 @@ std::string BlockScheduler::State::places_text() const {
       note(cat(describe("wait", *wait[i]), " for the lanes of mask ", hex(collective[i]->mask)),
            thread);
     else if (run[i] == Run::at_named_barrier) note(named_place(thread), thread);
+    else if (run[i] == Run::at_cluster_wait)
+      note(describe("wait at the barrier of their cluster", *wait[i]), thread);
     else if (run[i] == Run::at_unit_wait)
       note(describe("wait for their warpgroup's units", *wait[i]), thread);
     else if (run[i] == Run::at_gate)
@@ -157,15 +159,15 @@ std::string BlockScheduler::State::missing_text() const {
 
 Error BlockScheduler::State::stuck() const {
   if (std::find(run.begin(), run.end(), Run::at_gate) != run.end())
-    return Error(
-        Category::kernel,
-        cat(kernel_and_block(), ": a wait that nobody ends: ", places_text(), missing_text()), {},
-        {},
-        "let as many arrive as the gate counts, expect the bytes of whole boxes, and wait "
-        "for the parity of the phase that is meant");
+    return Error(Category::kernel,
+                 cat(kernel_and_block(), ": a wait that nobody ends: ", places_text(),
+                     missing_text(), others_places()),
+                 {}, {},
+                 "let as many arrive as the gate counts, expect the bytes of whole boxes, and wait "
+                 "for the parity of the phase that is meant");
   return Error(Category::kernel,
                cat(kernel_and_block(), ": a barrier that not all threads reach: ", places_text(),
-                   missing_text()),
+                   missing_text(), others_places()),
                {}, {}, "move the barrier out of the branch or loop that some threads leave early");
 }
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "block_state.hpp"
+#include "cluster.hpp"
 
 namespace tessera {
 
@@ -258,23 +258,24 @@ void BlockScheduler::State::quiet_round() {
   polls_in_round = 0;
   round_length = static_cast<int>(std::count(run.begin(), run.end(), Run::ready) +
                                   std::count(run.begin(), run.end(), Run::unstarted));
-  if (std::exchange(moved, false)) {
-    quiet_rounds = 0;
-    if (task.residents != nullptr) task.residents->go_on(rest);
-    return;
-  }
+  if (machine && carry_out_one()) moved = true;
+  const bool has_moved_here = has_moved();
+  is_polling = true;
+  if (has_moved_here) return pass_turn();
   if (active_waiting > 0 && release_active()) return;
+  if (cluster != nullptr && !cluster->all_are_quiet()) return pass_turn();
   const int enough =
       std::exchange(round_may_end, false) ? std::numeric_limits<int>::max() : kQuietRounds;
   if (task.residents == nullptr) {
     if (++quiet_rounds >= enough) deadlocked();
-    return;
+    return pass_turn();
   }
-  switch (task.residents->rest(rest, enough)) {
+  switch (task.residents->rest(resting(), enough)) {
     case detail::Residents::Verdict::deadlock: deadlocked();
     case detail::Residents::Verdict::others_run: std::this_thread::sleep_for(kNap); break;
     case detail::Residents::Verdict::wait: sched_yield(); break;
   }
+  pass_turn();
 }
 
 void BlockScheduler::State::deadlocked() {
@@ -285,7 +286,7 @@ void BlockScheduler::State::deadlocked() {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ", thread ", thread_text(thread),
                      " finds the same value for ever at ", here.file, ":", here.line,
-                     ", and nobody changes it: ", places_text(), missing_text(),
+                     ", and nobody changes it: ", places_text(), missing_text(), others_places(),
                      task.residents != nullptr ? task.residents->others_text() : ""),
                  {}, {},
                  "let the thread that sets the value do so before it waits or ends, and give back "

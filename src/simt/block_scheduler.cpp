@@ -59,6 +59,7 @@ int BlockScheduler::State::pick() {
       }
     }
     if (finished == threads) return -1;
+    if (cluster != nullptr && let_others_run()) continue;
     if (machine && carry_out_one()) continue;
     if (active_waiting > 0 && release_active()) continue;
     if (!cancelled && arrived > 0 && arrived + finished == threads) {
@@ -73,6 +74,7 @@ int BlockScheduler::State::pick() {
         continue;
       }
     }
+    if (cluster != nullptr && wait_for_turn()) continue;
     if (!cancelled) fail(stuck_fault(), [&] { return stuck(); });
     cancel();
   }
@@ -102,6 +104,8 @@ void BlockScheduler::State::finish_thread(int thread) {
   moved = true;
   if (!collective.empty()) [[unlikely]]
     lane_ended(thread);
+  if (cluster != nullptr || !at_cluster.empty()) [[unlikely]]
+    meet_cluster();
   const int next = pick();
   if (next >= 0 && run[static_cast<std::size_t>(next)] == Run::unstarted) return;
   Fiber* self = current;
@@ -144,12 +148,15 @@ BlockScheduler::BlockScheduler() : state_(std::make_unique<State>()) {}
 BlockScheduler::~BlockScheduler() = default;
 
 void BlockScheduler::run(const BlockTask& task) {
-  using Fault = State::Fault;
   State& s = *state_;
   s.begin(task);
-  s.stopping = false;
-  s.os_thread = pthread_self();
-  if (task.observer != nullptr) task.observer->begins(s.shared.data);
+  s.go();
+  s.end();
+  if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
+}
+
+void BlockScheduler::State::go() {
+  os_thread = pthread_self();
   const detail::FaultScope faults({
       .owns =
           [](void* context, int signal, const void* address) {
@@ -182,18 +189,19 @@ void BlockScheduler::run(const BlockTask& task) {
             State& state = *static_cast<State*>(context);
             if (state.current != &state.main) state.terminated();
           },
-      .context = &s,
+      .context = this,
   });
-  detail::adopt_current_stack(s.main);
-  s.exceptions = &detail::current_exceptions();
-  s.cursor = 0;
-  s.resume(s.main, *s.take_idle());
-  if (task.residents != nullptr) task.residents->go_on(s.rest);
-  if (s.abandoned) {
-    for (auto& fiber : s.fibers) detail::release(fiber);
+  detail::adopt_current_stack(main);
+  exceptions = &detail::current_exceptions();
+  resume(main, suspended != nullptr ? *std::exchange(suspended, nullptr) : *take_idle());
+}
+
+void BlockScheduler::State::end() {
+  if (task.residents != nullptr) task.residents->go_on(resting());
+  if (abandoned) {
+    for (auto& fiber : fibers) detail::release(fiber);
   }
-  if (s.machine && !s.failure) s.machine->finish();
-  if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
+  if (machine && !failure) machine->finish();
 }
 
 void BlockScheduler::stop() {

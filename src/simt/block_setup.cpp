@@ -53,12 +53,19 @@ void BlockScheduler::State::begin(const BlockTask& next_task) {
   cancelled = abandoned = false;
   failure = nullptr;
   taken_by = Fault::none;
+  cluster = nullptr;
+  suspended = nullptr;
+  cursor = rank = come_to_cluster = 0;
+  at_cluster.clear();
+  is_polling = false;
+  stopping = false;
   idle.clear();
   for (int i = threads; i-- > 0;) idle.push_back(&fibers[static_cast<std::size_t>(i)]);
   shared.reserve(std::max<std::size_t>(task.shared_bytes, 1));
   std::memset(shared.data, 0xff, task.shared_bytes);
   exchange.reserve(2 * warps * lanes * detail::kSlotBytes);
   scratch.reserve(warps * warp_scratch_bytes);
+  if (task.observer != nullptr) task.observer->begins(shared.data);
 }
 
 void BlockScheduler::State::shuffle() {

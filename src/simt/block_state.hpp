@@ -42,7 +42,8 @@ enum class Run : std::uint8_t {
   at_collective,  ///< of the lanes that a mask names
   at_named_barrier,
   at_gate,
-  at_unit_wait,    ///< of its warpgroup
+  at_unit_wait,  ///< of its warpgroup
+  at_cluster_wait,
   at_active_mask,  ///< until nobody else can go on
   finished
 };
@@ -62,6 +63,9 @@ struct Wait {
   Here where;
   const char* name = nullptr;
 };
+
+/// Where a thread is between the two halves of the barrier of its cluster.
+enum class ClusterStep : std::uint8_t { none, has_come, all_have_come };
 
 /// What a thread waits for at a gate.
 struct GateWait {
@@ -127,6 +131,12 @@ struct BlockScheduler::State {
   bool moved = false;          ///< since then, anything but polls that found the same again
   int quiet_rounds = 0;
   detail::Residents::Rest rest;
+  Cluster* cluster = nullptr;  ///< the blocks that this one runs with; null: it runs alone
+  int rank = 0;                ///< in it
+  Fiber* suspended = nullptr;  ///< that goes on when it is this block's turn
+  bool is_polling = false;     ///< its threads that can run have polled in vain
+  std::vector<detail::ClusterStep> at_cluster;  ///< by thread; made when it is used first
+  int come_to_cluster = 0;                      ///< threads whose step is has_come
   bool cancelled = false;
   bool abandoned = false;  ///< some fibers were left in the middle of their frames
   std::exception_ptr failure;
@@ -197,6 +207,41 @@ struct BlockScheduler::State {
     detail::leave_fiber(from, to);
   }
 
+  /// Runs the block's threads until all have ended, or it is another block's turn.
+  void go();
+  /// All of them have ended.
+  void end();
+
+  // ---- cluster.cpp ----
+
+  /// Lets another block of the cluster run that has more to do than to poll; is there one?
+  bool let_others_run();
+  /// No thread of this block can go on by itself: lets the others try. False: none of them can.
+  bool wait_for_turn();
+  /// Lets the next block of the cluster run; returns when it is this block's turn again.
+  void pass_turn();
+  /// This block waits while block `next` of the cluster runs.
+  void wait_for(int next);
+  /// Has anything happened in it since it was asked last?
+  bool has_moved();
+  detail::Residents::Rest& resting();
+  bool can_run() const;
+  /// The threads of the cluster go on that wait for each other, if all have come.
+  void meet_cluster();
+  /// Block `rank` of the cluster, as long as it runs: else ends this one.
+  State& member(int thread, int rank, const char* what, const Here& here);
+  /// A gate of that block. Ends this one where it is not open.
+  detail::GateState& gate_in(State& block, int thread, const Gate* gate, const Here& here);
+  /// What is in this place of the shared storage of `other`.
+  template <class T>
+  T* in(const State& other, const T* mine) const {
+    return static_cast<T*>(static_cast<void*>(
+        other.shared.data +
+        (static_cast<const std::byte*>(static_cast<const void*>(mine)) - shared.data)));
+  }
+  /// Where the threads of the other blocks are.
+  std::string others_places() const;
+
   // ---- block_meetings.cpp ----
 
   /// Ends the block for a verb that is used as it cannot be.
@@ -227,6 +272,8 @@ struct BlockScheduler::State {
   detail::AsyncMachine& async();
   /// Ends the block where it is not open.
   detail::GateState& gate_of(int thread, const Gate* gate, const Here& here);
+  /// Ends the block where all have arrived that the gate counts.
+  void require_missing(int thread, const detail::GateState& gate, const Here& here);
   /// A phase of the gate has ended.
   void let_through(const Gate* gate);
   /// Carries out one bulk copy that was put off; false: there is none.

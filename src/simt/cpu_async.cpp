@@ -34,6 +34,13 @@ GateState& BlockScheduler::State::gate_of(int thread, const Gate* gate, const He
   return *found;
 }
 
+void BlockScheduler::State::require_missing(int thread, const GateState& gate, const Here& here) {
+  if (gate.missing == 0)
+    misused(thread, here, "more arrivals at a gate than it counts",
+            cat(gate.count, " in a phase, which ends when the bytes have come"),
+            cat(gate.count + 1), "let fewer threads arrive, or open it with a larger count");
+}
+
 void BlockScheduler::State::let_through(const Gate* gate) {
   moved = true;
   for (std::size_t i = 0; i < gate_waits.size(); ++i) {
@@ -71,17 +78,8 @@ void CpuAsync::expect(Gate* gate, int bytes, Here here) const {
 void CpuAsync::arrive(Gate* gate, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   GateState& found = s.gate_of(thread_, gate, here);
-  if (found.missing == 0)
-    s.misused(thread_, here, "more arrivals at a gate than it counts",
-              cat(found.count, " in a phase, which ends when the bytes have come"),
-              cat(found.count + 1), "let fewer threads arrive, or open it with a larger count");
+  s.require_missing(thread_, found, here);
   if (AsyncMachine::settle(found, 1, 0)) s.let_through(gate);
-}
-
-void CpuAsync::arrive(Gate* gate, int rank, Here here) const {
-  if (rank == 0) return arrive(gate, here);
-  scheduler_.state().misused(thread_, here, "an arrival at a block that the cluster does not have",
-                             "rank 0", cat(rank), "the blocks of a cluster have ranks from 0");
 }
 
 void CpuAsync::wait(Gate* gate, unsigned phase, Here here) const {
@@ -104,13 +102,6 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here
   s.gate_of(thread_, gate, here);
   if (s.async().start({fields_of(*map), x, y, static_cast<std::byte*>(to), gate, thread_}))
     s.let_through(gate);
-}
-
-void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, unsigned blocks,
-                    Here here) const {
-  if (blocks == 1) return copy(map, x, y, to, gate, here);
-  scheduler_.state().misused(thread_, here, "a copy to blocks that the cluster does not have",
-                             "bit 0", cat("mask ", blocks), "a bit for each block of the cluster");
 }
 
 void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here here) const {
@@ -163,6 +154,5 @@ void CpuAsync::wait_units(int pending, Here here) const {
 void CpuAsync::meet(int id, int threads, Here here) const {
   scheduler_.named_barrier(thread_, id, threads, here);
 }
-void CpuAsync::cluster_barrier(Here here) const { scheduler_.barrier(thread_, nullptr, here); }
 
 }  // namespace tessera

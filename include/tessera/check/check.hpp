@@ -83,7 +83,7 @@ struct Elsewhere {
 /// A kernel with its arguments, ready to run block by block.
 struct Launch {
   const char* kernel = "";
-  Dim3 grid, block, declared_block;
+  Dim3 grid, block, declared_block, cluster;
   int warp_size = kWarpSize;
   std::size_t shared_bytes = 0, stack_bytes = 0;
   std::vector<Buffer> buffers;
@@ -167,6 +167,7 @@ Report check(const Options& options, const LaunchConfig& config, const Kernel& k
   launch.grid = config.grid;
   launch.block = config.block;
   launch.declared_block = tessera::detail::declared_block<Kernel>();
+  launch.cluster = tessera::detail::declared_cluster<Kernel>();
   launch.warp_size = tessera::detail::declared_warp<Kernel>();
   launch.shared_bytes = tessera::detail::SharedOf<Kernel, Args...>::bytes;
   launch.stack_bytes = tessera::detail::declared_stack<Kernel>();

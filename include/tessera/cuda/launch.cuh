@@ -37,7 +37,7 @@ void launch(const Stream& stream, Dim3 grid, const Kernel& kernel, const Args&..
   }
   detail::Kernel started{function, tessera::detail::kernel_name<Kernel>(), Kernel::block,
                          shared_bytes};
-  if constexpr (requires { Kernel::cluster; }) started.cluster = Kernel::cluster;
+  started.cluster = tessera::detail::declared_cluster<Kernel>();
   if constexpr (requires { Kernel::starts_early; }) started.starts_early = Kernel::starts_early;
   detail::launch(stream, started, grid, arguments);
 }

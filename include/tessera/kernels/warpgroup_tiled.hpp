@@ -4,6 +4,10 @@
 // one before are stored. Where a warpgroup owns whole tiles (WM = BM, WN = BN), two of them take
 // turns: one stores while the other multiplies; else they share each tile by its rows.
 //
+// The blocks of a cluster compute tiles of C that are neighbours: `down` rows of tiles by `across`
+// columns. Of a tile of A that `across` blocks need each loads a part, into all of them; so do the
+// `down` blocks that need the same tile of B. Sums are the same bits as without a cluster.
+//
 // A is (M,K) and B^T is (N,K) as BulkMatrix, either mode contiguous; C is (M,N), any strides, with
 // its epilogue; `slices` is C again, for bulk stores, where C takes the sums as they are
 // (ops/warpgroup_store.hpp). f32 inputs are rounded to TF32.
@@ -18,7 +22,13 @@
 
 namespace tessera {
 
-template <TileShape S>
+/// Neighbouring tiles of C whose blocks share what they load.
+struct ClusterShape {
+  int down = 1, across = 1;
+  constexpr bool operator==(const ClusterShape&) const = default;
+};
+
+template <TileShape S, ClusterShape Together = ClusterShape{}>
 struct WarpgroupTiled {
   static_assert(S.bm > 0 && S.bn > 0 && S.wm > 0 && S.wn == S.bn && S.wm % 64 == 0,
                 "warpgroup: WN = BN, and WM is a multiple of 64");
@@ -33,10 +43,13 @@ struct WarpgroupTiled {
   static constexpr int few = 40, many = 232;  ///< together those of a multiprocessor
   static constexpr Dim3 block{warpgroups * kWarpgroupThreads + loaders};
   static constexpr bool needs_sm_90a = true, starts_early = true;
-  /// A block for each multiprocessor, of as many tiles as there are.
+  static constexpr int down = Together.down, across = Together.across, blocks = down * across;
+  static constexpr Dim3 cluster{blocks};
+  /// A block for each multiprocessor, in clusters, of as many tiles as there are.
   static constexpr Dim3 grid(index_t M, index_t N, int multiprocessors = 132) {
-    const index_t tiles = ceil_div(M, S.bm) * ceil_div(N, S.bn);
-    return grid_of(name, tiles < multiprocessors ? tiles : multiprocessors);
+    const index_t groups = ceil_div(M, S.bm * down) * ceil_div(N, S.bn * across);
+    const index_t most = multiprocessors < blocks ? 1 : multiprocessors / blocks;
+    return grid_of(name, (groups < most ? groups : most) * blocks);
   }
   template <class T>
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< BK: rows of 128 bytes
@@ -44,6 +57,11 @@ struct WarpgroupTiled {
   using TileA = OperandTile<T, S.bm, depth<T>>;
   template <class T>
   using TileB = OperandTile<T, S.bn, depth<T>>;
+  /// What one block loads of a tile: of A for the blocks beside it, of B for those below.
+  template <class T>
+  using LoadA = OperandTile<T, S.bm / across, depth<T>>;
+  template <class T>
+  using LoadB = OperandTile<T, S.bn / down, depth<T>>;
   /// As many as fit, of the 227 KiB of a block, beside the slices and the gates.
   static constexpr int fitting =
       (226 * 1024 - warpgroups * 2 * kSliceBytes) / ((S.bm + S.bn) * 128);
@@ -62,34 +80,44 @@ struct WarpgroupTiled {
     using Unit = WarpgroupUnit<AccumulatorFor<decltype(C)>, T, T, S.wm, S.wn>;
     auto& s = shared<Shared<T>>(t);
     const int group = t.warpgroup();
-    open_gates(t, s.full, s.free, by_turns ? 1 : warpgroups);
+    open_gates(t, s.full, s.free, (by_turns ? 1 : warpgroups) * (down + across - 1));
     if (t.thread == 0) {
       for (auto& turn : s.turns) open_gate(t, turn, 1);
       publish_gates(t);
     }
     let_next_start(t);
-    t.barrier();  // all gates are open
-    const Dim3 tiles_of_c{static_cast<int>(ceil_div(valid<1>(C), S.bn)),
-                          static_cast<int>(ceil_div(valid<0>(C), S.bm))};
-    const int count = static_cast<int>(volume(tiles_of_c)), step = t.grid_dim.x;
+    meet_all(t);  // all gates are open
+    const int rank = blocks > 1 ? t.cluster_rank() : 0;
+    // Of the tiles of C that a cluster computes at one time, which one is this block's.
+    const int row_of = rank / across, col_of = rank % across;
+    const unsigned beside = ((1u << across) - 1) << row_of * across, below = first_column << col_of;
+    const Dim3 groups_of_c{static_cast<int>(ceil_div(valid<1>(C), S.bn * across)),
+                           static_cast<int>(ceil_div(valid<0>(C), S.bm * down))};
+    const int count = static_cast<int>(volume(groups_of_c));
+    const int step = t.grid_dim.x / blocks, first_group = t.block.x / blocks;
     const int k_tiles = static_cast<int>(tiles<1>(gA, depth<T>));
-    const auto tile_at = [&](int n) { return grouped_block(Position{0, 0, 0, n}, tiles_of_c); };
+    const auto tile_at = [&](int n) {
+      const TileAt at = grouped_block(Position{0, 0, 0, n}, groups_of_c);
+      return TileAt{at.row * down + row_of, at.col * across + col_of};
+    };
     Turn<stages> turn;
     if (group == loader) {
       if constexpr (lends) fewer_registers<few>(t);
-      if (t.thread != warpgroups * kWarpgroupThreads) return;
-      wait_for_previous(t);
-      for (int n = t.block.x; n < count; n += step) {
-        const TileAt at = tile_at(n);
-        TESSERA_NO_UNROLL
-        for (int k = 0; k < k_tiles; ++k, turn.next()) {
-          wait(t, s.free[turn.stage], turn.before());  // what was in this stage has been read
-          Gate& full = s.full[turn.stage];
-          expect(t, full, TileA<T>::bytes + TileB<T>::bytes);
-          copy_bulk(t, tile<S.bm, depth<T>>(gA, at.row, k), s.a[turn.stage], full);  // (BM,BK)
-          copy_bulk(t, tile<S.bn, depth<T>>(gB, at.col, k), s.b[turn.stage], full);  // (BN,BK)
+      if (t.thread == warpgroups * kWarpgroupThreads) {
+        wait_for_previous(t);
+        for (int n = first_group; n < count; n += step) {
+          const TileAt at = tile_at(n);
+          TESSERA_NO_UNROLL
+          for (int k = 0; k < k_tiles; ++k, turn.next()) {
+            wait(t, s.free[turn.stage], turn.before());  // what was in this stage has been read
+            Gate& full = s.full[turn.stage];
+            expect(t, full, TileA<T>::bytes + TileB<T>::bytes);
+            load<S.bm, across>(t, gA, at.row, k, s.a[turn.stage], full, col_of, beside);  // (BM,BK)
+            load<S.bn, down>(t, gB, at.col, k, s.b[turn.stage], full, row_of, below);     // (BN,BK)
+          }
         }
       }
+      leave(t);
       return;
     }
     if constexpr (lends) more_registers<many>(t);
@@ -99,7 +127,7 @@ struct WarpgroupTiled {
     if (by_turns && group == 1) turn.skip(k_tiles);
     unsigned phase = 0;  // of this warpgroup's turns
     bool first = true;
-    const int from = t.block.x + (by_turns ? group * step : 0);
+    const int from = first_group + (by_turns ? group * step : 0);
     for (int n = from; n < count; n += by_turns ? warpgroups * step : step) {
       const TileAt at = tile_at(n);
       typename Unit::Fragment acc;  // (WM,BN)
@@ -114,14 +142,14 @@ struct WarpgroupTiled {
         Unit::mma(t, acc, part<S.wm>(s.a[turn.stage], gA.major, mine),
                   part<S.bn>(s.b[turn.stage], gB.major), k > 0);
         wait_mma<1>(t);  // the product before this one is done: its stage is free
-        if (k > 0 && leads) arrive(t, s.free[before]);
+        if (k > 0) give_back(t, s.free[before], row_of, col_of);
         before = turn.stage;
         turn.next();
       }
       wait_mma<0>(t);  // acc is complete
-      if (k_tiles > 0 && leads) {
-        arrive(t, s.free[before]);
-        if (by_turns) arrive(t, s.turns[1 - group]);
+      if (k_tiles > 0) {
+        give_back(t, s.free[before], row_of, col_of);
+        if (by_turns && leads) arrive(t, s.turns[1 - group]);
       }
       if (by_turns) turn.skip(k_tiles);
       if (first) wait_for_previous(t);
@@ -129,6 +157,48 @@ struct WarpgroupTiled {
       store_sums<Unit>(t, acc, s.slices[group], slices, C, at.row * (S.bm / S.wm) + mine, at.col);
     }
     if (leads) wait_bulk<0>(t);  // all is stored
+    leave(t);
+  }
+
+ private:
+  /// The ranks in the first column of a cluster, a bit for each.
+  static constexpr unsigned first_column = [] {
+    unsigned ranks = 0;
+    for (int row = 0; row < down; ++row) ranks |= 1u << row * across;
+    return ranks;
+  }();
+
+  TESSERA_KERNEL static void meet_all(auto& t) {
+    if constexpr (blocks > 1) cluster_barrier(t);
+    else t.barrier();
+  }
+  /// Nobody ends while others copy into its block or arrive at its gates.
+  TESSERA_KERNEL static void leave(auto& t) {
+    if constexpr (blocks > 1) {
+      t.warp_barrier();
+      cluster_barrier(t);
+    }
+  }
+  /// Tile (i, k) of an operand; of those that blocks share one part, into all blocks of the mask.
+  template <int Rows, int Parts, class Tile>
+  TESSERA_KERNEL static void load(auto& t, const auto& from, int i, int k, Tile& to, Gate& full,
+                                  int part, unsigned mask) {
+    if constexpr (Parts == 1) {
+      copy_bulk(t, tile<Rows, Tile::cols>(from, i, k), to, full);
+    } else {
+      constexpr int rows = Rows / Parts;
+      copy_bulk(t, tile<rows, Tile::cols>(from, i * Parts + part, k), share<rows>(to, part), full,
+                mask);
+    }
+  }
+  /// This warpgroup has read a stage: so it says to each block that loads into it.
+  TESSERA_KERNEL static void give_back(auto& t, Gate& free, int row_of, int col_of) {
+    const int to = t.thread % kWarpgroupThreads;
+    if constexpr (blocks == 1) {
+      if (to == 0) arrive(t, free);
+    } else {
+      if (to < blocks && (to / across == row_of || to % across == col_of)) arrive(t, free, to);
+    }
   }
 };
 

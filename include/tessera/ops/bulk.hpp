@@ -58,6 +58,18 @@ struct alignas(1024) OperandTile {
   };
 };
 
+/// Rows part * Rows and following of such a tile, as a tile of their own: what one block of a
+/// cluster loads for all of them.
+template <int Rows, class T, int R, int C>
+TESSERA_HD constexpr OperandTile<T, Rows, C>& share(OperandTile<T, R, C>& tile, int part) {
+  using Part = OperandTile<T, Rows, C>;
+  static_assert(R % Rows == 0 && Rows % 8 == 0, "share<R>: the rows of a tile in equal parts");
+  static_assert(!Part::is_either || Rows == R || Rows % (128 / static_cast<int>(sizeof(T))) == 0,
+                "share<R> of a tile that may be MN-major: whole panels");
+  return *static_cast<Part*>(static_cast<void*>(
+      static_cast<unsigned char*>(static_cast<void*>(&tile)) + part * Part::bytes));
+}
+
 /// The one box of a matrix by which bulk copies fill a tile, and how often.
 template <class Tile>
 struct BulkBox {
@@ -155,14 +167,26 @@ TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<OperandTile<T, R, C>>& f
     copy_bulk(t, BulkTile<typename To::KMajor>{from.map, from.row, from.col, from.major},
               to.k_major, gate, here);
 }
-/// The same into the tile in this place of every block of the cluster whose bit is set in `blocks`,
-/// and to the gate in this place of each.
+/// The same into the tile in this place of every block of the cluster whose bit is set in `blocks`
+/// (bit r: rank r), and to the gate in this place of each, which must expect them.
 template <class Thread, class Tile>
 TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, Gate& gate,
                               unsigned blocks, Here here = Here::current()) {
   detail::for_each_box<Tile>(from.row, from.col, [&](int x, int y, int at) {
     t.async().copy(from.map, x, y, to.elements + at, &gate, blocks, here);
   });
+}
+template <class Thread, class T, int R, int C>
+TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<OperandTile<T, R, C>>& from,
+                              OperandTile<T, R, C>& to, Gate& gate, unsigned blocks,
+                              Here here = Here::current()) {
+  using To = OperandTile<T, R, C>;
+  if (To::is_either && from.major == Major::mn)
+    copy_bulk(t, BulkTile<typename To::MnMajor>{from.map, from.row, from.col, from.major},
+              to.mn_major, gate, blocks, here);
+  else
+    copy_bulk(t, BulkTile<typename To::KMajor>{from.map, from.row, from.col, from.major},
+              to.k_major, gate, blocks, here);
 }
 
 /// Starts to store a tile; it is part of this thread's group of stores that commit_bulk() ends.

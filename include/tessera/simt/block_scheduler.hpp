@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "tessera/core/here.hpp"
 #include "tessera/simt/block_observer.hpp"
@@ -79,6 +80,10 @@ class BlockScheduler {
 
   /// Runs all threads of the block. Throws Error(kernel).
   void run(const BlockTask& task);
+  /// Runs the blocks of a cluster, each with its task, in the order of their ranks: while one waits
+  /// the others go on. Throws what the first that fails would.
+  static void run_together(std::span<BlockScheduler* const> blocks,
+                           std::span<const BlockTask> tasks);
   /// Ends a block that run() is running on another OS thread, wherever its kernel is: run() then
   /// throws Error(kernel). Nothing happens where the kernel is not running at this moment.
   void stop();
@@ -97,6 +102,8 @@ class BlockScheduler {
   void arrive(int thread, int id, int count, Here here);
   /// How often a named barrier was met.
   unsigned times_met(int id) const;
+  /// Which block of its cluster it runs.
+  int cluster_rank() const;
   /// The lanes of the warp that come here together: nobody else of the block can go on before they
   /// do.
   std::uint64_t active_mask(int thread, Here here);
@@ -118,6 +125,7 @@ class BlockScheduler {
  private:
   friend CpuAsync;
   struct State;
+  struct Cluster;
   State& state() { return *state_; }
   std::unique_ptr<State> state_;
 };

@@ -65,7 +65,8 @@ class CpuAsync {
   void meet(int threads, Here here) const {
     meet(Id, threads, here);
   }
-  void cluster_barrier(Here here) const;
+  void cluster_arrive(Here here) const;
+  void cluster_wait(Here here) const;
   template <int>
   void fewer_registers() const {}
   template <int>

@@ -83,7 +83,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   /// Four warps together.
   int warpgroup() const { return warp / 4; }
   /// Which block of its cluster this is.
-  int cluster_rank() const { return 0; }
+  int cluster_rank() const { return scheduler_->cluster_rank(); }
 
   /// Lanes of this warp: warp_size, fewer in the last warp of a block that is no multiple.
   int lanes() const {

@@ -154,8 +154,12 @@ class CudaAsync {
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     return static_cast<int>(rank);
   }
-  __device__ static void cluster_barrier(Here) {
-    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  /// PTX ISA 9.7.13.4.
+  __device__ static void cluster_arrive(Here) {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  }
+  __device__ static void cluster_wait(Here) {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   }
   /// setmaxnreg (PTX ISA 9.7.19.5), by all warps of a warpgroup.
   template <int Registers>

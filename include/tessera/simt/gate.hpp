@@ -75,7 +75,9 @@ template <class Thread>
 TESSERA_KERNEL void arrive(Thread& t, Gate& gate, Here here = Here::current()) {
   t.async().arrive(&gate, here);
 }
-/// The same at the gate in the same place of block `rank` of the cluster.
+/// The same at the gate in the same place of block `rank` of the cluster, which runs until all
+/// blocks have met at a cluster_barrier(). Who waits there may bring copies to what was read; what
+/// was stored by ordinary stores is seen after a cluster_barrier().
 template <class Thread>
 TESSERA_KERNEL void arrive(Thread& t, Gate& gate, int rank, Here here = Here::current()) {
   t.async().arrive(&gate, rank, here);
@@ -100,10 +102,22 @@ TESSERA_KERNEL void meet(Thread& t, int threads, Here here = Here::current()) {
   t.async().template meet<Id>(threads, here);
 }
 
-/// All threads of all blocks of the cluster wait here for each other.
+/// All threads of all blocks of the cluster wait here for each other, but for those that have
+/// ended. Afterwards each sees what the others wrote before. Between their first and their last
+/// meeting all blocks run, and may be reached by arrivals and copies.
 template <class Thread>
 TESSERA_KERNEL void cluster_barrier(Thread& t, Here here = Here::current()) {
-  t.async().cluster_barrier(here);
+  t.async().cluster_arrive(here);
+  t.async().cluster_wait(here);
+}
+/// The same in two parts: a thread has come, and waits later until all have.
+template <class Thread>
+TESSERA_KERNEL void cluster_arrive(Thread& t, Here here = Here::current()) {
+  t.async().cluster_arrive(here);
+}
+template <class Thread>
+TESSERA_KERNEL void cluster_wait(Thread& t, Here here = Here::current()) {
+  t.async().cluster_wait(here);
 }
 
 /// From here on the threads of this warpgroup have so many registers each, fewer or more than

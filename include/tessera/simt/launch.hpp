@@ -6,12 +6,14 @@
 //   template <class T> struct Shared { ... };   of the first argument
 //   static constexpr std::size_t stack_bytes;   the stack of a thread, if 64 KiB do not do (CPU)
 //   static constexpr int warp = 64;             lanes of a warp as on AMD's CDNA GPUs (CPU)
+//   static constexpr Dim3 cluster;              blocks that run together (sm_90; simt/gate.hpp)
 // so that the launcher knows every byte before it starts.
 #pragma once
 
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "tessera/core/cpu.hpp"
 #include "tessera/core/error.hpp"
@@ -46,6 +48,22 @@ template <class Kernel>
 constexpr Dim3 declared_block() {
   if constexpr (requires { Kernel::block.x; }) return Kernel::block;
   else return Dim3{0, 0, 0};
+}
+
+/// Most blocks of a cluster that every GPU with clusters runs.
+inline constexpr int kMostClusterBlocks = 8;
+
+/// The blocks of a cluster that a kernel declares, or one.
+template <class Kernel>
+constexpr Dim3 declared_cluster() {
+  if constexpr (requires { Kernel::cluster.x; }) {
+    static_assert(Kernel::cluster.x > 0 && Kernel::cluster.y > 0 && Kernel::cluster.z > 0 &&
+                      volume(Kernel::cluster) <= kMostClusterBlocks,
+                  "a kernel's cluster has 1 to 8 blocks");
+    return Kernel::cluster;
+  } else {
+    return Dim3{};
+  }
 }
 
 /// The lanes of a warp that a kernel declares, or the usual 32.
@@ -149,7 +167,11 @@ struct CpuEntry {
 };
 
 void check_launch(const char* kernel, const LaunchConfig& config, std::size_t shared_bytes,
-                  Dim3 declared);
+                  Dim3 declared, Dim3 cluster = {});
+/// A grid is made of whole clusters. Throws Error(argument).
+void check_clusters(const char* kernel, Dim3 grid, Dim3 cluster);
+/// Where block `rank` of a cluster is in the grid: both are counted x fastest.
+Position block_of_cluster(index_t number, int rank, Dim3 cluster, Dim3 grid);
 
 }  // namespace detail
 
@@ -170,16 +192,15 @@ void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... arg
   static_assert(std::is_invocable_v<const Kernel&, Thread&, const Args&...>,
                 "launch calls kernel(t, args...): a kernel is void operator()(auto t, auto... "
                 "args) const, with a parameter for each argument that follows it in the call");
-  detail::check_launch(detail::kernel_name<Kernel>(), config, shared_bytes, declared);
+  constexpr Dim3 cluster = detail::declared_cluster<Kernel>();
+  constexpr int together = static_cast<int>(volume(cluster));
+  detail::check_launch(detail::kernel_name<Kernel>(), config, shared_bytes, declared, cluster);
   using Entry = detail::CpuEntry<Kernel, Args...>;
   const auto body = Entry::body();
-  const auto run_block = [&](index_t linear, detail::Residents& residents) {
-    const detail::BorrowedScheduler scheduler;
-    const Position block = position_of(static_cast<int>(linear), config.grid);
-    const Entry entry{kernel, config, block, *scheduler, std::tie(args...)};
+  const auto task_of = [&](const Entry& entry, detail::Residents& residents) {
     BlockTask task;
     task.kernel_name = detail::kernel_name<Kernel>();
-    task.block = block;
+    task.block = entry.block;
     task.block_dim = config.block;
     task.warp_size = detail::declared_warp<Kernel>();
     task.order = config.order;
@@ -189,10 +210,30 @@ void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... arg
     task.body = body;
     task.closure = const_cast<Entry*>(&entry);
     task.residents = &residents;
-    (*scheduler).run(task);
+    return task;
   };
-  detail::for_each_block(volume(config.grid), static_cast<int>(volume(config.block)),
-                         config.threads, run_block);
+  const auto run_blocks = [&](index_t number, detail::Residents& residents) {
+    if constexpr (together == 1) {
+      const detail::BorrowedScheduler scheduler;
+      const Position block = position_of(static_cast<int>(number), config.grid);
+      const Entry entry{kernel, config, block, *scheduler, std::tie(args...)};
+      (*scheduler).run(task_of(entry, residents));
+    } else {
+      const detail::BorrowedScheduler schedulers[together];
+      [&]<int... Rank>(std::integer_sequence<int, Rank...>) {
+        const Entry entries[] = {Entry{kernel, config,
+                                       detail::block_of_cluster(number, Rank, cluster, config.grid),
+                                       *schedulers[Rank], std::tie(args...)}...};
+        BlockScheduler* const blocks[] = {&*schedulers[Rank]...};
+        const BlockTask tasks[] = {task_of(entries[Rank], residents)...};
+        BlockScheduler::run_together(blocks, tasks);
+      }
+      (std::make_integer_sequence<int, together>());
+    }
+  };
+  detail::for_each_block(volume(config.grid) / together,
+                         together * static_cast<int>(volume(config.block)), config.threads,
+                         run_blocks);
 }
 
 /// The same with the block size that the kernel declares.
