@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import cubin  # noqa: E402
@@ -31,6 +32,10 @@ TYPES = {name for name, _, _ in ELEMENTS.values()}
 BUILT_FOR = {"TensorCoreTiled": {"f64", "f32", "f16", "bf16"}, "Pipelined": {"f32"}, "WarpgroupTiled": {"f32", "f16", "bf16"},
              "ThinTiled": {"f32", "f16", "bf16"}, "BulkTiled": {"f32"}}  # the others for all
 MOST_CODE = 33 * 1024  # of a kernel of warpgroups
+CLUSTER_WORDS = {
+    "multicast": r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global\.tile\.mbarrier::complete_tx::bytes\.multicast::cluster",
+    "remote arrive": r"mapa\.shared::cluster\.u32 [^;]*;\s*mbarrier\.arrive\.shared::cluster\.b64",
+    "cluster arrive": r"barrier\.cluster\.arrive\.release\.aligned", "cluster wait": r"barrier\.cluster\.wait\.acquire\.aligned"}
 REFUSED = ["this kernel is written for warps of 64 lanes, which an NVIDIA GPU does not have: run it on the CPU engine",
            "a matrix instruction runs on warps of as many lanes as it has", "a matrix instruction of f8 needs sm_89 or later"]
 
@@ -176,6 +181,29 @@ def not_accessed(nvcc, source):
     return found + ["gpu_patterns.cu: loads that nothing uses"] * (len(re.findall(r"\btrap;", run.stdout)) != 6)
 
 
+def cluster_faults(nvcc, source):
+    """What the kernels of tests/cuda/cluster_product.cu lack: those in clusters copy into several blocks and arrive at their gates."""
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = pathlib.Path(folder) / "cluster_product.ptx"
+        run = nvcc_says(nvcc, "--expt-relaxed-constexpr", "-fmad=false", "-arch=sm_90a", "-I", source / "include", "-I", source / "src",
+                        "-ptx", source / "tests/cuda/cluster_product.cu", "-o", ptx)
+        if run.returncode != 0:
+            return [f"cluster_product.cu does not compile: {run.stderr[:300]}"]
+        cubin_file = ptx.with_suffix(".cubin")
+        subprocess.run([nvcc.parent / "ptxas", "-arch=sm_90a", ptx, "-o", cubin_file], check=True, timeout=600)
+        text, resources, found = ptx.read_text(), cubin.kernels(cubin_file), assembler_notes(nvcc, ptx)
+    shapes = set()
+    for entry in re.finditer(r"\.entry (\w+)\(.*?(?=\.entry |\Z)", text, re.S):
+        down, across = map(int, re.search(r"ClusterShapeELi(\d+)ELi(\d+)E", entry[1]).groups())
+        shapes.add((down, across))
+        counts = {what: len(re.findall(pattern, entry[0])) for what, pattern in CLUSTER_WORDS.items()}
+        found += [f"clusters of {down} x {across}: {count} times {what}" for what, count in counts.items()
+                  if (count > 0) != (down * across > 1)]
+        if resources[entry[1]]["stack"] != 0:
+            found.append(f"clusters of {down} x {across}: it spills")
+    return found + ([] if shapes == {(1, 1), (2, 1), (1, 2)} else [f"cluster_product.cu has clusters {sorted(shapes)}"])
+
+
 def not_as_shown(source, nvcc, kernels):
     """Which steps of docs/ladder.md have other registers than the committed file says, where it is of this nvcc."""
     shown = json.loads((source / "bench/results/gpu/ladder-machine-code.json").read_text())
@@ -190,7 +218,7 @@ def not_as_shown(source, nvcc, kernels):
 
 def main():
     source, build, nvcc = map(pathlib.Path, sys.argv[1:4])
-    failures = not_refused(nvcc, source) + not_accessed(nvcc, source)
+    failures = not_refused(nvcc, source) + not_accessed(nvcc, source) + cluster_faults(nvcc, source)
     commands = json.loads((build / "compile_commands.json").read_text())
     sources = sorted(path for each in commands if (path := pathlib.Path(each["file"])).match("src/matmul/cuda_*.cu"))
     kernels = [each for file in sources for each in compiled(build / "machine_code", file)]

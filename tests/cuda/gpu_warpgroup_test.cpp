@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "cluster_product.hpp"
 #include "cuda/abilities.hpp"
 #include "gpu_support.hpp"
 #include "support/products.hpp"
@@ -141,6 +142,16 @@ TEST_F(GpuWarpgroup, GoesFromTileToTile) {
     for (const index_t K : {64, 200, 512, 1000})
       expect_right<bf16, bf16>("warpgroup", tile, {1500, 3100, K}, {false, false, false});
     expect_right<bf16, float>("warpgroup", tile, {3100, 1500, 136}, {false, true, false}, 0.5, 1);
+  }
+}
+
+TEST_F(GpuWarpgroup, ClustersChangeNoBit) {
+  const auto stream = cuda::Stream::create(0);
+  for (const auto& s :
+       {testing::Shape{128, 256, 64}, {1, 1, 1}, {300, 500, 264}, {1500, 3100, 1000}}) {
+    for (const auto& each : testing::compare_clusters(stream, s.M, s.N, s.K))
+      EXPECT_EQ(each.different, 0) << each.tile.bn << " columns in clusters of " << each.down
+                                   << " x " << each.across << ", K " << s.K;
   }
 }
 

@@ -87,7 +87,7 @@ constexpr ClusterShape kSharesA{.down = 1, .across = 2}, kSharesB{.down = 2, .ac
     kSharesBoth{.down = 2, .across = 2};
 
 TEST(WarpgroupCluster, SharesAOrBOrBoth) {
-  const ClusterProduct x{300, 290, 330};
+  const ClusterProduct x{200, 140, 72};
   expect_same_bits<kShared, kSharesA>(x);
   expect_same_bits<kShared, kSharesB>(x);
   expect_same_bits<kShared, kSharesBoth>(x);
@@ -98,21 +98,21 @@ TEST(WarpgroupCluster, SharesAOrBOrBoth) {
 
 TEST(WarpgroupCluster, TakesAnyExtentsAndOrders) {
   std::mt19937 random(7);
-  for (int i = 0; i < 6; ++i) {
-    const auto extent = [&] { return static_cast<index_t>(1 + random() % 300); };
+  for (int i = 0; i < 4; ++i) {
+    const auto extent = [&] { return static_cast<index_t>(1 + random() % 200); };
     ClusterProduct x{extent(), extent(), extent(), random() % 2 == 0, random() % 2 == 0};
     x.c = random() % 2 == 0;
     if (i % 3 == 0) x.alpha = 0.7, x.beta = -0.3, x.activation = Activation::relu;
     expect_same_bits<kShared, kSharesB>(x);
     expect_same_bits<kByTurns, kSharesA, f16, float>(x);
   }
-  expect_same_bits<kShared, kSharesB, float, float>({70, 300, 100, false, true});
+  expect_same_bits<kShared, kSharesB, float, float>({70, 200, 100, false, true});
 }
 
 /// A cluster goes from tile to tile, its last rows of tiles are beyond C, and K may be nothing.
 TEST(WarpgroupCluster, GoesFromTileToTile) {
-  expect_same_bits<kShared, kSharesB>({128 * 5, 128 * 4, 200}, 4);
-  expect_same_bits<kByTurns, kSharesBoth>({128 * 3, 128 * 5, 200}, 4);
+  expect_same_bits<kShared, kSharesB>({128 * 3, 128 * 3, 136}, 4);
+  expect_same_bits<kByTurns, kSharesBoth>({128 * 3, 128 * 2, 136}, 4);
   expect_same_bits<kShared, kSharesA>({1, 1, 1}, 1);
   expect_same_bits<kShared, kSharesB>({130, 70, 0, false, false, false, 1, 0.5});
 }
