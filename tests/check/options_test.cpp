@@ -137,5 +137,17 @@ TEST(StopAt, IsReadAndMustBeInTheLaunch) {
               ThrowsMessage<Error>(HasSubstr("there is no block (1,0,0)")));
 }
 
+struct InCluster {
+  static constexpr const char* name = "in_cluster";
+  static constexpr Dim3 block{32}, cluster{2};
+  void operator()(auto t, auto C) const { C(t.cluster_rank(), t.thread) = 1.0f; }
+};
+
+TEST(Cluster, IsRefusedWithASentence) {
+  HostTensor<float> C(2, 32);
+  EXPECT_THAT([&] { check({}, Dim3{2}, InCluster{}, C.view()); },
+              ThrowsMessage<Error>(HasSubstr("in_cluster runs in clusters of (2,1,1) blocks")));
+}
+
 }  // namespace
 }  // namespace tessera::check
