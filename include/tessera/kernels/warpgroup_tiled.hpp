@@ -34,6 +34,11 @@ struct WarpgroupTiled {
                 "warpgroup: WN = BN, and WM is a multiple of 64");
   static_assert(S.wm == S.bm || 2 * S.wm == S.bm,
                 "warpgroup: two warpgroups share a tile by its rows, or own whole tiles by turns");
+  static_assert(Together.down >= 1 && Together.across >= 1 &&
+                    (Together.across == 1 || S.bm % (64 * Together.across) == 0) &&
+                    (Together.down == 1 || S.bn % (64 * Together.down) == 0),
+                "warpgroup: blocks of a cluster load 64 rows of A each, or 64 columns of B, or "
+                "multiples");
   static constexpr bool by_turns = S.wm == S.bm;
   static constexpr int warpgroups = 2, loader = warpgroups;
   static constexpr const char* name = "warpgroup";
