@@ -83,7 +83,8 @@ Residents::Verdict Residents::rest(Rest& mine, int enough) {
   if (mine.since != now) mine.since = now, mine.rounds = 0;
   if (votes_of_ != now) votes_of_ = now, votes_ = 0;
   const std::int64_t running = started() - ended_.load();
-  if (resting_ < running) return Verdict::others_run;
+  // One that is coming has what others wait for, perhaps, however late its OS thread begins.
+  if (resting_ < running || coming_ > 0) return Verdict::others_run;
   if (++mine.rounds == 1) start_another();
   if (mine.rounds == enough && ++votes_ == running) {
     dead_at_ = now;
