@@ -282,7 +282,8 @@ void BlockRecorder::fails(const BlockFault& fault) {
   if (stopped_) return;
   static constexpr Kind kKinds[] = {Kind::diverged_barrier, Kind::missing_barrier, Kind::exception,
                                     Kind::stack_overflow,   Kind::endless,         Kind::crash,
-                                    Kind::deadlock,         Kind::barrier_misuse};
+                                    Kind::deadlock,         Kind::barrier_misuse,  Kind::stuck,
+                                    Kind::gate_arrivals};
   const bool waits =
       fault.kind == BlockFault::Kind::diverged || fault.kind == BlockFault::Kind::missing;
   Mistake mistake =
@@ -297,6 +298,9 @@ void BlockRecorder::fails(const BlockFault& fault) {
   mistake.advice = fault.advice;
   mistake.barrier = epoch_;
   if (mistake.superstep.empty()) mistake.superstep = cat(epoch_ - 1);
+  if (fault.kind == BlockFault::Kind::stuck || fault.kind == BlockFault::Kind::missing ||
+      fault.kind == BlockFault::Kind::gate_misused)
+    async_rules_.explain(mistake);
   if (fault.text.find("matrix instruction needs") != std::string::npos)
     mistake.kind = Kind::mma_misuse;
   name_missing_memory(mistake, fault.address);

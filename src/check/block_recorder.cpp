@@ -59,7 +59,7 @@ BlockRecorder::BlockRecorder(const RunContext& context)
     const std::size_t bytes =
         context.launch.buffers[static_cast<std::size_t>(r.buffer)].element_bytes;
     touches_[i].elements.resize(static_cast<std::size_t>(r.end - r.begin) / bytes + 1);
-    if (rules_ && r.is_output)
+    if (rules_ && (r.is_output || is_bulk(r)))
       shadows_[i].reset(r.end - r.begin, std::bit_floor(std::min<std::size_t>(bytes, 8)));
   }
   sites_.push_back({});  // site 0: no place
@@ -103,6 +103,7 @@ void BlockRecorder::start(const Position& block, BlockScheduler& scheduler) {
   near_fence_ = {};
   passed_by_.clear();
   unwritten_outputs_.clear();
+  async_rules_.start();
   if (rules_ && context_.order->has_fences) begin_order();
 }
 
@@ -221,9 +222,14 @@ bool BlockRecorder::touch_anew(std::uint64_t address, std::size_t bytes, Access 
   else if (access == Access::store)
     kind = is_async && number == kSharedRegion ? EventKind::async_store : EventKind::store;
   else if (is_async && number != kSharedRegion) kind = EventKind::async_load;
+  if (async_rules_.is_on() && (found->is_output || is_bulk(*found))) {
+    const std::uint64_t offset = address - found->begin;
+    if (kind == EventKind::async_store) async_rules_.copies_async(offset, bytes, here);
+    else async_rules_.access(number, offset, bytes, access, here);
+  }
   const std::size_t piece = widest_piece(bytes);
   AccessPoint& point = point_of(here.file, key_of(here, kind, number, piece));
-  if (piece == bytes)
+  if (piece == bytes && !async_rules_.is_on())
     known_at(here, access) = {here,         what_of(access, bytes) | mode_,       found->begin,
                               object.first, object.second - object.first - bytes, &point};
   for (std::size_t done = 0; done < bytes; done += piece)
@@ -398,9 +404,11 @@ void BlockRecorder::matrix_flops(std::int64_t flops, Here here) {
 }
 
 void BlockRecorder::commit(Here here) {
+  async_rules_.commits_async();
   if (!failed_) log({0, &point_of(here.file, key_of(here, EventKind::commit, 0, 1)), 0});
 }
 void BlockRecorder::wait(int pending, Here here) {
+  async_rules_.awaits_async(pending);
   if (!failed_)
     log({0, &point_of(here.file, key_of(here, EventKind::wait, 0, 1)),
          static_cast<std::uint64_t>(pending)});
@@ -444,6 +452,7 @@ void BlockRecorder::ends(int thread) {
   alive_[warp] &= ~lane;
   open_[warp] &= ~lane;
   if (first_ended_ < 0 || thread < first_ended_) first_ended_ = thread;
+  if (!failed_) async_rules_.ends(thread);
   if (alive_[warp] == 0) drain(static_cast<int>(warp));
 }
 
@@ -458,7 +467,9 @@ void BlockRecorder::warp_met(int warp, const char* verb, const Here& here) {
   if (verb == nullptr) {
     add(&Counters::warp_barriers);
     ++warp_epoch_[static_cast<std::size_t>(warp)];  // shuffles and votes order no memory
-    join_all(warp * warp_size_, std::min(warp_size_, threads_ - warp * warp_size_));
+    const int first = warp * warp_size_, lanes = std::min(warp_size_, threads_ - first);
+    join_all(first, lanes);
+    async_rules_.meet(first, lanes);
   } else if (std::strcmp(verb, "mma") == 0) {
     add(&Counters::mma_instructions);
   } else if (std::strcmp(verb, "ldmatrix") != 0) {  // whose loads are told
@@ -485,6 +496,7 @@ bool BlockRecorder::block_met(const char* name, const Here& here, int ended) {
   close_superstep(label);
   ++epoch_;
   join_all(0, threads_);
+  async_rules_.meet(0, threads_);
   std::fill(superstep_of_.begin(), superstep_of_.end(), nullptr);
   return true;
 }
@@ -494,6 +506,7 @@ BlockResult BlockRecorder::finish() {
   std::fill(open_.begin(), open_.end(), 0);
   drain_all();
   find_unseen_writes();
+  if (rules_ && !failed_) async_rules_.finish();
   for (int thread = 0; rules_ && !failed_ && thread < threads_; ++thread) never_waited(thread);
   label_mistakes(failed_ ? cat(epoch_ - 1) : "end");
   count_multiply_adds();

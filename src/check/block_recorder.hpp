@@ -5,7 +5,8 @@
 // block_recorder.cpp takes events down, warp_instructions.cpp aligns (where lanes part by
 // warp_order.cpp) and counts, race_rules.cpp orders, thread_order.cpp knows what orders beyond
 // barriers, unseen_writes.cpp finds what was not told, block_mistakes.cpp says what was wrong.
-// Over 400 lines: the declaration of one class, which its seven sources implement.
+// Where a block has gates, async_rules.hpp judges in place of race_rules.cpp. Over 400 lines: the
+// declaration of one class, which its seven sources implement.
 #pragma once
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "async_rules.hpp"
 #include "block_result.hpp"
 #include "clocks.hpp"
 #include "event_log.hpp"
@@ -65,6 +67,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void add_mistake(Mistake mistake);
   /// Counts one more of a mistake that was met before, and at least as badly; false: it was not.
   bool is_repeated(const Mistake& mistake);
+  /// Who watches the asynchronous machine; null: no rules are asked for.
+  AsyncObserver* async_observer() { return rules_ ? &async_rules_ : nullptr; }
 
   bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) override;
   bool store(const void* address, std::size_t bytes, std::uint64_t bits, Here here) override;
@@ -99,6 +103,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void met_without(const std::vector<int>& threads, std::uint64_t ended, const Here& here) override;
 
  private:
+  friend AsyncRules;
+
   /// One place of the source.
   struct Site {
     Here here;
@@ -121,8 +127,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
       return offset - first <= room && ((address | offset) & (bytes - 1)) == 0;
     }
   };
-  /// How accesses are to be taken, as bits. Special: the block has failed, the next access is
-  /// outside of its view, or a debugger waits for this thread.
+  /// How accesses are to be taken, as bits. Special: the block has failed or has gates, the next
+  /// access is outside of its view, or a debugger waits for this thread.
   static constexpr std::uint64_t kAsync = 1, kSpecial = 2;
   static constexpr std::uint64_t what_of(tessera::detail::Access access, std::size_t bytes) {
     return bytes << 4 | static_cast<std::uint64_t>(access) << 2;
@@ -228,7 +234,8 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   void shared_tile(std::uint64_t offset, const tessera::detail::TileInfo& info) override;
   /// Finds out whether the next access is special.
   void settle() {
-    const bool special = failed_ || outside_.pending || thread_ == stop_thread_;
+    const bool special =
+        failed_ || outside_.pending || thread_ == stop_thread_ || async_rules_.is_on();
     mode_ = special ? mode_ | kSpecial : mode_ & ~kSpecial;
   }
   const Region& region(int number) const { return regions_[static_cast<std::size_t>(number)]; }
@@ -316,6 +323,11 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   Cost cost_of(const AccessPoint& point, std::uint64_t active) const;
   void take_sample(AccessPoint& point, int warp, std::uint64_t active, const Cost& cost);
   void cover(int region, EventKind kind, int bytes, std::uint64_t active);
+  /// A bulk copy reads or writes an element of a tensor.
+  void cover_element(int region, std::uint64_t offset, std::uint8_t how);
+  bool is_bulk(const Region& r) const {
+    return r.buffer >= 0 && context_.launch.buffers[static_cast<std::size_t>(r.buffer)].is_bulk;
+  }
   void close_superstep(const std::string& label);
   void label_mistakes(const std::string& label);
 
@@ -459,6 +471,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
   std::map<std::pair<int, std::uint64_t>, std::vector<Past>> pasts_;  ///< by region and offset
   std::vector<AtomicAt> atomics_;
   std::vector<UnwrittenOutput> unwritten_outputs_;
+  AsyncRules async_rules_{*this};
   std::vector<Here> polled_;  ///< where plain reads wait for a value
   std::vector<Mistake> mistakes_;
   std::size_t unlabelled_ = 0;  ///< mistakes from here on have no superstep yet

@@ -68,6 +68,52 @@ std::string last_place(const Here& here) {
   return here.line == 0 ? std::string() : ", last seen at " + place(here);
 }
 
+/// What is wrong with the order of bulk copies and matrix units.
+std::string async_text(const Mistake& m, const std::string& who, const std::string& other) {
+  const std::string here = place(m.here), there = place(m.other_here);
+  switch (m.kind) {
+    case Kind::bulk_not_awaited:
+      return cat(who, " ", m.detail, " ", target(m), " at ", here, ", while the bulk copy that ",
+                 other, " starts at ", there, " may still be writing it");
+    case Kind::gate_phase:
+      if (m.tensor.empty()) return cat(who, " waits at ", here, " for the wrong phase: ", m.detail);
+      return cat(who, " waits at ", here, " for a phase that was over: it does not wait for ",
+                 m.other_here.line == 0
+                     ? std::string("what comes into ")
+                     : cat("the bulk copy that ", other, " starts at ", there, " into "),
+                 target(m));
+    case Kind::stage_reused:
+      return cat(who, " starts a bulk copy into ", target(m), " at ", here, ", and ", other, " ",
+                 m.detail, " it at ", there, ": nothing orders the copy behind that");
+    case Kind::missing_async_fence:
+      return cat(who, " ", m.detail, " ", target(m), " at ", here, ", which ", other,
+                 " has stored at ", there, " without a fence_async() before the two meet");
+    case Kind::mma_not_awaited:
+      if (m.memory == Memory::local)
+        return cat(who, " touches its sums at ", here, ", while the product that it starts at ",
+                   there, " may still be adding to them");
+      return cat(who, " ", m.detail, " ", target(m), " at ", here,
+                 ", while the product that is started at ", there, " may still be reading it");
+    case Kind::mma_unordered: return cat(who, " ", m.detail);
+    case Kind::gate_arrivals:
+      if (m.is_exact) return m.detail;
+      return cat(who, " ", m.detail, ", which ", other, " opens at ", there);
+    case Kind::gate_bytes:
+      return cat(who, " expects other bytes at ", here, " than come, as from ", there, ": ",
+                 m.detail);
+    case Kind::source_overwritten:
+      return cat(who, " ", m.detail, " ", target(m), " at ", here, ", while the bulk store that ",
+                 other, " starts at ", there, " may still be reading it");
+    case Kind::store_never_awaited:
+      if (m.other_here.line == 0)
+        return cat(who, " starts a bulk store of ", target(m), " at ", here,
+                   " and ends without waiting for it");
+      return cat(who, " ", m.detail, " ", target(m), " at ", here, ", while the bulk store that ",
+                 other, " starts at ", there, " may still be writing it");
+    default: return m.detail;
+  }
+}
+
 /// What ended the block.
 std::string fault_text(const Mistake& m, const std::string& who, const std::string& other) {
   switch (m.kind) {
@@ -111,6 +157,7 @@ std::string problem_of(const Mistake& m, const RunContext& context) {
   };
   const std::string who = thread(m.thread, m.other_block >= 0 ? m.block : -1);
   const std::string other = thread(m.other_thread, m.other_block);
+  if (m.kind >= Kind::bulk_not_awaited && m.kind <= Kind::stuck) return async_text(m, who, other);
   const auto does = [&](const std::string& what) { return cat(who, " ", access_text(m, what)); };
   switch (m.kind) {
     case Kind::race: return race_text(m, who, other);
@@ -238,6 +285,24 @@ constexpr std::array<std::string_view, kKindNames.size()> kHints = {
     "wait "
     "with t.atomic_load(...)",
     "ids are 0 to 15, counts multiples of the warp, masks name lanes that come",
+    "wait(t, gate, phase) belongs between the copy and this access, and a barrier behind it where "
+    "other threads have waited",
+    "keep stage and phase in one Turn: next() once for each stage, phase for who reads, before() "
+    "for who loads",
+    "let those who read arrive(t, gate) behind their last read (behind wait_mma of products), and "
+    "wait for that before the copy",
+    "each thread that has stored calls fence_async(t) behind its stores, then the barrier, then "
+    "the one that starts",
+    "wait_mma<0>(t) belongs between the product and this access",
+    "let all four warps of a warpgroup start the same products in the same order, behind the fence "
+    "that mma() begins with",
+    "expect the bytes of whole boxes, bytes_of(tiles...), of every copy to this gate, also where a "
+    "tile crosses the edge",
+    "let as many threads arrive in a phase as open_gate() says, each after it has seen the phase "
+    "before end; open and publish gates before the barrier",
+    "wait_bulk_read<N>(t) by the thread that has stored, then a barrier, belong before this write",
+    "wait_bulk<0>(t) by the thread that has stored, before it ends or hands the result on",
+    "let as many arrive as each gate counts, and expect what the copies bring",
     "give kernels memory of cudaMalloc, and copy between it and the host by cudaMemcpy",
     "free memory when the last kernel and copy that use it have ended",
     "",

@@ -76,6 +76,7 @@ Coverage coverage_of(const detail::Buffer& buffer, const RunContext& context,
         written += (bits & Touches::kWritten) != 0 ? 1 : 0;
         written += (bits & Touches::kWrittenAgain) != 0 ? 1 : 0;
       }
+      out.is_output = out.is_output || (buffer.is_bulk && written > 0);
       out.read += read ? 1 : 0;
       out.written += written > 0 || updated ? 1 : 0;
       out.written_once += written == 1 || (written == 0 && updated) ? 1 : 0;
@@ -112,9 +113,11 @@ void judge_coverage(const Coverage& c, const RunContext& context, MergedBlocks& 
 
 /// A block that ended early leaves things undone.
 bool ends_a_block(Kind kind) {
-  static constexpr Kind kKinds[] = {Kind::exception,  Kind::endless,          Kind::stack_overflow,
-                                    Kind::crash,      Kind::diverged_barrier, Kind::missing_barrier,
-                                    Kind::mma_misuse, Kind::deadlock,         Kind::barrier_misuse};
+  static constexpr Kind kKinds[] = {
+      Kind::exception,        Kind::endless,         Kind::stack_overflow, Kind::crash,
+      Kind::diverged_barrier, Kind::missing_barrier, Kind::mma_misuse,     Kind::deadlock,
+      Kind::barrier_misuse,   Kind::stuck,           Kind::gate_phase,     Kind::gate_bytes,
+      Kind::gate_arrivals,    Kind::mma_unordered};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
 
@@ -123,8 +126,7 @@ void add_head(Report& out, const RunContext& context) {
   out.kernel = launch.kernel;
   out.problem = context.options.problem;
   out.order = name(context.options.order);
-  if (context.options.order == ThreadOrder::shuffled)
-    out.order += cat(", seed ", context.options.seed);
+  if (is_seeded(context.options.order)) out.order += cat(", seed ", context.options.seed);
   out.grid = launch.grid;
   out.block = launch.block;
   out.warp_size = launch.warp_size;
@@ -151,7 +153,9 @@ void blame_one_barrier(std::vector<Finding>& findings) {
 /// What comes first among findings of one severity: a copy that nobody has waited for is why its
 /// accesses race, a race is why a read finds nothing, and any of them why something is left out.
 int rank_of(Kind kind) {
-  if (kind == Kind::async_not_waited || kind == Kind::async_never_waited) return 0;
+  if (kind == Kind::async_not_waited || kind == Kind::async_never_waited ||
+      (kind >= Kind::bulk_not_awaited && kind < Kind::stuck))
+    return 0;
   if (kind == Kind::race) return 1;
   return kind == Kind::never_read || kind == Kind::never_written ? 3 : 2;
 }

@@ -37,6 +37,22 @@ bool lies_in_null(const detail::Buffer& buffer, std::uint64_t address) {
   return at >= reach.low * bytes && at < (reach.high + 1) * bytes;
 }
 
+void detail::drop_views(std::vector<Buffer>& buffers) {
+  const auto all = buffers;
+  std::erase_if(buffers, [&](const Buffer& view) {
+    const auto is_same_memory = [&](const Buffer& other) {
+      const auto at = reinterpret_cast<std::uint64_t>(view.data),
+                 begin = reinterpret_cast<std::uint64_t>(other.data);
+      const auto bytes = static_cast<index_t>(other.element_bytes);
+      const Reach reach = reach_of(other.layout);
+      return !other.is_bulk && other.layout.size() > 0 &&
+             at >= begin + static_cast<std::uint64_t>(reach.low * bytes) &&
+             at < begin + static_cast<std::uint64_t>((reach.high + 1) * bytes);
+    };
+    return view.is_bulk && std::any_of(all.begin(), all.end(), is_same_memory);
+  });
+}
+
 std::vector<Region> regions_of(const std::vector<detail::Buffer>& buffers) {
   std::vector<Region> out;
   for (std::size_t i = 0; i < buffers.size(); ++i) {

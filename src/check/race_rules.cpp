@@ -86,6 +86,7 @@ void BlockRecorder::report_race(const Side& earlier, const LaneAccess& access, A
 
 bool BlockRecorder::meet(const Marks& earlier, Access theirs, const LaneAccess& access, Access how,
                          bool same_value) {
+  if (async_rules_.is_on()) return false;
   return earlier.unordered(mark_of(access), warp_shift_, [&](int thread, int site, bool one_warp) {
     report_race({thread, static_cast<std::uint16_t>(site), theirs}, access, how, one_warp,
                 same_value);

@@ -120,6 +120,20 @@ BlockTask task_of(const RunContext& context, const Position& block,
   return task;
 }
 
+/// While one lives, the kernels on this OS thread are heard.
+struct Listening {
+  explicit Listening(BlockRecorder& by) {
+    tessera::detail::recorder = &by;
+    tessera::detail::async_observer = by.async_observer();
+  }
+  ~Listening() {
+    tessera::detail::recorder = nullptr;
+    tessera::detail::async_observer = nullptr;
+  }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+};
+
 BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::int64_t linear,
                       tessera::detail::Residents& residents) {
   const Launch& launch = context.launch;
@@ -127,18 +141,13 @@ BlockResult run_block(const RunContext& context, Workers::Worker& worker, std::i
   worker.recorder.start(block, worker.scheduler);
   BlockTask task = task_of(context, block, residents);
   task.observer = &worker.recorder;
-  tessera::detail::recorder = &worker.recorder;
   try {
+    const Listening listening(worker.recorder);
     launch.run_block(worker.scheduler, block, task);
   } catch (const Error& error) {
-    tessera::detail::recorder = nullptr;
     // The machine's fault or the engine's, not the kernel's.
     if (error.category() == Category::resource || error.category() == Category::unavailable) throw;
-  } catch (...) {
-    tessera::detail::recorder = nullptr;
-    throw;
   }
-  tessera::detail::recorder = nullptr;
   return worker.recorder.finish();
 }
 

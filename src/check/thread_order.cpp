@@ -38,6 +38,7 @@ void BlockRecorder::fence(Here here) {
   if (!rules_ || failed_) return;
   context_.order->has_fences = true;
   begin_order();
+  async_rules_.fence();
   Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
   const bool of_block = sites_[site_of(here)].of_block;
   if (of_block && near_fence_.line == 0) near_fence_ = here;
@@ -55,6 +56,7 @@ void BlockRecorder::fence(Here here) {
 
 void BlockRecorder::releases(const void* address, Here here) {
   if (!rules_ || failed_ || orders_.empty()) return;
+  async_rules_.releases(address);
   const Ordering& mine = orders_[static_cast<std::size_t>(thread_)];
   if (mine.fenced_near != nullptr) near_releases_.release(address, mine.fenced_near);
   if (mine.fenced == nullptr || is_shared(address) || sites_[site_of(here)].of_block) return;
@@ -64,6 +66,7 @@ void BlockRecorder::releases(const void* address, Here here) {
 
 void BlockRecorder::acquires(const void* address, Here here) {
   if (!rules_ || failed_) return;
+  async_rules_.acquires(address);
   const ClockPtr near = near_releases_.at(address);
   ClockPtr there;
   if (!is_shared(address) && !sites_[site_of(here)].of_block) {
@@ -139,6 +142,7 @@ void BlockRecorder::group_met(const std::vector<int>& threads, const char* verb,
     own->add_warp(block_.linear, warp, warp_epoch_[static_cast<std::size_t>(warp)]);
   }
   join_orders(threads, own);
+  async_rules_.meet(threads);
 }
 
 Past BlockRecorder::past_of(const LaneAccess& access, Access how) const {
@@ -199,7 +203,7 @@ bool BlockRecorder::meet_pasts(const LaneAccess& access, const Cell& cell, Acces
     if (!conflict(each, mine) && !in_step) continue;
     if (one_warp && each.when.warp_epoch != mine.when.warp_epoch) continue;
     const Order order = order_of(each, mine);
-    if (order == Order::ordered) continue;
+    if (order == Order::ordered || async_rules_.is_on()) continue;
     raced = true;
     const bool same_value =
         each.how == Access::store && how == Access::store && each.bits == access.bits;

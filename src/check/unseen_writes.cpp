@@ -26,6 +26,7 @@ void BlockRecorder::find_unseen_writes() {
   Shadow& cells = shadow(kSharedRegion);
   const auto is_unseen = [&](std::size_t at) {
     if (now[at] == seen_[at]) return false;
+    if (async_rules_.is_on()) return !async_rules_.is_written(at, since);
     const Cell& cell = cells.cell(at / cells.piece());
     return cell.write.epoch < since && cell.update.epoch < since;
   };

@@ -135,7 +135,8 @@ void BlockRecorder::instruction(AccessPoint& point, int warp, std::uint64_t acti
   count(point, warp, active, all);
   const int number = region_of(point.key);
   if (number != kSharedRegion) cover(number, counted_kind(point), bytes_of(point.key), active);
-  if (rules_ && region(number).is_output) judge(point, warp, active);
+  const bool is_judged = number == kSharedRegion && async_rules_.is_on();  // when it was done
+  if (rules_ && region(number).is_output && !is_judged) judge(point, warp, active);
 }
 
 BlockRecorder::Cost BlockRecorder::cost_of(const AccessPoint& point, std::uint64_t active) const {
@@ -232,6 +233,14 @@ void BlockRecorder::cover(int number, EventKind kind, int bytes, std::uint64_t a
       else bits |= (bits & Touches::kWritten) != 0 ? Touches::kWrittenAgain : Touches::kWritten;
     }
   }
+}
+
+void BlockRecorder::cover_element(int number, std::uint64_t offset, std::uint8_t how) {
+  const auto element =
+      context_.launch.buffers[static_cast<std::size_t>(region(number).buffer)].element_bytes;
+  auto& bits = touches_[static_cast<std::size_t>(number)].elements[offset / element];
+  const bool is_again = how == Touches::kWritten && (bits & Touches::kWritten) != 0;
+  bits |= is_again ? Touches::kWrittenAgain : how;
 }
 
 void BlockRecorder::close_superstep(const std::string& label) {

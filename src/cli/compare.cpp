@@ -310,8 +310,9 @@ void add_compare(CLI::App& root, shell::Context& context) {
   shell::add_text(*app, "--device", "cpu|cuda:0", request->device,
                   "Where to run: cpu (default) or a GPU");
   shell::add_seed(*app, "--seed", request->seed,
-                  "Seed of the data and of shuffled orders (default 0)");
-  shell::add_choice(*app, "--order", request->order, {"forward", "backward", "shuffled"},
+                  "Seed of the data and of the orders shuffled and late (default 0)");
+  shell::add_choice(*app, "--order", request->order,
+                    {kThreadOrderNames.begin(), kThreadOrderNames.end()},
                     "Order in which a block's threads run between two barriers (default forward)");
   shell::add_threads(*app, request->threads);
   shell::add_number(*app, "--alpha", request->alpha, "C = alpha * A * B + beta * C (default 1)");

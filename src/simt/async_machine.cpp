@@ -19,13 +19,19 @@ constexpr int kWarpgroup = 128;                        // threads
 constexpr std::uint64_t kOpened = 0x7e55e7aull << 32;  // and the number of the gate
 }  // namespace
 
-AsyncMachine::AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads, bool is_late,
-                           std::uint64_t seed)
+AsyncMachine::AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads,
+                           ThreadOrder order, std::uint64_t seed)
     : shared_(shared),
       shared_bytes_(shared_bytes),
-      is_late_(is_late),
+      order_(order),
       seed_(seed),
-      of_(static_cast<std::size_t>(threads)) {}
+      of_(static_cast<std::size_t>(threads)) {
+  if (order == ThreadOrder::late) seen_.assign(shared_bytes, std::byte{0xff});
+}
+
+void AsyncMachine::fence() {
+  if (!seen_.empty()) std::memcpy(seen_.data(), shared_, shared_bytes_);
+}
 
 GateState& AsyncMachine::open(Gate* gate, int arrivals) {
   GateState* found = find(gate);
@@ -53,7 +59,10 @@ bool AsyncMachine::settle(GateState& gate, int arrivals, std::int64_t bytes) {
   return true;
 }
 
-bool AsyncMachine::draws_late() { return is_late_ && random_bits(seed_, draws_++) % 2 == 0; }
+bool AsyncMachine::draws_late() {
+  return order_ == ThreadOrder::late ||
+         (order_ == ThreadOrder::shuffled && random_bits(seed_, draws_++) % 2 == 0);
+}
 
 bool AsyncMachine::start(Transfer transfer) {
   transfer.group = of_[static_cast<std::size_t>(transfer.thread)].store_groups;
@@ -79,7 +88,7 @@ bool AsyncMachine::carry_out(const Transfer& transfer) {
   return gate != nullptr && settle(*gate, 0, std::int64_t{f.box[0]} * f.box[1] * f.element_bytes);
 }
 
-void AsyncMachine::move(const Transfer& transfer) const {
+void AsyncMachine::move(const Transfer& transfer) {
   const BulkFields& f = transfer.fields;
   const auto size = static_cast<std::size_t>(f.element_bytes);
   const std::size_t mixed = (std::size_t{1} << static_cast<int>(f.swizzle)) - 1;
@@ -99,8 +108,10 @@ void AsyncMachine::move(const Transfer& transfer) const {
       std::byte* there =
           exists ? global + y * f.stride_bytes + x * static_cast<std::int64_t>(size) : nullptr;
       if (transfer.gate == nullptr) {
-        if (exists) std::memcpy(there, here, size);
-      } else if (!exists) {
+        if (exists) std::memcpy(there, seen() + at, size);
+        continue;
+      }
+      if (!exists) {
         std::memset(here, 0, size);
       } else if (f.type == BulkType::tf32) {
         float value = 0;
@@ -110,6 +121,7 @@ void AsyncMachine::move(const Transfer& transfer) const {
       } else {
         std::memcpy(here, there, size);
       }
+      if (!seen_.empty()) std::memcpy(seen_.data() + at, here, size);
     }
   }
 }
@@ -138,7 +150,7 @@ void AsyncMachine::start_unit(int thread, const UnitCall& call) {
 void AsyncMachine::multiply(int thread, std::size_t calls) {
   Mine& mine = of_[static_cast<std::size_t>(thread)];
   for (std::size_t i = 0; i < calls; ++i)
-    mine.units[i].multiply(mine.units[i], shared_, thread % kWarpgroup);
+    mine.units[i].multiply(mine.units[i], seen(), thread % kWarpgroup);
   mine.units.erase(mine.units.begin(), mine.units.begin() + static_cast<std::ptrdiff_t>(calls));
 }
 
@@ -176,12 +188,15 @@ std::string AsyncMachine::text_of(const Gate* gate) const {
   const std::uint64_t number = gate->word & 0xffffffffu;
   if (number >= gates_.size()) return "a gate";
   const GateState& g = gates_[number];
-  std::string lacks;
-  if (g.missing != 0) lacks += cat(g.missing, " of ", g.count, " arrivals");
-  if (g.bytes > 0) lacks += cat(lacks.empty() ? "" : " and ", g.bytes, " bytes");
-  if (g.bytes < 0) lacks += cat(lacks.empty() ? "" : " and has ", -g.bytes, " bytes too many");
+  std::string state;
+  const auto add = [&](const std::string& verb, const std::string& what) {
+    state += cat(state.empty() ? " " : " and ", verb, what);
+  };
+  if (g.missing != 0) add("lacks ", cat(g.missing, " of ", g.count, " arrivals"));
+  if (g.bytes > 0) add(state.empty() ? "lacks " : "", cat(g.bytes, " bytes"));
+  if (g.bytes < 0) add("has ", cat(-g.bytes, " bytes too many"));
   return cat("gate ", number, " (byte ", g.offset, " of shared storage), whose phase ", g.phases,
-             " lacks ", lacks);
+             state);
 }
 
 }  // namespace tessera::detail

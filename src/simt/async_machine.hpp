@@ -26,10 +26,11 @@ struct GateState {
 
 class AsyncMachine {
  public:
-  AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads, bool is_late,
+  AsyncMachine(std::byte* shared, std::size_t shared_bytes, int threads, ThreadOrder order,
                std::uint64_t seed);
 
   GateState& open(Gate* gate, int arrivals);
+  int number_of(const GateState& gate) const { return static_cast<int>(&gate - gates_.data()); }
   /// Null: it was not opened.
   GateState* find(const Gate* gate);
   /// Has the phase of this parity ended?
@@ -52,6 +53,8 @@ class AsyncMachine {
   /// Carries out one of those that are listed, by the seed; false: there is none.
   bool carry_out_one(Gate** ended);
 
+  /// What threads have stored so far is seen by what is started after this.
+  void fence();
   void commit_stores(int thread);
   void wait_stores(int thread, int pending);
   void start_unit(int thread, const UnitCall& call);
@@ -81,14 +84,19 @@ class AsyncMachine {
     std::uint64_t committed = 0;  ///< groups, ever
   };
   bool draws_late();
-  void move(const Transfer& transfer) const;
+  void move(const Transfer& transfer);
+  /// Shared storage as copies and units see it.
+  std::byte* seen() { return seen_.empty() ? shared_ : seen_.data(); }
   bool carry_out(const Transfer& transfer);
   void multiply(int thread, std::size_t calls);
 
   std::byte* shared_;
   std::size_t shared_bytes_;
-  bool is_late_;
+  ThreadOrder order_;
   std::uint64_t seed_, draws_ = 0;
+  /// In the order `late`, what copies and units see where threads have stored without a fence: the
+  /// fence of one thread is taken for that of all. Else empty.
+  std::vector<std::byte> seen_;
   std::vector<GateState> gates_;
   std::vector<Transfer> listed_;
   std::vector<Mine> of_;

@@ -183,6 +183,8 @@ void BlockScheduler::State::tell(BlockFault told, const Error& error) const {
 
 BlockFault BlockScheduler::State::stuck_fault() const {
   BlockFault fault{.kind = BlockFault::Kind::missing, .thread = -1, .other = -1};
+  if (std::find(run.begin(), run.end(), Run::at_gate) != run.end())
+    fault.kind = BlockFault::Kind::stuck;
   for (int thread = 0; thread < threads; ++thread) {
     const auto i = static_cast<std::size_t>(thread);
     const bool waits = detail::is_waiting(run[i]);

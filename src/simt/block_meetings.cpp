@@ -27,8 +27,8 @@ constexpr auto kNap = std::chrono::microseconds(100);
 
 void BlockScheduler::State::misused(int thread, const Here& here, const std::string& problem,
                                     const std::string& expected, const std::string& got,
-                                    const std::string& advice) {
-  fail({.kind = BlockFault::Kind::misused, .thread = thread, .here = here}, [&] {
+                                    const std::string& advice, BlockFault::Kind kind) {
+  fail({.kind = kind, .thread = thread, .here = here}, [&] {
     return Error(Category::kernel,
                  cat(kernel_and_block(), ", thread ", thread_text(thread), ": ", problem, " at ",
                      here.file, ":", here.line),

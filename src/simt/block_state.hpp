@@ -247,7 +247,8 @@ struct BlockScheduler::State {
   /// Ends the block for a verb that is used as it cannot be.
   [[noreturn]] void misused(int thread, const Here& here, const std::string& problem,
                             const std::string& expected, const std::string& got,
-                            const std::string& advice);
+                            const std::string& advice,
+                            BlockFault::Kind kind = BlockFault::Kind::misused);
   /// Have all lanes come that the thread's collective names?
   bool have_come(int thread) const;
   /// They have: each gets what it asked for, and goes on.

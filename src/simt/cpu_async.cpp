@@ -7,8 +7,15 @@
 
 #include "async_machine.hpp"
 #include "block_state.hpp"
+#include "tessera/core/recorder.hpp"
+#include "tessera/simt/async_observer.hpp"
 
 namespace tessera {
+
+namespace detail {
+constinit thread_local AsyncObserver* async_observer = nullptr;
+}
+using detail::async_observer;
 
 using detail::AsyncMachine;
 using detail::GateState;
@@ -21,8 +28,8 @@ constexpr int kWarpgroup = 128;  // threads
 
 AsyncMachine& BlockScheduler::State::async() {
   if (!machine)
-    machine = std::make_unique<AsyncMachine>(shared.data, task.shared_bytes, threads,
-                                             task.order == ThreadOrder::shuffled, seed);
+    machine =
+        std::make_unique<AsyncMachine>(shared.data, task.shared_bytes, threads, task.order, seed);
   return *machine;
 }
 
@@ -30,7 +37,8 @@ GateState& BlockScheduler::State::gate_of(int thread, const Gate* gate, const He
   GateState* found = async().find(gate);
   if (found == nullptr)
     misused(thread, here, "a gate is used that is not open", "open_gate() by one thread first",
-            "a word that no gate has", "open it, publish_gates(), then let all threads meet");
+            "a word that no gate has", "open it, publish_gates(), then let all threads meet",
+            BlockFault::Kind::gate_misused);
   return *found;
 }
 
@@ -38,14 +46,19 @@ void BlockScheduler::State::require_missing(int thread, const GateState& gate, c
   if (gate.missing == 0)
     misused(thread, here, "more arrivals at a gate than it counts",
             cat(gate.count, " in a phase, which ends when the bytes have come"),
-            cat(gate.count + 1), "let fewer threads arrive, or open it with a larger count");
+            cat(gate.count + 1), "let fewer threads arrive, or open it with a larger count",
+            BlockFault::Kind::gate_misused);
 }
 
 void BlockScheduler::State::let_through(const Gate* gate) {
   moved = true;
+  const int number = machine->number_of(*machine->find(gate));
+  if (async_observer != nullptr) async_observer->phase_ends(number);
   for (std::size_t i = 0; i < gate_waits.size(); ++i) {
     if (run[i] != Run::at_gate || gate_waits[i].gate != gate) continue;
-    if (AsyncMachine::has_ended(*machine->find(gate), gate_waits[i].phase)) run[i] = Run::ready;
+    if (!AsyncMachine::has_ended(*machine->find(gate), gate_waits[i].phase)) continue;
+    run[i] = Run::ready;
+    if (async_observer != nullptr) async_observer->passes(static_cast<int>(i), number);
   }
 }
 
@@ -65,19 +78,29 @@ void CpuAsync::open(Gate* gate, int arrivals, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (arrivals < 1)
     s.misused(thread_, here, "a gate counts no arrivals", "at least 1", cat(arrivals),
-              "a phase ends when all have arrived");
-  s.async().open(gate, arrivals);
+              "a phase ends when all have arrived", BlockFault::Kind::gate_misused);
+  AsyncMachine& machine = s.async();
+  const GateState& opened = machine.open(gate, arrivals);
+  if (async_observer != nullptr)
+    async_observer->opens(thread_, machine.number_of(opened), opened.offset, arrivals, here);
 }
 
-void CpuAsync::expect(Gate* gate, int bytes, Here here) const {
-  GateState& found = scheduler_.state().gate_of(thread_, gate, here);
-  found.bytes += bytes;
-  arrive(gate, here);
+void CpuAsync::publish(Here) const {
+  if (async_observer != nullptr) async_observer->publishes(thread_);
 }
 
-void CpuAsync::arrive(Gate* gate, Here here) const {
+void CpuAsync::expect(Gate* gate, int bytes, Here here) const { arrive_with(gate, bytes, here); }
+void CpuAsync::arrive(Gate* gate, Here here) const { arrive_with(gate, 0, here); }
+
+void CpuAsync::arrive_with(Gate* gate, int bytes, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   GateState& found = s.gate_of(thread_, gate, here);
+  // Of the copies that are put off, some may be over by now: then the phase is.
+  while (found.missing == 0 && s.carry_out_one()) {
+  }
+  found.bytes += bytes;
+  if (async_observer != nullptr)
+    async_observer->arrives(thread_, s.async().number_of(found), bytes, here);
   s.require_missing(thread_, found, here);
   if (AsyncMachine::settle(found, 1, 0)) s.let_through(gate);
 }
@@ -85,7 +108,13 @@ void CpuAsync::arrive(Gate* gate, Here here) const {
 void CpuAsync::wait(Gate* gate, unsigned phase, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);
-  if (AsyncMachine::has_ended(s.gate_of(thread_, gate, here), phase)) return;
+  const GateState& found = s.gate_of(thread_, gate, here);
+  const int number = s.async().number_of(found);
+  if (async_observer != nullptr) async_observer->waits_at(thread_, number, phase, here);
+  if (AsyncMachine::has_ended(found, phase)) {
+    if (async_observer != nullptr) async_observer->passes(thread_, number);
+    return;
+  }
   if (s.gate_waits.empty()) s.gate_waits.resize(static_cast<std::size_t>(s.threads));
   const auto i = static_cast<std::size_t>(thread_);
   const Wait wait{here, nullptr};
@@ -99,8 +128,12 @@ void CpuAsync::wait(Gate* gate, unsigned phase, Here here) const {
 
 void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
-  s.gate_of(thread_, gate, here);
-  if (s.async().start({fields_of(*map), x, y, static_cast<std::byte*>(to), gate, thread_}))
+  AsyncMachine& machine = s.async();
+  const GateState& found = s.gate_of(thread_, gate, here);
+  const BulkFields fields = fields_of(*map);
+  if (async_observer != nullptr)
+    async_observer->copies(thread_, machine.number_of(found), {fields, x, y, address(to)}, here);
+  if (machine.start({fields, x, y, static_cast<std::byte*>(to), gate, thread_}))
     s.let_through(gate);
 }
 
@@ -112,17 +145,34 @@ void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here he
     scheduler_.state().misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
                                "a multiple of 16 bytes", {},
                                "let threads store where a row ends within 16 bytes");
+  if (async_observer != nullptr)
+    async_observer->stores(thread_, {fields, x, y, address(from)}, here);
   scheduler_.state().async().start({fields, x, y, shared, nullptr, thread_});
 }
 
-void CpuAsync::commit(Here) const { scheduler_.state().async().commit_stores(thread_); }
-void CpuAsync::wait_stores(int pending) const {
+void CpuAsync::commit(Here) const {
+  if (async_observer != nullptr) async_observer->commits_stores(thread_);
+  scheduler_.state().async().commit_stores(thread_);
+}
+void CpuAsync::wait_stores(int pending, bool is_read) const {
+  if (async_observer != nullptr) async_observer->awaits_stores(thread_, pending, is_read);
   scheduler_.state().async().wait_stores(thread_, pending);
 }
+void CpuAsync::fence(Here here) const {
+  if (async_observer != nullptr) async_observer->fences(thread_, here);
+  scheduler_.state().async().fence();
+}
 void CpuAsync::start_unit(const UnitCall& call) const {
+  if (async_observer != nullptr) async_observer->starts_unit(thread_, call);
   scheduler_.state().async().start_unit(thread_, call);
 }
-void CpuAsync::commit_units(Here) const { scheduler_.state().async().commit_units(thread_); }
+void CpuAsync::read_operand(const void* shared, std::size_t bytes) const {
+  if (async_observer != nullptr) async_observer->reads_operand(thread_, address(shared), bytes);
+}
+void CpuAsync::commit_units(Here here) const {
+  if (async_observer != nullptr) async_observer->commits_units(thread_, here);
+  scheduler_.state().async().commit_units(thread_);
+}
 void CpuAsync::begin_units(Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   const int here_are = std::min(kWarpgroup, s.threads - thread_ / kWarpgroup * kWarpgroup);
@@ -130,11 +180,13 @@ void CpuAsync::begin_units(Here here) const {
     s.misused(thread_, here, "a matrix instruction of a warpgroup that is not whole",
               cat(kWarpgroup, " threads"), cat(here_are),
               "let four warps call it, the first of them a multiple of four");
+  if (async_observer != nullptr) async_observer->begins_units(thread_, here);
 }
 /// The threads of a warpgroup meet: a group is done for all of them.
 void CpuAsync::wait_units(int pending, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);
+  if (async_observer != nullptr) async_observer->awaits_units(thread_, pending);
   const int warpgroup = thread_ / kWarpgroup;
   if (s.unit_waits.empty())
     s.unit_waits.resize(static_cast<std::size_t>(s.threads / kWarpgroup + 1));
@@ -153,6 +205,7 @@ void CpuAsync::wait_units(int pending, Here here) const {
 }
 void CpuAsync::meet(int id, int threads, Here here) const {
   scheduler_.named_barrier(thread_, id, threads, here);
+  if (detail::recorder != nullptr) detail::recorder->follow(here);
 }
 
 }  // namespace tessera

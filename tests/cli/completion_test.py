@@ -41,7 +41,7 @@ class Bash(harness.CommandTest):
         self.assertLessEqual(set(COMMANDS), self.complete(""))
         self.assertEqual(self.complete("mul"), {"multiply"})
         self.assertEqual(self.complete("compare", "--ord"), {"--order"})
-        self.assertEqual(self.complete("compare", "--order", ""), {"forward", "backward", "shuffled"})
+        self.assertEqual(self.complete("compare", "--order", ""), {"forward", "backward", "shuffled", "late"})
         self.assertEqual(self.complete("compare", "--order", "=", "sh"), {"shuffled"})
         self.assertEqual(self.complete("multiply", "--dtype", "b"), {"bf16"})
         self.assertLessEqual(set(harness.algorithms()) | {"auto"}, self.complete("multiply", "--algorithm", ""))
@@ -152,7 +152,7 @@ class Fish(harness.CommandTest):
             return {line.split("\t")[0] for line in done.stdout.decode().splitlines()}
 
         self.assertIn("multiply", complete("tessera mul"))
-        self.assertEqual(complete("tessera compare --order "), {"forward", "backward", "shuffled"})
+        self.assertEqual(complete("tessera compare --order "), {"forward", "backward", "shuffled", "late"})
         self.assertIn("--transpose-a", complete("tessera multiply --tr"))
         self.assertIn("p16", complete("tessera puzzle run p1"))
         self.assertIn("--idiomatic-tiled", complete("tessera puzzle run p16 --id"))

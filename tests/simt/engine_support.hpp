@@ -12,7 +12,7 @@
 namespace tessera::test {
 
 inline constexpr ThreadOrder kOrders[] = {ThreadOrder::forward, ThreadOrder::backward,
-                                          ThreadOrder::shuffled};
+                                          ThreadOrder::shuffled, ThreadOrder::late};
 
 /// The message of the Error that `action` must throw, and its category.
 template <class Action>

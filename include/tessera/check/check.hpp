@@ -62,6 +62,7 @@ struct Buffer {
   std::optional<DType> dtype;
   bool is_output = false;
   bool has_unwritten = false;  ///< parts of it held no value before the launch
+  bool is_bulk = false;        ///< bulk copies read it, or store to it: it is then an output
 };
 
 /// A variable in shared memory that has a name of its own.
@@ -143,8 +144,30 @@ template <AnyTensor C>
 void add_buffer(std::vector<Buffer>& out, const Output<C>& o) {
   add_buffer(out, o.c);
 }
+/// A matrix of bulk copies (ops/bulk.hpp), whose map says where it lies.
+template <class M>
+requires requires(const M& m) {
+  typename M::tile_type;
+  fields_of(m.map);
+}
+void add_buffer(std::vector<Buffer>& out, const M& m) {
+  using Element = typename M::element;
+  if (m.rows == 0 && m.cols == 0) return;  // not used
+  Buffer buffer{"", nullptr, Layout{tuple(m.rows, m.cols)}, sizeof(Element),
+                dtype_if_known<Element>()};
+  if (m.rows > 0 && m.cols > 0) {
+    const auto fields = fields_of(m.map);
+    const index_t next = fields.stride_bytes / static_cast<index_t>(sizeof(Element));
+    buffer.data = fields.data;
+    buffer.layout.stride = m.is_k_major() ? tuple(next, 1) : tuple(1, next);
+  }
+  buffer.is_bulk = true;
+  out.push_back(buffer);
+}
 template <class Other>
 void add_buffer(std::vector<Buffer>&, const Other&) {}
+/// Leaves out the matrices of bulk copies whose memory another argument has.
+void drop_views(std::vector<Buffer>& buffers);
 
 }  // namespace detail
 
@@ -172,6 +195,7 @@ Report check(const Options& options, const LaunchConfig& config, const Kernel& k
   launch.shared_bytes = tessera::detail::SharedOf<Kernel, Args...>::bytes;
   launch.stack_bytes = tessera::detail::declared_stack<Kernel>();
   (detail::add_buffer(launch.buffers, args), ...);
+  detail::drop_views(launch.buffers);
   launch.constants.emplace_back(&kernel, sizeof kernel);
   (launch.constants.emplace_back(&args, sizeof args), ...);
   launch.run_block = [&](BlockScheduler& scheduler, const Position& block, BlockTask task) {

@@ -41,12 +41,23 @@ enum class Kind : std::uint8_t {
   unseen_write,        ///< memory that changed without an access that was recorded
   deadlock,            ///< threads that wait for a value to change, which nobody changes any more
   barrier_misuse,      ///< a named barrier or a mask of lanes as it cannot be
+  bulk_not_awaited,    ///< an access to what a bulk copy may still be writing
+  gate_phase,          ///< a wait for a phase that ended before the copy it is for was expected
+  stage_reused,        ///< a bulk copy into bytes whose reads nothing orders before it
+  missing_async_fence,  ///< ordinary stores that a bulk store or matrix unit reads without a fence
+  mma_not_awaited,      ///< sums or operands that are touched while a matrix unit works on them
+  mma_unordered,        ///< matrix instructions without a fence, or not alike in all four warps
+  gate_bytes,           ///< a phase that expects other bytes than come
+  gate_arrivals,        ///< more or fewer arrivals than a gate counts, or use before it is open
+  source_overwritten,   ///< shared bytes that a bulk store may still be reading are written
+  store_never_awaited,  ///< a block that ends, or a reader that starts, before its bulk stores
+  stuck,                ///< threads that wait at gates, and nobody can go on
   host_memory,     ///< a kernel that follows a pointer of the host, or the host one of the device
   freed_memory,    ///< memory that was given back
   runtime_misuse,  ///< a call of the CUDA run-time with wrong arguments, or whose error nobody saw
   program_failed   ///< a program whose own checks failed
 };
-inline constexpr std::array<std::string_view, 27> kKindNames = {"race",
+inline constexpr std::array<std::string_view, 38> kKindNames = {"race",
                                                                 "out-of-bounds",
                                                                 "outside-view",
                                                                 "misaligned",
@@ -69,6 +80,17 @@ inline constexpr std::array<std::string_view, 27> kKindNames = {"race",
                                                                 "unseen-write",
                                                                 "deadlock",
                                                                 "barrier-misuse",
+                                                                "bulk-not-awaited",
+                                                                "gate-phase",
+                                                                "stage-reused",
+                                                                "missing-async-fence",
+                                                                "mma-not-awaited",
+                                                                "mma-unordered",
+                                                                "gate-bytes",
+                                                                "gate-arrivals",
+                                                                "source-overwritten",
+                                                                "store-never-awaited",
+                                                                "stuck",
                                                                 "host-memory",
                                                                 "freed-memory",
                                                                 "runtime-misuse",

@@ -15,10 +15,43 @@
 
 namespace tessera {
 
+namespace detail {
+
+#if TESSERA_CHECK
+/// What the checker calls a tile, and where an element of it stands.
+template <class Tile>
+struct TileNames {
+  using T = typename Tile::element;
+  static bool locate(index_t offset, index_t* coordinates) {
+    constexpr Swizzle swizzle = make_swizzle(Tile::mode, static_cast<int>(sizeof(T)));
+    const index_t plain = swizzle(offset);  // exchanging twice leaves all in its place
+    for (index_t i = 0; i < Tile::layout.size(); ++i) {
+      if (Tile::layout(i) != plain) continue;
+      coordinates[0] = i % Tile::rows, coordinates[1] = i / Tile::rows;
+      return true;
+    }
+    return false;
+  }
+  static constexpr TileInfo info{
+      2, {Tile::rows, Tile::cols}, sizeof(T), sizeof(Tile::elements), locate};
+};
+#endif
+
+/// Tells the checker of a tile of shared storage, so that findings name it and its elements.
+template <class Tile>
+TESSERA_CHECKED_SYMBOL TESSERA_HD constexpr void tell_tile([[maybe_unused]] const Tile& tile) {
+#if TESSERA_CHECK
+  if (!std::is_constant_evaluated() && recorder != nullptr)
+    recorder->tile(tile.elements, TileNames<Tile>::info);
+#endif
+}
+
+}  // namespace detail
+
 /// A tile in shared memory, (mn,k) by L, swizzled: the only place that bulk copies fill, and what
 /// matrix units read.
 template <class T, Layout L, SwizzleMode Mode = SwizzleMode::bytes_128>
-struct alignas(1024) UnitTile {
+struct alignas(1024) TESSERA_CHECKED_SYMBOL UnitTile {
   static_assert(detail::is_canonical(L, Mode, static_cast<int>(sizeof(T))),
                 "UnitTile: matrix units read K-major tiles whose rows are as wide as the swizzle, "
                 "or MN-major tiles in panels as wide: make the layout with unit_layout<T>()");
@@ -37,6 +70,7 @@ struct alignas(1024) UnitTile {
 
   /// Its elements for ordinary accesses.
   TESSERA_HD constexpr auto view() {
+    detail::tell_tile(*this);
     return swizzled<make_swizzle(Mode, static_cast<int>(sizeof(T)))>(Tensor<T*, L>(elements));
   }
 };
@@ -95,6 +129,11 @@ struct BulkMatrix {
   int rows = 0, cols = 0;
   Major major = Major::k;  ///< which mode is contiguous
 
+  /// Are neighbours along k neighbours in memory? Where the tile's type does not say, `major` does.
+  TESSERA_HD constexpr bool is_k_major() const {
+    if constexpr (requires { Tile::major; }) return Tile::major == Major::k;
+    else return major == Major::k;
+  }
   template <int Mode>
   TESSERA_HD constexpr index_t valid() const {
     return Mode == 0 ? rows : cols;
@@ -152,6 +191,7 @@ TESSERA_KERNEL void for_each_box(int row, int col, const Body& body) {
 template <class Thread, class Tile>
 TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, Gate& gate,
                               Here here = Here::current()) {
+  detail::tell_tile(to);
   detail::for_each_box<Tile>(from.row, from.col, [&](int x, int y, int at) {
     t.async().copy(from.map, x, y, to.elements + at, &gate, here);
   });
@@ -172,6 +212,7 @@ TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<OperandTile<T, R, C>>& f
 template <class Thread, class Tile>
 TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, Gate& gate,
                               unsigned blocks, Here here = Here::current()) {
+  detail::tell_tile(to);
   detail::for_each_box<Tile>(from.row, from.col, [&](int x, int y, int at) {
     t.async().copy(from.map, x, y, to.elements + at, &gate, blocks, here);
   });
@@ -193,6 +234,7 @@ TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<OperandTile<T, R, C>>& f
 template <class Thread, class Tile>
 TESSERA_KERNEL void store_bulk(Thread& t, const Tile& from, const BulkTile<Tile>& to,
                                Here here = Here::current()) {
+  detail::tell_tile(from);
   detail::for_each_box<Tile>(to.row, to.col, [&](int x, int y, int at) {
     t.async().store(to.map, x, y, from.elements + at, here);
   });

@@ -8,7 +8,7 @@ namespace tessera {
 
 /// A tile (mn,k) in shared memory.
 template <class T, int Rows, int Cols>
-struct alignas(128) PlainTile {
+struct alignas(128) TESSERA_CHECKED_SYMBOL PlainTile {
   using element = T;
   static constexpr Layout layout{tuple(Rows, Cols), tuple(1, Rows)};
   static constexpr SwizzleMode mode = SwizzleMode::none;
@@ -17,7 +17,10 @@ struct alignas(128) PlainTile {
 
   T elements[static_cast<std::size_t>(Rows) * Cols];
 
-  TESSERA_HD constexpr auto view() { return Tensor<T*, layout>(elements); }
+  TESSERA_HD constexpr auto view() {
+    detail::tell_tile(*this);
+    return Tensor<T*, layout>(elements);
+  }
 };
 
 /// One box fills it.

@@ -11,6 +11,8 @@
 #include "tessera/ops/unit_arithmetic.hpp"
 #if defined(__CUDACC__)
 #include "tessera/simt/cuda_wgmma.cuh"
+#else
+#include "tessera/simt/async_observer.hpp"
 #endif
 
 namespace tessera {
@@ -33,10 +35,12 @@ TESSERA_HD constexpr UnitOperand<Tile, Rows> rows(const Tile& tile, int part) {
   static_assert(Tile::major == Major::k || Tile::rows == Rows ||
                     distance % (row_bytes(Tile::mode) / sizeof(typename Tile::element)) == 0,
                 "rows<R> of an MN-major tile: whole panels");
+  detail::tell_tile(tile);
   return {tile.elements + part * distance};
 }
 template <class Tile>
 TESSERA_HD constexpr UnitOperand<Tile, Tile::rows> whole(const Tile& tile) {
+  detail::tell_tile(tile);
   return {tile.elements};
 }
 
@@ -91,12 +95,13 @@ TESSERA_HD constexpr std::uint64_t descriptor_at(std::uint32_t address, int byte
 
 /// The unit for M x N sums of type Acc and operands of types InA and InB, by one warpgroup.
 template <class Acc, class InA, class InB, int M, int N>
-struct WarpgroupUnit {
+struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
   static_assert(M % 64 == 0 && N % 8 == 0 && N >= 8 && N <= 256,
                 "a warpgroup's instruction takes 64 rows, and columns in multiples of 8 up to 256");
   static_assert(!std::is_integral_v<InA> || N <= 24 || N % 16 == 0,
                 "of whole numbers an instruction has 8, 16 or 24 columns, or multiples of 16");
   static_assert(sizeof(InA) == sizeof(InB), "both operands have elements of as many bytes");
+  using accumulator = Acc;
   static constexpr int slabs = M / 64, values = N / 2;
   static constexpr int depth = 32 / static_cast<int>(sizeof(InA));  ///< k of one instruction
   /// (thread of the warpgroup, value) -> m + 64 n, of each 64 rows.
@@ -108,10 +113,58 @@ struct WarpgroupUnit {
     return static_cast<int>(index_of<layout_c>(thread, value));
   }
 
+#if TESSERA_CHECK
+  /// Sums by 64 rows. Who takes some tells where; so does who copies them.
+  struct Slabs {
+    struct At {
+      int slab;
+      Here here;
+      constexpr At(int slab_, Here here_ = Here::current()) : slab(slab_), here(here_) {}
+    };
+    Acc of[slabs][values];
+    Acc (&operator[](At at))[values] {
+      tell(of[at.slab], sizeof of[at.slab], at.here);
+      return of[at.slab];
+    }
+    const Acc (&operator[](At at) const)[values] {
+      tell(of[at.slab], sizeof of[at.slab], at.here);
+      return of[at.slab];
+    }
+    static void tell(const Acc* first, std::size_t bytes, Here here) {
+      if (detail::async_observer != nullptr)
+        detail::async_observer->touches_sums(first, bytes, here);
+    }
+  };
+  /// One thread's sums.
+  struct Fragment {
+    Slabs value;
+    Fragment() = default;
+    Fragment(const Fragment& other, Here here = Here::current()) : value(other.value) {
+      Slabs::tell(other.value.of[0], sizeof other.value, here);
+    }
+    /// An operator cannot know where it is called: reports name this line.
+    Fragment& operator=(const Fragment& other) {
+      Slabs::tell(other.value.of[0], sizeof value, Here::current());
+      Slabs::tell(value.of[0], sizeof value, Here::current());
+      value = other.value;
+      return *this;
+    }
+  };
+#else
   /// One thread's sums.
   struct Fragment {
     Acc value[slabs][values];
   };
+#endif
+  /// Those of 64 rows, for who accesses them at `here`.
+  static TESSERA_HD constexpr Acc (&sums(Fragment& acc, int slab,
+                                         [[maybe_unused]] Here here))[values] {
+#if TESSERA_CHECK
+    return acc.value[{slab, here}];
+#else
+    return acc.value[slab];
+#endif
+  }
 
   /// acc += a * b, or acc = a * b where `keep` is false: started by all threads of the warpgroup.
   template <class Thread, class TileA, class TileB>
@@ -127,6 +180,11 @@ struct WarpgroupUnit {
     auto&& async = t.async();
     async.begin_units(here);
     const std::uint32_t from_a = async.address(a.first), from_b = async.address(b.first);
+    constexpr int row = TileA::cols * static_cast<int>(sizeof(InA));  // bytes
+    if constexpr (requires { async.read_operand(a.first, row); }) {
+      async.read_operand(a.first, M * row);
+      async.read_operand(b.first, N * row);
+    }
     TESSERA_UNROLL_REGISTERS
     for (int step = 0; step < TileA::cols / depth; ++step) {
       TESSERA_UNROLL_REGISTERS
@@ -134,7 +192,7 @@ struct WarpgroupUnit {
         const auto da = detail::descriptor_at<TileA>(
             from_a, step_bytes<TileA>(step) + slab * slab_bytes<TileA>());
         const auto db = detail::descriptor_at<TileB>(from_b, step_bytes<TileB>(step));
-        multiply<TileA::major, TileB::major>(async, acc.value[slab], da, db, keep || step > 0);
+        multiply<TileA::major, TileB::major>(async, own(acc, slab), da, db, keep || step > 0);
       }
     }
     async.commit_units(here);
@@ -154,6 +212,14 @@ struct WarpgroupUnit {
   }
 
  private:
+  /// The unit's own access, of which nobody is told.
+  static TESSERA_HD constexpr Acc (&own(Fragment& acc, int slab))[values] {
+#if TESSERA_CHECK
+    return acc.value.of[slab];
+#else
+    return acc.value[slab];
+#endif
+  }
   template <class Tile>
   static TESSERA_HD constexpr int step_bytes(int step) {
     constexpr index_t next = Tile::layout(0, depth % Tile::cols);

@@ -63,8 +63,8 @@ TESSERA_HD constexpr bool runs_along_rows(const Out& out) {
 /// tile (i, j) of C in tiles of so many.
 template <class Unit, int Rows, class Thread, class Out>
 TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slice& storage,
-                                   const Out& C, int i, int j) {
-  using Acc = std::remove_cvref_t<decltype(acc.value[0][0])>;
+                                   const Out& C, int i, int j, Here here = Here::current()) {
+  using Acc = typename Unit::accumulator;
   constexpr int columns = 2 * Unit::values;
   const int thread = t.thread % kWarpgroupThreads;
   constexpr int some = std::gcd(columns, SliceTile<Acc>::cols);  // columns at one time
@@ -72,13 +72,13 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
   TESSERA_NO_UNROLL
   for (int at = 0; at < Unit::slabs * (columns / some); ++at) {
     const int slab = at / (columns / some), part = at % (columns / some);
-    detail::put<some>(t, &acc.value[0][0], slice);
+    detail::put<some>(t, Unit::sums(acc, 0, here), slice);
     // Registers have no numbers that a loop can count: all move to where the next are taken from.
     TESSERA_UNROLL_REGISTERS
     for (int v = 0; v + some / 2 < Unit::slabs * Unit::values; ++v) {
       const int next = v + some / 2;
-      acc.value[v / Unit::values][v % Unit::values] =
-          acc.value[next / Unit::values][next % Unit::values];
+      Unit::sums(acc, v / Unit::values, here)[v % Unit::values] =
+          Unit::sums(acc, next / Unit::values, here)[next % Unit::values];
     }
     detail::meet_warpgroup(t);  // the slice is complete
     const auto out =
@@ -89,7 +89,8 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
     for (int e = thread; e < Rows * some; e += kWarpgroupThreads) {
       const int row = along_rows ? e / some : e % Rows;
       const int col = along_rows ? e % some : e / Rows;
-      store(out, row, col, from(row, col));
+      const Acc sum = from(row, col);
+      store(out, row, col, sum);
     }
     detail::meet_warpgroup(t);  // it may be written over
   }
@@ -99,7 +100,8 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
 /// `bulk`: C for bulk stores, without rows where it is to be stored by the epilogue.
 template <class Unit, class Thread, class Bulk, class Out>
 TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&slices)[2],
-                               const Bulk& bulk, const Out& C, int i, int j) {
+                               const Bulk& bulk, const Out& C, int i, int j,
+                               Here here = Here::current()) {
   using T = typename Bulk::element;
   constexpr int columns = 2 * Unit::values;
   const int thread = t.thread % kWarpgroupThreads;
@@ -115,7 +117,7 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
         auto& slice = detail::slice_of<T>(slices[at % 2]);
         if (leads) wait_bulk_read<unread>(t);  // what was in this slice has been read
         detail::meet_warpgroup(t);
-        detail::put<wide>(t, acc.value[slab] + part * (wide / 2), slice);
+        detail::put<wide>(t, Unit::sums(acc, slab, here) + part * (wide / 2), slice);
         fence_async(t);
         detail::meet_warpgroup(t);  // the slice is complete
         if (leads) {
@@ -128,7 +130,7 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
       return;
     }
   }
-  store_elements<Unit, kSliceRows>(t, acc, slices[0], C, i, j);
+  store_elements<Unit, kSliceRows>(t, acc, slices[0], C, i, j, here);
 }
 
 }  // namespace tessera

@@ -13,7 +13,18 @@ namespace tessera {
 
 /// Why a block fails, in single facts.
 struct BlockFault {
-  enum class Kind { diverged, missing, threw, overflowed, stopped, crashed, deadlocked, misused };
+  enum class Kind {
+    diverged,
+    missing,
+    threw,
+    overflowed,
+    stopped,
+    crashed,
+    deadlocked,
+    misused,
+    stuck,        ///< threads wait at gates, and nobody can go on
+    gate_misused  ///< a gate that is not open, or one arrival too many
+  };
   Kind kind = Kind::threw;
   std::string unit;           ///< of diverged: "block" or "warp"
   int thread = 0, other = 0;  ///< the other: one that waits elsewhere, or the first that has ended

@@ -1,7 +1,8 @@
 // Gates, bulk copies and matrix units on the CPU engine, as one thread of a block sees them: the
-// members of CudaAsync (simt/cuda_async.cuh). What is started is carried out at once, or where the
-// order is `shuffled` as late as a wait allows, by the seed: a missing wait then shows in the
-// numbers. Copies go byte by byte through the map, units read their operands through descriptors.
+// members of CudaAsync (simt/cuda_async.cuh). What is started is carried out at once; where the
+// order is `shuffled` at once or as late as a wait allows, by the seed; where it is `late` always
+// so: a missing wait then shows in the numbers. Copies go byte by byte through the map, units read
+// their operands through descriptors.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,7 @@ class CpuAsync {
   std::uint32_t address(const void* shared) const;
 
   void open(Gate* gate, int arrivals, Here here) const;
-  void publish(Here) const {}
+  void publish(Here) const;
   void expect(Gate* gate, int bytes, Here here) const;
   void arrive(Gate* gate, Here here) const;
   void arrive(Gate* gate, int rank, Here here) const;
@@ -45,17 +46,19 @@ class CpuAsync {
   void commit(Here) const;
   template <int Pending>
   void wait_stored(Here) const {
-    wait_stores(Pending);
+    wait_stores(Pending, false);
   }
   template <int Pending>
   void wait_read(Here) const {
-    wait_stores(Pending);
+    wait_stores(Pending, true);
   }
-  void fence(Here) const {}
+  void fence(Here here) const;
 
   void begin_units(Here here) const;
   void start_unit(const UnitCall& call) const;
-  void commit_units(Here) const;
+  /// The instructions of the group at hand read so many bytes from here.
+  void read_operand(const void* shared, std::size_t bytes) const;
+  void commit_units(Here here) const;
   template <int Pending>
   void wait_units(Here here) const {
     wait_units(Pending, here);
@@ -75,7 +78,8 @@ class CpuAsync {
   void wait_for_previous() const {}
 
  private:
-  void wait_stores(int pending) const;
+  void arrive_with(Gate* gate, int bytes, Here here) const;
+  void wait_stores(int pending, bool is_read) const;
   void wait_units(int pending, Here here) const;
   void meet(int id, int threads, Here here) const;
 

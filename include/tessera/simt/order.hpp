@@ -1,7 +1,10 @@
 // In which order the CPU engine runs the threads of a block between two barriers. A correct kernel
-// gives the same result for all of them; running shuffled orders makes an incorrect one show.
+// gives the same result for all of them; running shuffled orders makes an incorrect one show. In
+// the order `late` the threads run forward, and what they start of the asynchronous machine
+// (simt/gate.hpp) is carried out as late as is legal.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,21 +14,25 @@
 
 namespace tessera {
 
-enum class ThreadOrder : std::uint8_t { forward, backward, shuffled };
+enum class ThreadOrder : std::uint8_t { forward, backward, shuffled, late };
+inline constexpr std::array<std::string_view, 4> kThreadOrderNames = {"forward", "backward",
+                                                                      "shuffled", "late"};
 
 constexpr std::string_view name(ThreadOrder order) {
-  return order == ThreadOrder::forward    ? "forward"
-         : order == ThreadOrder::backward ? "backward"
-                                          : "shuffled";
+  return kThreadOrderNames[static_cast<std::size_t>(order)];
+}
+/// Does the seed change it?
+constexpr bool is_seeded(ThreadOrder order) {
+  return order == ThreadOrder::shuffled || order == ThreadOrder::late;
 }
 
-/// Throws Error(argument) for anything but forward, backward, shuffled.
+/// Throws Error(argument) for anything but forward, backward, shuffled, late.
 inline ThreadOrder parse_order(std::string_view text) {
-  for (auto order : {ThreadOrder::forward, ThreadOrder::backward, ThreadOrder::shuffled}) {
-    if (name(order) == text) return order;
+  for (std::size_t i = 0; i < kThreadOrderNames.size(); ++i) {
+    if (kThreadOrderNames[i] == text) return static_cast<ThreadOrder>(i);
   }
   throw Error(Category::argument, cat("unknown thread order '", text, "'"),
-              "forward, backward or shuffled");
+              "forward, backward, shuffled or late");
 }
 
 }  // namespace tessera

@@ -1,0 +1,62 @@
+// What the threads of a block start of the asynchronous machine, and what becomes of it, for
+// whoever watches: the checker. Nobody watches an ordinary launch. Copies and matrix instructions
+// are told when they are started, whenever the engine carries them out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tessera/core/here.hpp"
+#include "tessera/simt/bulk_map.hpp"
+#include "tessera/simt/cpu_async.hpp"
+
+namespace tessera {
+
+/// A box that is on its way between global memory and these bytes of shared storage.
+struct BulkMove {
+  const BulkFields& fields;
+  int x, y;
+  std::size_t shared;  ///< distance from the first byte
+};
+
+/// Gates have numbers, in the order in which they were opened.
+class AsyncObserver {
+ public:
+  virtual void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) = 0;
+  virtual void publishes(int thread) = 0;
+  /// Before the arrival counts, which may end the phase.
+  virtual void arrives(int thread, int gate, std::int64_t expected_bytes, Here here) = 0;
+  virtual void phase_ends(int gate) = 0;
+  /// The thread comes to a wait for the phase of this parity.
+  virtual void waits_at(int thread, int gate, unsigned phase, Here here) = 0;
+  /// That phase has ended: the thread goes on.
+  virtual void passes(int thread, int gate) = 0;
+
+  virtual void copies(int thread, int gate, const BulkMove& move, Here here) = 0;
+  virtual void stores(int thread, const BulkMove& move, Here here) = 0;
+  virtual void commits_stores(int thread) = 0;
+  /// All but the newest `pending` groups have been read and, unless `is_read`, stored.
+  virtual void awaits_stores(int thread, int pending, bool is_read) = 0;
+  virtual void fences(int thread, Here here) = 0;
+
+  virtual void begins_units(int thread, Here here) = 0;
+  virtual void starts_unit(int thread, const UnitCall& call) = 0;
+  /// The instructions of this group read so many bytes from here.
+  virtual void reads_operand(int thread, std::size_t shared, std::size_t bytes) = 0;
+  virtual void commits_units(int thread, Here here) = 0;
+  virtual void awaits_units(int thread, int pending) = 0;
+  /// The running thread touches sums of matrix instructions.
+  virtual void touches_sums(const void* first, std::size_t bytes, Here here) = 0;
+
+ protected:
+  ~AsyncObserver() = default;
+};
+
+#if !defined(__CUDACC__)
+namespace detail {
+/// Who watches the blocks that this OS thread runs; null: nobody.
+extern constinit thread_local AsyncObserver* async_observer;
+}  // namespace detail
+#endif
+
+}  // namespace tessera

@@ -1,0 +1,176 @@
+// Judges accesses where there are gates: see async_rules.hpp.
+#include <cstring>
+#include <utility>
+
+#include "async_rules.hpp"
+#include "block_recorder.hpp"
+
+namespace tessera::check {
+
+using tessera::detail::Access;
+
+Trace AsyncRules::trace_of(int thread, Access how, Here here) const {
+  return {thread, now(thread), recorder_.site_of(here), static_cast<std::uint16_t>(thread), how};
+}
+
+void AsyncRules::access(int region, std::uint64_t offset, std::size_t bytes, Access how,
+                        Here here) {
+  const int thread = recorder_.thread_;
+  judge(region, offset, bytes, {trace_of(thread, how, here), &clock(thread)});
+}
+
+void AsyncRules::copies_async(std::uint64_t offset, std::size_t bytes, Here here) {
+  const int thread = recorder_.thread_;
+  Trace trace = trace_of(thread, Access::store, here);
+  trace.agent = agent_of(AgentKind::copier, thread);
+  Mine& m = mine(thread);
+  trace.time = static_cast<std::uint32_t>(m.copies);
+  m.last_copy = m.copies, m.last_copied = offset, m.last_copy_here = here;
+  judge(kSharedRegion, offset, bytes, {trace, &clock(thread)});
+}
+
+bool AsyncRules::is_ordered(const Trace& earlier, const Doer& doer) const {
+  const Agent& mine = agent(doer.trace);
+  const Agent& theirs = agent(earlier);
+  // What a thread starts of one kind is ordered for itself, but for copies of one gate.
+  if (mine.kind != AgentKind::gate && mine.kind == theirs.kind && mine.owner == theirs.owner)
+    return true;
+  return doer.before->covers(earlier.agent, earlier.time);
+}
+
+void AsyncRules::add_other(AgentCell& cell, const Doer& doer) {
+  std::erase_if(cell.others, [&](const Trace& each) {
+    return each.how == doer.trace.how && is_ordered(each, doer);
+  });
+  cell.others.push_back(doer.trace);
+}
+
+void AsyncRules::judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer) {
+  const bool writes = doer.trace.how == Access::store;
+  std::uint64_t nothing = 0;  // bytes that nobody has written
+  int told = -1;              // whose access the last finding of this one is about
+  shadows_[static_cast<std::size_t>(region)].for_each(
+      offset, bytes, [&](std::uint64_t at, AgentCell& cell) {
+        Doer mine = doer;
+        if (cell.write.any()) meet_write(region, at, cell, doer, told);
+        else mine.trace.of_nothing = !writes;
+        for (const Trace& each : cell.others) {
+          if (cell.is_reported || !conflict(each.how, doer.trace.how) || is_ordered(each, doer))
+            continue;
+          cell.is_reported = true;
+          if (std::exchange(told, each.site) != each.site) report_conflict(region, at, each, doer);
+        }
+        if (!writes) {
+          if (mine.trace.of_nothing && nothing++ == 0 && region == kSharedRegion)
+            nothing_.push_back({mine.trace, at, last_wait_of(mine.trace)});
+          return add_other(cell, mine);
+        }
+        cell.write = doer.trace;
+        cell.epoch = recorder_.epoch_;
+        cell.others.clear();
+        cell.is_reported = false;
+      });
+}
+
+void AsyncRules::meet_write(int region, std::uint64_t offset, AgentCell& cell, const Doer& doer,
+                            int& told) {
+  if (cell.is_reported) return;
+  const Trace& earlier = cell.write;
+  if (!is_ordered(earlier, doer)) {
+    if (!conflict(Access::store, doer.trace.how)) return;
+    cell.is_reported = true;
+    if (std::exchange(told, earlier.site) != earlier.site)
+      report_conflict(region, offset, earlier, doer);
+    return;
+  }
+  const bool is_plain = agent(earlier).kind == AgentKind::thread;
+  if (!doer.is_bulk || doer.trace.how == Access::store || !is_plain ||
+      doer.before->covers(fence_agent(earlier.agent), earlier.time))
+    return;
+  cell.is_reported = true;
+  if (std::exchange(told, earlier.site) == earlier.site) return;
+  Mistake mistake = recorder_.mistake_at(Kind::missing_async_fence, Memory::shared,
+                                         here_of(doer.trace.site), doer.trace.thread);
+  mistake.other_here = here_of(earlier.site);
+  mistake.other_thread = earlier.thread;
+  mistake.detail = verb_of(doer.trace);
+  report(std::move(mistake), region, offset);
+}
+
+// ---- boxes --------------------------------------------------------------------------------------
+
+template <class Body>
+void AsyncRules::for_each_element(const BulkMove& move, const Body& body) {
+  const BulkFields& f = move.fields;
+  const auto size = static_cast<std::size_t>(f.element_bytes);
+  const std::size_t mixed = (std::size_t{1} << static_cast<int>(f.swizzle)) - 1;
+  for (int row = 0; row < f.box[1]; ++row) {
+    const std::int64_t y = std::int64_t{move.y} + row;
+    if (y < 0 || y >= f.extent[1]) continue;
+    for (int col = 0; col < f.box[0]; ++col) {
+      const std::int64_t x = std::int64_t{move.x} + col;
+      if (x < 0 || x >= f.extent[0]) continue;
+      const auto address =
+          reinterpret_cast<std::uint64_t>(f.data) +
+          static_cast<std::uint64_t>(y * f.stride_bytes + x * static_cast<std::int64_t>(size));
+      int number = 0;
+      const Region* const found = recorder_.find_region(address, &number);
+      if (found == nullptr) continue;  // memory of no argument
+      std::size_t at =
+          move.shared + (static_cast<std::size_t>(row) * static_cast<std::size_t>(f.box[0]) +
+                         static_cast<std::size_t>(col)) *
+                            size;
+      at ^= (at >> 7 & mixed) << 4;
+      body(number, address - found->begin, at);
+    }
+  }
+}
+
+void AsyncRules::copies(int thread, int number, const BulkMove& move, Here here) {
+  begin();
+  require_open(thread, number, true, here);
+  GateAt& g = gate(number);
+  const BulkFields& f = move.fields;
+  const auto bytes =
+      static_cast<std::uint64_t>(f.box[0]) * static_cast<std::uint64_t>(f.box[1] * f.element_bytes);
+  g.copied = {thread, here};
+  g.bytes -= static_cast<std::int64_t>(bytes);
+  Trace trace = trace_of(thread, Access::store, here);
+  trace.agent = g.agent;
+  trace.time = static_cast<std::uint32_t>(g.phases);
+  judge(kSharedRegion, move.shared, bytes, {trace, &clock(thread), true});
+  for_each_element(move, [&](int region, std::uint64_t offset, std::size_t) {
+    recorder_.cover_element(region, offset, Touches::kRead);
+    if (!recorder_.region(region).is_output) return;
+    const Trace read = trace_of(thread, Access::load, here);
+    judge(region, offset, static_cast<std::uint64_t>(f.element_bytes), {read, &clock(thread)});
+    recorder_.read_by({region, f.element_bytes, thread, offset, 0, read.site}, Access::load);
+  });
+}
+
+void AsyncRules::stores(int thread, const BulkMove& move, Here here) {
+  begin();
+  Mine& m = mine(thread);
+  const BulkFields& f = move.fields;
+  const auto bytes =
+      static_cast<std::uint64_t>(f.box[0]) * static_cast<std::uint64_t>(f.box[1] * f.element_bytes);
+  m.last_store = m.stores;
+  m.last_store_here = here;
+  m.last_source = {move.shared, static_cast<std::size_t>(bytes)};
+  Trace trace = trace_of(thread, Access::load, here);
+  trace.agent = agent_of(AgentKind::reader, thread);
+  trace.time = static_cast<std::uint32_t>(m.stores);
+  judge(kSharedRegion, move.shared, bytes, {trace, &clock(thread), true});
+  trace.agent = agent_of(AgentKind::storer, thread);
+  trace.how = Access::store;
+  for_each_element(move, [&](int region, std::uint64_t offset, std::size_t from) {
+    recorder_.cover_element(region, offset, Touches::kWritten);
+    judge(region, offset, static_cast<std::uint64_t>(f.element_bytes), {trace, &clock(thread)});
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, reinterpret_cast<const void*>(recorder_.shared_begin_ + from),
+                std::min<std::size_t>(static_cast<std::size_t>(f.element_bytes), sizeof bits));
+    recorder_.write_by({region, f.element_bytes, thread, offset, bits, trace.site}, Access::store);
+  });
+}
+
+}  // namespace tessera::check

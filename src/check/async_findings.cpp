@@ -1,0 +1,270 @@
+// Says what is wrong where there are gates: see async_rules.hpp.
+#include <algorithm>
+#include <utility>
+
+#include "async_rules.hpp"
+#include "block_recorder.hpp"
+#include "tessera/simt/gate.hpp"
+
+namespace tessera::check {
+
+using tessera::detail::Access;
+
+namespace {
+bool writes(const Trace& trace) {
+  return trace.how == Access::store || trace.how == Access::atomic;
+}
+bool is_atomic(const Trace& trace) {
+  return trace.how == Access::atomic || trace.how == Access::atomic_load;
+}
+}  // namespace
+
+Here AsyncRules::here_of(std::uint16_t site) const { return recorder_.sites_[site].here; }
+
+std::string AsyncRules::verb_of(const Trace& trace) const {
+  switch (agent(trace).kind) {
+    case AgentKind::gate: return "starts a bulk copy into";
+    case AgentKind::units: return "starts a product that reads";
+    case AgentKind::reader: return "starts a bulk store of";
+    case AgentKind::storer: return "starts a bulk store to";
+    case AgentKind::copier: return "starts an asynchronous copy into";
+    default: break;
+  }
+  if (is_atomic(trace)) return writes(trace) ? "updates" : "loads";
+  return writes(trace) ? "writes" : "reads";
+}
+
+template <class Body>
+bool AsyncRules::any_thread(const Trace& trace, const Body& body) const {
+  const Agent& who = agent(trace);
+  if (who.kind != AgentKind::units) return body(static_cast<int>(trace.thread));
+  for (int i = 0; i < kWarpgroup; ++i) {
+    if (body(who.owner * kWarpgroup + i)) return true;
+  }
+  return false;
+}
+
+AsyncRules::LastWait AsyncRules::last_wait_of(const Trace& trace) const {
+  LastWait out;
+  any_thread(trace, [&](int thread) {
+    out = mine_[static_cast<std::size_t>(thread)].last_wait;
+    return out.is_stale || out.phase == -1;
+  });
+  return out;
+}
+
+bool AsyncRules::blame_wait(Mistake& mistake, const Trace& reader, const Trace& copy) const {
+  const auto number = static_cast<std::size_t>(agent(copy).owner);
+  const auto found = [&](int thread, const LastWait& wait) {
+    mistake.kind = Kind::gate_phase;
+    mistake.here = wait.here, mistake.thread = thread;
+    mistake.other_here = here_of(copy.site), mistake.other_thread = copy.thread;
+    return true;
+  };
+  const bool by_reader = any_thread(reader, [&](int thread) {
+    const LastWait& wait = gates_[number].waits[static_cast<std::size_t>(thread)];
+    const bool is_over = wait.is_stale || wait.phase == -1;
+    return is_over && wait.phase < static_cast<std::int64_t>(copy.time) && found(thread, wait);
+  });
+  if (by_reader) return true;
+  const LastWait& wait = mine_[copy.thread].last_wait;
+  return wait.is_stale && found(copy.thread, wait);
+}
+
+Mistake AsyncRules::race_of(const Trace& earlier, const Doer& doer) {
+  const Trace& later = doer.trace;
+  Trace first = later, second = earlier;
+  const Here a = here_of(later.site), b = here_of(earlier.site);
+  // The place reported is the write; of two writes the later line.
+  if (!(writes(later) && (!writes(earlier) || b.line <= a.line))) std::swap(first, second);
+  Mistake out = recorder_.mistake_at(Kind::race, Memory::shared, here_of(first.site), first.thread);
+  const bool one_warp = recorder_.warp_of(earlier.thread) == recorder_.warp_of(later.thread);
+  out.severity = one_warp && earlier.thread != later.thread ? Severity::warning : Severity::error;
+  out.writes = writes(first), out.is_atomic = is_atomic(first);
+  out.other_here = here_of(second.site);
+  out.other_thread = second.thread;
+  out.other_writes = writes(second), out.other_is_atomic = is_atomic(second);
+  out.by_copy = agent(earlier).kind == AgentKind::copier || agent(later).kind == AgentKind::copier;
+  return out;
+}
+
+Mistake AsyncRules::copied_over(const Trace& earlier, const Doer& copy) {
+  const bool is_early = earlier.of_nothing && !writes(earlier);  // it was meant to read the copy
+  const Trace& here = is_early ? earlier : copy.trace;
+  const Trace& other = is_early ? copy.trace : earlier;
+  Mistake out = recorder_.mistake_at(is_early ? Kind::bulk_not_awaited : Kind::stage_reused,
+                                     Memory::shared, here_of(here.site), here.thread);
+  out.other_here = here_of(other.site);
+  out.other_thread = other.thread;
+  out.detail = verb_of(earlier);
+  blame_wait(out, earlier, copy.trace);
+  if (is_early) told_.push_back(earlier.site);
+  return out;
+}
+
+Mistake AsyncRules::conflict_of(const Trace& earlier, const Doer& doer) {
+  const AgentKind theirs = agent(earlier).kind, mine = agent(doer.trace).kind;
+  const auto of = [&](Kind kind) {
+    Mistake out =
+        recorder_.mistake_at(kind, Memory::shared, here_of(doer.trace.site), doer.trace.thread);
+    out.other_here = here_of(earlier.site);
+    out.other_thread = earlier.thread;
+    out.writes = writes(doer.trace), out.is_atomic = is_atomic(doer.trace);
+    out.detail = verb_of(doer.trace);
+    return out;
+  };
+  if (theirs == AgentKind::reader) return of(Kind::source_overwritten);
+  if (theirs == AgentKind::storer) return of(Kind::store_never_awaited);
+  if (mine == AgentKind::gate) return copied_over(earlier, doer);
+  if (theirs == AgentKind::units) return of(Kind::mma_not_awaited);
+  if (theirs == AgentKind::gate) {
+    Mistake out = of(Kind::bulk_not_awaited);
+    blame_wait(out, doer.trace, earlier);
+    return out;
+  }
+  if (theirs == AgentKind::copier) {
+    const int owner = agent(earlier).owner;
+    if (!clocks_[static_cast<std::size_t>(owner)].covers(earlier.agent, earlier.time))
+      return of(Kind::async_not_waited);
+  }
+  return race_of(earlier, doer);
+}
+
+void AsyncRules::report_conflict(int region, std::uint64_t offset, const Trace& earlier,
+                                 const Doer& doer) {
+  Mistake mistake = conflict_of(earlier, doer);
+  mistake.memory = recorder_.region(region).memory;
+  report(std::move(mistake), region, offset);
+}
+
+void AsyncRules::report(Mistake mistake, int region, std::uint64_t offset) {
+  recorder_.report(std::move(mistake), {region, 1, 0, offset, 0, 0});
+}
+
+void AsyncRules::report_gate(int thread, int number, const std::string& detail, Here here,
+                             Here other, int who) {
+  Mistake mistake = recorder_.mistake_at(Kind::gate_arrivals, Memory::shared, here, thread);
+  mistake.other_here = other;
+  mistake.other_thread = who;
+  mistake.detail = cat(detail, " gate ", number);
+  recorder_.add_mistake(std::move(mistake));
+}
+
+void AsyncRules::report_units(int thread, std::string detail, Here here, Here other, int who) {
+  Mistake mistake = recorder_.mistake_at(Kind::mma_unordered, Memory::local, here, thread);
+  mistake.other_here = other;
+  mistake.other_thread = who;
+  mistake.detail = std::move(detail);
+  recorder_.add_mistake(std::move(mistake));
+}
+
+// ---- the end ------------------------------------------------------------------------------------
+
+bool AsyncRules::is_written(std::uint64_t offset, std::uint32_t since) const {
+  for (const GateAt& each : gates_) {
+    if (offset - each.shared < sizeof(Gate)) return true;
+  }
+  const AgentCell* const cell = shadows_[kSharedRegion].cell_at(offset);
+  if (cell == nullptr) return false;
+  if (cell->write.any() && (cell->epoch >= since || agent(cell->write).kind == AgentKind::gate))
+    return true;
+  return std::any_of(cell->others.begin(), cell->others.end(), writes);
+}
+
+void AsyncRules::ends(int thread) {
+  if (!is_on()) return;
+  const Mine& m = mine(thread);
+  if (m.last_copy >= m.copies_awaited)
+    report(recorder_.mistake_at(Kind::async_never_waited, Memory::shared, m.last_copy_here, thread),
+           kSharedRegion, m.last_copied);
+  if (m.last_store < m.stores_read) return;
+  Mistake mistake =
+      recorder_.mistake_at(Kind::store_never_awaited, Memory::shared, m.last_store_here, thread);
+  report(std::move(mistake), kSharedRegion, m.last_source.shared);
+}
+
+void AsyncRules::finish() {
+  if (!is_on()) return;
+  Mistake units;
+  if (explain_units(units)) recorder_.add_mistake(std::move(units));
+  for (const Nothing& each : nothing_) {
+    if (std::find(told_.begin(), told_.end(), each.read.site) != told_.end()) continue;
+    Mistake mistake = recorder_.mistake_at(Kind::uninitialized_read, Memory::shared,
+                                           here_of(each.read.site), each.read.thread);
+    mistake.writes = false;
+    if (each.wait.phase == -1) {
+      mistake.kind = Kind::gate_phase;
+      mistake.other_here = std::exchange(mistake.here, each.wait.here);
+    }
+    report(std::move(mistake), kSharedRegion, each.offset);
+  }
+}
+
+bool AsyncRules::explain_units(Mistake& mistake) const {
+  for (int first = 0; first + kWarpgroup <= threads_; first += kWarpgroup) {
+    const auto begin = mine_.begin() + first;
+    const auto [least, most] = std::minmax_element(
+        begin, begin + kWarpgroup, [](const Mine& a, const Mine& b) { return a.units < b.units; });
+    if (least->units == most->units) continue;
+    mistake.kind = Kind::mma_unordered;
+    mistake.memory = Memory::local;
+    mistake.here = most->last_unit_here, mistake.other_here = least->last_unit_here;
+    mistake.thread = static_cast<int>(most - mine_.begin());
+    mistake.other_thread = static_cast<int>(least - mine_.begin());
+    mistake.block = recorder_.block_.linear;
+    mistake.detail = cat("starts ", most->units, most->units == 1 ? " product" : " products",
+                         ", and a thread of another warp of its warpgroup ", least->units);
+    return true;
+  }
+  return false;
+}
+
+bool AsyncRules::explain_gates(Mistake& mistake) const {
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (waiting_[i].gate < 0) continue;
+    const GateAt& g = gates_[static_cast<std::size_t>(waiting_[i].gate)];
+    if (g.missing != 0 || g.bytes == 0) continue;
+    mistake.kind = Kind::gate_bytes;
+    mistake.here = g.expected.thread < 0 ? g.copied.here : g.expected.here;
+    mistake.thread = g.expected.thread < 0 ? g.copied.thread : g.expected.thread;
+    mistake.other_here = g.copied.thread < 0 ? waiting_[i].here : g.copied.here;
+    mistake.other_thread = g.copied.thread < 0 ? static_cast<int>(i) : g.copied.thread;
+    return true;
+  }
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (waiting_[i].gate < 0) continue;
+    const GateAt& g = gates_[static_cast<std::size_t>(waiting_[i].gate)];
+    const std::int64_t last = std::max<std::int64_t>(g.waits[i].phase, -1);
+    if (g.is_early_told || last + 1 >= g.phases) continue;  // a phase that it has not waited for
+    mistake.kind = Kind::gate_phase;
+    mistake.here = waiting_[i].here;
+    mistake.thread = static_cast<int>(i);
+    mistake.other_here = g.copied.thread < 0 ? g.arrived.here : g.copied.here;
+    mistake.other_thread = g.copied.thread < 0 ? g.arrived.thread : g.copied.thread;
+    return true;
+  }
+  return false;
+}
+
+void AsyncRules::explain(Mistake& mistake) const {
+  if (!is_on()) return;
+  if (mistake.kind == Kind::gate_arrivals) {
+    const LastWait& last = mine_[static_cast<std::size_t>(mistake.thread)].last_wait;
+    if (!last.is_stale) return;
+    mistake.kind = Kind::gate_phase;
+    mistake.other_here = std::exchange(mistake.here, last.here);
+    return;
+  }
+  if (explain_gates(mistake) || explain_units(mistake) || mistake.kind != Kind::stuck) return;
+  for (const Waiting& each : waiting_) {
+    if (each.gate < 0) continue;
+    const GateAt& g = gates_[static_cast<std::size_t>(each.gate)];
+    if (g.missing == 0 || g.missing == g.count) continue;  // some have arrived, but not all
+    mistake.kind = Kind::gate_arrivals;
+    mistake.here = g.opened.here, mistake.thread = g.opened.thread;
+    mistake.other_here = g.arrived.here, mistake.other_thread = g.arrived.thread;
+    return;
+  }
+}
+
+}  // namespace tessera::check

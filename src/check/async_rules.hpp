@@ -1,0 +1,237 @@
+// The rules of gates, bulk copies and matrix units (simt/gate.hpp, ops/bulk.hpp,
+// ops/warpgroup.hpp). From the first of these words on that a block uses, what its threads do
+// within the block is judged here and at once, by clocks: the order in which the engine runs it is
+// one that is legal. Private to src/check.
+//
+// async_rules.cpp follows who has waited for what, async_access.cpp judges accesses,
+// async_findings.cpp says what is wrong.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agents.hpp"
+#include "block_result.hpp"
+#include "shadow.hpp"
+#include "tessera/simt/async_observer.hpp"
+
+namespace tessera::check {
+
+class BlockRecorder;
+
+class AsyncRules final : public AsyncObserver {
+ public:
+  explicit AsyncRules(BlockRecorder& recorder) : recorder_(recorder) {}
+
+  /// A new block.
+  void start();
+  /// Has the block used one of the words?
+  bool is_on() const { return !clocks_.empty(); }
+  /// An access of the running thread.
+  void access(int region, std::uint64_t offset, std::size_t bytes, tessera::detail::Access how,
+              Here here);
+  /// Plain asynchronous copies (cp.async) of the running thread.
+  void copies_async(std::uint64_t offset, std::size_t bytes, Here here);
+  void commits_async();
+  void awaits_async(int pending);
+  /// These threads have met.
+  void meet(const std::vector<int>& threads);
+  void meet(int first, int count);
+  /// A fence of the running thread, and its atomics.
+  void fence();
+  void releases(const void* address);
+  void acquires(const void* address);
+  void ends(int thread);
+  void finish();
+  /// Is it known who has written this byte of shared storage since that epoch?
+  bool is_written(std::uint64_t offset, std::uint32_t since) const;
+  /// The block cannot go on: says why, where that is known.
+  void explain(Mistake& mistake) const;
+
+  void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) override;
+  void publishes(int thread) override;
+  void arrives(int thread, int gate, std::int64_t expected_bytes, Here here) override;
+  void phase_ends(int gate) override;
+  void waits_at(int thread, int gate, unsigned phase, Here here) override;
+  void passes(int thread, int gate) override;
+  void copies(int thread, int gate, const BulkMove& move, Here here) override;
+  void stores(int thread, const BulkMove& move, Here here) override;
+  void commits_stores(int thread) override;
+  void awaits_stores(int thread, int pending, bool is_read) override;
+  void fences(int thread, Here here) override;
+  void begins_units(int thread, Here here) override;
+  void starts_unit(int thread, const UnitCall& call) override;
+  void reads_operand(int thread, std::size_t shared, std::size_t bytes) override;
+  void commits_units(int thread, Here here) override;
+  void awaits_units(int thread, int pending) override;
+  void touches_sums(const void* first, std::size_t bytes, Here here) override;
+
+ private:
+  enum class AgentKind : std::uint8_t {
+    thread,
+    gate,    ///< the copies whose bytes come to it, by phase
+    units,   ///< products of a warpgroup, by group
+    reader,  ///< bulk stores of a thread as they read, by group
+    storer,  ///< and as they write
+    copier   ///< plain asynchronous copies of a thread, by group
+  };
+  struct Agent {
+    AgentKind kind = AgentKind::thread;
+    int owner = 0;  ///< thread, gate or warpgroup
+  };
+  /// Who accesses, with what is ordered before it.
+  struct Doer {
+    Trace trace;
+    const AgentClock* before;
+    bool is_bulk = false;  ///< sees shared storage as copies and units do
+  };
+  /// A thread's last wait at a gate.
+  struct LastWait {
+    std::int64_t phase = kNever;  ///< that had ended; -1: none had
+    bool is_stale = false;        ///< it had waited for that one before
+    Here here;
+  };
+  static constexpr std::int64_t kNever = -2;
+  static constexpr int kWarpgroup = 128;  ///< threads
+  struct Arrival {
+    int thread = -1;
+    Here here;
+  };
+  struct GateAt {
+    std::size_t shared = 0;  ///< where it is
+    int count = 0;
+    Arrival opened, expected, arrived, copied;  ///< the last ones; thread -1: none
+    std::uint32_t opened_time = 0;
+    bool is_published = false, is_waited_for = false, is_early_told = false;
+    Arrival early;  ///< an arrival that nothing orders behind the phase before
+    std::int64_t phases = 0;
+    int missing = 0;         ///< arrivals in this phase
+    std::int64_t bytes = 0;  ///< expected, less those of the copies that were started
+    int agent = 0;
+    AgentClock pending, done;
+    std::vector<LastWait> waits;  ///< by thread
+  };
+  struct Waiting {
+    int gate = -1;
+    Here here;
+  };
+  struct Operand {
+    std::size_t shared, bytes;
+  };
+  /// A group of matrix instructions that not all threads of the warpgroup have started.
+  struct UnitGroup {
+    int started = 0;
+    std::uint64_t calls = 0;  ///< what they are, as a number
+    int thread = -1;          ///< the first
+    Here here;
+    AgentClock before;
+    std::vector<Operand> operands;
+  };
+  /// Of one instruction.
+  struct Sums {
+    const std::byte* first;
+    std::int64_t group;
+    Here here;
+  };
+  struct Mine {
+    std::int64_t stores = 0, units = 0, copies = 0;  ///< groups committed
+    std::int64_t stores_read = 0;                    ///< that were waited for
+    std::int64_t last_store = -1;                    ///< the group of the last store
+    Operand last_source{};
+    Here last_store_here;
+    std::int64_t copies_awaited = 0, last_copy = -1;  ///< groups of plain copies
+    std::uint64_t last_copied = 0;
+    Here last_copy_here;
+    bool is_fenced = false;  ///< registers, for units
+    // Of the group of matrix instructions at hand:
+    bool has_unfenced = false;
+    std::uint64_t calls = 0;                ///< what they are, as a number
+    std::vector<const std::byte*> started;  ///< their sums
+    std::vector<Sums> sums;                 ///< that units may still add to
+    std::vector<Operand> operands;
+    Here last_unit_here;
+    AgentClock fenced, read;  ///< by fences with atomics
+    bool has_fenced = false;
+    LastWait last_wait;  ///< at whatever gate
+  };
+  /// What nobody had written when it was read.
+  struct Nothing {
+    Trace read;
+    std::uint64_t offset;
+    LastWait wait;
+  };
+
+  // ---- async_rules.cpp ----
+  void begin();
+  /// What the block has done before.
+  void take_over();
+  int agent_of(AgentKind kind, int owner);
+  AgentClock& clock(int thread) { return clocks_[static_cast<std::size_t>(thread)]; }
+  Mine& mine(int thread) { return mine_[static_cast<std::size_t>(thread)]; }
+  GateAt& gate(int number) { return gates_[static_cast<std::size_t>(number)]; }
+  std::uint32_t now(int thread) const {
+    return clocks_[static_cast<std::size_t>(thread)].at(thread);
+  }
+  int fence_agent(int thread) const { return threads_ + thread; }
+  /// What the thread has done so far comes before what others do that see this clock.
+  const AgentClock& publish(int thread);
+  void require_open(int thread, int number, bool by_copy, Here here);
+  /// Tells of an arrival that nothing orders behind the end of the phase before.
+  void tell_early(int number);
+  void complete_units(int warpgroup, std::int64_t number, UnitGroup& group);
+
+  // ---- async_access.cpp ----
+  Trace trace_of(int thread, tessera::detail::Access how, Here here) const;
+  /// The rules for an access to these bytes.
+  void judge(int region, std::uint64_t offset, std::uint64_t bytes, const Doer& doer);
+  void meet_write(int region, std::uint64_t offset, AgentCell& cell, const Doer& doer, int& told);
+  bool is_ordered(const Trace& earlier, const Doer& doer) const;
+  void add_other(AgentCell& cell, const Doer& doer);
+  /// The box in global memory: body(region, offset, bytes of an element, where in shared storage).
+  template <class Body>
+  void for_each_element(const BulkMove& move, const Body& body);
+
+  // ---- async_findings.cpp ----
+  Here here_of(std::uint16_t site) const;
+  const Agent& agent(const Trace& trace) const {
+    return agents_[static_cast<std::size_t>(trace.agent)];
+  }
+  /// "reads", "starts a product that reads": what an access is.
+  std::string verb_of(const Trace& trace) const;
+  /// Calls body(thread) for each thread that the access belongs to, until it returns true.
+  template <class Body>
+  bool any_thread(const Trace& trace, const Body& body) const;
+  /// The last wait before it, at whatever gate; one that was over, where there is one.
+  LastWait last_wait_of(const Trace& trace) const;
+  void report_conflict(int region, std::uint64_t offset, const Trace& earlier, const Doer& doer);
+  Mistake conflict_of(const Trace& earlier, const Doer& doer);
+  /// What a bulk copy does to who has accessed its bytes before.
+  Mistake copied_over(const Trace& earlier, const Doer& copy);
+  /// Did a thread wait for a phase that was over, where it should have waited for this copy?
+  bool blame_wait(Mistake& mistake, const Trace& reader, const Trace& copy) const;
+  Mistake race_of(const Trace& earlier, const Doer& doer);
+  void report(Mistake mistake, int region, std::uint64_t offset);
+  void report_gate(int thread, int number, const std::string& detail, Here here, Here other,
+                   int who);
+  void report_units(int thread, std::string detail, Here here, Here other, int who);
+  bool explain_gates(Mistake& mistake) const;
+  bool explain_units(Mistake& mistake) const;
+
+  BlockRecorder& recorder_;
+  int threads_ = 0;
+  std::vector<AgentClock> clocks_;  ///< by thread; empty: no word was used
+  std::vector<Agent> agents_;
+  std::map<std::pair<AgentKind, int>, int> agent_index_;
+  std::vector<AgentShadow> shadows_;  ///< by region
+  std::vector<GateAt> gates_;
+  std::vector<Mine> mine_;
+  std::vector<Waiting> waiting_;                          ///< by thread
+  std::vector<std::map<std::int64_t, UnitGroup>> units_;  ///< by warpgroup and number
+  std::unordered_map<const void*, AgentClock> released_;
+  std::vector<Nothing> nothing_;
+  std::vector<std::uint16_t> told_;  ///< sites of those that a finding explains
+};
+
+}  // namespace tessera::check
