@@ -68,10 +68,11 @@ void add_kernel_options(CLI::App& app, CheckedKernel& kernel, std::string name_t
                    "Element type: f32 (default), f64, f16, bf16 or i32");
   shell::add_text(app, "--tile", "TILE", kernel.tile,
                   "Tile, such as 32x32x32 or 128,128,8/8,8; default: the kernel's own");
-  shell::add_choice(app, "--order", kernel.order, {"forward", "backward", "shuffled"},
+  shell::add_choice(app, "--order", kernel.order,
+                    {kThreadOrderNames.begin(), kThreadOrderNames.end()},
                     "Order in which a block's threads run between two barriers (default forward)");
   shell::add_seed(app, "--seed", kernel.seed,
-                  "Seed of the data and of shuffled orders (default 0)");
+                  "Seed of the data and of the orders shuffled and late (default 0)");
   shell::add_number(app, "--beta", kernel.beta,
                     "C = A * B + beta * C (default 0: C holds nothing that may be read)");
   shell::add_count(app, "--blocks", kernel.blocks,
@@ -166,6 +167,11 @@ KernelSpelling spelling_of(const CheckedKernel& kernel) {
 }
 
 std::string source_text(const KernelSpelling& spelling) {
+  if (spelling.header.empty())
+    throw Error(Category::unavailable,
+                cat("check: ", spelling.kernel, " in ", spelling.type,
+                    " takes its operands by maps for bulk copies, and is not compiled anew"),
+                "f32, or bf16 and f16 with the first tile of warpgroup; no --stop-at, no flags");
   return cat("#include \"tessera/check/file.hpp\"\n#include \"", spelling.header,
              "\"\n\nusing namespace tessera;\n\n"
              "check::Report check_kernel(const check::Options& options, const "

@@ -14,7 +14,7 @@ std::span<const CheckedEntry> checked_ladder() {
   static const CheckedEntry entries[] = {
 #define TESSERA_LADDER(name, ...) checked_##name(),
 #define TESSERA_LADDER_UNITS(name, ...) checked_##name(),
-#define TESSERA_LADDER_BULK(...)
+#define TESSERA_LADDER_BULK(name, ...) checked_##name(),
 #define TESSERA_LADDER_HOST(...)
 #include "ladder.inc"
   };
@@ -62,6 +62,7 @@ KernelSpelling spell_kernel(std::string_view algorithm, DType in, DType out,
                         std::find(compiled->tiles.begin(), compiled->tiles.end(), spelled.tile) !=
                             compiled->tiles.end() &&
                         compiled->has_type(in, out, spelled.tile);
+  if (compiled != all.end() && compiled->takes_maps) spelled.header.clear();
   return spelled;
 }
 

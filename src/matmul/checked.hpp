@@ -1,6 +1,6 @@
 // The kernels of the ladder compiled once more, for the checker: a file for each, made from
-// checked_kernel.cpp.in, is compiled with TESSERA_CHECK=1. Private to src/matmul; see ladder.hpp
-// for the kernels as they run.
+// checked_kernel.cpp.in or called checked_NAME.cpp, is compiled with TESSERA_CHECK=1. Private to
+// src/matmul; see ladder.hpp for the kernels as they run.
 #pragma once
 
 #include <span>
@@ -16,6 +16,7 @@ struct CheckedEntry {
   std::span<const TileShape> tiles;
   bool (*has_type)(DType in, DType out, const TileShape& tile);
   check::Report (*run)(const LadderCall& call, const check::Options& options);
+  bool takes_maps = false;  ///< for bulk copies, which check_product() does not make
 };
 
 /// In the order of the ladder.
@@ -23,7 +24,7 @@ std::span<const CheckedEntry> checked_ladder();
 
 #define TESSERA_LADDER(name, ...) CheckedEntry checked_##name();
 #define TESSERA_LADDER_UNITS(name, ...) CheckedEntry checked_##name();
-#define TESSERA_LADDER_BULK(...)
+#define TESSERA_LADDER_BULK(name, ...) CheckedEntry checked_##name();
 #define TESSERA_LADDER_HOST(...)
 #include "ladder.inc"
 

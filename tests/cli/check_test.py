@@ -4,8 +4,8 @@ import xml.etree.ElementTree
 
 import harness
 
-# Of `tessera --list`, whose others are for the CPU alone or copy in bulk.
-KERNELS = [name for name in harness.algorithms() if name not in {"packed", "split_k", "warpgroup", "thin", "bulk_tiled"}]
+# Of `tessera --list`, whose others are for the CPU alone.
+KERNELS = [name for name in harness.algorithms() if name not in {"packed", "split_k"}]
 
 
 class Ladder(harness.CommandTest):

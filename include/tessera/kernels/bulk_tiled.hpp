@@ -242,8 +242,10 @@ struct BulkTiled {
     t.barrier();
     store_by(tile<S.bm, S.bn>(C, at.row, at.col), [&](const auto& out) {  // clipped at the edge
       TESSERA_NO_UNROLL
-      for (int n = t.thread; n < S.bm * S.bn; n += threads)
-        store(out, n / S.bn, n % S.bn, s.sums(n / S.bn, n % S.bn));  // skipped past the edge
+      for (int n = t.thread; n < S.bm * S.bn; n += threads) {
+        const T sum = s.sums(n / S.bn, n % S.bn);
+        store(out, n / S.bn, n % S.bn, sum);  // skipped past the edge
+      }
     });
   }
 };

@@ -16,7 +16,7 @@ std::vector<std::string> checked_algorithms();
 
 /// A kernel of the ladder as a program spells it.
 struct KernelSpelling {
-  std::string header;  ///< "tessera/kernels/tiled.hpp"
+  std::string header;  ///< "tessera/kernels/tiled.hpp"; empty: check_product() cannot run it
   std::string kernel;  ///< "Tiled<TileShape{.bm = 24, .bn = 24, .bk = 24}>"
   std::string type;    ///< of the elements: "float", or "f16, float" for another one of C
   TileShape tile;
