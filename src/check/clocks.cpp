@@ -64,15 +64,18 @@ ClockPtr Releases::at(const void* address) const {
   return found == clocks_.end() ? nullptr : found->second;
 }
 
+bool conflict(Access a, Access b) {
+  const auto writes = [](Access how) { return how == Access::store || how == Access::atomic; };
+  const auto is_atomic = [](Access how) {
+    return how == Access::atomic || how == Access::atomic_load;
+  };
+  return (writes(a) || writes(b)) && !(is_atomic(a) && is_atomic(b));
+}
+
 bool conflict(const Past& a, const Past& b) {
+  if (conflict(a.how, b.how)) return true;
   const bool reaches = a.when.block == b.when.block || !(a.of_block || b.of_block);
-  const auto writes = [](const Past& past) {
-    return past.how == Access::store || past.how == Access::atomic;
-  };
-  const auto is_atomic = [](const Past& past) {
-    return past.how == Access::atomic || past.how == Access::atomic_load;
-  };
-  return (writes(a) || writes(b)) && !(is_atomic(a) && is_atomic(b) && reaches);
+  return !reaches && (a.how == Access::atomic || b.how == Access::atomic);
 }
 
 Order order_of(const Past& a, const Past& b) {

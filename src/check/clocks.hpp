@@ -95,6 +95,7 @@ enum class Order : std::uint8_t { ordered, lacks_acquire, none };
 Order order_of(const Past& a, const Past& b);
 /// At least one writes, and not both are atomic with a scope that the other is in.
 bool conflict(const Past& a, const Past& b);
+bool conflict(tessera::detail::Access a, tessera::detail::Access b);  ///< of any scope
 
 /// One that blocks are compared by.
 struct OrderedTouch {
