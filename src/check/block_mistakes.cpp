@@ -326,21 +326,6 @@ void BlockRecorder::name_missing_memory(Mistake& mistake, std::uint64_t address)
   mistake.detail = "the process has no memory there, or may not write to it";
 }
 
-int BlockRecorder::object_at(int number, std::uint64_t offset) {
-  if (number != kSharedRegion) return number;
-  if (const auto* variable = shared_variable_at(offset))
-    return -3 - static_cast<int>(variable - context_.launch.shared_variables.data());
-  const TileAt* tile = tile_at(offset);
-  return tile == nullptr ? -2 : -3 - static_cast<int>(tile - tiles_.data());
-}
-
-const detail::SharedVariable* BlockRecorder::shared_variable_at(std::uint64_t offset) const {
-  for (const auto& each : context_.launch.shared_variables) {
-    if (offset - each.offset < each.bytes) return &each;
-  }
-  return nullptr;
-}
-
 void BlockRecorder::name_tile(Mistake& mistake, const TileAt& tile) const {
   const auto& info = *tile.info;
   std::string shape;

@@ -354,4 +354,19 @@ void BlockRecorder::collect_touched(BlockResult& out) {
   }
 }
 
+int BlockRecorder::object_at(int number, std::uint64_t offset) {
+  if (number != kSharedRegion) return number;
+  if (const auto* variable = shared_variable_at(offset))
+    return -3 - static_cast<int>(variable - context_.launch.shared_variables.data());
+  const TileAt* tile = tile_at(offset);
+  return tile == nullptr ? -2 : -3 - static_cast<int>(tile - tiles_.data());
+}
+
+const detail::SharedVariable* BlockRecorder::shared_variable_at(std::uint64_t offset) const {
+  for (const auto& each : context_.launch.shared_variables) {
+    if (offset - each.offset < each.bytes) return &each;
+  }
+  return nullptr;
+}
+
 }  // namespace tessera::check
