@@ -1,5 +1,5 @@
 # tessera_compile_header(TARGET HEADER options...): compiled_headers/HEADER.gch in the build folder, which GCC reads instead of the header
-# where compiler and options are the same; elsewhere it reads the header itself, which therefore stands there too. HEADER is
+# where compiler and options are the same; elsewhere it reads the header itself, which therefore is there too. HEADER is
 # relative to include/. Nothing with another compiler, or with a sanitizer.
 function(tessera_compile_header target header)
   if(NOT TESSERA_BUILD_CLI OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR SKBUILD OR CMAKE_CXX_FLAGS MATCHES "sanitize")

@@ -268,7 +268,7 @@ class BlockRecorder final : public tessera::detail::Recorder, public BlockObserv
                          tessera::detail::Access access, Here here);
   void report_beyond(int number, std::uint64_t address, std::size_t bytes,
                      tessera::detail::Access access, Here here);
-  /// It lies behind an object of shared storage, before the next.
+  /// It is behind an object of shared storage, before the next.
   void report_between(const std::pair<std::uint64_t, std::uint64_t>& object, std::uint64_t offset,
                       tessera::detail::Access access, Here here);
   /// No region has the address.
