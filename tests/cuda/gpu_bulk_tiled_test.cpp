@@ -13,6 +13,7 @@
 namespace tessera {
 namespace {
 
+using testing::aligned;
 using testing::Guarded;
 using testing::RandomData;
 
@@ -27,14 +28,6 @@ struct Product {
   double alpha = 1, beta = 0;
   Epilogue epilogue{};
 };
-
-/// Its rows begin at multiples of 16 bytes.
-template <class T>
-Guarded<T> aligned(index_t rows, index_t cols, bool by_columns) {
-  using Order = typename Guarded<T>::Order;
-  const index_t extent = by_columns ? rows : cols;
-  return {rows, cols, by_columns ? Order::col_major : Order::row_major, (4 - extent % 4) % 4 + 4};
-}
 
 template <class T>
 void expect_right(const char* algorithm, const TileShape& tile, const Product& x) {

@@ -17,6 +17,7 @@
 namespace tessera {
 namespace {
 
+using testing::aligned;
 using testing::Guarded;
 using testing::RandomData;
 
@@ -33,16 +34,6 @@ class GpuWarpgroup : public ::testing::Test {
 struct Orders {
   bool a, b, c;
 };
-
-/// A stride that bulk copies take.
-index_t padding_of(index_t extent) { return (16 - extent % 16) % 16 + 16; }
-
-template <class T>
-Guarded<T> aligned(index_t rows, index_t cols, bool by_columns) {
-  using Order = typename Guarded<T>::Order;
-  return {rows, cols, by_columns ? Order::col_major : Order::row_major,
-          padding_of(by_columns ? rows : cols)};
-}
 
 template <class In, class Out>
 void expect_right(const char* algorithm, const TileShape& tile, testing::Shape s, Orders orders,

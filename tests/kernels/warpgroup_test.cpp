@@ -11,15 +11,9 @@
 namespace tessera {
 namespace {
 
+using testing::aligned;
 using testing::Guarded;
 using testing::RandomData;
-
-template <class T>
-Guarded<T> aligned(index_t rows, index_t cols, bool by_columns) {
-  using Order = typename Guarded<T>::Order;
-  const index_t extent = by_columns ? rows : cols;
-  return {rows, cols, by_columns ? Order::col_major : Order::row_major, (8 - extent % 8) % 8 + 8};
-}
 
 struct WarpgroupProduct {
   index_t M, N, K;

@@ -97,6 +97,15 @@ class Guarded {
   std::vector<T> elements_;
 };
 
+/// A matrix whose rows, or columns, begin at multiples of 16 bytes, as bulk copies need them.
+template <class T>
+Guarded<T> aligned(index_t rows, index_t cols, bool by_columns) {
+  using Order = typename Guarded<T>::Order;
+  const index_t extent = by_columns ? rows : cols;
+  return {rows, cols, by_columns ? Order::col_major : Order::row_major,
+          (16 - extent % 16) % 16 + 16};
+}
+
 /// Numbers between -1 and 1 (whole numbers from -9 to 9 for integers), the same on every machine.
 struct RandomData {
   std::mt19937_64 engine;
