@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "call.hpp"
 #include "cuda/abilities.hpp"
@@ -40,13 +41,13 @@ std::string tile_list(std::span<const TileShape> tiles) {
 
 namespace {
 
-/// How many of its tiles, from the first, an algorithm has on CUDA for every type; 0 where it does
-/// not run there.
-int typed_on_cuda(std::string_view algorithm) {
+/// How many of its tiles, from the first, an algorithm has on CUDA for every type; nothing where it
+/// does not run there.
+std::optional<int> typed_on_cuda(std::string_view algorithm) {
   for (const auto& entry : cuda_ladder()) {
     if (entry.name == algorithm) return entry.typed;
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -117,8 +118,8 @@ Refusal impossibility(const LadderEntry& entry, const Problem& p, const TileShap
 Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile, int device) {
   const Algorithm& a = entry.algorithm;
   const bool on_cuda = device >= 0;
-  if (on_cuda && typed_on_cuda(a.name) == 0)
-    return {"it runs on CPUs only", "choose another algorithm"};
+  const auto built_on_cuda = typed_on_cuda(a.name);
+  if (on_cuda && !built_on_cuda) return {"it runs on CPUs only", "choose another algorithm"};
   if (on_cuda && is_for_hopper(a)) {
     if (const auto why = why_not_hopper(device); !why.empty())
       return {why, "choose another algorithm, or let it be chosen"};
@@ -126,7 +127,7 @@ Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& til
   if (!a.supports(p.in, p.out)) return impossibility(entry, p, tile);
   const auto tiles = a.tiles_of(p.in);
   const auto at = std::find(tiles.begin(), tiles.end(), tile) - tiles.begin();
-  const int typed = on_cuda ? std::min(typed_on_cuda(a.name), a.typed_tiles) : a.typed_tiles;
+  const int typed = on_cuda ? std::min(*built_on_cuda, a.typed_tiles) : a.typed_tiles;
   if (at < typed) return {};
   const bool built = at < std::ssize(tiles);
   if (built && p.in == DType::f32 && p.out == DType::f32) return {};
