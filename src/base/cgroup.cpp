@@ -19,8 +19,8 @@ double processors(double quota, double period) {
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/// The beginning of a small file; nothing where it cannot be read. With plain calls: the first
-/// product of a process waits for it, and streams take longer. Measured:
+/// The beginning of a small file; nothing where it cannot be read. With system calls: the first
+/// product of a process waits for it, and iostreams are slower. Measured:
 /// bench/results/cpu/tuning.md.
 std::string start_of(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -47,7 +47,7 @@ double quota_of_version_1(const std::string& folder) {
 /// The smaller one, where 0 is none.
 double stricter(double a, double b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-/// Of the group at `path` and all above it.
+/// The least quota of the group at `path` and its ancestors.
 double strictest(const std::string& mount, std::string path,
                  double (*quota_of)(const std::string&)) {
   double out = quota_of(mount);
@@ -79,7 +79,7 @@ double cgroup_cpu_quota(const std::string& root) {
   try {
     return read_quota(root);
   } catch (const std::bad_alloc&) {
-    return 0;  // a product goes on without memory, and without asking
+    return 0;  // out of memory: the product runs without a quota
   }
 }
 

@@ -1,13 +1,13 @@
-// What the control group of this process leaves it of the machine.
+// The CPU quota that the control group of this process imposes.
 #pragma once
 
 #include <string>
 
 namespace tessera {
 
-/// Processors that the CPU quotas of this process's cgroup and of those above it grant: the least
-/// of them, 1.5 for one and a half; 0 where there is no quota. Versions 2 and 1 of cgroups. `root`
-/// stands before the paths that are read: a test has a folder of its own.
+/// The CPU quota in processors (1.5 is one and a half): the least of this process's cgroup and its
+/// ancestors; 0 where there is none. Reads cgroups v2 and v1. `root` is a prefix of all paths, for
+/// tests.
 double cgroup_cpu_quota(const std::string& root = {});
 
 }  // namespace tessera

@@ -1,4 +1,4 @@
-// A switch in the environment, read by everything that has one in the same way.
+// On/off switches in the environment, all read alike.
 #pragma once
 
 #include <strings.h>
@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// Is this variable set, to something else than nothing, 0, false, off or no, in either case?
+/// Is this variable set to anything but the empty string, 0, false, off or no (in any case)?
 inline bool is_switched_on(const char* variable) {
   const char* text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return false;

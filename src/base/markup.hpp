@@ -1,4 +1,4 @@
-// Text inside SVG and HTML, for all who draw: pictures of layouts, plots, pages of the checker.
+// Text inside SVG and HTML, for pictures of layouts, plots and the checker's pages.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Two elements meet where a sum of steps, each taken a bounded number of times, reaches one of a
+// Two elements overlap where a sum of steps, each taken a bounded number of times, equals one of a
 // few numbers. The search takes the longest step first, so that the others reach only a little
-// further: in arrays as people make them a step has one or two candidates. The last two steps are
+// further: in ordinary arrays a step has one or two candidates. The last two steps are
 // solved as a linear equation.
 #include "overlap.hpp"
 
@@ -16,7 +16,8 @@ namespace {
 
 using Wide = __int128;  // sums of distances of 64 bits
 
-/// So many steps of a search; what is open then counts as an overlap. About a millisecond.
+/// The step limit of a search, about a millisecond; a search that is not finished then counts as an
+/// overlap.
 constexpr int kMostTried = 10'000;
 
 Wide floor_div(Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); }
@@ -42,7 +43,7 @@ bool has_solution(const Term& p, const Term& q, Wide sum) {
   const Wide x = floor_mod(s, x_step) * floor_mod(sum / g, x_step) % x_step;
   if (x > p.most) return false;
   const Wide y = (sum - x * p.step) / q.step;
-  const Wide t = y > q.most ? -floor_div(q.most - y, y_step) : 0;  // the least that is enough
+  const Wide t = y > q.most ? -floor_div(q.most - y, y_step) : 0;  // the smallest sufficient value
   return t <= (p.most - x) / x_step && y - t * y_step >= 0;
 }
 
@@ -64,7 +65,7 @@ class Sums {
     }
   }
 
-  /// Is a sum of them in [low, high]? True also where that is not found out.
+  /// Is a sum of them in [low, high]? True also where the search gave up.
   bool reaches(Wide low, Wide high) {
     tried_ = 0;
     return reaches(0, low, high);
@@ -100,7 +101,7 @@ class Sums {
   int tried_ = 0;
 };
 
-/// The modes that move, with positive steps.
+/// The modes of nonzero step, with positive steps.
 std::vector<Term> terms_of(const StridedBytes& a) {
   std::vector<Term> out;
   for (const ByteMode& mode : a.modes)
@@ -143,8 +144,8 @@ bool may_overlap_itself(const StridedBytes& a) {
   std::vector<Term> terms = terms_of(a);
   std::sort(terms.begin(), terms.end(),
             [](const Term& x, const Term& y) { return x.step > y.step; });
-  // Of two elements that meet, one is ahead along the first mode in which they differ, and anywhere
-  // along those behind it.
+  // Of two elements that overlap, one has the larger coordinate in the first mode in which they
+  // differ, and any coordinate in the modes after it.
   while (!terms.empty()) {
     const Term first = terms.front();
     terms.erase(terms.begin());

@@ -21,8 +21,8 @@ struct StridedBytes {
 };
 
 /// Does an element of `a` share a byte with an element of `b`? `false` is certain. `true` is
-/// certain too, unless the strides are such that a search of bounded length finds neither: none
-/// that slicing, transposing or broadcasting an array makes.
+/// certain too, unless a search of bounded length is inconclusive, which does not happen for
+/// strides that come from slicing, transposing or broadcasting an array.
 bool may_overlap(const StridedBytes& a, const StridedBytes& b);
 
 /// Do two different elements of `a` share a byte? As certain as may_overlap().

@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-/// Those of the calling thread and of the process's first one: a program that pins each of its
-/// threads to a core of its own has not given up the others. Empty where the system does not say.
+/// The union of the masks of the calling thread and the main thread: a program that pins each of
+/// its threads to one core still has the others. Empty where the system does not say.
 inline cpu_set_t allowed_cores() {
   cpu_set_t own, first;
   CPU_ZERO(&own);

@@ -1,6 +1,6 @@
 // Reads the CPU's features once and takes the widest instruction set that this build has kernels
-// for; TESSERA_CPU may ask for a narrower one, never for one that the CPU lacks. Everything that
-// dispatches asks here, so that one process has one answer.
+// for; TESSERA_CPU may ask for a narrower one, never for one that the CPU lacks. All dispatch uses
+// this, so that one process has one answer.
 #include "tessera/core/cpu.hpp"
 
 #include <array>
@@ -20,8 +20,8 @@ namespace tessera {
 namespace {
 
 #if defined(__x86_64__)
-// CPUID is slow on a virtual machine, which sees to each, so the first call of a process should
-// need none: what the compiler's library has read while the program was loaded is known already.
+// CPUID is slow on a virtual machine, which traps it, so the first call of a process should execute
+// none: the compiler's run-time library has already read these features.
 
 bool has_f16c() {
 #if defined(__clang__)  // version 14 does not know it: Intel SDM vol. 2, CPUID, leaf 1, ECX bit 29
@@ -88,7 +88,7 @@ constexpr std::string_view kTiles = "amx";
 
 struct Choice {
   VectorPath path;
-  bool tiles;  ///< may be used, if there are any
+  bool tiles;  ///< usable tile instructions, if any
 };
 
 Choice choose() {

@@ -1,7 +1,7 @@
-// How this thread computes with floating-point numbers: rounding, subnormal numbers, which
-// exceptions trap, and the flags of those that were raised. A worker of a team takes it over from
-// its caller and hands back the flags that it raised, so that neither results nor flags depend on
-// which thread computed what. Private to src/core.
+// The floating-point environment of this thread: rounding, subnormal numbers, which exceptions
+// trap, and the flags raised. A worker adopts its caller's environment and returns the flags that
+// it raised, so that neither results nor flags depend on which thread computed what. Private to
+// src/core.
 #pragma once
 
 #include <cfenv>

@@ -1,6 +1,6 @@
-// How long a thread waits for another one, between looks at what it waits for. Time during which
-// it could not look counts for nothing: then it was absent itself, with its whole process mostly
-// (SIGSTOP, a debugger, a frozen cgroup) or with its machine. Private to src/core.
+// How long a thread has polled for another one. Time in which it was not running itself does not
+// count: usually its whole process was stopped (SIGSTOP, a debugger, a frozen cgroup), or its
+// machine. Private to src/core.
 #pragma once
 
 #include <sys/resource.h>
@@ -16,14 +16,14 @@ inline std::int64_t now_ns() {
       .count();
 }
 
-/// ns: after a longer gap between two looks the thread itself was absent.
+/// ns: after a longer gap between two polls the thread itself was not running.
 constexpr std::int64_t kAbsent = 100'000;
-/// ns after which no scheduler lets a thread wait: it, or all of its process, stood still.
+/// ns: no scheduler keeps a ready thread waiting for longer; it, or its whole process, was stopped.
 constexpr std::int64_t kStoodStill = 20'000'000;
 
-/// Looks are made after the core was offered to others, so not every long time between them is an
-/// absence: another thread may have taken the core. That is an involuntary switch of threads and no
-/// voluntary one; a thread that is stopped counts a voluntary one.
+/// The thread polls after yielding its core, so a long gap is not always an absence: another thread
+/// may have taken the core. That counts as an involuntary context switch; a thread that is stopped
+/// counts a voluntary one.
 class LongWait {
  public:
   void begin() {

@@ -47,13 +47,14 @@ int available_cores() {
   const cpu_set_t set = allowed_cores();
   int cores = CPU_COUNT(&set);
   if (cores < 1) cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  static const double quota = [] {  // whose roundings are no exceptions of the caller's
-    std::fenv_t callers;
-    std::feholdexcept(&callers);
-    const double found = cgroup_cpu_quota();
-    std::fesetenv(&callers);
-    return found;
-  }();
+  static const double quota =
+      [] {  // keep the caller's floating-point flags free of these roundings
+        std::fenv_t callers;
+        std::feholdexcept(&callers);
+        const double found = cgroup_cpu_quota();
+        std::fesetenv(&callers);
+        return found;
+      }();
   return quota > 0 ? std::min(cores, std::max(1, static_cast<int>(quota + 0.5))) : cores;
 }
 
@@ -87,7 +88,7 @@ void parallel_for(index_t count, int threads, const std::function<void(index_t)>
       }
     }
   };
-  // A block or a band: worth waking everybody.
+  // A work item is a whole block or band: always worth waking workers.
   constexpr std::int64_t long_enough_ns = 1'000'000'000;
   run_team(threads, long_enough_ns, [&](int) { work(); });
   if (failure) std::rethrow_exception(failure);

@@ -1,4 +1,4 @@
-// Who listens to the kernels of an OS thread.
+// The recorder of an OS thread's kernels.
 #include "tessera/core/recorder.hpp"
 
 namespace tessera::detail {

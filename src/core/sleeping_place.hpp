@@ -1,9 +1,9 @@
-// Where a worker of the team may be woken: on any of its cores but its caller's. Some kernels wake
-// a thread on the core of the one that wakes it, although others are idle, where it waits until its
-// caller is done or the kernel looks again, milliseconds later. Private to src/core.
+// Keeps a sleeping worker off its caller's core. Some Linux kernels wake a thread on the waker's
+// core although others are idle; there it waits until the caller is done or the load balancer runs,
+// milliseconds later. Private to src/core.
 //
-// The worker itself keeps off the core that its caller was last on, while nobody waits for that. A
-// caller that wakes it from another core sets that right first.
+// The worker excludes its caller's last core before it sleeps, when no one waits for it. A caller
+// that wakes it from another core first updates the mask.
 #pragma once
 
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 namespace tessera {
 
-/// Where a thread may be, 0: this one; nowhere if that cannot be found out.
+/// The affinity mask of a thread (0: this one); empty if it cannot be read.
 inline cpu_set_t affinity_of(pid_t thread) {
   cpu_set_t out;
   CPU_ZERO(&out);
@@ -21,19 +21,20 @@ inline cpu_set_t affinity_of(pid_t thread) {
   return out;
 }
 
-/// Of one worker, which calls sleeps() and wakes() in turn.
+/// For one worker, which calls sleeps() and wakes() alternately.
 class SleepingPlace {
  public:
   /// Keeps the worker off a core until wakes().
   void sleeps(int core) {
-    if (state_.load(std::memory_order_acquire) != State::awake) return;  // a caller is not done yet
+    if (state_.load(std::memory_order_acquire) != State::awake)
+      return;  // a caller is still changing the mask
     all_ = affinity_of(0), first_ = affinity_of(getpid());
     off_.store(-1, std::memory_order_relaxed);
     keep_off(core, 0, all_);
     state_.store(State::asleep, std::memory_order_release);
   }
 
-  /// Was the worker kept off a core until now?
+  /// Was the worker kept off a core while it slept?
   bool wakes() {
     for (State seen = state_.load(std::memory_order_acquire);;) {
       if (seen == State::asleep) {
@@ -47,7 +48,7 @@ class SleepingPlace {
     }
   }
 
-  /// By a caller on this core, which is about to wake the worker.
+  /// Called by a caller on this core that is about to wake the worker.
   void move_off(int core) {
     if (off_.load(std::memory_order_relaxed) == core) return;
     State seen = State::asleep;
@@ -55,7 +56,7 @@ class SleepingPlace {
     keep_off(core, thread_, off_.load(std::memory_order_relaxed) < 0 ? all_ : kept_);
     seen = State::moved;
     if (state_.compare_exchange_strong(seen, State::asleep, std::memory_order_acq_rel)) return;
-    give_back(thread_);  // it has woken, and left this to its caller
+    give_back(thread_);  // the worker woke and found the caller changing the mask
     state_.store(State::awake, std::memory_order_release);
   }
 
@@ -64,8 +65,8 @@ class SleepingPlace {
  private:
   enum class State { awake, asleep, moved, left };
 
-  /// Has no other caller moved the worker, or the first thread of this process, since?
-  /// What is said of all threads may be just where this one is kept.
+  /// Has nothing else changed the affinity of the worker or of the main thread since? A change for
+  /// the whole process may equal the mask set here.
   bool is_as_left(pid_t thread, const cpu_set_t& left) const {
     const cpu_set_t now = affinity_of(thread), first = affinity_of(getpid());
     return CPU_EQUAL(&now, &left) && CPU_EQUAL(&first, &first_);
@@ -89,7 +90,7 @@ class SleepingPlace {
 
   const pid_t thread_ = gettid();
   std::atomic<State> state_{State::awake};
-  std::atomic<int> off_{-1};  ///< the core that it is kept off
+  std::atomic<int> off_{-1};  ///< the excluded core
   cpu_set_t all_, kept_, first_;
 };
 

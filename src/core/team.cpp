@@ -1,5 +1,5 @@
-// The pool of workers behind run_team, lock-free where it is waited for: work is posted in one of a
-// few slots, and a counter inside each says how many workers are in it. A slot is given up only
+// The pool of workers behind run_team, lock-free on the caller's path: work is posted in one of a
+// few slots, and a counter inside each says how many workers are in it. A slot is released only
 // when that counter is 0, so a body never outlives its call.
 // Over 400 lines: posting, waiting and leaving are one protocol on the same slots.
 #include "tessera/core/team.hpp"
@@ -24,7 +24,7 @@
 #include "sleeping_place.hpp"
 #include "tessera/core/parallel.hpp"
 
-// Of the leak sanitizer, where there is one: sanitizer/lsan_interface.h.
+// From sanitizer/lsan_interface.h; null without the leak sanitizer.
 extern "C" {
 [[gnu::weak]] void __lsan_disable();
 [[gnu::weak]] void __lsan_enable();
@@ -34,35 +34,35 @@ namespace tessera {
 
 namespace {
 
-/// ns of work for one thread. Waking a sleeper costs the caller some time, and the sleeper needs as
-/// long again to arrive; starting one costs more. Measured: bench/results/cpu/tuning.md.
+/// ns of single-threaded work. Waking a sleeper costs the caller some time, and the sleeper takes
+/// as long again to arrive; starting a thread costs more. Measured: bench/results/cpu/tuning.md.
 constexpr std::int64_t kWorthWaking = 100'000, kWorthStarting = 250'000;
 constexpr std::int64_t kSpin = 200'000;  // ns that an idle worker stays awake
-/// ns between calls that ask for help, besides four times what they are expected to take, because
-/// some processors do a quarter as much in a cycle. Measured: bench/results/cpu/tuning.md.
+/// ns between calls that request workers, added to four times their expected time: some processors
+/// do a quarter of the work per cycle. Measured: bench/results/cpu/tuning.md.
 constexpr std::int64_t kCloselyFollowing = 300'000;
 constexpr int kCallsToWake = 3;
 constexpr int kMostWorkers = 1023;
 
-/// A worker that spins arrives some time after work is posted; the part of the work that it
-/// takes and what it hands back cost the caller several times that. Measured:
+/// A spinning worker joins some time after work is posted; transferring its operands and results
+/// between caches costs the caller several times that. Measured:
 /// bench/results/cpu/tuning.md.
 constexpr std::int64_t kArrivalsWorthCalling = 18;
 constexpr std::int64_t kLeastArrival = 60, kMostArrival = 1000;  // ns
-/// Calls that did not ask, after which what is known is forgotten, because where threads run
-/// changes: the first number, and twice as many as the last time while that brings nothing.
+/// After this many calls that did not use workers, their measured cost is forgotten, because
+/// threads move between cores. The number doubles each time that this gains nothing.
 constexpr int kLeastPatience = 256, kMostPatience = 1 << 14;
 
 /// A worker that waits for its core while it holds a work item, because another process has the
-/// core, holds its caller up for milliseconds. Where that costs more than sharing has gained
-/// lately, callers take half as many, at last nobody, for so long that it costs some 2 %: but not
-/// for work of which sharing saves more than such an event costs. Workers that were woken and found
-/// nothing to do are not woken for little work for as long.
+/// core, holds its caller up for milliseconds. Where that costs more than threading has gained
+/// lately, callers use half as many workers, in the end none, for so long that such events cost
+/// some 2 % of the time; but not for work where threading saves more than an event costs. Workers
+/// that woke and found no work are not woken for small work during the same time.
 constexpr std::int64_t kRepaid = 50;
-constexpr std::int64_t kHeldUp = 100'000;          // ns that a wait lasts before it counts
+constexpr std::int64_t kHeldUp = 100'000;          // ns: shorter waits do not count
 constexpr std::int64_t kMostCost = kStoodStill;    // of one event
-constexpr std::int64_t kMostGained = 200'000'000;  // what was longer ago says nothing
-constexpr int kPauses = 2000;                      // before a wait gives its core away
+constexpr std::int64_t kMostGained = 200'000'000;  // so that old gains do not count
+constexpr int kPauses = 2000;                      // before a wait yields its core
 
 void pause() {
 #if defined(__x86_64__)
@@ -82,42 +82,42 @@ struct alignas(64) Slot {
   int wanted = 0;
   const TeamBody* body = nullptr;
   FloatState floats{};
-  std::atomic<unsigned> flags{0};           ///< of exceptions that workers raised
+  std::atomic<unsigned> flags{0};           ///< floating-point flags that workers raised
   std::int64_t posted_ns = 0;               ///< 0: not noted
-  std::atomic<std::int64_t> arrival_ns{0};  ///< from then to the first one that joined
-  std::atomic<bool> outlasts{false};        ///< a worker that left has waited long for the end
+  std::atomic<std::int64_t> arrival_ns{0};  ///< time from posting to the first worker that joined
+  std::atomic<bool> outlasts{false};  ///< a worker left and went to sleep before the call ended
 };
 
 struct Pool {
   std::array<Slot, 16> slots;
   alignas(64) std::atomic<std::uint32_t> posts{0};  // changes when work is posted
-  std::atomic<bool> waking{false};  // workers were woken, and none of them has joined since
+  std::atomic<bool> waking{false};                  // workers were woken and none has joined since
   alignas(64) std::atomic<int> sleeping{0};
   std::atomic<int> workers{0};
   alignas(64) std::atomic<int> callers{0};
-  std::atomic<std::int64_t> gained_ns{0};         // by sharing, lately, less what workers cost
-  std::atomic<std::int64_t> limited_until_ns{0};  // until then fewer are asked; 0: not now
-  std::atomic<std::int64_t> cost_ns{0};           // of the event for which they are
+  std::atomic<std::int64_t> gained_ns{0};  // recent gain of threading, less the cost of workers
+  std::atomic<std::int64_t> limited_until_ns{0};  // fewer workers are used until then; 0: no limit
+  std::atomic<std::int64_t> cost_ns{0};           // cost of the event that set the limit
   std::atomic<int> limit{0};
-  std::atomic<std::int64_t> wake_after_ns{0};  // until then nobody is woken for little work
-  std::atomic<std::int64_t> last_wish_ns{0};
-  std::atomic<int> wishes{0};  // calls, each closely after the one before, that found no one awake
-  std::atomic<int> callers_core{-1};  // on which workers were woken or work was posted last
+  std::atomic<std::int64_t> wake_after_ns{0};  // no worker is woken for small work until then
+  std::atomic<std::int64_t> last_request_ns{0};
+  std::atomic<int> requests{0};       // calls in quick succession that found no worker awake
+  std::atomic<int> callers_core{-1};  // core from which workers were last woken or given work
   std::atomic<SleepingPlace*> places{nullptr};                      // of all workers
-  alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of a worker that is awake
+  alignas(64) std::atomic<std::int64_t> arrival_ns{kLeastArrival};  // of an awake worker
   std::atomic<int> patience{kLeastPatience};
   std::atomic<bool> knows_cores{false};  // of the process: see will_be_helped
   std::mutex starting;
 };
 
-int forks = 0;  ///< that made this process, since the pool was first there
+int forks = 0;  ///< forks since the pool was created
 
 /// Never destroyed: workers may look at it until the process ends.
 Pool& pool() {
   alignas(Pool) static char memory[sizeof(Pool)];
   static Pool* const made = [] {
     Pool* p = new (memory) Pool;
-    // The child of a fork has only the forking thread: whatever others were doing is not there.
+    // The child of a fork has only the forking thread, so the workers' state is reset.
     pthread_atfork(nullptr, nullptr, [] {
       new (&pool()) Pool;
       ++forks;
@@ -128,14 +128,14 @@ Pool& pool() {
 }
 
 thread_local bool inside = false;
-thread_local int refused = 0;  ///< calls of this thread that did not ask, since it last forgot
+thread_local int calls_alone = 0;  ///< calls of this thread that did not ask, since it last forgot
 thread_local LongWait long_wait;
 thread_local std::int64_t held_up_ns = 0;
 thread_local bool only_asks = false;  ///< see OnlyAsking
 
 bool always_ask = false;  ///< set before there are threads
 
-/// From now on callers take `limit` workers at most, until that repays what more of them cost.
+/// From now on callers use at most `limit` workers, until that has made up for the cost of more.
 void take_fewer(Pool& p, int limit, std::int64_t cost_ns) {
   if (always_ask) return;
   const std::int64_t now = now_ns(), cost = std::min(cost_ns, kMostCost);
@@ -150,7 +150,7 @@ void take_fewer(Pool& p, int limit, std::int64_t cost_ns) {
   most(p.limited_until_ns, now + kRepaid * cost);
 }
 
-/// Takes part in one work item, if there is any: which, or null.
+/// Joins one posted call, if there is any; returns it or null.
 Slot* join(Pool& p) {
   for (Slot& slot : p.slots) {
     std::uint64_t seen = slot.state.load(std::memory_order_acquire);
@@ -159,7 +159,7 @@ Slot* join(Pool& p) {
                                             std::memory_order_acq_rel))
         continue;
       const int room = static_cast<int>((seen & Slot::kRoomMask) / Slot::kRoom);
-      if (slot.posted_ns != 0) {  // of two that come at once, either is the first
+      if (slot.posted_ns != 0) {  // if two join at once, either may count as the first
         const std::int64_t arrival = now_ns() - slot.posted_ns;
         if (arrival < slot.arrival_ns.load(std::memory_order_relaxed))
           slot.arrival_ns.store(arrival, std::memory_order_relaxed);
@@ -189,8 +189,8 @@ void move_off_this_core(Pool& p) {
     place->move_off(core);
 }
 
-/// Until work is posted. Was it woken on the core of its caller, who has come to the only cores
-/// that were left to it?
+/// Sleeps until work is posted. Returns whether it woke on its caller's core, because the caller
+/// has moved to the cores left to it.
 bool sleep(Pool& p, SleepingPlace& place, std::uint32_t seen) {
   place.sleeps(p.callers_core.load(std::memory_order_relaxed));
   p.posts.wait(seen);
@@ -198,8 +198,8 @@ bool sleep(Pool& p, SleepingPlace& place, std::uint32_t seen) {
   return place.wakes() && core == p.callers_core.load(std::memory_order_relaxed);
 }
 
-/// The time that a worker stays awake, less that in which it was absent.
-class LookingAround {
+/// How long a worker has been idle, without the time in which it was not running.
+class IdleTime {
  public:
   void begin() { last_ns_ = now_ns(), left_ns_ = kSpin; }
   bool is_over() {
@@ -213,23 +213,23 @@ class LookingAround {
   std::int64_t last_ns_, left_ns_;
 };
 
-void help(Pool& p) {  // begins as a sleeper that was woken
+void run_worker(Pool& p) {  // starts in the state of a woken sleeper
   SleepingPlace place;
   for (place.next = p.places.load(); !p.places.compare_exchange_weak(place.next, &place);) {
   }
   p.sleeping.fetch_sub(1);
   std::uint32_t seen = p.posts.load();
-  LookingAround looking;
-  looking.begin();
-  bool woken = true;  // by its caller from another core, and has joined nothing since
+  IdleTime idle;
+  idle.begin();
+  bool woken = true;  // woken from another core, and has joined nothing since
   for (Slot* last = nullptr;;) {
     if (Slot* const joined = join(p)) {
       last = joined, woken = false;
-      looking.begin();
+      idle.begin();
       continue;
     }
     for (int i = 0; i < 64 && p.posts.load(std::memory_order_relaxed) == seen; ++i) pause();
-    const bool is_over = looking.is_over();
+    const bool is_over = idle.is_over();
     if (const std::uint32_t posts = p.posts.load(); posts != seen) {
       seen = posts;
       continue;
@@ -242,32 +242,32 @@ void help(Pool& p) {  // begins as a sleeper that was woken
     p.sleeping.fetch_add(1);
     woken = !sleep(p, place, seen);
     p.sleeping.fetch_sub(1);
-    looking.begin();
+    idle.begin();
   }
 }
 
-/// The object that this code is part of stays loaded while a thread has something of it to destroy
-/// at its end (the C library counts that: __cxa_thread_atexit_impl): a plugin that has this library
-/// inside and is closed, while workers still spin in it.
+/// Keeps the shared object loaded while workers run its code, for a plugin that contains this
+/// library and is closed with dlclose: the C library does not unload an object for which a thread
+/// has a destructor pending (__cxa_thread_atexit_impl).
 struct StaysLoaded {
   ~StaysLoaded() { asm volatile(""); }
 };
 thread_local StaysLoaded stays_loaded;
-/// What the C library counts with is lost in a forked child, where the thread is not: no leak.
+/// In a forked child, which lacks the thread, that record is lost: not a leak.
 void keep_loaded() {
   if (__lsan_disable != nullptr) __lsan_disable();
   asm volatile("" ::"r"(&stays_loaded));
   if (__lsan_enable != nullptr) __lsan_enable();
 }
 
-/// What a new worker is told.
+/// The arguments of a new worker.
 struct Start {
   Pool& pool;
-  cpu_set_t cores;  ///< for it; empty: not known
+  cpu_set_t cores;  ///< its affinity mask; empty: unknown
 };
 
-/// On the cores of this process, but at first not on the one that this is on: some kernels start it
-/// there, and it spins while its caller is stopped. Measured: bench/results/cpu/tuning.md.
+/// On the cores of this process, but at first not on the current one: some Linux kernels start it
+/// there, and it would spin while its caller does not run. Measured: bench/results/cpu/tuning.md.
 bool start_worker(Pool& p) {
   std::unique_ptr<Start> start(new (std::nothrow) Start{p, allowed_cores()});
   if (start == nullptr) return false;
@@ -286,20 +286,20 @@ bool start_worker(Pool& p) {
     if (CPU_COUNT(&told->cores) > 0) sched_setaffinity(0, sizeof told->cores, &told->cores);
     Pool& pool = told->pool;
     told.reset();
-    help(pool);
+    run_worker(pool);
     return nullptr;
   };
   const bool started = pthread_create(&thread, &attributes, entry, start.get()) == 0;
   pthread_attr_destroy(&attributes);
-  // Anywhere, where none of the others is for this thread's children after all.
+  // On any core, where the restricted mask was refused.
   if (!started && pthread_create(&thread, nullptr, entry, start.get()) != 0) return false;
   start.release();
   pthread_detach(thread);
   return true;
 }
 
-/// Signals stay with the program's own threads, but for those that an instruction raises: where a
-/// thread blocks these, its fault ends the process, whatever handler the program has for it.
+/// Workers block all signals but those that an instruction raises: a blocked fault would end the
+/// process, whatever handler it has.
 sigset_t signals_of_others() {
   sigset_t out;
   sigfillset(&out);
@@ -307,10 +307,10 @@ sigset_t signals_of_others() {
   return out;
 }
 
-/// Starts workers until there are `wanted`, or the system has no more.
+/// Starts workers until there are `wanted`, or the system refuses.
 void start_workers(Pool& p, int wanted) {
   std::unique_lock lock(p.starting, std::try_to_lock);
-  if (!lock) return;  // another caller is at it
+  if (!lock) return;  // another caller is starting them
   const sigset_t others = signals_of_others();
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &others, &before);
@@ -322,39 +322,40 @@ void start_workers(Pool& p, int wanted) {
       p.sleeping.fetch_sub(1);
       break;
     }
-    keep_loaded();  // here too, until the worker has done it
+    keep_loaded();  // the caller too, until the worker has done so
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// Of this process. One caller each fills the machine: none has a worker then.
+/// The callers of this process. With one caller per core, none gets a worker.
 int cores() {
   static const int found = available_cores();
   return found;
 }
 
-/// Counts a call that found too few workers awake. Is it worth its time to start or wake some?
+/// Counts a call that found too few workers awake. Returns whether starting or waking some pays
+/// off.
 bool worth_waking(Pool& p, std::int64_t expected_ns) {
   if (expected_ns >= kWorthStarting) return true;
-  const std::int64_t now = now_ns(), last = p.last_wish_ns.load(std::memory_order_relaxed);
-  if (!only_asks) p.last_wish_ns.store(now, std::memory_order_relaxed);
+  const std::int64_t now = now_ns(), last = p.last_request_ns.load(std::memory_order_relaxed);
+  if (!only_asks) p.last_request_ns.store(now, std::memory_order_relaxed);
   const bool is_apart = now - last > kCloselyFollowing + 4 * expected_ns;
-  const int before = is_apart ? 0 : p.wishes.load(std::memory_order_relaxed);
-  if (is_apart && !only_asks) p.wishes.store(0, std::memory_order_relaxed);
+  const int before = is_apart ? 0 : p.requests.load(std::memory_order_relaxed);
+  if (is_apart && !only_asks) p.requests.store(0, std::memory_order_relaxed);
   if (now < p.wake_after_ns.load(std::memory_order_relaxed)) return false;
   if (expected_ns >= kWorthWaking && p.workers.load(std::memory_order_relaxed) > 0) return true;
-  const int wishes = before + 1;
-  if (wishes < kCallsToWake && !only_asks) p.wishes.store(wishes, std::memory_order_relaxed);
-  return wishes >= kCallsToWake;
+  const int requests = before + 1;
+  if (requests < kCallsToWake && !only_asks) p.requests.store(requests, std::memory_order_relaxed);
+  return requests >= kCallsToWake;
 }
 
 int awake(const Pool& p) {
   return p.workers.load(std::memory_order_relaxed) - p.sleeping.load(std::memory_order_relaxed);
 }
 
-/// Will workers come to work that is posted now? Starts and wakes them where that is worth it.
-/// Those who are woken for little work may come too late for it; but what takes longer than
-/// estimated must not be over before they look, else they find nothing and sleep, for good.
+/// Will workers join work that is posted now? Starts and wakes them where that pays off. Workers
+/// woken for small work may arrive too late; it is posted anyway, because it may take longer than
+/// estimated, and workers that never find any would sleep for good.
 /// Measured: bench/results/cpu/tuning.md.
 bool call_workers(Pool& p, int wanted, std::int64_t expected_ns) {
   const int up = awake(p);
@@ -374,23 +375,23 @@ bool call_workers(Pool& p, int wanted, std::int64_t expected_ns) {
   return up > 0 || wakes;
 }
 
-/// Is there so much work that asking is repaid where workers are awake?
-bool worth_asking(Pool& p, std::int64_t expected_ns) {
+/// Is there enough work to use workers that are awake?
+bool worth_using_workers(Pool& p, std::int64_t expected_ns) {
   if (expected_ns < kArrivalsWorthCalling * kLeastArrival) return false;
   if (expected_ns >= kArrivalsWorthCalling * p.arrival_ns.load(std::memory_order_relaxed))
     return true;
   const int patience = p.patience.load(std::memory_order_relaxed);
-  if (only_asks) return refused + 1 >= patience;
-  if (++refused < patience) return false;
-  refused = 0;
+  if (only_asks) return calls_alone + 1 >= patience;
+  if (++calls_alone < patience) return false;
+  calls_alone = 0;
   p.patience.store(std::min(2 * patience, kMostPatience), std::memory_order_relaxed);
   p.arrival_ns.store(kLeastArrival, std::memory_order_relaxed);
   return true;
 }
 
-/// How many workers to call.
+/// How many workers to use.
 int wanted_workers(Pool& p, int threads, std::int64_t expected_ns) {
-  if (!worth_asking(p, expected_ns)) return 0;
+  if (!worth_using_workers(p, expected_ns)) return 0;
   const int most = std::min(useful_threads(threads) - 1, kMostWorkers);
   std::int64_t until = p.limited_until_ns.load(std::memory_order_relaxed);
   if (until == 0 || expected_ns / 2 > p.cost_ns.load(std::memory_order_relaxed)) return most;
@@ -399,7 +400,7 @@ int wanted_workers(Pool& p, int threads, std::int64_t expected_ns) {
   return most;
 }
 
-/// Moves what is known by at most a quarter: one worker that was held up says little.
+/// Changes the estimate by at most a quarter: one delayed worker says little.
 void learn_arrival(Pool& p, std::int64_t seen_ns) {
   const std::int64_t known = p.arrival_ns.load(std::memory_order_relaxed);
   const std::int64_t next = std::clamp(seen_ns, known * 3 / 4, known * 5 / 4);
@@ -407,8 +408,8 @@ void learn_arrival(Pool& p, std::int64_t seen_ns) {
   if (seen_ns <= known) p.patience.store(kLeastPatience, std::memory_order_relaxed);
 }
 
-/// After a call that workers joined. With as much work as is worth asking for, sharing gains next
-/// to nothing; with far more, half of it at least.
+/// Called after a call that workers joined. Work at the threshold gains next to nothing from
+/// threading; far larger work gains at least half.
 void learn_cost(Pool& p, int asked, std::int64_t expected_ns) {
   const std::int64_t asking = kArrivalsWorthCalling * p.arrival_ns.load(std::memory_order_relaxed);
   const std::int64_t gained = p.gained_ns.load(std::memory_order_relaxed) +
@@ -432,21 +433,22 @@ void waited(int spins) {
 }
 
 int useful_threads(int threads) {
-  // Two on one core too: what such a worker costs is learned.
+  // Two threads also on one core: the measured cost decides whether that stays.
   return threads <= 2 || always_ask ? threads : std::min(threads, std::max(2, cores()));
 }
 
 bool will_be_helped(int threads, std::int64_t expected_ns) {
   if (threads == 1 || inside) return false;
   Pool& p = pool();
-  // Cores need not be counted for workers that do not come to the first calls: that reads files.
+  // The first calls use no workers and so need not count cores, which reads files.
   const bool knows = p.knows_cores.load(std::memory_order_relaxed);
-  if (!knows && (!worth_asking(p, expected_ns) || !worth_waking(p, expected_ns))) return false;
+  if (!knows && (!worth_using_workers(p, expected_ns) || !worth_waking(p, expected_ns)))
+    return false;
   if (!only_asks) p.knows_cores.store(true, std::memory_order_relaxed);
   threads = useful_threads(threads > 0 ? threads : default_threads());
   if (threads <= 1) return false;
   const int wanted = wanted_workers(p, threads, expected_ns);
-  return wanted > 0 && call_workers(p, 1, expected_ns);  // run_team knows how many it needs
+  return wanted > 0 && call_workers(p, 1, expected_ns);  // run_team decides how many it needs
 }
 
 OnlyAsking::OnlyAsking() : before_(std::exchange(only_asks, true)) {}
@@ -480,7 +482,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     mine->wanted = wanted;
     mine->floats = float_state();
     mine->flags.store(0, std::memory_order_relaxed);
-    // Learned from workers that have nothing else to do.
+    // Measured only with workers that were idle.
     mine->posted_ns = awake(p) >= wanted && callers == 0 ? now_ns() : 0;
     mine->outlasts.store(false, std::memory_order_relaxed);
     mine->arrival_ns.store(kMostArrival, std::memory_order_relaxed);
@@ -495,7 +497,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
   inside = true;
   body(0);
   inside = false;
-  if (forks != forks_before) return;  // in a child of the body's: its pool knows nothing of this
+  if (forks != forks_before) return;  // the body forked: the child's pool does not know this call
   if (mine != nullptr) {
     const std::uint64_t left = mine->state.fetch_and(~Slot::kRoomMask, std::memory_order_acq_rel);
     wait_for_team(
@@ -505,7 +507,7 @@ void run_team(int threads, std::int64_t expected_ns, TeamBody body) {
     if (mine->posted_ns != 0) {
       if (expected_ns < kArrivalsWorthCalling * kMostArrival)
         learn_arrival(p, mine->arrival_ns.load(std::memory_order_relaxed));
-      // Was this thread stopped because workers drove another process to its core?
+      // Was this thread preempted because workers displaced another process onto its core?
       if (mine->outlasts.load(std::memory_order_relaxed)) {
         const std::int64_t took = now_ns() - mine->posted_ns, more = took - expected_ns;
         if (more > 3 * expected_ns && took > 4 * kSpin && more < kStoodStill)

@@ -1,5 +1,6 @@
 // Tables of coloured cells as SVG: what the pictures of layouts and of memory accesses are made of.
-// Text in the cells is dark on light colours, readable on light and dark ground. The classes title,
+// Text in the cells is dark on light colours, readable on light and dark backgrounds. The classes
+// title,
 // axis, below and mark are styled by the document around it.
 #pragma once
 
@@ -12,13 +13,13 @@
 namespace tessera::picture {
 
 inline constexpr int kCharWidth = 8;  ///< pixels
-inline constexpr int kTitle = 34;     ///< height of what is above a picture
+inline constexpr int kTitle = 34;     ///< height of the title above a picture
 
 /// What one cell shows: an upper and perhaps a lower line, on a colour. Text is not escaped.
 struct Cell {
   std::string text, below, fill;
   bool marked = false;
-  std::string tip = {};  ///< shown while the pointer is on it; may be empty
+  std::string tip = {};  ///< tooltip; may be empty
 };
 
 /// From a pale to a strong blue as i runs from 0 to n - 1; dark text is readable on all of it.

@@ -66,7 +66,7 @@ class Reader {
     ++at_;
     return true;
   }
-  /// Runs a piece of algebra; what it refuses is an error at `column`.
+  /// Calls the algebra; its errors become errors at `column`.
   template <class F>
   static LayoutValue guarded(std::size_t column, F&& f) {
     try {

@@ -1,4 +1,4 @@
-// The sentences of the refusals, with the layouts at fault written out.
+// The texts of the errors, with the layouts at fault written out.
 #include "tessera/layout/refused.hpp"
 
 #include "tessera/core/error.hpp"

@@ -1,5 +1,6 @@
 // Draws layouts as SVG text: cells on panels, one for each plane of the grid, in colours that are
-// readable on light and dark ground. The same input gives the same bytes, so that documents and
+// readable on light and dark backgrounds. The same input gives the same bytes, so that documents
+// and
 // tests may compare them.
 #include "tessera/layout/svg.hpp"
 

@@ -1,4 +1,4 @@
-// What may be applied to an element of C last. For f32 these are chains of fused multiply-adds that
+// The activation functions of an epilogue. For f32 these are chains of fused multiply-adds that
 // are written out here, so that a compiler makes vectors of them and every machine gets the same
 // bits; f64 calls the C library, whose last bit may differ between machines.
 #pragma once
@@ -81,8 +81,8 @@ TESSERA_INLINE float silu(float x) {
   const float e = exp_f32(x < 0.f ? x : -x);
   return (x < 0.f ? x * e : x) / (1.f + e);
 }
-/// erfc falls so steeply that what x / sqrt 2 loses in rounding would be 800 units in the last
-/// place at -37; -2 z erfc(z) is about its derivative there.
+/// erfc is so steep that rounding x / sqrt 2 alone would cost 800 units in the last place at -37.
+/// This corrects for that rounding; -2 z erfc(z) approximates the derivative of erfc there.
 TESSERA_INLINE double gelu(double x) {
   constexpr double high = -0.70710678118654752440, low = 4.833646656726457e-17;
   x = x < -40. ? -40. : x;
@@ -100,7 +100,7 @@ TESSERA_INLINE double silu(double x) {
 
 }  // namespace detail
 
-/// What bounds nothing.
+/// The clamp limits that leave every value alone.
 template <class T>
 inline constexpr T kLeast = std::numeric_limits<T>::has_infinity
                                 ? -std::numeric_limits<T>::infinity()

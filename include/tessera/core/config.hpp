@@ -28,14 +28,15 @@
 /// must not share one copy.
 #define TESSERA_INLINE TESSERA_HD __attribute__((always_inline)) inline
 
-/// 1: what the kernels of this file do can be recorded by the checker (core/recorder.hpp); slower.
-/// Code for a GPU never is.
+/// 1: the checker can record what the kernels of this file do (core/recorder.hpp), which is slower.
+/// GPU code is never recorded.
 #if !defined(TESSERA_CHECK) || defined(__CUDACC__)
 #undef TESSERA_CHECK
 #define TESSERA_CHECK 0
 #endif
 
-/// Unrolls the following loop of a constant number of steps; not where each access is a call.
+/// Unrolls the following loop, whose trip count is constant; not where each access is a recorded
+/// call.
 #if defined(__CUDACC__)
 #define TESSERA_UNROLL _Pragma("unroll")
 #elif TESSERA_CHECK && defined(__clang__)
@@ -74,7 +75,8 @@
 #endif
 
 /// 1: every access to an element of a tensor is checked (core/contract.hpp), 0: none. As assert():
-/// checked unless NDEBUG is defined; code for a GPU never is, and the checker reports by itself.
+/// on unless NDEBUG is defined. Off in GPU code, and in code for the checker, which reports bad
+/// accesses itself.
 #if !defined(TESSERA_CONTRACTS)
 #if defined(NDEBUG) || TESSERA_CHECK
 #define TESSERA_CONTRACTS 0
@@ -83,8 +85,8 @@
 #endif
 #endif
 
-/// Gives a class or function whose accesses are checked or recorded another symbol: a program of
-/// such and other files, such as an unchecked library's, keeps both.
+/// Gives classes and functions with checked or recorded accesses symbols of their own, so that one
+/// program may link such files with unchecked ones.
 #if TESSERA_CHECK && TESSERA_CONTRACTS
 #define TESSERA_CHECKED_SYMBOL [[gnu::abi_tag("checked", "recorded")]]
 #elif TESSERA_CHECK
@@ -95,7 +97,7 @@
 #define TESSERA_CHECKED_SYMBOL
 #endif
 
-// The thread sanitizer, which does not know fences.
+// The build uses the thread sanitizer, which does not understand fences.
 #if defined(__SANITIZE_THREAD__)
 #define TESSERA_THREADS_SANITIZED 1
 #elif defined(__has_feature)
@@ -112,8 +114,8 @@ namespace tessera {
 /// Extents, strides, offsets: signed, 64 bits, counted in elements unless a name says bytes.
 using index_t = std::int64_t;
 
-/// `value`, of which the compiler knows nothing on a GPU: what follows from it is computed where it
-/// is used, and not kept in registers since before the loop around. For what is seldom used.
+/// Returns `value`, hidden from the optimizer on a GPU: what is derived from it is computed at its
+/// use, not hoisted out of a loop and kept in registers. For rarely used values.
 TESSERA_INLINE int opaque(int value) {
 #if defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(value));

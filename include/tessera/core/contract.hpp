@@ -1,13 +1,13 @@
-// Contracts: what a caller must keep, checked where TESSERA_CONTRACTS is on (core/config.hpp: as
-// assert(), unless NDEBUG is defined), and gone where it is off and on a GPU. What users may get
-// wrong at a cheap place is checked always, by other means (tensor/refused.hpp).
+// Contracts: preconditions that are checked where TESSERA_CONTRACTS is on (core/config.hpp: like
+// assert(), unless NDEBUG is defined) and compiled away elsewhere and on a GPU. Cheap checks of
+// users' arguments are always on (tensor/refused.hpp).
 #pragma once
 
 #include "tessera/core/config.hpp"
 
 namespace tessera::contract {
 
-/// Are contracts checked in this file? Ask it with `if constexpr` around what costs time.
+/// Are contracts checked in this file? Use it with `if constexpr` around expensive checks.
 #if defined(__CUDA_ARCH__)
 constexpr bool kChecked = false;
 #else

@@ -25,9 +25,9 @@ constexpr std::string_view name(VectorPath path) {
 }
 
 /// The best path of this CPU, or the one that TESSERA_CPU names. A name that is unknown, or that
-/// this CPU cannot run, is reported once on stderr and ignored. "amx" is avx512 with a tile unit,
-/// which avx512 leaves alone. f32 and f64 results have the same bits on every path. The packed path
-/// knows all of them; of the CPU engine, which runs kernels, see thread_engine_path().
+/// this CPU cannot run, is reported once on stderr and ignored. "amx" is avx512 plus the AMX tile
+/// unit. f32 and f64 results have the same bits on every path. The packed path has all of them; for
+/// the CPU engine, which runs kernels, see thread_engine_path().
 VectorPath vector_path();
 
 /// The best path that the CPU has, whatever TESSERA_CPU says.
@@ -36,8 +36,8 @@ VectorPath best_vector_path();
 /// The name of the best that TESSERA_CPU could ask for.
 std::string_view best_cpu_name();
 
-/// Instructions beyond the path that some products use. None on paths below avx512. Asking for them
-/// asks the system for its tile unit, as a process must once before it uses it.
+/// Instructions beyond the path that some products use. None on paths below avx512. The first call
+/// requests the AMX tile unit from the system, as a process must once before using it.
 struct CpuFeatures {
   bool bf16 = false;  ///< AVX512_BF16: vdpbf16ps
   bool vnni = false;  ///< AVX512_VNNI: vpdpbusd
@@ -49,11 +49,12 @@ CpuFeatures cpu_features();
 /// "avx512 bf16 vnni"
 std::string cpu_text();
 
-/// What the CPU engine runs kernels with: "avx2" from there on, else "portable", what the compiler
-/// makes for every CPU of the architecture.
+/// The instruction set of the CPU engine, which runs kernels: "avx2" on CPUs that have it, else
+/// "portable", which every CPU of the architecture runs.
 std::string_view thread_engine_path();
 
-/// What multiplies the elements of the packed path, in words for reports. Decided with the tables
+/// The multiply-add instruction that the packed path uses for this type, as text for reports.
+/// Decided with the tables
 /// that src/cpu/kernels.cpp chooses.
 struct ProductInstructions {
   std::string_view floats;  ///< f32 and f64

@@ -1,4 +1,5 @@
-// The one exception type of the project: a category and four short texts that a person can act on.
+// The only exception type of the project: a category and four short texts (problem, expected, got,
+// advice).
 // The category decides the exit code of the command and the exception type in Python.
 #pragma once
 
@@ -16,8 +17,9 @@ enum class Category {
   file,         ///< a file that cannot be read, or is not what it says
   unavailable,  ///< a device, feature or package that is not there
   resource,     ///< memory, disk or threads ran out
-  kernel,       ///< a kernel diverged at a barrier, overflowed its stack or threw, but for an Error
-  failed        ///< a check or comparison that did not hold
+  kernel,  ///< a kernel diverged at a barrier, overflowed its stack or threw something other than
+           ///< an Error
+  failed   ///< a check or comparison that did not hold
 };
 
 /// Exit code of a category: 1 failed, 2 wrong usage, 3 input file, 4 not available.
@@ -35,8 +37,8 @@ constexpr int exit_code(Category category) {
 /// Thrown by every public call, before any memory has been touched unless the call says otherwise.
 class Error : public std::exception {
  public:
-  /// `problem` is a whole sentence part ("multiply: A has 64 columns but B has 32 rows"); the
-  /// others may be empty.
+  /// `problem` is a main clause ("multiply: A has 64 columns but B has 32 rows"); the others may be
+  /// empty.
   explicit Error(Category category, std::string problem, std::string expected = {},
                  std::string got = {}, std::string advice = {})
       : category_(category),

@@ -1,4 +1,4 @@
-// What happens to a sum before it is stored: C = clamp(activation(alpha * sum + beta * C + bias)),
+// The epilogue of an element of C: C = clamp(activation(alpha * sum + beta * C + bias)),
 // written once, here, so that every kernel, the CPU path and the reference apply the same
 // roundings.
 #pragma once
@@ -21,8 +21,8 @@ struct EpilogueScalars {
   LastStep<Acc> last;
 };
 
-/// alpha * sum + beta * old + bias, activated and clamped. `old` is used only when beta != 0, so
-/// its NaN vanish otherwise.
+/// alpha * sum + beta * old + bias, activated and clamped. `old` is read only when beta != 0, so a
+/// NaN in it is otherwise ignored.
 template <class Acc, class Old>
 TESSERA_CHECKED_SYMBOL TESSERA_HD Acc finish(const EpilogueScalars<Acc>& s, Acc sum, Old&& old,
                                              const Acc* bias) {

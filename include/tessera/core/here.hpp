@@ -1,5 +1,5 @@
-// The source location of an access or a barrier. Costs nothing where nobody asks: nvcc sees an
-// empty struct. Used as a defaulted last parameter: `void barrier(Here here = Here::current())`.
+// The source location of an access or a barrier. Under nvcc it is an empty struct and costs
+// nothing. Used as a defaulted last parameter: `void barrier(Here here = Here::current())`.
 #pragma once
 
 #include "tessera/core/config.hpp"

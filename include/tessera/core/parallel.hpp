@@ -7,11 +7,11 @@
 
 namespace tessera {
 
-/// Cores this process may use: the affinity masks of the calling thread and of the first one, cut
-/// by the cgroup's CPU quota. At least 1.
+/// The number of cores this process may use: the union of the affinity masks of the calling thread
+/// and the main thread, limited by the cgroup's CPU quota. At least 1.
 int available_cores();
 
-/// The most threads that one may ask for.
+/// The largest number of threads that can be requested.
 constexpr int kMostThreads = 4096;
 
 /// TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else 0. What is no number from 1 to kMostThreads is

@@ -1,5 +1,5 @@
-// Numbers that only look random: the same on every machine, for whoever asks for them in whatever
-// order. SplitMix64 of Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+// Pseudorandom numbers, the same on every machine and in any order of the calls. SplitMix64 of
+// Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
 // OOPSLA 2014. Not for cryptography.
 #pragma once
 

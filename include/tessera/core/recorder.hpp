@@ -1,7 +1,7 @@
-// What the threads of a kernel tell the checker, in files compiled with TESSERA_CHECK=1: each
-// access to an element, each multiply-add, each step of asynchronous copies. A tensor's element is
-// then no reference but a Recorded: it converts to its value, is assigned, and tells of both. Where
-// no recorder listens nothing is told, and the same code runs as it would without the macro.
+// The events that the threads of a kernel report to the checker, in files compiled with
+// TESSERA_CHECK=1: each access to an element, each multiply-add, each step of asynchronous copies.
+// Indexing a tensor then gives a Recorded instead of a reference; it reports its reads and
+// assignments. Without a recorder nothing is reported, and the code behaves as without the macro.
 //
 // Called by tensors, copies and the CPU thread's context; implemented in src/check.
 #pragma once
@@ -19,18 +19,18 @@ namespace tessera {
 
 namespace detail {
 
-/// Does this file tell a recorder?
+/// Does this file report to a recorder?
 constexpr bool kRecorded = TESSERA_CHECK != 0;
 
 enum class Access : std::uint8_t { load, store, atomic, atomic_load };
 
-/// What a place's atomics and fences are besides.
+/// Further properties of an atomic access or a fence.
 enum class Trait : std::uint8_t {
   of_block,    ///< other blocks are beyond their scope
   is_volatile  ///< a volatile access, which is a relaxed atomic
 };
 
-/// Why a shuffle's source gives no value.
+/// Why the source lane of a shuffle provides no value.
 enum class NoValue : std::uint8_t { not_there, not_in_mask, has_ended };
 
 /// A tile of shared memory or registers: its shape and the position of its elements.
@@ -43,11 +43,13 @@ struct TileInfo {
   bool (*locate)(index_t offset, index_t* coordinates);
 };
 
-/// `here` is passed by value, and no call has more arguments than there are registers: a place that
-/// was just written in parts and is read as a whole costs more than all else that an access does.
+/// `here` is passed by value, and no call has more arguments than fit in registers: passed in
+/// memory, it is written in parts and read as a whole, and that store-forwarding stall costs more
+/// than the rest of an access.
 class Recorder {
  public:
-  /// A thread accesses `bytes` at `address`. False: it must not be done. `unwritten`: what the
+  /// A thread accesses `bytes` at `address`. Returns false if the access must be skipped.
+  /// `unwritten`: what the
   /// kernel's compiler fills variables without a value with, as this type has it; `bits`: the
   /// value.
   virtual bool load(const void* address, std::size_t bytes, std::uint64_t unwritten, Here here) = 0;
@@ -58,20 +60,20 @@ class Recorder {
   virtual bool poll(const void* address, std::size_t bytes, Here here) = 0;
   /// A memory fence of the running thread.
   virtual void fence(Here here) = 0;
-  /// The running thread has met others of its block at a barrier of some of them.
+  /// The running thread has passed a barrier of a part of its block.
   virtual void follow(Here here) = 0;
-  /// It is about to update an atomic, and has read it: nothing to do before somebody fences.
+  /// The thread is about to update an atomic that it has read: no work until some thread fences.
   void before_atomic(const void* address, Here here) {
     if (fences_->load(std::memory_order_relaxed)) releases(address, here);
   }
   void after_atomic(const void* address, Here here) {
     if (fences_->load(std::memory_order_relaxed)) acquires(address, here);
   }
-  /// The next access at `here` names an element that its view does not have. `view`: where the
-  /// view's first element is; null: nobody knows.
+  /// The next access at `here` is outside its view. `view`: the address of the view's first
+  /// element; null if unknown.
   virtual void outside(const void* view, const index_t* position, int count,
                        const index_t* existing, int rank, Here here) = 0;
-  /// The next accesses there belong to this tile of shared storage; of others nothing is told.
+  /// The next accesses at `base` belong to this tile; only tiles of shared storage are reported.
   void tile(const void* base, const TileInfo& info) {
     if (is_shared(base)) shared_tile(reinterpret_cast<std::uint64_t>(base) - shared_begin_, info);
   }
@@ -82,16 +84,16 @@ class Recorder {
   virtual void multiply_add(bool has_value, Here here) = 0;
   /// A lane's share of a matrix instruction's operations.
   virtual void matrix_flops(std::int64_t flops, Here here) = 0;
-  /// A lane uses a fragment of a matrix that has a register without a value.
+  /// A lane uses a matrix fragment that has an uninitialised register.
   virtual void empty_fragment(Here here) = 0;
-  /// A lane asks for the value of one that its warp, which has this many, does not have.
+  /// A lane shuffles from a lane that its warp, which has this many lanes, does not have.
   virtual void missing_lane(int source, int lanes, Here here) = 0;
-  /// Until the end, accesses are those of an asynchronous copy.
+  /// Accesses between `true` and `false` are those of an asynchronous copy.
   virtual void async_copies(bool begin) = 0;
   virtual void commit(Here here) = 0;
   /// At most `pending` of the newest groups are still in flight.
   virtual void wait(int pending, Here here) = 0;
-  /// The running thread ends here, since an access cannot be done.
+  /// The running thread ends here, because an access cannot be performed.
   virtual void leaves() = 0;
   /// The thread enters this superstep.
   virtual void superstep(const char* name, Here here) = 0;
@@ -105,22 +107,22 @@ class Recorder {
   std::uint64_t shared_begin_ = 0, shared_bytes_ = 0;  ///< of the block at hand
 
  public:
-  /// Before the first access or fence of this place.
+  /// Called before the first access or fence at this source location.
   virtual void mark(Here here, Trait trait) = 0;
-  /// A lane has asked one for a value, which has none for it, in plain CUDA.
+  /// In plain CUDA, a lane has shuffled from a lane that provides no value.
   virtual void no_value(int source, NoValue why, Here here) = 0;
 };
 
 #if !defined(__CUDACC__)
-/// Who listens to the kernels on this OS thread; null: nobody.
+/// The recorder of the kernels that run on this OS thread; null if there is none.
 extern constinit thread_local Recorder* recorder;
 #endif
 
-/// May its bytes be moved in place of the value? Tiles may (tensor/storage.hpp).
+/// May a T be copied as bytes? A tile may (tensor/storage.hpp).
 template <class T>
 inline constexpr bool kIsPlain = std::is_trivially_copyable_v<T>;
 
-/// The first eight bytes of a value, or a mixture of all.
+/// The first eight bytes of a value; of a larger one, a hash of all.
 template <class T>
 TESSERA_HD std::uint64_t bits_of(const T& value) {
   std::uint64_t bits = 0;
@@ -156,7 +158,7 @@ constexpr std::uint64_t unwritten_bits() {
   return sizeof(T) >= 8 ? pattern : pattern & ((std::uint64_t{1} << sizeof(T) % 8 * 8) - 1);
 }
 
-/// Tells of a load or an atomic update; false: it must not be done.
+/// Reports a load or an atomic update; false: it must be skipped.
 template <class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD bool touch([[maybe_unused]] const T* at,
                                              [[maybe_unused]] Access access,
@@ -170,7 +172,7 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD bool touch([[maybe_unused]] const T* at,
   return true;
 }
 
-/// Tells of a store of this value; false: it must not be done.
+/// Reports a store of this value; false: it must be skipped.
 template <class T>
 TESSERA_CHECKED_SYMBOL TESSERA_HD bool may_store([[maybe_unused]] const T* at,
                                                  [[maybe_unused]] const T& value,
@@ -181,7 +183,7 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD bool may_store([[maybe_unused]] const T* at,
   return true;
 }
 
-/// While one lives, copies of this thread are asynchronous.
+/// While such an object exists, this thread's copies count as asynchronous.
 class TESSERA_CHECKED_SYMBOL AsyncCopies {
  public:
 #if TESSERA_CHECK
@@ -201,8 +203,8 @@ class TESSERA_CHECKED_SYMBOL AsyncCopies {
 
 }  // namespace detail
 
-/// An element whose reads and writes are told. It is used where it is made: `float x = s(i, j);`,
-/// `s(i, j) += 1;`. `auto x = s(i, j);` keeps no value, and using that x does not compile.
+/// An element whose reads and writes are reported. Use it at once: `float x = s(i, j);`, `s(i, j)
+/// += 1;`. With `auto x = s(i, j);` x is no value, and using it does not compile.
 template <class T>
 class Recorded {
  public:
@@ -290,7 +292,8 @@ class Recorded {
   }
 
  private:
-  /// Numbers of two types are combined as the language does it, which says nothing of rounding.
+  /// Operands of two types follow the usual arithmetic conversions; no order of rounding is
+  /// implied.
   template <class U, class X>
   static constexpr auto wide(const X& x) {
     if constexpr (std::is_arithmetic_v<T> && std::is_arithmetic_v<U>)
@@ -309,7 +312,7 @@ inline constexpr bool kIsRecorded<Recorded<T>> = true;
 
 namespace detail {
 
-/// The value of an element that is recorded; anything else as it is.
+/// The value of a recorded element; anything else is returned unchanged.
 template <class X>
 TESSERA_HD constexpr decltype(auto) plain(X&& x) {
   if constexpr (kIsRecorded<std::remove_cvref_t<X>>) return x.load();

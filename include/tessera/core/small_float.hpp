@@ -19,7 +19,7 @@
 #include "tessera/core/config.hpp"
 
 #if defined(__CUDACC__)
-// Of libdevice, which nvcc links: unlike assembly, it lets neighbouring loads be merged.
+// From libdevice, which nvcc links: unlike inline assembly, it lets nvcc merge neighbouring loads.
 extern "C" __device__ float __nv_half2float(unsigned short);
 #endif
 
@@ -158,7 +158,7 @@ TESSERA_HD constexpr float round_to_tf32(float value) {
 
 }  // namespace tessera
 
-/// What C++ says of its own floating-point types.
+/// std::numeric_limits, as C++ has it for its own floating-point types.
 template <int E, int M, class Bits, bool Finite>
 class std::numeric_limits<tessera::SmallFloat<E, M, Bits, Finite>> {
   using T = tessera::SmallFloat<E, M, Bits, Finite>;

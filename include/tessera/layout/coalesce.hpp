@@ -82,7 +82,7 @@ constexpr Layout coalesce_modes(const Layout& layout) {
   return out.done();
 }
 
-/// Coalesces what is below each number of `profile`: profile (1,1) keeps two modes.
+/// Coalesces the modes that correspond to each leaf of `profile`: profile (1,1) keeps two modes.
 constexpr Layout coalesce(const Layout& layout, const IntTuple& profile) {
   if (profile.is_leaf()) return coalesce(layout);
   LayoutBuilder out;
@@ -91,7 +91,7 @@ constexpr Layout coalesce(const Layout& layout, const IntTuple& profile) {
   return out.done();
 }
 
-/// Without the modes that do not move: stride 0 or extent 1; coalesced.
+/// The layout without modes of stride 0 or extent 1, coalesced.
 constexpr Layout filter(const Layout& layout) {
   Layout out = layout;
   for (int k = 0; k < out.shape.leaves(); ++k)

@@ -1,6 +1,6 @@
 // composition(a, b) is the layout of i -> a(b(i)), with the shape of b refined where a mode of b
-// runs across modes of a. complement(a, n) is the layout of what a leaves out of [0, n): every
-// index below n is an index of a plus one of the complement, when a divides n.
+// runs across modes of a. complement(a, n) is the layout of the rest of [0, n): every index below n
+// is an index of a plus an index of the complement, when a divides n.
 #pragma once
 
 #include "tessera/layout/tiler.hpp"
@@ -23,7 +23,7 @@ struct Composer {
     sums.set(mode, checked_add(sums[mode], digit));
   }
 
-  /// No digit overflows, and where modes run both ways they stay in one digit.
+  /// No digit overflows; modes of opposite direction stay within one digit.
   constexpr void check() const {
     const int last = a.shape.leaves() - 1;
     bool ahead = false, back = false;
@@ -47,7 +47,7 @@ struct Composer {
     if (step == dynamic) refused::this_needs_a_stride_that_is_only_known_at_run_time(whole_b);
     if (extent == dynamic)
       refused::this_needs_an_extent_that_is_only_known_at_run_time(whole_b.shape);
-    // a(-i) is -a(i): a backward mode is a forward one with its strides turned.
+    // a(-i) is -a(i): a mode of negative stride is a positive one with its strides negated.
     const index_t sign = step < 0 ? -1 : 1;
     step *= sign;
     LayoutBuilder out;
@@ -96,7 +96,7 @@ struct Composer {
   }
 };
 
-/// composition(a, b) for `call`, whom refusals name.
+/// composition(a, b) for the function `call`, which error messages name.
 constexpr Layout composition_for(const refused::Call& call, const Layout& a, const Layout& b) {
   Composer composer{merge_neighbours(a, LastMode::stays), a, b, call, {}, {}};
   const Layout out = composer.modes(b);
@@ -119,7 +119,7 @@ constexpr Layout composition(const Layout& a, const Tiler& b) {
 
 namespace detail {
 
-/// complement(layout, n) for `call`, whom refusals name.
+/// complement(layout, n) for the function `call`, which error messages name.
 constexpr Layout complement_for(const refused::Call& call, const Layout& layout, index_t n) {
   const Layout a = filter(layout);
   const int count = a.shape.leaves();

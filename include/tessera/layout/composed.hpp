@@ -1,5 +1,6 @@
-// ComposedLayout: coordinates -> inner layout -> + offset -> a swizzle or another layout. What a
-// plain shape:stride cannot say, above all a swizzled tile. Its shape is that of the inner layout;
+// ComposedLayout: coordinates -> inner layout -> + offset -> a swizzle or another layout. It
+// expresses what a plain shape:stride cannot, above all a swizzled tile. Its shape is that of the
+// inner layout;
 // division and products act on the inner layout.
 #pragma once
 
@@ -17,7 +18,7 @@ struct ComposedLayout {
   index_t offset = 0;
   Layout inner;
 
-  /// Member by member, as nvcc writes template arguments out.
+  /// Member by member, as nvcc prints template arguments.
   constexpr ComposedLayout(const Swizzle& swizzle_, const Layout& outer_, bool swizzled_,
                            index_t offset_, const Layout& inner_)
       : swizzle(swizzle_), outer(outer_), swizzled(swizzled_), offset(offset_), inner(inner_) {}
@@ -34,7 +35,7 @@ struct ComposedLayout {
     const index_t reach = checked_add(inner.cosize(), offset);
     if (reach == dynamic || inner.cosize() == 0) return reach == dynamic ? dynamic : 0;
     if (!swizzled) {
-      // outer over all of [0, reach): its modes, the last one as far as needed.
+      // outer, with its last mode extended to cover [0, reach).
       const Layout upto = composition(outer, Layout(reach, 1));
       return upto.cosize();
     }

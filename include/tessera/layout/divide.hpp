@@ -1,6 +1,6 @@
 // Division: a layout cut by a tile. logical_divide gives (tile, rest): the first mode walks inside
 // a tile, the second from tile to tile. zipped_divide by several modes gathers all tile modes
-// first; tiled_divide then opens the bracket around the rest. With a Layout the whole layout is
+// first; tiled_divide then unpacks the modes of the rest. With a Layout the whole layout is
 // cut, with a Tiler or a tuple mode by mode.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace tessera {
 
 namespace detail {
 
-/// logical_divide for the function `name`, which refusals name.
+/// logical_divide for the function `name`, which error messages name.
 constexpr Layout divide_for(const char* name, const Layout& layout, const Layout& tile) {
   const refused::Call call{name, &layout, &tile};
   return composition_for(call, layout,
@@ -42,7 +42,7 @@ constexpr Layout logical_divide(const Layout& layout, const IntTuple& tile) {
 
 namespace detail {
 
-/// zipped_divide for the function `name`, which refusals name.
+/// zipped_divide for the function `name`, which error messages name.
 constexpr Layout zipped_for(const char* name, const Layout& layout, const Layout& tile) {
   return divide_for(name, layout, tile);
 }

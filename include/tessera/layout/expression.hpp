@@ -1,6 +1,6 @@
 // The layout algebra as text: "logical_divide((8,8):(8,1),<2:1,4:1>)" is evaluated to a layout, a
 // number, a tuple, a tiler or a swizzle, and every value prints as text that evaluates to itself.
-// Behind `tessera layout` and the Python module. Takes bounded time for any text.
+// `tessera layout` and the Python module use it. Takes bounded time for any text.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace tessera {
 /// What an expression can be. A dynamic number is written "?".
 using LayoutValue = std::variant<index_t, IntTuple, Layout, Tiler, Swizzle, ComposedLayout>;
 
-/// An expression that cannot be read or evaluated; knows where.
+/// An expression that cannot be parsed or evaluated, with the column of the mistake.
 class ExpressionError : public Error {
  public:
   /// `text`: what was read, for the message; a caller that shows it with a caret leaves it out.

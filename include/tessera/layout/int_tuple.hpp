@@ -14,7 +14,7 @@
 #include "tessera/layout/refused.hpp"
 
 #if defined(__CUDACC__)
-// A refusal is a host function; a kernel that would reach one goes on with whatever it has.
+// Errors are host functions; in device code the call is left out and the value stays unspecified.
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 20011, 20014
 #endif
@@ -22,7 +22,7 @@
 namespace tessera {
 
 /// An extent or stride that is only known at run time, written in a template argument. (Not the
-/// very smallest integer: nvcc writes values out as literals, and that one has none.)
+/// smallest int64: nvcc prints template arguments as literals, and that value has none.)
 inline constexpr index_t dynamic = -std::numeric_limits<index_t>::max();
 
 inline constexpr int kMaxLeaves = 16;
@@ -53,7 +53,7 @@ TESSERA_HD constexpr index_t ceil_div(index_t a, index_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// Sixteen integers, an array in all but name.
+/// Sixteen integers as members, in place of an array.
 struct Leaves {
   index_t v0 = 0, v1 = 0, v2 = 0, v3 = 0, v4 = 0, v5 = 0, v6 = 0, v7 = 0;
   index_t v8 = 0, v9 = 0, v10 = 0, v11 = 0, v12 = 0, v13 = 0, v14 = 0, v15 = 0;
@@ -111,7 +111,7 @@ struct IntTuple {
 
   /// The number 0.
   constexpr IntTuple() = default;
-  /// Member by member, as nvcc writes template arguments out; use `tuple(...)`.
+  /// Member by member, as nvcc prints template arguments; use `tuple(...)`.
   TESSERA_HD constexpr IntTuple(const Leaves& numbers_, int count_, std::uint64_t opens_,
                                 std::uint64_t closes_)
       : numbers(numbers_), count(count_), opens(opens_), closes(closes_) {}

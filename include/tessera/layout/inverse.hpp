@@ -32,7 +32,8 @@ constexpr Layout left_inverse(const Layout& layout) {
   const Layout rest = detail::complement_for({"left_inverse"}, layout, 1);  // refuses what overlaps
   const Layout a = coalesce(layout);
   const IntTuple step = prefix_product(a.shape);
-  // The modes that move, by rising stride; `end` is where the one before ends.
+  // The modes of nonzero stride and extent > 1, by rising stride; `end` is where the previous one
+  // ends.
   LayoutBuilder out;
   std::uint32_t done = 0;
   index_t before = 1, end = 1, step_before = 0, gaps_divide = 1;
@@ -53,7 +54,8 @@ constexpr Layout left_inverse(const Layout& layout) {
     end = checked_mul(s, d);
     step_before = step.leaf(next);
   }
-  // Where the gaps hold whole copies, the inverse counts through them as well.
+  // Where every stride is a multiple of the range below it, the gaps are modes that the inverse
+  // covers too.
   if (gaps_divide != 0) return right_inverse(make_layout(layout, rest));
   out.push(Layout(end / before, step_before));
   return coalesce(out.done());

@@ -13,7 +13,7 @@
 #include "tessera/layout/int_tuple.hpp"
 
 #if defined(__CUDACC__)
-// A refusal is a host function; a kernel that would reach one goes on with whatever it has.
+// Errors are host functions; in device code the call is left out and the value stays unspecified.
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 20011, 20014
 #endif
@@ -50,8 +50,8 @@ struct Layout {
   constexpr Layout() : shape(1), stride(0) {}
   /// Column-major.
   constexpr Layout(const IntTuple& shape_) : Layout(shape_, col_major_stride(shape_)) {}
-  /// Error(shape) where the two nest differently or an extent is negative. (Refusals of the algebra
-  /// stop the compiler in a constant expression.)
+  /// Error(shape) where the two nest differently or an extent is negative. (In a constant
+  /// expression such an error stops the compiler.)
   constexpr Layout(const IntTuple& shape_, const IntTuple& stride_)
       : shape(shape_), stride(stride_) {
     if (!congruent(shape, stride)) refused::shape_and_stride_must_nest_alike(shape, stride);
@@ -96,8 +96,8 @@ struct Layout {
 
 namespace detail {
 
-/// The index of the linear coordinate i in the leaves [begin, end): the last leaf takes what is
-/// left over.
+/// The index of the linear coordinate i in the leaves [begin, end): the last leaf takes the
+/// remaining quotient.
 TESSERA_HD constexpr index_t index_of_linear(const Layout& layout, int begin, int end, index_t i) {
   index_t index = 0;
   for (int k = begin; k + 1 < end; ++k) {

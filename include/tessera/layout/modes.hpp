@@ -1,5 +1,5 @@
-// Layouts re-expressed: other element widths, some of the modes, modes turned around, and what can
-// be said of a layout at a glance.
+// Simple changes of a layout (other element widths, a subset of the modes, modes reversed) and
+// predicates.
 #pragma once
 
 #include "tessera/layout/coalesce.hpp"
@@ -7,8 +7,8 @@
 namespace tessera {
 
 /// The layout in elements n times as wide: upcast((8,1024):(1024,1), 16) is (8,64):(64,1). A
-/// dynamic stride is taken to be a multiple of n. Error(shape) where n is below 1, or neither of n
-/// and a stride divides the other, or neither of an extent and what is left of n.
+/// dynamic stride is taken to be a multiple of n. Error(shape) where n is below 1, where n and a
+/// stride do not divide one another, or an extent and the remaining factor of n do not.
 constexpr Layout upcast(const Layout& layout, index_t n) {
   if (n <= 0) refused::a_factor_must_be_positive({"upcast", &layout}, n);
   const auto divide = [&](index_t a, index_t b) {
@@ -61,7 +61,8 @@ constexpr Layout transpose(const Layout& layout) {
   return out.done();
 }
 
-/// Column-major strides below one number: expand_strides((2,(3,4)), 5) is (5,(10,30)).
+/// One stride expanded to column-major strides of a nested shape: expand_strides((2,(3,4)), 5) is
+/// (5,(10,30)).
 constexpr IntTuple expand_strides(const IntTuple& shape, index_t stride) {
   return prefix_product(shape, stride);
 }
@@ -84,7 +85,7 @@ constexpr index_t crd2idx(const IntTuple& coordinate, const Layout& layout) {
   return crd2idx(coordinate, layout.shape, layout.stride);
 }
 
-/// Compact with the last mode fastest; extents of 1 may have any stride.
+/// Whether the layout is compact with the last mode fastest; modes of extent 1 may have any stride.
 constexpr bool is_row_major(const Layout& layout) {
   index_t step = 1;
   for (int k = layout.shape.leaves(); k-- > 0;) {

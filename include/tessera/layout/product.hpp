@@ -9,7 +9,7 @@ namespace tessera {
 
 namespace detail {
 
-/// logical_product for `call`, whom refusals name.
+/// logical_product for the function `call`, which error messages name.
 constexpr Layout product_for(const refused::Call& call, const Layout& block, const Layout& by) {
   const index_t n = checked_mul(block.size(), by.cosize());
   return make_layout(block, composition_for(call, complement_for(call, block, n), by));
@@ -17,10 +17,10 @@ constexpr Layout product_for(const refused::Call& call, const Layout& block, con
 
 }  // namespace detail
 
-/// (block, repetition): the repetition has the shape of `by` and moves over what the block leaves
-/// free. Error(shape) where the block is empty, overlaps itself, has a negative stride, or several
+/// (block, repetition): the repetition has the shape of `by` and covers the complement of the
+/// block. Error(shape) where the block is empty, overlaps itself, has a negative stride, or several
 /// modes with numbers known only at run time; and where an extent or stride of `by` does not divide
-/// what it covers of the free part.
+/// the part of the complement that it covers.
 constexpr Layout logical_product(const Layout& block, const Layout& by) {
   return detail::product_for({"logical_product", &block, &by}, block, by);
 }

@@ -1,4 +1,4 @@
-// The refusals of the layout algebra, one function per reason, whose name is the sentence. None is
+// The errors of the layout algebra, one function per reason; its name is the message. None is
 // constexpr: in a constant expression the compiler stops at the call and quotes the name; at run
 // time it throws Error(Category::shape) with the layouts written out. Called by the headers beside
 // it only.
@@ -14,7 +14,8 @@ struct Tiler;
 
 namespace refused {
 
-/// What the caller asked for, where one function serves several: its name and what it was given.
+/// The public function that was called, where one implementation serves several: its name and
+/// arguments.
 struct Call {
   const char* function;
   const Layout* a = nullptr;

@@ -1,4 +1,5 @@
-// Layouts as pictures: SVG text, the same for the same input, readable on light and dark ground.
+// Layouts as pictures: SVG text, the same for the same input, readable on light and dark
+// backgrounds.
 #pragma once
 
 #include <functional>
@@ -14,10 +15,10 @@ using ValueAt = std::function<std::string(index_t index)>;
 
 /// Each cell shows its index, darker as it grows, or with `value_at` what is there; a marked tile
 /// stands out. Throws Error(argument) for more than kMaxPictureCells cells, numbers known only at
-/// run time, or a tile that is not there.
+/// run time, or a tile outside the layout.
 std::string svg(const Layout& layout, const std::optional<TileMark>& mark = {},
                 const ValueAt& value_at = {});
-/// The same of a swizzled or composed layout.
+/// The same for a swizzled or composed layout.
 std::string svg(const ComposedLayout& layout, const std::optional<TileMark>& mark = {},
                 const ValueAt& value_at = {});
 

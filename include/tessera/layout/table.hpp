@@ -16,12 +16,12 @@ struct TileMark {
   IntTuple tile, at;
 };
 
-/// What a picture shows is refused beyond this many cells.
+/// The largest number of cells that a picture may have.
 inline constexpr index_t kMaxPictureCells = 16384;
 
 /// The table with a line "shape:stride" above it. Cells of a marked tile are in brackets. Throws
 /// Error(argument) for more than kMaxPictureCells cells, numbers known only at run time, or a tile
-/// that is not there.
+/// outside the layout.
 std::string format_table(const Layout& layout, const std::optional<TileMark>& mark = {});
 /// The same with the composition above it.
 std::string format_table(const ComposedLayout& layout, const std::optional<TileMark>& mark = {});

@@ -11,7 +11,7 @@ struct Tiler {
   Layout modes;  ///< for a single mode, that layout itself
   int count = 1;
 
-  /// Member by member, as nvcc writes template arguments out; use `tiler(...)`.
+  /// Member by member, as nvcc prints template arguments; use `tiler(...)`.
   constexpr Tiler(const Layout& modes_, int count_) : modes(modes_), count(count_) {}
 
   constexpr int rank() const { return count; }

@@ -1,5 +1,5 @@
-// Arithmetic on nested tuples: what fits what, products, divisions of shapes, coordinates from
-// numbers and back. Functions of shapes alone; layouts are in algebra.hpp.
+// Arithmetic on nested tuples: congruence and compatibility, products, division of shapes,
+// coordinates from indices and back. Functions of shapes alone; layouts are in algebra.hpp.
 #pragma once
 
 #include "tessera/layout/int_tuple.hpp"
@@ -22,8 +22,8 @@ constexpr IntTuple transform_modes(const IntTuple& t, F&& f) {
   return out.done();
 }
 
-/// Every number of b can be divided into what a has in its place: the leaves of a may be tuples in
-/// b. Brackets only.
+/// The nesting of b refines that of a: leaves of a may be tuples in b. Compares brackets only, not
+/// numbers.
 constexpr bool weakly_congruent(const IntTuple& a, const IntTuple& b) {
   if (a.is_leaf()) return true;
   if (b.is_leaf() || a.rank() != b.rank()) return false;
@@ -42,7 +42,7 @@ constexpr bool compatible(const IntTuple& a, const IntTuple& b) {
   return true;
 }
 
-/// As compatible, but each size of b need only be a multiple of the one of a.
+/// As compatible, but each size of b need only be a multiple of that of a.
 constexpr bool weakly_compatible(const IntTuple& a, const IntTuple& b) {
   if (a.is_leaf()) return a.value() != 0 && b.product() % a.value() == 0;
   if (b.is_leaf() || a.rank() != b.rank()) return false;
@@ -97,7 +97,7 @@ constexpr IntTuple fill_like(const IntTuple& t, index_t value) {
   return with_leaves(t, [&](int) { return value; });
 }
 
-/// Every number unknown until run time.
+/// The brackets of `t`, every number dynamic.
 constexpr IntTuple to_dynamic(const IntTuple& t) { return fill_like(t, dynamic); }
 
 /// The modes in opposite order, at every level.
@@ -176,7 +176,7 @@ constexpr IntTuple shape_div(const IntTuple& a, const IntTuple& b) {
 }
 
 /// The coordinate of linear position i in a shape, first mode fastest: 5 in (2,(3,4)) is (1,(2,0)).
-/// The last number takes what is left over.
+/// The last number takes the remaining quotient.
 constexpr IntTuple idx2crd(index_t i, const IntTuple& shape) {
   return with_leaves(shape, [&](int k) {
     if (k + 1 == shape.leaves()) return i;
