@@ -1,5 +1,5 @@
-// Aligned memory for tensors, on huge pages where it is large, and the one place where extents are
-// multiplied into bytes: negative extents and products beyond 63 bits are refused before memory is
+// Aligned memory for tensors, on huge pages where it is large, and the only function that computes
+// bytes from extents: negative extents and products beyond 63 bits are refused before memory is
 // asked for.
 #include "tessera/tensor/host_buffer.hpp"
 
@@ -19,7 +19,7 @@ HostBuffer::HostBuffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   const bool large = bytes >= kHugePage;
   const std::size_t alignment = large ? kHugePage : kAlignment;
-  // No process has more than 2^47 bytes of addresses: not worth asking for.
+  // More than the 2^47 bytes of a process's address space: fails without a system call.
   if (bytes < std::size_t{1} << 47) {
     const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     if (posix_memalign(&data_, alignment, rounded) != 0) data_ = nullptr;

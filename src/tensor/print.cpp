@@ -1,5 +1,5 @@
-// Tensors as aligned columns of text, compiled once: the header hands over numbers as text,
-// position by position, and this file knows nothing of their type. Long modes are shortened in the
+// Tensors as aligned columns of text, compiled once for all element types: the header converts each
+// number to text. Long modes are shortened in the
 // middle.
 #include "tessera/tensor/print.hpp"
 
@@ -52,7 +52,7 @@ class Matrix {
   }
 
  private:
-  /// Positions are missing before place i.
+  /// Positions were left out before column i.
   static bool cut(index_t i, index_t extent) {
     return extent > kPrintLimit && i == kPrintLimit / 2;
   }

@@ -1,4 +1,4 @@
-// The sentences of the views' run-time refusals.
+// The messages of the views' run-time errors.
 #include "tessera/tensor/refused.hpp"
 
 #include <algorithm>

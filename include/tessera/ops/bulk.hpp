@@ -1,7 +1,7 @@
 // Bulk copies: one thread starts the copy of a whole tile between global and shared memory, and the
-// hardware does the rest (TMA, PTX ISA 9.7.9.27). UnitTile is where they put it and where matrix
-// units read it; BulkMatrix is what they copy from, tile by tile. What is outside of the matrix
-// arrives as zeros and is not stored. Needs sm_90a on a GPU.
+// hardware does the rest (TMA, PTX ISA 9.7.9.27). A UnitTile is their destination, from which
+// matrix units read; a BulkMatrix is their source, tile by tile. Elements outside of the matrix are
+// loaded as zero and not stored. Needs sm_90a on a GPU.
 #pragma once
 
 #include <type_traits>
@@ -18,13 +18,13 @@ namespace tessera {
 namespace detail {
 
 #if TESSERA_CHECK
-/// What the checker calls a tile, and where an element of it stands.
+/// A tile's name for the checker, and the coordinates of its elements.
 template <class Tile>
 struct TileNames {
   using T = typename Tile::element;
   static bool locate(index_t offset, index_t* coordinates) {
     constexpr Swizzle swizzle = make_swizzle(Tile::mode, static_cast<int>(sizeof(T)));
-    const index_t plain = swizzle(offset);  // exchanging twice leaves all in its place
+    const index_t plain = swizzle(offset);  // the swizzle is its own inverse
     for (index_t i = 0; i < Tile::layout.size(); ++i) {
       if (Tile::layout(i) != plain) continue;
       coordinates[0] = i % Tile::rows, coordinates[1] = i / Tile::rows;
@@ -37,7 +37,7 @@ struct TileNames {
 };
 #endif
 
-/// Tells the checker of a tile of shared storage, so that findings name it and its elements.
+/// Registers a tile of shared storage with the checker, so that findings name it and its elements.
 template <class Tile>
 TESSERA_CHECKED_SYMBOL TESSERA_HD constexpr void tell_tile([[maybe_unused]] const Tile& tile) {
 #if TESSERA_CHECK
@@ -48,8 +48,8 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD constexpr void tell_tile([[maybe_unused]] cons
 
 }  // namespace detail
 
-/// A tile in shared memory, (mn,k) by L, swizzled: the only place that bulk copies fill, and what
-/// matrix units read.
+/// A tile in shared memory, (mn,k) by L, swizzled: the format that bulk copies fill and matrix
+/// units read.
 template <class T, Layout L, SwizzleMode Mode = SwizzleMode::bytes_128>
 struct alignas(1024) TESSERA_CHECKED_SYMBOL UnitTile {
   static_assert(detail::is_canonical(L, Mode, static_cast<int>(sizeof(T))),
@@ -59,7 +59,7 @@ struct alignas(1024) TESSERA_CHECKED_SYMBOL UnitTile {
   static constexpr Layout layout = L;
   static constexpr SwizzleMode mode = Mode;
   static constexpr Major major = detail::major_of(L);
-  using KMajor = UnitTile;  ///< as an OperandTile that has no choice
+  using KMajor = UnitTile;  ///< same member as OperandTile, whose major is a run-time choice
   using MnMajor = UnitTile;
   static constexpr bool is_either = false;
   static constexpr int rows = static_cast<int>(L.shape.mode(0).product());
@@ -92,7 +92,7 @@ struct alignas(1024) OperandTile {
   };
 };
 
-/// Rows part * Rows and following of such a tile, as a tile of their own: what one block of a
+/// The `Rows` rows from part * Rows on, as a tile of their own: the part that one block of a
 /// cluster loads for all of them.
 template <int Rows, class T, int R, int C>
 TESSERA_HD constexpr OperandTile<T, Rows, C>& share(OperandTile<T, R, C>& tile, int part) {
@@ -104,7 +104,7 @@ TESSERA_HD constexpr OperandTile<T, Rows, C>& share(OperandTile<T, R, C>& tile, 
       static_cast<unsigned char*>(static_cast<void*>(&tile)) + part * Part::bytes));
 }
 
-/// The one box of a matrix by which bulk copies fill a tile, and how often.
+/// The box that one bulk copy moves, and how many boxes fill a tile.
 template <class Tile>
 struct BulkBox {
   static constexpr bool is_k_major = Tile::major == Major::k;
@@ -129,7 +129,7 @@ struct BulkMatrix {
   int rows = 0, cols = 0;
   Major major = Major::k;  ///< which mode is contiguous
 
-  /// Are neighbours along k neighbours in memory? Where the tile's type does not say, `major` does.
+  /// Are neighbours along k contiguous in memory? Decided by the tile's type or else by `major`.
   TESSERA_HD constexpr bool is_k_major() const {
     if constexpr (requires { Tile::major; }) return Tile::major == Major::k;
     else return major == Major::k;
@@ -160,7 +160,8 @@ TESSERA_HD constexpr BulkTile<Tile> tile(const BulkMatrix<Tile>& matrix, int i, 
   return {&matrix.map, i * Tile::rows, j * Tile::cols, matrix.major};
 }
 
-/// Bytes that copies into these tiles bring, also where they are partly outside: what to expect.
+/// The bytes that copies into these tiles deliver, to be passed to arrive_expecting(); the same for
+/// tiles that are partly outside.
 template <class... Tiles>
 constexpr int bytes_of(const Tiles&...) {
   return (Tiles::bytes + ...);
@@ -169,7 +170,7 @@ constexpr int bytes_of(const Tiles&...) {
 namespace detail {
 
 /// body(x, y, elements): each box of a tile that begins at (row, col), innermost coordinate first,
-/// and where it is in the tile's storage.
+/// and its offset in the tile's storage.
 template <class Tile, class Body>
 TESSERA_KERNEL void for_each_box(int row, int col, const Body& body) {
   using Box = BulkBox<Tile>;
@@ -187,7 +188,7 @@ TESSERA_KERNEL void for_each_box(int row, int col, const Body& body) {
 
 }  // namespace detail
 
-/// Starts the copy of `from` into `to`; its bytes come to `gate`, which must expect them.
+/// Starts the copy of `from` into `to`; its bytes count at `gate`, which must expect them.
 template <class Thread, class Tile>
 TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, Gate& gate,
                               Here here = Here::current()) {
@@ -207,8 +208,8 @@ TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<OperandTile<T, R, C>>& f
     copy_bulk(t, BulkTile<typename To::KMajor>{from.map, from.row, from.col, from.major},
               to.k_major, gate, here);
 }
-/// The same into the tile in this place of every block of the cluster whose bit is set in `blocks`
-/// (bit r: rank r), and to the gate in this place of each, which must expect them.
+/// The same into the corresponding tile of every block of the cluster whose bit is set in `blocks`
+/// (bit r: rank r); bytes count at the corresponding gate of each, which must expect them.
 template <class Thread, class Tile>
 TESSERA_KERNEL void copy_bulk(Thread& t, const BulkTile<Tile>& from, Tile& to, Gate& gate,
                               unsigned blocks, Here here = Here::current()) {
@@ -243,13 +244,13 @@ template <class Thread>
 TESSERA_KERNEL void commit_bulk(Thread& t, Here here = Here::current()) {
   t.async().commit(here);
 }
-/// All but the newest Pending groups of this thread have read what they store: it may be written
-/// over.
+/// Waits until all but the newest Pending groups of this thread have read their source, which may
+/// then be overwritten.
 template <int Pending, class Thread>
 TESSERA_KERNEL void wait_bulk_read(Thread& t, Here here = Here::current()) {
   t.async().template wait_read<Pending>(here);
 }
-/// They have stored it.
+/// Waits until all but the newest Pending groups have been stored.
 template <int Pending, class Thread>
 TESSERA_KERNEL void wait_bulk(Thread& t, Here here = Here::current()) {
   t.async().template wait_stored<Pending>(here);

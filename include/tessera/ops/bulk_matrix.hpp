@@ -1,5 +1,5 @@
-// BulkMatrix and its map from a matrix in memory, on the host: which box a tile needs follows from
-// the tile, everything else from the matrix. See ops/bulk.hpp.
+// BulkMatrix and its map from a matrix in memory, on the host: the box follows from the tile,
+// everything else from the matrix. See ops/bulk.hpp.
 #pragma once
 
 #include <type_traits>
@@ -21,11 +21,11 @@ constexpr BulkType bulk_type() {
 
 }  // namespace detail
 
-/// What matrix units read f32 as, or f32 as it is.
+/// Whether f32 is rounded to TF32 for matrix units, or copied unchanged.
 enum class Rounding : std::uint8_t { none, tf32 };
 
-/// The map by which UnitTiles like Tile are copied from or to a matrix (rows,cols) of any strides,
-/// of which the one along the tile's contiguous mode is 1 or not used.
+/// The map for copies between UnitTiles like Tile and a matrix (rows,cols) of any strides, where
+/// the stride along the tile's contiguous mode is 1 or irrelevant.
 template <class Tile>
 BulkFields bulk_fields(const void* data, index_t rows, index_t cols, index_t row_stride,
                        index_t col_stride, Rounding rounding = Rounding::none) {
@@ -35,7 +35,7 @@ BulkFields bulk_fields(const void* data, index_t rows, index_t cols, index_t row
   const bool k = Box::is_k_major;
   const index_t inner = k ? cols : rows, outer = k ? rows : cols;
   index_t stride = (k ? row_stride : col_stride) * size;
-  if (outer == 1) stride = (inner * size + 15) / 16 * 16;  // not used: any that is legal
+  if (outer == 1) stride = (inner * size + 15) / 16 * 16;  // irrelevant: any legal value
   BulkFields f{.data = data,
                .type = rounding == Rounding::tf32 ? BulkType::tf32 : detail::bulk_type<T>(),
                .element_bytes = size,
@@ -49,7 +49,7 @@ BulkFields bulk_fields(const void* data, index_t rows, index_t cols, index_t row
 /// How an OperandTile of a matrix is filled: K-major where k is contiguous, MN-major where mn is.
 template <class Tile>
 constexpr Major major_for(index_t rows, index_t cols, index_t row_stride, index_t col_stride) {
-  // Of a single column the rows, if they are contiguous, make one row of a map.
+  // A single column with contiguous rows becomes one row of a map.
   const bool k = cols <= 1 ? row_stride != 1 : col_stride == 1;
   return !k && (row_stride == 1 || rows <= 1) && Tile::is_either ? Major::mn : Major::k;
 }
@@ -67,8 +67,8 @@ std::string why_no_operand(const void* data, index_t rows, index_t cols, index_t
           : bulk_fields<typename Tile::KMajor>(data, rows, cols, row_stride, col_stride));
 }
 
-/// An operand (mn,k) of a kernel; `make` is software_map or cuda::tensor_map. One without elements
-/// has no map: nothing is copied from it.
+/// An operand (mn,k) of a kernel; `make` is software_map or cuda::tensor_map. An empty operand has
+/// no map, since nothing is copied from it.
 template <class Tile, class Make>
 BulkMatrix<Tile> bulk_operand(const Make& make, const void* data, index_t rows, index_t cols,
                               index_t row_stride, index_t col_stride) {

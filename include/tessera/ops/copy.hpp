@@ -1,5 +1,5 @@
-// Copies of whole tiles by all threads of a block, each taking its share. What is past the edge
-// of the source reads as zero; what is past the edge of the destination is skipped. No barrier
+// Copies of whole tiles by all threads of a block, each copying its share. Elements past the edge
+// of the source read as zero; elements past the edge of the destination are skipped. No barrier
 // inside.
 #pragma once
 
@@ -53,7 +53,7 @@ TESSERA_KERNEL void copy(Thread& t, const Src& src, const Dst& dst, Here here = 
   }
 }
 
-/// What is no tensor is not copied: this overload only says so.
+/// For arguments that are no tensors: a static_assert that says so.
 template <detail::ThreadContext Thread, class Src, class Dst>
 requires(!AnyTensor<Src> || !AnyTensor<Dst>) void copy(Thread&, const Src&, const Dst&,
                                                        Here = Here::current()) {
@@ -61,7 +61,7 @@ requires(!AnyTensor<Src> || !AnyTensor<Dst>) void copy(Thread&, const Src&, cons
                 "copy(t, src, dst) takes views: copy(t, tile, s.a.view()), not copy(t, tile, s.a)");
 }
 
-/// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
+/// The same as an asynchronous copy: the destination may be read after commit(t), wait<N>(t) and a
 /// barrier. On sm_80 and later `cp.async`; elsewhere a plain copy that is done at once.
 template <class Thread, AnyTensor Src, AnyTensor Dst>
 TESSERA_KERNEL void copy_async(Thread& t, const Src& src, const Dst& dst,

@@ -1,9 +1,9 @@
-// What a copy may be told besides source and destination; any of these, in any order, behind them:
+// Options of a copy, in any order, after source and destination:
 //
-//   filled_with(x)          what is past the edge of the source reads as x, not as zero
+//   filled_with(x)          elements past the edge of the source read as x, not as zero
 //   combined_by(op)         dst = op(dst, src), where the source exists; accumulate is op = plus
 //   reading_where(mask)     where mask is false, the source does not exist
-//   writing_where(mask)     where mask is false, dst stays as it is
+//   writing_where(mask)     where mask is false, dst is not written
 //
 // A mask is a tensor that broadcasts to the destination, or a function of the coordinates.
 #pragma once
@@ -52,7 +52,7 @@ TESSERA_HD constexpr WritingWhere<Mask> writing_where(Mask mask) {
 
 namespace detail {
 
-/// Does a mask hold at these coordinates?
+/// Is a mask true at these coordinates?
 template <class Mask, class... I>
 TESSERA_HD constexpr bool holds(const Mask& mask, I... at) {
   if constexpr (AnyTensor<Mask>)
@@ -60,7 +60,7 @@ TESSERA_HD constexpr bool holds(const Mask& mask, I... at) {
   else return mask(at...);
 }
 
-/// What one option says to each question a copy asks. The defaults:
+/// The answers of one option to each question of a copy. The defaults:
 struct NoOption {
   static constexpr bool fills = false, combines = false, masks = false;
   template <class... I>
@@ -147,7 +147,7 @@ struct Answers : Answer<Options>... {
   }
 };
 
-/// dst(at...) = src(at...) under the options. `Full`: both exist, the caller knows.
+/// dst(at...) = src(at...) under the options. `Full`: the caller knows that both exist.
 template <bool Full, class Src, class Dst, class... Options, class... I>
 TESSERA_HD constexpr void copy_element(const Src& src, const Dst& dst,
                                        const Answers<Options...>& answers, Here here, I... at) {
@@ -173,7 +173,7 @@ constexpr bool may_copy() {
   return true;
 }
 
-/// The extents that only run time knows, on the CPU.
+/// Checks dynamic extents, on the CPU.
 template <class Src, class Dst>
 TESSERA_HD constexpr void require_same_extents(const Src& src, const Dst& dst) {
   for_each_number<Src::rank>(

@@ -1,7 +1,7 @@
 // copy(src, dst, options...): one thread copies all elements, any rank, between any two memories:
 // global, shared, registers. Elements are converted where the types differ, vectors move whole.
-// What is past the edge of the source reads as zero (or what filled_with says); what is past
-// the edge of the destination is skipped.
+// Elements past the edge of the source read as zero (or the value of filled_with); elements past
+// the edge of the destination are skipped.
 #pragma once
 
 #include "tessera/ops/copy_options.hpp"

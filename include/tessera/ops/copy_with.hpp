@@ -1,12 +1,13 @@
-// Copies shared out over the threads of a block or warp by a thread layout that the kernel names:
+// Copies divided among the threads of a block or warp by a thread layout that the kernel names:
 //
 //   copy_with<row_major(8, 32)>(t, gA, sA);               // by the block
 //   copy_with<row_major(4, 8)>(lane_of(t), gA, sA);       // by each warp
 //   copy_with<row_major(8, 32), 4>(t, gA, sA);            // four elements at a time where possible
 //
-// Thread p copies the positions where the layout gives p, repeated over the tile: neighbours of the
-// layout are neighbours in the tile. Threads beyond the layout's size do nothing. Options as in
-// copy_options.hpp. No barrier inside: put one before others read.
+// Thread p copies the positions that the layout maps to p, repeated over the tile: threads that are
+// neighbours in the layout copy neighbouring elements. Threads beyond the layout's size do nothing.
+// Options as in
+// copy_options.hpp. No barrier inside: add one before other threads read.
 #pragma once
 
 #include "tessera/ops/copy_options.hpp"
@@ -15,7 +16,7 @@
 
 namespace tessera {
 
-/// The number of one thread among those that copy together.
+/// This thread's number among the threads that copy.
 struct ThreadNumber {
   index_t number;
 };
@@ -33,7 +34,7 @@ TESSERA_KERNEL index_t number_among(const Thread& t) {
 }
 TESSERA_HD constexpr index_t number_among(const ThreadNumber& t) { return t.number; }
 
-/// Does every thread own as many positions along a mode, whatever its number?
+/// Does every thread own equally many positions along a mode?
 template <Layout Threads, int Mode, class Dst>
 constexpr bool owns_evenly() {
   if (Dst::is_clipped || !is_flat(Dst::pattern)) return false;
@@ -72,7 +73,7 @@ TESSERA_HD constexpr void copy_share(index_t p, const Src& src, const Dst& dst,
   }
 }
 
-/// A tensor whose last stride is written into its type as 1; the caller has looked.
+/// A tensor whose type says that the last stride is 1; the caller has checked it.
 template <class P, Layout L, class E>
 TESSERA_HD constexpr auto with_unit_stride(const Tensor<P, L, E>& t) {
   constexpr Layout pattern{L.shape, L.stride.with_leaf(L.rank() - 1, 1)};
@@ -115,8 +116,8 @@ constexpr bool may_vectorize_last() {
   return extent == dynamic || extent % N == 0;
 }
 
-/// May whole elements of these two tensors move as bytes: the same type, 4, 8 or 16 bytes of it,
-/// at an address on either side?
+/// May elements of these two tensors be copied as bytes: the same type of 4, 8 or 16 bytes, both
+/// sides addressable?
 template <class Thread, class Src, class Dst>
 constexpr bool moves_as_bytes() {
   if constexpr (!requires(Thread & t, const Src& src, const Dst& dst) {
@@ -156,7 +157,7 @@ TESSERA_HD constexpr void copy_share_async(Thread& t, const Src& src, const Dst&
 }
 
 /// Calls body(src, dst) with both in vectors of Width along the last mode where extents, strides
-/// and alignment of both sides allow it, else as they are.
+/// and alignment of both sides allow it, else unchanged.
 template <int Width, class Src, class Dst, class Body>
 TESSERA_HD constexpr void in_vectors(const Src& src, const Dst& dst, Body&& body) {
   if constexpr (Width > 1 && may_vectorize_last<Src, Width>() && may_vectorize_last<Dst, Width>()) {
@@ -196,7 +197,7 @@ TESSERA_HD constexpr void copy_shared_out(const Thread& t, const Src& src, const
 
 }  // namespace detail
 
-/// dst = src, the same static or dynamic extents, by the threads of the layout `Threads` (one mode
+/// dst = src, of equal extents, by the threads of the layout `Threads` (one mode
 /// for each mode of the tensors). Width > 1: that many neighbours along the last mode move
 /// together where extents, strides and alignment of both sides allow it; else one by one.
 template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst>
@@ -213,9 +214,9 @@ requires(!std::is_same_v<First, Here>) TESSERA_HD
   detail::copy_shared_out<Threads, Width>(t, src, dst, Here::current(), first, options...);
 }
 
-/// The same as an asynchronous copy: what it writes may be read after commit(t), wait<N>(t) and a
-/// barrier; what is past the edge of the source becomes zero. Elements that are converted, or
-/// narrower than 4 bytes, and threads without asynchronous copies: a plain copy, done at once.
+/// The same as an asynchronous copy: the destination may be read after commit(t), wait<N>(t) and a
+/// barrier; elements past the edge of the source become zero. A plain copy, done at once, where
+/// elements are converted or narrower than 4 bytes, and on engines without asynchronous copies.
 template <Layout Threads, int Width = 1, class Thread, AnyTensor Src, AnyTensor Dst>
 TESSERA_HD constexpr void copy_async_with(Thread& t, const Src& src, const Dst& dst,
                                           Here here = Here::current()) {

@@ -1,6 +1,7 @@
 // The 64 bits by which a warpgroup's matrix unit finds an operand in shared memory (PTX ISA
-// 9.7.15.5.1, "Matrix Descriptor Format"), derived from a Layout and a swizzle; and where the unit
-// then reads each element. An operand maps (mn, k), a row of A or a column of B and a depth, to
+// 9.7.15.5.1, "Matrix Descriptor Format"), derived from a Layout and a swizzle; and the address
+// from which the unit then reads each element. An operand maps (mn, k), a row of A or a column of B
+// and a depth, to
 // elements. K-major: neighbours along k are contiguous. MN-major: neighbours along mn do.
 #pragma once
 
@@ -15,7 +16,7 @@ enum class Major : std::uint8_t { k, mn };
 /// The fields of a descriptor, in bytes. A swizzle's pattern begins at multiples of 1024 bytes
 /// (128-byte rows), 512 or 256: so must the operand, and base_offset is 0.
 struct UnitDescriptor {
-  std::uint32_t start = 0;    ///< where the operand begins, of 18 bits
+  std::uint32_t start = 0;    ///< start address of the operand, 18 bits
   std::uint32_t leading = 0;  ///< "leading dimension byte offset"
   std::uint32_t stride = 0;   ///< "stride dimension byte offset"
   std::uint32_t base_offset = 0;
@@ -46,7 +47,8 @@ constexpr UnitDescriptor descriptor_of(std::uint64_t bits) {
 /// Bytes of a row of the swizzle's pattern; 16 without a swizzle.
 constexpr int row_bytes(SwizzleMode mode) { return 16 << static_cast<int>(mode); }
 
-/// Where the unit reads element (mn, k) of one instruction, for elements of `bytes` bytes.
+/// The address from which the unit reads element (mn, k) of one instruction, for elements of
+/// `bytes` bytes.
 constexpr std::uint32_t unit_address(const UnitDescriptor& d, Major major, int mn, int k,
                                      int bytes) {
   const int wide = 16 / bytes, row = row_bytes(d.mode), chunks = row / 16;
@@ -73,7 +75,7 @@ constexpr std::uint32_t unit_address(const UnitDescriptor& d, Major major, int m
 
 namespace detail {
 
-/// Does the layout have K-major or MN-major neighbours?
+/// Is the layout K-major or MN-major?
 constexpr Major major_of(const Layout& l) {
   return l(0, 1) == 1 && l.shape.mode(1).product() > 1 ? Major::k : Major::mn;
 }
@@ -97,9 +99,9 @@ constexpr UnitDescriptor describe(const Layout& l, SwizzleMode mode, int bytes) 
   return d;
 }
 
-/// Does the unit, told by such descriptors, read every element where the layout and the swizzle
-/// put it? Instructions take 32 bytes of k each and begin at l(0, k), which is not swizzled. Asked
-/// of one element for each stride that a layout can have.
+/// With such descriptors, does the unit read every element from where the layout and the swizzle
+/// put it? Instructions take 32 bytes of k each and begin at l(0, k), which is not swizzled. Tests
+/// one element for each stride of the layout.
 constexpr bool is_canonical(const Layout& l, SwizzleMode mode, int bytes) {
   const Swizzle swizzle = make_swizzle(mode, bytes);
   const int depth = 32 / bytes;

@@ -34,13 +34,13 @@ struct Output {
   }
 };
 
-/// A tile of C that takes the sums as they are. `Cut`: only its first rows and columns exist; else
-/// all do, and nothing is asked for an element.
+/// A tile of C without an epilogue. `Cut`: only its first rows and columns exist, which each store
+/// checks; else all exist and nothing is checked.
 template <AnyTensor CTensor, bool Cut>
 struct PlainOutput {
   using element = typename CTensor::element;
   CTensor c;
-  int rows = 0, cols = 0;  ///< that exist, of 32 bits, as few registers are left
+  int rows = 0, cols = 0;  ///< existing rows and columns; 32 bits, as few registers are left
 
   template <int Mode>
   TESSERA_HD constexpr index_t extent() const {
@@ -49,7 +49,7 @@ struct PlainOutput {
 };
 
 namespace detail {
-/// The same tile as if all of it existed.
+/// The same tile, treated as if all of it existed.
 template <class P, Layout L, class E>
 TESSERA_HD constexpr auto without_edge(const Tensor<P, L, E>& t) {
   return Tensor<P, L, Whole>(t.data(), t.values(), Whole{});
@@ -93,7 +93,7 @@ TESSERA_HD constexpr auto tile(const PlainOutput<CTensor, Cut>& out, index_t i, 
       c, out.rows - static_cast<int>(i * Rows), out.cols - static_cast<int>(j * Cols)};
 }
 
-/// The same where little is asked.
+/// The same for a PlainOutput.
 template <AnyTensor CTensor, bool Cut, class Acc>
 TESSERA_KERNEL void store(const PlainOutput<CTensor, Cut>& out, index_t row, index_t col, Acc sum,
                           Here here = Here::current()) {
@@ -101,10 +101,10 @@ TESSERA_KERNEL void store(const PlainOutput<CTensor, Cut>& out, index_t row, ind
   out.c(row, col, here) = convert<std::remove_cv_t<typename CTensor::element>>(sum);
 }
 
-/// body(to): asks once for all elements whether `out`, a tile of C, is a PlainOutput, which takes
-/// far fewer instructions. What body stores is in the tile, or `inside` is false. `Cut`: also
-/// where the tile reaches across the edge, for which a thread with very many sums may lack
-/// registers.
+/// Calls body(to) with `out`, a tile of C, as a PlainOutput where it has no epilogue: one test for
+/// all elements, and far fewer instructions. Elements that body stores are in the tile, or `inside`
+/// is false. `Cut`: also for tiles across the edge; a thread with very many sums may lack the
+/// registers for that.
 template <bool Cut = true, AnyTensor CTensor, class Body>
 TESSERA_KERNEL void store_by(const Output<CTensor>& out, const Body& body, bool inside = true) {
   const auto& s = out.scalars;
@@ -143,12 +143,12 @@ TESSERA_KERNEL void store_tile(const Out& out, index_t i, index_t j, const Stora
                (j + 1) * cols <= out.template extent<1>());
 }
 
-/// A zero in the type that sums of C are kept in.
+/// A zero of C's accumulator type.
 template <class C>
 TESSERA_HD constexpr auto zero_of(const C&) {
   return Accumulator<typename C::element>{};
 }
-/// That type.
+/// C's accumulator type.
 template <class C>
 using AccumulatorFor = Accumulator<std::remove_cv_t<typename std::remove_cvref_t<C>::element>>;
 

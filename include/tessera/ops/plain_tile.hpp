@@ -1,5 +1,5 @@
-// PlainTile: where bulk copies put a tile that threads read by themselves, as it is in global
-// memory: neighbours along mn are neighbours, without a swizzle. See ops/bulk.hpp.
+// PlainTile: the destination of bulk copies for threads that read the tile themselves: contiguous
+// along mn as in global memory, without a swizzle. See ops/bulk.hpp.
 #pragma once
 
 #include "tessera/ops/bulk.hpp"

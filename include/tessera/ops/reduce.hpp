@@ -3,8 +3,8 @@
 // i32) and added in a fixed order, so results do not depend on the number of cores.
 //
 // The sum of nothing is 0, the maximum of nothing the lowest value. A maximum with a NaN is NaN.
-// Along a mode, the destination has the extents that the source keeps, or, of a clipped source, at
-// least what exists of them; the CPU throws Error(shape) otherwise.
+// Along a mode, the destination has the extents that the source keeps, or, for a clipped source, at
+// least the existing part of them; the CPU throws Error(shape) otherwise.
 #pragma once
 
 #include <limits>
@@ -44,8 +44,8 @@ TESSERA_HD constexpr void require_folded(const Src& src, const Dst& dst) {
   });
 }
 
-/// dst(rest) = src(..., i, ...) folded over i, for every position of the rest. Where the rest is
-/// past the edge of src there is nothing to fold.
+/// dst(rest) = src(..., i, ...) folded over i, for every position of the rest. Positions past the
+/// edge of src are skipped.
 template <int Mode, class Src, class Dst, class Op>
 TESSERA_HD constexpr void reduce_along(const Src& src, const Dst& dst,
                                        Accumulator<typename Src::value> start, Op op) {
@@ -149,7 +149,7 @@ TESSERA_KERNEL V block_sum(Thread& t, V value, const Scratch& scratch,
     t.barrier(here);  // the first `step` values hold all sums
   }
   const V total = scratch(0, here);
-  t.barrier(here);  // everyone has the total: scratch may be overwritten
+  t.barrier(here);  // every thread has the total: scratch may be overwritten
   return total;
 }
 

@@ -1,6 +1,7 @@
-// Matrix units as warp-wide verbs: the lanes of a warp hold fragments of A, B and C in registers
+// Matrix units (tensor cores) as warp-wide operations: the lanes of a warp hold fragments of A, B
+// and C in registers
 // and multiply them together. load_a, load_b, mma and store_d are called by all lanes of a whole
-// warp, and mma by all of them at one place.
+// warp, and mma by all of them at one source location.
 //
 // A fragment layout maps (lane, value) to the linear position (column-major) in the fragment's
 // matrix; they are Layout values. Those of 32 lanes are after PTX ISA 8.x, section 9.7.14.5 "mma";
@@ -33,7 +34,7 @@ struct MmaShape {
 
 namespace detail {
 
-/// Lanes of the warp that carries out an instruction of this shape: square ones are AMD's.
+/// The warp size for an instruction of this shape: square shapes are AMD's.
 constexpr int lanes_of(MmaShape s) { return s.m == s.n ? 64 : 32; }
 
 /// (lane, value) -> row + m * column of A for 64 lanes: m lanes hold a row each, all of them the
@@ -117,7 +118,8 @@ struct ChainedOperands {
     return chained_sum<K>(c, elements + a, elements + b);
   }
 };
-/// The same for what a unit adds at once: each element is taken apart once for all lanes.
+/// The same for types whose products a unit adds at once: each element is decomposed once for all
+/// lanes.
 template <class In, int Count, int K>
 struct FusedOperands {
   static constexpr int bytes = Count * 2 * static_cast<int>(sizeof(std::int16_t));
@@ -137,7 +139,7 @@ struct FusedOperands {
 
 }  // namespace detail
 
-/// Says of the rows of a tile that they begin at multiples of 16 bytes.
+/// Asserts that the rows of a tile begin at multiples of 16 bytes.
 struct AlignedRows {};
 
 /// One matrix instruction. Out: type of the accumulators, In: type of A and B. With 32 lanes float
@@ -163,7 +165,7 @@ struct TensorCore {
   static constexpr int values_b = static_cast<int>(layout_b.mode(1).size());
   static constexpr int values_c = static_cast<int>(layout_c.mode(1).size());
 
-  /// One lane's part of a fragment. TF32 inputs are kept rounded.
+  /// One lane's part of a fragment. TF32 inputs are stored rounded.
   template <class T, int N>
   struct alignas(sizeof(T) < 4 ? 4 : alignof(T)) Fragment {
     T value[N];
@@ -174,8 +176,8 @@ struct TensorCore {
 
   static TESSERA_HD constexpr FragmentC zero() { return {}; }
 
-  /// This lane's part of `a`, any tensor of shape (m,k). Like those below it throws Error(shape) on
-  /// the CPU where the shape is another one.
+  /// This lane's part of `a`, any tensor of shape (m,k). This and the following functions throw
+  /// Error(shape) on the CPU for another shape.
   template <class Thread, AnyTensor A>
   static TESSERA_KERNEL FragmentA load_a(const Thread& t, const A& a, Here here = Here::current()) {
     detail::require_fragment(a.template extent<0>(), a.template extent<1>(), S.m, S.k, here);
@@ -199,8 +201,8 @@ struct TensorCore {
     }
     return out;
   }
-  /// The same, by all lanes at one place. A GPU loads 16-bit elements for the whole warp at once
-  /// from a tile in shared memory whose rows' distance is known to be a multiple of 16 bytes.
+  /// The same, called by all lanes at one source location. A GPU uses ldmatrix for 16-bit elements
+  /// of a tile in shared memory whose row stride is known to be a multiple of 16 bytes.
   template <class Thread, AnyTensor A>
   static TESSERA_KERNEL FragmentA load_a(Thread& t, const A& a, AlignedRows,
                                          Here here = Here::current()) {
@@ -257,7 +259,7 @@ struct TensorCore {
     }
   }
 
-  /// Stores this lane's part of d to tile (m,n) of `out`, a tensor or an Output, by the one
+  /// Stores this lane's part of d to tile (m,n) of `out`, a tensor or an Output, through the
   /// epilogue; skipped past the edge.
   template <class Thread, class Target>
   static TESSERA_KERNEL void store_d(const Thread& t, const Target& out, const FragmentC& d,
@@ -273,7 +275,7 @@ struct TensorCore {
   }
 
  private:
-  /// May rows of this tensor be loaded for a whole warp at once, if they are in shared memory?
+  /// May rows of this tensor be loaded by ldmatrix, if they are in shared memory?
   template <class Thread, class Source>
   static constexpr bool has_matrix_rows() {
     if constexpr (!requires(Thread & t, unsigned* to, const void* row) {
@@ -286,8 +288,8 @@ struct TensorCore {
              Source::pattern.stride.leaves() == 2 && Source::pattern.stride.leaf(1) == 1 &&
              Source::pattern.stride.leaf(0) != dynamic && Source::pattern.stride.leaf(0) % 8 == 0;
   }
-  /// Tells of a fragment that was not set, or not all of it: by whole registers of four bytes
-  /// or more, since any value of a smaller element may be meant.
+  /// Reports a fragment that is uninitialised or partly so, by whole registers of four bytes or
+  /// more: a smaller element may legitimately have the poison value.
   template <class T, int N>
   static TESSERA_HD constexpr void tell_empty([[maybe_unused]] const Fragment<T, N>& fragment,
                                               [[maybe_unused]] Here here) {
@@ -307,7 +309,7 @@ struct TensorCore {
   }
   static TESSERA_HD constexpr In rounded(In x) {
     if constexpr (std::is_same_v<In, float> && lanes == 32) {
-#if !defined(__CUDA_ARCH__)  // where the conversion gives a NaN that TF32 has
+#if !defined(__CUDA_ARCH__)  // where the conversion gives a NaN representable in TF32
       if (x != x) return std::numeric_limits<float>::quiet_NaN();
 #endif
       return round_to_tf32(x);
@@ -320,9 +322,9 @@ struct TensorCore {
     return static_cast<int>(index_of<L>(lane, value));
   }
 
-  /// The lanes lay their fragments of A and B into the warp's scratch, wait for each other, and
-  /// compute their own elements of D. Two halves of the scratch are used in turn, so that one wait
-  /// is enough.
+  /// The lanes store their fragments of A and B into the warp's scratch, wait for each other, and
+  /// compute their own elements of D. The two halves of the scratch alternate, so that one wait is
+  /// enough.
   template <class Thread>
   static void emulate(Thread& t, FragmentC& d, const FragmentA& a, const FragmentB& b, Here here) {
     constexpr int half = Thread::scratch_bytes / 2, end_of_a = S.m * S.k;

@@ -1,10 +1,11 @@
 // What one matrix instruction of NVIDIA computes for one element of D = A * B + C, bit by bit.
 //
 // The units of f16, bf16, TF32 and f8 add all products of an instruction, and C, at once. Each
-// product is taken whole, its significand as it comes (from 1 to below 4) and its exponent the sum
-// of two. All terms are aligned to the largest exponent and cut off, toward zero, after so many
-// fraction bits; their sum is exact, and is cut off once more to fit the result. So the order of
-// the products does not count, and an infinity comes where the exponent is too large.
+// product is exact and not normalised: its significand is in [1, 4), its exponent the sum of two.
+// All terms are aligned to the largest exponent and truncated (toward zero) to the number of
+// fraction bits below; their sum is exact, and is truncated once more to the result's precision. So
+// the order of the products does not matter, and the result is infinite where the exponent is too
+// large.
 //
 //                       fraction bits   products at once                     fraction bits of D
 //   sm_80 mma           24              8, of TF32 4: two rounds for 16      23
@@ -12,9 +13,10 @@
 //   sm_90 wgmma, f8     13              all 32                               13
 //   sm_90 mma, f8       25              twice 16 as f16 (below), + C rounded 23
 //
-// TF32 operands are cut off after 10 bits. A subnormal operand keeps the smallest exponent of its
-// type; a product with a zero has none, and nothing is aligned to it; a sum of zero is +0; every
-// NaN is 0x7fffffff. Sums of i8 and u8 are exact and wrap modulo 2^32. f64 is a chain of fused
+// TF32 operands are truncated to 10 fraction bits. A subnormal operand keeps the smallest exponent
+// of its type; a product with a zero has no exponent and takes no part in the alignment; a sum of
+// zero is +0; every NaN is 0x7fffffff. Sums of i8 and u8 are exact and wrap modulo 2^32. f64 is a
+// chain of fused
 // multiply-adds in order of k, each rounded to nearest.
 //
 // sm_90 has no f8 instruction for a warp. The compiler widens both operands to f16 (exact) and
@@ -36,10 +38,10 @@
 
 namespace tessera {
 
-/// Whose arithmetic: mma.sync of a warp, or wgmma of a warpgroup.
+/// The instruction whose arithmetic is modelled: mma.sync of a warp, or wgmma of a warpgroup.
 enum class MatrixUnit : std::uint8_t { sm_80, sm_90, sm_90_warpgroup };
 
-/// The one whose bits the CPU engine gives.
+/// The one that the CPU engine reproduces.
 inline constexpr MatrixUnit kEmulatedUnit = MatrixUnit::sm_90;
 
 namespace detail {
@@ -68,7 +70,7 @@ constexpr UnitRules unit_rules() {
   return {13, 13, 32};
 }
 
-/// The type as which the unit multiplies In, and its fraction bits.
+/// The type in which the unit multiplies In, and its fraction bits.
 template <MatrixUnit U, class In>
 using UnitInput = std::conditional_t<unit_rules<U, In>().is_widened, f16, In>;
 template <class In>
@@ -80,7 +82,7 @@ constexpr int unit_mantissa() {
 /// The exponent of an infinity (significand +-1) and of a NaN (significand 2): larger than the sum
 /// of any two others.
 inline constexpr int kSpecialExponent = 8192;
-/// Of zero: below that of every product and of C, whatever it is multiplied by.
+/// The exponent of zero: below that of every product and of C, whatever it is multiplied by.
 inline constexpr int kZeroExponent = -2048;
 
 /// significand * 2^(exponent - fraction bits of the type).
@@ -110,7 +112,7 @@ constexpr UnitTerm unit_term(In value) {
           static_cast<std::int16_t>(exponent)};
 }
 
-/// The terms of a row of A or a column of B, apart, so that the compiler can take many at once.
+/// The terms of a row of A or a column of B as separate arrays, so that the compiler can vectorize.
 struct UnitTerms {
   const std::int16_t *significand, *exponent;
 };
@@ -136,7 +138,7 @@ constexpr float special_sum(float c, UnitTerms a, UnitTerms b) {
   return plus ? infinity : -infinity;
 }
 
-/// sum * 2^unit, cut off to `Result` fraction bits.
+/// sum * 2^unit, truncated to `Result` fraction bits.
 template <int Result>
 constexpr float unit_result(std::int64_t sum, int unit) {
   auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
@@ -147,7 +149,7 @@ constexpr float unit_result(std::int64_t sum, int unit) {
   const int cut = last - unit;
   if (cut >= width) return 0;
   magnitude = cut >= 0 ? magnitude >> cut : magnitude << -cut;
-  // The leading bit counts one in the field of the exponent; a subnormal has none.
+  // Adding the leading bit increments the exponent field; a subnormal has no leading bit.
   const auto field = static_cast<std::uint32_t>(std::max(exponent, -126) + 126) << 23;
   const auto bits = field + (static_cast<std::uint32_t>(magnitude) << (23 - Result));
   return std::bit_cast<float>(sum < 0 ? bits | 0x80000000u : bits);
@@ -161,7 +163,7 @@ constexpr float fused_sum(float c, UnitTerms a, UnitTerms b) {
   const int own_exponent = (field > 0 ? field : 1) - 127;
   int largest = field == 255 ? kSpecialExponent : own_exponent;
   TESSERA_NO_UNROLL                  // vectors instead
-      for (int k = 0; k < K; ++k) {  // without calls, which a build without optimization would make
+      for (int k = 0; k < K; ++k) {  // no function calls, which unoptimised builds would not inline
     const int exponent = a.exponent[k] + b.exponent[k];
     largest = exponent > largest ? exponent : largest;
   }
@@ -188,7 +190,7 @@ constexpr float fused_sum(float c, UnitTerms a, UnitTerms b) {
   return unit_result<Result>(sum, largest - Fraction);
 }
 
-/// The position of product k of K among those that a unit takes one after the other.
+/// The position of product k of K in the order in which the unit adds them.
 template <MatrixUnit U, class In>
 constexpr int unit_position(int k, int K) {
   if (!unit_rules<U, In>().is_widened) return k;
@@ -200,7 +202,7 @@ constexpr UnitTerm unit_operand(In value) {
   else return unit_term(static_cast<UnitInput<U, In>>(static_cast<float>(value)));
 }
 
-/// The element of D, of K terms in the order of unit_position.
+/// The element of D: the sum of K terms in the order of unit_position.
 template <MatrixUnit U, class In, int K>
 constexpr float sum_of_terms(float c, UnitTerms a, UnitTerms b) {
   constexpr UnitRules rules = unit_rules<U, In>();
@@ -220,7 +222,7 @@ constexpr float sum_of_terms(float c, UnitTerms a, UnitTerms b) {
 /// One product after the other: f64, and integers, which wrap.
 template <int K, class In, class Out>
 constexpr Out chained_sum(Out c, const In* a, const In* b) {
-  if constexpr (std::is_integral_v<Out>) {  // unsigned to the end: GCC 12 takes steps for signed
+  if constexpr (std::is_integral_v<Out>) {  // unsigned: GCC 12 generates slower code for signed
     using Wrapping = std::make_unsigned_t<Out>;
     auto sum = static_cast<Wrapping>(c);
     for (int k = 0; k < K; ++k) sum += static_cast<Wrapping>(a[k]) * static_cast<Wrapping>(b[k]);

@@ -1,7 +1,7 @@
 // The matrix units of a warpgroup, four warps that begin at a multiple of four: D (M,N) += A (M,K)
 // * B (K,N), both operands in shared memory as UnitTiles, the sums in the registers of the 128
-// threads. An instruction is started and goes on by itself: between the first one and wait_mma()
-// nobody touches the sums, nor writes over the operands. Needs sm_90a on a GPU (PTX ISA 9.7.15).
+// threads. Instructions run asynchronously: between the first one and wait_mma() no thread may
+// access the sums or overwrite the operands. Needs sm_90a on a GPU (PTX ISA 9.7.15).
 #pragma once
 
 #include <cstring>
@@ -27,7 +27,7 @@ struct UnitOperand {
   const typename Tile::element* first;
 };
 
-/// Rows part * Rows and following.
+/// The rows from part * Rows on.
 template <int Rows, class Tile>
 TESSERA_HD constexpr UnitOperand<Tile, Rows> rows(const Tile& tile, int part) {
   static_assert(Rows % 8 == 0 && Tile::rows % Rows == 0, "rows<R>: R is a multiple of 8 rows");
@@ -83,7 +83,7 @@ struct UnitLine {
   }
 };
 
-/// The descriptor of an operand from k on, of which `address` is where its first element is.
+/// The descriptor of an operand from k on; `address` is that of its first element.
 template <class Tile>
 TESSERA_HD constexpr std::uint64_t descriptor_at(std::uint32_t address, int bytes_on) {
   constexpr std::uint64_t fixed =
@@ -108,13 +108,14 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
   static constexpr Layout layout_c{tuple(tuple(4, 8, 4), tuple(2, 2, N / 8)),
                                    tuple(tuple(128, 1, 16), tuple(64, 8, 512))};
 
-  /// The same as a number, for kernels.
+  /// The same as a constant, for kernels.
   static TESSERA_HD constexpr int position(int thread, int value) {
     return static_cast<int>(index_of<layout_c>(thread, value));
   }
 
 #if TESSERA_CHECK
-  /// Sums by 64 rows. Who takes some tells where; so does who copies them.
+  /// Sums, in groups of 64 rows. Reading and copying them takes the source location, for the
+  /// checker.
   struct Slabs {
     struct At {
       int slab;
@@ -142,7 +143,8 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     Fragment(const Fragment& other, Here here = Here::current()) : value(other.value) {
       Slabs::tell(other.value.of[0], sizeof other.value, here);
     }
-    /// An operator cannot know where it is called: reports name this line.
+    /// An operator has no default arguments to capture its caller's location: reports name this
+    /// line.
     Fragment& operator=(const Fragment& other) {
       Slabs::tell(other.value.of[0], sizeof value, Here::current());
       Slabs::tell(value.of[0], sizeof value, Here::current());
@@ -156,7 +158,7 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     Acc value[slabs][values];
   };
 #endif
-  /// Those of 64 rows, for who accesses them at `here`.
+  /// The sums of 64 rows, accessed at `here`.
   static TESSERA_HD constexpr Acc (&sums(Fragment& acc, int slab,
                                          [[maybe_unused]] Here here))[values] {
 #if TESSERA_CHECK
@@ -197,7 +199,7 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
     }
     async.commit_units(here);
   }
-  /// The same of operands that are K-major or MN-major.
+  /// The same for operands whose major is known at run time.
   template <class Thread, class TileA, class TileB>
   static TESSERA_KERNEL void mma(Thread& t, Fragment& acc, const EitherOperand<TileA, M>& a,
                                  const EitherOperand<TileB, N>& b, bool keep,
@@ -212,7 +214,7 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
   }
 
  private:
-  /// The unit's own access, of which nobody is told.
+  /// The unit's own access, which is not recorded.
   static TESSERA_HD constexpr Acc (&own(Fragment& acc, int slab))[values] {
 #if TESSERA_CHECK
     return acc.value.of[slab];
@@ -273,8 +275,8 @@ struct TESSERA_CHECKED_SYMBOL WarpgroupUnit {
   }
 };
 
-/// All but the newest Pending groups of this warpgroup are done: their sums may be read, their
-/// operands written over.
+/// Waits until all but the newest Pending groups of this warpgroup are done: their sums may then be
+/// read, their operands overwritten.
 template <int Pending, class Thread>
 TESSERA_KERNEL void wait_mma(Thread& t, Here here = Here::current()) {
   t.async().template wait_units<Pending>(here);

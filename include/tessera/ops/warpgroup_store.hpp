@@ -1,7 +1,7 @@
-// Stores the sums of a warpgroup by way of slices in shared memory: 64 rows of 128 bytes each, two
-// for a warpgroup. Where C takes the sums as they are and bulk copies can store to it, each slice
-// goes by one while the next is filled. Else the threads store it by the one epilogue, element by
-// element, in a loop that stays a loop: so few instructions serve all that an epilogue can be.
+// Stores the sums of a warpgroup through slices in shared memory: 64 rows of 128 bytes each, two
+// for a warpgroup. Where C has no epilogue and bulk copies can store to it, one slice is stored by
+// a bulk copy while the next is filled. Else the threads apply the epilogue element by element, in
+// a loop that is not unrolled, to keep the code small.
 #pragma once
 
 #include <numeric>
@@ -26,7 +26,7 @@ TESSERA_KERNEL SliceTile<T>& slice_of(Slice& slice) {
   return *static_cast<SliceTile<T>*>(static_cast<void*>(&slice));
 }
 
-/// A warpgroup's threads wait for each other.
+/// A barrier of the warpgroup.
 template <class Thread>
 TESSERA_KERNEL void meet_warpgroup(Thread& t, Here here = Here::current()) {
   if (t.warpgroup() == 0) meet<1>(t, kWarpgroupThreads, here);
@@ -59,8 +59,8 @@ TESSERA_HD constexpr bool runs_along_rows(const Out& out) {
 
 }  // namespace detail
 
-/// The same by the threads, element by element; of each slab the first Rows rows are stored, at
-/// tile (i, j) of C in tiles of so many.
+/// The same by the threads, element by element; the first Rows rows of each slice are stored, at
+/// tile (i, j) of C, counted in tiles of that many rows.
 template <class Unit, int Rows, class Thread, class Out>
 TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slice& storage,
                                    const Out& C, int i, int j, Here here = Here::current()) {
@@ -73,7 +73,8 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
   for (int at = 0; at < Unit::slabs * (columns / some); ++at) {
     const int slab = at / (columns / some), part = at % (columns / some);
     detail::put<some>(t, Unit::sums(acc, 0, here), slice);
-    // Registers have no numbers that a loop can count: all move to where the next are taken from.
+    // A loop cannot index registers: all sums move so that the next ones are in the first
+    // registers.
     TESSERA_UNROLL_REGISTERS
     for (int v = 0; v + some / 2 < Unit::slabs * Unit::values; ++v) {
       const int next = v + some / 2;
@@ -92,12 +93,12 @@ TESSERA_KERNEL void store_elements(Thread& t, typename Unit::Fragment& acc, Slic
       const Acc sum = from(row, col);
       store(out, row, col, sum);
     }
-    detail::meet_warpgroup(t);  // it may be written over
+    detail::meet_warpgroup(t);  // the slice may be overwritten
   }
 }
 
 /// Stores a warpgroup's tile of sums at tile (i, j) of C, in tiles of the unit's extents.
-/// `bulk`: C for bulk stores, without rows where it is to be stored by the epilogue.
+/// `bulk`: C for bulk stores, empty where C is stored through the epilogue.
 template <class Unit, class Thread, class Bulk, class Out>
 TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&slices)[2],
                                const Bulk& bulk, const Out& C, int i, int j,
@@ -110,12 +111,13 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
   if constexpr (columns % wide == 0) {
     if (valid<0>(bulk) > 0) {
       constexpr int count = Unit::slabs * (columns / wide);
-      constexpr int unread = count % 2 == 0 ? 1 : 0;  // an odd count begins where it ended
+      constexpr int unread =
+          count % 2 == 0 ? 1 : 0;  // after an odd count, slices[0] is used twice in a row
       TESSERA_UNROLL_REGISTERS
       for (int at = 0; at < count; ++at) {
         const int slab = at / (columns / wide), part = at % (columns / wide);
         auto& slice = detail::slice_of<T>(slices[at % 2]);
-        if (leads) wait_bulk_read<unread>(t);  // what was in this slice has been read
+        if (leads) wait_bulk_read<unread>(t);  // the previous bulk store has read this slice
         detail::meet_warpgroup(t);
         detail::put<wide>(t, Unit::sums(acc, slab, here) + part * (wide / 2), slice);
         fence_async(t);

@@ -1,13 +1,13 @@
-// Tiles of which nothing need be asked any more: they are inside their matrix and move in vectors.
-// For loops over tiles of which one answer holds for many.
+// Tiles that are known to be inside their matrix and to be readable in vectors. For loops in which
+// one such test holds for many tiles.
 #pragma once
 
 #include "tessera/ops/copy_with.hpp"
 
 namespace tessera {
 
-/// Does all of this tile exist, and may Width neighbours along its rows move together? It holds
-/// for the tiles beside it too, as far as they exist, where their distance is a multiple of Width.
+/// Does all of this tile exist, and may Width neighbours along its rows be accessed together? The
+/// second also holds for other tiles at offsets that are multiples of Width.
 template <int Width, AnyTensor T>
 TESSERA_HD constexpr bool is_whole(const T& tile) {
   static_assert(T::rank == 2 && detail::may_vectorize_last<T, Width>(),
@@ -15,8 +15,8 @@ TESSERA_HD constexpr bool is_whole(const T& tile) {
   return tile.is_full() && detail::can_vectorize_last<Width>(tile);
 }
 
-/// A tile that is_whole: (R,C) as (R,C/Width) vectors, without an edge and with neighbours side by
-/// side by its type.
+/// A tile that is_whole: (R,C) as (R,C/Width) vectors, not clipped, and contiguous along the rows,
+/// by its type.
 template <int Width, class P, Layout L, class E>
 TESSERA_HD constexpr auto whole_vectors(const Tensor<P, L, E>& tile) {
   return detail::vectorize_last<Width>(

@@ -1,6 +1,6 @@
-// What the threads of a block start of the asynchronous machine, and what becomes of it, for
-// whoever watches: the checker. Nobody watches an ordinary launch. Copies and matrix instructions
-// are told when they are started, whenever the engine carries them out.
+// The asynchronous operations that the threads of a block start, and their completion, as events
+// for an observer: the checker. An ordinary launch has none. Copies and matrix instructions are
+// reported when they are started, whenever the engine executes them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-/// A box that is on its way between global memory and these bytes of shared storage.
+/// A box in flight between global memory and these bytes of shared storage.
 struct BulkMove {
   const BulkFields& fields;
   int x, y;
@@ -24,12 +24,12 @@ class AsyncObserver {
  public:
   virtual void opens(int thread, int gate, std::size_t shared, int arrivals, Here here) = 0;
   virtual void publishes(int thread) = 0;
-  /// Before the arrival counts, which may end the phase.
+  /// Called before the arrival is counted, which may end the phase.
   virtual void arrives(int thread, int gate, std::int64_t expected_bytes, Here here) = 0;
   virtual void phase_ends(int gate) = 0;
-  /// The thread comes to a wait for the phase of this parity.
+  /// The thread begins to wait for the phase of this parity.
   virtual void waits_at(int thread, int gate, unsigned phase, Here here) = 0;
-  /// That phase has ended: the thread goes on.
+  /// That phase has ended: the thread continues.
   virtual void passes(int thread, int gate) = 0;
 
   virtual void copies(int thread, int gate, const BulkMove& move, Here here) = 0;
@@ -41,11 +41,11 @@ class AsyncObserver {
 
   virtual void begins_units(int thread, Here here) = 0;
   virtual void starts_unit(int thread, const UnitCall& call) = 0;
-  /// The instructions of this group read so many bytes from here.
+  /// The instructions of this group read this range of shared storage.
   virtual void reads_operand(int thread, std::size_t shared, std::size_t bytes) = 0;
   virtual void commits_units(int thread, Here here) = 0;
   virtual void awaits_units(int thread, int pending) = 0;
-  /// The running thread touches sums of matrix instructions.
+  /// The running thread accesses sums of matrix instructions.
   virtual void touches_sums(const void* first, std::size_t bytes, Here here) = 0;
 
  protected:
@@ -54,7 +54,7 @@ class AsyncObserver {
 
 #if !defined(__CUDACC__)
 namespace detail {
-/// Who watches the blocks that this OS thread runs; null: nobody.
+/// The observer of the blocks that this OS thread runs; null if there is none.
 extern constinit thread_local AsyncObserver* async_observer;
 }  // namespace detail
 #endif

@@ -1,9 +1,9 @@
 // Runs the threads of one block on one core: every thread is a fiber, barrier() switches to the
 // next one. A thread that never waits runs as a plain function call. A barrier that not all threads
 // reach, an exception and a stack overflow end the block with an Error that names the lines. A
-// thread that polls an atomic gives way to the others, and threads that poll for what nobody can
-// bring any more end the block as well: nothing hangs. Other faults do so too where an observer
-// watches.
+// thread that polls an atomic yields to the others, and a block whose threads all poll for a value
+// that no running thread can store is ended as well, so nothing hangs. With an observer, other
+// faults end the block too.
 //
 // Called by launch.hpp and by the CPU thread's context; kernels see neither.
 #pragma once
@@ -33,29 +33,29 @@ class Residents;
 /// The named barriers of a block (PTX bar.sync): ids below this.
 inline constexpr int kNamedBarriers = 16;
 
-/// An atomic access that found a value and left it.
+/// An atomic access that read a value and did not change it.
 struct Poll {
   const void* address = nullptr;
   std::uint64_t bits = 0;  ///< of the value
   Here here;
 };
 
-/// What a lane brings to a verb of the lanes that a mask names, and what it gets.
+/// The operands and results of one lane in a warp verb with a mask (shuffle, vote, ...).
 struct Collective {
   std::uint64_t mask = 0;
-  const char* verb = nullptr;  ///< as reports call it; null: a warp barrier
-  std::byte value[16] = {};    ///< brought, and got from lane `source`
-  int source = -1;             ///< a lane outside of the mask: the value stays
+  const char* verb = nullptr;  ///< the verb's name in reports; null: a warp barrier
+  std::byte value[16] = {};    ///< in: this lane's value; out: that of lane `source`
+  int source = -1;             ///< the lane is outside of the mask: the value stays
   bool vote = false;
-  std::uint64_t votes = 0;  ///< got: bit i is set where lane i of the mask voted true
+  std::uint64_t votes = 0;  ///< out: bit i is set where lane i of the mask voted true
   /// Lanes of the mask that have ended, or that the warp does not have, are not waited for.
   bool ended_count_as_come = false;
-  bool has_value = false;  ///< got: lane `source` has come
+  bool has_value = false;  ///< out: lane `source` took part
 };
 
-/// What one block needs to run.
+/// The arguments of the run of one block.
 struct BlockTask {
-  using Body = void (*)(void* closure, int thread);  ///< runs one thread from start to end
+  using Body = void (*)(void* closure, int thread);  ///< runs one thread from beginning to end
 
   const char* kernel_name = "kernel";
   Position block;
@@ -81,7 +81,7 @@ class BlockScheduler {
   /// Runs all threads of the block. Throws Error(kernel).
   void run(const BlockTask& task);
   /// Runs the blocks of a cluster, each with its task, in the order of their ranks: while one waits
-  /// the others go on. Throws what the first that fails would.
+  /// the others run. Throws the error of the first block that fails.
   static void run_together(std::span<BlockScheduler* const> blocks,
                            std::span<const BlockTask> tasks);
   /// Ends a block that run() is running on another OS thread, wherever its kernel is: run() then
@@ -95,22 +95,22 @@ class BlockScheduler {
   void warp_barrier(int thread, const char* name, Here here);
   /// Returns when all lanes that the mask names have called it at the same place with that mask.
   void collect(int thread, Collective& mine, Here here);
-  /// Returns when `count` threads, whole warps, have come to it with this id: how often it was met
-  /// before.
+  /// Named barrier `id`: returns when `count` threads, whole warps, have arrived, with the number
+  /// of times that it was passed before.
   unsigned named_barrier(int thread, int id, int count, Here here);
-  /// Comes to it and goes on at once.
+  /// Arrives at a named barrier without waiting.
   void arrive(int thread, int id, int count, Here here);
-  /// How often a named barrier was met.
+  /// How often a named barrier was passed.
   unsigned times_met(int id) const;
-  /// Which block of its cluster it runs.
+  /// The rank of the block in its cluster.
   int cluster_rank() const;
-  /// The lanes of the warp that come here together: nobody else of the block can go on before they
-  /// do.
+  /// The lanes of the warp that arrive here together: no other thread of the block can run before
+  /// them.
   std::uint64_t active_mask(int thread, Here here);
-  /// The thread polls in vain: lets the other threads go first, and other blocks.
+  /// The thread has polled without success: yields to the other threads and to other blocks.
   void give_way(int thread, const Poll& poll);
   /// Lets the next thread of the same warp that can run do so before this one goes on. False: the
-  /// block has failed, and nobody is let in.
+  /// block has failed, and no thread was run.
   bool yield(int thread);
   /// Storage of the block's shared memory, 1024-byte aligned, filled with all-ones bytes (NaN) when
   /// a block starts. Throws Error(kernel) where it is smaller than `bytes`.
@@ -131,7 +131,7 @@ class BlockScheduler {
 };
 
 namespace detail {
-/// A scheduler out of a process-wide stock (its stacks are expensive), given back at the end of the
+/// A scheduler from a process-wide pool (its stacks are expensive), returned at the end of the
 /// scope.
 class BorrowedScheduler {
  public:

@@ -1,7 +1,7 @@
-// What a bulk copy of tiles knows of a matrix in global memory: where it is, how far it goes, and
-// which box of it one copy moves (a "tensor map": CUDA Driver API, cuTensorMapEncodeTiled). Made on
-// the host, for a GPU (cuda/tensor_map.hpp) or for the CPU engine, and refused with a sentence
-// where the hardware would refuse it.
+// The description of a matrix in global memory for bulk copies of tiles (TMA): address, extents,
+// strides and the box that one copy moves (a "tensor map": CUDA Driver API,
+// cuTensorMapEncodeTiled). Made on the host, for a GPU (cuda/tensor_map.hpp) or for the CPU engine.
+// What the hardware would refuse is refused with a message.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ struct BulkFields {
   BulkType type = BulkType::bytes_1;
   int element_bytes = 1;
   std::int64_t extent[2] = {};    ///< in elements
-  std::int64_t stride_bytes = 0;  ///< from one row to the next
+  std::int64_t stride_bytes = 0;  ///< bytes from one row to the next
   int box[2] = {};                ///< in elements
   SwizzleMode swizzle = SwizzleMode::none;
 };
 
-/// A map as kernels take it: the driver's 128 bytes, or those fields for the CPU engine.
+/// A map as a kernel argument: the driver's 128 bytes, or the same fields for the CPU engine.
 struct alignas(128) BulkMap {
   std::uint64_t words[16] = {};
 };
 
-/// Why there is no such map; empty where there is one.
+/// Why such a map is not possible; empty where it is.
 std::string why_no_map(const BulkFields& fields);
-/// For the CPU engine. Throws Error(argument) where there is no such map.
+/// A map for the CPU engine. Throws Error(argument) where it is not possible.
 BulkMap software_map(const BulkFields& fields);
 BulkFields fields_of(const BulkMap& software);
 

@@ -1,7 +1,8 @@
 // Gates, bulk copies and matrix units on the CPU engine, as one thread of a block sees them: the
-// members of CudaAsync (simt/cuda_async.cuh). What is started is carried out at once; where the
-// order is `shuffled` at once or as late as a wait allows, by the seed; where it is `late` always
-// so: a missing wait then shows in the numbers. Copies go byte by byte through the map, units read
+// members of CudaAsync (simt/cuda_async.cuh). An operation is executed when it is started; in the
+// order `shuffled`, either then or as late as a wait allows, by the seed; in the order `late`,
+// always as late as possible: a missing wait then shows in the results. Copies go byte by byte
+// through the map, units read
 // their operands through descriptors.
 #pragma once
 
@@ -16,7 +17,7 @@ namespace tessera {
 struct Gate;
 class BlockScheduler;
 
-/// An instruction of a matrix unit, as one thread of its warpgroup has started it: its sums
+/// An instruction of a matrix unit that one thread of its warpgroup has started: its sums
 /// are computed by multiply(call, shared storage, thread of the warpgroup).
 struct UnitCall {
   void (*multiply)(const UnitCall& call, const std::byte* shared, int thread);
@@ -29,7 +30,7 @@ class CpuAsync {
  public:
   CpuAsync(BlockScheduler& scheduler, int thread) : scheduler_(scheduler), thread_(thread) {}
 
-  /// Where it is in the block's shared storage.
+  /// Its offset in the block's shared storage.
   std::uint32_t address(const void* shared) const;
 
   void open(Gate* gate, int arrivals, Here here) const;
@@ -56,7 +57,7 @@ class CpuAsync {
 
   void begin_units(Here here) const;
   void start_unit(const UnitCall& call) const;
-  /// The instructions of the group at hand read so many bytes from here.
+  /// The instructions of the current group read this range of shared storage.
   void read_operand(const void* shared, std::size_t bytes) const;
   void commit_units(Here here) const;
   template <int Pending>

@@ -1,5 +1,5 @@
-// The thread's context `t` on the CPU engine: where the thread is, and the verbs of its block
-// and warp. The CUDA engine has a context with the same members (cuda_thread.cuh); a kernel is
+// The thread's context `t` on the CPU engine: its indices, and the verbs of its block and warp. The
+// CUDA engine has a context with the same members (cuda_thread.cuh); a kernel is
 // written against both.
 #pragma once
 
@@ -48,14 +48,13 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
         block_threads_(static_cast<int>(volume(block_dim))),
         scheduler_(&scheduler) {}
 
-  /// All threads of the block wait here for each other. Afterwards each sees what the others wrote
-  /// before.
+  /// A barrier of the block. Afterwards each thread sees what the others wrote before.
   void barrier(Here here = Here::current()) { scheduler_->barrier(thread.linear, nullptr, here); }
   /// The lanes of this warp wait for each other.
   void warp_barrier(Here here = Here::current()) {
     scheduler_->warp_barrier(thread.linear, nullptr, here);
   }
-  /// The same for a verb of the whole warp, as reports call it.
+  /// The same for a verb of the whole warp; `verb` is its name in reports.
   void meet(const char* verb, Here here) { scheduler_->warp_barrier(thread.linear, verb, here); }
   /// Runs `body`, then a barrier with this name. Reports speak of supersteps by name.
   template <class Body>
@@ -70,7 +69,8 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   /// `bytes` of the block's shared storage; `shared<S>(t)` gives it a type. Throws Error(kernel)
   /// where the block has fewer.
   void* shared_memory(std::size_t bytes) { return scheduler_->shared_memory(bytes); }
-  /// What the lanes of this warp share, for matrix units on the CPU. Throws Error(kernel) where the
+  /// Scratch memory shared by the lanes of this warp, for matrix units on the CPU. Throws
+  /// Error(kernel) where the
   /// warp is partial.
   static constexpr int scratch_bytes = BlockScheduler::warp_scratch_bytes;
   std::byte* warp_scratch() { return scheduler_->warp_scratch(warp); }
@@ -82,7 +82,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   }
   /// Four warps together.
   int warpgroup() const { return warp / 4; }
-  /// Which block of its cluster this is.
+  /// The rank of this block in its cluster.
   int cluster_rank() const { return scheduler_->cluster_rank(); }
 
   /// Lanes of this warp: warp_size, fewer in the last warp of a block that is no multiple.
@@ -100,7 +100,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
 #endif
     return exchange(value, source, here);
   }
-  /// Past either end of a whole warp this lane keeps its own value: that is how a reduction ends.
+  /// Past either end of a full warp this lane keeps its own value, as reductions expect.
   template <class T>
   T shuffle_down(T value, int delta, Here here = Here::current()) {
     const int source = lane + delta;
@@ -132,13 +132,13 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
 
   /// Lanes of the warp, one bit for each.
   using LaneMask = Ballot;
-  /// The lanes that `mask` names wait for each other; all of them come, with the same mask.
+  /// A barrier of the lanes in `mask`; each of them must call it, with the same mask.
   void warp_barrier(LaneMask mask, Here here = Here::current()) {
     Collective mine{.mask = mask};
     collect(mine, here);
   }
-  /// The value that lane `source` passed, of those that `mask` names. A source that it does not
-  /// name gives this lane's own value.
+  /// The value that lane `source` of `mask` passed. A source outside of `mask` gives this lane's
+  /// own value.
   template <class T>
   T shuffle(T value, int source, LaneMask mask, Here here = Here::current()) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16,
@@ -173,35 +173,36 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   bool all(bool vote, LaneMask mask, Here here = Here::current()) {
     return ballot(!vote, mask, here) == 0;
   }
-  /// The lanes that come here together with this one. A GPU promises no more than that this lane is
+  /// The lanes that arrive here together with this one. A GPU guarantees only that this lane is
   /// among them.
   LaneMask active_mask(Here here = Here::current()) {
     return static_cast<LaneMask>(scheduler_->active_mask(thread.linear, here));
   }
-  /// Named barrier `id`, 0 to 15: waits until `threads` threads have come, whole warps.
+  /// Named barrier `id`, 0 to 15: waits until `threads` threads, whole warps, have arrived.
   void barrier(int id, int threads, Here here = Here::current()) {
     scheduler_->named_barrier(thread.linear, id, threads, here);
     follow(here);
   }
 
-  /// What this thread has written, and what it has seen, is ordered before what it writes and reads
-  /// after this, for every thread of the device: atomics with a fence before the update and one
-  /// after the read hand memory over.
+  /// A memory fence of the device: this thread's accesses before it are ordered before those after
+  /// it, for every thread. With a fence before an atomic update and one after the atomic read of
+  /// it, memory can be passed between threads.
   void fence([[maybe_unused]] Here here = Here::current()) {
 #if TESSERA_CHECK
     if (detail::recorder != nullptr) detail::recorder->fence(here);
 #endif
-#if !TESSERA_THREADS_SANITIZED  // knows no fences: the atomics order there
+#if !TESSERA_THREADS_SANITIZED  // the thread sanitizer ignores fences: there the atomics are
+#ordered
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
   }
 
-  /// What an atomic update changes: T& and, where accesses are recorded, an element of a tensor.
+  /// The target of an atomic update: a T& or, where accesses are recorded, an element of a tensor.
   template <class Target>
   using Updated = std::remove_reference_t<decltype(element(std::declval<Target&>()))>;
 
   /// Atomic updates of one element in shared or global memory; each returns the value before.
-  /// Relaxed order. A thread that finds the same again and again gives way to the others.
+  /// Relaxed order. A thread that reads the same value again and again yields to the others.
   template <class Target, class T = Updated<Target>>
   T atomic_add(Target&& target, std::type_identity_t<T> value, Here here = Here::current()) {
     return update(element(target), here, [&](std::atomic_ref<T> at) {
@@ -283,7 +284,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
   static constexpr auto kOrder = std::memory_order_relaxed, kLoadOrder = kOrder,
                         kStoreOrder = kOrder;
 #endif
-  /// Polls before a thread gives way: few where each takes its time.
+  /// Polls before a thread yields; few where each is slow.
   static constexpr int kPatience = TESSERA_CHECK != 0 ? 4 : 256;
 
   template <class T>
@@ -291,7 +292,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
     T old;
     bool has_changed;
   };
-  /// One atomic update: act(atomic_ref) says what it found, and whether it left something else.
+  /// One atomic update: act(atomic_ref) returns the value it read and whether it changed it.
   template <class T, class Act>
   T update(T& target, Here here, Act&& act) {
     released(&target, here);
@@ -334,7 +335,8 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
     scheduler_->collect(thread.linear, mine, here);
     if (mine.verb == nullptr) follow(here);
   }
-  /// What a checker is told: this thread has met others; is about to update an atomic; has read it.
+  /// Events for the checker: this thread has passed a barrier; is about to update an atomic; has
+  /// read it.
   void follow([[maybe_unused]] Here here) {
 #if TESSERA_CHECK
     if (detail::recorder != nullptr) detail::recorder->follow(here);

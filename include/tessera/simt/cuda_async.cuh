@@ -1,6 +1,7 @@
 // The asynchronous machine of sm_90 in PTX, one instruction each: gates (mbarrier), bulk copies of
 // tiles (cp.async.bulk.tensor), the order of their views of shared memory, named barriers,
-// clusters. The words of simt/gate.hpp and ops/bulk.hpp call it through t.async(); the CPU engine
+// clusters. The functions of simt/gate.hpp and ops/bulk.hpp call it through t.async(); the CPU
+// engine
 // has the same members.
 #pragma once
 
@@ -131,7 +132,8 @@ class CudaAsync {
           const int chunk = (j * 2 + lane % 4 / 2) ^ (row % 8);
           const Acc low = sums[4 * j + 2 * half], high = sums[4 * j + 2 * half + 1];
           const std::uint32_t at = to + row * 128 + chunk * 16 + lane % 2 * 8;
-          // As they are: sums that the compiler keeps as bits would have to move before each unit.
+          // No conversion to integer registers: the compiler would have to move such sums before
+          // each matrix instruction.
           if constexpr (std::is_same_v<Acc, float>)
             asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(low), "f"(high)
                          : "memory");

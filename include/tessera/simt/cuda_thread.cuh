@@ -24,16 +24,17 @@ class CudaThread {
   Dim3 grid_dim;
   int lane, warp;
 
-  /// In a grid of `grid` blocks. The hardware counts at most 65535 along y: the rest of a
-  /// two-dimensional grid goes on along z (cuda/launch_kernel.hpp).
+  /// In a grid of `grid` blocks. The hardware allows at most 65535 blocks along y: a larger
+  /// two-dimensional grid continues along z (cuda/launch_kernel.hpp).
   __device__ explicit CudaThread(Dim3 grid) : grid_dim(grid) {
-    // Said in constants as far as they are: loops over the shares of threads then have ends.
+    // Uses the compile-time block size where there is one, so that loops over a thread's share have
+    // constant trip counts.
     thread = {static_cast<int>(threadIdx.x), Block.y == 1 ? 0 : static_cast<int>(threadIdx.y),
               Block.z == 1 ? 0 : static_cast<int>(threadIdx.z), 0};
     thread.linear = thread.x + Block.x * (thread.y + Block.y * thread.z);
     __builtin_assume(thread.linear >= 0 && thread.linear < volume(Block));
     const bool folded = grid.z == 1;
-    // Behind the last row of a folded grid are blocks that do nothing: entry() tells them by this.
+    // A folded grid has surplus blocks after its last row; entry() recognises them by this.
     const unsigned row = folded ? blockIdx.y + gridDim.y * blockIdx.z : blockIdx.y;
     block = {static_cast<int>(blockIdx.x), static_cast<int>(min(row, unsigned{INT_MAX})),
              static_cast<int>(folded ? 0 : blockIdx.z), 0};
@@ -58,7 +59,8 @@ class CudaThread {
   /// Gates, bulk copies and matrix units of sm_90 (simt/gate.hpp, ops/bulk.hpp,
   /// ops/warpgroup.hpp).
   __device__ static CudaAsync async() { return {}; }
-  /// Which warpgroup this is, the same for all its threads as the compiler sees: four warps.
+  /// The number of this warpgroup (four warps), uniform over its threads as far as the compiler can
+  /// see.
   __device__ int warpgroup() const { return __shfl_sync(0xffffffffu, warp, 0) / 4; }
   __device__ static int cluster_rank() { return CudaAsync::cluster_rank(); }
 
@@ -113,7 +115,7 @@ class CudaThread {
   __device__ bool all(bool vote, LaneMask mask, Here = {}) { return __all_sync(mask, vote) != 0; }
   __device__ LaneMask active_mask(Here = {}) { return __activemask(); }
 
-  /// bar.sync (PTX ISA 9.7.13.1) counts the lanes that the last warp does not have.
+  /// bar.sync (PTX ISA 9.7.13.1) counts a partial last warp as a full one.
   __device__ void barrier(int id, int threads, Here = {}) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
   }
@@ -141,8 +143,8 @@ class CudaThread {
     return atomicCAS(&target, expected, desired);
   }
 
-  /// ld.relaxed and st.relaxed of the device (PTX ISA 9.7.9.8): neither is left out or kept in a
-  /// register.
+  /// ld.relaxed and st.relaxed of the device (PTX ISA 9.7.9.8): the compiler may not remove them or
+  /// keep the value in a register.
   template <class T>
   __device__ std::remove_const_t<T> atomic_load(T& target, Here = {}) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "an atomic load moves 4 or 8 bytes");
@@ -200,7 +202,7 @@ class CudaThread {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async moves 4, 8 or 16 bytes");
     const auto target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     const int read = inside ? Bytes : 0;
-    if constexpr (Bytes == 16) {  // not through L1: what a block copies it reads but once
+    if constexpr (Bytes == 16) {  // bypasses L1: a block reads each element once
       asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target),
                    "l"(from), "r"(read)
                    : "memory");
@@ -216,12 +218,12 @@ class CudaThread {
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
   }
 
-  /// nvcc knows it of a kernel's Shared: the question costs nothing.
+  /// nvcc can see that a kernel's Shared is shared memory: the test is free.
   __device__ static bool is_shared(const void* address) { return __isShared(address) != 0; }
 
-  /// Fragments of 8 x 8 matrices of 16-bit elements in shared memory, each a register: ldmatrix
-  /// (PTX ISA 9.7.14.5.15). `row` is where row l % 8 of matrix l / 8 begins, of this lane l,
-  /// aligned to 16 bytes. Transposed: of the matrices' transposes.
+  /// Loads 8 x 8 matrices of 16-bit elements from shared memory, one register each: ldmatrix
+  /// (PTX ISA 9.7.14.5.15). for lane l, `row` is the address of row l % 8 of matrix l / 8, aligned
+  /// to 16 bytes. Transposed: fragments of the transposed matrices.
   template <int Matrices, bool Transposed>
   __device__ void load_matrices(unsigned* fragment, const void* row) {
     static_assert(Matrices == 2 || Matrices == 4, "ldmatrix loads 2 or 4 matrices here");
@@ -273,8 +275,8 @@ class CudaThread {
 
 namespace detail {
 
-/// Blocks that a multiprocessor shall hold at one time, each with as few registers as that takes:
-/// what the kernel declares for the elements of its first tensor; else one, with all it wants.
+/// The minimum number of resident blocks per multiprocessor (__launch_bounds__), which limits
+/// registers: what the kernel declares for the element type of its first tensor, else 1.
 template <class Kernel, class... Args>
 constexpr int declared_resident() {
   return 1;
@@ -303,7 +305,7 @@ __global__ void __launch_bounds__(volume(Kernel::block),
 
 namespace detail {
 
-/// Kernels that use what sm_90a alone has say so: static constexpr bool needs_sm_90a = true.
+/// Kernels that use features of sm_90a declare static constexpr bool needs_sm_90a = true.
 template <class Kernel>
 constexpr bool needs_sm_90a() {
   if constexpr (requires { Kernel::needs_sm_90a; }) return Kernel::needs_sm_90a;
@@ -330,8 +332,8 @@ struct Arguments<First, Rest...> {
 
 }  // namespace detail
 
-/// The same for those. Their arguments stay where the launch puts them, as bulk copies read maps
-/// there; other architectures have an empty kernel, which nobody launches.
+/// The same for these kernels. Their arguments are __grid_constant__, because bulk copies read
+/// tensor maps in parameter space; on other architectures the kernel is empty and never launched.
 template <class Kernel, class... Args>
 __global__ void __launch_bounds__(volume(Kernel::block), 1)
     entry_sm_90a(Kernel kernel, Dim3 grid,

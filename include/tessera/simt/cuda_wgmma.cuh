@@ -1,6 +1,6 @@
 // Matrix instructions of a warpgroup in PTX (ISA 9.7.15): D (64,n) += A (64,k) * B (k,n), k of 32
-// bytes, both operands in shared memory by their descriptors. One text for every n and type: the
-// operands are written as lists that grow by four registers for each eight columns.
+// bytes, both operands in shared memory by their descriptors. One assembly template serves every n
+// and type: operand lists grow by four registers for each eight columns.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +78,7 @@ namespace tessera::detail {
 #define TESSERA_IN_248(c) TESSERA_IN_240(c), TESSERA_FOUR(c, 120)
 #define TESSERA_IN_256(c) TESSERA_IN_248(c), TESSERA_FOUR(c, 124)
 
-// Where the two immediates follow that 16-bit types have.
+// The position of the two immediates of 16-bit types.
 #define TESSERA_MAJORS_8 "%7, %8"
 #define TESSERA_MAJORS_16 "%11, %12"
 #define TESSERA_MAJORS_24 "%15, %16"
@@ -131,7 +131,7 @@ namespace tessera::detail {
                       instruction(208) instruction(216) instruction(224) instruction(232)          \
                           instruction(240) instruction(248) instruction(256)
 
-// The instruction of one pair of types for the n that is asked for.
+// The instruction of one pair of types for this n.
 #define TESSERA_HALVES(n) \
   if constexpr (N == n)   \
     TESSERA_WGMMA(n, TESSERA_TYPES, "+f", ", 1, 1, " TESSERA_MAJORS_##n, "n"(A), "n"(B));

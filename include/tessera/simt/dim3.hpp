@@ -34,7 +34,7 @@ constexpr Dim3 grid_of(const char* kernel, index_t x, index_t y = 1) {
   return {static_cast<int>(x), static_cast<int>(y)};
 }
 
-/// Where a thread is in its block, or a block in its grid. Converts to its linear number, x
+/// The index of a thread in its block, or of a block in its grid. Converts to its linear number, x
 /// fastest.
 struct Position {
   int x = 0, y = 0, z = 0;

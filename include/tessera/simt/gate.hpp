@@ -1,9 +1,10 @@
-// Gates: what threads wait at until others have arrived and bytes have come (mbarriers, PTX ISA
-// 9.7.13.15). A gate goes through phases, numbered 0, 1, 2, ...: each ends when so many arrivals as
-// the gate counts and all bytes that were expected have come. A thread waits for the end of a
-// phase, which it names by its parity, so nobody may get two phases ahead of a gate: a Turn keeps
-// stage and phase together. And what else orders the asynchronous machine: fences, barriers of some
-// warps, clusters. Works with every engine's context; on a GPU it needs sm_90a.
+// Gates: barriers in shared memory at which threads wait for arrivals and for the bytes of bulk
+// copies (mbarriers, PTX ISA 9.7.13.15). A gate goes through phases, numbered 0, 1, 2, ...: each
+// ends when the gate's count of arrivals and all expected bytes have been reached. A thread waits
+// for the end of a phase, named by its parity, so no thread may get two phases ahead of a gate: a
+// Turn keeps stage and phase together. Also the other synchronization of asynchronous operations:
+// fences, barriers of some warps, clusters. Works with every engine's context; on a GPU it needs
+// sm_90a.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,19 @@
 
 namespace tessera {
 
-/// Lies in shared storage. Opened once, by one thread, before anybody uses it.
+/// Placed in shared storage. Opened once, by one thread, before any thread uses it.
 struct Gate {
   std::uint64_t word;
 };
 
-/// Where a thread is in a ring of stages: which stage, and the parity of its phase.
+/// A thread's position in a ring of stages: the stage, and the parity of its phase.
 template <int Stages>
 struct Turn {
   int stage = 0;
   unsigned phase = 0;
 
-  /// The phase before: over at once on a gate that has just been opened, for who waits until the
-  /// stage is free.
+  /// The parity of the previous phase, to wait until a stage is free: on a newly opened gate that
+  /// wait ends at once.
   TESSERA_HD constexpr unsigned before() const { return phase ^ 1; }
   TESSERA_HD constexpr void next() {
     if (++stage == Stages) {
@@ -34,7 +35,7 @@ struct Turn {
       phase ^= 1;
     }
   }
-  /// So many turns at once.
+  /// Advances by this many turns at once.
   TESSERA_HD constexpr void skip(int turns) {
     const int to = stage + turns;
     phase ^= static_cast<unsigned>(to / Stages) & 1;
@@ -43,8 +44,8 @@ struct Turn {
   constexpr bool operator==(const Turn&) const = default;
 };
 
-/// `gate` counts so many arrivals in each phase. By one thread; then publish_gates() by it, then a
-/// barrier.
+/// Initialises `gate` to count this many arrivals in each phase. Called by one thread, which then
+/// calls publish_gates(); a barrier must follow.
 template <class Thread>
 TESSERA_KERNEL void open_gate(Thread& t, Gate& gate, int arrivals, Here here = Here::current()) {
   t.async().open(&gate, arrivals, here);
@@ -53,8 +54,8 @@ template <class Thread>
 TESSERA_KERNEL void publish_gates(Thread& t, Here here = Here::current()) {
   t.async().publish(here);
 }
-/// Opens the gates of a ring, by all threads of the block: `full` counts one arrival, of who
-/// loads and says how many bytes come; `free` counts `readers`.
+/// Opens the gates of a ring; all threads of the block call it. `full` counts one arrival, that of
+/// the loading thread with arrive_expecting(); `free` counts `readers` arrivals.
 template <int Stages, class Thread>
 TESSERA_KERNEL void open_gates(Thread& t, Gate (&full)[Stages], Gate (&free)[Stages], int readers,
                                Here here = Here::current()) {
@@ -65,19 +66,19 @@ TESSERA_KERNEL void open_gates(Thread& t, Gate (&full)[Stages], Gate (&free)[Sta
   }
 }
 
-/// One arrival, and so many bytes that bulk copies bring before the phase ends.
+/// One arrival, and the number of bytes that bulk copies must deliver before the phase ends.
 template <class Thread>
 TESSERA_KERNEL void expect(Thread& t, Gate& gate, int bytes, Here here = Here::current()) {
   t.async().expect(&gate, bytes, here);
 }
-/// One arrival: what this thread has done so far is done for who waits.
+/// One arrival: threads that wait for the phase see this thread's accesses so far.
 template <class Thread>
 TESSERA_KERNEL void arrive(Thread& t, Gate& gate, Here here = Here::current()) {
   t.async().arrive(&gate, here);
 }
-/// The same at the gate in the same place of block `rank` of the cluster, which runs until all
-/// blocks have met at a cluster_barrier(). Who waits there may bring copies to what was read; what
-/// was stored by ordinary stores is seen after a cluster_barrier().
+/// The same at the corresponding gate of block `rank` of the cluster, which must not have ended:
+/// see cluster_barrier(). A thread that waits there may start copies over what was read here;
+/// ordinary stores are visible only after a cluster_barrier().
 template <class Thread>
 TESSERA_KERNEL void arrive(Thread& t, Gate& gate, int rank, Here here = Here::current()) {
   t.async().arrive(&gate, rank, here);
@@ -88,8 +89,8 @@ TESSERA_KERNEL void wait(Thread& t, Gate& gate, unsigned phase, Here here = Here
   t.async().wait(&gate, phase, here);
 }
 
-/// What this thread has stored to shared memory is seen by the bulk copies and matrix units that
-/// are started after this: by it, or by whoever meets it at a barrier first.
+/// Makes this thread's stores to shared memory visible to bulk copies and matrix instructions (the
+/// async proxy) that are started after this, by this thread, or by another after a barrier with it.
 template <class Thread>
 TESSERA_KERNEL void fence_async(Thread& t, Here here = Here::current()) {
   t.async().fence(here);
@@ -102,15 +103,15 @@ TESSERA_KERNEL void meet(Thread& t, int threads, Here here = Here::current()) {
   t.async().template meet<Id>(threads, here);
 }
 
-/// All threads of all blocks of the cluster wait here for each other, but for those that have
-/// ended. Afterwards each sees what the others wrote before. Between their first and their last
-/// meeting all blocks run, and may be reached by arrivals and copies.
+/// A barrier of all threads of the cluster that have not ended. Afterwards each sees what the
+/// others wrote before. Between the first and the last cluster barrier all blocks run, so remote
+/// arrivals and copies may target them.
 template <class Thread>
 TESSERA_KERNEL void cluster_barrier(Thread& t, Here here = Here::current()) {
   t.async().cluster_arrive(here);
   t.async().cluster_wait(here);
 }
-/// The same in two parts: a thread has come, and waits later until all have.
+/// The same in two parts: arrive, and later wait.
 template <class Thread>
 TESSERA_KERNEL void cluster_arrive(Thread& t, Here here = Here::current()) {
   t.async().cluster_arrive(here);
@@ -120,8 +121,8 @@ TESSERA_KERNEL void cluster_wait(Thread& t, Here here = Here::current()) {
   t.async().cluster_wait(here);
 }
 
-/// From here on the threads of this warpgroup have so many registers each, fewer or more than
-/// before: what some give, others take. Nothing on a CPU.
+/// Sets the number of registers per thread of this warpgroup: one group releases registers, others
+/// take them (setmaxnreg). No effect on a CPU.
 template <int Registers, class Thread>
 TESSERA_KERNEL void fewer_registers(Thread& t) {
   static_assert(Registers % 8 == 0 && Registers >= 24 && Registers <= 256,
@@ -135,14 +136,15 @@ TESSERA_KERNEL void more_registers(Thread& t) {
   t.async().template more_registers<Registers>();
 }
 
-/// The next kernel of the stream may start beside this one; it waits before it touches memory.
+/// Allows the next kernel of the stream to start early (programmatic dependent launch); it waits
+/// before it accesses memory.
 template <class Thread>
 TESSERA_KERNEL void let_next_start(Thread& t) {
   t.async().let_next_start();
 }
-/// Returns when the kernel before this one in the stream is over. For kernels that declare
-/// `static constexpr bool starts_early = true`; each thread calls it before it first reads or
-/// writes global memory, or waits for one that has.
+/// Returns when the previous kernel of the stream has ended. For kernels that declare
+/// `static constexpr bool starts_early = true`; each thread calls it before it first accesses
+/// global memory, or first waits for a thread that has called it.
 template <class Thread>
 TESSERA_KERNEL void wait_for_previous(Thread& t) {
   t.async().wait_for_previous();

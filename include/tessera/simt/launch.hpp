@@ -7,7 +7,7 @@
 //   static constexpr std::size_t stack_bytes;   the stack of a thread, if 64 KiB do not do (CPU)
 //   static constexpr int warp = 64;             lanes of a warp as on AMD's CDNA GPUs (CPU)
 //   static constexpr Dim3 cluster;              blocks that run together (sm_90; simt/gate.hpp)
-// so that the launcher knows every byte before it starts.
+// so that the launcher knows all sizes in advance.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ constexpr Dim3 declared_block() {
   else return Dim3{0, 0, 0};
 }
 
-/// Most blocks of a cluster that every GPU with clusters runs.
+/// The largest cluster that every GPU with clusters supports.
 inline constexpr int kMostClusterBlocks = 8;
 
 /// The blocks of a cluster that a kernel declares, or one.
@@ -78,7 +78,7 @@ constexpr int declared_warp() {
   }
 }
 
-/// How many times as large frames get where a sanitizer puts red zones around what is in them.
+/// The factor by which a sanitizer's red zones enlarge stack frames.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr std::size_t kFrameGrowth = 4;
 #else
@@ -108,7 +108,7 @@ struct SharedElement<T> {
   using type = std::remove_cv_t<typename T::element>;
 };
 
-/// Owns its elements: what a kernel takes is its view().
+/// Owns its elements: pass its view() to kernels.
 template <class T>
 concept Owner = !std::is_copy_constructible_v<T> && requires(const T& owner) {
   owner.view();
@@ -145,7 +145,7 @@ struct CpuEntry {
                                                                    config.block, config.grid);
     std::apply([&](const Args&... each) { kernel(t, each...); }, args);
   }
-#if TESSERA_CHECK  // what a checked kernel calls takes its time: one path for every CPU
+#if TESSERA_CHECK  // a checked kernel is dominated by the recorder: one path for every CPU
   [[gnu::flatten]]
 #endif
   static void
@@ -170,7 +170,7 @@ void check_launch(const char* kernel, const LaunchConfig& config, std::size_t sh
                   Dim3 declared, Dim3 cluster = {});
 /// A grid is made of whole clusters. Throws Error(argument).
 void check_clusters(const char* kernel, Dim3 grid, Dim3 cluster);
-/// Where block `rank` of a cluster is in the grid: both are counted x fastest.
+/// The position in the grid of block `rank` of a cluster: both are counted x fastest.
 Position block_of_cluster(index_t number, int rank, Dim3 cluster, Dim3 grid);
 
 }  // namespace detail
@@ -180,8 +180,8 @@ Position block_of_cluster(index_t number, int rank, Dim3 cluster, Dim3 grid);
 /// nothing. Throws Error(argument) for impossible blocks, grids or thread counts or too much shared
 /// storage, Error(resource) where there is no memory for the stacks. A kernel that threw, diverged
 /// at a barrier or overflowed a stack is an Error(kernel), an element that does not exist an
-/// Error(shape); an Error that the kernel threw keeps its category. What was written until then
-/// stays written.
+/// Error(shape); an Error that the kernel threw keeps its category. Stores made before the error
+/// remain.
 template <class Kernel, class... Args>
 void launch(const LaunchConfig& config, const Kernel& kernel, const Args&... args) {
   static_assert((!detail::Owner<Args> && ...),

@@ -1,5 +1,6 @@
 // Runs the blocks of a launch over the cores, in the order of their numbers. Blocks that wait for
-// others by atomics do not keep these from starting: as many run at one time as stacks allow.
+// others by atomics do not prevent those from starting: as many blocks as stacks allow are resident
+// at a time.
 #pragma once
 
 #include <functional>

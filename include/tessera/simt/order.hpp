@@ -1,7 +1,7 @@
 // In which order the CPU engine runs the threads of a block between two barriers. A correct kernel
-// gives the same result for all of them; running shuffled orders makes an incorrect one show. In
-// the order `late` the threads run forward, and what they start of the asynchronous machine
-// (simt/gate.hpp) is carried out as late as is legal.
+// gives the same result for all of them; shuffled orders expose an incorrect one. In the order
+// `late` the threads run forward, and asynchronous operations (simt/gate.hpp) are executed as late
+// as is legal.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 4> kThreadOrderNames = {"forward",
 constexpr std::string_view name(ThreadOrder order) {
   return kThreadOrderNames[static_cast<std::size_t>(order)];
 }
-/// Does the seed change it?
+/// Does this order depend on the seed?
 constexpr bool is_seeded(ThreadOrder order) {
   return order == ThreadOrder::shuffled || order == ThreadOrder::late;
 }

@@ -1,4 +1,5 @@
-// shared<S>(t): the block's shared storage, with a type. Works with every engine's context.
+// shared<S>(t): the block's shared storage as an object of type S. Works with every engine's
+// context.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +10,8 @@ namespace tessera {
 
 namespace detail {
 
-/// An S in shared storage. A thread that copies it has forgotten a `&`, and works on its own copy.
+/// An S in shared storage. Copying is deleted: a copy would be private to one thread, and comes
+/// from a forgotten `&`.
 template <class S>
 struct Placed : S {
   TESSERA_HD Placed(const Placed& other) : S(other) {

@@ -4,8 +4,8 @@
 //
 // Broadcast: the right side is a number, or a tensor whose last modes line up with those of the
 // left side (as in NumPy): each has the same extent, or extent 1, or is missing in front. Narrow
-// floats compute in f32 and round once. Positions that exist on both sides take part; the others
-// stay as they are. A right side that overlaps the left side has the same positions.
+// floats compute in f32 and round once. Positions that exist on both sides are computed; the others
+// are left alone. The right side may be the left side itself; any other overlap is not supported.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace tessera {
 
 namespace detail {
 
-/// An element as a value, also where access gives a proxy.
+/// An element by value, also where the tensor returns a proxy.
 template <class T, class... I>
 TESSERA_HD constexpr typename T::value value_at(const T& t, I... at) {
   return static_cast<typename T::value>(t(at...));
@@ -110,7 +110,7 @@ concept Scalar = !AnyTensor<X> && !requires {
 }
 &&!requires(const X& x) { x.view(); };
 
-/// A tensor as it is, an owner's view.
+/// A tensor itself; for an owner, its view.
 template <AnyTensor T>
 TESSERA_HD constexpr const T& view_of(const T& t) {
   return t;

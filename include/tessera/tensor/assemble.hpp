@@ -1,5 +1,5 @@
-// How a view is put together: the pattern of the new layout is a constant, and only its unknown
-// numbers are computed at run time. Used by the views of this folder; not for kernels.
+// Builds views: the pattern of the new layout is a constant, and only its dynamic numbers are
+// computed at run time. Used by the views of this folder; not for kernels.
 #pragma once
 
 #include "tessera/tensor/tensor.hpp"

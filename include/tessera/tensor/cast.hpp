@@ -21,7 +21,7 @@ TESSERA_HD constexpr auto as_const(const Tensor<T*, L, E>& t) {
 
 namespace detail {
 
-/// How a kept element becomes one of type To: by value, or by its bits.
+/// How a stored element is converted to type To: by value, or by its bits.
 struct ByValue {
   template <class To, class From>
   static TESSERA_HD constexpr To as(From value) {
@@ -37,7 +37,7 @@ struct ByBits {
 
 }  // namespace detail
 
-/// An element that is kept as another type: reads and writes convert.
+/// An element that is stored as another type: reads and writes convert.
 template <class To, class P, class How>
 class ConvertingReference {
  public:

@@ -1,6 +1,6 @@
 // distribute<row_major(2, 4)>(t, thread): the elements of t that one of 8 threads owns. Thread p
-// stands at the coordinates where the thread layout gives p, and owns the elements at these
-// coordinates plus multiples of the thread extents: neighbouring threads own neighbouring elements.
+// owns the elements at the coordinates that the thread layout maps to p, plus multiples of the
+// thread extents: neighbouring threads own neighbouring elements.
 // A strided view; no element is copied. Clipped where t is, and where the threads do not divide t.
 // A thread number outside the layout throws Error(shape) on the CPU.
 #pragma once
@@ -12,14 +12,14 @@ namespace tessera {
 
 namespace detail {
 
-/// Threads within one mode before leaf `leaf` of the layout: the step of that leaf.
+/// The step of leaf `leaf`: the number of threads in the leaves before it, within its mode.
 constexpr index_t threads_before(const IntTuple& shape, int first, int leaf) {
   index_t product = 1;
   for (int i = first; i < leaf; ++i) product *= shape.leaf(i);
   return product;
 }
 
-/// What leaf number Leaf adds to a thread's coordinate in the mode that starts at leaf First.
+/// The contribution of leaf Leaf to a thread's coordinate in the mode that starts at leaf First.
 template <Layout Threads, int First, int Leaf>
 TESSERA_HD constexpr index_t leaf_coordinate(index_t thread) {
   constexpr index_t extent = Threads.shape.leaf(Leaf), stride = Threads.stride.leaf(Leaf);
@@ -66,7 +66,7 @@ constexpr Layout fragment_of() {
   return out;
 }
 
-/// Is every number 0 .. size - 1 a thread of this layout, and only these?
+/// Does this layout take every value in 0 .. size - 1 exactly once?
 constexpr bool numbers_all_threads(const Layout& threads) {
   index_t next = 1;
   for (int found = 0; found < threads.shape.leaves(); ++found) {

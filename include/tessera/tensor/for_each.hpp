@@ -1,5 +1,6 @@
 // Loops over the positions of a tensor that exist, last mode fastest, and fill(). One thread does
-// all of it; what a block shares out is in ops/. Loops stay loops: compile time does not grow with
+// all of it; versions shared by the threads of a block are in ops/. Loops stay loops: compile time
+// does not grow with
 // the extents.
 #pragma once
 

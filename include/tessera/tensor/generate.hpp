@@ -1,5 +1,5 @@
 // Elements made from their position. arange(t): 0, 1, 2, ... row by row. fill_random(t, seed): the
-// same numbers for the same seed, whatever thread fills which part and on every machine.
+// same numbers for the same seed on every machine, however the work is divided among threads.
 //
 // Element number n of the nominal shape, counted row by row, is random_unit(seed, n) of
 // core/random.hpp.

@@ -1,5 +1,5 @@
-// HostTensor<T, Rank>: owns the elements of a tensor in host memory, row-major without gaps. What
-// computes takes its view(). Movable; a copy is made by copy_of(). For host code only.
+// HostTensor<T, Rank>: owns the elements of a tensor in host memory, row-major without gaps.
+// Computations take its view(). Movable; a copy is made by copy_of(). For host code only.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr Layout row_major_pattern() {
 }
 
 /// A tensor of pattern L over compact row-major elements of these extents. Throws Error(shape)
-/// where the pattern says something else.
+/// where the pattern disagrees.
 template <Layout L, class T, int Rank>
 Tensor<T*, L> view_as(T* data, const std::array<index_t, Rank>& extents) {
   using View = Tensor<T*, L>;
@@ -69,7 +69,7 @@ Tensor<T*, L> view_as(T* data, const std::array<index_t, Rank>& extents) {
 
 namespace detail {
 
-/// The first coordinate of an access, and where in the source the access stands.
+/// The first coordinate of an access, with the access's source location.
 struct FirstCoordinate {
   index_t value;
   Here here;
@@ -95,7 +95,7 @@ class TESSERA_CHECKED_SYMBOL HostTensor {
 
   /// No elements.
   HostTensor() = default;
-  /// What is moved from has no elements.
+  /// A moved-from tensor has no elements.
   HostTensor(HostTensor&& other) noexcept
       : extents_(std::exchange(other.extents_, {})), buffer_(std::move(other.buffer_)) {}
   HostTensor& operator=(HostTensor&& other) noexcept {
@@ -126,7 +126,7 @@ class TESSERA_CHECKED_SYMBOL HostTensor {
       out = std::copy(row.begin(), row.end(), out);
     }
   }
-  /// As the constructor, but the elements hold anything.
+  /// Like the constructor, but the elements are not initialised.
   template <class... I>
   static HostTensor uninitialized(I... extents) {
     HostTensor out;
@@ -150,7 +150,7 @@ class TESSERA_CHECKED_SYMBOL HostTensor {
   /// All elements, extents known at run time.
   auto view() { return detail::view_as<pattern, T, Rank>(data(), extents_); }
   auto view() const { return detail::view_as<pattern, const T, Rank>(data(), extents_); }
-  /// All elements with the layout L, whose known numbers must fit.
+  /// All elements with the layout L, whose static numbers must match.
   template <Layout L>
   auto view() {
     return detail::view_as<L, T, Rank>(data(), extents_);

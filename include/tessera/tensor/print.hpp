@@ -14,13 +14,14 @@ namespace tessera {
 /// At most this many positions of a mode are printed: half from each end.
 inline constexpr index_t kPrintLimit = 32;
 
-/// One element as text: whole numbers without a point, others with up to 6 digits.
+/// One element as text: integers without a decimal point, other numbers with up to 6 digits.
 std::string number_text(double value);
 std::string number_text(index_t value);
 
 namespace detail {
 
-/// `cells`: the printed positions, last mode fastest. `extents`: what exists of each mode.
+/// `cells`: the printed positions, last mode fastest. `extents`: how many positions of each mode
+/// exist.
 std::string format_tensor(const std::vector<index_t>& extents,
                           const std::vector<std::string>& cells);
 

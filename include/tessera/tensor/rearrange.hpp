@@ -5,7 +5,7 @@
 //   reshape<6, 4>(t)    other extents, elements in row-major order as in NumPy
 //   reshape(t, m, n)    the same with extents known at run time only
 //
-// A clipped tensor is refused: the edge of a tile is a rectangle, and these views would bend it.
+// A clipped tensor is refused: what exists of it would not be a rectangle in the new shape.
 #pragma once
 
 #include "tessera/layout/coalesce.hpp"
@@ -61,7 +61,8 @@ TESSERA_HD constexpr auto with_layout(const Tensor<P, L>& t) {
   return Tensor<P, New>(t.data(), {}, Whole{});
 }
 
-/// The layout whose row-major walk visits the elements of `layout` as its own row-major walk does.
+/// The layout that visits the elements in row-major order of the new shape in the same order as
+/// `layout` does in its own.
 constexpr Layout reshaped(const Layout& layout, const IntTuple& shape) {
   const Layout walked = transpose(layout);  // row-major order is first mode fastest, reversed
   const Layout to(transpose(Layout(shape, shape)).shape);

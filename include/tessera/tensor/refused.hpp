@@ -1,5 +1,5 @@
-// The refusals of the views: bounds and widths that are only known at run time are checked on the
-// CPU and throw Error(shape). On a GPU the checks vanish: run the kernel on the CPU first.
+// Run-time errors of the views: dynamic bounds and widths are checked on the CPU and throw
+// Error(shape). On a GPU the checks are compiled out: run the kernel on the CPU first.
 #pragma once
 
 #include "tessera/core/config.hpp"

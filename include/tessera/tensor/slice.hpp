@@ -1,9 +1,9 @@
 // slice(t, every, 3, between(2, 6)): one argument for each mode. A position fixes its mode, and the
-// rank drops; `every` keeps it; `between` keeps a part of it. No element is copied. Of a clipped
-// tensor a slice is clipped too, and empty beyond the edge.
+// rank drops; `every` keeps it; `between` keeps a part of it. No element is copied. A slice of a
+// clipped tensor is clipped too, and empty beyond the edge.
 //
-// Positions and bounds given as constants, at<3>() and between<2, 6>(), are checked when compiled;
-// where that cannot be, and those given as numbers, are checked on the CPU, once for each slice.
+// Positions and bounds given as constants, at<3>() and between<2, 6>(), are checked at compile time
+// where the extent is static; all others are checked on the CPU, once for each slice.
 #pragma once
 
 #include "tessera/tensor/assemble.hpp"
@@ -37,7 +37,7 @@ TESSERA_HD constexpr std::integral_constant<index_t, Position> at() {
 
 namespace detail {
 
-/// What one argument of slice() does to its mode. Fixed positions have keeps = false.
+/// The effect of one argument of slice() on its mode. Fixed positions have keeps = false.
 template <class Argument>
 struct SliceArgument {
   static_assert(std::is_convertible_v<Argument, index_t>,
@@ -181,7 +181,7 @@ TESSERA_HD constexpr auto slice(const Tensor<P, L, E>& t, A... arguments) {
   if constexpr (!T::is_clipped) {
     return detail::assemble<pattern>(t.data() + start, Whole{}, shape_leaf, stride_leaf);
   } else {
-    // A fixed position that does not exist leaves nothing.
+    // A fixed position past the edge leaves an empty slice.
     bool exists = true;
     [&]<int... M>(std::integer_sequence<int, M...>) {
       exists = ((detail::SliceArgument<A>::keeps ||

@@ -1,7 +1,7 @@
 // A tensor in equal parts along one mode. split<4, 1>(t) gives all 4 parts along mode 1, of one
 // type: `auto [left, right] = split<2, 1>(t)`. split<1>(t, count, index) gives one part, both
-// numbers known at run time. The parts have ceil(extent / count) positions; where that does not
-// come out even, the last ones are shorter or empty.
+// numbers known at run time. The parts have ceil(extent / count) positions; where count does not
+// divide the extent, the last ones are shorter or empty.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ constexpr Layout part_pattern(const Layout& layout, int mode, index_t count) {
   return {layout.shape.with_leaf(mode, part), layout.stride};
 }
 
-/// Positions begin .. begin + length of mode Mode. `Exact`: all of them exist, if t is whole.
+/// Positions begin .. begin + length of mode Mode. `Exact`: all of them exist if t is not clipped.
 template <Layout Pattern, int Mode, bool Exact, class T>
 TESSERA_HD constexpr auto part_of(const T& t, index_t begin, index_t length) {
   const auto edge = [&] {

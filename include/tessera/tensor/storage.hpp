@@ -17,7 +17,7 @@ struct alignas(16) TESSERA_CHECKED_SYMBOL Storage {
 #if TESSERA_CHECK
   Storage() = default;
   constexpr Storage(const Storage& other, Here here = Here::current()) { take(other, here); }
-  /// An operator cannot know where it is called: reports name this line.
+  /// An operator has no default arguments to capture its caller's location: reports name this line.
   constexpr Storage& operator=(const Storage& other) {
     take(other, Here::current());
     return *this;

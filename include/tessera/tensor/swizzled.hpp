@@ -1,6 +1,7 @@
 // swizzled<S>(t): a tensor over memory in which element x of the layout is at S(x), so that the
 // threads of a warp find their elements in different banks of shared memory. Tiles, fragments and
-// vectors of it stay right: the swizzle acts on the distance from the first element of the memory.
+// vectors of it remain correct: the swizzle acts on the offset from the first element of the
+// memory.
 #pragma once
 
 #include "tessera/layout/swizzle.hpp"
@@ -25,7 +26,7 @@ class SwizzledPointer {
   TESSERA_HD constexpr SwizzledPointer operator+(index_t offset) const {
     return SwizzledPointer(data_, offset_ + offset);
   }
-  /// Where that element is.
+  /// The address of that element.
   TESSERA_HD constexpr auto address(index_t offset) const requires(std::is_pointer_v<P>) {
     return data_ + S(offset_ + offset);
   }
@@ -36,7 +37,7 @@ class SwizzledPointer {
 };
 
 namespace detail {
-/// The low bits of an offset stay as they are.
+/// The swizzle leaves the low bits of an offset alone.
 template <class T, Swizzle S>
 inline constexpr index_t kRun<SwizzledPointer<T*, S>> = index_t{1} << S.base;
 }  // namespace detail

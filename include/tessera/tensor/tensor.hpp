@@ -3,7 +3,7 @@
 // The layout is a template argument whose unknown extents and strides (`dynamic`) are kept in the
 // object, so a tensor with a static layout is just a pointer. An edge says how much of the nominal
 // shape really exists: a tile cut at the border of a matrix is `Clipped`, everything else is
-// `Whole` and pays nothing. Element access gives numbers: t(i, j) of a float tensor is a float&. It
+// `Whole`, at no cost. Element access returns references: t(i, j) of a float tensor is a float&. It
 // must name an element that exists: checked where TESSERA_CONTRACTS is on (core/contract.hpp).
 // Where TESSERA_CHECK is on, a Recorded replaces that reference (core/recorder.hpp). Knows
 // nothing about threads.
@@ -31,7 +31,7 @@ struct Clipped {
 
 namespace detail {
 
-/// What an engine's reference refers to: the element of a plain reference, `value_type` of a proxy.
+/// The element type of an engine's reference: T of T&, `value_type` of a proxy.
 template <class Reference>
 struct Referred {
   using type = std::remove_reference_t<Reference>;
@@ -43,7 +43,7 @@ struct Referred<Proxy> {
 };
 
 #if TESSERA_CHECK
-/// An element in memory, whose accesses are told: the value of a constant one.
+/// A recorded element in memory; for a constant one, its value.
 template <class T>
 constexpr auto recorded(T* at, const Here& here) {
   if constexpr (std::is_const_v<T>)
@@ -52,7 +52,7 @@ constexpr auto recorded(T* at, const Here& here) {
 }
 #endif
 
-/// The element at `offset` of an engine; one that records is told where the access is.
+/// The element at `offset` of an engine; a recording engine also gets the source location.
 template <class Pointer>
 TESSERA_HD constexpr decltype(auto) access(const Pointer& data, index_t offset,
                                            [[maybe_unused]] Here here) {
@@ -64,9 +64,9 @@ TESSERA_HD constexpr decltype(auto) access(const Pointer& data, index_t offset,
 }
 
 /// The run-time values of a layout's `dynamic` leaves: shape leaves first, then stride leaves. Like
-/// an edge it may be empty; whoever keeps it has it as a base. An empty member that is marked
-/// [[no_unique_address]] will not do: nvcc 13.0 believes a type with one to be larger in a kernel's
-/// arguments than sizeof says, and the kernel finds what follows in the wrong place.
+/// an edge it may be empty, so a class that holds it inherits from it. An empty
+/// [[no_unique_address]] member would not work: nvcc 13.0 lays out kernel arguments as if it took
+/// space, so the kernel reads the arguments after it from wrong offsets.
 template <int N>
 struct DynamicValues {
   index_t v[N];
@@ -102,7 +102,7 @@ constexpr IntTuple fill_dynamic(const IntTuple& pattern, const index_t* v) {
 
 }  // namespace detail
 
-/// Any (M,N) matrix: everything known at run time only.
+/// Any (M,N) matrix: all extents and strides dynamic.
 inline constexpr Layout kAnyMatrix{tuple(dynamic, dynamic), tuple(dynamic, dynamic)};
 /// An (M,N) matrix whose rows are contiguous.
 inline constexpr Layout kRowMajorMatrix{tuple(dynamic, dynamic), tuple(dynamic, 1)};
@@ -118,7 +118,7 @@ class TESSERA_CHECKED_SYMBOL Tensor
   using pointer = Pointer;
   using reference = decltype(std::declval<const Pointer&>()[index_t{}]);
   using element = typename detail::Referred<reference>::type;
-  using value = std::remove_cv_t<element>;  ///< an element by itself
+  using value = std::remove_cv_t<element>;  ///< the element type
   using edge = Edge;
   static constexpr Layout pattern = L;  ///< the layout with `dynamic` where unknown
   static constexpr int rank = L.rank();
@@ -307,7 +307,7 @@ class TESSERA_CHECKED_SYMBOL Tensor
     const index_t position[] = {coordinates...}, existing[] = {valid<M>()...};
     detail::recorder->outside(first_address(), position, sizeof...(I), existing, rank, here);
   }
-  /// Where the first element is, if the engine can tell.
+  /// The address of the first element; null for an engine without one.
   const void* first_address() const {
     if constexpr (std::is_pointer_v<Pointer>) return data_;
     else if constexpr (requires { data_.address(index_t{}); }) return data_.address(index_t{});

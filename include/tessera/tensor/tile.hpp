@@ -9,7 +9,7 @@
 namespace tessera {
 
 namespace detail {
-/// A tensor, or what behaves like one (ops/epilogue.hpp).
+/// A tensor, or a type with the same members (ops/epilogue.hpp).
 template <class T>
 concept HasModes = requires(const T& t) {
   t.template valid<0>();

@@ -2,7 +2,7 @@
 //
 //   for (auto gA : tile_range<BM, BK>(A, block_row, along)) ...   // (BM,BK) tiles of A along K
 //
-// Where a tile coordinate would stand, `along` marks the mode to walk. Every tile is what tile()
+// In place of a tile coordinate, `along` marks the mode to walk. Every tile is what tile()
 // gives: clipped at the border. circular_tiles walks a number of steps and starts again at the
 // first tile after the last, for rings of buffers.
 #pragma once
@@ -91,7 +91,7 @@ TESSERA_HD constexpr auto range_of_tiles(const Tensor<P, L, E>& t, index_t steps
   constexpr index_t size = sizes[mode];
   const index_t period = tiles<mode>(t, size);
   using Range = TileRange<T, mode, Sizes...>;
-  // The modulo of a plain walk never acts; an empty mode has no tile at all.
+  // In a walk that is not circular the modulo changes nothing; an empty mode has no tile.
   return Range(t, {{static_cast<index_t>(coordinates)...}}, steps < 0 ? period : steps,
                period > 0 ? period : 1);
 }

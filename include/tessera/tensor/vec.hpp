@@ -10,7 +10,7 @@ namespace tessera {
 
 namespace detail {
 
-/// 16 bytes at most, and only a power of two.
+/// The alignment: a power of two, at most 16 bytes.
 constexpr std::size_t vec_alignment(std::size_t element_bytes, std::size_t lanes) {
   const std::size_t bytes = element_bytes * lanes;
   if ((bytes & (bytes - 1)) != 0) return element_bytes;

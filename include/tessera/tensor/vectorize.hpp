@@ -29,13 +29,13 @@ constexpr bool is_contiguous(const Layout& element) {
   return true;
 }
 
-/// How many neighbours an engine keeps side by side, from a multiple of that number on.
+/// How many elements, from a multiple of that number on, an engine keeps contiguous.
 template <class Pointer>
 inline constexpr index_t kRun = 0;
 template <class T>
 inline constexpr index_t kRun<T*> = index_t{1} << 40;
 
-/// The address of an element of an engine that keeps neighbours side by side.
+/// The address of an element of an engine that keeps neighbours contiguous.
 template <class T>
 TESSERA_HD constexpr T* address_of(T* data, index_t offset) {
   return data + offset;
@@ -81,7 +81,8 @@ TESSERA_CHECKED_SYMBOL TESSERA_HD void store_vec(T* to, const V& value,
 
 }  // namespace detail
 
-/// What an element access of a vectorized tensor gives: converts to Vec, is assigned a Vec. `P` is
+/// The proxy that a vectorized tensor returns for an element: converts to Vec, can be assigned a
+/// Vec. `P` is
 /// the engine of the elements, `Element` the layout of one vector's lanes.
 template <class P, Layout Element>
 class VecReference {
@@ -148,7 +149,7 @@ class VecReference {
   Here here_;
 };
 
-/// The engine of a vectorized tensor: offsets count elements of the engine `P` beneath.
+/// The engine of a vectorized tensor: offsets count elements of the underlying engine `P`.
 template <class P, Layout Element>
 class VectorPointer : private detail::LaneStrides<Element> {
  public:
@@ -167,7 +168,7 @@ class VectorPointer : private detail::LaneStrides<Element> {
   TESSERA_HD constexpr VectorPointer operator+(index_t offset) const {
     return {data_ + offset, *this};
   }
-  /// Where lane 0 of that vector is.
+  /// The address of lane 0 of that vector.
   TESSERA_HD constexpr auto address(index_t offset) const requires requires(const P& p) {
     detail::address_of(p, offset);
   }
@@ -219,7 +220,7 @@ constexpr Layout lanes_of() {
 
 }  // namespace detail
 
-/// May vectorize<Widths...>(t) be used: do the extents divide, and is every vector aligned? Asked
+/// May vectorize<Widths...>(t) be used: do the extents divide, and is every vector aligned? Call it
 /// once for each tile.
 template <index_t... Widths, class P, Layout L, class E>
 TESSERA_HD constexpr bool can_vectorize(const Tensor<P, L, E>& t) {
