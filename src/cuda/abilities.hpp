@@ -1,4 +1,4 @@
-// What decides which kernels a device can run, asked of the driver once.
+// The properties that decide which kernels a device can run, queried from the driver once.
 #pragma once
 
 namespace tessera::cuda {

@@ -1,10 +1,10 @@
-// The functions of runtime.hpp in a build without CUDA: there are no devices, and what needs one is
-// refused in one sentence.
+// The functions of runtime.hpp in a build without CUDA: there are no devices, and calls that need
+// one throw.
 #include "abilities.hpp"
 #include "tessera/core/error.hpp"
 #include "tessera/cuda/runtime.hpp"
 
-#if defined(__clang__)  // what would use them is not built
+#if defined(__clang__)  // their callers are not built
 #pragma clang diagnostic ignored "-Wunused-private-field"
 #endif
 

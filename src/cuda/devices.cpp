@@ -1,4 +1,4 @@
-// Which devices there are, and why there is none: see runtime.hpp.
+// Which devices there are, or why there are none: see runtime.hpp.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -108,7 +108,7 @@ std::string why_unavailable() {
 
 Abilities abilities(int number) noexcept {
   constexpr int kKnown = 64, kAsked = 1 << 30;
-  static std::array<std::atomic<int>, kKnown> known;  // never a device of another number
+  static std::array<std::atomic<int>, kKnown> known;  // never another device than requested
   if (number < 0 || number >= kKnown) return {};
   auto& mine = known[static_cast<std::size_t>(number)];
   int found = mine.load(std::memory_order_relaxed);
@@ -121,7 +121,7 @@ Abilities abilities(int number) noexcept {
         !asks(cudaDevAttrComputeCapabilityMinor, minor) ||
         !asks(cudaDevAttrMultiProcessorCount, count)) {
       detail::forget_own_error();
-      return {};  // it may be there later
+      return {};  // it may become available later
     }
     found = kAsked | count << 10 | ((10 * major + minor) & 1023);
     mine.store(found, std::memory_order_relaxed);

@@ -14,7 +14,7 @@ namespace tessera::cuda::detail {
 
 namespace {
 
-/// What the process as a whole remembers.
+/// State of the whole process.
 struct History {
   std::mutex mutex;
   std::string fault;  ///< the first after which nothing works
@@ -26,7 +26,7 @@ History& history() {
   return one;
 }
 
-/// What cudaGetLastError() would have told the caller before this thread's latest public call.
+/// The error that cudaGetLastError() would have returned before this thread's latest public call.
 thread_local cudaError_t earlier = cudaSuccess;
 
 std::string error_text(cudaError_t status) {
@@ -54,7 +54,7 @@ bool ends_cuda(cudaError_t status) {
   }
 }
 
-/// CUDA has not started. Without a driver it says so for ever, whoever asks.
+/// CUDA has not started. Without a driver every later call fails the same way.
 bool is_no_start(cudaError_t status) {
   switch (status) {
     case cudaErrorNoDevice:

@@ -11,21 +11,22 @@
 
 namespace tessera::cuda::detail {
 
-/// Throws what `status` means where it is no success. `what`: what was being done, "copy of 4 MB".
-/// Takes an error of our own away, as forget_own_error() does.
+/// Throws the error of `status` unless it is success. `what`: the operation, "copy of 4 MB". Clears
+/// an error of ours as forget_own_error() does.
 void check(cudaError_t status, const std::string& what);
 
 /// Throws where CUDA cannot be used now: a fault was seen before, or this process is a fork of one
-/// that had used CUDA. To be called at the beginning of each public call: it also looks whether an
-/// error of the caller's own calls is there.
+/// that had used CUDA. To be called at the beginning of each public call: it also checks whether an
+/// error of the caller's own calls is pending.
 void expect_usable();
 
-/// Takes the error of a call of ours away, so that the caller's next cudaGetLastError() does not
-/// find it. CUDA keeps only the latest of a thread: where one of the caller's stood there before,
-/// ours stays in its place, so that the caller still finds one, and check() names the caller's.
+/// Clears the error of a call of ours, so that the caller's next cudaGetLastError() does not return
+/// it. CUDA keeps only the latest error of a thread: where one of the caller's was pending before,
+/// ours is left in its place, so that the caller still sees an error, and check() names the
+/// caller's.
 void forget_own_error();
 
-/// release() with `device` current, for destructors: what fails has nobody to be told.
+/// release() with `device` current, for destructors, which cannot report errors.
 template <class Release>
 void release_on(int device, const Release& release) noexcept {
   try {

@@ -12,8 +12,8 @@ namespace tessera::cuda {
 
 namespace {
 
-/// The device memory of this library that lives: of that the driver need not be asked, for each
-/// matrix of each product.
+/// The live device memory of this library, so that the driver is not queried for each matrix of
+/// each product.
 class OwnMemory {
  public:
   void add(const void* data, std::size_t bytes, int device) {
@@ -45,7 +45,7 @@ class OwnMemory {
   std::map<std::uintptr_t, Block> blocks_;  // by their first byte
 };
 
-/// Never destroyed: buffers may live as long as the process.
+/// Never destroyed: buffers may outlive static objects.
 OwnMemory& own_memory() {
   static OwnMemory& one = *new OwnMemory;
   return one;

@@ -1,7 +1,7 @@
-// The current device of a thread: see runtime.hpp. cudaSetDevice() gives a device a context, also
-// when it is only gone back to; so the context of the device wanted is laid on top of whatever is
-// current, and taken away again (CUDA Driver API, "Primary Context Management"). The driver's
-// functions are asked of the runtime: nothing links libcuda.
+// The current device of a thread: see runtime.hpp. cudaSetDevice() creates a context, even when it
+// only restores a device; so the context of the wanted device is pushed onto the context stack and
+// popped again (CUDA Driver API, "Primary Context Management"). The driver's functions are looked
+// up through the runtime: nothing links libcuda.
 #include <cuda.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace tessera::cuda {
 
 namespace {
 
-/// What is needed of the driver, all or nothing.
+/// The driver functions that are needed, all or none.
 struct Contexts {
   decltype(&cuDevicePrimaryCtxRetain) retain = nullptr;
   decltype(&cuCtxPushCurrent) push = nullptr;
@@ -44,9 +44,8 @@ const Contexts* contexts() {
   return found.retain == nullptr ? nullptr : &found;
 }
 
-/// Lays the context that CUDA's runtime uses on a device on top of what is current. It is kept
-/// until the process ends, as the runtime keeps it; one of before a reset of the device is asked
-/// for anew.
+/// Pushes the primary context of a device. It is retained until the process ends, as the runtime
+/// does; after a reset of the device it is retained again.
 bool enter(const Contexts& driver, int device) {
   static std::mutex mutex;
   static std::map<int, CUcontext> kept;

@@ -63,7 +63,8 @@ bool Event::reached() const {
   detail::expect_usable();
   const OnDevice on(device_);
   const cudaError_t status = cudaEventQuery(handle_);
-  if (status == cudaErrorNotReady) return false;  // no error: CUDA does not keep it as the last one
+  if (status == cudaErrorNotReady)
+    return false;  // not an error: CUDA does not record it as the last one
   detail::check(status, "asking for an event");
   return true;
 }
@@ -86,8 +87,8 @@ namespace detail {
 namespace {
 
 /// Lets a kernel use more shared memory than the 48 KiB that every kernel may (CUDA C++ Programming
-/// Guide, "Shared Memory" of compute capability 8.x). At each launch: a reset of the device takes
-/// it back unseen.
+/// Guide, "Shared Memory" of compute capability 8.x). At each launch: a reset of the device undoes
+/// it silently.
 void allow_shared_bytes(const Stream& stream, const Kernel& kernel) {
   constexpr std::size_t kAlways = 48 * 1024;
   if (kernel.shared_bytes <= kAlways) return;
@@ -108,7 +109,7 @@ void allow_shared_bytes(const Stream& stream, const Kernel& kernel) {
 }  // namespace
 
 void launch(const Stream& stream, const Kernel& kernel, Dim3 grid, void** arguments) {
-  const OnDevice on(stream.device());  // refuses first where CUDA cannot be used
+  const OnDevice on(stream.device());  // throws first where CUDA cannot be used
   if (grid.x < 0 || grid.y < 0 || grid.z < 0)
     throw Error(Category::argument, cat("kernel '", kernel.name, "': a negative grid"),
                 "0 or more blocks along each side", to_string(grid));

@@ -1,5 +1,5 @@
-// Maps for the bulk copies of a GPU, made by the driver, which is asked of the runtime: nothing
-// links libcuda. See cuda/tensor_map.hpp.
+// Maps for the bulk copies of a GPU, made by the driver, whose function is looked up through the
+// runtime: nothing links libcuda. See cuda/tensor_map.hpp.
 #include "tessera/cuda/tensor_map.hpp"
 
 #include <cuda.h>

@@ -16,9 +16,9 @@ namespace tessera {
 
 namespace {
 
-constexpr index_t kMostCompared = 4096;  // matrices of a strided batch that are looked at singly
+constexpr index_t kMostCompared = 4096;  // matrices of a strided batch that are compared one by one
 
-/// The plan of the first product, which decides for all.
+/// The plan of the first product, used for all.
 Plan plan_batch(std::string_view call, const Problem& problem, const Options& options) {
   if (problem.in == DType::i32)
     throw Error(Category::type, cat(call, ": there is no i32 product in a batch"),
@@ -49,8 +49,8 @@ struct Operand {
   index_t step;
 };
 
-/// Refuses what the steps do to two or more matrices that have passed make_problem(); C is not
-/// empty.
+/// Refuses overlaps and overflows that the steps cause among matrices that have passed
+/// make_problem(); C is not empty.
 void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
                  const BatchSteps& steps) {
   constexpr std::string_view call = "matmul_strided";
@@ -79,7 +79,7 @@ void check_steps(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, in
                        "give C memory of its own");
 }
 
-/// The problem of product i, within the limits of a plan; what is wrong with it names i.
+/// The problem of product i, within the limits of a plan; errors name i.
 Problem problem_of(const Product& product, std::size_t i, double alpha, double beta) try {
   const Problem problem = make_problem(product.A, product.B, product.C, alpha, beta);
   detail::check_problem(problem);

@@ -1,6 +1,6 @@
-// Sorted by address, the matrices of a batch fall into groups that are apart. In a group that holds
-// a C, all are told apart at once where they are windows of one matrix: modulo its stride each
-// covers one interval. Only where that fails is each pair looked at.
+// Sorted by address, the matrices of a batch form disjoint groups. In a group that contains a C,
+// windows of one matrix are all separated at once: modulo its stride each covers one interval. Only
+// where that fails is each pair compared.
 #include "batch_overlap.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Item {
   bool is_c() const { return operand == 'C'; }
 };
 
-/// Modulo `period` an item covers one interval. Is that of each C apart from all others?
+/// Modulo `period` an item covers one interval. Is that of each C disjoint from all others?
 bool all_apart_modulo(std::int64_t period, std::span<const Item> items) {
   struct Interval {
     Wide begin, end;
@@ -31,7 +31,7 @@ bool all_apart_modulo(std::int64_t period, std::span<const Item> items) {
   };
   std::vector<Interval> intervals;
   intervals.reserve(items.size());
-  Wide reached = 0, reached_by_c = 0;  // by what begins in the period before
+  Wide reached = 0, reached_by_c = 0;  // by an interval that began in the previous period
   for (const Item& item : items) {
     const Wide begin = floor_mod(item.place.low, period);
     const Wide end = begin + item.place.bytes_modulo(period);
@@ -50,7 +50,7 @@ bool all_apart_modulo(std::int64_t period, std::span<const Item> items) {
   return true;
 }
 
-/// Items sorted by address, whose ranges of addresses hang together.
+/// Items sorted by address whose address ranges form one connected group.
 void refuse_overlaps_in_group(std::string_view call, std::span<const Product> products,
                               std::span<const Item> items) {
   if (items.size() == 1 ||

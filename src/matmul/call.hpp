@@ -1,5 +1,5 @@
-// What the calls that multiply have in common: the checks of one operand and of what was planned
-// for, and the line of TESSERA_VERBOSE=1. Private to src/matmul.
+// Shared by all multiplying calls: the checks of one operand and of the plan, and the line of
+// TESSERA_VERBOSE=1. Private to src/matmul.
 #pragma once
 
 #include <chrono>
@@ -23,11 +23,11 @@ void check_extents(std::string_view name, const ConstMatrix& m);
 /// Refuses a matrix with elements but no data, or that reaches beyond 64 bits.
 void check_data(std::string_view name, const ConstMatrix& m);
 
-/// Refuses an epilogue that a result of type `out` cannot have: gelu of whole numbers, a clamp that
-/// keeps nothing.
+/// Refuses an epilogue that a result of type `out` cannot have: gelu of whole numbers, an empty
+/// clamp.
 void check_epilogue(const Epilogue& epilogue, DType out);
 
-/// Refuses another matrix than the plan was made for.
+/// Refuses a matrix that differs from the plan's.
 void expect_planned(std::string_view name, const ConstMatrix& m, index_t rows, index_t cols,
                     DType dtype, Strides strides);
 /// Where the epilogue needs a vector, refuses a null pointer, and one that shares memory with one
@@ -44,7 +44,7 @@ index_t workspace_of(const Plan& plan);
 
 /// Is TESSERA_VERBOSE set?
 bool verbose();
-/// "tessera: CALL PLAN isa=... WAY time_us=..." on stderr; isa of the CPU's path.
+/// "tessera: CALL PLAN isa=... ROUTE time_us=..." on stderr; isa of the CPU's path.
 void report(std::string_view call, const Plan& plan, std::string_view route, double time_us);
 
 /// Runs body(), and reports it as `call` (its name, and count=... of a batch) if TESSERA_VERBOSE is

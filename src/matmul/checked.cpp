@@ -97,7 +97,7 @@ check::Report check_matmul(const Plan& plan, const ConstMatrix& A, const ConstMa
   own.threads = plan.threads;
   own.fresh_outputs = p.beta == 0;
   own.coverage =
-      options.coverage || p.alpha != 0;  // a product needs all of A and B, and gives all of C
+      options.coverage || p.alpha != 0;  // a product reads all of A and B and writes all of C
   own.tensors = {"A", "B", "C"};
   own.problem = cat(to_string(p), " tile=", to_string(plan.tile));
   return entry->run({p, plan.tile, {}, A.data, B.data, C.data, bias}, own);

@@ -1,5 +1,5 @@
-// `bulk_tiled` under the checker, in its tiles. Operands that bulk copies cannot read are those of
-// `pipelined`, as at any run.
+// `bulk_tiled` under the checker, in its tiles. Operands that bulk copies cannot read are
+// multiplied by `pipelined`, as in every run.
 #include "bulk_tiled_operands.hpp"
 #include "checked.hpp"
 

@@ -1,5 +1,5 @@
-// `thin` under the checker: f32 in its tiles. Operands that bulk copies cannot read are those of
-// `tensor_core`, as at any run.
+// `thin` under the checker: f32 in its tiles. Operands that bulk copies cannot read are multiplied
+// by `tensor_core`, as in every run.
 #include "checked.hpp"
 #include "thin_operands.hpp"
 

@@ -1,5 +1,5 @@
 // `warpgroup` under the checker: f32 in its tiles, bf16 and f16 in the first. Operands that bulk
-// copies cannot read are those of `tensor_core`, as at any run.
+// copies cannot read are multiplied by `tensor_core`, as in every run.
 #include "checked.hpp"
 #include "warpgroup_operands.hpp"
 
@@ -15,7 +15,7 @@ check::Report check_typed(const LadderCall& call, const check::Options& options)
     with_bulk_operands<Kernel, T, T>(
         p, call.A, call.B, call.C, call.bias, software_map,
         [&](const auto& A, const auto& B, const auto& slices, const auto& C) {
-          // Few blocks, that each goes on to a second tile.
+          // Few blocks, so that each computes a second tile.
           report = check::check(options, Kernel::grid(p.M, p.N, 2), kernel, A, B, slices, C);
         });
   });

@@ -14,16 +14,15 @@ namespace tessera::detail {
 
 namespace {
 
-/// Bytes with a C too small to be shared out and a long K: there threads that share K win over
-/// packed.
+/// Bytes with a long K and a C too small to divide among threads: split-K is faster than packed.
 bool splits_bytes(const Problem& p, int threads) {
   constexpr index_t most = 512;
   return is_byte(p.in) && threads > 1 && p.M > 0 && p.N > 0 && p.M <= most && p.N <= most / p.M &&
          find_algorithm("split_k").supports(p.in, p.out) && cpu::split_k_depth(p.M, p.N, p.K) < p.K;
 }
 
-/// What was fastest where squares and thin shapes were measured: packed wherever it has the types;
-/// for the others fewer barriers in small products, register tiles in large ones.
+/// The fastest in measurements of square and thin shapes: packed where it has the types; for other
+/// types, few barriers in small products and register tiles in large ones.
 Choice choose_on_cpu(const Problem& p, int threads) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::string_view others) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[0], reason, others};
@@ -45,15 +44,15 @@ Choice choose_on_cpu(const Problem& p, int threads) {
 
 bool in_16_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
 
-/// On a GPU: f32 by what was fastest where it was measured, 16-bit elements by tiles that fill the
-/// device, thin products by what bounds each.
+/// On a GPU: for f32 the fastest measured, for 16-bit elements tiles that fill the device, for thin
+/// products the kernel for their bottleneck.
 Choice choose_on_cuda(const Problem& p, int device) {
   const auto taking = [&](std::string_view name, std::string_view reason, std::size_t tile = 0) {
     return Choice{name, find_algorithm(name).tiles_of(p.in)[tile], reason, "expected to be slower"};
   };
   const bool has_units = in_16_bits(p.in) && why_not_hopper(device).empty();
   const index_t large = std::max(p.M, p.N), small = std::min(p.M, p.N);
-  // Half-empty units where the whole ones would leave multiprocessors idle.
+  // Half-empty instructions where full ones would leave multiprocessors idle.
   const bool is_half = ceil_div(large, index_t{64}) < 96;
   if (has_units && small <= 32 && why_no_thin_operands(p, nullptr, nullptr).empty()) {
     const std::size_t columns = small <= 8 ? 0 : small <= 16 ? 1 : 2;
@@ -62,8 +61,7 @@ Choice choose_on_cuda(const Problem& p, int device) {
   }
   if (small < 32)
     return taking("coalescing", "a thin product: every element of the large matrix is used once");
-  // Tiles so large that there is a block for each of some hundred multiprocessors, or two of small
-  // ones.
+  // The largest tiles that give each of some hundred multiprocessors a block, or two small ones.
   const auto blocks = [&](index_t rows, index_t cols) {
     return ceil_div(p.M, rows) * ceil_div(p.N, cols);
   };
@@ -118,7 +116,7 @@ Choice choose_by_tile(const Problem& p, const TileShape& wanted, int device) {
               {}, "name an algorithm to learn why, or see 'tessera compare --list'");
 }
 
-/// What was measured on this device, if it can be taken.
+/// The tuning result of this device, if it is usable.
 std::optional<Choice> choose_tuned(const Problem& p, const std::string& device_name) {
   const TunedProduct* const found = tuning_of(device_name).tuning.find(p);
   if (found == nullptr) return std::nullopt;

@@ -1,4 +1,4 @@
-// Products on a GPU: checks what belongs to the call, finds the compiled kernel, starts it. See
+// Products on a GPU: checks the call, finds the compiled kernel, starts it. See
 // matmul/cuda.hpp.
 #include "tessera/matmul/cuda.hpp"
 
@@ -59,11 +59,11 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   expect_planned("A", A, p.M, p.K, p.in, p.a);
   expect_planned("B", B, p.K, p.N, p.type_of_b(), p.b);
   expect_planned("C", C, p.M, p.N, p.out, p.c);
-  (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
+  (void)make_problem(A, B, C);  // pointers and overlaps depend on the call, not on the plan
   tessera::detail::expect_bias(p, bias, C);
   tessera::detail::run_reported("cuda::run", plan, [&] {
     if (p.M == 0 || p.N == 0) return;
-    const OnDevice on(stream.device());  // asking where memory is touches no other device
+    const OnDevice on(stream.device());  // querying a pointer creates a context on the current one
     check_places(plan, A, B, C, stream, bias);
     for (const auto& entry : tessera::detail::cuda_ladder()) {
       if (entry.name == plan.algorithm)
@@ -92,7 +92,7 @@ DeviceMatrix::DeviceMatrix(DType dtype, index_t rows, index_t cols, int device) 
 
 namespace {
 
-/// The bytes from the first to the last element of a matrix that has some, wherever it is.
+/// The bytes from the first to the last element of a nonempty matrix in any memory.
 struct Span {
   char* first;
   std::size_t bytes;

@@ -27,7 +27,7 @@ struct CudaCall {
 struct CudaEntry {
   std::string_view name;  ///< as in the ladder
   void (*run)(const CudaCall& call);
-  int typed = kTypedOnCuda;  ///< so many tiles, from the first, are built for every type
+  int typed = kTypedOnCuda;  ///< the number of leading tiles that are built for every type
 };
 
 /// In the order of the ladder; empty in a build without CUDA.

@@ -1,4 +1,5 @@
-// `warpgroup` for CUDA (kernels/warpgroup_tiled.hpp): the file of the types. A device without a
+// `warpgroup` for CUDA (kernels/warpgroup_tiled.hpp): selects the file of the types. A device
+// without a
 // warpgroup's units, and operands that bulk copies cannot read, get `tensor_core`.
 #include "cuda_warpgroup.cuh"
 #include "ladder.hpp"

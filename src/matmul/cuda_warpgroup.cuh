@@ -1,5 +1,5 @@
 // `warpgroup` for CUDA and one pair of types, in all of its tiles: a file for each, made from
-// cuda_warpgroup_types.cu.in, as nvcc takes its time.
+// cuda_warpgroup_types.cu.in, because nvcc is slow.
 #pragma once
 
 #include "cuda/abilities.hpp"

@@ -1,4 +1,5 @@
-// "key=value key="quoted value" ..." both ways: the text form of problems and plans. Private to
+// "key=value key="quoted value" ..." read and written: the text form of problems and plans. Private
+// to
 // src/matmul.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The bytes that a matrix occupies, or several of them at equal distances, as numbers. Addresses in
-// 128 bits: nothing overflows that reach_fits() in call.hpp has let through. Private to src/matmul.
+// 128 bits: nothing overflows that reach_fits() in call.hpp has accepted. Private to src/matmul.
 #pragma once
 
 #include <array>
@@ -50,8 +50,8 @@ struct Footprint {
     for (const ByteMode& mode : modes) end += Wide{mode.count - 1} * mode.step;
     return end;
   }
-  /// Modulo `period` steps that are multiples of it vanish, the others spread: all bytes are in one
-  /// interval of so many.
+  /// Modulo `period`, steps that are multiples of it vanish; returns the length of the one interval
+  /// that then contains all bytes.
   Wide bytes_modulo(std::int64_t period) const {
     Wide bytes = size;
     for (const ByteMode& mode : modes) {
@@ -67,7 +67,7 @@ struct Footprint {
     if (stride < 0) low -= Wide{extent - 1} * step;
     for (ByteMode& mode : modes) {
       if (mode.step != 0 && mode.step != step) continue;
-      mode = {mode.count + extent - 1, step};  // one step twice: the sum takes so many values
+      mode = {mode.count + extent - 1, step};  // one step twice: the number of values of the sum
       return;
     }
   }

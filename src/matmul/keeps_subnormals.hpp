@@ -1,7 +1,7 @@
 // While one exists, this thread's arithmetic keeps subnormal numbers, whatever its caller has set
-// (DAZ and FTZ on x86-64, FZ on AArch64). Algorithms differ in where they add zeros that change no
-// sum, as at the edges of tiles; where subnormal numbers are flushed such a zero does change one.
-// So every algorithm has the same bits. Private to src/matmul.
+// (DAZ and FTZ on x86-64, FZ on AArch64). Algorithms add zeros in different places, as at the edges
+// of tiles; these change no sum unless subnormal numbers are flushed. This keeps the bits of all
+// algorithms equal. Private to src/matmul.
 #pragma once
 
 #if defined(__x86_64__)

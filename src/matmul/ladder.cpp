@@ -1,5 +1,5 @@
-// The entries of the ladder: algorithms(), the command and the tests know a kernel because it
-// is in ladder.inc.
+// The entries of the ladder: a kernel in ladder.inc is known to algorithms(), the command and the
+// tests.
 #include "ladder.hpp"
 
 namespace tessera::detail {

@@ -58,10 +58,10 @@ const TileShape& tile_of_pipelined(const TileShape& tile);
 inline bool is_f32_product(DType in, DType out) { return in == DType::f32 && out == DType::f32; }
 
 /// The tile that `wanted` means, built in or not. Throws Error(argument) where no kernel of the
-/// entry can have it, or has this product.
+/// entry can have this tile or this product.
 TileShape possible_tile(const LadderEntry& entry, DType in, DType out, const TileShape& wanted);
 
-/// Refuses what no plan can hold, whether it is made or read: extents, element types, scalars.
+/// Refuses extents, element types and scalars that no plan may have, whether it is made or parsed.
 void check_problem(const Problem& problem);
 
 template <class Kernel, class In, class Out>

@@ -6,10 +6,10 @@
 
 namespace tessera::detail {
 
-/// On CUDA at most the default is: there each takes nvcc about a quarter of a minute.
+/// On CUDA at most the default tile is compiled for every type, because nvcc is slow.
 inline constexpr int kTypedOnCuda = 1;
 
-/// So many tiles, from the first, are compiled for every element type; the others for f32.
+/// The number of leading tiles that are compiled for every element type; the others for f32.
 template <int Typed, TileShape... Shapes>
 struct TileList {
   static constexpr TileShape tiles[] = {Shapes...};
@@ -44,7 +44,7 @@ using PipelinedTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 16, .tm
                                 TileShape{.bm = 128, .bn = 256, .bk = 16, .tm = 8, .tn = 16}>;
 using BulkTiledTiles = TileList<0, TileShape{.bm = 256, .bn = 128, .bk = 32, .tm = 16, .tn = 8},
                                 TileShape{.bm = 64, .bn = 64, .bk = 32, .tm = 8, .tn = 4}>;
-/// WM = BM: two warpgroups own whole tiles alternately; else they share each.
+/// WM = BM: two warpgroups own whole tiles alternately; else they share each tile.
 using WarpgroupTiles = TileList<5, TileShape{.bm = 128, .bn = 256, .wm = 64, .wn = 256},
                                 TileShape{.bm = 128, .bn = 192, .wm = 128, .wn = 192},
                                 TileShape{.bm = 128, .bn = 128, .wm = 128, .wn = 128},

@@ -31,7 +31,7 @@ void run_warpgroup_typed(const LadderCall& call) {
   const Problem& p = call.problem;
   WarpgroupLadder<WarpgroupTiles>::with_kernel(call.tile, [&]<class Kernel>(const Kernel& kernel) {
     LaunchConfig config = call.config;
-    config.grid = Kernel::grid(p.M, p.N, std::max(1, config.threads));  // a block goes on and on
+    config.grid = Kernel::grid(p.M, p.N, std::max(1, config.threads));  // blocks are persistent
     config.block = Kernel::block;
     with_bulk_operands<Kernel, In, Out>(
         p, call.A, call.B, call.C, call.bias, software_map,

@@ -1,4 +1,4 @@
-// Runs a plan: checks that the matrices are those that were planned for, finds the compiled kernel
+// Runs a plan: checks that the matrices match the plan, finds the compiled kernel
 // and calls it, and prints the line of TESSERA_VERBOSE=1. The checks of pointers and overlaps are
 // repeated for each call, because they belong to the matrices and not to the plan.
 #include "tessera/matmul/matmul.hpp"
@@ -108,7 +108,7 @@ std::string way_text(const Plan& plan) {
   return out;
 }
 
-/// Of matrices that fit the plan, as was checked.
+/// Runs a plan with matrices that were checked.
 void execute(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
              const void* bias) {
   const Problem& p = plan.problem;
@@ -136,7 +136,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
   detail::expect_planned("A", A, p.M, p.K, p.in, p.a);
   detail::expect_planned("B", B, p.K, p.N, p.type_of_b(), p.b);
   detail::expect_planned("C", C, p.M, p.N, p.out, p.c);
-  (void)make_problem(A, B, C);  // pointers and overlaps are this call's, not the plan's
+  (void)make_problem(A, B, C);  // pointers and overlaps depend on the call, not on the plan
   detail::expect_bias(p, bias, C);
   execute(plan, A, B, C, bias);
 }

@@ -9,7 +9,7 @@
 namespace tessera::detail {
 
 /// body(A, B, C): A (M,K) and B (K,N), of no depth where alpha = 0, so that they are not read; C
-/// (M,N) with its epilogue. The pointers are where the kernel will run.
+/// (M,N) with its epilogue. The pointers are valid on the device of the kernel.
 template <class In, class Out, class Body>
 decltype(auto) with_operands(const Problem& p, const void* a, const void* b, void* c,
                              const void* bias, const Body& body) {

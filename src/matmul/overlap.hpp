@@ -1,4 +1,5 @@
-// Do two matrices share memory, and how is that said? Called by make_problem, which refuses a C
+// Do two matrices share memory, and the text of the error. Called by make_problem, which refuses a
+// C
 // that overlaps A or B, and for batches. Private to src/matmul.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace tessera::detail {
 
-/// May `a` and `c` share an element? As base/overlap.hpp says it. Neither
+/// May `a` and `c` share an element? As certain as base/overlap.hpp says. Neither
 /// matrix is empty; what they reach fits in 64 bits.
 inline bool may_overlap(const Footprint& a, const Footprint& c) {
   return a.low < c.high() && c.low < a.high() && tessera::may_overlap(a.bytes(), c.bytes());

@@ -1,5 +1,5 @@
-// What is thrown for memory that would be written while it is read, or written twice: an Error of
-// its own kind, since Python has an exception of its own for it.
+// The error for memory that would be written while it is read, or written twice: a type of its own,
+// since Python has an exception of its own for it.
 #pragma once
 
 #include "tessera/core/error.hpp"

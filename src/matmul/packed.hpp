@@ -1,5 +1,5 @@
 // The checked calls and the packed CPU path: which element types it multiplies, a problem as its
-// argument, a plan that has no other choice. For src/matmul and src/bench.
+// argument, and the plan for calls that only it can run. For src/matmul and src/bench.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// The checked form of a packed B. Nothing is left of B but its extents and type, so these are what
-// a call is checked against; its panels are memory of its own, where no C can be.
+// The checked form of a packed B. Only B's extents and type are kept, and calls are checked against
+// them; the panels are private memory, which no C can overlap.
 #include "tessera/matmul/packed_matrix.hpp"
 
 #include "call.hpp"
@@ -10,7 +10,7 @@ namespace tessera {
 
 namespace {
 
-constexpr index_t kMostElements = index_t{1} << 46;  // what 47 bits of address space never hold
+constexpr index_t kMostElements = index_t{1} << 46;  // more than 47 bits of address space hold
 
 PackedMatrix::Panels pack(const ConstMatrix& B, DType of_a) {
   detail::check_extents("PackedMatrix: B", B);
@@ -82,7 +82,7 @@ Problem make_problem(const ConstMatrix& A, const PackedMatrix& B, const Matrix& 
 void run(const Plan& plan, const ConstMatrix& A, const PackedMatrix& B, const Matrix& C,
          const void* bias) {
   const Problem& p = plan.problem;
-  // Sums of bytes are the same in any order: a plan that splits K needs no packed one beside it.
+  // Sums of bytes are the same in any order, so a packed B also serves a split-K plan.
   if (plan.algorithm != "packed" && !(plan.algorithm == "split_k" && is_byte(p.in)))
     throw Error(Category::argument,
                 cat("run: ", plan.algorithm, " does not multiply a packed matrix"),

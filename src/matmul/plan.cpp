@@ -1,5 +1,5 @@
-// Decides: which algorithm and tile run a problem, and why the others do not. What is made and what
-// is read from text pass the same checks, so that a plan that exists can be run.
+// Decides: which algorithm and tile run a problem, and why the others do not. Plans that are made
+// and plans that are parsed pass the same checks, so that every plan can be run.
 #include "tessera/matmul/plan.hpp"
 
 #include <algorithm>
@@ -96,8 +96,8 @@ const Algorithm& find_algorithm(std::string_view name) {
 
 namespace {
 
-/// alpha and beta are applied in the type of the sums; there they must be the numbers that were
-/// asked for, up to rounding. NaN and infinity are.
+/// alpha and beta are applied in the type of the sums; converted to it they must keep their values,
+/// up to rounding. NaN and infinity do.
 void check_scalars(const Problem& problem) {
   for (const auto& [label, value] :
        {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {

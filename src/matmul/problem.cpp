@@ -1,6 +1,5 @@
-// Problems as values: their text, and make_problem, the gate through which every product comes. All
-// that can be wrong with three matrices is refused here, in words, before an element is read; what
-// runs afterwards checks nothing.
+// Problems as values: their text, and make_problem, which checks every product. All errors of the
+// three matrices are reported here, before an element is read; later stages check nothing.
 #include "tessera/matmul/problem.hpp"
 
 #include <array>
@@ -61,13 +60,13 @@ std::string shape_text(std::string_view name, index_t rows, index_t cols) {
   return cat(name, " is (", rows, ",", cols, ")");
 }
 
-/// Do two different elements of C share an address? Exact: it happens iff a step of cs/g rows
-/// undoes rs/g columns. What reaches beyond 64 bits has been refused.
+/// Do two different elements of C share an address? Exact: they do iff a step of cs/g rows equals
+/// one of rs/g columns. Matrices that reach beyond 64 bits have been refused.
 bool overlaps_itself(const Matrix& c) {
   if (c.rows == 0 || c.cols == 0) return false;
   const index_t rs = c.rows == 1 ? 0 : std::abs(c.row_stride);
   const index_t cs = c.cols == 1 ? 0 : std::abs(c.col_stride);
-  // Whole rows, or columns, one after the other; nearly every C.
+  // Fast path for nearly every C: whole rows, or columns, one after the other.
   if ((cs > 0 || c.cols == 1) && (rs > cs * (c.cols - 1) || c.rows == 1)) return false;
   if ((rs > 0 || c.rows == 1) && (cs > rs * (c.rows - 1) || c.cols == 1)) return false;
   const index_t g = std::gcd(rs, cs);

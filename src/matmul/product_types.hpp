@@ -1,6 +1,5 @@
 // Which element types have a product: the one list that kernels, the packed path, verification and
-// the command read. A new pair is a row of the list
-// that says who multiplies it.
+// the command read. A new pair is one row, in the list of the algorithms that multiply it.
 #pragma once
 
 #include <type_traits>

@@ -41,8 +41,8 @@ std::string tile_list(std::span<const TileShape> tiles) {
 
 namespace {
 
-/// How many of its tiles, from the first, an algorithm has on CUDA for every type; nothing where it
-/// does not run there.
+/// The number of leading tiles that an algorithm has on CUDA for every type; nothing where it does
+/// not run there.
 std::optional<int> typed_on_cuda(std::string_view algorithm) {
   for (const auto& entry : cuda_ladder()) {
     if (entry.name == algorithm) return entry.typed;
@@ -60,7 +60,7 @@ int number_of(std::string_view device) {
 
 namespace {
 
-/// Is it written in bulk copies, which Hopper has?
+/// Does it use bulk copies, which only Hopper has?
 bool is_for_hopper(const Algorithm& a) {
   return a.name == "warpgroup" || a.name == "thin" || a.name == "bulk_tiled";
 }

@@ -13,10 +13,10 @@ namespace tessera::detail {
 
 /// "cpu" or "cuda:N". Throws Error for other names, and for CUDA where this build has none.
 std::string canonical_device(std::string_view name);
-/// Of a canonical name: -1 for the CPU.
+/// The device number of a canonical name; -1 for the CPU.
 int number_of(std::string_view device);
-/// Why a device of CUDA multiplies without bulk copies and the units of a warpgroup. One that is
-/// not here is taken for the one they are made for.
+/// Why a CUDA device cannot use bulk copies and warpgroup instructions; empty where it can. A
+/// device that is not present is assumed to be able.
 std::string why_not_hopper(int device);
 /// Why bulk copies cannot bring the operands of a problem to an algorithm's kernels.
 std::string why_no_maps(const Algorithm& a, const Problem& p);
@@ -26,7 +26,7 @@ std::string why_no_maps(const Algorithm& a, const Problem& p);
 TileShape resolve_tile(std::span<const TileShape> tiles, const TileShape& wanted);
 
 struct Refusal {
-  std::string why, advice;  ///< no `why`: nothing speaks against it
+  std::string why, advice;  ///< empty `why`: it is possible
 };
 /// Why an algorithm cannot run a problem with a tile on a device, by its number.
 Refusal refusal(const LadderEntry& entry, const Problem& p, const TileShape& tile, int device);

@@ -1,5 +1,5 @@
-// For each kernel of the ladder the rule that its tile must keep, as a sentence for the one who
-// asked for another: the run-time twins of the kernels' static_asserts, called by plan.cpp.
+// The rule for the tiles of each kernel of the ladder, as a message for callers who ask for another
+// tile: the run-time twins of the kernels' static_asserts, called by plan.cpp.
 #include "tile_rules.hpp"
 
 #include "tessera/core/config.hpp"
@@ -23,7 +23,7 @@ std::string too_many_threads(index_t threads) {
   return cat(grouped(threads), " threads in a block, at most ", grouped(kMaxBlockThreads));
 }
 
-/// So many elements that a block stages.
+/// The number of elements that a block stages.
 std::string too_many_elements(index_t elements, int element_bytes) {
   constexpr auto most = static_cast<index_t>(kMaxSharedBytes);
   if (elements <= most / element_bytes) return {};
@@ -36,7 +36,7 @@ std::string too_much_storage(const TileShape& t, int element_bytes) {
   return too_many_elements((index_t{t.bm} + t.bn) * t.bk, element_bytes);
 }
 
-/// The threads of a block share out rows of a tile by fours, or one by one.
+/// The threads of a block divide rows of a tile among themselves, four elements or one each.
 std::string too_few_threads(index_t threads, index_t wanted, const char* row) {
   if (threads >= wanted) return {};
   return cat(grouped(threads), " threads share out a row of ", row, ", at least ", grouped(wanted));

@@ -1,5 +1,5 @@
-// Which tiles a kernel could work with at all: what its static_asserts and the launcher say, with
-// the numbers of one tile, for tiles that are named at run time. Private to src/matmul.
+// Which tiles a kernel supports: the rules of its static_asserts and of the launcher, at run time,
+// with the numbers of one tile. Private to src/matmul.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace tessera::detail {
 
-/// Why no kernel of a family can have this tile, with elements of so many bytes; empty where one
-/// can.
+/// Why no kernel of a family can have this tile with elements of this size; empty where one can.
 using TileRule = std::string (*)(const TileShape& tile, int element_bytes);
 
 std::string elementwise_tile(const TileShape& tile, int element_bytes);    ///< BMxBN threads

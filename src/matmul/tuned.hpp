@@ -5,7 +5,8 @@
 
 namespace tessera::detail {
 
-/// Of "cpu" or "cuda:N", read when it is first asked for; that of the CPU only where TESSERA_TUNING
+/// The tuning of "cpu" or "cuda:N", read at the first call; that of the CPU only where
+/// TESSERA_TUNING
 /// names a file.
 const ReadTuning& tuning_of(const std::string& device);
 

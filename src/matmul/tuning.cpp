@@ -82,12 +82,12 @@ bool has_tuning(const fs::path& folder) {
 
 ReadTuning tuning_for(const std::string& device) {
   const bool named = environment(kNamedFile) != nullptr;
-  // Without a file nobody needs to know the device, and CUDA is not touched.
+  // Without a file the device is not queried, and CUDA is not initialised.
   if (!named && (device == "cpu" || !has_tuning(cache_folder()))) return {};
   try {
     const TunedOn on = tuned_on(device);
     return read_tuning(tuning_file(on), on);
-  } catch (const Error&) {  // no such device: who runs the plan is told so
+  } catch (const Error&) {  // no such device: running the plan reports that
     return {};
   }
 }

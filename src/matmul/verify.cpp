@@ -1,6 +1,6 @@
 // The exact product, its bound and the reference's bits, element by element. Shares no arithmetic
-// with the kernels: its own sums in twice the precision, its own epilogue, its own choice of
-// instruction set, so that agreement is no coincidence.
+// with the kernels: it has its own sums in twice the precision, its own epilogue and its own choice
+// of instruction set, so that a common error cannot hide.
 // Over 400 lines: the sums and bounds of one verifier for all types.
 #include "tessera/matmul/verify.hpp"
 
@@ -47,8 +47,8 @@ std::vector<To> dense(const ConstMatrix& m) {
   return out;
 }
 
-/// In the chain's types GELU and SiLU are what their definitions give; the exact value goes through
-/// the C library, more precisely.
+/// For the chain, GELU and SiLU are those of core/activation.hpp; the exact value uses the C
+/// library in higher precision.
 template <class Acc>
 Acc gelu(Acc x) {
   return activate(Activation::gelu, x);
@@ -189,7 +189,7 @@ std::vector<T> without_subnormals(std::vector<T> values) {
   return values;
 }
 
-/// What bounds the rounding of a floating-point type: 0 for integers, which do not round.
+/// The unit roundoff of a floating-point type; 0 for integers, which do not round.
 template <class T>
 constexpr double kUnitRoundoff = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 template <class T>
@@ -239,7 +239,7 @@ Verifier::Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatr
   const auto with_accumulator = [&]<class Sum, class Acc>(TypeTag<Sum>, TypeTag<Acc>) {
     const auto a = depth == 0 ? std::vector<Sum>() : dense<Sum>(A);
     const auto b = depth == 0 ? std::vector<Sum>() : dense<Sum>(B);
-    // Instructions that multiply pairs of bf16 take subnormal numbers for zero, and give zero where
+    // Instructions that multiply pairs of bf16 treat subnormal numbers as zero, and give zero where
     // a sum is subnormal (Intel SDM vol. 2, VDPBF16PS, TDPBF16PS).
     const bool flushes = p.in == DType::bf16;
     const bool flushes_elements = flushes && (has_subnormals(a) || has_subnormals(b));
@@ -367,8 +367,8 @@ Verification Verifier::check(const ConstMatrix& C, Arithmetic arithmetic) const 
           double bound = s.bound[at];
           if (arithmetic == Arithmetic::tf32 && !s.tf32.empty()) bound += s.tf32[at];
           if (!std::isfinite(expected) || !std::isfinite(bound)) {
-            // NaN and infinities of the inputs must come out; a finite sum that may overflow is
-            // free to.
+            // NaN and infinities of the inputs must propagate; a finite sum that may overflow is
+            // allowed to.
             const bool free = std::isfinite(expected) && bound > 0;
             const bool alike = std::isnan(expected) ? std::isnan(value) : value == expected;
             ratio = free || alike || same ? 0 : std::numeric_limits<double>::infinity();

@@ -9,8 +9,8 @@
 
 namespace tessera::detail {
 
-/// body(A, B, slices, C): `make` makes the maps, software_map or cuda::tensor_map. Has slices where
-/// C takes the sums as they are and bulk copies can store to it.
+/// body(A, B, slices, C): `make` makes the maps, software_map or cuda::tensor_map. `slices` is not
+/// empty where C has no epilogue and bulk copies can store to it.
 template <class Kernel, class In, class Out, class Make, class Body>
 void with_bulk_operands(const Problem& p, const void* a, const void* b, void* c, const void* bias,
                         const Make& make, const Body& body) {
@@ -27,8 +27,7 @@ void with_bulk_operands(const Problem& p, const void* a, const void* b, void* c,
                           s.last.changes_nothing() && (p.c.col == 1 || p.N == 1);
     if (is_plain) {
       const BulkFields fields = bulk_fields<Slices>(c, p.M, p.N, p.c.row, p.c.col);
-      // Bulk stores write whole pieces of 16 bytes, also where the last one of a row is partly
-      // outside.
+      // Bulk stores write whole 16-byte chunks, also where the last one of a row is partly outside.
       const bool has_whole_rows = p.N * static_cast<index_t>(sizeof(Out)) % 16 == 0;
       if (has_whole_rows && why_no_map(fields).empty())
         slices = {make(fields), static_cast<int>(p.M), static_cast<int>(p.N)};

@@ -57,7 +57,7 @@ void allow_writing_only_in(const char* folder) {
 void allow_writing_only_in(const char*) {}
 #endif
 
-/// Before the static objects of the learner's file.
+/// Runs before the static objects of the learner's file.
 [[gnu::constructor(101)]] void close_cage() {
   const char* const folder = std::getenv(kFolderVariable);
   if (folder == nullptr) return;
@@ -66,7 +66,7 @@ void allow_writing_only_in(const char*) {}
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_DATA, 1024 * kMebibyte);
   limit(RLIMIT_FSIZE, kMostFileBytes);
-  std::signal(SIGXFSZ, SIG_IGN);  // what goes beyond is lost, and the program goes on
+  std::signal(SIGXFSZ, SIG_IGN);  // output beyond the limit is lost, and the program continues
   allow_writing_only_in(folder);
   caged = true;
 }

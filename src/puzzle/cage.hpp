@@ -1,10 +1,10 @@
-// What a learner's program may do: little memory, small files, and writing to no folder but its
-// own. Private to src/puzzle.
+// The sandbox of a learner's program: little memory, small files, and writing to its own folder
+// only. Private to src/puzzle.
 #pragma once
 
 namespace tessera::puzzle {
 
-/// Was the cage closed? For the program, which links the cage by asking.
+/// Is the sandbox active? The program calls this, which links it in.
 bool is_caged();
 
 }  // namespace tessera::puzzle

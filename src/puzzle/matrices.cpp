@@ -94,7 +94,7 @@ void suspect_tiles(Output& out, index_t K, index_t tile, const Rule& a, const Ru
   out.suspects.back().sentence = "of A another tile is loaded than this block and round need";
 }
 
-/// One k for all of a tile, or of the matrix: it is missing in an index.
+/// One k for all of a tile, or of the matrix: k is missing in an index.
 void suspect_one_k(Output& out, index_t K, index_t tile, const Rule& a, const Rule& b) {
   const index_t step = tile > 0 ? tile : K;
   const auto add = [&](const char* name, const Rule& left, const Rule& right) {
@@ -110,7 +110,7 @@ void suspect_one_k(Output& out, index_t K, index_t tile, const Rule& a, const Ru
   add("B", a, [=](index_t k, index_t j) { return b(k / step * step, j); });
 }
 
-/// Sums that end, or begin, anywhere: what one loop bound leaves out.
+/// Sums over a part of k: one wrong loop bound.
 void suspect_ranges(Output& out, index_t K, const Rule& a, const Rule& b) {
   HostTensor<float> before(out.values.rows(), out.values.cols()), behind = copy_of(out.expected);
   for (index_t k = 0; k + 1 < K; ++k) {

@@ -1,4 +1,4 @@
-// The program of a puzzle: runs the spec, and writes what came of it as one JSON document: see
+// The program of a puzzle: runs the spec, and writes the outcome as one JSON document: see
 // puzzle/run.hpp.
 #include "tessera/puzzle/run.hpp"
 
@@ -47,7 +47,7 @@ bool agree(float got, float other, double tolerance) {
   return std::abs(double{got} - double{other}) <= tolerance;
 }
 
-/// The first suspect that has computed all that is wrong, and something of it; null: none has.
+/// The first known mistake whose result agrees with every wrong element; null: none.
 const Suspect* looks_like(const Output& m) {
   for (const Suspect& each : m.suspects) {
     bool differs = false, agrees = true;
@@ -82,7 +82,7 @@ json outcome_of(const Output& m) {
   return out;
 }
 
-/// Which lane of the worst warp went where, for each access.
+/// The address of each lane of the worst warp, for each access.
 json pictures_of(const check::Report& report) {
   json out = json::array();
   for (const auto& sample : report.samples) {
@@ -125,7 +125,7 @@ Arguments arguments_of(int argc, char** argv) {
   return out;
 }
 
-/// Whole or not at all.
+/// Written atomically.
 bool write(const std::string& path, const std::string& text) {
   const std::string unfinished = path + ".part";
   std::FILE* const file = std::fopen(unfinished.c_str(), "wb");
@@ -175,7 +175,7 @@ void Run::keep(check::Report report) {
   last["report"].erase("device");
   if (outcome_.has_pictures) last["pictures"] = pictures_of(report);
   outcome_.total = report.total;
-  // A note to a program, but no exercise: several threads do the work of one.
+  // Only a note in a program, but wrong in an exercise: several threads do the work of one.
   const bool is_done_again =
       std::any_of(report.findings.begin(), report.findings.end(), [](const auto& f) {
         return f.kind == check::Kind::race && f.memory == check::Memory::global;

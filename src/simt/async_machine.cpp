@@ -1,4 +1,4 @@
-// Carries out bulk copies and matrix instructions as the hardware does, byte by byte: the box of a
+// Executes bulk copies and matrix instructions as the hardware does, byte by byte: the box of a
 // map, zeros for what is outside, chunks of 16 bytes exchanged by the bits of their address (PTX
 // ISA 5.5.7 "Swizzling Modes"). See async_machine.hpp.
 #include "async_machine.hpp"
@@ -103,7 +103,7 @@ void AsyncMachine::move(const Transfer& transfer) {
                                 static_cast<std::size_t>(col)) *
                                    size;
       at ^= (at >> 7 & mixed) << 4;
-      if (at + size > shared_bytes_) continue;  // of another block: nothing of ours
+      if (at + size > shared_bytes_) continue;  // of another block
       std::byte* here = shared_ + at;
       std::byte* there =
           exists ? global + y * f.stride_bytes + x * static_cast<std::int64_t>(size) : nullptr;

@@ -1,5 +1,5 @@
-// What the threads of one block have started and not waited for, and the gates of its shared
-// storage: see simt/cpu_async.hpp. Private to src/simt.
+// The pending asynchronous operations of one block, and the gates of its shared storage: see
+// simt/cpu_async.hpp. Private to src/simt.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace tessera::detail {
 
-/// One gate. Its word in shared storage names it, so that one that was never opened, or was written
-/// over, is told.
+/// One gate. Its word in shared storage identifies it, so that a gate that was never opened, or was
+/// overwritten, is detected.
 struct GateState {
   std::size_t offset = 0;    ///< in shared storage
   int count = 0;             ///< arrivals of each phase
@@ -48,27 +48,27 @@ class AsyncMachine {
     std::int64_t group = 0;  ///< of the thread's stores
     bool is_of_another_block = false;
   };
-  /// Lists the transfer, or carries it out: true where it has ended a phase.
+  /// Queues or executes the transfer: true where it has ended a phase.
   bool start(Transfer transfer);
-  /// Carries out one of those that are listed, by the seed; false: there is none.
+  /// Executes one queued transfer, chosen by the seed; false: there is none.
   bool carry_out_one(Gate** ended);
 
-  /// What threads have stored so far is seen by what is started after this.
+  /// Earlier stores of threads are visible to operations that are started after this.
   void fence();
   void commit_stores(int thread);
   void wait_stores(int thread, int pending);
   void start_unit(int thread, const UnitCall& call);
-  /// Ends a group of this thread. The instructions are the warpgroup's: none is carried out before
-  /// all of its threads have started it.
+  /// Ends a group of this thread. The instructions are the warpgroup's: none is executed before all
+  /// of its threads have started it.
   void commit_units(int thread);
-  /// Carries out all but the newest groups of a warpgroup whose threads have met.
+  /// Executes all but the newest groups of a warpgroup whose threads have all arrived.
   void wait_units(int warpgroup, int pending);
-  /// Is a copy listed that another block of the cluster has started?
+  /// Is a copy queued that another block of the cluster has started?
   bool awaits_another_block() const;
-  /// All that nobody has waited for, when the block is over.
+  /// Executes all pending operations at the end of the block.
   void finish();
 
-  /// One arrival or so many bytes less: true where that has ended the phase.
+  /// Counts one arrival or that many bytes: true where that has ended the phase.
   static bool settle(GateState& gate, int arrivals, std::int64_t bytes);
 
   /// What a gate lacks: "of gate 3 (byte 66560 of shared storage): phase 2 lacks 1 of 2 arrivals".
@@ -78,7 +78,7 @@ class AsyncMachine {
  private:
   struct Mine {
     std::int64_t store_groups = 0;        ///< committed, ever
-    std::vector<UnitCall> units;          ///< not carried out, the oldest first
+    std::vector<UnitCall> units;          ///< pending, the oldest first
     std::deque<std::size_t> unit_groups;  ///< calls of each
     std::size_t open_units = 0;
     std::uint64_t committed = 0;  ///< groups, ever
@@ -94,8 +94,8 @@ class AsyncMachine {
   std::size_t shared_bytes_;
   ThreadOrder order_;
   std::uint64_t seed_, draws_ = 0;
-  /// In the order `late`, what copies and units see where threads have stored without a fence: the
-  /// fence of one thread is taken for that of all. Else empty.
+  /// In the order `late`, the contents that copies and units see where threads have stored without
+  /// a fence; the fence of one thread counts for all. Else empty.
   std::vector<std::byte> seen_;
   std::vector<GateState> gates_;
   std::vector<Transfer> listed_;

@@ -1,6 +1,6 @@
-// How a block that has gone wrong ends: what its Error says, which threads are unwound, and which
-// are left behind because they cannot be. Nothing hangs; what was running when it failed runs to
-// its next wait.
+// Ends a block that has failed: the text of its Error, which threads are unwound, and which are
+// abandoned because they cannot be. Nothing hangs; a thread that was running continues to its next
+// wait.
 #include <algorithm>
 #include <bit>
 #include <csignal>
@@ -42,7 +42,7 @@ std::string describe(const char* kind, const Wait& wait) {
 namespace detail {
 
 namespace {
-/// What the running thread is ended for; line 0: for something else.
+/// The access for which the running thread is ended; line 0: another reason.
 struct OutsideArray {
   Here here;
   const char* array = "";

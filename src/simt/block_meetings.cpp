@@ -1,5 +1,5 @@
-// How some threads of a block meet: lanes that a mask names, named barriers, lanes that come
-// together; and what becomes of threads that poll in vain. See block_state.hpp.
+// Barriers of some threads of a block (masked lanes, named barriers, converged lanes), and threads
+// that poll without success. See block_state.hpp.
 #include <sched.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using detail::Run;
 using detail::Wait;
 
 namespace {
-/// Rounds of all threads in which each has polled in vain, before nobody can go on: loops that give
-/// up after a while are to come to that.
+/// Rounds in which every thread polls without success, before the block is ended: enough for loops
+/// that give up after a while.
 constexpr int kQuietRounds = 1024;
 constexpr auto kNap = std::chrono::microseconds(100);
 }  // namespace
@@ -82,7 +82,7 @@ bool BlockScheduler::State::come_to(NamedBarrier& barrier, int thread, int id, i
   barrier.threads.push_back(thread);
   if (waits) barrier.waiting.push_back(thread);
   moved = true;
-  // The lanes that the last warp of a block does not have count as come.
+  // Missing lanes of a partial last warp count as arrived.
   const int last = (threads - 1) >> warp_shift, in_last = lanes_of(last);
   const auto of_last = std::count_if(barrier.threads.begin(), barrier.threads.end(),
                                      [&](int each) { return each >> warp_shift == last; });
@@ -279,7 +279,7 @@ void BlockScheduler::State::quiet_round() {
 }
 
 void BlockScheduler::State::deadlocked() {
-  int thread = 0;  // the first that polls: the same for every order
+  int thread = 0;  // the polling thread of lowest number, the same for every order
   while (run[static_cast<std::size_t>(thread)] != Run::ready) ++thread;
   const Here here = polls[static_cast<std::size_t>(thread)].here;
   fail({.kind = BlockFault::Kind::deadlocked, .thread = thread, .here = here}, [&] {

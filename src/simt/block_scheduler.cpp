@@ -1,5 +1,6 @@
-// The threads of one block as fibers on one OS thread: who runs next and who waits where. When no
-// thread can run, the waits say why. Called through BlockScheduler by launch.hpp and the thread's
+// The threads of one block as fibers on one OS thread: which runs next, and which waits where. When
+// no thread can run, the waits explain why. Called through BlockScheduler by launch.hpp and the
+// thread's
 // context.
 #include "tessera/simt/block_scheduler.hpp"
 
@@ -122,7 +123,7 @@ void BlockScheduler::State::abandon_thread(int thread) {
 }
 
 void BlockScheduler::State::block() {
-  // Nearly always the next thread in order is ready; pick() knows all the other cases.
+  // Fast path: the next thread in order is ready; pick() handles all other cases.
   const int position = cursor + 1;
   int next = position < threads ? order[static_cast<std::size_t>(position)] : -1;
   if (next >= 0 && run[static_cast<std::size_t>(next)] == Run::ready) cursor = position;
@@ -164,7 +165,7 @@ void BlockScheduler::State::go() {
             if (state.current == &state.main) return false;
             const bool is_access = signal == SIGSEGV || signal == SIGBUS;
             const bool overflows = is_access && state.arena->contains(address);
-            // Unwatched kernels crash as every program does: with a core for the debugger.
+            // Without an observer a kernel crashes like any program, with a core dump.
             if (!overflows && state.task.observer == nullptr) return false;
             state.taken_by = overflows ? Fault::stack : Fault::crash;
             state.fault_address = is_access ? static_cast<const std::byte*>(address) : nullptr;
@@ -270,8 +271,8 @@ void BlockScheduler::give_way(int thread, const Poll& poll) {
   if (last.address != poll.address || last.bits != poll.bits || last.here.line != poll.here.line)
     s.moved = true;
   last = poll;
-  // Without an address it is a loop of plain accesses, which may count its rounds: nobody can say
-  // that it waits for ever.
+  // Without an address it is a loop of plain accesses, which may count its iterations: it need not
+  // wait for ever.
   s.round_may_end = s.round_may_end || poll.address == nullptr;
   if (++s.polls_in_round >= s.round_length) s.quiet_round();
   s.block();
@@ -321,8 +322,8 @@ std::byte* BlockScheduler::warp_scratch(int warp) {
 namespace detail {
 
 namespace {
-std::mutex stock_mutex;
-std::vector<std::unique_ptr<BlockScheduler>>& stock() {
+std::mutex pool_mutex;
+std::vector<std::unique_ptr<BlockScheduler>>& pool() {
   static auto* schedulers =
       new std::vector<std::unique_ptr<BlockScheduler>>();  // outlives every thread
   return *schedulers;
@@ -331,21 +332,22 @@ std::vector<std::unique_ptr<BlockScheduler>>& stock() {
 
 BorrowedScheduler::BorrowedScheduler() {
   {
-    const std::lock_guard lock(stock_mutex);
-    if (!stock().empty()) {
-      scheduler_ = std::move(stock().back());
-      stock().pop_back();
+    const std::lock_guard lock(pool_mutex);
+    if (!pool().empty()) {
+      scheduler_ = std::move(pool().back());
+      pool().pop_back();
     }
   }
   if (!scheduler_) scheduler_ = std::make_unique<BlockScheduler>();
 }
 
 BorrowedScheduler::~BorrowedScheduler() {
-  const std::lock_guard lock(stock_mutex);
+  const std::lock_guard lock(pool_mutex);
   try {
-    stock().push_back(std::move(scheduler_));
+    pool().push_back(std::move(scheduler_));
   } catch (const std::bad_alloc&) {
-    // The next one is made anew: that costs time, no more.
+    // Without memory for the pool the scheduler is destroyed; the next one is built again, at the
+    // cost of time.
   }
 }
 

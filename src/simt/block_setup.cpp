@@ -1,4 +1,5 @@
-// How a block begins: stacks for its threads, the order in which they run, storage filled with NaN.
+// Starts a block: stacks for its threads, the order in which they run, shared storage filled with
+// NaN.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,7 +16,7 @@ void BlockScheduler::State::reserve_stacks() {
     return;
   for (auto& fiber : fibers) detail::release(fiber);
   fibers.clear();
-  arena.reset();  // and last to be made: where it is, there is everything
+  arena.reset();  // allocated last: where it exists, everything does
   fibers.resize(static_cast<std::size_t>(threads));
   arena = std::make_unique<detail::StackArena>(threads, task.stack_bytes);
   for (int i = 0; i < threads; ++i) {

@@ -1,6 +1,6 @@
-// What the run of one block consists of: its threads, where each of them waits, and the fibers that
-// they run on. Private to src/simt. Invariant: until a block fails, every thread is unstarted,
-// ready, waiting with its place noted, or finished.
+// The state of one running block: its threads, where each of them waits, and their fibers. Private
+// to src/simt. Invariant: until a block fails, every thread is unstarted,
+// ready, waiting with its location recorded, or finished.
 //
 // block_setup.cpp begins a block, block_scheduler.cpp decides who runs next, block_failure.cpp ends
 // a block that has gone wrong.
@@ -44,18 +44,18 @@ enum class Run : std::uint8_t {
   at_gate,
   at_unit_wait,  ///< of its warpgroup
   at_cluster_wait,
-  at_active_mask,  ///< until nobody else can go on
+  at_active_mask,  ///< until no other thread can continue
   finished
 };
 inline bool is_waiting(Run run) {
   return run != Run::unstarted && run != Run::ready && run != Run::finished;
 }
 
-/// The threads that have come to a named barrier.
+/// The threads that have arrived at a named barrier.
 struct NamedBarrier {
   int count = 0;  ///< threads that it waits for
   std::vector<int> threads;
-  std::vector<int> waiting;  ///< of these: the others have gone on
+  std::vector<int> waiting;  ///< of these: the others have only arrived
   unsigned met = 0;          ///< so many times
 };
 
@@ -67,13 +67,13 @@ struct Wait {
 /// Where a thread is between the two halves of the barrier of its cluster.
 enum class ClusterStep : std::uint8_t { none, has_come, all_have_come };
 
-/// What a thread waits for at a gate.
+/// A thread's wait at a gate.
 struct GateWait {
   const Gate* gate = nullptr;
   unsigned phase = 0;
 };
 
-/// The same texts at the same addresses: nearly always so for one barrier.
+/// Equal addresses of the texts, which nearly always holds for one barrier.
 inline bool identical(const Wait& a, const char* name, const Here& here) {
   return a.where.file == here.file && a.where.line == here.line && a.where.column == here.column &&
          a.name == name;
@@ -109,36 +109,36 @@ struct BlockScheduler::State {
   std::vector<Fiber*> fiber_of;
   std::vector<const detail::Wait*> wait;  ///< on the stack of the thread that waits
   std::vector<int> warp_arrived;
-  std::vector<int> warp_first;  ///< the lane that came to its warp's barrier first, as a thread
-  std::vector<int> order;       ///< thread numbers in the order of this phase
+  std::vector<int> warp_first;        ///< the thread that arrived first at its warp's barrier
+  std::vector<int> order;             ///< thread numbers in the order of this phase
   std::uint64_t seed = 0, draws = 0;  ///< of this block's shuffles
   int cursor = 0;                     ///< position in `order` of the running thread
   int arrived = 0, finished = 0;
-  int first_arrived = 0;  ///< the thread that came to the current barrier first
-  bool parted = false;    ///< warps have come to it at different places
-  // What only some kernels use, by thread; made when it is used first.
+  int first_arrived = 0;  ///< the thread that arrived first at the current barrier
+  bool parted = false;    ///< warps have arrived at it from different source locations
+  // State of features that few kernels use, by thread; created on first use.
   std::vector<detail::NamedBarrier> named;
   std::vector<Collective*> collective;  ///< of lanes at one, on their stacks
   std::vector<std::uint64_t> active_of;
-  std::vector<Poll> polls;  ///< the last one in vain
+  std::vector<Poll> polls;  ///< the last unsuccessful poll
   std::vector<detail::GateWait> gate_waits;
-  std::vector<std::vector<int>> unit_waits;  ///< threads of each warpgroup that have come
+  std::vector<std::vector<int>> unit_waits;  ///< threads of each warpgroup that have arrived
   std::unique_ptr<detail::AsyncMachine> machine;
   int active_waiting = 0;      ///< lanes at_active_mask
-  int polls_in_round = 0;      ///< since the last look at what has happened
-  bool round_may_end = false;  ///< one of the polls of this round may
+  int polls_in_round = 0;      ///< since progress was last checked
+  bool round_may_end = false;  ///< one of the polls of this round may succeed
   int round_length = 0;        ///< the threads that could run then
-  bool moved = false;          ///< since then, anything but polls that found the same again
+  bool moved = false;          ///< any progress since then, other than polls of unchanged values
   int quiet_rounds = 0;
   detail::Residents::Rest rest;
   Cluster* cluster = nullptr;  ///< the blocks that this one runs with; null: it runs alone
   int rank = 0;                ///< in it
-  Fiber* suspended = nullptr;  ///< that goes on when it is this block's turn
-  bool is_polling = false;     ///< its threads that can run have polled in vain
+  Fiber* suspended = nullptr;  ///< resumes when it is this block's turn
+  bool is_polling = false;     ///< all its runnable threads have polled without success
   std::vector<detail::ClusterStep> at_cluster;  ///< by thread; made when it is used first
   int come_to_cluster = 0;                      ///< threads whose step is has_come
   bool cancelled = false;
-  bool abandoned = false;  ///< some fibers were left in the middle of their frames
+  bool abandoned = false;  ///< some fibers were abandoned with live frames
   std::exception_ptr failure;
 
   std::unique_ptr<detail::StackArena> arena;
@@ -148,7 +148,7 @@ struct BlockScheduler::State {
   Fiber* current = nullptr;
   detail::Exceptions* exceptions = nullptr;  ///< of the OS thread that runs the block
   enum class Fault : std::uint8_t { none, stack, crash, interrupted };
-  Fault taken_by = Fault::none;              ///< what took the running thread off its code
+  Fault taken_by = Fault::none;              ///< the fault that interrupted the running thread
   const std::byte* fault_address = nullptr;  ///< of Fault::stack, and of accesses that crashed
   int crash_signal = 0;                      ///< of Fault::crash
   std::atomic<bool> stopping = false;        ///< stop() was called
@@ -177,19 +177,19 @@ struct BlockScheduler::State {
   /// The next thread to run, or -1 when the block is over. Releases a complete barrier; ends a
   /// block that is stuck.
   inline int pick();
-  /// Runs threads until there is nothing left for this fiber to do. Never returns.
+  /// Runs threads until this fiber has nothing left to do. Never returns.
   [[noreturn]] void fiber_main();
-  /// Books the end of a thread; returns if this fiber shall run the next unstarted one.
+  /// Records the end of a thread; returns if this fiber is to run the next unstarted one.
   inline void finish_thread(int thread);
-  /// Leaves the running thread in the middle of its frames. The block has failed before.
+  /// Abandons the running thread with live frames. The block has already failed.
   [[noreturn]] void abandon_thread(int thread);
-  /// The running thread cannot go on now.
+  /// The running thread has to wait.
   inline void block();
-  /// The same for other files.
+  /// The same, not inlined, for other files.
   void wait_in_line();
-  /// Goes on with `next`, at the cursor, in place of the running thread; returns when that is next.
+  /// Switches to `next`, at the cursor; returns when the running thread is resumed.
   inline void hand_over(int next);
-  /// Each fiber has its own exceptions; nearly always none.
+  /// Each fiber has its own state of exceptions in flight; usually none.
   void exchange_exceptions(Fiber& from, Fiber& to) {
     if (exceptions->any() || to.exceptions.any()) [[unlikely]] {
       from.exceptions = *exceptions;
@@ -214,57 +214,59 @@ struct BlockScheduler::State {
 
   // ---- cluster.cpp ----
 
-  /// Lets another block of the cluster run that has more to do than to poll; is there one?
+  /// Runs another block of the cluster that does not only poll; returns whether there is one.
   bool let_others_run();
-  /// No thread of this block can go on by itself: lets the others try. False: none of them can.
+  /// No thread of this block can continue by itself: runs the others. False: none of them can
+  /// continue either.
   bool wait_for_turn();
   /// Lets the next block of the cluster run; returns when it is this block's turn again.
   void pass_turn();
   /// This block waits while block `next` of the cluster runs.
   void wait_for(int next);
-  /// Has anything happened in it since it was asked last?
+  /// Has it made progress since the last call?
   bool has_moved();
   detail::Residents::Rest& resting();
   bool can_run() const;
-  /// The threads of the cluster go on that wait for each other, if all have come.
+  /// Releases the cluster barrier if all threads have arrived.
   void meet_cluster();
   /// Block `rank` of the cluster, as long as it runs: else ends this one.
   State& member(int thread, int rank, const char* what, const Here& here);
   /// A gate of that block. Ends this one where it is not open.
   detail::GateState& gate_in(State& block, int thread, const Gate* gate, const Here& here);
-  /// What is in this place of the shared storage of `other`.
+  /// The corresponding address in the shared storage of `other`.
   template <class T>
   T* in(const State& other, const T* mine) const {
     return static_cast<T*>(static_cast<void*>(
         other.shared.data +
         (static_cast<const std::byte*>(static_cast<const void*>(mine)) - shared.data)));
   }
-  /// Where the threads of the other blocks are.
+  /// Describes where the threads of the other blocks wait.
   std::string others_places() const;
 
   // ---- block_meetings.cpp ----
 
-  /// Ends the block for a verb that is used as it cannot be.
+  /// Ends the block for an invalid use of a verb.
   [[noreturn]] void misused(int thread, const Here& here, const std::string& problem,
                             const std::string& expected, const std::string& got,
                             const std::string& advice,
                             BlockFault::Kind kind = BlockFault::Kind::misused);
-  /// Have all lanes come that the thread's collective names?
+  /// Have all lanes of the thread's mask arrived?
   bool have_come(int thread) const;
-  /// They have: each gets what it asked for, and goes on.
+  /// They have: each gets its result and continues.
   void exchange_values(int thread);
-  /// Lanes may have waited for nobody but this thread.
+  /// Releases lanes that waited only for this thread.
   void lane_ended(int thread);
   void require_named(int thread, int id, int count, const Here& here);
-  /// Counts the thread; have all come now? Then those that wait go on.
+  /// Counts the thread's arrival; if it is the last one, releases the waiting threads and returns
+  /// true.
   bool come_to(detail::NamedBarrier& barrier, int thread, int id, int count, bool waits,
                const Here& here);
   void require_whole_warps(int id, const detail::NamedBarrier& barrier, const Here& here);
-  /// Lets these threads go on, who have met.
+  /// Releases these threads, which have passed the barrier.
   void release(const std::vector<int>& threads);
-  /// Lets the lanes go on who have waited for all others to have nothing to do; were there any?
+  /// Releases lanes that waited until no other thread could run; returns whether there were any.
   bool release_active();
-  /// All threads have polled in vain once more.
+  /// Another round in which all threads have polled without success.
   void quiet_round();
   [[noreturn]] void deadlocked();
 
@@ -277,30 +279,30 @@ struct BlockScheduler::State {
   void require_missing(int thread, const detail::GateState& gate, const Here& here);
   /// A phase of the gate has ended.
   void let_through(const Gate* gate);
-  /// Carries out one bulk copy that was put off; false: there is none.
+  /// Executes one deferred bulk copy; false: there is none.
   bool carry_out_one();
 
   // ---- block_failure.cpp ----
 
   std::string kernel_and_block() const;
   std::string thread_text(int thread) const;
-  /// Why no thread can go on: who waits where, and who has already ended.
+  /// Why no thread can continue: which wait where, and which have ended.
   Error stuck() const;
-  /// Who waits where, polls where, or has ended, each place once.
+  /// Which threads wait, poll or have ended, each location once.
   std::string places_text() const;
-  /// The lanes that a mask names and that do not come, and the threads that a named barrier lacks.
+  /// The lanes of a mask that do not arrive, and the threads missing at a named barrier.
   std::string missing_text() const;
   std::string named_place(int thread) const;
   BlockFault stuck_fault() const;
   /// The thread has come to a barrier that does not look like that of `first_thread`. `unit`:
   /// "block" or "warp".
-  /// A thread comes to another barrier than the first that waits, or warps have parted: faults,
-  /// unless whole warps may.
+  /// A thread that arrives at another barrier than the first waiting one is a fault; so are warps
+  /// at different barriers, unless whole warps may be.
   [[gnu::cold]] void meet_elsewhere(int thread, const detail::Wait& mine);
   [[gnu::cold]] void require_same_barrier(const char* unit, const char* barrier, int first_thread,
                                           int thread, const detail::Wait& mine);
-  /// Notes why the block fails, unless that is known: the Error that `make` returns, or that there
-  /// is no memory for it.
+  /// Records why the block fails, if it has not failed before: the Error that `make` returns, or
+  /// that there is no memory for it.
   template <class Make>
   void fail(BlockFault fault, const Make& make) {
     if (failure) return;
@@ -314,19 +316,18 @@ struct BlockScheduler::State {
   }
   /// Tells the observer, in the words of the Error less the names of kernel, block and thread.
   void tell(BlockFault fault, const Error& error) const;
-  /// Ends the block with the exception that is being handled, if it is a kernel's own.
+  /// Ends the block with the exception that is being handled, if the kernel threw it.
   void fail_with_current(int thread, const char* where);
-  /// Lets every waiting thread unwind, and forgets those that have not started.
+  /// Unwinds every waiting thread, and drops those that have not started.
   void cancel();
-  /// In place of std::terminate: the thread's frames cannot be unwound, so they are left behind as
-  /// they are, and the block ends.
+  /// In place of std::terminate: the thread's frames cannot be unwound, so they are abandoned, and
+  /// the block ends.
   [[noreturn]] void terminated();
-  /// A thread of a failed block waits for others once more. Returns if it is being unwound and a
-  /// destructor waits; a thread that has caught what unwinds it is left behind.
+  /// A thread of a failed block waits again. Returns if it is being unwound and a destructor waits;
+  /// a thread that has caught the unwinding exception is abandoned.
   [[gnu::cold]] void wait_after_failure(int thread);
-  /// Ends the block as it is, where the running thread was taken off its code: a frame that
-  /// overflowed may have written into the stacks of other threads, so nothing on them is run again,
-  /// not even a destructor.
+  /// Ends the block at once after a fault of the running thread: an overflowing frame may have
+  /// written into other threads' stacks, so nothing on them runs again, not even destructors.
   [[noreturn]] void taken_off();
   Error fault_error(int thread) const;
   std::string crash_text() const;

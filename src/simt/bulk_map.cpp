@@ -1,5 +1,5 @@
-// Which maps there are: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object
-// Management"), as sentences. See simt/bulk_map.hpp.
+// Which maps are valid: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object
+// Management"), as messages. See simt/bulk_map.hpp.
 #include "tessera/simt/bulk_map.hpp"
 
 #include <cstring>

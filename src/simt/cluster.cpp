@@ -1,4 +1,4 @@
-// How the blocks of a cluster take turns, meet, and end: see cluster.hpp.
+// How the blocks of a cluster take turns, synchronize and end: see cluster.hpp.
 #include "cluster.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void BlockScheduler::Cluster::end_block() {
   if (!failure) failure = block.failure;
   block.failure = nullptr;
   turn = next_after(turn, [&](const State& each) {
-    // Of a cluster that has failed only those go on that have threads to unwind.
+    // In a cluster that has failed, only blocks with threads to unwind continue.
     return !failure || each.suspended != nullptr;
   });
 }

@@ -1,6 +1,6 @@
 // The blocks of a cluster: each has its own threads and shared storage, and they run on one OS
-// thread, one at a time. A block has its turn until none of its threads can go on, or they poll in
-// vain; then another has it. Private to src/simt.
+// thread, one at a time. A block has its turn until none of its threads can continue, or all only
+// poll; then another has it. Private to src/simt.
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@ struct BlockScheduler::Cluster {
   std::vector<int> order;      ///< of ranks, in which they have their turns
   std::vector<bool> has_ended;
   int turn = 0;   ///< the rank that has it
-  int quiet = 0;  ///< turns in which nothing happened, since something did
+  int quiet = 0;  ///< consecutive turns without progress
   detail::Residents::Rest rest;
   std::exception_ptr failure;  ///< of the first block that failed
 
@@ -33,7 +33,7 @@ struct BlockScheduler::Cluster {
     }
     return -1;
   }
-  /// One more turn in which nothing happened: was it so in every block that runs?
+  /// Counts a turn without progress: has every running block had one?
   bool all_are_quiet() { return ++quiet >= std::count(has_ended.begin(), has_ended.end(), false); }
   /// The block that had the turn has ended.
   void end_block();

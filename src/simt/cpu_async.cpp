@@ -1,5 +1,5 @@
-// The thread's side of gates, bulk copies and matrix units on the CPU engine: who waits, who goes
-// on, and what is refused. See simt/cpu_async.hpp.
+// The thread's side of gates, bulk copies and matrix units on the CPU engine: waits, releases and
+// errors. See simt/cpu_async.hpp.
 #include "tessera/simt/cpu_async.hpp"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ void CpuAsync::arrive(Gate* gate, Here here) const { arrive_with(gate, 0, here);
 void CpuAsync::arrive_with(Gate* gate, int bytes, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   GateState& found = s.gate_of(thread_, gate, here);
-  // Of the copies that are put off, some may be over by now: then the phase is.
+  // Executing deferred copies may end the phase.
   while (found.missing == 0 && s.carry_out_one()) {
   }
   found.bytes += bytes;
@@ -140,7 +140,7 @@ void CpuAsync::copy(const BulkMap* map, int x, int y, void* to, Gate* gate, Here
 void CpuAsync::store(const BulkMap* map, int x, int y, const void* from, Here here) const {
   auto* shared = static_cast<std::byte*>(const_cast<void*>(from));
   const BulkFields fields = fields_of(*map);
-  // A GPU stores whole pieces of 16 bytes, also what of the last one is beyond the row.
+  // A GPU stores whole 16-byte chunks, including the part of the last one beyond the row.
   if (const auto bytes = fields.extent[0] * fields.element_bytes; bytes % 16 != 0)
     scheduler_.state().misused(thread_, here, cat("a bulk store to rows of ", bytes, " bytes"),
                                "a multiple of 16 bytes", {},
@@ -182,7 +182,7 @@ void CpuAsync::begin_units(Here here) const {
               "let four warps call it, the first of them a multiple of four");
   if (async_observer != nullptr) async_observer->begins_units(thread_, here);
 }
-/// The threads of a warpgroup meet: a group is done for all of them.
+/// A barrier of the warpgroup's threads: a group completes for all of them.
 void CpuAsync::wait_units(int pending, Here here) const {
   BlockScheduler::State& s = scheduler_.state();
   if (s.cancelled) return s.wait_after_failure(thread_);

@@ -1,6 +1,6 @@
-// The signal handler and the terminate handler behind FaultScope. They are installed while any
-// block runs anywhere and act only for the OS thread whose FaultScope owns the fault; everything
-// else goes to whoever was there before.
+// The signal handler and the terminate handler of FaultScope. They are installed while any block
+// runs and act only for the OS thread whose FaultScope owns the fault; everything else goes to the
+// previous handlers.
 #include "fault_scope.hpp"
 
 #include <pthread.h>
@@ -38,13 +38,13 @@ void pass_on(int signal, siginfo_t* info, void* where) {
     previous.sa_handler(signal);
   } else {
     sigaction(signal, &previous,
-              nullptr);  // the instruction faults again, now with the default answer
+              nullptr);  // the instruction faults again, now with the default action
   }
 }
 
 void on_fault(int signal, siginfo_t* info, void* where) {
   if (active.owns == nullptr) return pass_on(signal, info, where);
-  // What another process sends is no fault: si_code is 0 or less, but for abort().
+  // A signal from another process is no fault: si_code is 0 or less, except for abort().
   const bool is_abort = signal == SIGABRT && info->si_code == SI_TKILL;
   if (info->si_code == SI_TKILL && signal == SIGSEGV) {
     const auto answer = active.interrupted(active.context);
@@ -73,7 +73,7 @@ void on_fault(int signal, siginfo_t* info, void* where) {
 #endif
 }
 
-/// The C++ runtime calls this on the thread whose exception met a noexcept function or a
+/// The C++ runtime calls this on the thread whose exception reached a noexcept function or a
 /// destructor.
 void on_terminate() {
   if (active.terminated != nullptr) active.terminated(active.context);
@@ -113,8 +113,8 @@ bool has_alternate_stack() {
   return false;
 }
 
-/// What an OS thread needs to take a fault on a fiber, from its first kernel to its end: another
-/// stack for the handler, and the signals let through (a fault that is blocked kills the process).
+/// The setup of an OS thread for faults on fibers, from its first kernel to its end: a signal stack
+/// for the handler, and the signals unblocked (a blocked fault kills the process).
 void make_thread_ready() {
   thread_local bool ready = false;
   if (ready) return;

@@ -1,4 +1,4 @@
-// Turns what would end the process inside a fiber, a fault and std::terminate, into an ordinary
+// Turns a fault or std::terminate inside a fiber, which would end the process, into an ordinary
 // call. Private to src/simt.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace tessera::detail {
 /// at `stack_top()` instead.
 /// `terminated(context)` runs in place of std::terminate and does not return, unless the thread is
 /// not in one of the context's fibers. A SIGSEGV that another thread of the process sent is no
-/// fault: `interrupted(context)` says what to do. Everything else goes where it went before.
+/// fault: `interrupted(context)` says what to do. Everything else goes to the previous handlers.
 struct FaultHandler {
   enum class Answer { not_mine, go_on, abandon };
   bool (*owns)(void* context, int signal, const void* address) = nullptr;

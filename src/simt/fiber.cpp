@@ -1,5 +1,5 @@
-// Memory for the stacks of fibers, the first step onto a new stack, and what the sanitizers and the
-// C++ runtime must be told about it. The switch itself is in the header, for speed.
+// Memory for the stacks of fibers, the first step onto a new stack, and its annotations for the
+// sanitizers and the C++ runtime. The switch itself is in the header, for speed.
 #include "fiber.hpp"
 
 #include <cxxabi.h>
@@ -45,14 +45,15 @@ StackArena::StackArena(int count, std::size_t stack_bytes)
 
 StackArena::~StackArena() {
 #if defined(TESSERA_ASAN)
-  // Frames that never returned leave marks, which would fall on whoever gets this memory next.
+  // Frames that never returned leave the address sanitizer's poison in memory that is reused.
   for (int i = 0; i < count_; ++i) __asan_unpoison_memory_region(low(i), stack_bytes_);
 #endif
   munmap(base_, bytes_);
 }
 
 bool StackArena::map(std::size_t guard, std::size_t first_guard) {
-  // From stack to stack an odd number of pages: the tops spread over all sets of the TLB. Measured:
+  // Stacks are an odd number of pages apart, so that their tops spread over all sets of the TLB.
+  // Measured:
   // bench/results/cpu/tuning.md.
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   guard_ = (stack_bytes_ + guard) / page % 2 == 0 ? guard + page : guard;
@@ -114,7 +115,7 @@ void adopt_current_stack([[maybe_unused]] Fiber& fiber) {
 }
 
 void prepare(Fiber& fiber, std::size_t colour, void (*entry)(void*), void* argument) {
-  // The lowest bytes of the stack, the last a kernel would reach, carry what the trampoline needs.
+  // The lowest bytes of the stack, the last a kernel would reach, hold the trampoline's arguments.
 #if defined(TESSERA_ASAN)
   __asan_unpoison_memory_region(fiber.stack_low,
                                 fiber.stack_bytes);  // left over from frames that never returned

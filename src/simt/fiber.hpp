@@ -72,12 +72,12 @@ struct Exceptions {
 };
 /// Those of the calling OS thread, hence of the fiber that runs on it.
 Exceptions& current_exceptions();
-/// Ends the handling of all exceptions of the running fiber, whose handlers will not.
+/// Ends the handling of all exceptions of the running fiber, whose handlers will not return.
 void drop_caught_exceptions();
 
 struct Fiber {
   boost::context::detail::fcontext_t context = nullptr;
-  Fiber* next = nullptr;  ///< who was switched to when this one stopped
+  Fiber* next = nullptr;  ///< the fiber that ran next when this one stopped
   std::byte* stack_low = nullptr;
   std::size_t stack_bytes = 0;
   int thread = -1;        ///< the kernel thread that runs on it
@@ -94,7 +94,7 @@ struct Fiber {
 void adopt_current_stack(Fiber& fiber);
 /// Prepares `fiber` to call entry(argument) on its own stack, `colour` bytes below the top.
 void prepare(Fiber& fiber, std::size_t colour, void (*entry)(void*), void* argument);
-/// What the sanitizers must be told around a switch; nothing in other builds.
+/// Annotations for the sanitizers around a switch; empty in other builds.
 #if defined(TESSERA_ASAN) || defined(TESSERA_TSAN)
 void before_switch(Fiber& from, Fiber& to, bool for_good);
 void after_switch(Fiber& self);

@@ -1,4 +1,4 @@
-// Who of a launch's blocks runs and who waits: see residents.hpp.
+// Which blocks of a launch run and which wait: see residents.hpp.
 #include "residents.hpp"
 
 #include <algorithm>
@@ -83,7 +83,8 @@ Residents::Verdict Residents::rest(Rest& mine, int enough) {
   if (mine.since != now) mine.since = now, mine.rounds = 0;
   if (votes_of_ != now) votes_of_ = now, votes_ = 0;
   const std::int64_t running = started() - ended_.load();
-  // One that is coming has what others wait for, perhaps, however late its OS thread begins.
+  // A block that is about to start may set the value that others wait for, however late its OS
+  // thread begins.
   if (resting_ < running || coming_ > 0) return Verdict::others_run;
   if (++mine.rounds == 1) start_another();
   if (mine.rounds == enough && ++votes_ == running) {

@@ -1,6 +1,7 @@
 // The blocks of one launch that run at one time: hands out the next ones in the order of their
-// numbers, lets further ones start where all that run wait for others, and knows when no block can
-// go on. Private to src/simt and the run-time of plain CUDA; launch_blocks.hpp is what others call.
+// numbers, starts further ones where all that run wait for others, and detects when no block can
+// continue. Private to src/simt and the run-time of plain CUDA; launch_blocks.hpp is what others
+// call.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@ class Residents {
   /// Waits for all blocks that further OS threads run. Throws what one of these threw.
   void join();
 
-  /// From now on barriers of blocks that nobody watches are those of CUDA: threads that have ended
-  /// have come, and whole warps may come to one at different places of the source.
+  /// From now on barriers of blocks without an observer follow CUDA: threads that have ended count
+  /// as arrived, and whole warps may arrive at one from different source locations.
   void count_warps() { barriers_count_warps_.store(true, std::memory_order_relaxed); }
 
   // ---- called while a block runs, by its scheduler ----
@@ -38,14 +39,14 @@ class Residents {
   }
 
   enum class Verdict : std::uint8_t { wait, others_run, deadlock };
-  /// What one block knows of its own waiting.
+  /// One block's record of its own waiting.
   struct Rest {
     bool is_resting = false;
-    std::uint64_t since = 0;  ///< what had happened when the rounds began to count
+    std::uint64_t since = 0;  ///< the progress counter when the rounds began
     int rounds = 0;
   };
-  /// All threads of a block have polled in vain once more. After `enough` such rounds of every
-  /// block in which nothing else happened, nobody can go on.
+  /// All threads of a block have polled without success once more. After `enough` such rounds of
+  /// every block without other progress, no block can continue.
   Verdict rest(Rest& mine, int enough);
   /// One of its threads goes on.
   void go_on(Rest& mine);
@@ -63,7 +64,8 @@ class Residents {
   const index_t count_;
   const std::int64_t most_;  ///< blocks at one time, beyond those of the first OS threads
   const Body& body_;
-  // A block has started when it is taken. Blocks may be short: each counter has a line of its own.
+  // A block has started when it is taken. Blocks may be short: each counter has a cache line of its
+  // own.
   alignas(64) std::atomic<std::int64_t> next_{0};
   alignas(64) std::atomic<std::int64_t> ended_{0};
   std::atomic<bool> barriers_count_warps_{false};

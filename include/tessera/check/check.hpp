@@ -1,10 +1,10 @@
 // check(options, grid, kernel, args...): runs a kernel on the CPU engine, each thread exactly once,
-// and says what a sanitizer and a profiler would say of it on a GPU. The kernel is the same text as
-// everywhere; the file that calls check() is compiled with TESSERA_CHECK=1. What the kernel leaves
-// in memory is what launch() leaves.
+// and reports what a sanitizer and a profiler would report on a GPU. The kernel's source is
+// unchanged; the file that calls check() is compiled with TESSERA_CHECK=1. Memory afterwards is as
+// launch() leaves it.
 //
-// Tensors of constant elements are inputs, others outputs. What a kernel does by raw pointers is
-// not seen, but what it changes that way in shared storage and in outputs is reported.
+// Tensors of constant elements are inputs, others outputs. Accesses through raw pointers are not
+// seen, but changes that they make to shared storage and outputs are reported.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace tessera::check {
 
-/// Where a debugger shall stop: the checker calls `tessera_stop()` when this thread enters the
+/// Where a debugger is to stop: the checker calls `tessera_stop()` when this thread enters the
 /// superstep (each time), or at its first access where no superstep is named.
 /// `gdb -ex 'break tessera_stop' -ex run --args PROGRAM` then has the kernel's line in its
 /// backtrace.
@@ -36,14 +36,15 @@ struct Options {
   int threads = 0;  ///< OS threads; 0: default_threads(). The report does not depend on it.
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
-  std::int64_t blocks = 0;     ///< check so many, spread over the grid; 0: all
-  double time_limit_s = 0;     ///< ends a kernel that takes longer; 0: none
-  bool correctness = true;     ///< false: counters only
-  bool forget_tiles = false;   ///< report elements of a tile that were not loaded again with it
-  bool coverage = false;       ///< inputs must be read whole and outputs written whole: else errors
-  bool fresh_outputs = false;  ///< outputs hold nothing that may be read
-  int registers = 0;           ///< of a thread, as `ptxas -v` says; 0: unknown, no limit
-  int warp = kWarpSize;        ///< lanes of a warp of plain CUDA; kernels of ours declare it
+  std::int64_t blocks = 0;    ///< check so many, spread over the grid; 0: all
+  double time_limit_s = 0;    ///< ends a kernel that takes longer; 0: none
+  bool correctness = true;    ///< false: counters only
+  bool forget_tiles = false;  ///< report elements of a tile that were not loaded again with it
+  bool coverage =
+      false;  ///< it is an error if an input is not read, or an output not written, completely
+  bool fresh_outputs = false;        ///< outputs are uninitialised: reading them is an error
+  int registers = 0;                 ///< of a thread, as `ptxas -v` says; 0: unknown, no limit
+  int warp = kWarpSize;              ///< warp size of plain CUDA; Tessera's kernels declare it
   std::vector<std::string> tensors;  ///< names of the tensor arguments; default "A", "B", "C", ...
   std::string problem;               ///< kept in the report
   std::string device;  ///< the GPU whose limits count ("a100"); empty: what any GPU has
@@ -53,7 +54,7 @@ struct Options {
 
 namespace detail {
 
-/// A tensor argument: which memory it views, and how.
+/// A tensor argument: its memory and layout.
 struct Buffer {
   std::string name;
   const void* data = nullptr;
@@ -73,7 +74,7 @@ struct SharedVariable {
   std::vector<index_t> extents;  ///< row major
 };
 
-/// What an address is that no buffer of the launch has.
+/// A description of an address outside of all buffers of the launch.
 struct Elsewhere {
   enum class What { unknown, allowed, wrong };
   What what = What::unknown;
@@ -94,29 +95,29 @@ struct Launch {
   std::function<void(BlockScheduler&, const Position& block, BlockTask)> run_block;
 
   // Of kernels in plain CUDA:
-  bool is_cuda = false;  ///< hints have CUDA's words
-  /// Where the block's storage is on the calling OS thread, and how large that is; null: the
-  /// scheduler has it.
+  bool is_cuda = false;  ///< advice uses CUDA's names
+  /// Address and size of the block's shared storage on the calling OS thread; null: the scheduler
+  /// owns it.
   std::byte* (*shared_storage)() = nullptr;
   std::size_t shared_storage_bytes = 0;
   std::vector<SharedVariable> shared_variables;
-  /// First and last-but-one bytes of all that lies in it; between them is nothing. Empty: unknown.
+  /// The [begin, end) offsets of its objects; bytes between them belong to none. Empty: unknown.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> shared_objects;
-  /// Every access is told: nothing is compared to find others.
+  /// Every access is recorded, so memory is not compared to find unrecorded ones.
   bool sees_everything = false;
-  /// All blocks run, and so many of them, spread over the grid, are watched; 0: only those run that
-  /// are watched.
+  /// If not 0: all blocks run, and this many of them, spread over the grid, are checked. 0: only
+  /// checked blocks run.
   std::int64_t watched = 0;
-  /// Had somebody written there before the launch? Asked of buffers that have unwritten parts.
+  /// Was this byte written before the launch? Called for buffers with uninitialised parts.
   std::function<bool(std::uint64_t address, std::size_t bytes)> holds_value;
-  /// What was done to elements, all of a run alike, when the launch is over.
+  /// Called after the launch for each run of elements that were accessed alike.
   struct Touch {
     bool reads = false, writes = false, updates = false;
   };
   std::function<void(std::uint64_t address, std::size_t bytes, Touch)> touched;
   std::function<Elsewhere(std::uint64_t address)> elsewhere;
-  /// Is what is read there only a guess, which an atomic compare-and-swap then tests? Asked when
-  /// the launch is over.
+  /// Is a value read there only a guess that an atomic compare-and-swap then tests? Called after
+  /// the launch.
   std::function<bool(const Here&)> is_guess;
 };
 
@@ -144,7 +145,7 @@ template <AnyTensor C>
 void add_buffer(std::vector<Buffer>& out, const Output<C>& o) {
   add_buffer(out, o.c);
 }
-/// A matrix of bulk copies (ops/bulk.hpp), whose map says where it lies.
+/// A matrix of bulk copies (ops/bulk.hpp); its map has the address.
 template <class M>
 requires requires(const M& m) {
   typename M::tile_type;
@@ -166,7 +167,7 @@ void add_buffer(std::vector<Buffer>& out, const M& m) {
 }
 template <class Other>
 void add_buffer(std::vector<Buffer>&, const Other&) {}
-/// Leaves out the matrices of bulk copies whose memory another argument has.
+/// Removes matrices of bulk copies whose memory is also that of another argument.
 void drop_views(std::vector<Buffer>& buffers);
 
 }  // namespace detail

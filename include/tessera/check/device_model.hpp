@@ -1,6 +1,6 @@
-// GPUs as numbers: what one of their multiprocessors (SM) holds and what the whole device reaches,
-// from NVIDIA's documents; and what follows for a kernel without running it there: how many of its
-// blocks fit on an SM, and the roofline. Nothing here asks the machine.
+// GPU models: limits of a multiprocessor (SM) and peak rates of the device, from NVIDIA's
+// documents; and, computed from them, a kernel's occupancy and roofline. Nothing here queries the
+// machine.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ struct DeviceModel {
   int registers_per_thread;  ///< the most that one thread may have
   int smem_per_sm_bytes;
   int smem_per_block_bytes;  ///< the most that one block may have
-  int smem_reserved_bytes;   ///< taken from the SM for each block, beside its own
+  int smem_reserved_bytes;   ///< reserved on the SM for each block, in addition to its own
   int f32_fma_per_sm_clock;  ///< lanes; an SM issues this many / 32 warps of them in each clock
   index_t l2_bytes;
   double dram_bytes_per_s;
@@ -47,7 +47,7 @@ enum class Unit { cores, tensor_cores };
 /// such product.
 double peak_flops(const DeviceModel& device, DType in, Unit unit);
 
-/// What one block of a kernel takes.
+/// The resources that one block of a kernel takes.
 struct BlockNeeds {
   int threads;
   index_t smem_bytes = 0;
@@ -62,28 +62,29 @@ struct Occupancy {
   int blocks;  ///< 0: the block is too large for the device
   int warps;
   int most_warps;        ///< of the SM
-  OccupancyLimit limit;  ///< what allows no further block
+  OccupancyLimit limit;  ///< the limiting resource
 
   /// Resident warps / possible warps, 0 to 1. Nsight Compute: sm__maximum_warps_per_active_cycle.
   double fraction() const { return static_cast<double>(warps) / most_warps; }
 };
 
-/// The rule of NVIDIA's occupancy calculator: registers are given to warps in pieces of 256, to
-/// each of an SM's four parts by itself; shared memory to blocks in pieces of 128 bytes.
+/// The rule of NVIDIA's occupancy calculator: registers are allocated to warps in units of 256,
+/// separately on each of an SM's four partitions; shared memory to blocks in units of 128 bytes.
 Occupancy occupancy(const DeviceModel& device, const BlockNeeds& needs);
-/// The fewest registers of a thread with which fewer blocks fit than without a limit by registers;
-/// 0 if there are none.
+/// The smallest number of registers per thread that reduces the number of resident blocks; 0 if
+/// none does.
 int first_limiting_registers(const DeviceModel& device, BlockNeeds needs);
 
 /// Bytes and operations of a kernel.
 struct Traffic {
   double flops;             ///< floating point operations; a multiply-add is two
-  double compulsory_bytes;  ///< each touched byte of global memory once read, once written
+  double compulsory_bytes;  ///< compulsory traffic: each accessed byte of global memory once read,
+                            ///< once written
   double l1_bytes;          ///< 32 x sectors: what the requests ask of L1 and L2
 };
 
-/// A kernel's distance from the roof. All intensities in flop/byte. Each is exact but for DRAM,
-/// which needs a cache: it is between the sectors all missed and all found again.
+/// A kernel under the roofline. All intensities in flop/byte. They are exact but for DRAM, which
+/// depends on the caches: the bounds are all sectors missed and all reused.
 struct Roofline {
   double compulsory;  ///< flops / compulsory bytes
   double l1;          ///< flops / (32 x sectors)

@@ -1,6 +1,6 @@
 // From counters to advice: what bounds a kernel on a device, and what to change first. The counters
-// are exact, what is made of them here is a model: each resource of the device is busy for at least
-// the time that its share of the work takes, and the busiest bounds the kernel. Latency, the order
+// are exact; the rest is a model: each resource of the device is busy for at least the time that
+// its part of the work takes, and the busiest one bounds the kernel. Latency, the order
 // of instructions and what the compiler merges are not part of it.
 #pragma once
 
@@ -16,16 +16,16 @@ namespace tessera::check {
 /// A part of the device and how long it is busy, with every multiprocessor that has a block.
 struct ResourceTime {
   std::string_view name;
-  double least_us, most_us;  ///< equal, but for DRAM: all sectors found in a cache, or none
+  double least_us, most_us;  ///< equal but for DRAM: all sectors hit in a cache, or none
   std::string work;          ///< "2.15 Gflop at 67 Tflop/s"
 };
 
-/// One thing to change.
+/// One proposed change.
 struct Advice {
   std::string problem;  ///< what the counters show, with its numbers
   std::string remedy;   ///< what to try
   Location location;    ///< line 0: all of the kernel
-  double saved_us;      ///< what the busiest resource would be spared: the order of importance
+  double saved_us;      ///< the time saved on the busiest resource; advice is sorted by it
 };
 
 struct Explanation {
@@ -40,8 +40,9 @@ struct Explanation {
   std::int64_t blocks;  ///< of the grid
   double busy_sms;      ///< multiprocessors that have a block, at most all
   std::vector<ResourceTime> resources;
-  std::size_t busiest;           ///< in resources, if the caches find all that was loaded before
-  std::size_t busiest_uncached;  ///< the same if they find nothing
+  std::size_t
+      busiest;  ///< index of the bounding resource if the caches hold all that was loaded before
+  std::size_t busiest_uncached;  ///< the same if they hold nothing
   std::string verdict;           ///< one sentence
   std::vector<Advice> advice;    ///< the most important first
 };
@@ -51,7 +52,7 @@ struct Explanation {
 /// Programming Guide, "Shared Memory"). DRAM: the bandwidth of the data sheet.
 Explanation explain(const Report& report, const DeviceModel& device);
 
-/// What the occupancy supposes of registers: "168 registers each", or that they are unknown and
+/// The occupancy's assumption about registers: "168 registers each", or that they are unknown and
 /// from how many on fewer blocks fit.
 std::string registers_text(const Report& report, const DeviceModel& device);
 

@@ -1,9 +1,10 @@
-// What a file for `tessera check FILE.cpp` includes. It defines the kernel, and one function that
+// The header that a file for `tessera check FILE.cpp` includes. It defines the kernel, and one
+// function that
 // checks it on data of its own:
 //
 //   tessera::check::Report check_kernel(const tessera::check::Options& options);
 //
-// or, where its shape may be any, which `-m -n -k` and `--sweep` then choose,
+// or, for any shape, which `-m -n -k` and `--sweep` choose,
 //
 //   tessera::check::Report check_kernel(const tessera::check::Options& options,
 //                                       const tessera::check::ProductProblem& problem);
@@ -20,23 +21,22 @@
 
 namespace tessera::check {
 
-/// The two forms of check_kernel; null: the file has none such.
+/// The two forms of check_kernel; null where the file does not define it.
 using CheckKernel = Report(const Options&);
 using CheckKernelOfShape = Report(const Options&, const ProductProblem&);
 
 /// The program that the command makes of the file. The arguments are key=value: what Options and
 /// ProductProblem hold, and format=NAME and NAME=FILE with a name of formats(), device=NAME,
 /// source=FILE (what was checked), sized=1 (the form with a shape, and no other), report=FILE (else
-/// stdout). The report is written last and whole, with the exit code as its first line: where it is
-/// missing, the program has not come to its end. Returns the exit code: 0 clean, 1 findings, 2 no
-/// such form, 4 could not check. `end_of_block` says where the block of the heap ends that holds an
-/// address, 0 where none does: a tensor that begins in a block and is larger is one that lies
-/// outside of it; null: nobody knows.
+/// stdout). The report is written last and atomically, with the exit code as its first line: where
+/// it is missing, the program did not finish. Returns the exit code: 0 clean, 1 findings, 2 no
+/// such form, 4 could not check. `end_of_block` returns the end of the heap block that contains an
+/// address, 0 where none does, so that a tensor larger than its heap block is found; null: unknown.
 int file_main(int argc, char** argv, CheckKernel* check_kernel,
               std::uint64_t (*end_of_block)(std::uint64_t address),
               CheckKernelOfShape* check_shape = nullptr);
 
-/// The report of such a program that left none: one finding. `how` is what became of it, "ended by
+/// The report of such a program that wrote none: one finding. `how` is what became of it, "ended by
 /// signal 9 (Killed)".
 Report report_of_crash(const std::string& program, Kind kind, const std::string& how);
 

@@ -1,6 +1,6 @@
-// What `tessera check FILE.cpp` puts beside the file to make a program of it: main(), and an
-// operator new that remembers its blocks, so that the checker knows where the memory of a tensor
-// ends. Included there and nowhere else.
+// The rest of the program that `tessera check FILE.cpp` makes of the file: main(), and an operator
+// new that records its blocks, so that the checker knows where the memory of a tensor ends.
+// Included by that program only.
 #pragma once
 
 #include <new>

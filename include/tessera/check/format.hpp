@@ -1,5 +1,5 @@
-// A report as text that a person reads, as JSON that programs read, and as what editors, code
-// scanning and CI read. formats.hpp has all of them by name.
+// A report as text for people, as JSON for programs, and in the formats of editors, code scanning
+// and CI. formats.hpp has all of them by name.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace tessera::check {
 
 /// Findings first, each with what happened, where and what to try; then what the kernel costs on
-/// `device`, by line; the last line is the summary, also where there is nothing to find.
+/// `device`, by line; the last line is the summary, also where there are no findings.
 std::string to_text(const Report& report, const DeviceModel& device);
 
 /// "clean: no findings in 4 blocks" or "2 errors, 1 warning in 4 blocks".
@@ -28,7 +28,7 @@ Report read_report(std::string_view json);
 /// text.
 std::string to_junit(const Report& report);
 
-/// A line for each finding as compilers write theirs, `file:line:column: error: text [race]`, and
+/// A line for each finding in the compilers' format, `file:line:column: error: text [race]`, and
 /// notes for its other places and for what to try; the last line is the summary. Files below the
 /// current folder are named from there.
 std::string to_gcc(const Report& report);

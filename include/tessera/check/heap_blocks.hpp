@@ -1,5 +1,5 @@
-// The memory of a checked file's program, whose blocks are remembered: its operator new and delete
-// (file_program.hpp) are these. It is compiled for each file, so it includes little.
+// The heap of a checked file's program, with a record of its blocks: its operator new and delete
+// (file_program.hpp) call these functions. Compiled for each file, so it includes little.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace tessera::check {
 void* new_block(std::size_t bytes);
 void* new_block(std::size_t bytes, std::size_t alignment);
 void delete_block(void* at) noexcept;
-/// Where the block ends that holds this byte; 0: no block does.
+/// The end of the block that contains this byte; 0: none does.
 std::uint64_t end_of_block(std::uint64_t address);
 
 }  // namespace tessera::check

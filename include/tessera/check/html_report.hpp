@@ -1,6 +1,6 @@
 // The report as one self-contained page: summary, findings, roofline, the kernel's source with its
 // counters, what the lanes of the worst warps touch, supersteps, coverage. No scripts, nothing is
-// fetched; light and dark follow the reader's system. The same report gives the same bytes.
+// loaded; light and dark follow the reader's system. The same report gives the same bytes.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ using SourceReader = std::function<std::optional<std::string>(const std::string&
 /// Reads the file under that name.
 std::optional<std::string> read_source(const std::string& file);
 
-/// The page of one kernel. A source that cannot be read leaves the lines' numbers and counters.
+/// The page of one kernel. Without the source, lines show numbers and counters only.
 std::string html_report(const Report& report, const DeviceModel& device,
                         const SourceReader& source = read_source);
 
@@ -25,10 +25,10 @@ std::string html_report(const Report& report, const DeviceModel& device,
 std::string html_comparison(const Report& a, const Report& b, const DeviceModel& device,
                             const SourceReader& source = read_source);
 
-/// One access as an SVG element without a style of its own, for a page that says how its classes
-/// look; "" where no lane takes part. Global memory: a row for each touched line of 128 bytes, a
-/// column for each word of it, in each cell the lanes that touch the word; words that travel with a
-/// sector and are not used show. Shared memory: a row for each wavefront, a column for each bank.
+/// One access as an SVG element whose classes are styled by the page around it; "" where no lane
+/// takes part. Global memory: a row for each accessed 128-byte line, a column for each of its
+/// words, in each cell the lanes that access the word; unused words of a loaded sector are marked.
+/// Shared memory: a row for each wavefront, a column for each bank.
 std::string access_picture(const AccessSample& sample);
 
 }  // namespace tessera::check

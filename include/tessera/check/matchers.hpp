@@ -1,5 +1,6 @@
-// Matchers of GoogleTest for a kernel's report, so that its races and its costs are tested where
-// its results are: EXPECT_THAT(check::check(...), check::IsClean()). Needs GoogleMock, which this
+// Matchers of GoogleTest for a kernel's report, so that tests of a kernel's results can also test
+// its races and costs: EXPECT_THAT(check::check(...), check::IsClean()). Needs GoogleMock, which
+// this
 // project does not bring.
 #pragma once
 
@@ -23,7 +24,7 @@ inline std::string findings_of(const Report& report, bool (*wanted)(Kind)) {
   return out;
 }
 
-/// `transfers` for each request, of the line where that is most; "" where it is at most `most`.
+/// `transfers` per request of the worst source line; "" where it is at most `most`.
 inline std::string worst_line(const Report& report, std::int64_t Counters::*requests,
                               std::int64_t Counters::*transfers, double most) {
   std::string out;

@@ -2,7 +2,7 @@
 // sectors of a request to global memory, wavefronts of an access to shared memory. Pure functions
 // of their argument, equal to the source-level counters of Nsight Compute for sm_80 and sm_90 where
 // a rule is known; Basis says where it is not. The checker calls them for every warp instruction:
-// nothing is allocated, and contiguous, broadcast and strided warps take a short way.
+// nothing is allocated, and contiguous, broadcast and strided warps take a fast path.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 namespace tessera::check {
 
 inline constexpr int kWarpLanes = 32;
-inline constexpr int kSectorBytes = 32;  ///< what L2 delivers: an aligned piece of a 128-byte line
+inline constexpr int kSectorBytes =
+    32;  ///< the unit that L2 delivers: an aligned part of a 128-byte line
 inline constexpr int kBanks = 32;
 inline constexpr int kBankBytes = 4;
 inline constexpr std::uint32_t kAllLanes = 0xffffffffu;
@@ -29,7 +30,7 @@ struct WarpAccess {
 /// Where a count comes from.
 enum class Basis {
   rule,      ///< documented by NVIDIA or confirmed by measurement
-  merging,   ///< the merging of wide loads decided
+  merging,   ///< the rule of merging wide loads applied
   estimate,  ///< no closed rule is known
 };
 

@@ -51,7 +51,7 @@ constexpr OperandLayout operand_layout(ProductStrides strides, char operand, ind
   const bool transposed = all || (operand == 'A' && strides == S::transposed_a) ||
                           (operand == 'B' && strides == S::transposed_b) ||
                           (operand == 'C' && strides == S::transposed_c);
-  const index_t gap = all || strides == S::padded ? 3 : 0;  // a wide access is then misaligned
+  const index_t gap = all || strides == S::padded ? 3 : 0;  // makes a wide access misaligned
   const index_t length = transposed ? rows : cols, lines = transposed ? cols : rows;
   const index_t apart = length + gap, elements = lines > 0 ? (lines - 1) * apart + length : 0;
   return transposed ? OperandLayout{1, apart, elements} : OperandLayout{apart, 1, elements};
@@ -59,8 +59,8 @@ constexpr OperandLayout operand_layout(ProductStrides strides, char operand, ind
 
 /// C = A * B + beta * C with A (m,k), B (k,n), C (m,n).
 struct ProductProblem {
-  index_t m = 100, n = 100, k = 100;  ///< no multiple of any tile, so that every edge is met
-  double beta = 0;                    ///< 0: C holds nothing that may be read
+  index_t m = 100, n = 100, k = 100;  ///< no multiple of any tile, so that every edge occurs
+  double beta = 0;                    ///< 0: C is uninitialised
   ProductStrides strides = ProductStrides::rows;
 };
 
@@ -94,7 +94,7 @@ Report check_product(const Options& options, const ProductProblem& problem = {})
   detail::fill(c, options.seed, 3);
   Options own = options;
   own.fresh_outputs = beta == 0;
-  own.coverage = true;  // a product needs all of A and B, and gives all of C
+  own.coverage = true;  // a product reads all of A and B and writes all of C
   if (own.tensors.empty()) own.tensors = {"A", "B", "C"};
   if (own.problem.empty()) {
     own.problem = cat("m=", m, " n=", n, " k=", k);

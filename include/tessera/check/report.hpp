@@ -1,6 +1,6 @@
-// What the checker says of one kernel: findings, counters, and how much of each tensor was touched.
-// Plain values, from which text, JSON, JUnit, pages and advice are made. The names of kinds and
-// counters are what others script against: they do not change within a major version.
+// The checker's report of one kernel: findings, counters, and how much of each tensor was accessed.
+// Plain values, from which text, JSON, JUnit, pages and advice are made. Scripts rely on the names
+// of kinds and counters: they do not change within a major version.
 #pragma once
 
 #include <array>
@@ -20,16 +20,16 @@ namespace tessera::check {
 enum class Kind : std::uint8_t {
   race,                ///< two accesses that nothing orders, at least one of them a write
   out_of_bounds,       ///< an access outside of every allocation
-  outside_view,        ///< an element that the view does not have, inside some allocation
+  outside_view,        ///< an element outside of the view, inside some allocation
   misaligned,          ///< a wide access at an address that is no multiple of its width
-  uninitialized_read,  ///< an element that nobody has written
+  uninitialized_read,  ///< a read of an uninitialised element
   stale_read,          ///< an element of a tile that was not written when the tile was loaded again
   diverged_barrier,    ///< threads of one block or warp at different barriers
   missing_barrier,     ///< a barrier that some threads never reach
   early_return,        ///< threads that end before a barrier at which the others wait
   async_not_waited,    ///< an access to what an asynchronous copy may still be writing
   async_never_waited,  ///< an asynchronous copy that its thread never waits for
-  mma_misuse,          ///< a matrix instruction in a warp that is not whole
+  mma_misuse,          ///< a matrix instruction in a partial warp
   exception,           ///< a kernel that throws
   stack_overflow,      ///< a thread that needs more than its stack
   endless,             ///< a thread that took most of the time limit and did not end
@@ -39,22 +39,22 @@ enum class Kind : std::uint8_t {
   impossible_launch,   ///< more threads or shared storage than the device gives to a block
   crash,               ///< a thread that dies of a signal, or ends the program
   unseen_write,        ///< memory that changed without an access that was recorded
-  deadlock,            ///< threads that wait for a value to change, which nobody changes any more
-  barrier_misuse,      ///< a named barrier or a mask of lanes as it cannot be
+  deadlock,            ///< threads that wait for a value that no thread will change
+  barrier_misuse,      ///< an impossible named barrier or mask of lanes
   bulk_not_awaited,    ///< an access to what a bulk copy may still be writing
-  gate_phase,          ///< a wait for a phase that ended before the copy it is for was expected
-  stage_reused,        ///< a bulk copy into bytes whose reads nothing orders before it
+  gate_phase,          ///< a wait for a phase that ended before its copy was expected
+  stage_reused,        ///< a bulk copy into bytes whose earlier reads are not ordered before it
   missing_async_fence,  ///< ordinary stores that a bulk store or matrix unit reads without a fence
-  mma_not_awaited,      ///< sums or operands that are touched while a matrix unit works on them
+  mma_not_awaited,      ///< sums or operands that are accessed while a matrix unit works on them
   mma_unordered,        ///< matrix instructions without a fence, or not alike in all four warps
-  gate_bytes,           ///< a phase that expects other bytes than come
+  gate_bytes,           ///< a phase that expects a different number of bytes than arrive
   gate_arrivals,        ///< more or fewer arrivals than a gate counts, or use before it is open
   source_overwritten,   ///< shared bytes that a bulk store may still be reading are written
   store_never_awaited,  ///< a block that ends, or a reader that starts, before its bulk stores
-  stuck,                ///< threads that wait at gates, and nobody can go on
+  stuck,                ///< threads that wait at gates, and no thread can continue
   host_memory,     ///< a kernel that follows a pointer of the host, or the host one of the device
-  freed_memory,    ///< memory that was given back
-  runtime_misuse,  ///< a call of the CUDA run-time with wrong arguments, or whose error nobody saw
+  freed_memory,    ///< memory that was freed
+  runtime_misuse,  ///< a CUDA runtime call with wrong arguments, or whose error was not checked
   program_failed   ///< a program whose own checks failed
 };
 inline constexpr std::array<std::string_view, 38> kKindNames = {"race",
@@ -97,7 +97,7 @@ inline constexpr std::array<std::string_view, 38> kKindNames = {"race",
                                                                 "program-failed"};
 constexpr std::string_view name(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
-/// note: legal, but worth a look. warning: not promised to work everywhere. error: wrong.
+/// note: legal, but suspicious. warning: not guaranteed to work everywhere. error: wrong.
 enum class Severity : std::uint8_t { note, warning, error };
 constexpr std::string_view name(Severity severity) {
   return severity == Severity::note ? "note" : severity == Severity::warning ? "warning" : "error";
@@ -116,7 +116,7 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 };
 
-/// Another tile in which the same mistake shows, or another place.
+/// Another tile or source location with the same mistake.
 struct Also {
   std::string tensor;
   Location location, other;
@@ -139,10 +139,10 @@ struct Finding {
   std::int64_t count = 1;
   std::string problem;     ///< what happened, in one sentence
   std::string hint;        ///< the likely cause and what to try
-  std::vector<Also> also;  ///< where else it shows, with its occurrences counted above
+  std::vector<Also> also;  ///< where else it occurs; these occurrences are counted above
 };
 
-/// How often what happened, in warps: a request is one instruction of one warp.
+/// Counts of events per warp: a request is one instruction of one warp.
 struct Counters {
   std::int64_t global_load_requests = 0, global_load_sectors = 0, global_load_sectors_ideal = 0,
                global_load_bytes = 0;
@@ -241,7 +241,7 @@ struct LineCounters {
 
 struct SuperstepCounters {
   std::string name;        ///< given, or "file.hpp:12", the barrier that ends it, or "end"
-  std::int64_t times = 0;  ///< so often a block ran it
+  std::int64_t times = 0;  ///< how often a block ran it
   Counters counters;
 };
 
@@ -254,7 +254,7 @@ struct Coverage {
   std::int64_t elements = 0, read = 0, written = 0, written_once = 0;
 };
 
-/// The request of one access that was worst, for pictures: which lane went where.
+/// The worst request of one access, for pictures: the address of each lane.
 struct AccessSample {
   Location location;
   Memory memory = Memory::global;
@@ -279,17 +279,17 @@ struct Suppressed {
 };
 
 struct Summary {
-  bool clean = true;  ///< no error and no warning, and all was checked that was asked for
+  bool clean = true;  ///< no error, no warning, and everything requested was checked
   std::int64_t errors = 0, warnings = 0, notes = 0;  ///< findings, each counted once
-  std::int64_t suppressed = 0;                       ///< of which none is counted above
+  std::int64_t suppressed = 0;                       ///< findings that are not counted above
   std::int64_t blocks = 0, checked_blocks = 0;       ///< fewer: the blocks were sampled
   bool timed_out = false;                            ///< not all of them, for the time limit
-  /// Why the kernel could not be checked whole, though nothing says that it runs without end;
-  /// empty: it could. Then it is not clean.
+  /// Why the kernel could not be checked completely, for reasons other than an endless loop; empty:
+  /// it was. A kernel with a reason here is not clean.
   std::string incomplete;
 };
 
-/// What a command ends with: 0 clean, 1 findings, 4 could not be checked.
+/// The exit code of a command: 0 clean, 1 findings, 4 could not be checked.
 inline int exit_code(const Summary& summary) {
   if (summary.errors + summary.warnings > 0) return 1;
   return summary.clean ? 0 : 4;
@@ -306,7 +306,7 @@ struct Report {
   std::string kernel;
   std::string problem;  ///< "m=64 n=64 k=64 in=f32 out=f32 tile=16x16x16"; may be empty
   std::string order;    ///< of the threads: "forward", "shuffled, seed 3"
-  std::string source;   ///< the file that was checked: the place of what has none; may be empty
+  std::string source;   ///< the checked file, used for findings without a location; may be empty
   Dim3 grid, block;
   int warp_size = kWarpSize;
   std::int64_t shared_bytes = 0;
@@ -317,7 +317,7 @@ struct Report {
   std::vector<std::string> unused_suppressions;  ///< as they are written
   Counters total;
   std::vector<LineCounters> by_line;            ///< in the order of files and lines
-  std::vector<SuperstepCounters> by_superstep;  ///< in the order in which a block meets them
+  std::vector<SuperstepCounters> by_superstep;  ///< in the order in which a block reaches them
   std::vector<Coverage> coverage;               ///< in the order of the kernel's arguments
   std::vector<AccessSample> samples;            ///< in the order of files and lines
   std::vector<LaunchedKernel> launches;         ///< of a program in plain CUDA; else empty

@@ -1,6 +1,5 @@
-// Findings that someone has looked at and accepts: each with a reason, none in silence. A
-// suppressed finding no longer counts as one; the report keeps it with the reason, and names the
-// suppressions that met nothing.
+// Accepted findings, each with a reason. A suppressed finding does not count; the report keeps it
+// with the reason, and lists the suppressions that matched nothing.
 #pragma once
 
 #include <optional>
@@ -12,8 +11,7 @@
 
 namespace tessera::check {
 
-/// Which findings: those that agree with every member that is given. In texts * stands for
-/// anything.
+/// Matches findings that agree with every member given. In texts * matches anything.
 struct Suppression {
   std::string reason;        ///< mandatory
   std::optional<Kind> kind;  ///< none: any
@@ -29,7 +27,7 @@ struct Suppression {
 ///
 ///   kind=race tensor=C file=tiled.hpp line=20 reason="two blocks write the same flag"
 ///
-/// Keys are the members but `origin`; values with blanks stand in double quotes. Empty lines and
+/// Keys are the members but `origin`; values with blanks are in double quotes. Empty lines and
 /// lines that begin with # are skipped. `name` is the file's, for messages. Throws Error(file) with
 /// the line's number for a word that is no key=value, an unknown key or kind, a line without a
 /// reason, or with nothing but a reason.

@@ -1,5 +1,5 @@
-// A kernel of a product on many shapes: which ones, in one place, and what came of each. Any
-// checker of one case fits, be it a kernel of the ladder, a file, or a test's own function:
+// Checks a product kernel on many shapes: the list of cases, and the result of each. Any function
+// that checks one case fits, for a kernel of the ladder, a file, or a test:
 //
 //   const auto all = check::sweep_cases({.m = 16, .n = 16, .k = 16});
 //   const check::Sweep swept = check::sweep(all, 60, [&](const check::SweepCase& one, double left)
@@ -46,14 +46,14 @@ struct SweepExtents {
 /// other strides, of a kernel that takes all three. Each in every order of the threads.
 std::vector<SweepCase> sweep_cases(const SweepTile& tile, const SweepExtents& taken = {});
 
-/// What came of a case.
+/// The result of a case.
 struct SweptCase {
   enum class Status {
     clean,
     findings,
-    unchecked,  ///< it could not be checked, or not whole
+    unchecked,  ///< it could not be checked, or not completely
     refused,    ///< the kernel does not take this shape
-    not_run     ///< the time was over
+    not_run     ///< the time limit was reached
   };
   SweepCase which;
   Status status = Status::not_run;

@@ -12,7 +12,7 @@
 
 namespace tessera::cpu {
 
-/// Products of equal shape, each `step` elements further on in A, B and C. A step of 0 in A or B:
+/// Products of equal shape, at strides of `step` elements in A, B and C. A step of 0 in A or B:
 /// the same operand for all. No C overlaps another.
 struct BatchSteps {
   index_t a = 0, b = 0, c = 0;
@@ -20,20 +20,22 @@ struct BatchSteps {
 template <class In, class Out = In>
 void gemm_strided(const Gemm<In, Out>& first, index_t count, const BatchSteps& steps);
 
-/// Products of any shapes, calls[0] to calls[count - 1]. The threads of the first count for all.
+/// Products of any shapes, calls[0] to calls[count - 1]. The thread count of the first applies to
+/// all.
 template <class In, class Out = In>
 void gemm_batch(const Gemm<In, Out>* calls, index_t count);
 
-/// A product that takes one thread so long is worth all threads.
+/// ns: a product that takes one thread longer than this uses all threads.
 constexpr std::int64_t kLargeProductNs = 62'500;
 
-/// Does each of `threads` take whole products? `ns`: what all of them take one thread, roughly.
+/// Does each of `threads` take whole products? `ns`: the estimated single-threaded time of all of
+/// them.
 constexpr bool is_shared_out(index_t count, std::int64_t ns, int threads) {
   return threads > 1 && count > 1 && (count >= 2 * threads || ns <= kLargeProductNs * count);
 }
 
-/// Runs products 0 to count - 1, of together `ns` on one thread, roughly. Each worker makes itself
-/// a cursor, make_cursor(threads for a product), which is called for increasing i and runs product
+/// Runs products 0 to count - 1, estimated to take `ns` on one thread in all. Each worker makes a
+/// cursor, make_cursor(threads for a product), which is called for increasing i and runs product
 /// i. threads <= 0: default_threads().
 template <class MakeCursor>
 void run_products(index_t count, std::int64_t ns, int threads, const MakeCursor& make_cursor) {
@@ -44,7 +46,7 @@ void run_products(index_t count, std::int64_t ns, int threads, const MakeCursor&
     for (index_t i = 0; i < count; ++i) cursor(i);
     return;
   }
-  // Small work items for balance, but so large that taking one costs nothing beside it.
+  // Small work items for balance, but large enough that taking one costs next to nothing.
   const index_t enough = 5000 / std::max<index_t>(ns / count, 10) + 1;
   const index_t piece = std::clamp<index_t>(count / (8 * threads), 1, enough);
   std::atomic<index_t> next{0};

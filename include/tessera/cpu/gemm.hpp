@@ -2,8 +2,8 @@
 // checked their arguments (matmul and the BLAS functions do). Not a kernel of the ladder: it blocks
 // for the caches, packs panels, and runs register-tiled microkernels of this CPU's instruction set.
 //
-// f32 and f64: one element of C is one chain of fused multiply-adds in order of k, then the one
-// epilogue expression of core/finish.hpp, for every shape, stride, instruction set and number of
+// f32 and f64: one element of C is one chain of fused multiply-adds in order of k, then the
+// epilogue of core/finish.hpp, for every shape, stride, instruction set and number of
 // threads: the bits are those of the reference. f16 and bf16 are converted to f32 and summed the
 // same way; where the CPU multiplies pairs of them (AVX512_BF16, AMX), these sums have the bits of
 // that instruction instead. i8 and u8 are summed exactly, modulo 2^32; into float, each sum is
@@ -22,7 +22,7 @@ namespace tessera::cpu {
 struct U8I8 {};
 struct I8U8 {};
 
-/// What A and B are made of, and the same for the transposed product, C' = B' A'.
+/// The element types of A and B, and the same for the transposed product, C' = B' A'.
 template <class In>
 struct OperandTypes {
   using A = In;
@@ -58,7 +58,8 @@ struct BiasVector {
   }
 };
 
-/// What is asked. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign; transposition
+/// The arguments of a product. A is (M,K), B is (K,N), C is (M,N); strides in elements, any sign;
+/// transposition
 /// is a stride. C overlaps neither A nor B, and its elements do not overlap. In and Out: double,
 /// float, f16, bf16 into the same type; f16, bf16 into float, float into f16, bf16; int8_t,
 /// uint8_t, U8I8, I8U8 into int32_t or float.
@@ -78,15 +79,15 @@ struct Gemm {
   Scalar beta{0};   ///< 0: C is not read
   BiasVector<Scalar> bias{};
   LastStep<Scalar> last{};  ///< activation and clamp
-  int threads = 0;          ///< at most so many; 0: default_threads()
+  int threads = 0;          ///< upper limit; 0: default_threads()
 };
 
 /// Runs it. Throws nothing; without memory for packing it takes a slower route that needs none.
 template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call);
 
-/// C = alpha A B + beta C of float or double where that is tiny (about 48 in each extent, or as
-/// much work in few columns), without a Gemm around it: for callers that count nanoseconds. Extents
+/// C = alpha A B + beta C of float or double if it is tiny (about 48 in each extent, or as much
+/// work in few columns), without a Gemm object: for callers for which nanoseconds matter. Extents
 /// at least 1; the columns of B and those of C are contiguous. False, and nothing done, where the
 /// product is not tiny, or alpha is 0.
 template <class T>

@@ -1,5 +1,5 @@
-// One product that is asked for again and again with other matrices of the same shape and strides:
-// what depends on these is decided once. A tiny product of f32 or f64 then costs little more than
+// A product that is repeated with different matrices of the same shape and strides: decisions that
+// depend on these are made once. A tiny product of f32 or f64 then costs little more than
 // its microkernels.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Kernels;
 template <class In, class Out = In>
 class GemmPlan {
  public:
-  /// Shape, strides, scalars, epilogue and threads of `call`; its A, B and C are not looked at.
+  /// Shape, strides, scalars, epilogue and threads of `call`; its A, B and C are ignored.
   explicit GemmPlan(const Gemm<In, Out>& call);
 
   /// Throws nothing.
@@ -32,8 +32,8 @@ class GemmPlan {
   Gemm<In, Out> call_;
   bool swapped_ = false;         ///< call_ is C' = B' A', where A and B are of one type
   bool packs_k_groups_ = false;  ///< tiny, of elements that become K-groups
-  // Tiny, and one panel: the microkernels for full micro-tiles of so many rows, and for the rows
-  // that are left.
+  // Tiny, and one panel: the microkernels for full micro-tiles of this many rows, and for the
+  // remainder.
   bool is_plain_ = false;  ///< straight into C
   Micro full_ = nullptr, rest_ = nullptr;
   int rows_ = 0;

@@ -9,10 +9,10 @@
 
 namespace tessera::cpu {
 
-/// Where K-group (line, k) of packed lines is: panels of `width` lines, each (width, K-groups)
-/// column-major, one after the other. A line is a row of A or a column of B; a K-group, one
-/// element, or those along K that one instruction multiplies. Lines that fill up the last panel are
-/// zeros, or copies of the first.
+/// The position of K-group (line, k) in packed panels: panels of `width` lines, each (width,
+/// K-groups) column-major, one after the other. A line is a row of A or a column of B; a K-group is
+/// one element, or those along K that one instruction multiplies. Padding lines of the last panel
+/// are zeros, or copies of the first line.
 inline Layout panel_layout(index_t width, index_t lines, index_t words) {
   const index_t panels = (lines + width - 1) / width;
   return tile_to_shape(col_major(width, words), tuple(width * panels, words));
@@ -46,8 +46,8 @@ class PackedMatrix {
   int nr_ = 0;
 };
 
-/// The product of call.A and a packed B; call.B and its strides are not looked at. call.N and
-/// call.K must be those of B. Throws nothing; without memory for A's panels it takes longer.
+/// The product of call.A and a packed B; call.B and its strides are ignored. call.N and
+/// call.K must be those of B. Throws nothing; without memory for A's panels it is slower.
 template <class In, class Out = In>
 void gemm(const Gemm<In, Out>& call, const PackedMatrix<In>& B);
 

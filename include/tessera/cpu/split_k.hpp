@@ -1,4 +1,4 @@
-// A long K with a small C: K is cut into parts that are summed side by side, and the sums are added
+// A long K with a small C: K is cut into parts that are summed in parallel, and the sums are added
 // in the order of the parts. The cut depends on the shape alone, so that the bits are the same for
 // every number of threads; they are not those of one chain over K, which gemm() gives.
 #pragma once
@@ -18,7 +18,7 @@ index_t split_k_depth(index_t M, index_t N, index_t K);
 template <class In, class Out = In>
 std::size_t split_k_bytes(const Gemm<In, Out>& call);
 
-/// As gemm(). Without memory for the sums of the parts it takes longer, with the same bits.
+/// As gemm(). Without memory for the sums of the parts it is slower, with the same bits.
 template <class In, class Out = In>
 void gemm_split_k(const Gemm<In, Out>& call);
 

@@ -10,8 +10,8 @@ namespace tessera::cuda {
 
 /// Starts `kernel(t, args...)` for every thread of every block, in the order of the stream, and
 /// returns. Arguments are copied: tensors are views of device memory. A grid with no block does
-/// nothing. It allocates nothing and waits for nothing, so that it can be captured in a graph.
-/// Errors of the launch are thrown; what the kernel does wrong shows in the next call that waits.
+/// nothing. It neither allocates nor waits, so it can be captured in a graph. Errors of the launch
+/// are thrown here; faults of the kernel are reported by the next call that waits.
 template <class Kernel, class... Args>
 void launch(const Stream& stream, Dim3 grid, const Kernel& kernel, const Args&... args) {
   static_assert((!tessera::detail::Owner<Args> && ...),

@@ -1,5 +1,5 @@
-// What cuda::launch() (launch.cuh) hands to the runtime, without nvcc: one compiled kernel, and the
-// extents of the grid as the hardware takes them.
+// The part of cuda::launch() (launch.cuh) that does not need nvcc: one compiled kernel, and the
+// extents of the grid that the hardware accepts.
 #pragma once
 
 #include "tessera/cuda/runtime.hpp"
@@ -7,18 +7,18 @@
 
 namespace tessera::cuda::detail {
 
-/// Most blocks along y and along z.
+/// The largest number of blocks along y and along z.
 inline constexpr int kMostRows = 65535;
 
-/// The extents that the hardware is given for a grid: more rows of a two-dimensional one are folded
-/// into z, and CudaThread unfolds them.
+/// The extents passed to the hardware: surplus rows of a two-dimensional grid are folded into z,
+/// and CudaThread unfolds them.
 constexpr Dim3 launch_extents(Dim3 grid) {
   if (grid.z != 1 || grid.y <= kMostRows) return grid;
   const int layers = grid.y / kMostRows + (grid.y % kMostRows != 0);
   return {grid.x, grid.y / layers + (grid.y % layers != 0), layers};
 }
 
-/// What is the same for every launch of one kernel with arguments of the same types.
+/// The properties of one kernel for arguments of given types.
 struct Kernel {
   const void* function;
   const char* name;

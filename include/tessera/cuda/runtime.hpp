@@ -56,8 +56,8 @@ std::string runtime_version();
 /// Bytes that can be allocated now.
 index_t free_memory(int device);
 
-/// Makes a device this thread's current one while it lives. Afterwards the one before is current
-/// again, untouched: where nobody had used it, it still has no context.
+/// Makes a device this thread's current one for the object's lifetime. The previous one is then
+/// current again, untouched: if it was never used, it still has no context.
 class OnDevice {
  public:
   /// Throws Error.
@@ -67,8 +67,8 @@ class OnDevice {
   OnDevice& operator=(const OnDevice&) = delete;
 
  private:
-  bool entered_ = false;  // the device's context is on top of the one before
-  int before_ = -1;       // device to go back to, where contexts cannot be stacked
+  bool entered_ = false;  // the device's context was pushed onto the context stack
+  int before_ = -1;       // device to restore, where contexts cannot be pushed
 };
 
 /// An order of work on one device. A copy of a Stream is the same stream.
@@ -110,7 +110,7 @@ class Event {
   bool reached() const;
   /// Waits until the device has reached it.
   void synchronize() const;
-  /// Between two events that were reached, about half a microsecond exact.
+  /// Time between two events that were reached, accurate to about half a microsecond.
   static double seconds_between(const Event& begin, const Event& end);
 
  private:
@@ -145,13 +145,12 @@ class DeviceBuffer {
   int device_ = 0;
 };
 
-/// Bytes of host memory that copies of every device reach without a stop in between, and beside
-/// kernels.
+/// Pinned host memory: copies of every device access it directly, concurrently with kernels.
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
-  /// CUDA keeps such memory in the context of one device: of `device`, which gets one by it; no
-  /// other does. Throws Error(resource) where there is no memory.
+  /// CUDA allocates such memory in the context of one device, `device`, which it creates if needed.
+  /// Throws Error(resource) where there is no memory.
   PinnedBuffer(std::size_t bytes, int device);
   ~PinnedBuffer();
   PinnedBuffer(PinnedBuffer&& other) noexcept { swap(other); }
@@ -180,10 +179,10 @@ void copy(void* to, const void* from, std::size_t bytes, const Stream& stream);
 /// Fills device memory with a byte, in the order of the stream.
 void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream);
 
-/// Where an address is.
+/// The kind of memory of an address.
 enum class Place { host, pinned, device, managed };
-/// Asks the driver, but for the memory of a DeviceBuffer. `device`: where it is on a device, or
-/// may be used from.
+/// Queries the driver, except for memory of a DeviceBuffer. `device`: the device that owns it, or
+/// from which it may be used.
 struct Where {
   Place place;
   int device;

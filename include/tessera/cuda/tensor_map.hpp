@@ -5,8 +5,8 @@
 
 namespace tessera::cuda {
 
-/// Throws Error(argument) where there is no such map, Error(unavailable) where the driver makes
-/// none.
+/// Throws Error(argument) where such a map is not possible, Error(unavailable) where the driver
+/// does not support maps.
 BulkMap tensor_map(const BulkFields& fields);
 
 }  // namespace tessera::cuda

@@ -1,6 +1,6 @@
-// A run-time array: element type, shape and strides in elements, and a share in the memory it is
-// in, which is either an aligned heap buffer or a mapped file. It is what files are read into and
-// written from; arithmetic works on views of it. Invariant: every element that shape and strides
+// A run-time array: element type, shape and strides in elements, and shared ownership of its
+// memory, which is either an aligned heap buffer or a mapped file. Files are read into it and
+// written from it; arithmetic works on views of it. Invariant: every element that shape and strides
 // reach is inside the owned memory.
 //
 //     Array a = read_array("a.npy");  // (M,K), maybe mapped, maybe in Fortran order
@@ -21,7 +21,7 @@ namespace tessera {
 /// Order of elements in memory of a freshly made array: C = last index fastest, Fortran = first.
 enum class Order { c, fortran };
 
-/// A run-time array and its share in the memory; copying it copies no element. Any rank.
+/// A run-time array with shared ownership of its memory; copying it copies no element. Any rank.
 class Array {
  public:
   /// One element of f32, and no memory.
@@ -47,7 +47,7 @@ class Array {
   void* writable() const;
   bool is_writable() const { return writable_; }
 
-  /// Rank 2 only; others throw Error(shape) that names the shape.
+  /// For rank 2; others throw Error(shape) with the shape.
   index_t rows() const { return shape_[check_rank_2()]; }
   index_t cols() const { return shape_[check_rank_2() + 1]; }
   index_t row_stride() const { return strides_[check_rank_2()]; }
@@ -56,7 +56,7 @@ class Array {
   /// True when the elements are without gaps in this order. Extents of 1 fit every stride.
   bool is_contiguous(Order order) const;
 
-  /// Exchanges rows and columns of the view; the memory stays as it is.
+  /// Exchanges rows and columns of the view; the memory is not changed.
   void transpose() {
     std::swap(shape_[check_rank_2()], shape_[1]);
     std::swap(strides_[0], strides_[1]);
@@ -108,7 +108,7 @@ std::vector<index_t> contiguous_strides(const std::vector<index_t>& shape, Order
 /// "(3, 4)", "(5,)", "()"
 std::string shape_text(const std::vector<index_t>& shape);
 
-/// Bytes this process could still allocate and touch: free memory of the machine, cut by the
+/// Bytes this process could still allocate and touch: free memory of the machine, limited by the
 /// cgroup's and the process's own limits.
 index_t available_memory();
 

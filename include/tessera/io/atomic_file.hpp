@@ -18,8 +18,8 @@ class RegisteredMapping;
 /// What to do when the output exists.
 enum class Overwrite { refuse, replace };
 
-/// Throws what AtomicFile would throw for this path: an early look before long work. Writes nothing
-/// that stays.
+/// Throws the errors that AtomicFile would throw for this path: an early check before long work.
+/// Leaves nothing behind.
 void check_output(const std::string& path, Overwrite overwrite);
 
 /// How many other names (hard links) the file has. They keep the old content when this one is
@@ -70,7 +70,7 @@ class MappedOutput {
 
   /// Zeros at first. Valid until commit().
   const Array& array() const { return array_; }
-  /// Flushes to the disk and renames; an Error(resource) when the disk says no.
+  /// Flushes to the disk and renames; an Error(resource) when the disk is full.
   void commit();
 
  private:
@@ -83,8 +83,8 @@ class MappedOutput {
   std::size_t length_ = 0;
 };
 
-/// A new .npy file in C order whose elements are handed over piece by piece: results of any size
-/// with little memory, and the disk works while the next piece is computed. Disk space is reserved
+/// A new .npy file in C order whose elements are appended piece by piece: results of any size with
+/// little memory, and writing overlaps with computing. Disk space is reserved
 /// first.
 class StreamedOutput {
  public:

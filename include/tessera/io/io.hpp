@@ -1,11 +1,11 @@
 // Reading and writing arrays as files: .npy, .npz, Matrix Market (.mtx) and .safetensors. What each
-// format holds and refuses is in docs/files.md. Nothing in a file is believed before it is compared
-// with the file's size, and nothing is allocated that the memory cannot hold.
+// format holds and refuses is in docs/files.md. Sizes in a file are validated against the file's
+// size before they are used, and nothing is allocated that memory cannot hold.
 //
 //     Array a = read_array("model.safetensors:layer0.weight");
 //     write_array("c.npy", c, {.overwrite = Overwrite::replace});
 //
-// Errors: file for what cannot be read or is not what it says, resource for memory and disk,
+// Errors: file for unreadable or malformed files, resource for memory and disk,
 // argument for an unknown extension, an output that exists, or a choice that is missing.
 #pragma once
 
@@ -30,10 +30,10 @@ enum class Compression { stored, deflated };
 
 struct ReadOptions {
   Format format = Format::automatic;
-  /// Which array of an .npz or .safetensors; empty: the path's ":name", else the only one.
+  /// The array of an .npz or .safetensors; empty: the path's ":name", else the only one.
   std::string member = {};
-  /// What elements without a type are: bf16 and f8 have no NumPy code and come as <V2 and |V1.
-  /// A file that names its type is read as that type.
+  /// The type of elements with an opaque NumPy code: bf16 and f8 have none of their own and are
+  /// stored as <V2 and |V1. A file that names its type is read as that type.
   std::optional<DType> untyped = {};
 };
 
@@ -58,20 +58,20 @@ Array read_array(const std::string& path, const ReadOptions& options = {});
 /// The names of the arrays in an .npz or .safetensors; empty for formats that hold one.
 std::vector<std::string> list_members(const std::string& path, Format format = Format::automatic);
 
-/// Throws what write_array would throw for this path and these options: an early look before long
-/// work. Writes nothing that stays.
+/// Throws the errors that write_array would throw for this path and these options: an early check
+/// before long work. Leaves nothing behind.
 void check_output(const std::string& path, const WriteOptions& options);
 
 /// Writes one array atomically; "-" is stdout (.npy unless a format is named). A named member of an
-/// .npz or .safetensors that exists is added to it: what else the file holds is kept, and Overwrite
-/// is asked about the member. Without a name the whole file is replaced.
+/// .npz or .safetensors that exists is added to it: its other members are kept, and Overwrite
+/// applies to the member. Without a name the whole file is replaced.
 void write_array(const std::string& path, const Array& array, const WriteOptions& options = {});
 
 /// The format a path would be written in. Throws Error(argument) for an unknown extension.
 Format output_format(const std::string& path, Format format = Format::automatic);
 
 /// An output to compute into. Its path is checked, its temporary made and, for .npy, its disk space
-/// reserved now, so that nothing fails after hours of arithmetic that could have failed before. The
+/// reserved now, so that errors show before hours of arithmetic, not after. The
 /// array is in memory and commit() writes it; a .npy that memory cannot hold is a mapping of the
 /// file instead (slower to fill, since every page passes the file system on its first write).
 class OutputArray {
@@ -85,7 +85,8 @@ class OutputArray {
   const Array& array() const { return mapped_ ? mapped_->array() : array_; }
   bool is_mapped() const { return mapped_ != nullptr; }
   /// Writes the array and gives the file its name; call it once. Throws Error(resource) or
-  /// Error(argument) where the disk or the folder says no; an old file is then as it was.
+  /// Error(argument) where the disk is full or the folder not writable; an old file is then
+  /// unchanged.
   void commit();
 
  private:

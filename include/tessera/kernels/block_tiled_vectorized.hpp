@@ -31,10 +31,10 @@ struct BlockTiledVectorized {
   }
   static constexpr int across = S.bn / S.tn % 4 == 0 ? 4 : S.bn / S.tn;
   /// Two blocks of 256 threads on a multiprocessor: while one waits for memory, or at a barrier,
-  /// the other multiplies. A thread then has 128 registers, which ptxas (CUDA 13.0) takes and
-  /// spills none; left alone it takes 187, and one block is alone with
-  /// its waiting. Not of f64, which wants 242, nor of blocks of 64 threads: they would spill, and
-  /// five of them share a multiprocessor as it is.
+  /// the other multiplies. A thread then has 128 registers, which suffice without spills; without
+  /// the limit ptxas (CUDA 13.0) uses more, and one block has the multiprocessor alone and stalls.
+  /// No limit for f64, nor for blocks of 64 threads, which would spill; five such blocks fit
+  /// anyway.
   template <class T>
   static constexpr int resident() {
     return sizeof(T) <= 4 && S.tm * S.tn <= 64 && threads == 256 ? 2 : 1;
@@ -52,9 +52,9 @@ struct BlockTiledVectorized {
     auto sA = stage.a.view();                             // (BM,BK):(1,BM)
     auto sB = stage.b.view();                             // (BK,BN):(BN,1)
     auto gC = tile<S.bm, S.bn>(C, t.block.y, t.block.x);  // (BM,BN), clipped at the edge
-    // Thread tile (i,j) of C, numbered row by row in strips of four columns: a warp is 8 x 4 of
-    // them, and what its lanes read together is in different banks. As 2 x 16 their vectors of B,
-    // 32 bytes apart, met two by two.
+    // Thread tile (i,j) of C, numbered row by row in strips of four columns: a warp covers 8 x 4 of
+    // them, and its lanes read from different banks. As 2 x 16, vectors of B, 32 bytes apart, would
+    // conflict in pairs.
     const int i = t.thread / across % (S.bm / S.tm);
     const int j = t.thread / (across * (S.bm / S.tm)) * across + t.thread % across;
     auto acc = zeros<AccumulatorFor<decltype(C)>, S.tm, S.tn>();  // (TM,TN)

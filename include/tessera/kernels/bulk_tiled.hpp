@@ -1,7 +1,7 @@
-// As pipelined, for Hopper: tiles come by bulk copies, which one thread starts, so that almost all
-// instructions are multiply-adds. A thread reads its operands along m and n. An operand whose
-// neighbours in memory are neighbours along k is transposed in the block: while tile k is
-// multiplied, each thread transposes a few 4 x 4 blocks of tile k + 1.
+// Like pipelined, for Hopper: tiles are loaded by bulk copies, which one thread starts, so that
+// almost all instructions are multiply-adds. A thread reads its operands along m and n. A K-major
+// operand is transposed in the block: while tile k is multiplied, each thread transposes a few 4 x
+// 4 blocks of tile k + 1.
 //
 // A is (M,K) and B^T is (N,K) as BulkMatrix, C is (M,N), any strides, with its epilogue. Every
 // element of C is one chain of multiply-adds in the order of k.
@@ -19,14 +19,15 @@ namespace tessera {
 
 namespace detail {
 
-/// In which order a thread goes through its rows and columns of C. It gives the same sums, but
-/// nvcc other registers: scripts/issue_model.py tells how often multiply-adds wait for them.
+/// The order in which a thread visits its rows and columns of C. It does not change the sums, but
+/// nvcc's register allocation: scripts/issue_model.py shows how often multiply-adds wait for
+/// register banks.
 struct ThreadOrder2d {
   int rows[16], cols[8];
 };
 inline constexpr ThreadOrder2d kInOrder{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
                                         {0, 1, 2, 3, 4, 5, 6, 7}};
-/// Searched for 16 x 8.
+/// The result of a search for 16 x 8.
 inline constexpr ThreadOrder2d kOrder16x8{{12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 1, 0, 3, 2},
                                           {4, 5, 6, 7, 1, 0, 3, 2}};
 
@@ -49,7 +50,7 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
   using Tile = UnitTile<T, row_major(MN, K)>;
   static constexpr int width = 4, chunks = K / width;
   static constexpr int passes = MN / width / (Threads / chunks);  ///< 4 x 4 blocks of a thread
-  /// What a thread has read of a block and not written yet.
+  /// The part of a block that a thread has read and not written yet.
   struct Rows {
     Vec<T, width> of[width];
   };
@@ -58,8 +59,8 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
 
   TESSERA_HD auto operand(int, int k) { return transposed[k % 2].view(); }
 
-  /// Row i of block number `pass`. Eight lanes read eight chunks of k of different rows, and write
-  /// to eight places of different rows, each time to different banks.
+  /// Row i of block number `pass`. Eight lanes read eight chunks of k from different rows, and
+  /// write to eight different rows, both times in different banks.
   template <class Thread>
   TESSERA_KERNEL void load(Thread& t, int at, int pass, int i, Rows& rows) {
     rows.of[i] = vectorize<1, width>(stage[at].view())(quad(t, pass) * width + i, t.lane % 8);
@@ -81,7 +82,7 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
       for (int i = 0; i < width; ++i) store(t, k, pass, i, rows);
     }
   }
-  /// One K-th of it, in order: at most one access, so that nobody waits for the others.
+  /// One K-th of it, in order: at most one access, so that threads do not wait for each other.
   template <class Thread>
   TESSERA_KERNEL void transpose_step(Thread& t, int at, int k, int step, Rows& rows) {
     constexpr int each = K / passes;
@@ -99,7 +100,7 @@ struct BulkRing<T, MN, K, Stages, Threads, Major::k> {
 
 }  // namespace detail
 
-/// A and B: whether neighbours in memory are neighbours along k, or along m and n.
+/// The majors of A and B: contiguous along k, or along m and n.
 template <TileShape S, Major A = Major::k, Major B = Major::mn>
 struct BulkTiled {
   static_assert(S.bm > 0 && S.bn > 0 && S.tm > 0 && S.tn > 0,
@@ -133,7 +134,7 @@ struct BulkTiled {
     static_assert(fitting >= 2, "bulk_tiled: two stages fit into shared memory");
     return fitting < 4 ? fitting : 4;
   }
-  /// Where bulk copies put A and B.
+  /// The destination of bulk copies of A and B.
   template <class T>
   using TileA = typename detail::BulkRing<T, S.bm, S.bk, 1, threads, A>::Tile;
   template <class T>
@@ -163,7 +164,7 @@ struct BulkTiled {
       publish_gates(t);
     }
     t.barrier();
-    const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
+    const auto at = grouped_block(t.block, t.grid_dim);  // the tile of C that this block computes
     const int depth = static_cast<int>(tiles<1>(gA, S.bk));
     const auto load_tile = [&](int k, int to) {  // tile k of A and B, by one thread
       if (t.thread != 0 || k >= depth) return;
@@ -204,7 +205,8 @@ struct BulkTiled {
       if (k + 1 < depth) {
         next.next();
         wait(t, s.full[next.stage], next.phase);
-      }  // else tile k is transposed again, for nobody: that costs less than to ask for each step
+      }  // after the last tile, tile k is transposed again, unused: cheaper than a test in each
+         // step
       typename decltype(s.rings.a)::Rows rows_a;
       typename decltype(s.rings.b)::Rows rows_b;
       TESSERA_UNROLL_REGISTERS
@@ -212,13 +214,13 @@ struct BulkTiled {
         if (step + 1 < S.bk) {
           read(now.stage, k, step + 1, (step + 1) % 2);
         } else {
-          t.barrier();  // of tile k all is read: its stage is free; tile k + 1 is transposed
+          t.barrier();  // tile k has been read, its stage is free; tile k + 1 is transposed
           load_tile(k + stages, now.stage);
           read(next.stage, k + 1, 0, 0);
         }
         a.transpose_step(t, next.stage, k + 1, step, rows_a);
         b.transpose_step(t, next.stage, k + 1, step, rows_b);
-        // To and fro along the columns: a multiply-add and the one before it share an operand.
+        // Columns in alternating direction, so that successive multiply-adds share an operand.
         TESSERA_UNROLL_REGISTERS
         for (int n = 0; n < S.tn; ++n) {
           TESSERA_UNROLL_REGISTERS
@@ -230,7 +232,7 @@ struct BulkTiled {
       }
       now = next;
     }
-    t.barrier();                                           // nobody reads operands any more
+    t.barrier();                                           // no thread reads operands any more
     const auto sums = vectorize<1, width>(s.sums.view());  // (BM,BN/4)
     TESSERA_UNROLL_REGISTERS
     for (int i = 0; i < S.tm; ++i) {

@@ -1,6 +1,6 @@
 // Kernel 1: one thread computes one element of C straight from global memory. Neighbouring threads
-// take neighbouring ROWS, so that each load of a warp touches 32 rows of A and C: the slowest way
-// on a GPU, on purpose. A is (M,K), B is (K,N), C is (M,N), any strides.
+// take neighbouring ROWS, so that each load of a warp touches 32 rows of A and C: the slowest
+// access pattern on a GPU, on purpose. A is (M,K), B is (K,N), C is (M,N), any strides.
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"

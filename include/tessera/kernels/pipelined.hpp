@@ -1,14 +1,16 @@
-// Beyond the seven: as block_tiled_vectorized, but nobody waits for memory. Tiles come by
-// asynchronous copies into a ring of stages, and a thread reads the operands of the next k from
+// After the seven kernels of the ladder: like block_tiled_vectorized, but no thread waits for
+// memory. Asynchronous copies load tiles into a ring of stages, and a thread reads the operands of
+// the next k from
 // shared memory while it multiplies those of this one, also across the barrier between two tiles.
 // A is kept along m in shared memory, so that four rows of one k are read at once. Blocks that run
-// at one time form a square of C, so that L2 serves their tiles. A is (M,K), B is (K,N), C is
+// at the same time cover a square of C, so that their tiles hit in L2. A is (M,K), B is (K,N), C is
 // (M,N), any strides.
 //
-// What is not a multiply-add costs its time: on Hopper a warp issues one instruction in each clock,
-// and 128 multiply-adds of a thread for each k fill 128. So loading whole tiles asks
-// nothing and computes little, what is seldom needed keeps no registers, and lanes are numbered so
-// that neighbours read the same elements, which the hardware then reads once (docs/ladder.md).
+// Every other instruction costs an issue slot: on Hopper a scheduler issues one warp instruction
+// per clock, and the 128 multiply-adds of a thread for each k fill 128 clocks. So whole tiles are
+// loaded without bounds checks and with little address arithmetic, rarely used values keep no
+// registers, and lanes are numbered so that neighbours read the same elements, which the hardware
+// reads once (docs/ladder.md).
 #pragma once
 
 #include "tessera/kernels/tile_shape.hpp"
@@ -50,13 +52,13 @@ struct Pipelined {
   TESSERA_KERNEL void operator()(auto t, auto A, auto B, auto C) const {
     using T = ElementOf<decltype(A)>;
     auto& stage = shared<Shared<T>>(t);
-    const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
+    const auto at = grouped_block(t.block, t.grid_dim);  // the tile of C that this block computes
     const int depth = static_cast<int>(tiles<1>(A, S.bk));
-    // So many tiles, from the first, are whole: asked once, not for each of them.
+    // The number of leading tiles that are whole: one test, not one for each tile.
     const bool inside = is_whole<1>(tile<S.bm, S.bk>(A, at.row, 0)) &&
                         is_whole<width>(tile<S.bk, S.bn>(B, 0, at.col));
     const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
-    const auto load_tile = [&](int k, int to) {  // tile k of A and B; past the end nothing
+    const auto load_tile = [&](int k, int to) {  // loads tile k of A and B; nothing past the end
       constexpr Layout by_a = row_major(threads / S.bk, S.bk);
       constexpr Layout by_b = row_major(threads / (S.bn / width), S.bn / width);
       const auto sA = stage.a[to].view();  // (BM,BK)
@@ -105,13 +107,13 @@ struct Pipelined {
         } else if (k + 1 < depth) {
           const int next = now + 1 == stages ? 0 : now + 1;
           wait<stages - 2>(t);  // my copies of tile k + 1 have arrived
-          t.barrier();          // everybody's have, and of tile k all is read: its stage is free
+          t.barrier();  // all threads' copies have, and tile k has been read: its stage is free
           read(next, 0, 0);
           load_tile(k + stages, now);
           now = next;
         }
-        // To and fro along the columns: a multiply-add and the one before it share an operand, so
-        // the register file is asked for two registers and not for three.
+        // Columns in alternating direction: successive multiply-adds share an operand, so each
+        // reads two registers instead of three.
         TESSERA_UNROLL_REGISTERS
         for (int j = 0; j < S.tn; ++j) {
           TESSERA_UNROLL_REGISTERS

@@ -1,4 +1,4 @@
-// Sarek's tiled kernel with supersteps, as it must be: three named supersteps, so that no thread
+// Sarek's tiled kernel with supersteps, corrected: three named supersteps, so that no thread
 // overwrites a tile that another still reads. (The published page has the barrier after the load
 // only: a data race.) A is (M,K), B is (K,N), C is (M,N), any strides.
 #pragma once

@@ -38,7 +38,7 @@ struct SingleBlock {
         for (index_t k = 0; k < tiles<1>(A, S.bk); ++k) {
           auto gA = tile<S.bm, S.bk>(A, i, k);  // (BM,BK), clipped at the edge
           auto gB = tile<S.bk, S.bn>(B, k, j);  // (BK,BN), clipped at the edge
-          // Each thread loads one element of each; what does not exist is zero.
+          // Each thread loads one element of each; elements past the edge are zero.
           sA(row, col) = gA.contains(row, col) ? gA(row, col) : T{};
           sB(row, col) = gB.contains(row, col) ? gB(row, col) : T{};
           t.barrier();  // sA and sB are complete

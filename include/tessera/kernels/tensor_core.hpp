@@ -1,9 +1,9 @@
 // Kernel 7: the warps of a block multiply with matrix units. Each warp owns a WM x WN tile of C,
 // kept in fragments, and walks through the staged tiles one matrix instruction at a time. Matrix
-// units multiply far faster than a warp can wait for memory, so tiles come by asynchronous copies
-// into a ring of stages, and are multiplied while the next are in flight. Rows of the staged tiles
-// are padded, so that the lanes of a warp, which read elements of several rows, find them in
-// different banks. A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to TF32,
+// units are too fast to wait for memory, so asynchronous copies load tiles into a ring of stages,
+// and one is multiplied while the next are in flight. Rows of the staged tiles
+// are padded, so that the lanes of a warp, which read elements of several rows, access different
+// banks. A is (M,K), B is (K,N), C is (M,N), any strides. f32 inputs are rounded to TF32,
 // so the result has a wider bound; sums of f64 are the chain of the other kernels, bit by bit.
 #pragma once
 
@@ -62,14 +62,14 @@ struct TensorCoreTiled {
     constexpr int rows = S.wm / mma.m, cols = S.wn / mma.n;  // instructions that cover a warp tile
     constexpr int wide = width<T>, ring = stages<T>;
     auto& stage = shared<Shared<T>>(t);
-    const auto at = grouped_block(t.block, t.grid_dim);  // which tile of C this block computes
+    const auto at = grouped_block(t.block, t.grid_dim);  // the tile of C that this block computes
     const int depth = static_cast<int>(tiles<1>(A, S.bk));
     const bool in_vectors = moves_in_vectors<wide>(A) && moves_in_vectors<wide>(B);
-    // So many tiles, from the first, are whole: asked once, not for each of them.
+    // The number of leading tiles that are whole: one test, not one for each tile.
     const bool inside = in_vectors && tile<S.bm, S.bk>(A, at.row, 0).is_full() &&
                         tile<S.bk, S.bn>(B, 0, at.col).is_full();
     const int whole = inside ? static_cast<int>(valid<1>(A) / S.bk) : 0;
-    const auto load_tile = [&](int k, int to) {  // tile k of A and B; past the end nothing
+    const auto load_tile = [&](int k, int to) {  // loads tile k of A and B; nothing past the end
       constexpr Layout by_a = row_major(threads / (S.bk / wide), S.bk / wide);
       constexpr Layout by_b = row_major(threads / (S.bn / wide), S.bn / wide);
       const auto sA = stage.a[to].view();  // (BM,BK)
@@ -98,10 +98,10 @@ struct TensorCoreTiled {
     const int i = t.warp / (S.bn / S.wn), j = t.warp % (S.bn / S.wn);
     typename Mma::FragmentC acc[rows][cols] = {};  // (WM,WN), fragments of (m,n)
     constexpr int steps = S.bk / mma.k;
-    // An instruction of f64 takes so long that nobody waits for operands, and its registers are
-    // twice as many: those of B are not loaded ahead.
+    // An f64 instruction takes so long that operands are there in time, and needs twice the
+    // registers: B is not loaded ahead.
     constexpr int ahead = sizeof(T) == 8 ? 1 : 2;
-    typename Mma::FragmentA a[rows];  // (WM,k) of this step; a row of them is loaded anew when used
+    typename Mma::FragmentA a[rows];  // (WM,k) of this step; each row is reloaded when it is used
     typename Mma::FragmentB b[ahead][cols];  // (k,WN) of this step and of the next
     const auto load_a = [&](int from, int step, int r) {
       const auto wA = tile<S.wm, S.bk>(stage.a[from].view(), i, 0);  // (WM,BK), this warp's rows
@@ -125,13 +125,12 @@ struct TensorCoreTiled {
       TESSERA_UNROLL_REGISTERS
       for (int step = 0; step < steps; ++step) {
         const bool last = step + 1 == steps, more = !last || k + 1 < depth;
-        const int to =
-            last ? 0 : step + 1;  // the step that comes next, in this tile or in the next
+        const int to = last ? 0 : step + 1;  // the next step, in this tile or in the following one
         if (last && more) {
           const int done = now;
           now = now + 1 == ring ? 0 : now + 1;
           wait<ring - 2>(t);  // my copies of tile k + 1 have arrived
-          t.barrier();        // everybody's have, and of tile k all is loaded: its stage is free
+          t.barrier();  // all threads' copies have, and tile k is in registers: its stage is free
           if (ahead == 2) load_b(now, to, to % 2);
           load_tile(k + ring, done);
         } else if (more && ahead == 2) {

@@ -1,8 +1,8 @@
-// For a thin C on Hopper (sm_90a): what takes the time is to read the large operand once, so all
-// multiprocessors do nothing but read it. The units of a warpgroup take 64 rows at a time: those of
-// the large operand, so that a few columns of the other one cost no more than they are. A block
-// computes one tile of C with all of K. Where there are few tiles, half of a unit's rows stay
-// empty, and twice as many multiprocessors read.
+// For a thin C on Hopper (sm_90a), bound by reading the large operand once from memory. A
+// warpgroup's matrix instruction takes 64 rows: the large operand provides them, so that the few
+// columns of the small one need no padding. A block computes one tile of C with all of K. Where
+// there are few tiles, half of an instruction's rows stay empty, so that twice as many
+// multiprocessors read.
 //
 // The large operand is (L,K), K-major or MN-major, the small one (S,K), K-major, both as
 // BulkMatrix; C is (L,S), any strides, with its epilogue: the transpose of the caller's C where the
@@ -32,7 +32,7 @@ struct ThinTiled {
   }
   template <class T>
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< BK: rows of 128 bytes
-  /// What is loaded: half of a unit's rows are K-major.
+  /// The tile that is loaded: half-empty instructions need a K-major one.
   template <class T>
   using TileL = std::conditional_t<is_half, UnitTile<T, unit_layout<T>(Major::k, S.bm, depth<T>)>,
                                    OperandTile<T, S.bm, depth<T>>>;
@@ -72,7 +72,7 @@ struct ThinTiled {
       wait_for_previous(t);
       TESSERA_NO_UNROLL
       for (int k = 0; k < k_tiles; ++k, turn.next()) {
-        wait(t, s.free[turn.stage], turn.before());  // what was in this stage has been read
+        wait(t, s.free[turn.stage], turn.before());  // this stage has been read
         Gate& full = s.full[turn.stage];
         expect(t, full, TileL<T>::bytes + TileS<T>::bytes);
         const auto from = tile<S.bm, depth<T>>(gL, t.block.x, k);  // (BM,BK)
@@ -83,7 +83,7 @@ struct ThinTiled {
     }
     typename Unit::Fragment acc;  // (64,BN)
     if (k_tiles == 0) acc = {};
-    int before = 0;  // the stage of the tile before
+    int before = 0;  // the stage of the previous tile
     TESSERA_NO_UNROLL
     for (int k = 0; k < k_tiles; ++k) {
       wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
@@ -92,7 +92,7 @@ struct ThinTiled {
       if (!TileL<T>::is_either || gL.major == Major::k)
         Unit::mma(t, acc, whole(large.k_major), small, k > 0);
       else Unit::mma(t, acc, whole(large.mn_major), small, k > 0);
-      wait_mma<1>(t);  // the product before this one is done: its stage is free
+      wait_mma<1>(t);  // the previous product is done: its stage is free
       if (k > 0 && t.thread == 0) arrive(t, s.free[before]);
       before = turn.stage;
       turn.next();
@@ -103,7 +103,7 @@ struct ThinTiled {
   }
 
  private:
-  /// The rows that nobody loads are zero for good.
+  /// Rows that are never loaded stay zero.
   template <class Thread, class Tiles>
   static TESSERA_KERNEL void leave_half_empty(Thread& t, Tiles& large) {
     TESSERA_NO_UNROLL

@@ -1,4 +1,4 @@
-// The tiled puzzle by hand: what tiled does, in index arithmetic instead of tile views. Each thread
+// The tiled puzzle by hand: as tiled, in index arithmetic instead of tile views. Each thread
 // computes the row and column of C that are its own, loads one element of A and one of B at each
 // step, and guards each access itself: three conditions that a clipped tile would know. A is (M,K),
 // B is (K,N), C is (M,N), any strides.

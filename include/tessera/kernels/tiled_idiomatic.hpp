@@ -39,7 +39,7 @@ struct TiledIdiomatic {
       copy_async(t, tile<S.bk, S.bn>(B, k, t.block.x), sB);
       commit(t);
       wait<0>(t);   // my copies have arrived
-      t.barrier();  // everybody's have: sA and sB are complete
+      t.barrier();  // all threads' copies have: sA and sB are complete
       TESSERA_UNROLL
       for (int i = 0; i < S.bk; ++i) acc = fma(a(0, i), b(i, 0), acc);
       t.barrier();  // sA and sB may be overwritten

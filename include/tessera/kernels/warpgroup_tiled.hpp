@@ -1,15 +1,16 @@
-// The fastest kernel for Hopper (sm_90a): warpgroups multiply with the matrix units that read their
-// operands from shared memory by themselves, and a warp that does nothing else keeps bulk copies
-// in flight. A block computes tile after tile of C. It loads the next one while the sums of the
-// one before are stored. Where a warpgroup owns whole tiles (WM = BM, WN = BN), two of them take
+// The fastest kernel for Hopper (sm_90a): consumer warpgroups multiply by wgmma with operands in
+// shared memory, and a producer warp keeps bulk copies in flight. A block computes tile after tile
+// of C (persistent). It loads the next tile while the sums of the previous one are stored. Where a
+// warpgroup owns whole tiles (WM = BM, WN = BN), two of them take
 // turns: one stores while the other multiplies; else they share each tile by its rows.
 //
 // The blocks of a cluster compute tiles of C that are neighbours: `down` rows of tiles by `across`
-// columns. Of a tile of A that `across` blocks need each loads a part, into all of them; so do the
-// `down` blocks that need the same tile of B. Sums are the same bits as without a cluster.
+// columns. Each of the `across` blocks that need the same tile of A loads a part of it into all of
+// them (multicast); so do the `down` blocks that need the same tile of B. Sums are the same bits as
+// without a cluster.
 //
 // A is (M,K) and B^T is (N,K) as BulkMatrix, either mode contiguous; C is (M,N), any strides, with
-// its epilogue; `slices` is C again, for bulk stores, where C takes the sums as they are
+// its epilogue; `slices` is C again, for bulk stores, where C has no epilogue
 // (ops/warpgroup_store.hpp). f32 inputs are rounded to TF32.
 #pragma once
 
@@ -42,7 +43,7 @@ struct WarpgroupTiled {
   static constexpr bool by_turns = S.wm == S.bm;
   static constexpr int warpgroups = 2, loader = warpgroups;
   static constexpr const char* name = "warpgroup";
-  /// With very many sums the loading warps, four of them then, give registers to the others.
+  /// With very many sums, the producer warps, then four, release registers to the others.
   static constexpr bool lends = S.wm * S.wn > 128 * kWarpgroupThreads;
   static constexpr int loaders = lends ? kWarpgroupThreads : kWarpSize;
   static constexpr int few = 40, many = 232;  ///< together those of a multiprocessor
@@ -50,7 +51,7 @@ struct WarpgroupTiled {
   static constexpr bool needs_sm_90a = true, starts_early = true;
   static constexpr int down = Together.down, across = Together.across, blocks = down * across;
   static constexpr Dim3 cluster{blocks};
-  /// A block for each multiprocessor, in clusters, of as many tiles as there are.
+  /// One block per multiprocessor, in clusters, at most one per tile.
   static constexpr Dim3 grid(index_t M, index_t N, int multiprocessors = 132) {
     const index_t groups = ceil_div(M, S.bm * down) * ceil_div(N, S.bn * across);
     const index_t most = multiprocessors < blocks ? 1 : multiprocessors / blocks;
@@ -62,12 +63,13 @@ struct WarpgroupTiled {
   using TileA = OperandTile<T, S.bm, depth<T>>;
   template <class T>
   using TileB = OperandTile<T, S.bn, depth<T>>;
-  /// What one block loads of a tile: of A for the blocks beside it, of B for those below.
+  /// The part of a tile that one block loads: of A for the blocks in its row of the cluster, of B
+  /// for those in its column.
   template <class T>
   using LoadA = OperandTile<T, S.bm / across, depth<T>>;
   template <class T>
   using LoadB = OperandTile<T, S.bn / down, depth<T>>;
-  /// As many as fit, of the 227 KiB of a block, beside the slices and the gates.
+  /// As many as fit into the 227 KiB of a block, besides the slices and the gates.
   static constexpr int fitting =
       (226 * 1024 - warpgroups * 2 * kSliceBytes) / ((S.bm + S.bn) * 128);
   static constexpr int stages = fitting < 8 ? fitting : 8;
@@ -93,7 +95,7 @@ struct WarpgroupTiled {
     let_next_start(t);
     meet_all(t);  // all gates are open
     const int rank = blocks > 1 ? t.cluster_rank() : 0;
-    // Of the tiles of C that a cluster computes at one time, which one is this block's.
+    // This block's tile among those that a cluster computes at the same time.
     const int row_of = rank / across, col_of = rank % across;
     const unsigned beside = ((1u << across) - 1) << row_of * across, below = first_column << col_of;
     const Dim3 groups_of_c{static_cast<int>(ceil_div(valid<1>(C), S.bn * across)),
@@ -114,7 +116,7 @@ struct WarpgroupTiled {
           const TileAt at = tile_at(n);
           TESSERA_NO_UNROLL
           for (int k = 0; k < k_tiles; ++k, turn.next()) {
-            wait(t, s.free[turn.stage], turn.before());  // what was in this stage has been read
+            wait(t, s.free[turn.stage], turn.before());  // this stage has been read
             Gate& full = s.full[turn.stage];
             expect(t, full, TileA<T>::bytes + TileB<T>::bytes);
             load<S.bm, across>(t, gA, at.row, k, s.a[turn.stage], full, col_of, beside);  // (BM,BK)
@@ -127,7 +129,7 @@ struct WarpgroupTiled {
     }
     if constexpr (lends) more_registers<many>(t);
     const bool leads = t.thread % kWarpgroupThreads == 0;
-    const int mine = by_turns ? 0 : group;  // which rows of a tile
+    const int mine = by_turns ? 0 : group;  // the rows of a tile
     if (by_turns && group == 0 && leads) arrive(t, s.turns[0]);
     if (by_turns && group == 1) turn.skip(k_tiles);
     unsigned phase = 0;  // of this warpgroup's turns
@@ -140,13 +142,13 @@ struct WarpgroupTiled {
       if (by_turns && k_tiles > 0)
         wait(t, s.turns[group], phase);  // the other one has started its last product
       phase ^= 1;
-      int before = 0;  // the stage of the tile before
+      int before = 0;  // the stage of the previous tile
       TESSERA_NO_UNROLL
       for (int k = 0; k < k_tiles; ++k) {
         wait(t, s.full[turn.stage], turn.phase);  // both tiles have arrived
         Unit::mma(t, acc, part<S.wm>(s.a[turn.stage], gA.major, mine),
                   part<S.bn>(s.b[turn.stage], gB.major), k > 0);
-        wait_mma<1>(t);  // the product before this one is done: its stage is free
+        wait_mma<1>(t);  // the previous product is done: its stage is free
         if (k > 0) give_back(t, s.free[before], row_of, col_of);
         before = turn.stage;
         turn.next();
@@ -177,14 +179,15 @@ struct WarpgroupTiled {
     if constexpr (blocks > 1) cluster_barrier(t);
     else t.barrier();
   }
-  /// Nobody ends while others copy into its block or arrive at its gates.
+  /// No block may end while others copy into it or arrive at its gates.
   TESSERA_KERNEL static void leave(auto& t) {
     if constexpr (blocks > 1) {
       t.warp_barrier();
       cluster_barrier(t);
     }
   }
-  /// Tile (i, k) of an operand; of those that blocks share one part, into all blocks of the mask.
+  /// Loads tile (i, k) of an operand; of a tile that blocks share, one part, into all blocks of the
+  /// mask.
   template <int Rows, int Parts, class Tile>
   TESSERA_KERNEL static void load(auto& t, const auto& from, int i, int k, Tile& to, Gate& full,
                                   int part, unsigned mask) {
@@ -196,7 +199,7 @@ struct WarpgroupTiled {
                 mask);
     }
   }
-  /// This warpgroup has read a stage: so it says to each block that loads into it.
+  /// This warpgroup has read a stage: arrives at the gate of each block that loads into it.
   TESSERA_KERNEL static void give_back(auto& t, Gate& free, int row_of, int col_of) {
     const int to = t.thread % kWarpgroupThreads;
     if constexpr (blocks == 1) {

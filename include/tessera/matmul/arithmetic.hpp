@@ -1,4 +1,5 @@
-// Which arithmetic produced a result: an algorithm says it, the verifier takes its bound from it.
+// The arithmetic that produced a result: stated by an algorithm, and used by the verifier to choose
+// its bound.
 #pragma once
 
 #include <cstdint>

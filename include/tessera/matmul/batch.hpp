@@ -1,8 +1,7 @@
 // Many products in one call, checked as a single one is and all of them before the first runs: of
 // one shape at equal distances, or of any shapes. Threads share them; each has the bits that it has
 // alone. Element types: f64, f32, f16, bf16 into themselves, f16 and bf16 into f32, i8 and u8 into
-// i32. With TESSERA_VERBOSE=1 each call prints one line, which tells the first product and the
-// count.
+// i32. With TESSERA_VERBOSE=1 each call prints one line, with the first product and the count.
 #pragma once
 
 #include <span>
@@ -12,7 +11,7 @@
 
 namespace tessera {
 
-/// How far apart the matrices of a batch are: a, b, c in elements, of any sign. 0 for a or b: one
+/// The strides between the matrices of a batch: a, b, c in elements, of any sign. 0 for a or b: one
 /// matrix for all products.
 using cpu::BatchSteps;
 
@@ -24,8 +23,8 @@ using cpu::BatchSteps;
 /// another algorithm than auto or packed; Error(type) for i32; Error(shape) for a batch that
 /// reaches beyond 64-bit addresses; Error(argument) where a C overlaps the bias, another C, or an A
 /// or B, decided as by make_problem(): matrices of different products may be in each other's gaps.
-/// The two are named where both are of the first 4096 products; where they are not, the message has
-/// the matrix C and its step.
+/// The message names both if they belong to the first 4096 products, else the matrix C and its
+/// step.
 void matmul_strided(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, index_t count,
                     const BatchSteps& steps, double alpha = 1, double beta = 0,
                     const Options& options = {}, const Epilogue& epilogue = {},
@@ -42,8 +41,8 @@ struct Product {
 /// Throws as make_problem() and make_plan() do, naming the product by its place; Error(argument)
 /// for another algorithm than auto or packed; Error(type) for i32, or where the types differ from
 /// those of the first. No C may overlap another, nor any A or B of the batch: pairs are told apart
-/// as make_problem() does. That takes count * log(count) steps where the matrices are disjoint or
-/// are windows of one; where some are mixed otherwise, each of these is compared with each.
+/// as make_problem() does. This takes count * log(count) steps where the matrices are disjoint or
+/// windows of one matrix; others are compared pair by pair.
 void matmul_batch(std::span<const Product> products, double alpha = 1, double beta = 0,
                   const Options& options = {});
 

@@ -1,5 +1,5 @@
-// check_matmul(plan, A, B, C): runs the plan's kernel under the checker instead of by itself. C
-// holds afterwards what run() leaves there.
+// check_matmul(plan, A, B, C): runs the plan's kernel under the checker. C is afterwards as after
+// run().
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace tessera {
 /// Names of the algorithms that can be checked: the kernels of the ladder.
 std::vector<std::string> checked_algorithms();
 
-/// A kernel of the ladder as a program spells it.
+/// A kernel of the ladder as C++ source text.
 struct KernelSpelling {
   std::string header;  ///< "tessera/kernels/tiled.hpp"; empty: check_product() cannot run it
   std::string kernel;  ///< "Tiled<TileShape{.bm = 24, .bn = 24, .bk = 24}>"

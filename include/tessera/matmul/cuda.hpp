@@ -8,8 +8,8 @@
 
 namespace tessera::cuda {
 
-/// Starts a plan that was made for a CUDA device, in the order of the stream, and returns: nothing
-/// waits, nothing is allocated. A, B, C and bias are in memory that the stream's device reaches
+/// Starts a plan that was made for a CUDA device, in the order of the stream, and returns at once;
+/// it allocates nothing. A, B, C and bias are in memory that the stream's device reaches
 /// (device, managed or pinned) and have the shapes, types and strides of `plan.problem`. Throws
 /// Error(argument) for host memory, for addresses that are no multiple of their element's size and
 /// for plans of another kind of device; see also run() of matmul.hpp.
@@ -17,7 +17,7 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
          const Stream& stream, const void* bias = nullptr);
 
 /// Starts C = alpha * A * B + beta * C on the stream's device. A is (M,K), B is (K,N), C is (M,N),
-/// in device memory. `options.device` counts for nothing. Returns the plan that was started.
+/// in device memory. `options.device` is ignored. Returns the plan that was started.
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const Stream& stream,
             double alpha = 1, double beta = 0, const Options& options = {});
 
@@ -27,8 +27,8 @@ class DeviceMatrix {
   DeviceMatrix() = default;
   /// (rows, cols), row-major without gaps, not initialised.
   DeviceMatrix(DType dtype, index_t rows, index_t cols, int device);
-  /// As `from`, with its strides: what is between its elements is copied too. Waits until it is
-  /// there.
+  /// A copy of `from` with its strides, including the gaps between its elements. Waits until it is
+  /// complete.
   DeviceMatrix(const ConstMatrix& from, const Stream& stream);
 
   Matrix view() const { return view_; }
@@ -38,8 +38,8 @@ class DeviceMatrix {
   Matrix view_;
 };
 
-/// Copies a matrix to one in host memory of the same type, extents and strides, with what is
-/// between its elements. Waits until it is there. Throws Error(shape) where they differ.
+/// Copies a matrix to one in host memory of the same type, extents and strides, including the gaps.
+/// Waits until it is complete. Throws Error(shape) where they differ.
 void download(const ConstMatrix& from, const Matrix& to, const Stream& stream);
 
 }  // namespace tessera::cuda

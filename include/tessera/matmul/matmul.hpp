@@ -23,13 +23,14 @@ void run(const Plan& plan, const ConstMatrix& A, const ConstMatrix& B, const Mat
 /// overlap A or B. Types: f64, f32, f16, bf16, i32 with C of the same type; f16/bf16 also into f32,
 /// f32 into f16/bf16; i8/u8, or one of each, into i32, exact modulo 2^32, or into f32: the same
 /// sums, rounded once before alpha scales them.
-/// Returns the plan that ran, without `rejected` and `workspace_bytes`, which make_plan finds out.
+/// Returns the plan that ran, without `rejected` and `workspace_bytes`, which only make_plan
+/// determines.
 /// Deciding takes longer than the smallest products: where one is repeated, make_plan once and
-/// `run`, or cpu::GemmPlan, which checks nothing.
+/// `run`, or use cpu::GemmPlan, which checks nothing.
 Plan matmul(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
             double beta = 0, const Options& options = {});
 
-/// Elements of A and B that are multiplied with each other: of one type, or bytes of either sign.
+/// Element types of A and B that may be multiplied: equal ones, or bytes of either signedness.
 template <class InA, class InB>
 inline constexpr bool kFitEachOther = std::is_same_v<InA, InB> ||
                                       (is_byte(dtype_of<InA>()) && is_byte(dtype_of<InB>()));

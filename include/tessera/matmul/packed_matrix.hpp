@@ -1,6 +1,6 @@
-// A matrix B that many products have in common, a weight, packed once: PackedMatrix, and matmul()
-// and run() with it. Checked like every call here; cpu::PackedMatrix is the unchecked one of a
-// known type. The products have the bits that they have with B itself.
+// A matrix B that many products share, such as a weight, packed once: PackedMatrix, and matmul()
+// and run() with it. Checked like every call here; cpu::PackedMatrix is the unchecked form for a
+// static type. The products have the bits that they have with B itself.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class PackedMatrix {
                               cpu::PackedMatrix<cpu::U8I8>, cpu::PackedMatrix<cpu::I8U8>>;
 
   /// Packs B of f64, f32, f16, bf16, i8 or u8, any strides. Throws Error(type) for another element
-  /// type, Error(shape) and Error(argument) for a matrix that is none (see make_problem),
+  /// type, Error(shape) and Error(argument) for an invalid matrix (see make_problem),
   /// Error(resource) where there is no memory.
   explicit PackedMatrix(const ConstMatrix& B) : PackedMatrix(B, B.dtype) {}
   /// The same for an A of another type: u8 where B is of i8, i8 where it is of u8.
@@ -39,7 +39,7 @@ class PackedMatrix {
   Panels panels_;
 };
 
-/// As make_problem() with the matrix itself; its strides count as those of rows without gaps.
+/// As make_problem() with the matrix itself; with the strides of a compact row-major matrix.
 Problem make_problem(const ConstMatrix& A, const PackedMatrix& B, const Matrix& C, double alpha = 1,
                      double beta = 0, Epilogue epilogue = {});
 

@@ -1,5 +1,5 @@
-// What is decided: which algorithm, with which tiles and threads, and why the others were not
-// taken. A value that prints, compares and reads back from text.
+// The decision for a problem: algorithm, tiles and threads, and why the others were not taken. A
+// value that prints, compares and can be parsed from its text.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Algorithm {
   bool same_bits;  ///< for f32/f64: one chain of fused multiply-adds in order of k
   bool (*supports)(DType in, DType out);
   int typed_tiles =
-      1;  ///< so many tiles, from the first, are built for every type; the rest for f32
+      1;  ///< the number of leading tiles that are built for every type; the others for f32
   Arithmetic f32_arithmetic = Arithmetic::native;  ///< of products of f32
   std::span<const TileShape> f64_tiles = {};       ///< built for f64, where those are others
 
@@ -37,11 +37,11 @@ struct Algorithm {
   std::span<const TileShape> tiles_of(DType in) const {
     return in == DType::f64 && !f64_tiles.empty() ? f64_tiles : tiles;
   }
-  /// Are products of this type the chain, bit by bit?
+  /// Do products of this type equal the chain in every bit?
   bool promises_bits(DType in) const {
     return in == DType::f32 ? same_bits : in == DType::f64 && (same_bits || !f64_tiles.empty());
   }
-  /// What the verifier must be told about products of this type.
+  /// The arithmetic of products of this type, for the verifier.
   Arithmetic arithmetic(DType in) const {
     return in == DType::f32 ? f32_arithmetic : Arithmetic::native;
   }
@@ -52,7 +52,7 @@ std::span<const Algorithm> algorithms();
 /// By name; throws Error(argument) with the nearest known name.
 const Algorithm& find_algorithm(std::string_view name);
 
-/// What a caller may ask for; everything has a default.
+/// The caller's choices; everything has a default.
 struct Options {
   std::string algorithm = "auto";
   TileShape tile = {};         ///< all zero: the algorithm's default
@@ -72,9 +72,10 @@ struct Plan {
   Problem problem;
   std::string algorithm;
   TileShape tile;
-  std::string device = "cpu";   ///< or "cuda:N"
-  int threads = 1;              ///< of the CPU
-  index_t workspace_bytes = 0;  ///< make_plan's: the packed path's panels and sums, all threads'
+  std::string device = "cpu";  ///< or "cuda:N"
+  int threads = 1;             ///< of the CPU
+  index_t workspace_bytes =
+      0;  ///< set by make_plan: the packed path's panels and sums of all threads
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;
   std::string reason;              ///< why this algorithm

@@ -1,5 +1,6 @@
-// What is asked: C = epilogue(alpha * A * B + beta * C), as a value that prints, compares and reads
-// back from text. A is (M,K), B is (K,N), C is (M,N); any strides. Transposition has become a
+// The requested product: C = epilogue(alpha * A * B + beta * C), as a value that prints, compares
+// and can be parsed from its text. A is (M,K), B is (K,N), C is (M,N); any strides. Transposition
+// has become a
 // stride before this point.
 #pragma once
 
@@ -62,13 +63,13 @@ Problem parse_problem(std::string_view text);
 /// Builds the problem of C = alpha * A * B + beta * C and checks everything that can be wrong with
 /// it: extents that do not fit ("multiply: A has 64 columns but B has 32 rows"), negative or
 /// overflowing extents and strides, element types without a product, null pointers, rows of C that
-/// overlap each other, C overlapping A or B, gelu or silu of whole numbers, a clamp that keeps
-/// nothing. Reads no element.
+/// overlap each other, C overlapping A or B, gelu or silu of whole numbers, an empty clamp. Reads
+/// no element.
 ///
 /// C and A (or B) may be windows of one buffer: of rows, of columns, of both, of interleaved rows
 /// or columns, of the matrix or of its transpose. Whether an element is in both is decided exactly,
-/// from addresses and strides alone. The exception are strides of C and A that no slicing of one
-/// buffer gives and for which a search of bounded length finds no answer: these are refused
+/// from addresses and strides alone. The exception: strides that cannot come from slicing one
+/// buffer, and for which a search of bounded length is inconclusive, are refused
 /// (src/base/overlap.hpp).
 Problem make_problem(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, double alpha = 1,
                      double beta = 0, Epilogue epilogue = {});

@@ -1,6 +1,6 @@
-// What was found to be the fastest on one device: for single products, by their shape and element
-// types, a kernel and its tile. `tessera tune` writes it to a file; make_plan() reads the file of
-// its device once and takes what it says. A value that prints and reads back from text.
+// Tuning results of one device: the fastest kernel and tile for single products, by shape and
+// element types. `tessera tune` writes them to a file; make_plan() reads the file of its device
+// once and uses it. A value that prints and can be parsed from its text.
 #pragma once
 
 #include <string>
@@ -18,19 +18,18 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-/// All that is built and may be taken for the problem where none is named. Throws Error.
+/// All built kernels and tiles that a plan may choose for the problem. Throws Error.
 std::vector<Candidate> candidates_for(const Problem& problem, const std::string& device);
 
 struct TunedProduct {
-  Problem problem;  ///< its extents, types and the orders of A and B count, nothing else
+  Problem problem;  ///< only its extents, types and the orders of A and B matter
   Candidate best;
   double seconds = 0;
-  std::string peer = {};  ///< the library that took turns with it; empty: none
+  std::string peer = {};  ///< the library it was compared with; empty: none
   double peer_seconds = 0;
 };
 
-/// Where and with which kernels times were taken: those of another device, driver or version say
-/// nothing.
+/// The device, driver and version of the measurements; others do not apply.
 struct TunedOn {
   std::string device;      ///< "NVIDIA H200", or "cpu"
   std::string capability;  ///< "9.0"
@@ -47,23 +46,23 @@ struct Tuning {
 
   /// Null where the product was not tuned.
   const TunedProduct* find(const Problem& problem) const;
-  /// Adds it, in the place of what there is of the same product.
+  /// Adds a result, replacing one of the same product.
   void add(const TunedProduct& product);
 };
 
-/// A line that says where, then one for each product: "m=512 n=512 k=512 in=f32 ... algorithm=...".
+/// A line for the device, then one for each product: "m=512 n=512 k=512 in=f32 ... algorithm=...".
 std::string to_string(const Tuning& tuning);
-/// Inverse of to_string; lines that begin with # are passed over. Throws Error(argument).
+/// Inverse of to_string; lines that begin with # are skipped. Throws Error(argument).
 Tuning parse_tuning(std::string_view text);
 
 /// The file of a device: TESSERA_TUNING, else tessera/tuning-NAME.txt in XDG_CACHE_HOME or
 /// ~/.cache.
 std::string tuning_file(const TunedOn& on);
 
-/// A file's tuning, and why it is none.
+/// A file's tuning, or why it is not used.
 struct ReadTuning {
   Tuning tuning;
-  std::string ignored;  ///< "" where it is used or not there
+  std::string ignored;  ///< "" where it is used or does not exist
 };
 ReadTuning read_tuning(const std::string& file, const TunedOn& on);
 

@@ -12,7 +12,8 @@
 
 namespace tessera {
 
-/// What a Verifier keeps for each element of C, at most: the exact value (in two parts for f64),
+/// The largest number of bytes that a Verifier keeps for each element of C: the exact value (in two
+/// parts for f64),
 /// its bound (and that of TF32 for f32), the bits of the chain. f16 and bf16 take 24 bytes, i32
 /// takes 8.
 inline constexpr index_t kVerifierBytes = 32;
@@ -33,8 +34,8 @@ struct Verification {
 /// accumulator's type. Time: about three plain products.
 class Verifier {
  public:
-  /// `C0` is C before the product (read only when beta != 0). `progress(done, total)` is called now
-  /// and then.
+  /// `C0` is C before the product (read only when beta != 0). `progress(done, total)` is called
+  /// from time to time.
   Verifier(const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,
            const ConstMatrix& C0, const void* bias = nullptr, int threads = 0,
            const std::function<void(index_t, index_t)>& progress = {});
@@ -50,7 +51,7 @@ class Verifier {
 };
 
 /// The plain triple loop: one chain of fused multiply-adds in order of k for each element, then the
-/// one epilogue expression. This is the definition of "the same bits". A is (M,K), B is (K,N), C is
+/// epilogue. This is the definition of "the same bits". A is (M,K), B is (K,N), C is
 /// (M,N), as make_problem() has checked them: only their types are looked at. Throws Error(type)
 /// for types without a product.
 void reference_matmul(const Problem& problem, const ConstMatrix& A, const ConstMatrix& B,

@@ -111,8 +111,7 @@ TESSERA_KERNEL void store_sums(Thread& t, typename Unit::Fragment& acc, Slice (&
   if constexpr (columns % wide == 0) {
     if (valid<0>(bulk) > 0) {
       constexpr int count = Unit::slabs * (columns / wide);
-      constexpr int unread =
-          count % 2 == 0 ? 1 : 0;  // after an odd count, slices[0] is used twice in a row
+      constexpr int unread = count % 2 == 0 ? 1 : 0;  // odd: slices[0] is used twice in a row
       TESSERA_UNROLL_REGISTERS
       for (int at = 0; at < count; ++at) {
         const int slab = at / (columns / wide), part = at % (columns / wide);

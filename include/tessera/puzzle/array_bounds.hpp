@@ -1,5 +1,5 @@
-// What -fsanitize=bounds calls: part of the program that `tessera puzzle run` makes of a learner's
-// file, and of nothing else, so that it replaces no other program's sanitizer. The compiler's
+// The handlers that -fsanitize=bounds calls. Only the program that `tessera puzzle run` makes of a
+// learner's file includes them, so no other program's sanitizer is replaced. The compiler's
 // sanitizer library is not needed.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tessera::puzzle {
 
-/// As GCC and Clang lay them out.
+/// The layout that GCC and Clang use.
 struct SanitizerType {
   std::uint16_t kind, info;  ///< of integers, info: 2 log2(bits) + is it signed?
   char name[1];

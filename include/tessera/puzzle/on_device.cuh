@@ -1,5 +1,6 @@
 // The learner's kernels on a GPU: run.hpp includes this where nvcc compiles it. The matrices are
-// copied there, the kernel runs once, and what it wrote comes back, to be compared like any result.
+// copied to the device, the kernel runs once, and its outputs are copied back and compared like any
+// result.
 #pragma once
 
 #include "tessera/cuda/launch.cuh"
@@ -8,7 +9,7 @@
 
 namespace tessera::puzzle::detail {
 
-/// A compact tensor of the host's, in the memory of a stream's device.
+/// A copy of a compact host tensor on a stream's device.
 template <class T, Layout L>
 class OnGpu {
  public:
@@ -17,7 +18,7 @@ class OnGpu {
     cuda::copy(memory_.data(), host.data(), bytes(), stream);
   }
   Tensor<T*, L> view() const { return {static_cast<T*>(memory_.data()), host_.values(), Whole{}}; }
-  /// Copies what was written to the host's tensor; inputs stay.
+  /// Copies outputs back to the host tensor; inputs are not copied.
   void bring_back() const {
     if constexpr (!std::is_const_v<T>) cuda::copy(host_.data(), memory_.data(), bytes(), stream_);
     stream_.synchronize();

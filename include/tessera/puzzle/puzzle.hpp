@@ -1,5 +1,5 @@
-// What a learner's file of the course includes: the vocabulary of kernels, and nothing that is
-// not needed to write one. The file defines kernels; the puzzle's spec (puzzle/run.hpp) launches
+// The header that a learner's file of the course includes: what is needed to write a kernel, and no
+// more. The file defines kernels; the puzzle's spec (puzzle/run.hpp) launches
 // them.
 #pragma once
 

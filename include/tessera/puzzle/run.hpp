@@ -1,8 +1,9 @@
-// What the spec of a puzzle includes: matrices with their expected values, and a Run that launches
+// The header that a puzzle's spec includes: matrices with their expected values, and a Run that
+// launches
 // the learner's kernels on them under the checker, compares every element and judges the goals. The
 // command `tessera puzzle` compiles the learner's file and the spec together and reads the outcome.
-// Compiled by nvcc the same program runs the kernels on a GPU; there nobody counts, and goals are
-// left out.
+// Compiled by nvcc the same program runs the kernels on a GPU; there is no checker there, so goals
+// are skipped.
 //
 //   void spec(tessera::puzzle::Run& run) {
 //     const auto A = puzzle::counting("A", 9, 9), B = puzzle::counting("B", 9, 9, 2);
@@ -34,13 +35,13 @@ struct Input {
   HostTensor<float> values;
 };
 
-/// What a well-known mistake would have computed instead: an output that agrees with it where it is
-/// wrong says so. `cause`: as in src/course/causes.cpp.
+/// The result of a well-known mistake: if the wrong elements of an output equal it, the mistake is
+/// named. `cause`: as in src/course/causes.cpp.
 struct Suspect {
   std::string cause;
   HostTensor<float> values;
   std::string sentence, advice;    ///< the puzzle's own words; empty: those of the cause
-  index_t k_begin = 0, k_end = 0;  ///< the products that it adds up, of k in [begin, end); or 0, 0
+  index_t k_begin = 0, k_end = 0;  ///< the range of k that it sums, [begin, end); or 0, 0
 };
 /// The same as a rule.
 struct Known {
@@ -49,7 +50,7 @@ struct Known {
   std::string sentence, advice;
 };
 
-/// A matrix that kernels write: zeros at first. Every element must come out as expected.
+/// A matrix that kernels write: zeros at first. Every element must equal the expected one.
 struct Output {
   std::string name;
   HostTensor<float> values, expected;
@@ -65,7 +66,7 @@ Input counting(std::string name, index_t rows, index_t cols, double factor = 1);
 /// whole numbers.
 Input scattered(std::string name, index_t rows, index_t cols, int seed = 1);
 Output output(std::string name, index_t rows, index_t cols, const Rule& expected);
-/// Mistakes that this puzzle expects, the likelier first: before all that any output knows.
+/// Mistakes that this puzzle expects, the likelier first; they are tried before the general ones.
 void expect_mistakes(Output& out, const std::vector<Known>& mistakes);
 /// A (M,K) times B (K,N), with the suspects of a product that is computed in tiles of `tile`; 0:
 /// without tiles.
@@ -83,22 +84,22 @@ Line<Matrix> line(Matrix& matrix) {
   return {matrix};
 }
 
-/// What a launch may differ in.
+/// Options of a launch.
 struct LaunchOptions {
-  bool adds_to_outputs = false;  ///< outputs hold zeros that may be read
+  bool adds_to_outputs = false;  ///< outputs are zero at first and may be read
   bool changes_tiles = false;    ///< tiles of shared memory are changed in place
-  bool chooses_tiles = false;    ///< how large they are is the puzzle: the page does not say it
+  bool chooses_tiles = false;    ///< their size is part of the puzzle: the page does not show it
   bool is_brief = false;         ///< a further input: one line suffices where it is right
 };
 
-/// What the command learns; src/puzzle/run.cpp writes it.
+/// The outcome for the command; src/puzzle/run.cpp writes it.
 struct Outcome;
 
 class Run {
  public:
   Run(Outcome& outcome, std::string variant, check::Options options);
 
-  /// Is this variant asked for, and nothing wrong so far?
+  /// Is this variant requested, and nothing wrong so far?
   bool wants(std::string_view variant);
   /// Is anything wrong so far? Then launches do nothing, and goals are not judged.
   bool failed() const;
@@ -121,11 +122,11 @@ class Run {
 #endif
     (compare_output(matrices), ...);
   }
-  /// Values that no kernel computes: a layout's, a constant's.
+  /// Compares values that no kernel computes, such as a layout or a constant.
   void values(const std::string& what, index_t rows, index_t cols, const Rule& got,
               const Rule& expected, const std::vector<Known>& mistakes = {});
-  /// A goal beyond "right": `got` may be at most `limit`; `advice`: for who misses it, or empty. A
-  /// GPU counts nothing: there it is left out.
+  /// A goal beyond correctness: `got` may be at most `limit`; `advice` is shown where it is missed,
+  /// and may be empty. Skipped on a GPU, where nothing is counted.
   void goal(const std::string& what, double got, double limit, const std::string& advice = {}) {
 #if !defined(__CUDACC__)
     judge(what, got, limit, advice);
@@ -180,10 +181,11 @@ struct Entry {
   Spec spec;
 };
 
-/// The program that the command makes of them. Arguments are key=value: puzzle=NAME, variant=NAME
+/// The main function of the program that the command makes of them. Arguments are key=value:
+/// puzzle=NAME, variant=NAME
 /// (empty: all), source=FILE, which holds the learner's text, file=NAME, as the compiler calls it,
-/// time_limit_s=N, pictures=1, outcome=FILE, which is written last and whole. Returns
-/// 0 where the outcome could be written, whatever it is.
+/// time_limit_s=N, pictures=1, outcome=FILE, which is written last and atomically. Returns 0 if the
+/// outcome, good or bad, could be written.
 int run_main(int argc, char** argv, std::span<const Entry> entries);
 
 }  // namespace tessera::puzzle
