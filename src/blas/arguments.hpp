@@ -1,4 +1,4 @@
-// The arguments of a GEMM as BLAS spells them: letters or CBLAS numbers, sizes, leading dimensions.
+// The arguments of a GEMM in BLAS's form: letters or CBLAS numbers, sizes, leading dimensions.
 // Checked in the order of the reference BLAS and with its numbers; then they make a Product.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace tessera::blas {
 
-/// CBLAS's numbers, and OpenBLAS's for a conjugate that is not transposed; any other is illegal. Of
-/// real elements it is the matrix itself.
+/// CBLAS's numbers, and OpenBLAS's for a conjugate that is not transposed; any other is illegal.
+/// For real elements the latter is the matrix itself.
 enum class Transpose : int { none = 111, plain = 112, conjugate = 113, only_conjugate = 114 };
 
 inline bool is_legal(Transpose t) { return static_cast<unsigned>(t) - 111u < 4u; }
@@ -28,7 +28,7 @@ inline Transpose transpose_of(const char* letter) {
 }
 inline Transpose transpose_of(int cblas) { return Transpose{cblas}; }
 
-/// What the Fortran function is told: op(A) is (m,k), op(B) is (k,n), C is (m,n), stored by
+/// The arguments of the Fortran function: op(A) is (m,k), op(B) is (k,n), C is (m,n), stored by
 /// columns. A CBLAS call for storage by rows is the same call with A and B, and m and n, exchanged.
 struct Arguments {
   Transpose trans_a, trans_b;
@@ -64,12 +64,12 @@ inline bool are_legal(const Arguments& a) { return first_illegal(a) == 0; }
 
 template <class T>
 Factor<T> factor(const T* data, Transpose trans, index_t ld) {
-  // By columns, seen as the transpose by rows.
+  // A column-major matrix as the transpose of a row-major one.
   const bool turned = is_transposed(trans);
   return {data, turned ? 1 : ld, turned ? ld : 1, is_conjugate(trans)};
 }
 
-/// The product of legal arguments: by columns, so C' = op(B)' op(A)' by rows.
+/// The product of legal arguments: column-major, so C' = op(B)' op(A)' row-major.
 template <class T>
 Product<T> product_of(const Arguments& a, T alpha, const T* A, const T* B, T beta, T* C,
                       int threads) {

@@ -13,13 +13,13 @@
 
 namespace tessera::blas {
 
-/// What one thread does in a nanosecond, roughly; and what each call costs beside that.
+/// Estimated multiply-adds per nanosecond of one thread, and the overhead of a call.
 constexpr index_t kMultiplyAddsPerNanosecond = 64, kNanosecondsPerCall = 30;
-/// As good as any number of multiply-adds beyond it.
+/// Upper limit of an estimate of multiply-adds, large enough to count as unlimited.
 constexpr index_t kNeverDone = index_t{1} << 60;
 
-/// Products of one shape, with the same strides, scalars and threads: what depends on these is
-/// decided once.
+/// Products of one shape, with the same strides, scalars and threads: decisions that depend on
+/// these are made once.
 template <class T>
 class Repeated {
  public:
@@ -41,7 +41,7 @@ class Repeated {
   std::optional<cpu::GemmPlan<std::conditional_t<kReal, T, float>>> plan_;
 };
 
-/// What all of it takes one thread, roughly.
+/// Estimated single-threaded time of all products.
 inline index_t expected_ns(index_t count, index_t multiply_adds) {
   return multiply_adds / kMultiplyAddsPerNanosecond +
          bounded_product(count, kNanosecondsPerCall, 1);
@@ -55,14 +55,15 @@ void run_products(index_t count, index_t multiply_adds, const MakeCursor& make_c
 
 constexpr cpu::GemmRoute kNoProducts = {"nothing", "there are no products", 1};
 
-/// How a batch is run of `count` products with together `multiply_adds`, this one first.
+/// The route of a batch of `count` products with `multiply_adds` in all, of which this is the
+/// first.
 template <class T>
 cpu::GemmRoute route_of_batch(Product<T> first, index_t count, index_t multiply_adds) {
   const OnlyAsking asks;
   const int threads = useful_threads(first.threads > 0 ? first.threads : default_threads());
   const index_t ns = expected_ns(count, multiply_adds);
   if (!cpu::is_shared_out(count, ns, threads)) return route_of(first);
-  first.threads = 1;  // whoever takes it runs it alone
+  first.threads = 1;  // each product is single-threaded
   cpu::GemmRoute route = route_of(first);
   if (will_be_helped(threads, ns)) {
     route.threads = static_cast<int>(std::min<index_t>(threads, count));
@@ -73,7 +74,7 @@ cpu::GemmRoute route_of_batch(Product<T> first, index_t count, index_t multiply_
   return route;
 }
 
-/// Real ones.
+/// Products of real elements.
 template <class T>
 index_t multiply_adds(const Arguments& a, index_t count) {
   constexpr index_t each = std::is_floating_point_v<T> ? 1 : 4;

@@ -1,6 +1,6 @@
-// A product as the BLAS functions ask for it, and how it is run. Real products go to the packed
-// path as they are; complex ones become real ones (complex.hpp). Knows nothing of letters, leading
-// dimensions or error numbers: arguments.hpp makes one of these from them.
+// A product of the BLAS functions, and its execution. Real products go to the packed path directly;
+// complex ones become real ones (complex_product.cpp). Knows nothing of letters, leading dimensions
+// or error numbers: arguments.hpp translates them.
 #pragma once
 
 #include <complex>
@@ -29,14 +29,14 @@ struct Product {
   T* C;
   index_t ldc;
   T alpha, beta;
-  int threads;  ///< at most so many; 0: as many as usual
+  int threads;  ///< upper limit; 0: the default
 };
 
 template <class R>
 R scaled(R factor, R x) {
   return factor * x;
 }
-/// A factor without imaginary part only scales, so that it makes no NaN of infinities.
+/// A real factor only scales both parts, so that it does not turn infinities into NaN.
 template <class R>
 std::complex<R> scaled(std::complex<R> factor, std::complex<R> x) {
   const R a = factor.real(), b = factor.imag();
@@ -78,7 +78,7 @@ void multiply(const Product<T>& p) {
   }
 }
 
-/// How it is run, in words.
+/// Its route, as text for reports.
 template <class T>
 cpu::GemmRoute route_of(const Product<T>& p) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -1,4 +1,4 @@
-// The body of every exported function: check, report where asked for, multiply. The exported names
+// The body of every exported function: check, report if requested, multiply. The exported names
 // and their types are in gemm.cpp, batch.cpp and strided.cpp.
 //
 // Int is the integer of the interface: int, or std::int64_t in the functions whose names hold _64.
@@ -13,7 +13,7 @@
 
 namespace tessera::blas {
 
-/// group: of a batch, counted from 1.
+/// group: the group of a batch, counted from 1.
 inline void illegal(const char* fortran_name, int number, int, index_t group = 0) {
   std::size_t length = 0;
   while (fortran_name[length] != '\0') ++length;
@@ -46,12 +46,12 @@ inline bool are_legal(int order, const Arguments& a) {
   return (order == kRowMajor || order == kColumnMajor) && are_legal(fortran_roles(order, a));
 }
 
-/// Where the strided functions put what a plain GEMM has at position `number`: after each leading
-/// dimension comes a distance.
+/// The position in the strided functions of argument `number` of a plain GEMM: a stride follows
+/// each leading dimension.
 constexpr int strided_position(int number) {
   return number + (number > 8 ? 1 : 0) + (number > 10 ? 1 : 0);
 }
-/// Where gemmtr has it: the side of C comes first, and its one extent is both m and n.
+/// The same for gemmtr: uplo comes first, and n is both m and n.
 constexpr int triangle_position(int number) {
   return number + (number >= 1 && number <= 3 ? 1 : 0);
 }

@@ -1,12 +1,11 @@
-// Complex products without complex kernels: with the real and imaginary parts of A as rows and
-// those of B as columns of their own, one real product gives the four sums that make each element
-// of C:
+// Complex products without complex kernels: with the real and imaginary parts of A as separate rows
+// and those of B as separate columns, one real product gives the four sums of each element of C:
 //
 //     re = sum(re a * re b) - sum(im a * im b)        im = sum(re a * im b) + sum(im a * re b)
 //
-// Each sum is one chain of K fused multiply-adds in order of k; they are joined once, at the end,
-// and then scaled. A conjugated factor changes signs only where they are joined, as it may be read
-// in place. So the bits do not depend on the number of threads, the instruction set, the
+// Each sum is one chain of K fused multiply-adds in order of k; they are combined once, at the end,
+// and then scaled. A conjugated factor changes signs only where they are combined, because it may
+// be read in place. So the bits do not depend on the number of threads, the instruction set, the
 // storage order or the neighbours. A factor that already has this layout is not copied.
 #include <algorithm>
 #include <atomic>
@@ -21,29 +20,31 @@ namespace tessera::blas {
 
 namespace {
 
-/// Small products work on the stack, also on stacks of 64 KiB.
+/// Stack space for small products; safe on stacks of 64 KiB.
 constexpr std::size_t kStackBytes = 16 << 10;
 /// Rows and columns of C at a time without memory: their sums take half of kStackBytes.
 constexpr index_t kStackBlock = 16;
-/// Rows (columns) of complex elements that are worked on at a time by up to 4 threads; blocks of
-/// more threads have as many elements for each.
+/// Rows (columns) of complex elements of a block for up to 4 threads; with more threads, blocks
+/// keep the number of elements per thread.
 constexpr index_t kBlock = 256;
-/// Products of at most so much in each extent fit on the stack with all copies.
+/// Products of at most this extent fit on the stack with all copies.
 constexpr index_t kTiny = 16;
-/// Elements of a factor that are copied at a time; where kLeastLines are more, none are.
+/// Elements of a factor that are copied at a time; if kLeastLines lines exceed it, nothing is
+/// copied.
 constexpr index_t kMostCopied = index_t{1} << 21, kLeastLines = 64;
-/// A factor of so few lines makes the product wait for the memory of the other one: that one is
-/// copied in pieces that stay in L2. Measured: bench/results/cpu/tuning.md.
+/// With so few lines of one factor, the product is bound by reading the other, which is copied in
+/// blocks that stay in L2. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kNarrow = 32, kPieceBytes = index_t{1} << 18, kLeastPieceLines = 8;
-/// Elements for which a worker is worth calling, and what one costs a thread that copies it.
+/// Number of elements from which copying uses workers, and the estimated cost of copying one.
 constexpr index_t kWorthSharing = index_t{1} << 15;
 constexpr index_t kNanosecondsPerElement = 2;
-/// Complex multiply-adds that it does in a nanosecond, roughly.
+/// Estimated complex multiply-adds per nanosecond of a thread.
 constexpr index_t kProductsPerNanosecond = 16;
 
 constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
 
-/// How the real product sees a complex factor. Its lines are the rows of A, or the columns of B.
+/// A complex factor as an operand of the real product. Its lines are the rows of A, or the columns
+/// of B.
 enum class Parts {
   in_place,  ///< line 2 i + p holds the parts p of line i, unpacked
   copied,    ///< the same, after copying
@@ -67,7 +68,7 @@ struct Side {
                                                                 : Parts::apart) {}
 };
 
-/// What is worked on at a time.
+/// The blocks of the computation.
 struct Blocks {
   index_t rows, cols;
   index_t ld;        ///< of copies, in reals
@@ -77,7 +78,7 @@ struct Blocks {
 template <class R>
 Blocks blocks_for(const Side<R>& a, const Side<R>& b, index_t K, int threads) {
   Blocks out{};
-  // Copied lines of a power of two would fall on the same sets of the caches.
+  // Copied lines with power-of-two strides would conflict in the caches.
   out.ld = K + (K * sizeof(R) % 1024 == 0 ? 64 / static_cast<index_t>(sizeof(R)) : 0);
   out.independent = (a.parts == Parts::copied && b.lines <= kNarrow) ||
                     (b.parts == Parts::copied && a.lines <= kNarrow);
@@ -97,7 +98,7 @@ Blocks blocks_for(const Side<R>& a, const Side<R>& b, index_t K, int threads) {
   return out;
 }
 
-/// Calls body(first, last) for parts of [0, count), on several threads where there is much to do.
+/// Calls body(first, last) for parts of [0, count), on several threads where there is enough work.
 template <class Body>
 void share_out(index_t count, index_t elements_each, int threads, const Body& body) {
   const index_t elements = count * elements_each;
@@ -195,7 +196,7 @@ class Worker {
     const auto sum = [&](index_t j) -> std::complex<R> {
       const R rr = sums[2 * j], ri = sums[2 * j + 1], ir = imaginary[2 * j],
               ii = imaginary[2 * j + 1];
-      // From 0, so that the conjugate of a zero is +0, whichever factors are conjugated.
+      // Subtracted from 0, so that the conjugate of a zero is +0, whichever factors are conjugated.
       return {of_a == of_b ? rr - ii : rr + ii, of_a   ? (of_b ? (R{0} - ri) : ri) - ir
                                                 : of_b ? ir - ri
                                                        : ri + ir};
@@ -218,10 +219,10 @@ class Worker {
   std::optional<cpu::Workspace> memory_;  ///< where the stack is too small
   bool small_ = false;                    ///< no memory: tiny blocks on the stack
   R *sums_, *a_copy_, *b_copy_;
-  index_t copied_i_ = -1, copied_j_ = -1;  // what the copies are of
+  index_t copied_i_ = -1, copied_j_ = -1;  // the parts that have been copied
 };
 
-/// All at once, by the caller.
+/// The whole product at once, single-threaded.
 template <class R>
 [[gnu::noinline]] void multiply_tiny(const Product<std::complex<R>>& p) {
   alignas(64) R stack[kStackBytes / sizeof(R)];
@@ -244,7 +245,7 @@ void multiply_complex(const Product<std::complex<R>>& p) {
     alignas(64) R stack[kStackBytes / sizeof(R)];
     Worker<R> worker(p, a, b, blocks, inner_threads, stack);
     for (index_t at; (at = next.fetch_add(1, std::memory_order_relaxed)) < down * across;) {
-      // Down first where B is copied, so that each part of it is copied once.
+      // Column by column of blocks where B is copied, so that each part of B is copied once.
       const bool down_first = b.parts == Parts::copied;
       const index_t i = (down_first ? at % down : at / across) * blocks.rows;
       const index_t j = (down_first ? at / down : at % across) * blocks.cols;

@@ -1,5 +1,5 @@
 // Our xerbla_ and cblas_xerbla, weak, so that a program's own win; and the search for a program's
-// own among the loaded objects. They say one line and return: a library does not end its caller's
+// own among the loaded objects. Ours print one line and return: a library must not end its caller's
 // process.
 #include "errors.hpp"
 
@@ -12,12 +12,12 @@
 
 namespace {
 
-/// A program that checks for bad arguments in its own way may keep its xerbla_ in a library that
-/// comes after this one: R and Octave do, and Python modules. Then it has the word.
+/// A program's own xerbla_ may be in a library after this one in the search order, as in R, Octave
+/// and Python modules. It takes precedence.
 using Xerbla = void (*)(const char*, const int*, std::size_t);
 Xerbla programs_own() {
   for (const auto& object : tessera::blas::loaded_objects()) {
-    // The xerbla_ of a BLAS or a LAPACK is no program's own; it may end the process.
+    // The xerbla_ of a BLAS or a LAPACK does not count as a program's own; it may end the process.
     if (object.find("dgemm_") != nullptr || object.find("dgetrf_") != nullptr) continue;
     if (void* found = object.find("xerbla_")) return reinterpret_cast<Xerbla>(found);
   }

@@ -1,5 +1,5 @@
-// What happens to an illegal argument: xerbla_ of the Fortran interface, cblas_xerbla of the C one,
-// whichever the program has. Ours (errors.cpp) are weak: they say one line and return.
+// Reports an illegal argument through the program's xerbla_ (Fortran interface) or cblas_xerbla (C
+// interface). Ours (errors.cpp) are weak: they print one line and return.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace tessera::blas {
 
-/// While an illegal argument of a batch is reported: of which group, counted from 1. A program's
-/// own xerbla_ has no place for it.
+/// While an illegal argument of a batch is reported: its group, counted from 1. xerbla_ has no
+/// parameter for it.
 inline thread_local std::int64_t illegal_group [[gnu::tls_model("initial-exec")]] = 0;
 
 }  // namespace tessera::blas

@@ -1,5 +1,5 @@
-// How the exported functions are spelled. Their names are made by macros: four types times two
-// widths of integer times the habits of several libraries.
+// Macros for the names of the exported functions: four types times two integer widths times the
+// conventions of several libraries.
 #pragma once
 
 #include <complex>

@@ -1,16 +1,16 @@
-// Every BLAS function that is no matrix product is passed on to the BLAS that the process would
+// Every BLAS function that is no matrix product is forwarded to the BLAS that the process would
 // have used without this library. A caller jumps straight there (forward_stubs.cpp); only the first
-// call of a name looks for it, in
+// call of a name searches for it, in
 //
 //   1. the library that TESSERA_BLAS_FALLBACK names,
-//   2. before.so.3 beside this library: what `tessera-blas on` put this library in the place of,
-//   3. a BLAS that is loaded already: what LD_PRELOAD put this library in front of,
+//   2. before.so.3 beside this library: the library that `tessera-blas on` replaced,
+//   3. a BLAS that is loaded already: over which LD_PRELOAD has placed this library,
 //   4. the BLAS libraries of the system, the fast ones first,
-//   5. anything loaded that has it: a name that no BLAS has belongs to a library of the program.
+//   5. any loaded object that has it: a name that no BLAS has belongs to a library of the program.
 //
 // A name with _64 is looked for as the reference BLAS and as OpenBLAS spell it, and without _64 in
 // a BLAS whose integers have 64 bits under the plain names: Debian's. A name without _64 is never
-// taken from such a one.
+// taken from such a library.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ constexpr const char* kSystem[] = {
     "libcblas.so.3",
 };
 
-/// Those whose integers have 64 bits. Debian's and Fedora's first are of plain names.
+/// Libraries with 64-bit integers. The first ones of Debian and Fedora use plain names.
 constexpr const char* kSystemWide[] = {
     "libblas64.so.3",      "libopenblas64.so.0",  "libblis64.so.4",
     "libopenblas64_.so.0", "libflexiblas64.so.3",
@@ -78,7 +78,7 @@ std::string plain_of_wide(std::string_view name) {
   return name.ends_with("_64") || name.ends_with("64_") ? without(3) : std::string();
 }
 
-/// Looks for a function under each name that it can have in this library; `look` finds one name.
+/// Looks for a function under each name that it may have in this library; `look` finds one name.
 template <class Look>
 void* look_for(const char* name, const LoadedObject& object, const Look& look) {
   const bool is_wide = tessera::blas::has_wide_integers(object.name());
@@ -89,10 +89,11 @@ void* look_for(const char* name, const LoadedObject& object, const Look& look) {
   return found == nullptr && is_wide ? look(plain.c_str()) : found;
 }
 
-/// A function of a library that is loaded for it, and then stays. Null, with the reason in `why`,
+/// Loads a library for a function and keeps it loaded. Null, with the reason in `why`,
 /// where the library cannot be loaded or is this one.
 void* load(const char* library, const char* name, std::string& why) {
-  // Where plain names are of 64-bit integers, ours must not come between its own functions.
+  // Where plain names have 64-bit integers, calls among that library's own functions must not reach
+  // ours.
   const bool apart = tessera::blas::has_wide_integers(library);
   void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL | (apart ? RTLD_DEEPBIND : 0));
   if (handle == nullptr) {
@@ -120,7 +121,7 @@ void* load(const char* library, const char* name) {
   return load(library, name, unused);
 }
 
-/// Null, with `why` saying so in half a sentence, where the variable is set and of no use.
+/// Null, with the reason in `why`, where the variable is set but unusable.
 void* from_environment(const char* name, std::string& why) {
   const char* library = secure_getenv("TESSERA_BLAS_FALLBACK");
   if (library == nullptr || *library == '\0') return nullptr;
@@ -134,7 +135,7 @@ void* from_environment(const char* name, std::string& why) {
   return found;
 }
 
-/// Once for a process: the first name tells.
+/// Once per process, at the first name.
 void complain(const std::string& why, void* found) {
   static std::atomic<bool> complained = false;
   if (complained.exchange(true)) return;
@@ -145,7 +146,7 @@ void complain(const std::string& why, void* found) {
   std::fprintf(stderr, "tessera: %s; going on with '%s'\n", why.c_str(), other);
 }
 
-/// Only from what is a BLAS, or from anything.
+/// Search only BLAS libraries, or any loaded object.
 enum class From { blas, anything };
 void* from_loaded(const char* name, From from) {
   const std::string mark =
@@ -187,8 +188,8 @@ extern "C" {
 
 [[gnu::visibility("hidden")]] void* tessera_blas_slots[kForwarded] = {};
 
-/// What the entry point of a name jumps to from now on. Any number of threads may ask at once: they
-/// find the same.
+/// The target that the entry point of a name jumps to from now on. Concurrent calls find the same
+/// one.
 [[gnu::visibility("hidden"), gnu::used]] void* tessera_blas_find(unsigned number) {
   const char* name = name_of(number);
   std::string why;
@@ -206,14 +207,14 @@ extern "C" {
                  name, is_wide ? "with 64-bit integers " : "",
                  is_wide ? "libopenblas64-0" : "libopenblas0", why.empty() ? "" : "; now ",
                  why.c_str());
-    _exit(127);  // as the dynamic linker does for a symbol that is not there
+    _exit(127);  // as the dynamic linker does for a missing symbol
   }
   if (!why.empty()) complain(why, found);
   __atomic_store_n(&tessera_blas_slots[number], found, __ATOMIC_RELEASE);
   return found;
 }
 
-/// Data of the reference CBLAS that the netlib testers refer to: nobody else reads them.
+/// Data of the reference CBLAS that the netlib testers refer to: nothing else reads them.
 [[gnu::visibility("default")]] int RowMajorStrg = 0;
 [[gnu::visibility("default")]] int CBLAS_CallFromC = 0;
 }

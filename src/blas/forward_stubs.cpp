@@ -1,7 +1,7 @@
 // The entry points of the functions in forwarded.inc. Each is a jump through its slot in
 // tessera_blas_slots; an empty slot first goes to tessera_blas_find (forward.cpp) with all
-// registers that can hold arguments kept. So arguments and results of any type pass untouched.
-// Includes nothing: __COUNTER__ numbers the names from 0.
+// registers that can hold arguments kept. So arguments and results of any type pass unchanged.
+// Includes nothing, so that __COUNTER__ numbers the names from 0.
 
 #define TESSERA_TEXT(x) TESSERA_TEXT_OF(x)
 #define TESSERA_TEXT_OF(x) #x

@@ -1,4 +1,4 @@
-// sgemm_, dgemm_, cgemm_, zgemm_ and their cblas_ forms, under every name they are looked for by:
+// sgemm_, dgemm_, cgemm_, zgemm_ and their cblas_ forms, under every name that callers use:
 //
 //   dgemm_     cblas_dgemm                          int
 //   dgemm_64_  cblas_dgemm_64  cblas_dgemm64_       std::int64_t (reference LAPACK 3.12, OpenBLAS)
@@ -10,9 +10,10 @@ namespace tessera::blas {
 
 namespace {
 
-/// Fortran roles. The ordinary call: real, all arguments legal, something to multiply, nothing to
-/// report. False, and nothing done, for any other. Without structures between the arguments and the
-/// packed path: a tiny product feels what those cost. Measured: bench/results/cpu/tuning.md.
+/// Arguments in Fortran's order. The fast path: real elements, legal arguments, a nonempty product,
+/// no report. False, and nothing done, for any other call. Without structures between the arguments
+/// and the packed path, which would slow down a tiny product. Measured:
+/// bench/results/cpu/tuning.md.
 template <class T>
 [[gnu::always_inline]] inline bool multiplied_at_once(Transpose trans_a, Transpose trans_b,
                                                       index_t m, index_t n, index_t k, T alpha,

@@ -1,4 +1,5 @@
-// Walks the loaded objects with dl_iterate_phdr and asks each with dlsym, without its dependencies.
+// Walks the loaded objects with dl_iterate_phdr and queries each with dlsym, without its
+// dependencies.
 // Recognises this library, under whatever name it was loaded, by a function that nothing else
 // defines.
 #include "loaded_objects.hpp"
@@ -13,7 +14,7 @@ namespace tessera::blas {
 
 namespace {
 
-/// Something that is defined here and nowhere else but in this library under its other name.
+/// A symbol that only this library, under either of its names, defines.
 constexpr const char* kOurMark = "tessera_get_corename";
 
 /// The loaded file that holds an address, as dlopen's handles name it.

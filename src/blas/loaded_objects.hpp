@@ -22,7 +22,7 @@ class LoadedObject {
   void* find_with_dependencies(const char* name) const;
   /// Is this file this library, or the same library under its other name?
   bool is_tessera() const;
-  /// What it calls itself ("libblas.so.3"), or else its file; empty for the program.
+  /// Its soname ("libblas.so.3"), or else its file; empty for the program.
   std::string name() const;
 
  private:

@@ -23,7 +23,7 @@ std::string text_of(std::complex<double> x) {
   return out;
 }
 
-/// What is meant by a number of threads: 0 is the default.
+/// A requested number of threads as a setting: 0 is the default.
 int sensible(int threads) { return std::clamp(threads, 0, kMostThreads); }
 
 }  // namespace

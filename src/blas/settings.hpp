@@ -1,5 +1,5 @@
-// What a process or a thread sets: how many threads a product may use, and whether calls are
-// reported. Read by every call, so without locks, look-ups in the environment or allocation.
+// Settings of the process and of a thread: the number of threads of a product, and whether calls
+// are reported. Every call reads them, without locks, environment look-ups or allocation.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace tessera::blas {
 
 /// tessera_set_num_threads; 0: the default.
 inline std::atomic<int> process_threads{0};
-/// tessera_set_num_threads_local; 0: what the process says.
+/// tessera_set_num_threads_local; 0: the process's setting.
 inline thread_local int own_threads [[gnu::tls_model("initial-exec")]] = 0;
 
 /// For Product::threads; 0: the default.
@@ -27,12 +27,12 @@ inline bool verbose() {
   return known < 0 ? read_verbosity() : known > 0;
 }
 
-/// What a reported call was.
+/// The description of a reported call.
 struct Routine {
   const char* name;      ///< "cblas_sgemm"
   const char* order;     ///< "row" or "column"
-  index_t products = 1;  ///< of a batch: its shape is then that of the first
-  index_t groups = 1;    ///< of a batch; 0: there is no shape
+  index_t products = 1;  ///< number of products of a batch; the shape is that of the first
+  index_t groups = 1;    ///< groups of a batch; 0: there is no shape
 };
 
 /// One line on stderr: routine, shape, transpositions, alpha, beta, plan, reason and time.

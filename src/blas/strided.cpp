@@ -1,7 +1,6 @@
 // {s,d,c,z}gemm_batch_strided_ and cblas_{s,d,c,z}gemm_batch_strided, as MKL defines them: products
-// of one shape whose matrices are a constant stride apart. A distance of 0 uses one A or B for all;
-// MKL, whose arrays have stride * batch_size elements, knows none below, and one that has
-// overflowed shows as such: it is illegal.
+// of one shape whose matrices are a constant stride apart. A stride of 0 uses one A or B for all; a
+// negative one, which MKL does not have either and which an overflow would give, is illegal.
 #include <limits>
 
 #include "batch.hpp"
@@ -25,15 +24,14 @@ struct Strided {
   int threads = 0;
 
   Product<T> product(index_t i) const {
-    // What is not read may have any distance, and no place.
+    // An operand that is not read may have any stride and address.
     const index_t read = a.k > 0 && alpha != T{0} ? i : 0;
     return product_of(a, alpha, A + read * step_a, B + read * step_b, beta, C + i * step_c,
                       threads);
   }
 };
 
-/// The least stride at which the matrices C do not overlap; one of them may be larger than any
-/// number.
+/// The least stride at which the matrices C do not overlap; a single matrix may exceed 64 bits.
 index_t least_step_c(const Arguments& a, index_t count) {
   if (count < 2 || a.m == 0 || a.n == 0) return 0;
   index_t least;

@@ -1,6 +1,6 @@
 // {s,d,c,z}gemmtr_ of the reference BLAS from 3.12.1 on, the same under OpenBLAS's and MKL's name
 // gemmt_, and their cblas_ forms: the product of an (n,k) and a (k,n) matrix of which only one
-// triangle of C is asked for, read and written. Every element has the bits of a gemm.
+// triangle of C is computed, read and written. Every element has the bits of a gemm.
 #include "call.hpp"
 #include "export.hpp"
 
@@ -8,13 +8,14 @@ namespace tessera::blas {
 
 namespace {
 
-/// Which elements of C are asked for: row >= col, or row <= col.
+/// The triangle of C that is computed: row >= col, or row <= col.
 enum class Triangle { lower, upper };
 
 /// Squares of C on the diagonal up to this many rows are computed whole, on the stack (16 KiB).
 constexpr index_t kWhole = 32;
 
-/// Rows and columns of a product from these on. What is not read may be no place in memory.
+/// The part of a product from this row and column on. Operands that are not read may have invalid
+/// addresses.
 template <class T>
 Product<T> part(Product<T> p, index_t row, index_t rows, index_t col, index_t cols) {
   p.M = rows, p.N = cols;
@@ -23,7 +24,7 @@ Product<T> part(Product<T> p, index_t row, index_t rows, index_t col, index_t co
   return p;
 }
 
-/// By rows: the elements (row, col) of a square C that are asked for.
+/// Row-major: the elements (row, col) of a square C that are computed.
 template <class T>
 void multiply_whole(const Product<T>& p, Triangle triangle) {
   T square[kWhole * kWhole] = {};
@@ -53,7 +54,7 @@ void multiply_triangle(const Product<T>& p, Triangle triangle) {
   multiply_triangle(part(p, half, rest, half, rest), triangle);
 }
 
-/// p: by rows, so the Fortran call's lower triangle is its upper one.
+/// p is row-major, so the Fortran call's lower triangle is its upper one.
 template <class T>
 void run(const Routine& routine, const Arguments& asked, const Product<T>& p, Triangle triangle) {
   const auto body = [&] {

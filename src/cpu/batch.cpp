@@ -1,4 +1,4 @@
-// Many products in one call, by the plan of the first where all have its shape.
+// Many products in one call; where all have the shape of the first, they share its GemmPlan.
 #include "tessera/cpu/batch.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Nanoseconds of one product on one thread, roughly: 128 GFLOP/s, a step of a sum each, and 20 ns
-/// for the call; at most a second, so that they can be added up.
+/// Estimated nanoseconds of one product on one thread, at 128 GFLOP/s, plus the latency of its
+/// chains and 20 ns for the call; at most a second, so that sums do not overflow.
 template <class In, class Out>
 std::int64_t nanoseconds(const Gemm<In, Out>& call) {
   return std::min<std::int64_t>(

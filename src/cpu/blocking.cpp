@@ -1,5 +1,5 @@
-// The numbers behind blocking.hpp: sizes of the caches from the system, extents of KC blocks and
-// blocks of C from these and from the micro-tile. Never changes a bit of the result.
+// Implements blocking.hpp: cache sizes from the system, and from these and the micro-tile the
+// extents of KC blocks and blocks of C. Never changes a bit of the result.
 #include "blocking.hpp"
 
 #include <unistd.h>
@@ -15,14 +15,13 @@ namespace tessera::cpu {
 
 namespace {
 
-/// KC blocks are so many K-groups deep, or a multiple: as deep as an instruction of a tile unit,
-/// which adds up its K-groups in two chains (TDPBF16PS), so that a cut elsewhere would give other
-/// roundings.
+/// The depth of a KC block is a multiple of this many K-groups, the depth of one AMX instruction:
+/// it sums its K-groups in two chains (TDPBF16PS), so cutting inside it would change roundings.
 constexpr index_t kKcBlockUnit = 16;
 
-/// Products of few rows: M up to `panels_of_a` panels. Sums that are stored and taken up again cost
-/// more the shorter kc is; the rows of B that wait in L2 are the more the longer it is, and strides
-/// of a power of two put them into few sets. Measured: bench/results/cpu/tuning.md.
+/// Products of few rows: M up to `panels_of_a` panels. A shorter kc stores and reloads the sums
+/// more often; a longer one keeps more rows of B in L2, and strides of a power of two put these
+/// into few sets. Measured: bench/results/cpu/tuning.md.
 struct FewRows {
   index_t panels_of_a;
   Stream stream;
@@ -33,13 +32,13 @@ constexpr FewRows kAxpy{4, Stream::axpy, 1024, 0}, kPanels{20, Stream::panels, 5
     kTransposed{12, Stream::copied, 512, 2}, kTransposedDots{1, Stream::copied, 2048, 1},
     kDots{1, Stream::lines, 0, 0}, kStrips{1, Stream::strips, 0, 0};
 
-/// Rows of A up to which B is read in axpy form; with more, packing what the first of them read is
-/// worth it. Where L3 is far, rows of B that are held side by side would push each other out of L2.
+/// The largest number of rows of A for which B is read in axpy form; with more, the first rows pack
+/// it. Where L3 is far, rows of B read together would evict each other from L2.
 /// Measured: bench/results/cpu/tuning.md.
 index_t axpy_rows() { return l3_is_far() ? 32 : 12; }
-/// Up to how many rows strips are for, how large a B out of a near L3, in sizes of L2, and how many
-/// rows of B as a multiple of those that L2 has room for: rows that are pages apart use few of its
-/// sets. Measured: bench/results/cpu/tuning.md.
+/// Limits of column strips: rows of A; the size of a B in a near L3, in multiples of L2; and rows
+/// of B as a multiple of those that fit L2, since rows that are pages apart use few of its sets.
+/// Measured: bench/results/cpu/tuning.md.
 struct StripLimit {
   index_t rows, sizes_of_l2, of_sets;
 };
@@ -48,9 +47,9 @@ constexpr StripLimit kStripLimits[] = {{6, 16, kAny}, {16, 9, 4}, {32, 9, 3}, {2
 /// Bytes along a row of B that the axpy form reads at once where sums of many rows would fill L2.
 constexpr index_t kAxpyBytes = 4096;
 
-/// How large a B is near for so many rows of A: less than what L3 may hold, where the axpy form or
-/// panels are as good out of all of it, because others use an L3 too. An EPYC (family 26), which
-/// the size of L1 tells apart, leaves more of it. Measured: bench/results/cpu/tuning.md.
+/// The size of B that counts as near for this many rows of A. Less than L3, which others use too,
+/// where the axpy form or panels are as fast; more on an EPYC (family 26), recognised by the size
+/// of its L1. Measured: bench/results/cpu/tuning.md.
 index_t near_bytes_for(const BlockingInput& in) {
   const index_t l2 = caches().l2, all = near_bytes();
   if (caches().l1 >= kLargeL1) return all;
@@ -59,19 +58,19 @@ index_t near_bytes_for(const BlockingInput& in) {
   return in.M > 12 ? std::min(all, 12 * l2) : all;
 }
 
-/// One or two rows of a B whose columns are contiguous along K.
-bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_in_rows; }
+/// For one or two rows of A and a B whose columns are contiguous along K.
+bool is_narrow(const BlockingInput& in) { return in.M <= 2 && !in.b_is_row_major; }
 
-/// Bytes after which lines meet in the same set of L2.
+/// The distance in bytes of addresses that map to the same set of L2.
 index_t l2_way() { return caches().l2 / caches().l2_ways; }
 
 bool is_for_strips(const BlockingInput& in) {
   const index_t l2 = caches().l2, way = l2_way();
   if (in.M <= 2) return in.b_bytes <= near_bytes_for(in);
-  // Columns for every thread; a strip stays in L2, and A with it, for the second group of rows. An
-  // A whose columns are pages apart does not. Measured: bench/results/cpu/tuning.md.
+  // There are columns for every thread, and a strip and A stay in L2 for the second group of rows.
+  // An A whose columns are pages apart does not stay. Measured: bench/results/cpu/tuning.md.
   if (l3_is_far() || in.N < index_t{2} * in.lanes * in.threads) return false;
-  // Not where threads would get halves that differ much.
+  // Not where threads would get unequal parts.
   const index_t vectors = ceil_div(in.N, in.lanes), shared = round_up(vectors, in.threads);
   if (in.M > 2 * in.mr && (shared - vectors) * 16 > vectors) return false;
   const index_t kept = (in.M + index_t{4} * in.lanes) * in.K * in.k_group_bytes;
@@ -84,7 +83,7 @@ bool is_for_strips(const BlockingInput& in) {
   });
 }
 
-/// Two tasks for each thread, or one, if that leaves two vectors of columns to each.
+/// Two tasks for each thread, or one, if each task then has two vectors of columns.
 index_t strip_tasks(const BlockingInput& in) {
   const index_t pairs = std::max<index_t>(1, in.N / (2 * in.lanes)), threads = in.threads;
   if (threads == 1 || pairs < threads) return std::min(threads, pairs);
@@ -94,8 +93,8 @@ index_t strip_tasks(const BlockingInput& in) {
 /// Rows of A for which any B of 8 or 16 bits is read in axpy form.
 constexpr index_t kAlwaysAxpy = 4;
 
-/// Rows of 8 or 16 bits are zipped into K-groups as they are read: for a few rows of A each time
-/// they meet some, else once. Measured: bench/results/cpu/tuning.md.
+/// Rows of 8- or 16-bit elements are interleaved into K-groups as they are read: for a few rows of
+/// A each time they are used, else once. Measured: bench/results/cpu/tuning.md.
 const FewRows* few_rows_of_groups(const BlockingInput& in) {
   const bool is_far = in.b_bytes >= near_bytes();
   if (in.M <= kAlwaysAxpy || (is_far && in.M <= (in.group == 2 ? 12 : 8))) return &kAxpy;
@@ -108,11 +107,12 @@ const FewRows* few_rows(const BlockingInput& in) {
   const auto if_few = [&](const FewRows& few) {
     return in.M <= few.panels_of_a * std::min(in.mr, 8) ? &few : nullptr;  // limits for MR = 8
   };
-  if (in.b_in_lines && (!in.b_in_rows || in.group > 1) && in.M <= in.dot_rows) return &kDots;
+  if (in.b_is_column_major && (!in.b_is_row_major || in.group > 1) && in.M <= in.dot_rows)
+    return &kDots;
   if (is_narrow(in)) return &kTransposedDots;
-  if (!in.b_in_rows) return if_few(kTransposed);
+  if (!in.b_is_row_major) return if_few(kTransposed);
   if (!in.b_is_unconverted) return if_few(kCopied);
-  // A B that is in L2 is not streamed, nor is one that is in a near L3. Measured:
+  // A B in L2 or a near L3 does not take the few_rows route. Measured:
   // bench/results/cpu/tuning.md.
   const index_t bytes = in.b_bytes;
   if (b_crowds_l1(in.M, in.K, in.b_step, in.mr)) return nullptr;
@@ -124,7 +124,7 @@ const FewRows* few_rows(const BlockingInput& in) {
     return nullptr;
   if (in.M <= axpy_rows()) return &kAxpy;
   if (l3_is_far()) return nullptr;
-  // What is prefetched of the next panel stays in L2 if it is no deeper. Measured:
+  // The prefetched part of the next panel stays in L2 only up to this depth. Measured:
   // bench/results/cpu/tuning.md.
   return pages && in.M <= kPanelsOfPages.panels_of_a * 8 ? &kPanelsOfPages : if_few(kPanels);
 }
@@ -133,7 +133,7 @@ const FewRows* few_rows(const BlockingInput& in) {
 
 bool l3_is_far() { return caches().l2 >= index_t{3} << 19; }
 
-/// Of a near L3 so many sizes of L2, where it has them: some systems say what all its cores have.
+/// At most this multiple of L2 of a near L3: some systems report the L3 of a whole package.
 index_t near_bytes() {
   return l3_is_far() ? caches().l2 * 5 / 8 : std::min(caches().l2 * 16, caches().l3);
 }
@@ -165,7 +165,7 @@ index_t most_of_a_in_place() {
 }
 
 bool rows_meet(index_t step) {
-  // As far apart as a way of L2 is large they are in the same set. Measured:
+  // Rows at a distance of the size of a way of L2 map to the same set. Measured:
   // bench/results/cpu/tuning.md.
   return l3_is_far() && step % l2_way() == 0;
 }
@@ -176,14 +176,14 @@ bool b_crowds_l1(index_t M, index_t K, index_t step, int mr) {
 }
 
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads) {
-  // Rows a page apart would meet in the same sets of L2.
+  // Rows that are pages apart would conflict in L2.
   if (step % 4096 == 0) return 0;
   const bool on_lines = step % 64 == 0 && reinterpret_cast<std::uintptr_t>(data) % 64 == 0;
-  // Where L3 is far, in place only if it is in L2, and its rows begin with cache lines. Measured:
+  // Where L3 is far, in place only if B fits L2 and its rows are aligned to cache lines. Measured:
   // bench/results/cpu/tuning.md.
   if (l3_is_far()) return on_lines ? (threads == 1 ? caches().l2 / 2 : caches().l2 * 3 / 8) : 0;
   // A B with more rows in one set of L2 than half of its ways, which does not fit L2 as a whole, is
-  // packed for many rows of A. Measured: bench/results/cpu/tuning.md.
+  // packed where A has many rows. Measured: bench/results/cpu/tuning.md.
   const index_t way = l2_way();
   if (M > 640 && K * step > caches().l2 && K > way / std::gcd(step, way) * caches().l2_ways / 2)
     return 0;
@@ -192,12 +192,12 @@ index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int 
 
 index_t kc_block_depth(index_t K, int mr, int k_group_bytes, bool is_narrow) {
   // A panel of A is as large as L1, or a little more, so that a K just above a multiple is not cut
-  // once more. It comes out of L2, as B does, whatever its size: B pushes it out of L1. What counts
-  // is how seldom sums are stored and taken up again. Where L3 is far, a shallower KC block makes
-  // B's part wider; a narrow B needs no width. A tile unit works through a KC block so fast that
-  // its sums must be taken up seldom. A narrow B that is deep leaves no room for rows of A: two KC
-  // blocks of four vectors, one of them being prefetched, take half of L2. What needs several KC
-  // blocks anyway is cut so that two panels of B have room in L2, one of them being prefetched.
+  // once more. Like B it is read from L2 whatever its size, because B evicts it from L1; what
+  // matters is how rarely sums are stored and reloaded. Where L3 is far, a shallower KC block
+  // allows a wider part of B, which a narrow B does not need. AMX is so fast that its sums must be
+  // reloaded rarely. A narrow B that is deep leaves no room for rows of A: two KC
+  // blocks of four vectors, one of them being prefetched, take half of L2. A K that needs several
+  // KC blocks anyway is cut so that two panels of B fit L2, one of them being prefetched.
   // Measured: bench/results/cpu/tuning.md.
   const bool has_tiles = mr > 16, is_shallow = l3_is_far() && !is_narrow && !has_tiles;
   const index_t bytes = is_shallow ? caches().l1 / 3 : caches().l1 * 5 / 4;
@@ -215,8 +215,8 @@ int panel_columns(index_t N, int lanes, int vectors) {
 
 namespace {
 
-/// Panels of B in each task where every thread has up to four of these: the numbers for which the
-/// most that a thread may get is least. Measured: bench/results/cpu/tuning.md.
+/// Panels of B in each task, where every thread has up to four tasks: minimises the largest share
+/// of a thread. Measured: bench/results/cpu/tuning.md.
 index_t task_panels(index_t panels, int threads) {
   const index_t of_thread = ceil_div(panels, threads);
   index_t best = of_thread;
@@ -229,16 +229,15 @@ index_t task_panels(index_t panels, int threads) {
 
 }  // namespace
 
-/// Tasks, where there are rows enough, have multiples of `unit` columns: of a panel, or, for
-/// threads, of a vector, so that their parts are as equal as can be. Measured:
+/// Where there are enough rows, tasks have multiples of `unit` columns: of a panel or, for threads,
+/// of a vector, so that their parts are as equal as possible. Measured:
 /// bench/results/cpu/tuning.md.
 Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   Blocking out{};
   out.kc = kc, out.nr = nr;
-  // A part of B is in L3, which others use too: it is read in order, which the prefetchers hide,
-  // and the wider it is, the seldomer A is read. It is counted in L2, because some systems add up
-  // the L3 of cores that do not share it. 3072^3 as above, kc = 1024, L2 of 1 MiB: nc 192 (3/4 of
-  // L2) 93, 384 96, 768 96, 1536 96; 3500^3: 624 95, all of B 83.
+  // The part of B stays in L3, which others use too: it is read in order, which hardware
+  // prefetchers hide, and the wider it is, the more rarely A is read. Counted in multiples of L2,
+  // because some systems report the sum of several L3.
   const index_t part =
       l3_is_far() ? caches().l2 * 5 / 8
                   : std::max(caches().l2 * 3 / 8, std::min(caches().l2 * 3, caches().l3 / 4));
@@ -246,22 +245,22 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
   out.nc = even_part(in.N, nc_most / nr * nr, unit);
   out.mc = round_up(in.M, in.mr);
   if (in.threads == 1) return out;
-  // Up to one part of the columns for each thread, where they are not too few: cores that share no
-  // L3 hand over slowly what one of them has packed. Measured: bench/results/cpu/tuning.md.
+  // Up to one part of the columns for each thread, where there are enough: panels packed by a core
+  // of another L3 are slow to read. Measured: bench/results/cpu/tuning.md.
   const index_t parts = std::min<index_t>(in.threads, in.N / (4 * nr));
   if (in.packs_only_b && !l3_is_far() && out.nc >= in.N && parts > 1)
     out.nc = round_up(ceil_div(in.N, parts), unit);
-  // Sixteen tasks for each thread, so that one that is held up does not hold up the others; fewer
-  // where each packs its part of B or goes through all of K by itself; but enough rows in each that
-  // reading that part is well repaid. Measured: bench/results/cpu/tuning.md.
+  // Sixteen tasks for each thread, so that a delayed thread does not delay the others; fewer where
+  // each packs its part of B or computes all of K by itself; but enough rows in each to amortise
+  // reading that part. Measured: bench/results/cpu/tuning.md.
   const index_t across = ceil_div(in.N, out.nc);
   out.shares_b = across == 1 || !l3_is_far();
   const index_t tasks = index_t{!out.shares_b ? 4 : in.N <= nr ? 8 : 16} * in.threads;
   const index_t down = std::max<index_t>(1, ceil_div(tasks, across));
   out.mc = even_part(in.M, std::max<index_t>(ceil_div(in.M, down), 4 * in.mr), in.mr);
   if (ceil_div(in.M, out.mc) * across >= 4 * in.threads) return out;
-  // Too few rows for that. Where K is long and C one panel, a part of the rows for each thread: it
-  // goes through all of K by itself. Else narrower tasks. Measured: bench/results/cpu/tuning.md.
+  // Too few rows for that. Where K is long and C one panel wide, each thread computes all of K for
+  // a part of the rows. Else narrower tasks. Measured: bench/results/cpu/tuning.md.
   if (in.K > kc && in.N <= nr && in.M >= 2 * in.mr) {
     out.mc = even_part(in.M, ceil_div(in.M, in.threads), in.mr);
     out.shares_b = false;
@@ -275,11 +274,11 @@ Blocking block_packed(const BlockingInput& in, index_t kc, int nr, int unit) {
 }
 
 Blocking block(const BlockingInput& in) {
-  // A panel of transposed B takes as many rows of it side by side as it has columns, and one vector
-  // of them is read faster than three. Measured: bench/results/cpu/tuning.md.
+  // A panel of a transposed B reads as many rows of it at once as it has columns; one vector of
+  // rows is read faster than three. Measured: bench/results/cpu/tuning.md.
   const index_t nr_most = index_t{in.lanes} * in.vectors;
   int nr = panel_columns(in.N, in.lanes, is_narrow(in) ? 1 : in.vectors);
-  // A few panels, one of them narrower, are no equal halves for threads. Measured:
+  // A few panels, one of them narrower, cannot be divided equally among threads. Measured:
   // bench/results/cpu/tuning.md.
   const int two = 2 * in.lanes;
   if (in.threads > 1 && nr > two && in.N <= 5 * nr && in.N % nr != 0 && in.N % two == 0) nr = two;
@@ -307,17 +306,17 @@ Blocking block(const BlockingInput& in) {
   const index_t most_panels = caches().l2 * 5 / 8 / (out.kc * nr * in.k_group_bytes);
   out.stream_panels = std::clamp<index_t>(few->panels, 1, std::max<index_t>(1, most_panels));
   out.mc = round_up(in.M, in.mr);
-  // Rows of B are read along a task's columns, and memory wants long pieces: two tasks for each
-  // thread; one, where one row of A leaves little else to do. Measured:
+  // Rows of B are read along a task's columns, and memory is faster with long runs: two tasks for
+  // each thread; one, for a single row of A, which is all memory traffic. Measured:
   // bench/results/cpu/tuning.md.
   const index_t all = index_t{in.M == 1 ? 1 : 2} * in.threads;
   const index_t task = in.threads == 1 ? in.N : std::max(ceil_div(in.N, all), 4 * nr_most);
   const index_t most = axpys && in.M > 4 ? std::min(task, kAxpyBytes / in.k_group_bytes) : task;
-  // As many for each thread, if that leaves them wide enough, lest one that is taken by another
-  // each time goes from L2 to L2. Measured: bench/results/cpu/tuning.md.
+  // As many for each thread, if they stay wide enough, so that a task runs on the same core in each
+  // call; else its part of B would move from L2 to L2. Measured: bench/results/cpu/tuning.md.
   const index_t tasks = ceil_div(in.N, most), even = ceil_div(in.N, round_up(tasks, in.threads));
   const bool evens_out = tasks > in.threads && even >= 2 * nr_most;
-  // Wide tasks are equal to a vector rather than to a whole panel. Measured:
+  // Wide tasks are equal to within a vector rather than a whole panel. Measured:
   // bench/results/cpu/tuning.md.
   const index_t nc = evens_out ? even : most;
   const bool by_vectors = axpys || (in.threads > 1 && in.vectors == 3 && nc >= index_t{5} * nr);

@@ -23,43 +23,43 @@ struct Caches {
   index_t l3 = 8 << 20;  ///< shared by several cores; some systems say the sum of a whole package
   index_t l2_ways = 16;
 };
-/// Cores with so much L1 or more were measured apart from those with less.
+/// Cores with at least this much L1 have tuning of their own.
 constexpr index_t kLargeL1 = 48 << 10;
-/// What the system says; the defaults above where it says nothing.
+/// The sizes that the system reports; the defaults above where it reports none.
 const Caches& caches();
-/// For tests, while nothing else runs: as if the system had said this. Returns what it was.
+/// For tests, while nothing else runs: overrides the reported sizes. Returns the previous ones.
 Caches assume_caches(const Caches& caches);
 
-/// The size of L2 tells two kinds of cores apart. With 1 MiB (EPYC) L3 gives B nearly as fast as
-/// L2. With 2 MiB (Xeon with AMX) two multiply-adds of 512 bits in a cycle want B twice as fast,
-/// and L3 is far, most of all for what another core has written: there B's part stays in L2, each
-/// thread packs its own, and what has long strides or crosses cache lines is packed. Measured:
+/// The size of L2 distinguishes two kinds of cores. With 1 MiB (EPYC), L3 delivers B nearly as fast
+/// as L2. With 2 MiB (Xeon with AMX), two 512-bit multiply-adds per cycle need B twice as fast, and
+/// L3 is slow, above all for data written by another core: there B's part stays in L2, each thread
+/// packs its own, and a B with long strides or unaligned rows is packed. Measured:
 /// bench/results/cpu/tuning.md.
 bool l3_is_far();
 
-/// Bytes that are in L2, or in a near L3, where one core uses them again and again.
+/// The bytes that one core can reuse from L2 or a near L3.
 index_t near_bytes();
 
-/// Bytes of a B at `data`, with K rows `step` bytes apart, that M rows of A better read where it
-/// is: packing it would cost more than reading it out of L3 at times. Fewer where threads share a
-/// far L3.
+/// Bytes of a B at `data`, with K rows `step` bytes apart, that is better read in place by M rows
+/// of A: packing it would cost more than occasional reads from L3. Fewer where threads share a far
+/// L3.
 index_t most_in_place(index_t M, index_t K, index_t step, const void* data, int threads);
 
-/// Are so few rows of B, K of them `step` bytes apart, better packed for M rows of A, because they
-/// are in the same sets of L1? A deeper micro-tile hides that its B comes out of L2. Measured:
+/// Are K rows of B, `step` bytes apart, better packed for M rows of A because they conflict in L1?
+/// With a larger K the micro-tile hides the latency of L2. Measured:
 /// bench/results/cpu/tuning.md.
 bool b_crowds_l1(index_t M, index_t K, index_t step, int mr);
 
-/// Bytes of an A with contiguous rows that is better read in place.
+/// The size in bytes up to which an A with contiguous rows is better read in place.
 index_t most_of_a_in_place();
 
-/// Do rows `step` bytes apart push each other out of L2 where L3 is far, so that what is read twice
-/// is better packed?
+/// Where L3 is far: do rows `step` bytes apart evict each other from L2, so that operands that are
+/// read twice are better packed?
 bool rows_meet(index_t step);
 
 /// How B is read once by a product with few rows: in place, all columns of a task at once;
-/// panel by panel, which the first rows of A pack in passing; packed block by block; where its
-/// columns are lines in memory, along these; or, from the caches, in strips of as many columns as
+/// panel by panel, with packing fused into the first rows of A; packed block by block; in dot form,
+/// where its columns are contiguous; or, from the caches, in strips of as many columns as
 /// there are registers for their sums.
 enum class Stream : char { none, axpy, panels, copied, lines, strips };
 
@@ -69,24 +69,24 @@ struct Blocking {
   index_t nc;             ///< columns of a task: its part of B (kc,nc) stays in L3
   index_t mc;             ///< rows of a task, at most
   int nr;                 ///< columns of a panel of B, whole vectors
-  bool shares_b = true;   ///< what one thread has packed of B others use too
-  Stream stream;          ///< few rows: A stays in L1 and B passes by
+  bool shares_b = true;   ///< threads share packed parts of B
+  Stream stream;          ///< few rows: A stays in L1, B is streamed
   index_t stream_panels;  ///< panels of B in a block that is prefetched while another is multiplied
 };
-/// What the cut depends on. K in K-groups.
+/// The properties of a product that determine its blocking. K in K-groups.
 struct BlockingInput {
   index_t M, N, K;
   int mr, lanes, vectors, k_group_bytes;
   int group;  ///< elements in a K-group
   int threads;
-  index_t b_bytes;        ///< all of B
-  index_t b_step;         ///< from one row of B to the next
-  bool b_in_rows;         ///< the columns of B are contiguous
-  bool b_in_lines;        ///< the elements of a column do
-  bool b_is_unconverted;  ///< a microkernel can read its elements
-  int dot_rows;           ///< rows that lines are for
-  bool packs_only_b;      ///< A of many rows can be read in place, B cannot
-  bool a_by_pages;        ///< the elements of a row of A are pages apart
+  index_t b_bytes;         ///< all of B
+  index_t b_step;          ///< bytes from one row of B to the next
+  bool b_is_row_major;     ///< rows of B are contiguous
+  bool b_is_column_major;  ///< columns of B are contiguous
+  bool b_is_unconverted;   ///< a microkernel can read its elements
+  int dot_rows;            ///< rows that the dot form supports
+  bool packs_only_b;       ///< an A of many rows can be read in place, B cannot
+  bool a_by_pages;         ///< the elements of a row of A are pages apart
 };
 Blocking block(const BlockingInput& in);
 /// For many rows: KC blocks of kc and panels of nr columns, tasks of multiples of `unit`. B may be

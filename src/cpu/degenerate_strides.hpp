@@ -8,7 +8,7 @@
 
 namespace tessera::cpu {
 
-/// Larger ones may overflow in bytes. They are of no memory there is, so of an extent of 1.
+/// Larger strides may overflow in bytes. No memory has them, so their extent is 1.
 constexpr index_t kMostStride = index_t{1} << 48;
 inline bool is_degenerate(index_t extent, index_t stride) {
   return extent == 1 && (stride > kMostStride || stride < -kMostStride);

@@ -20,7 +20,7 @@ inline void narrow(bf16* to, const float* from, int count) {
   kernel_set().bf16.narrow(reinterpret_cast<BrainBits*>(to), from, count);
 }
 
-/// finish_tile for columns that are contiguous, from c on.
+/// finish_tile for a C with contiguous rows, from c on.
 template <class Out, class Table, class Sum, class Scalar>
 void finish_side_by_side(const Table& kernels, const Sum* sums, index_t sums_row, int rows,
                          int cols, Out* c, index_t c_row, const FinishRow<Scalar>& how) {
@@ -53,7 +53,7 @@ FinishRow<typename Gemm<In, Out>::Scalar> finish_at(const Gemm<In, Out>& call, i
 }
 
 /// The epilogue of a micro-tile of finished sums at (i, j) of C; `call` has everything but C.
-/// Columns that are not contiguous are put side by side first. Measured:
+/// Rows that are not contiguous are gathered first. Measured:
 /// bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
@@ -91,21 +91,21 @@ void finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels,
   }
 }
 
-/// C is nothing but the sums, side by side: microkernels store straight to it.
+/// C is the plain sums with contiguous rows: microkernels store directly to it.
 template <class In, class Out>
 bool is_plain(const Gemm<In, Out>& call) {
   return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && call.c_col == 1 && call.alpha == 1 &&
          call.beta == 0 && call.bias.kind == Bias::none && call.last.changes_nothing();
 }
 
-/// May micro-tiles do an epilogue, but for its last step, before they store?
+/// May microkernels apply the epilogue, except its last step, in registers?
 template <class In, class Out, class Table>
 bool finishes_in_tiles(const Gemm<In, Out>& call, const Table& kernels) {
   return std::is_same_v<Out, typename Gemm<In, Out>::Sum> && kernels.finishes && call.c_col == 1 &&
          !is_plain(call);
 }
 
-/// What registers do not: the last step of an epilogue, of a micro-tile that has been stored.
+/// The last step of an epilogue (activation, clamp), applied to a micro-tile that has been stored.
 template <class Table, class Tile>
 void finish_last_step(const Table& kernels, const Tile& micro, int rows) {
   kernels.finish(micro.to, micro.to_row, rows, micro.cols, micro.to, micro.to_row,
@@ -132,7 +132,7 @@ void run_and_finish_tile(const Gemm<In, Out>& call, Out* C, const Table& kernels
   finish_tile(call, C, kernels, micro.c, micro.c_row, i, j, rows, micro.cols);
 }
 
-/// Sums of elements of their own type, into the same: what microkernels read and store unpacked.
+/// In, Out and the sums are one type, so microkernels read and store unpacked elements.
 template <class In, class Out>
 constexpr bool kIsPlainType = std::is_same_v<In, Out>&& std::is_same_v<In, Accumulator<In>>;
 
@@ -145,7 +145,7 @@ bool is_tiny(const Gemm<In, Out>& call) {
   return call.M <= kTiny && call.N <= kTiny && call.K <= kTiny;
 }
 
-/// With so much work one thread is done before tasks would have been cut. Measured:
+/// Up to this much work, one thread is faster than dividing it into tasks. Measured:
 /// bench/results/cpu/tuning.md.
 constexpr index_t kSmallWork = 120 * 120 * 120, kSmallExtent = 256;
 
@@ -155,8 +155,8 @@ bool is_small(const Gemm<In, Out>& call) {
          call.M * call.N * call.K <= kSmallWork;
 }
 
-/// Would a few columns of C leave half of a vector empty, or more, which its rows could fill, deep
-/// enough to be worth C' = B' A'? Measured: bench/results/cpu/tuning.md.
+/// Do a few columns of C leave at least half of a vector empty, with enough rows and depth to
+/// compute C' = B' A' instead? Measured: bench/results/cpu/tuning.md.
 template <class In, class Out>
 bool has_few_columns(const Gemm<In, Out>& call, int lanes, int group) {
   if (call.N * 2 > lanes) return false;

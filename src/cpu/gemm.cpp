@@ -20,14 +20,14 @@ namespace tessera::cpu {
 
 namespace {
 
-/// The threads to cut tasks for: one, where a worker would not be asked or not be there. Where L3
-/// is far, a worker pays off later. Measured: bench/results/cpu/tuning.md.
+/// The number of threads to divide work for: one, where no worker would be used or available. Where
+/// L3 is far, workers pay off only for more work. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 int threads_of(const Gemm<In, Out>& call, const Table& kernels) {
   const int most = call.threads > 0 ? call.threads : asked_threads();
   if (bounded_product(call.M, call.N, call.K) <= kTiny * kTiny * kTiny) return 1;
   const std::int64_t ns = expected_ns<In, Out>(call.M, call.N, call.K, kernels);
-  // One row: parts of the rows of B come out of L2 half as fast as whole rows. Measured:
+  // One row of A: parts of rows of B are read from L2 at half the speed of whole rows. Measured:
   // bench/results/cpu/tuning.md.
   const bool is_row = kIsPlainType<In, Out> && call.M == 1 && call.b_col == 1 &&
                       bounded_product(call.N, call.K, sizeof(In)) <= caches().l2 / 2;
@@ -50,11 +50,11 @@ template <class In, class Out, class Table>
   }
 }
 
-/// K-groups along K of the panels that gemm_without_memory packs at a time, with the extra ones.
+/// K-groups that gemm_without_memory packs at a time, including the extra ones.
 constexpr index_t kShortPanel = 24;
 
-/// Without any memory but 17 KiB of stack: short panels, packed anew for every micro-tile, or those
-/// that `packed` holds, short piece by short piece.
+/// Needs no memory but 17 KiB of stack: short panels are packed anew for every micro-tile, or read
+/// from `packed`.
 template <class In, class Out, class Source, class KGroup, class Sum>
 void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, KGroup, Sum>& kernels,
                          const PackedMatrix<In>* packed = nullptr) {
@@ -103,8 +103,8 @@ void gemm_without_memory(const Gemm<In, Out>& call, const Kernels<Source, KGroup
   }
 }
 
-/// Calls body(call, kernels) with the call as a Product runs it: C has its longer side along
-/// vectors.
+/// Calls body(call, kernels) with the call in the form that Product expects: vectors along the
+/// longer side of C.
 template <class In, class Out, class Table, class Body>
 void with_prepared(Gemm<In, Out> call, const Table& kernels, int threads, const Body& body) {
   call.threads = threads;
@@ -131,9 +131,9 @@ Gemm<In, Out> columns_of(Gemm<In, Out> call, index_t j, index_t j_end) {
   return call;
 }
 
-/// Where that is worth it, the columns before the first boundary of vectors in C go by themselves,
-/// so that the others pass the caches: memory that a program gets begins 16 bytes into a cache
-/// line. Measured: bench/results/cpu/tuning.md.
+/// Where it pays off, the columns before the first vector boundary of C are computed separately, so
+/// that the others can use non-temporal stores: malloc returns memory 16 bytes after a cache line's
+/// start. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 void run_product(const Gemm<In, Out>& call, const Table& kernels) {
   Product<In, Out, Table> product(call, kernels);
@@ -169,10 +169,10 @@ template <class In, class Out>
 template <class T>
 bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
                   const T* B, index_t b_row, T* C, index_t c_row, T alpha, T beta) {
-  // Or as little work in other extents, which the call would do in the same way: 1x64x64, 4x4x200.
+  // Or equally little work in other extents that takes the same route: 1x64x64, 4x4x200.
   constexpr index_t most = kTiny * kTiny * kTiny, narrow = 8;
   const bool is_tiny = M <= kTiny && N <= kTiny && K <= kTiny;
-  const bool has_columns = N <= narrow && M > narrow;  // which may be left: see columns_left()
+  const bool has_columns = N <= narrow && M > narrow;  // may be split off: see columns_left()
   if (!is_tiny && (has_columns || M > kSmallExtent || K > kSmallExtent || M * N * K > most))
     return false;
   const auto& kernels = tiny_kernels<T>(N);
@@ -201,7 +201,7 @@ template <class In, class Out>
 void gemm(const Gemm<In, Out>& asked) {
   if (asked.M <= 0 || asked.N <= 0) return;
   if (has_degenerate_strides(asked)) return gemm(clamped(asked));
-  // Vectors run along the columns of C: they should are contiguous.
+  // Vectors run along the rows of C, whose elements should be contiguous.
   if (asked.c_col != 1 && asked.c_row == 1) return gemm_swapped(asked);
   const bool zero = asked.K <= 0 || asked.alpha == 0;
   if constexpr (kIsPlainType<In, Out>) {
@@ -225,7 +225,7 @@ void gemm(const Gemm<In, Out>& asked, const PackedMatrix<In>& B) {
     if (asked.K <= 0 || asked.alpha == 0) return finish_zeros(asked, kernels);
     Gemm<In, Out> call = asked;
     if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) {
-      // One panel is a B as any other.
+      // A single packed panel is also an ordinary unpacked B.
       if (is_small(call) && call.N <= B.nr() && call.K <= B.kc()) {
         call.B = static_cast<const In*>(B.data()), call.b_row = B.nr(), call.b_col = 1;
         return gemm(call);
@@ -298,7 +298,7 @@ std::size_t workspace_bytes(const Gemm<In, Out>& asked) {
     const int threads = asked.threads > 0 ? asked.threads : default_threads();
     Gemm<In, Out> rest = asked;
     if constexpr (kIsPlainType<In, Out>) {
-      // Or one thread makes it, where it is too little for the others.
+      // Or one thread computes it, where it is too small to share.
       rest.N -= columns_left(asked, kernels);
       const SmallForm route = rest.N > 0 ? small_form(rest, kernels) : SmallForm::lines;
       if (route == SmallForm::panel) bytes = panel_bytes(rest, kernels);

@@ -1,5 +1,5 @@
-// Decides what GemmPlan decides once: whether the microkernels alone make the product, and which of
-// them. Everything else takes the route of gemm().
+// The decisions of GemmPlan: whether microkernels alone compute the product, and which ones.
+// Everything else takes the route of gemm().
 #include "tessera/cpu/gemm_plan.hpp"
 
 #include <utility>
@@ -28,7 +28,7 @@ GemmPlan<In, Out>::GemmPlan(const Gemm<In, Out>& asked)
   if constexpr (kIsPlainType<In, Out>) {
     const auto& kernels = tiny_kernels<In>(call_.N);
     is_plain_ = is_plain(call_);
-    // What micro-tiles alone make; lines of A or B are transposed elsewhere.
+    // Products that need only microkernels, without transposition of A or B.
     if (call_.N > kernels.one_panel() || (is_plain_ && call_.b_col != 1) ||
         columns_left(call_, plain_kernels<In>()) > 0)
       return;

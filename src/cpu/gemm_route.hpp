@@ -1,4 +1,4 @@
-// How gemm() runs a product, in words: for reports, not for decisions.
+// The route of a product through gemm(), as text for reports.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,23 @@ struct GemmRoute {
   /// "tiny", "small", "strips", "few_rows", "packed"; "nothing", "scaled"; "without_memory"
   std::string_view name;
   std::string_view reason;  ///< why this one, a few words
-  int threads = 1;          ///< at most so many take part
+  int threads = 1;          ///< upper limit of threads
 };
 
-/// Of a product, if it were called next; its pointers are not read. Where memory for packing is
-/// missing, gemm() takes another route than this says: kWithoutMemory.
+/// The route of a product if it were called now; its pointers are not read. Where memory for
+/// packing is missing, gemm() takes kWithoutMemory instead.
 template <class In, class Out = In>
 GemmRoute route_of(const Gemm<In, Out>& call);
 
 inline constexpr GemmRoute kWithoutMemory = {
     "without_memory", "none for panels: short ones on the stack, packed again and again", 1};
 
-/// How often this process found no memory for packing. Where it grows during a call, that one, or
-/// another thread's at the same time, took the route kWithoutMemory, or at least could not pack as
-/// it wanted to.
+/// How often this process found no memory for packing. If it grows during a call, that call or a
+/// concurrent one took the route kWithoutMemory, or at least packed less than planned.
 std::uint64_t refused_workspaces();
 
-/// Bytes that gemm() takes for panels and sums while it runs, where all of its threads take part;
-/// on the stack, some 40 KiB at most, and for tiny products, nothing else. Pointers are not read.
+/// Bytes that gemm() allocates for panels and sums, if all of its threads take part. Tiny products
+/// use only the stack, at most some 40 KiB. Pointers are not read.
 template <class In, class Out = In>
 std::size_t workspace_bytes(const Gemm<In, Out>& call);
 

@@ -1,12 +1,11 @@
-// What one instruction set offers to the packed path: tables of functions, filled in by the files
-// kernels_<isa>.cpp and chosen once by what the CPU can do. Nothing here runs; packed_product.hpp
-// calls it.
+// The kernels of one instruction set for the packed path, as tables of functions, which the files
+// kernels_<isa>.cpp fill in and the CPU's features select once. packed_product.hpp calls them.
 //
 // A microkernel computes one micro-tile of C, at most MR rows by NR = lanes * vectors columns. It
 // multiplies K-groups: one f32 or f64, or a group of neighbours along K that one instruction
 // multiplies and adds (2 bf16, 2 f16, 2 i16, 4 i8). One element of C is one chain of such steps in
-// order of k. The chain may be cut anywhere between K-groups: the running sums are stored and taken
-// up again, and no bit changes.
+// order of k. The chain may be cut anywhere between K-groups: the running sums are stored and
+// reloaded, and no bit changes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@
 
 namespace tessera::cpu {
 
-/// f16 and bf16 as the packing routines see them: 16 bits, no arithmetic.
+/// f16 and bf16 in the packing routines: 16 bits, no arithmetic.
 struct HalfBits {
   std::uint16_t bits;
 };
@@ -27,12 +26,12 @@ struct BrainBits {
   std::uint16_t bits;
 };
 
-/// The epilogue for columns that are contiguous. The same roundings as finish() in
+/// The epilogue for a C with contiguous rows. The same roundings as finish() in
 /// core/finish.hpp.
 template <class Sum>
 struct FinishRow {
   Sum alpha, beta;
-  const Sum* row_bias;     ///< one value for each row, or null; at most one of the two
+  const Sum* row_bias;     ///< one value for each row, or null; at most one of these two is set
   const Sum* column_bias;  ///< one value for each column, or null
   LastStep<Sum> last;
 
@@ -42,8 +41,8 @@ struct FinishRow {
   }
 };
 
-/// Rows of A up to which tasks leave it unpacked for `dots`; more are packed for all of a long B. A
-/// product that needs no tasks packs none. Measured: bench/results/cpu/tuning.md.
+/// Up to this many rows, tasks leave A unpacked for `dots`; more rows are packed, once for all of a
+/// long B. Products without tasks never pack A for it. Measured: bench/results/cpu/tuning.md.
 constexpr int kDotRowsOfAnyA = 4;
 
 /// One call of a microkernel. Operands by strides in K-groups: a packed panel is just one more pair
@@ -53,38 +52,38 @@ struct MicroTile {
   index_t K;           ///< K-groups
   const KGroup* a;     ///< (rows, K)
   index_t a_row, a_k;  ///< strides of a; ignored by the packed kernels (1, MR)
-  /// (K, cols), columns contiguous; for `fused_packing`, `axpy` and `dots` entries the elements
+  /// (K, cols), rows contiguous; for `fused_packing`, `axpy` and `dots` entries the elements
   /// of B unpacked in memory
   const KGroup* b;
   index_t b_k;        ///< stride of b along k; for those entries in elements
-  Sum* c;             ///< (rows, cols), columns contiguous
+  Sum* c;             ///< (rows, cols), rows contiguous
   index_t c_row;      ///< stride of c along rows
   int cols;           ///< columns that exist: in (lanes * (vectors - 1), lanes * vectors]
-  const Sum* next_c;  ///< where the next micro-tile of C is, prefetched into the cache at the
+  const Sum* next_c;  ///< address of the next micro-tile of C, which is prefetched at the
                       ///< same time; or null
-  bool resume;        ///< take up the sums that c holds, instead of zero
-  bool stream;        ///< store past the caches; c is aligned to whole vectors
+  bool resume;        ///< start from the sums in c instead of zero
+  bool stream;        ///< non-temporal stores; c is aligned to whole vectors
   int rows;           ///< rows that exist, for kernels of tiles: others have an entry for each
-  KGroup* copy;       ///< where `fused_packing` entries put the rows of b that they use
+  KGroup* copy;       ///< destination of the rows of b that `fused_packing` entries use
   index_t copy_k;     ///< distance of these copies
-  /// What is prefetched into L2 at the same time, little by little. Of B, where not null:
-  /// prefetch_times, at most K / 2, as many lines as b has vectors, prefetch_line bytes apart, each
-  /// time prefetch_k bytes further.
+  /// Prefetching into L2 during the multiplication, in small steps. Of B, where not null:
+  /// prefetch_times (at most K / 2) times, as many cache lines as b has vectors, prefetch_line
+  /// bytes apart, each time prefetch_k bytes further.
   index_t prefetch_times;
   const char* prefetch;
   index_t prefetch_line,
-      prefetch_k;  ///< `axpy`, `dots` and `strips` say what prefetch_k is to them
-  /// Where a is unpacked, and this is not null, as often: a part of as many rows as the
-  /// micro-tile has, a_row apart. What is scheduled by hand prefetches one or the other: A for such
-  /// an a.
+      prefetch_k;  ///< `axpy`, `dots` and `strips` define prefetch_k below
+  /// Where a is unpacked and this is not null, equally often: parts of as many rows of A as the
+  /// micro-tile has, a_row apart. The hand-scheduled kernel prefetches only one of the two: A for
+  /// such an a.
   const char* prefetch_a;
   index_t prefetch_a_bytes;
-  /// For `direct` entries: what Kernels::sum_rows gave; for `axpy` and `dots` the same of a
+  /// For `direct` entries: the results of Kernels::sum_rows; for `axpy` and `dots` those of a
   /// packed panel, or, for `axpy`, null.
   const Sum* shifts;
-  int k_rest;  ///< for these: elements of the last K-group, where they do not fill it; else 0
-  /// The epilogue, but for its last step, of whole vectors, in `masked` entries of any columns: the
-  /// result goes to `to`, and next_c is there too. Null: none. For tables that `finishes`.
+  int k_rest;  ///< for these: the number of elements in a partial last K-group, else 0
+  /// The epilogue without its last step, for whole vectors; in `masked` entries for any columns.
+  /// The result is stored to `to`, where next_c is too. Null: none. For tables with `finishes`.
   const FinishRow<Sum>* finish;
   Sum* to;
   index_t to_row;
@@ -94,8 +93,8 @@ struct MicroTile {
 /// `width` lines and `k_groups` = ceil(K / group) K-groups: panel p at dst + p * width * (k_groups
 /// + extra), its K-group (i, k) at k * width + i. Missing elements of a K-group are zeros. Missing
 /// lines are zeros where K-groups have several elements, else copies of the first one, which raise
-/// no floating-point exception that the product does not. Where there is a Kernels::sum_rows, a
-/// panel of A ends with its sums, in its extra K-groups.
+/// no floating-point exception that the product does not. With a Kernels::sum_rows, a panel of A
+/// ends with its row sums, in its extra K-groups.
 template <class Source, class KGroup>
 using Pack = void (*)(KGroup* dst, int width, const Source* src, index_t lines, index_t K,
                       index_t s_line, index_t s_k);
@@ -115,52 +114,52 @@ struct Kernels {
   int vectors;           ///< NR / lanes
   int group;             ///< elements in one K-group
   int a_extra, b_extra;  ///< K-groups that a packed panel has for each line beyond its elements
-  /// Rows of micro-tiles of kMaxVectors vectors, which `direct`, `no_prefetch` and `masked` have
+  /// Rows of the micro-tiles of kMaxVectors vectors that `direct`, `no_prefetch` and `masked` have
   /// for products of one panel; 0: none.
   int wide_rows;
   bool finishes;  ///< micro-tiles do epilogues: see MicroTile::finish
 
   Micro packed[kMaxRows][kMaxVectors];  ///< [rows - 1][vectors - 1]; a packed by MR, b full vectors
-  /// a by any strides, or, where K-groups are several elements, by rows of K-groups; b full
-  /// vectors. Null where packed only.
+  /// a with any strides or, where K-groups have several elements, contiguous K-groups; b full
+  /// vectors. Null where A must be packed.
   Micro direct[kMaxRows][kMaxVectors];
-  /// As `direct`, but prefetching nothing; null where K-groups are no elements. [0] only stores
-  /// sums, [1] does what MicroTile::finish says, which is not null.
+  /// As `direct`, without prefetching; null where K-groups have several elements. [0] only stores
+  /// sums, [1] applies MicroTile::finish, which is not null.
   Micro no_prefetch[2][kMaxRows][kMaxVectors];
-  /// The same, b read no further than `cols`.
+  /// The same, reading only `cols` columns of b.
   Micro masked[2][kMaxRows][kMaxVectors];
-  /// The same as `packed`, of a b that is unpacked, and which is packed in passing; a of the
-  /// widest by any strides, as for all of these. Null where packed only.
+  /// The same as `packed`, for an unpacked b, which is packed at the same time (fused packing); the
+  /// widest entry takes an a of any strides. Null where B must be packed first.
   Micro fused_packing[kMaxRows][kMaxVectors];
-  /// Like `no_prefetch` and `masked`, of one vector and MR = 16, for products of one panel;
-  /// null where registers are too few.
+  /// Like `no_prefetch` and `masked`, one vector wide with MR = 16, for products of one panel; null
+  /// where registers are too few.
   static constexpr int kMr16 = 16;
   Micro mr16[2][kMr16], masked_mr16[2][kMr16];
 
-  /// A few rows, a panel of as many as the entry has, and any number of columns of a matrix that
-  /// is unpacked; null where packed only, and where registers are too few. prefetch_k: 0, or
-  /// the rows of b that follow are prefetched in the order in which they are.
+  /// Axpy form: a panel of as many rows as the entry has, and any number of columns of an unpacked
+  /// b; null where B must be packed, and where registers are too few. prefetch_k: if not 0, the
+  /// following rows of b are prefetched in the order of memory.
   static constexpr int kAxpys = 6, kAxpyRows[kAxpys] = {1, 2, 4, 8, 12, 16};
   Micro axpy[kAxpys];
-  int axpys;  ///< how many of them there are
-  /// Up to dot_rows rows of an a by any strides, of K-groups; b_k is the distance of columns in
-  /// elements, which are contiguous; prefetch_k: how many bytes ahead are prefetched, 0: b is in a
-  /// near cache. Resumes nothing.
+  int axpys;  ///< the number of columns
+  /// Dot form: up to dot_rows rows of an a with any strides, in K-groups; the columns of b are
+  /// contiguous, b_k elements apart; prefetch_k: how many bytes ahead to prefetch, 0: b is in a
+  /// near cache. Ignores `resume`.
   Micro dots[kMaxRows];
   int dot_rows;
-  /// Up to MR rows, a by any strides, and any number of columns of a b unpacked, as many at a
-  /// time as there are registers for; null where K-groups are no elements. prefetch_k: 0, or whole
-  /// strips of three or more rows prefetch some rows of b ahead, and one row reads several rows of
-  /// b side by side. Resumes nothing.
+  /// Column strips: up to MR rows, a with any strides, and any number of columns of an unpacked b,
+  /// as many at a time as there are registers for; null where K-groups have several elements.
+  /// prefetch_k: if not 0, whole strips of three or more rows prefetch some rows of b ahead, and
+  /// one row reads several rows of b together. Ignores `resume`.
   Micro strips[kMaxRows];
 
   Pack<Source, KGroup> pack_a, pack_b;
-  /// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K; null where K-groups are no
-  /// elements.
+  /// dst[k * width + i] = src[i * s_line + k] for i < lines and k < K; null where K-groups have
+  /// several elements.
   void (*transpose)(KGroup* dst, index_t width, const KGroup* src, int lines, index_t K,
                     index_t s_line);
-  /// What `direct` entries add to the sums of each row, for signs that packing B has shifted away:
-  /// of rows unpacked, a_row K-groups apart. Null where nothing is added.
+  /// The row sums of A by which `direct` entries correct for the signs that packing B has shifted;
+  /// rows unpacked, a_row K-groups apart. Null where no correction is needed.
   void (*sum_rows)(Sum* out, const KGroup* a, index_t rows, index_t k_groups, index_t a_row);
 
   /// c(i, j) = last(alpha * tile(i, j) + beta * c(i, j) + bias) for a micro-tile of sums.
@@ -174,14 +173,14 @@ struct Kernels {
   void (*to_f32)(float* dst, const Sum* src, int count);
 
   int nr() const { return lanes * vectors; }
-  /// Columns of the widest micro-tile, and the rows of one that so many columns fit in.
+  /// Columns of the widest micro-tile, and the rows of the micro-tile for this many columns.
   int one_panel() const { return wide_rows > 0 ? lanes * kMaxVectors : nr(); }
   int rows_of(index_t cols) const { return cols > nr() ? wide_rows : rows; }
   /// The same for one panel, where MR may be 16.
   int one_panel_rows_of(index_t cols) const {
     return cols <= lanes && mr16[0][0] != nullptr ? kMr16 : rows_of(cols);
   }
-  /// The micro-tile of one panel, of at most one_panel_rows_of(cols) rows: with an epilogue or
+  /// The microkernel for one panel, with at most one_panel_rows_of(cols) rows, with an epilogue or
   /// without.
   Micro one_panel_tile(int rows_, int cols, bool ends) const {
     const bool fills = fills_vectors(cols);
@@ -189,8 +188,8 @@ struct Kernels {
       return (fills ? mr16 : masked_mr16)[ends][rows_ - 1];
     return (fills ? no_prefetch : masked)[ends][rows_ - 1][vectors_of(cols) - 1];
   }
-  /// Vectors that `cols` columns take, and whether they fill them. Without divisions, which a
-  /// product of 4 x 4 x 4 would feel; lanes is a power of two.
+  /// The number of vectors for `cols` columns, and whether they are full. Without division, which
+  /// would show in a product of 4 x 4 x 4; lanes is a power of two.
   int vectors_of(int cols) const {
     return 1 + int{cols > lanes} + int{cols > 2 * lanes} + int{cols > 3 * lanes};
   }
@@ -200,16 +199,16 @@ struct Kernels {
     if (direct[0][0] == nullptr) return false;
     return group == 1 || (a_col == 1 && a_row % group == 0 && K % group == 0);
   }
-  /// May they pack a B whose columns are contiguous in passing?
+  /// Do they support fused packing of a B whose rows are contiguous?
   bool copies_b(index_t K) const { return fused_packing[0][0] != nullptr && K % group == 0; }
   int axpy_rows() const { return axpys > 0 ? kAxpyRows[axpys - 1] : 0; }
-  /// The entry of `axpy` for so many rows: the first that has them.
+  /// The entry of `axpy` for this many rows: the first that is large enough.
   int axpy_entry(int rows_) const {
     int entry = 0;
     while (kAxpyRows[entry] < rows_) ++entry;
     return entry;
   }
-  /// The entry of a table for so many rows.
+  /// The entry of a table for this many rows.
   static int entry(int rows) { return (rows - 1) & (kMaxRows - 1); }
 };
 
@@ -221,7 +220,7 @@ using KernelsBf16Pairs = Kernels<BrainBits, std::uint32_t, float>;  ///< vdpbf16
 using KernelsF16Pairs = Kernels<HalfBits, std::uint32_t, float>;    ///< tdpfp16ps
 using KernelsI8 = Kernels<std::int8_t, std::uint32_t, std::int32_t>;
 using KernelsU8 = Kernels<std::uint8_t, std::uint32_t, std::int32_t>;
-/// Of u8 and i8: bytes to whoever calls, and pack_a and pack_b know what they are.
+/// For u8 and i8: callers pass bytes; pack_a and pack_b know the signedness.
 using KernelsBytes = KernelsU8;
 
 /// The tables of one instruction set.
@@ -269,7 +268,7 @@ const KernelsI8& i8_kernels();
 const KernelsU8& u8_kernels();
 const KernelsBytes& u8i8_kernels();
 const KernelsBytes& i8u8_kernels();
-/// Null where the CPU does not multiply bf16, or f16: then they are converted to f32.
+/// Null where the CPU has no instruction for bf16, or f16: then they are converted to f32.
 const KernelsBf16Pairs* bf16_pair_kernels();
 const KernelsF16Pairs* f16_pair_kernels();
 

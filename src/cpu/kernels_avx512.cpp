@@ -8,8 +8,8 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Half of an F32, for up to eight columns: some CPUs do two such multiply-adds in a cycle, but one
-/// of 512 bits.
+/// Half of an F32, for up to eight columns: some CPUs execute two of these multiply-adds per cycle,
+/// but only one of 512 bits.
 struct HalfF32 {
   using sum = float;
   using type = __m256;

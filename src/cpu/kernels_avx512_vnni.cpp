@@ -1,6 +1,6 @@
 // AVX512_VNNI: vpdpbusd multiplies four u8 by four i8 and adds the products to an i32, exactly
-// (modulo 2^32). A is read unpacked. The signs of B are flipped while it is packed, so that one
-// is unsigned and one signed, and each row of A adds what that changed:
+// (modulo 2^32). A is read unpacked. Packing B flips its signs, so that one operand is unsigned and
+// one signed, and a correction is added for each row of A:
 //   i8: sum a b = sum a (b + 128) - 128 sum a,    u8: sum a b = sum a (b - 128) + 128 sum a.
 // Where one of A and B is unsigned and the other signed, nothing is flipped.
 #if defined(__x86_64__)
@@ -40,7 +40,7 @@ inline __m128i totals(const __m512i (&x)[4]) {
   return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/// Bytes along a line in memory, for sums in any order.
+/// Contiguous bytes, for sums in any order.
 template <class G>
 struct Lines : Gathered<KGroups<I32>, G> {
   using Source = typename G::source;
@@ -84,7 +84,7 @@ typename V::type weighed(const typename V::type (&sums)[4]) {
   return V::mul(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])), V::splat(V::weight));
 }
 
-/// See Kernels::sum_rows. Four rows at a time, the last one in place of those that are missing.
+/// See Kernels::sum_rows. Four rows at a time; the last row is repeated for missing ones.
 template <class V>
 void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t k_groups,
               index_t a_row) {
@@ -108,7 +108,8 @@ void sum_rows(std::int32_t* out, const std::uint32_t* a, index_t rows, index_t k
   }
 }
 
-/// The sums that end a panel half as wide as a vector, which holds two K-groups of each line then.
+/// The row sums at the end of a panel that is half as wide as a vector, where a vector holds two
+/// K-groups of each line.
 template <class V>
 void sum_narrow_panel(std::uint32_t* panel, index_t k_groups) {
   constexpr int width = V::lanes / 2;

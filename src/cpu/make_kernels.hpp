@@ -1,5 +1,5 @@
-// From a vector type, as microkernel.hpp describes it, to a table of kernels: what each
-// kernels_<isa> file calls. Also the epilogue and the rounding to 16 bits, which need
+// Makes a table of kernels from a vector type (see microkernel.hpp). Each kernels_<isa> file calls
+// it. Also the epilogue and the rounding to 16 bits, which need
 // little more than the vectors.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace tessera::cpu {
 
-/// Plain loops, of which the compiler makes vectors: a function of V, whose code no other file has.
+/// Plain loops that the compiler vectorizes. A template on V, so that its code is not shared with
+/// files for other instruction sets.
 template <class V, class T = typename V::sum>
 void finish_last(T* c, int count, const LastStep<T>& last) {
   const auto each_one = [&](auto&& change) {
@@ -35,8 +36,8 @@ void finish_rows(const typename V::sum* tile, index_t tile_row, int rows, int co
   const auto alpha = V::splat(how.alpha), beta = V::splat(how.beta);
   const bool scales = how.alpha != T{1}, adds = how.beta != T{0};
   const T *const row_bias = how.row_bias, *const column_bias = how.column_bias;
-  // A part of a vector reaches into the next row where rows are close together: its load would wait
-  // for the store of the row before.
+  // Where rows are close together, a partial vector reaches into the next row, and its load would
+  // wait for the store of the previous row.
   const auto finish = [&]<int Rows, bool OnlyAdds>(int first) {
     for (int j = 0; j < cols; j += V::lanes) {
       const int left = cols - j;
@@ -119,7 +120,7 @@ constexpr Kernels<Source, typename V::k_group, typename V::sum> make_kernels(
   if constexpr (V::group * sizeof(Source) == sizeof(typename V::k_group)) {
     using Table = Kernels<Source, typename V::k_group, typename V::sum>;
     const auto axpy = [&]<int I>() {
-      if constexpr (Table::kAxpyRows[I] <= MR * Vectors)  // as many sums as a micro-tile
+      if constexpr (Table::kAxpyRows[I] <= MR * Vectors)  // as many sums as in a micro-tile
         out.axpy[I] = tessera::cpu::axpy<V, Table::kAxpyRows[I]>, out.axpys = I + 1;
     };
     const auto axpys = [&]<int... I>(std::integer_sequence<int, I...>) {

@@ -36,14 +36,15 @@
 namespace tessera::cpu {
 
 enum class A : bool { packed, strided };
-/// full: whole vectors of b. no_prefetch: the same, and nothing is prefetched, because a tiny
-/// product feels even the code of that. Measured: bench/results/cpu/tuning.md.
+/// full: whole vectors of b. no_prefetch: the same without prefetching, whose code alone would slow
+/// down a tiny product. Measured: bench/results/cpu/tuning.md.
 enum class B : char { full, no_prefetch, masked, copied, prefetched };
-/// What becomes of the sums: finish: what MicroTile::finish says; either: unless it is null. A tiny
-/// product feels even that question. Measured: bench/results/cpu/tuning.md.
+/// What happens to the sums. store: stored; finish: the epilogue of MicroTile::finish; either:
+/// that, unless it is null, a test that would slow down a tiny product. Measured:
+/// bench/results/cpu/tuning.md.
 enum class End : char { store, finish, either };
 
-/// So many rows ahead of its use B is prefetched.
+/// B is prefetched this many rows ahead of its use.
 constexpr int kRowsAhead = 4;
 
 /// A vector type whose K-groups are its sums' own type: f32, f64.
@@ -79,9 +80,8 @@ template <int Rows, int Vectors, class Body>
   }
 }
 
-/// What a micro-tile prefetches at the same time, now and then: see MicroTile. Tiny products, which
-/// prefetch nothing, feel each number that is read for nothing: 32^3 took a twelfth longer with all
-/// in here.
+/// The prefetching of a micro-tile during its multiplication: see MicroTile. Tiny products do not
+/// prefetch, and reading unused fields would slow them down.
 template <int Rows, int Vectors>
 struct Ahead {
   index_t times = 0, between = 0;  ///< how often, and after how many steps
@@ -113,8 +113,8 @@ struct Ahead {
 };
 
 /// The epilogue of a micro-tile but for its last step, while its sums are in registers: with the
-/// roundings of finish_rows(). C is where it is stored; of its last vector only what `mask` says
-/// exists, unless IsWhole.
+/// roundings of finish_rows(). C is where it is stored; its last vector is masked by `mask`, unless
+/// IsWhole.
 template <class V, bool IsWhole, int Rows, int Vectors, class Mask>
 [[gnu::always_inline]] inline void finish_sums(typename V::type (&acc)[Rows][Vectors],
                                                const FinishRow<typename V::sum>& how,
@@ -125,7 +125,7 @@ template <class V, bool IsWhole, int Rows, int Vectors, class Mask>
                                       : V::load_first(from + v * V::lanes, mask);
   };
   const bool adds = how.beta != Sum{0};
-  bool subtracts = false;  // sums from C: what LAPACK asks for
+  bool subtracts = false;  // sums from C: the update that LAPACK uses
   if constexpr (requires { &V::fms; }) subtracts = adds && how.alpha == Sum{-1};
   if (!subtracts && how.alpha != Sum{1}) {
     const auto alpha = V::splat(how.alpha);
@@ -168,7 +168,8 @@ void micro_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
   } else {
     each<Rows, Vectors>([&](int r, int v) { acc[r][v] = V::zero(); });
   }
-  // Row r of A at a[r / 3] + r % 3 strides: a pointer and two scaled indices reach three.
+  // Row r of A is at a[r / 3] + r % 3 strides: x86 addressing (base, scaled index) reaches three
+  // rows from one pointer.
   const index_t a_row = PackedA == A::packed ? 1 : call.a_row;
   const index_t a_k = PackedA == A::packed ? MR : call.a_k;
   constexpr int pointers = (Rows + 2) / 3;
@@ -182,11 +183,11 @@ void micro_tile(const MicroTile<typename V::k_group, typename V::sum>& call) {
   const index_t b_k = EdgeB == B::copied ? V::group * call.b_k : call.b_k;
   [[maybe_unused]] KGroup* copy = nullptr;
   if constexpr (EdgeB == B::copied) copy = call.copy;
-  // One vector of some lanes is filled up for all rows, a shuffle; of several, the last one is left
-  // as it is for masked multiply-adds. Measured: bench/results/cpu/tuning.md.
+  // A single partial vector is filled up by a shuffle, for all rows; of several vectors, the last
+  // one uses masked multiply-adds. Measured: bench/results/cpu/tuning.md.
   constexpr bool by_parts = EdgeB == B::masked && Vectors > 1 && requires { &V::fma_part; };
-  // The next micro-tile of C is prefetched into L2 now and into L1 some steps before the end: in
-  // L1, B would push it out again. Measured: bench/results/cpu/tuning.md.
+  // The next micro-tile of C is prefetched into L2 now and into L1 some steps before the end, since
+  // B would evict it from L1. Measured: bench/results/cpu/tuning.md.
   constexpr bool prefetches = EdgeB == B::full || EdgeB == B::copied;
   const bool finishes = AtEnd == End::finish || (AtEnd == End::either && call.finish != nullptr);
   const index_t to_row = finishes ? call.to_row : call.c_row;

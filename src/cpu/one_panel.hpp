@@ -1,6 +1,6 @@
-// The shortest route, for tiny products: the columns of C fit one panel of B, which stays unpacked,
-// and one microkernel after the other makes the rows, straight into C where C is nothing but
-// the sums. Called by gemm.cpp and gemm_plan.cpp.
+// The shortest route, for tiny products: the columns of C fit one panel of B, which stays unpacked;
+// microkernels compute the rows one after the other, directly into C where C is the plain sums.
+// Called by gemm.cpp and gemm_plan.cpp.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tessera::cpu {
 
 /// A micro-tile that prefetches nothing, for `no_prefetch` and `masked` entries of f32 and f64.
-/// What these do not read is left unset: a tiny product feels what setting all of it takes.
+/// Fields that these do not read are left unset: setting them all would slow down a tiny product.
 /// Measured: bench/results/cpu/tuning.md.
 template <class T>
 MicroTile<T, T> no_prefetch_tile(index_t K, const T* a, index_t a_row, index_t a_k, const T* b,
@@ -52,7 +52,7 @@ struct OnePanel {
     rest(micro);
   }
 
-  /// The same with an epilogue that micro-tiles do; C is not where sums are kept.
+  /// The same with an epilogue in registers; the sums are not kept in C.
   void run(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col, const T* B,
            index_t b_k, T* C, index_t c_row, const FinishRow<T>& how) const {
     auto micro = no_prefetch_tile<T>(K, A, a_row, a_col, B, b_k, C, c_row, static_cast<int>(N));
@@ -65,7 +65,7 @@ struct OnePanel {
     rest(micro);
   }
 
-  /// With the epilogue of `call`, whose A, B and C are not looked at, nor the strides of its B.
+  /// With the epilogue of `call`, whose A, B, C and strides of B are ignored.
   void run_and_finish(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* A, const T* B,
                       index_t b_k, T* C) const {
     alignas(64) T sums[Kernels<T, T, T>::kMr16 * kMostColumns];
@@ -82,7 +82,7 @@ struct OnePanel {
   }
 };
 
-/// A B (K,N) of a tiny product whose columns do not are contiguous, packed on the stack.
+/// A B (K,N) of a tiny product whose rows are not contiguous, packed on the stack.
 template <class T>
 struct TinyPanel {
   alignas(64) T k_groups[kTiny * kTiny];

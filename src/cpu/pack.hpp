@@ -10,7 +10,7 @@ namespace tessera::cpu {
 [[gnu::always_inline]] inline index_t lesser(index_t a, index_t b) { return a < b ? a : b; }
 
 /// Calls body(begin) for blocks of `side` that cover `count`, which is at least `side`: the last
-/// one reaches back over what the one before has done.
+/// one overlaps the one before it.
 template <class Body>
 [[gnu::always_inline]] inline void by_blocks(index_t count, index_t side, Body&& body) {
   index_t begin = 0;
@@ -18,8 +18,8 @@ template <class Body>
   if (begin < count) body(count - side);
 }
 
-/// Half as many K-groups as V has lanes, of as many lines as lanes, as columns in registers: lines
-/// i and i + lanes / 4 of each half are both(half, i).
+/// Transposes in registers half as many K-groups as V has lanes, of as many lines as lanes: lines i
+/// and i + lanes / 4 of each half are both(half, i).
 template <class V, class Operand, int Half, class Both>
 [[gnu::always_inline]] inline void transpose_registers(Operand (&column)[Half], const Both& both) {
   decltype(both(0, 0)) pairs[Half];
@@ -60,7 +60,7 @@ void transpose_lines(typename V::k_group* dst, index_t width, const typename V::
     }
   }
   const auto in_squares = [&](index_t side, auto transpose) {
-    constexpr index_t run = 128;  // along a line, so that few lines are read side by side
+    constexpr index_t run = 128;  // along a line, so that few lines are read at once
     for (index_t k = 0; k < K; k += run) {
       const index_t begin = K - k < side ? K - side : k, count = K - begin < run ? K - begin : run;
       by_blocks(lines, side, [&](index_t i) {
@@ -88,7 +88,7 @@ void pack_panel(typename V::k_group* dst, int width, const typename V::k_group* 
   using T = typename V::k_group;
   for (index_t k = 0; lines < width && k < K; ++k) {
     if constexpr (requires(T * p) { V::keep(p, V::broadcast(p)); }) {
-      if (width >= V::lanes) {  // what they overwrite of the lines that exist comes later
+      if (width >= V::lanes) {  // existing lines that they overwrite are stored later
         const auto first = V::broadcast(src + k * s_k);
         for (int i = width; i > lines; i -= V::lanes)
           V::keep(dst + k * width + (i < V::lanes ? 0 : i - V::lanes), first);
@@ -103,9 +103,9 @@ void pack_panel(typename V::k_group* dst, int width, const typename V::k_group* 
   }
 }
 
-/// Lines that are contiguous are copied across all panels at once: whole rows of the source, the
-/// way it is in memory, as many at a time as the prefetchers follow. The next ones are prefetched
-/// at the same time. Measured: bench/results/cpu/tuning.md.
+/// Where lines are adjacent in memory, whole rows of the source are copied across all panels at
+/// once, as many rows at a time as the hardware prefetchers track. The next ones are prefetched at
+/// the same time. Measured: bench/results/cpu/tuning.md.
 template <class V>
 void copy_rows(typename V::k_group* dst, int width, const typename V::k_group* src, index_t lines,
                index_t K, index_t s_k) {
@@ -202,11 +202,11 @@ void pack_converted(float* dst, int width, const typename Convert::source* src, 
   }
 }
 
-/// How panels compare with vectors: as wide as some of them, half as wide as one, or neither.
+/// The width of panels: a multiple of a vector, half a vector, or neither.
 enum class Fit : char { whole, half, part };
 
-/// Lines side by side, `panel` K-groups of each in a panel: across all panels at once, two where a
-/// vector has the K-groups of two, because cache lines go through several.
+/// Adjacent lines, across all panels at once (two panels at a time where a vector has the K-groups
+/// of two), because a cache line spans several panels.
 template <class V, class G, Fit fit>
 void pack_rows(typename V::k_group* dst, int width, const typename G::source* src, index_t lines,
                index_t K, index_t s_k, index_t panel) {
@@ -270,7 +270,7 @@ void pack_lines(typename V::k_group* dst, int width, const Source* src, int here
         dst[w * width + i] = k_group_at(src + i * s_line + w * group);
     }
   }
-  // The last elements are the upper ones of a K-group that ends with the line.
+  // The last elements are loaded as the upper ones of a K-group that ends with the line.
   static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   const int missing = static_cast<int>(k_groups * group - K) * 8 * static_cast<int>(sizeof(Source));
   for (int i = 0; missing > 0 && i < here; ++i)
@@ -278,7 +278,7 @@ void pack_lines(typename V::k_group* dst, int width, const Source* src, int here
 }
 
 /// See Pack, for K-groups of several elements, bytes or 16 bits; `Extra` K-groups of a line are
-/// between panels. G knows how its K-groups are made: G::k_group(elements) of single elements; if
+/// between panels. G defines how K-groups are made: G::k_group(elements) from single elements; if
 /// G::unconverted, they are what is in memory, or, if G::maps, G::mapped(K-groups) of it; if
 /// G::rows_together, G::rows(p, s_k) of V::lanes lines side by side, and G::rows_part(p, s_k, mask,
 /// count) of the first of them and the first `count` elements of each.
@@ -305,7 +305,8 @@ void pack_groups(typename V::k_group* dst, int width, const typename G::source* 
     if constexpr (G::unconverted) {
       if (s_k == 1 && K >= group) {
         pack_lines<V>(dst, width, from, here, K, s_line);
-        // Afterwards: K-groups that have just been stored by parts of vectors would be waited for.
+        // In a second pass: reading K-groups just stored by partial vectors would stall on store
+        // forwarding.
         if constexpr (G::maps) {
           for (index_t i = 0; i < k_groups * width; i += V::lanes) {
             const auto mask = V::first(static_cast<int>(lesser(V::lanes, k_groups * width - i)));

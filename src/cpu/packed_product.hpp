@@ -1,5 +1,5 @@
-// The packed path at work: cuts a product into blocks of C, KC blocks and tasks, packs, and calls
-// the microkernels of one table. Called by gemm.cpp for products that are not tiny.
+// The loops around the microkernel: divides a product into blocks of C, KC blocks and tasks, packs,
+// and calls the microkernels of one table. Called by gemm.cpp for products that are not tiny.
 // Over 400 lines: one class, whose routes through a product share who has packed what.
 #pragma once
 
@@ -18,45 +18,46 @@
 
 namespace tessera::cpu {
 
-/// Rows and columns of C that are worked on at a time: bounds the memory for packed panels.
+/// The largest block of C, in rows and columns: bounds the memory for packed panels.
 constexpr index_t kBlockOfC = 4096;
 
-/// Rows of A that stay in L2, at most half of it, while each panel of B meets them, so that it
-/// comes out of L3 once for all of them, and so that many columns of a transposed A are packed at
-/// once. A tile unit wants its panel in L1. Measured: bench/results/cpu/tuning.md.
+/// Rows of A that stay in L2, at most half of it, so that each panel of B is read from L3 once for
+/// all of them, and many columns of a transposed A are packed at once. AMX needs its panel in L1.
+/// Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBlockRows = 128;
-/// Rows of the first block, which packs B in passing where L3 is near: while as many meet a panel,
-/// memory gives the next. Packing by itself reads at half the speed of memory, whatever its order.
+/// Rows of the first block, with fused packing of B where L3 is near: while these rows use a panel,
+/// the next one is loaded. Packing alone reads at half the speed of memory, in any order.
 /// Measured: bench/results/cpu/tuning.md.
 constexpr index_t kFirstRows = 64;
-/// Steps along K of a micro-tile from which what comes next is prefetched: the operands of a
-/// shallower one are in the caches, and prefetching would be a good part of its loads.
+/// The least K of a micro-tile that prefetches: the operands of a shallower one are in the caches,
+/// and prefetches would be a large part of its loads.
 constexpr index_t kPrefetchDepth = 256;
-/// Columns of B that one thread packs for all, at least: long rows, as memory likes them.
+/// The least number of columns of B that one thread packs for all: memory is fastest with long
+/// rows.
 constexpr index_t kShareColumns = 192;
 constexpr index_t kMostShares = kBlockOfC / kShareColumns + 1;
 
-/// Ranges of tasks that threads begin with, so that a thread has again the part of C, and of B,
-/// that it had in the last KC block or call. Where A's panels are shared, all begin together
-/// instead. Measured: bench/results/cpu/tuning.md.
+/// Threads begin with ranges of tasks of their own, so that a thread works on the same part of C
+/// and B as in the last KC block or call. Where A's panels are shared, all begin together instead.
+/// Measured: bench/results/cpu/tuning.md.
 constexpr index_t kMostRanges = 16;
 
-/// Rows of B that meet all panels of A, where there are several, before the next rows do: as many
-/// as the axpy form reads side by side.
+/// Rows of B that are multiplied with all panels of A, where there are several, before the next
+/// rows: as many as the axpy form reads together.
 constexpr index_t kAxpyTogether = 16;
 
-/// How large a B strips leave to the processor to prefetch, in sizes of L2, for each thread, of
-/// four rows and of others; and how many rows of A leave it all to it.
+/// The largest B, in multiples of L2 for each thread, for which strips of four rows, and of other
+/// rows, leave prefetching to the hardware; and the number of rows of A that always do.
 constexpr index_t kFourHardwarePrefetched = 8, kHardwarePrefetched = 2, kMostPrefetching = 10;
 
-/// How many bytes ahead columns of B that are read side by side are prefetched: by one thread, by
+/// The prefetch distance in bytes for columns of B that are read together: by one thread, by
 /// several, and into L2, where L1 is small. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kAheadSingleThreaded = 768, kAhead = 256, kAheadInL2 = 1024;
 
-/// Bytes that it reads in a nanosecond, roughly: out of L2, out of a near L3, out of memory.
+/// Estimated read bandwidth in bytes per nanosecond: from L2, a near L3, memory.
 constexpr index_t kBytesOfL2 = 200, kBytesOfL3 = 100, kBytesOfMemory = 20;
 
-/// What a product takes one thread, roughly, in nanoseconds.
+/// Estimated single-threaded time of a product in nanoseconds.
 template <class In, class Out, class Table>
 std::int64_t expected_ns(index_t M, index_t N, index_t K, const Table& kernels) {
   const std::int64_t bytes =
@@ -70,9 +71,9 @@ std::int64_t expected_ns(index_t M, index_t N, index_t K, const Table& kernels) 
   return std::min(vectors, most) * 16 / vectors_in_16_ns() + bytes / per_ns;
 }
 
-/// A product while it runs. One block of C at a time; within it, KC blocks of kc along K;
-/// within a KC block, tasks of mc x nc elements of C, which threads take one by one. A KC block
-/// begins when all tasks of the one before are done, because its sums go on from theirs.
+/// A running product. One block of C at a time; within it, KC blocks of kc along K; within a KC
+/// block, tasks of mc x nc elements of C, which threads take one by one. A KC block begins when all
+/// tasks of the previous one are done, because it continues their sums.
 template <class In, class Out, class Table>
 class Product;
 
@@ -82,7 +83,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   using Table = Kernels<Source, KGroup, Sum>;
   using Scalar = typename Gemm<In, Out>::Scalar;
 
-  // Over 60 lines: it plans the product; all else reads what it decides.
+  // Over 60 lines: it plans the product; everything else reads its decisions.
   Product(const Gemm<In, Out>& call, const Table& kernels, const PackedMatrix<In>* B = nullptr)
       : call_(call),
         kernels_(kernels),
@@ -99,7 +100,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     const index_t rows = std::min(call.M, kBlockOfC), cols = std::min(call.N, most_cols_);
     const auto bytes = static_cast<index_t>(sizeof(In));
     if (one_kc_block()) {
-      // One or two rows of elements that are K-groups are read unpacked.
+      // One or two rows of A are read unpacked where K-groups are single elements.
       pack_a_ = blocks_.stream == Stream::lines &&
                 (call.M > (call.a_col == 1 ? kDotRowsOfAnyA : 2) || kernels.group > 1);
       pack_b_ = false;
@@ -121,9 +122,9 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
                           blocks_.kc * b_step <= (wide_ ? caches().l2 * 5 / 8 : caches().l2 / 4);
       pack_b_ = packed_b_ != nullptr || !kUnpacked || call.b_col != 1 ||
                 b_crowds_l1(rows, call.K, b_step, mr_) || !(rows <= 2 * mr_ || b_fits);
-      // Several threads pack the same panels of a transposed A each for itself, where packing is no
-      // more than copying: what another has packed comes slowly where the two share no L3, and what
-      // all have packed does not fit L2. Measured: bench/results/cpu/tuning.md.
+      // Each thread packs its own copy of the panels of a transposed A where packing is a plain
+      // copy: panels packed by a core of another L3 are slow to read, and all panels together do
+      // not fit L2. Measured: bench/results/cpu/tuning.md.
       const bool copies_a = kUnpacked && call.a_col != 1 && call.threads > 1 && !l3_is_far();
       share_a_ = pack_a_ && cols > blocks_.nc && !copies_a;
       share_b_ = pack_b_ && packed_b_ == nullptr && call.threads > 1 && blocks_.shares_b;
@@ -143,11 +144,11 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     keeps_sums_ = kc_blocks_ > 1 || axpys();
     sums_in_c_ = std::is_same_v<Sum, Out> && call.c_col == 1 && call.beta == 0 &&
                  blocks_.stream != Stream::axpy;
-    // Rows of sums an odd number of lines apart are in different sets of the caches.
+    // Rows of sums an odd number of cache lines apart are in different sets.
     constexpr index_t line = 64 / static_cast<index_t>(sizeof(Sum));
     sums_row_ = (ceil_div(cols, line) | 1) * line;
-    // A large C that is written once and not read again goes past the caches, if whole vectors of
-    // it are aligned. Not with an epilogue, whose loads wait for such stores. Measured:
+    // A large C that is written once and not read again uses non-temporal stores, if its vectors
+    // are aligned. Not with an epilogue, whose loads would wait for such stores. Measured:
     // bench/results/cpu/tuning.md.
     constexpr auto size = static_cast<index_t>(sizeof(Out));
     const index_t vector = kernels_.lanes * size;
@@ -164,13 +165,13 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     if (streams && beyond % size == 0 && before < call.N) columns_before_ = before;
   }
 
-  /// How B is read by few rows, if it is.
+  /// How B is read for few rows, if that route is taken.
   Stream stream() const { return blocks_.stream; }
 
-  /// Columns before the first boundary of vectors in C, without which it would go past the caches.
+  /// Columns before the first vector boundary of C, which alone prevent non-temporal stores.
   index_t columns_before_streaming() const { return columns_before_; }
 
-  /// Bytes that it takes while it runs.
+  /// Bytes of workspace that it needs.
   std::size_t workspace() const { return needs().total; }
 
   /// False where there is no memory for packing.
@@ -197,7 +198,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   }
 
  private:
-  /// Bytes of each part of the workspace, whole cache lines, and in how many shares threads pack.
+  /// Bytes of each part of the workspace, in whole cache lines, and the number of shares that
+  /// threads pack.
   struct Needs {
     std::size_t a_kc_block, b_kc_block, sums, states, a_own, b_own, total;
     index_t a_shares, b_shares;
@@ -229,7 +231,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     const index_t b_cols = blocks_.stream == Stream::copied ? blocks_.stream_panels * blocks_.nr
                            : keeps_b_                       ? task_columns()
                                                             : blocks_.nr;
-    // Of A: packed rows, or the sums of rows that are unpacked.
+    // For A: packed rows, or the row sums of unpacked rows.
     const bool uses_a_own = pack_a_ || fuses_b_ || kernels_.sum_rows != nullptr;
     out.a_own = uses_a_own ? k_groups(a_rows * a_depth) : 0;
     out.b_own = packs_b_ ? k_groups(b_cols * b_depth) : 0;
@@ -243,10 +245,11 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   /// Are the operands K-groups already, so that a microkernel may read them in place? A whose
   /// rows are contiguous can be more often: see Kernels::reads_a.
   static constexpr bool kUnpacked = std::is_same_v<In, KGroup>;
-  /// Of something that is packed once for all threads: see version().
+  /// The state of a part that is packed once for all threads: see version().
   using State = std::atomic<std::uint32_t>;
 
-  /// Is one wide micro-tile as wide as C, so that each element of A is read once, unpacked?
+  /// Does one wide micro-tile cover all columns of C, so that each element of A is read once,
+  /// unpacked?
   /// Measured: bench/results/cpu/tuning.md.
   static bool is_wide(const Gemm<In, Out>& call, const Table& kernels) {
     return kUnpacked && call.N > kernels.nr() && call.N <= kernels.one_panel() && call.a_col == 1;
@@ -280,13 +283,13 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
                            call_.a_col * static_cast<index_t>(sizeof(In)) % 4096 == 0};
     return B == nullptr ? block(in) : block_packed(in, B->kc(), B->nr(), B->nr());
   }
-  /// Do tasks go over all columns of theirs by themselves, as run_unpacked does?
+  /// Do tasks process all of their columns in one call, as run_unpacked does?
   bool axpys() const { return blocks_.stream == Stream::axpy || one_kc_block(); }
-  /// All of K at once, its sums in registers.
+  /// All of K in one KC block, with the sums in registers.
   bool one_kc_block() const {
     return blocks_.stream == Stream::lines || blocks_.stream == Stream::strips;
   }
-  /// Rows of A with those that fill its last panel.
+  /// Rows of A, rounded up to whole panels.
   index_t rows_of_sums() const { return round_up(call_.M, Table::kAxpyRows[axpy_]); }
   index_t block_rows() const {
     if (wide_) return round_up(kFirstRows, mr_);
@@ -329,8 +332,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
         run_team(static_cast<int>(std::min<index_t>(call_.threads, tasks_)),
                  expected_ns<In, Out>(rows_, cols_, call_.K, kernels_), [this](int worker) {
                    work(worker);
-                   // Stores past the caches wait for a locked instruction: before anybody is told
-                   // that C is there (Intel SDM vol. 3, 12.3.1).
+                   // Non-temporal stores are weakly ordered: a fence must precede the signal that C
+                   // is complete (Intel SDM vol. 3, 12.3.1).
                    if (stream_c_) done_.fetch_add(0, std::memory_order_seq_cst);
                  });
         ++blocks_of_c_done_;
@@ -338,9 +341,10 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// Takes tasks until there are none: first those of its own range, then what others have left.
+  /// Takes tasks until none is left: first those of its own range, then the remaining ones of
+  /// others.
   void work(int worker) {
-    if (!share_a_ && !share_b_) {  // tasks share nothing: each goes through all KC blocks
+    if (!share_a_ && !share_b_) {  // tasks are independent: each computes all KC blocks
       for (index_t task; (task = take(worker, 0)) >= 0;) {
         for (index_t kc_block = 0; kc_block < kc_blocks_; ++kc_block)
           run_task(worker, kc_block, task);
@@ -362,7 +366,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
       const int range = (worker + n) % ranges_;
       const index_t first = range * tasks_ / ranges_,
                     count = (range + 1) * tasks_ / ranges_ - first;
-      std::atomic<index_t>& next = next_[range].task;  // counts on from KC block to KC block
+      std::atomic<index_t>& next = next_[range].task;  // continues across KC blocks
       index_t at = next.load(std::memory_order_relaxed);
       while (at < (kc_block + 1) * count) {
         if (next.compare_exchange_weak(at, at + 1, std::memory_order_relaxed))
@@ -390,14 +394,16 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     else run_packed(worker, part);
   }
 
-  /// The first row of the tasks in one line: equal parts, where there are many for each thread. Few
-  /// leave the rest to the last: workers come later than the caller, who has the first. Measured:
+  /// The first row of the tasks in one row of tasks: equal parts, where there are many for each
+  /// thread. Of few, the last is the smallest: workers start later than the caller, which takes the
+  /// first. Measured:
   /// bench/results/cpu/tuning.md.
   index_t task_row(index_t at) const {
     return evens_out_ ? ceil_div(rows_, mr_) * at / down_ * mr_ : at * blocks_.mc;
   }
 
-  /// The first column of the tasks in one row. Few tasks in strips are as equal as vectors allow.
+  /// The first column of the tasks in one row. A few tasks with strips are equal to within a
+  /// vector.
   /// Measured: bench/results/cpu/tuning.md.
   index_t task_column(index_t at) const {
     const index_t lanes = kernels_.lanes;
@@ -405,14 +411,15 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
                                             : at * blocks_.nc;
   }
 
-  /// What one run of a task works on: rows, columns (within the block of C) and a KC block of K.
+  /// The part of the product that one run of a task computes: rows, columns (within the block of C)
+  /// and a KC block.
   struct Part {
     index_t kc_block, k0, k, k_groups;
     index_t i, i_end, j, j_end;
   };
 
-  /// Where the sums of a part go, and the strides of operands; the rest changes from micro-tile to
-  /// micro-tile.
+  /// Sets the destination of the sums of a part and the strides of operands, which all of its
+  /// micro-tiles share.
   MicroTile<KGroup, Sum> micro_tile(const Part& part, Sum* temporary) const {
     MicroTile<KGroup, Sum> micro{};
     micro.c = keeps_sums_ ? sums_ : temporary;
@@ -429,7 +436,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     return micro;
   }
 
-  /// Multiplies one micro-tile at (i, j) and finishes it after the last KC block.
+  /// Multiplies one micro-tile at (i, j) and applies the epilogue after the last KC block.
   void multiply(MicroTile<KGroup, Sum>& micro, const Part& part, bool packed_a, index_t i,
                 index_t j) const {
     const int vectors = kernels_.vectors_of(micro.cols);
@@ -446,12 +453,12 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   }
   /// Is there an epilogue after this KC block?
   bool finishes(const Part& part) const { return part.kc_block + 1 == kc_blocks_ && !plain_; }
-  /// Which micro-tiles do in their registers, where they are whole or `masked` ones?
+  /// Is it one that full and `masked` micro-tiles apply in registers?
   bool ends_in_tile(const Part& part) const {
     return part.kc_block + 1 == kc_blocks_ && ends_in_tiles_;
   }
 
-  /// Rows of A that meet each panel of B before the next one does.
+  /// Rows of A that are multiplied with one panel of B before the next.
   struct Block {
     index_t i, i_end;
     const KGroup* a;
@@ -459,10 +466,10 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     const Sum* shifts = nullptr;  ///< of rows that are not packed: see Kernels::sum_rows
   };
 
-  /// A task's part of B is in L3 or L2, packed or not. A few panels of A stay in L2 while it
-  /// passes by.
+  /// A task's part of B is in L3 or L2, packed or not. A few panels of A stay in L2 while it is
+  /// streamed.
   void run_packed(int worker, const Part& part) {
-    const KGroup* shares[kMostShares];  // where each share_columns_ of B begin
+    const KGroup* shares[kMostShares];  // first columns of the shares of B
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
     index_t i = part.i;
     if (packs_b_) i = run_first_block(worker, part, shares);
@@ -475,7 +482,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// Where the shares of a part of B begin that nobody has to pack.
+  /// The shares of a part of B that need no packing.
   void find_b(const Part& part, const KGroup** shares) const {
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
     const index_t depth = part.k_groups + kernels_.b_extra;
@@ -490,9 +497,10 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// The first rows of a part, while B is packed: in passing where it can be, else share by share.
-  /// What threads share is packed by whoever comes first, each beginning elsewhere; what another is
-  /// still packing is packed once more, so that nobody waits. Returns the row after them.
+  /// The first rows of a part, while B is packed: by fused packing where possible, else share by
+  /// share. The first thread that needs a share packs it, and each starts with another share; a
+  /// share that another thread is still packing is packed again, so that no thread waits. Returns
+  /// the row after them.
   index_t run_first_block(int worker, const Part& part, const KGroup** shares) {
     const index_t i_end = std::min(part.i_end, part.i + first_rows_);
     const index_t count = ceil_div(part.j_end - part.j, share_columns_);
@@ -539,7 +547,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   }
 
   /// The columns of the next panel of a share, of which so many are left: two of two vectors
-  /// instead of one of three and one of one, which has too few sums to hide how long one takes.
+  /// instead of one of three and one of one, which has too few sums to hide the latency of
+  /// multiply-adds.
   /// Measured: bench/results/cpu/tuning.md.
   int panel_of(index_t left) const {
     const index_t nr = blocks_.nr, lanes = kernels_.lanes;
@@ -576,7 +585,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     Sum* const sums = micro.c;
     const bool in_place = sums != temporary;  // else one micro-tile after the other
     const bool prefetches = part.k_groups >= kPrefetchDepth;
-    // Where micro-tiles store: what is prefetched before they do.
+    // The destination of micro-tiles' stores, which is prefetched.
     Sum* next_c = in_place && !stream_c_ && prefetches ? sums : nullptr;
     index_t c_row = micro.c_row;
     if constexpr (std::is_same_v<Sum, Out>) {
@@ -635,8 +644,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// A block of A times one panel of B, so short along K that nothing is worth prefetching, and
-  /// that what happens between micro-tiles counts. Measured: bench/results/cpu/tuning.md.
+  /// A block of A times one panel of B with so small a K that prefetching does not pay off and the
+  /// overhead between micro-tiles matters. Measured: bench/results/cpu/tuning.md.
   void multiply_shallow(MicroTile<KGroup, Sum>& micro, const Part& part, const Block& block,
                         index_t j, index_t a_step, Sum* sums) const {
     const int vectors = kernels_.vectors_of(micro.cols);
@@ -695,7 +704,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     if (const index_t width = blocks_.nr * bytes; width > 64) {
       prefetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + kLineEnd, step,
                      rows);
-    } else {  // some rows at a time, of each the line that the panel before has not read
+    } else {  // some rows at a time, of each the cache line that the previous panel has not read
       const int vectors = kernels_.vectors_of(micro.cols);
       prefetch_share(micro, part, block, i, reinterpret_cast<const char*>(panel) + width - 1,
                      step * vectors, rows / vectors);
@@ -709,7 +718,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
                           index_t i, index_t j, index_t panels) const {
     const bool is_all = panels == 1;
     index_t row = i + (is_all ? mr_ : block.i_end - block.i), k0 = part.k0;
-    if ((is_all ? row : block.i_end) >= part.i_end) {  // of the next KC block, where it is mine
+    if ((is_all ? row : block.i_end) >=
+        part.i_end) {  // of the next KC block, if it is this thread's
       row = is_all ? part.i : part.i + (i - block.i), k0 += part.k;
       if (share_a_ || share_b_ || k0 >= call_.K) return;
     }
@@ -735,9 +745,9 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     else micro.prefetch = static_cast<const char*>(panel) + row * step;
   }
 
-  /// Few rows: B is read once, packed in blocks of few rows and many columns, and meets all of
-  /// A, which stays in L1. Where its columns are contiguous, the next block is prefetched into L2
-  /// at the same time, row by row, as memory likes to be read.
+  /// Few rows: B is read once, packed in blocks of few rows and many columns, and multiplied with
+  /// all of A, which stays in L1. Where its rows are contiguous, the next block is prefetched into
+  /// L2 at the same time, row by row in the order of memory.
   void run_streaming(int worker, const Part& part) {
     const int mr = mr_, nr = blocks_.nr;
     KGroup* const a = own_a(worker);
@@ -773,8 +783,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// A task's columns all in one call: along lines, or, some rows of B meeting all of A before the
-  /// next ones, along rows; or strip by strip.
+  /// A task's columns in one call: in dot form; in axpy form, some rows of B with all of A before
+  /// the next ones; or in strips.
   void run_unpacked(int worker, const Part& part) {
     const index_t group = kernels_.group, a_depth = part.k_groups + kernels_.a_extra;
     auto micro = micro_tile(part, sums_);
@@ -792,7 +802,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     KGroup* const panels = own_a(worker);
     if (pack_a_)
       kernels_.pack_a(panels, rows, source(a), call_.M, part.k, call_.a_row, call_.a_col);
-    // The sums that end panel i, of what packing it has shifted away.
+    // The row sums at the end of panel i, which correct for shifted signs.
     const auto shifts = [&](index_t i) {
       const bool shifted = kernels_.sum_rows != nullptr;
       return shifted ? reinterpret_cast<const Sum*>(panels + i * a_depth + rows * part.k_groups)
@@ -829,16 +839,16 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
       finish_unpacked(sums, micro.c_row, 0, call_.M, part.j, part.j_end);
   }
 
-  /// May the rows of B that the axpy form reads next be prefetched into L2, all of a task's columns
-  /// of them? Measured where L1 is small only: see axpy().
+  /// May the axpy form prefetch the next rows of B into L2, in all of a task's columns? Only where
+  /// L1 is small: see axpy().
   static bool prefetches_in_order(index_t cols) {
     const index_t bytes = kAxpyTogether * cols * static_cast<index_t>(sizeof(In));
     return caches().l1 < kLargeL1 && bytes <= caches().l2 / 2;
   }
 
-  /// A few rows of A, unpacked, in groups of at most MR. Each strip of columns stays in L2 while
-  /// all groups meet it; its sums, where C does not hold them, in L1. Whole micro-tiles are faster
-  /// out of L2 and slower out of L3. Measured: bench/results/cpu/tuning.md.
+  /// A few rows of A, unpacked, in groups of at most MR. Each strip of columns stays in L2 for all
+  /// groups; its sums, where C does not hold them, stay in L1. Whole micro-tiles are faster from L2
+  /// and slower from L3. Measured: bench/results/cpu/tuning.md.
   void run_strips(const Part& part, MicroTile<KGroup, Sum> micro) const {
     const index_t rows = even_part(call_.M, kernels_.rows, 1), cols = micro.cols;
     const index_t most = kernels_.lanes * (kernels_.rows * kernels_.vectors / rows);
@@ -867,7 +877,7 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// Rows [i0, i1) and columns [j0, j1) of C, whose sums are there.
+  /// Applies the epilogue to rows [i0, i1) and columns [j0, j1) of C, whose sums are complete.
   void finish_unpacked(const Sum* sums, index_t sums_row, index_t i0, index_t i1, index_t j0,
                        index_t j1) const {
     if (plain_ && sums_in_c_) return;
@@ -880,9 +890,9 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// Walks over a block of B, eight rows side by side, a cache line at a time. Prefetched of
-  /// each vector of a row of B is the line it ends in: where a row begins within a line, whatever
-  /// is to the left has read that one. Measured: bench/results/cpu/tuning.md.
+  /// Walks over a block of B, eight rows at a time, cache line by cache line. For each vector of a
+  /// row, the cache line in which it ends is prefetched: the one in which it begins was read for
+  /// the columns to its left. Measured: bench/results/cpu/tuning.md.
   static constexpr index_t kLineEnd = 63;
   struct Prefetch {
     const char* row = nullptr;
@@ -915,8 +925,8 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   }
 
   /// Prefetches a part of the next panel of A into the cache, while micro-tile j of `columns`
-  /// columns is multiplied: the same share of the panel as that tile has of the columns. Its block
-  /// begins at row i0.
+  /// columns is multiplied: the same fraction of the panel as that tile has of the columns. Its
+  /// block begins at row i0.
   void prefetch_next_a(const Part& part, index_t i0, index_t i, index_t j) const {
     const index_t columns = part.j_end - part.j;
     if (i + kernels_.rows > part.i_end || columns <= blocks_.nr) return;
@@ -938,11 +948,12 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     }
   }
 
-  /// The state of what is packed for a KC block of this block of C; one less: being packed.
+  /// The state value of a part that is packed for a KC block of this block of C; one less: being
+  /// packed.
   std::uint32_t version(index_t kc_block) const {
     return static_cast<std::uint32_t>(2 * (blocks_of_c_done_ * kc_blocks_ + kc_block + 1));
   }
-  /// May the caller pack it, being the first?
+  /// Is the caller the first, so that it packs the part?
   bool begins(State& state, index_t kc_block) const {
     std::uint32_t seen = state.load(std::memory_order_relaxed);
     return seen < version(kc_block) - 1 &&
@@ -952,9 +963,9 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
     state.store(version(kc_block), std::memory_order_release);
   }
 
-  /// Rows i0 to i1 of A, panel after panel, or unpacked. Packed blocks of a KC block are shared,
-  /// as B's shares are. All panels of a block are packed at once, because a row of a transposed A
-  /// goes through several. Measured: bench/results/cpu/tuning.md.
+  /// Rows i0 to i1 of A, panel after panel, or unpacked. Packed blocks of a KC block are shared
+  /// among threads, as B's shares are. All panels of a block are packed at once, because a row of a
+  /// transposed A spans several. Measured: bench/results/cpu/tuning.md.
   Block block_of_a(int worker, const Part& part, index_t i0, index_t i1) {
     if (!pack_a_) {
       const KGroup* a = in_k_groups(call_.A + (i0_ + i0) * call_.a_row + part.k0 * call_.a_col);
@@ -986,16 +997,16 @@ class Product<In, Out, Kernels<Source, KGroup, Sum>> {
   const int mr_;            ///< rows of a micro-tile
   const Blocking blocks_;
   const index_t kc_blocks_;
-  const bool plain_;              ///< C = the sums, side by side: microkernels store straight to it
-  const bool ends_in_tiles_;      ///< they do the epilogue
+  const bool plain_;              ///< C is the plain sums: microkernels store directly to it
+  const bool ends_in_tiles_;      ///< microkernels apply the epilogue
   bool adds_to_far_c_;            ///< and C is prefetched before
   const KGroup* const packed_b_;  ///< all of B, where the caller has packed it
-  const index_t most_cols_;       ///< of a block of C, whole vectors, or, of a packed B, panels
-  const index_t share_columns_;   ///< columns of B in a share, whole panels
+  const index_t most_cols_;  ///< columns of a block of C: whole vectors, or panels of a packed B
+  const index_t share_columns_;  ///< columns of B in a share, whole panels
   bool pack_a_, pack_b_, stream_c_ = false;
-  bool packs_b_, fuses_b_;  ///< what the caller has not packed; in passing, while it is read first
-  bool prefetches_b_;       ///< the next panel, packed, for each block of rows
-  bool keeps_b_;            ///< other rows come after the first: its panels stay
+  bool packs_b_, fuses_b_;  ///< B is not packed by the caller; fused packing
+  bool prefetches_b_;       ///< prefetch the next packed panel, for each block of rows
+  bool keeps_b_;            ///< more rows follow: packed panels are kept
   index_t first_rows_;
   bool share_a_ = false, share_b_ = false;  ///< packed once for all threads
   bool keeps_sums_;                         ///< beyond a micro-tile

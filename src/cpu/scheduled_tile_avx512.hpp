@@ -1,8 +1,8 @@
-// The microkernel of full micro-tiles, 8 rows by 3 vectors, scheduled by hand. Where another
-// program uses the core's other thread, half of what the core can look ahead is gone, and a loop
-// whose multiply-adds wait for their loads loses most. Here a row of B is loaded two steps, a
-// number of A two rows before it is used. All 32 registers are taken (24 sums, two rows of B, two
-// numbers of A), which compilers do not manage without copies. Measured:
+// The microkernel of full micro-tiles, 8 rows by 3 vectors, scheduled by hand. When another program
+// runs on the core's second hardware thread, the reorder buffer is halved, and a loop whose
+// multiply-adds wait for their loads suffers most. Here a row of B is loaded two steps, an element
+// of A two rows before its use. All 32 registers are used (24 sums, two rows of B, two elements of
+// A), which compilers do not achieve without copies. Measured:
 // bench/results/cpu/tuning.md.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tessera::cpu {
 
 namespace {
 
-// Sum (r, v) is register 8 + r + 8 v; B's rows alternate between 0, 1, 2 and 3, 4, 5; A's numbers
+// Sum (r, v) is register 8 + r + 8 v; B's rows alternate between 0, 1, 2 and 3, 4, 5; A's elements
 // between 6 and 7. P: ps or pd; S: ss or sd; E: bytes of a K-group; MUL(a, b, c): the multiply-add
 // of K-groups; AT(E, r, k): where K-group (r, k) of A is, in a panel or in rows. Row k + 2 of B
 // is k rows behind b.
@@ -40,16 +40,16 @@ namespace {
   "vmovu" P " 0" TESSERA_B_##k ", %%zmm" #b0 "\n\t" \
   "vmovu" P " 64" TESSERA_B_##k ", %%zmm" #b1 "\n\t" \
   "vmovu" P " 128" TESSERA_B_##k ", %%zmm" #b2 "\n\t" KEEP(P, b0, b1, b2)
-/// KEEP: what follows the loads of a row of B: nothing, or its copy.
+/// KEEP: follows the loads of a row of B: empty, or the store of its packed copy.
 #define TESSERA_KEEP_NOTHING(P, b0, b1, b2)
 #define TESSERA_KEEP_COPY(P, b0, b1, b2) \
   "vmovu" P " %%zmm" #b0 ", (%[copy])\n\t" \
   "vmovu" P " %%zmm" #b1 ", 64(%[copy])\n\t" \
   "vmovu" P " %%zmm" #b2 ", 128(%[copy])\n\t" \
   "add $192, %[copy]\n\t"
-/// PREFETCH: what follows four steps: nothing; a row of what comes next, or two, after the last the
-/// same one; or, each time that `fours` is a multiple of `rarely` + 1, a cache line of each row of
-/// A that comes next.
+/// PREFETCH: follows every four steps: empty; one or two rows of the next operand, the last one
+/// repeatedly; or, each time that `fours` is a multiple of `rarely` + 1, a cache line of each of
+/// the next rows of A.
 #define TESSERA_PREFETCH_NOTHING
 #define TESSERA_PREFETCH_LINES(rarely) \
   "test $" #rarely ", %[fours]\n\t" \
@@ -78,10 +78,11 @@ namespace {
   "je 8f\n\t" \
   TESSERA_PREFETCH_ROW \
   "8:\n\t"
-/// The first time and then every `c_wait` times, a row of where the next sums go, eight or so, at c
-/// until this tile stores its own; c_row, whose use is over, counts. c_wait = 0: never. Where rows
-/// begin within a cache line, the tiles to the left have read that one, so it is each row's last
-/// cache line that is prefetched. Measured: bench/results/cpu/tuning.md.
+/// The first time and then every `c_wait` times, prefetches one of the some eight rows of the next
+/// tile of C, with c as the pointer until this tile stores its own sums and c_row, no longer
+/// needed, as the counter. c_wait = 0: never. Where rows begin within a cache line, tiles to the
+/// left have read that one, so each row's last cache line is prefetched. Measured:
+/// bench/results/cpu/tuning.md.
 #define TESSERA_PREFETCH_C \
   "sub $1, %[c_row]\n\t" \
   "jnz 16f\n\t" \
@@ -132,13 +133,13 @@ namespace {
   "vmovu" P " %%zmm" #c1 ", 64(%[c])\n\t" \
   "vmovu" P " %%zmm" #c2 ", 128(%[c])%{%[mask]%}\n\t" \
   "add %[fours], %[c]\n\t"
-/// Past the caches: whole vectors on their boundaries.
+/// Non-temporal stores: whole, aligned vectors.
 #define TESSERA_STREAM(P, c0, c1, c2) \
   "vmovnt" P " %%zmm" #c0 ", (%[c])\n\t" \
   "vmovnt" P " %%zmm" #c1 ", 64(%[c])\n\t" \
   "vmovnt" P " %%zmm" #c2 ", 128(%[c])\n\t" \
   "add %[fours], %[c]\n\t"
-/// Of an epilogue, of whole vectors only (see MicroTile::finish): alpha, or beta, in 0; b at
+/// An epilogue for whole vectors only (see MicroTile::finish): alpha, or beta, in 0; b at
 /// FinishRow; `last` at the bias.
 #define TESSERA_SCALE(P, c0, c1, c2) \
   "vmul" P " %%zmm0, %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
@@ -163,7 +164,7 @@ namespace {
   "vbroadcastss (%[last]), %%zmm0\n\tadd $4, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
 #define TESSERA_ADD_OF_ROW_PD(P, c0, c1, c2) \
   "vbroadcastsd (%[last]), %%zmm0\n\tadd $8, %[last]\n\t" TESSERA_ADD_3(P, 0, 0, 0, c0, c1, c2)
-/// Of bytes that packing B has shifted: `finish` at what each row adds.
+/// For bytes that packing B has shifted: `finish` points at the correction of each row.
 #define TESSERA_ADD_SHIFT(P, c0, c1, c2) \
   "vpbroadcastd (%[b]), %%zmm0\n\tadd $4, %[b]\n\t" \
   "vpaddd %%zmm0, %%zmm" #c0 ", %%zmm" #c0 "\n\t" \
@@ -171,7 +172,7 @@ namespace {
   "vpaddd %%zmm0, %%zmm" #c2 ", %%zmm" #c2 "\n\t"
 #define TESSERA_FINISH_SHIFTS "mov %[finish], %[b]\n\t" TESSERA_ROWS_OF_C(TESSERA_ADD_SHIFT, )
 #define TESSERA_FINISH_NOTHING
-/// Unless bit `bit` of `how` is set, to `label`.
+/// Jumps to `label` unless bit `bit` of `how` is set.
 #define TESSERA_UNLESS(bit, label) "testb $" #bit ", %[how]\n\tjz " #label "\n\t"
 #define TESSERA_FINISH(P, S, E, ADD_OF_ROW) \
   TESSERA_UNLESS(62, 15f) \
@@ -206,8 +207,8 @@ namespace {
 #define TESSERA_ROWS_OF_C(WHAT, P) \
   WHAT(P, 8, 16, 24) WHAT(P, 9, 17, 25) WHAT(P, 10, 18, 26) WHAT(P, 11, 19, 27) \
   WHAT(P, 12, 20, 28) WHAT(P, 13, 21, 29) WHAT(P, 14, 22, 30) WHAT(P, 15, 23, 31)
-/// c begins as where sums are taken up, or null. ADVANCE: moves a, and a4, by so many steps. From 6
-/// on, `last` is 0 or 1.
+/// c is first the address of sums to resume from, or null. ADVANCE: moves a, and a4, by this many
+/// steps. From 6 on, `last` is 0 or 1.
 #define TESSERA_TILE(P, S, E, MUL, FINISH, AT, ADVANCE, KEEP, PREFETCH) \
   "test %[c], %[c]\n\t" \
   "jnz 1f\n\t" \
@@ -289,17 +290,18 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
   const index_t to_row = row * bytes;
   const index_t b_row = call.b_k * bytes, b_row3 = 3 * b_row;
   index_t c_row = call.c_row * bytes;
-  index_t fours = call.K < 2 ? 0 : (call.K - 2) / 4;  // each loads two steps ahead
+  index_t fours = call.K < 2 ? 0 : (call.K - 2) / 4;  // each step loads two steps ahead
   index_t last = call.K - 4 * fours;
-  // Spread over the steps: all at once, what comes from L3 or memory keeps B waiting. Measured:
+  // Spread over the steps: issued all at once, loads from L3 or memory would delay those of B.
+  // Measured:
   // bench/results/cpu/tuning.md.
   const T* const next_c = call.next_c;
   const bool prefetches_c = next_c != nullptr;
   const index_t c_wait = prefetches_c ? std::max<index_t>(1, (fours + rows / 2) / rows) : 0;
   const int last_cols = call.cols - (vectors - 1) * V::lanes;
   const auto mask = V::first(last_cols);
-  // Bits: stores go past the caches; alpha, beta, biases of rows and of columns count; sums are
-  // subtracted from C.
+  // Bits: non-temporal stores; alpha, beta, row and column biases are present; sums are subtracted
+  // from C.
   unsigned how = call.stream && last_cols == V::lanes;
   const void* finish = epilogue;
   if constexpr (whole) {
@@ -313,7 +315,7 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
            (epilogue->row_bias != nullptr ? 8u : 0u) |
            (epilogue->column_bias != nullptr ? 16u : 0u);
   }
-// Operands are as many as GCC takes, 30, of which a "+" counts twice.
+// 30 operands, the maximum of GCC, where a "+" counts twice.
 #define TESSERA_RESULTS \
   [b] "+&r"(b), [c] "+&r"(c), [c_row] "+&r"(c_row), [fours] "+&r"(fours), [last] "+&r"(last)
 #define TESSERA_OPERANDS                                                                \
@@ -339,7 +341,7 @@ void scheduled_tile(const MicroTile<typename V::k_group, typename V::sum>& call)
       : [a] "+&r"(a), [a4] "+&r"(a4), [next] "+&r"(next), [next4] "+&r"(next4), TESSERA_RESULTS \
       : [a_row] "r"(a_row), [a_row3] "r"(a_row3), [next_step] "m"(next_step), TESSERA_OPERANDS  \
       : TESSERA_CLOBBERED)
-// One of the two, of the K-groups and sums that V has.
+// One of the two variants, for the K-groups and sums of V.
 #define TESSERA_TILE_OF_V(TILE, HOW)                                                             \
   do {                                                                                           \
     if constexpr (sizeof(T) == 8) TILE(HOW, "pd", "sd", "8", TESSERA_FMA_PD, TESSERA_FINISH_PD); \

@@ -1,6 +1,6 @@
-// Products of float or double that one thread makes without cutting tasks: from tiny ones up to
-// about 120 in each extent, a few rows or columns, and the columns that are left beyond whole
-// vectors. No shared state. Called by gemm.cpp.
+// Products of float or double that one thread computes without tasks: from tiny ones up to about
+// 120 in each extent, a few rows or columns, and remainder columns beyond whole vectors. No shared
+// state. Called by gemm.cpp.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace tessera::cpu {
 
 namespace {
 
-/// A tiny or small product of several panels: no tasks, no shared state. B has its columns side by
-/// side, b_k apart along k.
+/// A tiny or small product of several panels: no tasks, no shared state. B has contiguous rows, b_k
+/// apart along k.
 template <class T>
 [[gnu::noinline]] void gemm_panels(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
                                    index_t b_k) {
-  // As few panels as possible: wide ones where that saves one. Equal ones, down and across: a few
-  // rows or columns that are left take as long as many.
+  // As few panels as possible, wide ones where that saves one; and equal ones in both directions,
+  // because a remainder of a few rows or columns takes as long as many.
   const index_t wide = kernels.one_panel(), narrow = kernels.nr();
   const index_t most = ceil_div(call.N, wide) < ceil_div(call.N, narrow) ? wide : narrow;
   const index_t nr = call.N <= wide ? wide : even_part(call.N, most, kernels.lanes);
@@ -51,8 +51,8 @@ template <class T>
   }
 }
 
-/// At most MR rows of A times a B whose columns are contiguous, in strips of as many columns as
-/// there are registers for.
+/// At most MR rows of A times a B whose rows are contiguous, in strips of as many columns as there
+/// are registers for.
 template <class T>
 void multiply_strips(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
                      const T* B, index_t b_row, T* C, index_t c_row,
@@ -62,7 +62,7 @@ void multiply_strips(index_t M, index_t N, index_t K, const T* A, index_t a_row,
   kernels.strips[M - 1](strip);
 }
 
-/// Rows that fit one group are best in strips, more in panels. Measured:
+/// Rows that fit one group are fastest in strips, more in panels. Measured:
 /// bench/results/cpu/tuning.md.
 template <class T>
 void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B, index_t b_k) {
@@ -78,14 +78,14 @@ void gemm_tiny(const Gemm<T>& call, const Kernels<T, T, T>& kernels, const T* B,
                   call.c_row, kernels);
 }
 
-/// Are lines of vectors of so many lanes transposed in registers?
+/// Are lines transposed in registers for vectors of this many lanes?
 template <class T>
 constexpr bool transposes(int lanes) {
   return lanes * sizeof(T) == 64;
 }
 
-/// Rows of A that begin so far apart fall into two sets of L1, and push each other, and what is
-/// read with them, out: they are copied, if they are short enough for the stack. Measured:
+/// Rows of A at this distance fall into two sets of L1, and evict each other and the other
+/// operands: they are copied, if they are short enough for the stack. Measured:
 /// bench/results/cpu/tuning.md.
 template <class T>
 constexpr index_t kCopiedK = 2048 / sizeof(T);
@@ -94,7 +94,7 @@ bool rows_meet(index_t rows, index_t K, index_t row) {
   return rows > kDotRowsOfAnyA && K > kSmallExtent && row * index_t{sizeof(T)} % 2048 == 0;
 }
 
-/// A few rows of A, at most dot_rows, times a B whose columns are lines in memory, b_col apart.
+/// A few rows of A, at most dot_rows, times a B whose columns are contiguous, b_col apart.
 template <class T>
 [[gnu::noinline]] void multiply_unpacked_dots(index_t M, index_t N, index_t K, const T* A,
                                               index_t a_row, index_t a_col, const T* B,
@@ -127,15 +127,16 @@ void multiply_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   multiply_dots(call.M, call.N, call.K, call.A, call.a_row, call.a_col, call.B, call.b_col, call.C,
                 call.c_row, kernels);
 }
-/// Is a matrix of lines of K elements so small that nothing need be prefetched? And do long rows
-/// that are multiplied with it, `row` apart, not meet in L1? Measured: bench/results/cpu/tuning.md.
+/// Is a matrix of lines of K elements so small that no prefetching is needed, and do the long rows
+/// that are multiplied with it, `row` apart, not conflict in L1? Measured:
+/// bench/results/cpu/tuning.md.
 template <class T>
 bool lines_stay(index_t lines, index_t K, index_t rows, index_t row) {
   return bounded_product(lines, K, sizeof(T)) <= caches().l2 / 2 &&
          (!rows_meet<T>(rows, K, row) || K <= kCopiedK<T>);
 }
-/// A packed panel is better for more columns than one vector of 32 bytes where lines are not
-/// transposed in registers, or too short for it, and for one number of each line.
+/// A packed panel is better for more columns than one 32-byte vector where lines are not transposed
+/// in registers, or are too short for it, and for lines of one element.
 template <class T>
 bool is_for_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   if (call.b_row != 1 || call.b_col == 1 || call.M > kernels.dot_rows || !is_plain(call) ||
@@ -147,13 +148,13 @@ bool is_for_dots(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
 }
 
 /// A few columns of C, at most dot_rows, as rows of C' = B' A', some rows of A at a time. A has
-/// rows, or columns, whose elements are contiguous. Measured: bench/results/cpu/tuning.md.
+/// contiguous rows or columns. Measured: bench/results/cpu/tuning.md.
 template <class T>
 [[gnu::noinline]] void multiply_columns(index_t M, index_t columns, index_t K, const T* A,
                                         index_t a_row, index_t a_col, const T* B, index_t b_row,
                                         index_t b_col, T* C, index_t c_row,
                                         const Kernels<T, T, T>& kernels) {
-  // Rows of sums an odd number of lines apart, lest they, and what is read, meet in L1.
+  // Rows of sums are an odd number of cache lines apart, to avoid conflicts in L1.
   constexpr index_t line = 64 / sizeof(T);
   alignas(64) T sums[Kernels<T, T, T>::kMaxRows * (kSmallExtent + line)];
   const index_t sums_row = (ceil_div(std::min(kSmallExtent, M), line) | 1) * line;
@@ -169,13 +170,13 @@ template <class T>
   }
 }
 
-/// What the routes through a small product take, roughly, in multiply-adds of a vector, of which
-/// two begin in a cycle while one takes four. The constants are fits to 26,000 products of up to
-/// 256 in each extent, of few columns, or with B transposed, f32 and f64. Measured:
+/// Estimated costs of the routes of a small product, in vector multiply-adds (throughput two per
+/// cycle, latency four). The constants are fitted to products of up to 256 in each extent, with few
+/// columns, or with B transposed, in f32 and f64. Measured:
 /// bench/results/cpu/tuning.md.
 struct Costs {
   index_t lanes;
-  int shift;            ///< of a division by them, which a tiny product would feel
+  int shift;            ///< to avoid a division, which would slow down a tiny product
   int one_vector_rows;  ///< rows of a micro-tile of one vector
   index_t transpose;    ///< a K-group of as many lines as lanes, in fifths
 
@@ -188,7 +189,7 @@ struct Costs {
 
   index_t vectors(index_t count) const { return (count + lanes - 1) >> shift; }
 
-  /// A wait for the sums before, whatever is multiplied.
+  /// The latency of the chains, whatever is multiplied.
   static constexpr index_t kLeast = 8;
 
   index_t tiles(index_t M, index_t N, index_t K) const {
@@ -211,12 +212,12 @@ struct Costs {
   }
 };
 
-/// May so few columns beyond whole vectors be left for later? More never paid.
+/// May this few remainder columns be split off? More never paid off.
 inline bool may_be_left(index_t columns) { return columns > 0 && columns <= 4; }
 
-/// How many columns beyond whole vectors, or of none, are better made as rows of C' than by
-/// micro-tiles, for which B is packed or not. Of so few rows, or so little of A, none: to ask for
-/// costs takes as long as some multiply-adds.
+/// The number of remainder columns (or of all, without whole vectors) that are better computed as
+/// rows of C' than by micro-tiles, with B packed or not. None for few rows or a small A, where
+/// estimating the costs would take too long.
 template <class T>
 index_t columns_left(index_t M, index_t N, index_t K, bool a_in_columns, bool packs,
                      const Kernels<T, T, T>& kernels) {
@@ -229,7 +230,7 @@ index_t columns_left(index_t M, index_t N, index_t K, bool a_in_columns, bool pa
     return packs ? costs.panel(M, cols, K) : costs.tiles(M, cols, K);
   };
   const index_t takes = costs.columns(M, left, K, a_in_columns);
-  // Left columns take somewhat more than that. Measured: bench/results/cpu/tuning.md.
+  // Remainder columns take somewhat longer than that. Measured: bench/results/cpu/tuning.md.
   const bool pays = left < N ? takes * 6 / 5 < others(N) - others(N - left) : takes < others(N);
   return pays ? left : 0;
 }
@@ -244,7 +245,7 @@ index_t columns_left(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   return columns_left(call.M, call.N, call.K, call.a_row == 1, call.b_col != 1, kernels);
 }
 
-/// B packed as one panel: where its columns are not contiguous, and the panel stays in L1 or
+/// B packed as one panel: where its rows are not contiguous, and the panel stays in L1 or
 /// near it. Measured: bench/results/cpu/tuning.md.
 template <class T>
 std::size_t panel_bytes(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
@@ -269,7 +270,7 @@ template <class T>
   return true;
 }
 
-/// B unpacked, columns side by side, and not better in strips that have an epilogue. Or so narrow
+/// B unpacked with contiguous rows, and not faster in strips that have an epilogue. Or so narrow
 /// that one micro-tile has all columns, whatever M.
 template <class T>
 bool is_for_tiles(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
@@ -279,18 +280,18 @@ bool is_for_tiles(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
          (call.M > 2 || call.N <= kernels.one_panel() || is_plain(call));
 }
 
-/// How one thread makes all of a product.
+/// How one thread computes a whole product.
 enum class SmallForm : char { no, tiles, lines, panel };
 template <class T>
 SmallForm small_form(const Gemm<T>& call, const Kernels<T, T, T>& kernels) {
-  // With an epilogue, tasks make a few columns as rows of C'.
+  // With an epilogue, tasks compute a few columns as rows of C'.
   if (!is_plain(call) && has_few_columns(call, kernels.lanes, kernels.group)) return SmallForm::no;
   if (is_for_tiles(call, kernels)) return SmallForm::tiles;
   if (is_for_dots(call, kernels)) return SmallForm::lines;
   return is_for_a_panel(call, kernels) ? SmallForm::panel : SmallForm::no;
 }
 
-/// Makes some columns, which are gone from `call` then: perhaps all.
+/// Computes some or all columns and removes them from `call`.
 template <class T>
 void take_columns(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   const index_t left = columns_left(call, kernels);
@@ -301,7 +302,7 @@ void take_columns(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
                    call.c_row, kernels);
 }
 
-/// False where tasks are better. Some columns may be gone from `call` then.
+/// False where tasks are better; some columns may then have been computed and removed from `call`.
 template <class T>
 [[gnu::noinline]] bool gemm_small(Gemm<T>& call, const Kernels<T, T, T>& kernels) {
   take_columns(call, kernels);
@@ -315,7 +316,7 @@ template <class T>
   return false;
 }
 
-/// A tiny product. B is packed on the stack where its columns do not are contiguous.
+/// A tiny product. B is packed on the stack where its rows are not contiguous.
 template <class T>
 [[gnu::noinline]] void multiply_tiny_whole(const Gemm<T>& call, const Kernels<T, T, T>& lines) {
   const auto& kernels = tiny_kernels<T>(call.N);

@@ -1,6 +1,6 @@
 // Tiny and small products of types whose elements are packed into K-groups first (f16, bf16,
 // bytes), and tiny ones of f32 into 16 bits: by one thread, no tasks, no shared state. Few rows or
-// columns along lines, else both factors packed at once. Called by gemm.cpp and gemm_plan.cpp.
+// columns in dot form, else with both factors packed at once. Called by gemm.cpp and gemm_plan.cpp.
 #pragma once
 
 #include <algorithm>
@@ -72,9 +72,9 @@ void multiply_k_groups(const Gemm<In, Out>& call, const Kernels<Source, KGroup, 
   }
 }
 
-/// A few rows of A, unpacked or packed on the stack, times a B whose columns are lines in
-/// memory, which are transposed in registers. No more than is_for_k_group_dots() says, or `a` is
-/// too short; A, B and C of `call` are not looked at.
+/// A few rows of A, unpacked or packed on the stack, times a B whose columns are contiguous, which
+/// are transposed in registers. Only for products that is_for_k_group_dots() accepts, else `a` is
+/// too short; A, B and C of `call` are ignored.
 template <class In, class Out, class Source, class KGroup, class Sum>
 [[gnu::noinline]] void multiply_k_group_dots(const Gemm<In, Out>& call,
                                              const Kernels<Source, KGroup, Sum>& kernels,
@@ -113,7 +113,8 @@ template <class In, class Out, class Source, class KGroup, class Sum>
   }
 }
 
-/// What those make, of C or, `in_columns`, of its transpose. Measured: bench/results/cpu/tuning.md.
+/// The products that those compute; `in_columns`: of the transpose of C. Measured:
+/// bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 bool is_for_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, bool in_columns) {
   const index_t rows = in_columns ? call.N : call.M, lines = in_columns ? call.M : call.N;
@@ -126,7 +127,7 @@ template <class In, class Out, class Table>
 bool is_for_k_group_dots(const Gemm<In, Out>& call, const Table& kernels) {
   return is_for_k_group_dots(call, kernels, false) || is_for_k_group_dots(call, kernels, true);
 }
-/// False where others are better.
+/// False where another route is better.
 template <class In, class Out, class Table>
 bool gemm_k_group_dots(const Gemm<In, Out>& call, const Table& kernels, const ElementA<In>* A,
                        const ElementB<In>* B, Out* C) {
@@ -145,7 +146,7 @@ template <class In, class Out, class Source, class KGroup, class Sum>
                                           const ElementA<In>* A, const ElementB<In>* B, Out* C) {
   // K-groups of one element each, or of two or more and, for tile units, 15 K-groups beyond them.
   constexpr index_t most_k_groups = std::is_same_v<KGroup, Sum> ? kTiny : kTiny / 2 + 15;
-  constexpr index_t most_lines = 64;  // of panels that reach to the last of kTiny
+  constexpr index_t most_lines = 64;  // panels that cover kTiny lines
   if (gemm_k_group_dots(call, kernels, A, B, C)) return;
   alignas(64) KGroup a[most_lines * most_k_groups], b[most_lines * most_k_groups];
   multiply_k_groups(call, kernels, A, B, C, a, b);
@@ -167,8 +168,8 @@ PackedKGroups packed_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
           round_up(call.N, small_panel(call.N, kernels)) * (k_groups + kernels.b_extra)};
 }
 
-/// What one thread packs at once and multiplies without tasks: B stays in L1. More rows than are
-/// multiplied with an unpacked B. Measured: bench/results/cpu/tuning.md.
+/// Products of which one thread packs both factors and multiplies without tasks: B stays in L1. For
+/// more rows than are multiplied with an unpacked B. Measured: bench/results/cpu/tuning.md.
 template <class In, class Out, class Table>
 bool is_for_k_groups(const Gemm<In, Out>& call, const Table& kernels) {
   if constexpr (std::is_same_v<In, typename Gemm<In, Out>::Sum>) return false;  // f32 into 16 bits

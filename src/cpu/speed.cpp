@@ -1,6 +1,6 @@
-// Times a microkernel whose operands are in registers and L1. Some processors do a multiply-add of
-// 512 bits in a cycle, others two, and no feature bit tells. The best of several times counts: the
-// first ones of a process may find the wide units asleep, or the core shared.
+// Times a microkernel whose operands are in registers and L1. Some processors execute one 512-bit
+// multiply-add per cycle, others two, and no feature bit says which. Takes the best of several
+// times: at first the wide units may be powered down, or the core shared.
 #include "speed.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ int measured_vectors_in_16_ns() {
   alignas(64) float b[kMostColumns] = {}, c[KernelsF32::kMaxRows * kMostColumns];
   const auto tile = no_prefetch_tile<float>(deep, a, 0, 0, b, 0, c, kMostColumns, kernels.nr());
   const auto micro = kernels.no_prefetch[0][kernels.rows - 1][kernels.vectors - 1];
-  // Whole numbers: a product of numbers that are exact raises no exception, nor may this.
+  // Integer-valued operands, so that no floating-point flag is raised.
   using std::chrono::nanoseconds;
   using Clock = std::chrono::steady_clock;
   std::int64_t best = 1'000'000'000;

@@ -18,10 +18,9 @@ namespace tessera::cpu {
 
 namespace {
 
-/// Parts are at least so deep that adding their sums costs nothing beside them, and have so much
-/// work that handing one over does not either, where few elements take as long as kLeastElements:
-/// each step of a sum waits for the one before. At most so many that threads have enough of them,
-/// and their sums together take at most so many elements.
+/// Limits of parts: deep enough that adding their sums is negligible, and with enough work that
+/// handing one to a thread is too (fewer elements count as kLeastElements, because of the latency
+/// of a chain). An upper limit on the number of parts, and on the elements of all their sums.
 constexpr index_t kLeastDepth = 512, kLeastWork = index_t{1} << 18;
 constexpr index_t kLeastElements = 64;
 constexpr index_t kMostParts = 64, kMostSums = index_t{1} << 24;
@@ -40,7 +39,7 @@ index_t split_k_depth(index_t M, index_t N, index_t K) {
 
 namespace {
 
-/// Part p of K, into sums (M,N) after those of the parts before.
+/// Part p of K, into its sums (M,N), stored after those of earlier parts.
 template <class In, class Out, class Sum>
 Gemm<In, Sum> part_of(const Gemm<In, Out>& call, index_t depth, index_t p, Sum* sums) {
   Gemm<In, Sum> part;
@@ -114,7 +113,8 @@ std::size_t split_k_bytes(const Gemm<In, Out>& call) {
   part.M = call.M, part.N = call.N, part.K = depth;
   part.a_row = call.a_row, part.a_col = call.a_col;
   part.b_row = call.b_row, part.b_col = call.b_col, part.c_row = call.N;
-  const bool shares_out = parts >= 2 * threads;  // whole parts, as run_products does of so many
+  const bool shares_out =
+      parts >= 2 * threads;  // whole parts for each thread, as run_products does for this many
   part.threads = shares_out ? 1 : threads;
   return sums + workspace_bytes(part) * static_cast<std::size_t>(shares_out ? threads : 1);
 }
@@ -134,7 +134,7 @@ void gemm_split_k(const Gemm<In, Out>& call) {
     for (index_t p = 0; p < parts; ++p)
       calls[static_cast<std::size_t>(p)] = part_of(call, depth, p, sums);
     gemm_batch(calls.data(), parts);
-    // Four elements in a nanosecond, roughly.
+    // Estimate: four elements per nanosecond.
     const int threads = call.threads > 0 ? call.threads : default_threads();
     std::atomic<index_t> next{0};
     run_team(static_cast<int>(std::min<index_t>(threads, call.M)), parts * call.M * call.N / 4,

@@ -1,4 +1,4 @@
-// A product transposed so that the columns of C are contiguous, as vectors want them.
+// A product transposed so that the rows of C are contiguous, as vector stores need.
 #pragma once
 
 #include "tessera/cpu/gemm.hpp"

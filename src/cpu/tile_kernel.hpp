@@ -1,7 +1,7 @@
 // The microkernel and the packing for units that multiply whole tiles of 16 rows of 16 K-groups
 // (Intel AMX). Unit is one of them: in kernels_amx.cpp the instructions, in the tests their
 // emulation.
-//   configure(config) release()               the shapes of the eight tiles; they keep nothing
+//   configure(config) release()               sets the shapes of the eight tiles; releases them
 //   zero<T>() load<T>(p, step) store<T>(p, step)   tile T; its rows are `step` bytes apart
 //   dot<C, A, B>()      C(i, j) += sum over k of A(i, k) B(k, j), multiplied K-group by K-group
 //
@@ -14,7 +14,7 @@ namespace tessera::cpu {
 
 constexpr int kTile = 16;  ///< rows, and K-groups in a row
 
-/// Which of the eight tiles hold what: sums (i, j) in 2 i + j.
+/// The use of the eight tiles: sums (i, j) in 2 i + j.
 constexpr int kTileA = 4, kTileB = 6;
 
 /// The operand of ldtilecfg (Intel SDM vol. 1, 18.2).
@@ -25,7 +25,7 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-/// Tiles for a micro-tile of rows x cols: they end where C ends.
+/// Tile shapes for a micro-tile of rows x cols, clipped to C.
 template <class Unit>
 constexpr TileConfig tile_config(int rows, int cols) {
   TileConfig out;
@@ -87,7 +87,7 @@ void tile_kernel(const MicroTile<std::uint32_t, Sum>& call) {
   else Unit::configure(tile_config<Unit>(call.rows, call.cols));
   if (call.rows > kTile) multiply_tiles<Unit, 2, Across>(call);
   else multiply_tiles<Unit, 1, Across>(call);
-  Unit::release();  // else the system would save 8 KiB at each change of threads
+  Unit::release();  // else the system would save 8 KiB at each context switch
 }
 
 /// K-groups of a panel beyond its elements, for each line: room for zeros up to whole tiles.
@@ -135,7 +135,7 @@ void pack_tiles_a(std::uint32_t* dst, int width, const typename G::source* src, 
   }
 }
 
-/// The table of one type: V multiplies nothing, but finishes and packs; G as pack_groups wants it.
+/// The table of one type: V is used for epilogues and packing only; G as pack_groups wants it.
 template <class Unit, class V, class G>
 constexpr Kernels<typename G::source, std::uint32_t, typename V::sum> make_tile_kernels(
     const char* isa) {

@@ -1,6 +1,6 @@
 // A few rows of A times B in place: in axpy form, along the rows of B, where these are contiguous;
 // in dot form, along its columns, where those are. A B that is read once is read at the speed of
-// memory; one in a near cache at the speed of that, with more sums at a time. V is a vector type as
+// memory; a B in a near cache at the cache's speed, with more sums at a time. V is a vector type as
 // microkernel.hpp describes it.
 // Over 400 lines: the axpy and the dot form share their sums, remainders and epilogues.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace tessera::cpu {
 
-/// Prefetches the cache line `ahead` bytes after p: from so far ahead that L1 would lose it again,
-/// into L2.
+/// Prefetches the cache line `ahead` bytes after p: into L2 if it is so far ahead that L1 would
+/// evict it before its use.
 constexpr index_t kMostAheadInL1 = 768;
 template <class V>
 void prefetch_ahead(const typename V::source* p, index_t ahead) {
@@ -23,11 +23,11 @@ void prefetch_ahead(const typename V::source* p, index_t ahead) {
 }
 
 /// A panel of A, all of its Rows, times a long stretch of B, which is read once: some of its rows
-/// side by side, along all of `cols` columns, then the next ones. c holds the sums in between.
-/// Where there is much to do for each line of B, the rows that follow are prefetched at the same
-/// time; where there is little, four cache lines of each are read at once. Where call.prefetch_k is
-/// not 0, the rows that follow are prefetched in the order in which they are, one after the other,
-/// as memory likes to be read, and not side by side; four rows are slower so. Measured:
+/// at a time, along all of `cols` columns, then the next ones. c holds the sums in between. With
+/// much work for each cache line of B, the following rows are prefetched at the same time; with
+/// little, four cache lines of each row are read at once. Where call.prefetch_k is not 0, the
+/// following rows are prefetched one after the other, in the order of memory; for four rows that is
+/// slower. Measured:
 /// bench/results/cpu/tuning.md.
 template <class V, int Rows>
 void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
@@ -36,8 +36,8 @@ void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int group = V::group;
   constexpr int depth = (Rows > 12 ? 16 : 8) / (group > 1 ? 2 : 1);
   constexpr int wide = Rows <= 2 ? 4 : group == 1 || Rows > 8 ? 1 : Rows == 4 ? group : 2;
-  // Rows that one pointer reaches: three, as in a micro-tile, or all. More pointers than registers
-  // are kept in vector registers, and come out of these behind multiply-adds that wait.
+  // Rows that one pointer addresses: three, as in a micro-tile, or all. The compiler would spill
+  // surplus pointers to vector registers, and moving them back waits behind multiply-adds.
   constexpr int near = Rows > 4 ? 16 : 3;
   const index_t b_k = call.b_k, c_row = call.c_row, ahead = depth * group * b_k;
   constexpr index_t bytes = sizeof(Source);
@@ -129,16 +129,16 @@ void axpy(const MicroTile<typename V::k_group, typename V::sum>& call) {
   }
 }
 
-/// One row of A: `Deep` rows of B from one end to the other before the next ones. c holds the sums
-/// but those of the last vectors, `Last` of them, which stay in registers: a part of a vector is
-/// not taken up again as soon as it is stored. Out of L2, where a store of 512 bits takes two
-/// cycles, four rows for each store. Measured: bench/results/cpu/tuning.md.
+/// One row of A: `Deep` rows of B over all columns before the next ones. c holds the sums except
+/// those of the last `Last` vectors, which stay in registers, to avoid reloading a partial vector
+/// right after its store. From L2, where a 512-bit store takes two cycles, four rows for each
+/// store. Measured: bench/results/cpu/tuning.md.
 template <class V, int Last, int Deep>
 void row_by_row(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr int wide = 4;
   const index_t K = call.K, a_k = call.a_k, b_k = call.b_k;
   const auto *a = call.a, *b = call.b;
-  auto* const c = call.c;  // all of these: stores could change what is in `call`
+  auto* const c = call.c;  // copies: stores could alias the fields of `call`
   const int vectors = (call.cols + V::lanes - 1) / V::lanes, rest = (vectors - Last) * V::lanes;
   const auto mask = V::first(call.cols - (vectors - 1) * V::lanes);
   typename V::type last[Last];
@@ -178,16 +178,15 @@ struct Widths {
   void (*of[Count])(const MicroTile<typename V::k_group, typename V::sum>&);
 };
 
-/// A few rows of A times a B out of a near cache: the sums of as many columns as possible stay in
-/// registers for all of K. A chain of multiply-adds for each vector of columns would leave the
-/// units idle while there are few, and the wider a strip, the more of a row of B is read at once.
-/// Rows of B that one strip takes whole come out of L2 twice as fast as parts of rows, software
-/// prefetching or not.
+/// A few rows of A times a B in a near cache: the sums of as many columns as possible stay in
+/// registers for all of K. More chains of multiply-adds keep the units busy, and a wider strip
+/// reads more of a row of B at once. Whole rows of B are read from L2 twice as fast as parts of
+/// rows, with or without software prefetching.
 ///
-/// Out of L3 the rows of a strip are as far apart as B's. Where that is 4 KiB, what the processor
-/// prefetches by itself goes to a few sets of L1, and cache lines evict each other before they are
-/// read: each process then takes another time. With call.prefetch_k > 0 rows are prefetched
-/// instead, each vector's last cache line; for one and two rows that brings nothing. Measured:
+/// Out of L3 the rows of a strip are as far apart as B's. Where that is 4 KiB, hardware-prefetched
+/// lines fall into a few sets of L1 and evict each other before they are read, so that times differ
+/// from process to process. With call.prefetch_k > 0 rows are prefetched
+/// instead, each vector's last cache line; for one and two rows that gains nothing. Measured:
 /// bench/results/cpu/tuning.md.
 template <class V, int Rows, int Sums>
 void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
@@ -209,8 +208,8 @@ void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
   const bool prefetches = Rows > 2 && call.prefetch_k > 0;
   auto strip = call;
   for (int left = vectors, here; left > 0; left -= here) {
-    // Equal strips, because a narrow last one would take as long; what is prefetched, most at a
-    // time.
+    // Equal strips, because a narrow last one would take as long; limited by the lines that can be
+    // prefetched at a time.
     const int count = (left - 1) / most + 1;
     here = !prefetches ? (left + count - 1) / count : count > 1 ? most : left;
     const int columns = here * V::lanes;
@@ -225,10 +224,10 @@ void strips(const MicroTile<typename V::k_group, typename V::sum>& call) {
 /// Rows for which columns pages apart are read as below.
 constexpr int kPagesRows = 4;
 
-/// As dots below, for whole vectors of columns, at least one, whose lines are pages apart: elements
-/// equally far along them share a set of L1, which has room for 8 or 12 cache lines. So one
-/// half of a vector's lines stays some bytes behind the other, which then begins with the next. K:
-/// a multiple of the lanes, more than these bytes. Measured: bench/results/cpu/tuning.md.
+/// As dots below, for whole vectors of columns that are pages apart: elements at the same k share a
+/// set of L1, which has 8 or 12 ways. So one half of a vector's columns lags some bytes after the
+/// other half, which then begins with the next columns. K: a multiple of the lanes, longer than
+/// this lag. Measured: bench/results/cpu/tuning.md.
 constexpr index_t kBytesBehind = 1536;
 template <class V, int Rows>
 void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, index_t a_row,
@@ -266,7 +265,7 @@ void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, in
       }
     }
   };
-  // Half of the sums are done: those of lines from j + first on.
+  // Half of the sums are complete: those of columns from j + first on.
   const auto take = [&](int j, int first) {
     each<Rows, 1>([&](int r, int) {
       alignas(64) T sums[V::lanes];
@@ -278,8 +277,8 @@ void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, in
       acc[r] = V::load(sums);
     });
   };
-  // Before the first lines, and after the last, one half has nothing to do: its sums, beginnings of
-  // chains lest exceptions be raised that these have not, are not taken.
+  // Before the first columns and after the last, one half repeats existing columns, so that no
+  // spurious floating-point flag is raised; its sums are discarded.
   const index_t most = call.K - kBehind;
   for (int j = 0;; j += V::lanes) {
     const bool ends = j + V::lanes > call.cols;
@@ -292,9 +291,9 @@ void sweep_pages(const MicroTile<typename V::k_group, typename V::sum>& call, in
   }
 }
 
-/// One row of bytes in dot form: sums of bytes are exact in any order, so that lanes take turns
-/// along a column, eight columns at a time out of the caches, four out of memory. Pairs of bf16
-/// would get other bits than where there are more rows of A, or B is packed. Measured:
+/// One row of bytes in dot form: sums of bytes are exact in any order, so lanes run along a column,
+/// eight columns at a time from the caches, four from memory. Not for pairs of bf16, whose bits
+/// would differ from those with more rows of A or a packed B. Measured:
 /// bench/results/cpu/tuning.md.
 template <class V>
 void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
@@ -302,7 +301,7 @@ void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
   constexpr index_t deep = V::lanes * V::group;  // elements in a vector
   const index_t whole = call.K - (call.k_rest > 0 ? 1 : 0);
   const index_t K = whole * V::group + call.k_rest;
-  // `Lines` of them, multiples of four, the last of which replaces those beyond `count`.
+  // `Lines` columns, a multiple of four; the last one is repeated beyond `count`.
   const auto add_lines = [&]<int Lines>(int j, int count) {
     const Source* line[Lines];
     for (int i = 0; i < Lines; ++i)
@@ -333,12 +332,12 @@ void dot_lines(const MicroTile<typename V::k_group, typename V::sum>& call) {
 }
 
 /// As `axpy` for a B (K, cols) whose columns are contiguous, b_k apart: as many columns as a vector
-/// has lanes are transposed in registers, so that each lane keeps to its own chain. What follows is
-/// prefetched prefetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of
-/// columns share each number of A, and more chains of multiply-adds hide how long one takes. Not
-/// where so many columns push each other out of L1; but where those of one group stay, one or two
-/// rows of A meet two or three groups, a cache line each time. Transposing itself is the bound
-/// then. Measured: bench/results/cpu/tuning.md.
+/// has lanes are transposed in registers, so that each lane has its own chain. Data is prefetched
+/// prefetch_k bytes ahead; where that is 0, b is in a cache: then two such groups of columns share
+/// each element of A, and more chains of multiply-adds hide their latency. Not where that many
+/// columns evict each other from L1; but where those of one group stay, one or two rows of A use
+/// two or three groups, a cache line at a time. Transposing is then the bottleneck. Measured:
+/// bench/results/cpu/tuning.md.
 /// Over 150 lines: a transposition in registers, written out.
 template <class V, int Rows>
 void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call) {
@@ -363,7 +362,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
     }
   }
   // `Groups` of lines from j on, the last one `end` after the first, each of as many as a vector
-  // has lanes; or a single one of `lines`, the last of which then replaces those missing.
+  // has lanes; or a single one of `lines`, the last of which is repeated for missing ones.
   const auto add_inlined = [&]<int Groups, bool Whole, bool Together>(int lines, int end)
       __attribute__((always_inline)) {
     typename V::type acc[Groups][Rows];
@@ -382,7 +381,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       constexpr int half = V::lanes / 2;
       index_t line_at[V::lanes];
       for (int i = 0; !Whole && i < V::lanes; ++i) line_at[i] = lesser(i, lines - 1) * call.b_k;
-      // For whole groups inlined early, which the compiler would not do by itself. Measured:
+      // Forced inlining for whole groups, which the compiler would not do by itself. Measured:
       // bench/results/cpu/tuning.md.
       const auto each_of = [&]<int N>(const auto& body) __attribute__((always_inline)) {
         if constexpr (Whole) {
@@ -392,7 +391,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
           each<N, 1>([&](int n, int) { body(n); });
         }
       };
-      // Columns [k + first, k + half) of `Count` groups, which share each number of A.
+      // Columns [k + first, k + half) of `Count` groups, which share each element of A.
       const auto transpose_and_add = [&]<int From, int Count>(int first)
           __attribute__((always_inline)) {
         typename V::operand column[Count][half];
@@ -410,7 +409,7 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
           }
         };
         each_of.template operator()<Count>(transpose_group);
-        // Rows of A that one pointer reaches: see micro_tile().
+        // Rows of A that one pointer addresses: see micro_tile().
         constexpr int near = Rows > 4 ? 3 : 4;
         const KGroup* row[(Rows - 1) / near + 1];
         for (int i = 0; i < Rows; i += near) row[i / near] = a + i * a_row;
@@ -475,13 +474,14 @@ void dot_transposed(const MicroTile<typename V::k_group, typename V::sum>& call)
       Whole ? V::store(c, sum) : V::store_first(c, V::first(lines), sum);
     });
   };
-  // By itself: more rows are slower inlined, few of f64 slower if not. Measured:
+  // Not inlined for more rows, which would be slower; inlined for few rows of f64, which are slower
+  // otherwise. Measured:
   // bench/results/cpu/tuning.md.
   const auto add_one = [&]<bool Whole>(int lines) __attribute__((noinline)) {
     add_inlined.template operator()<1, Whole, true>(lines, 0);
   };
   if (call.cols < V::lanes) return add_one.template operator()<false>(call.cols);
-  // Of the last lines, some are done once more.
+  // The last group overlaps the previous one.
   const int last = call.cols - V::lanes;
   const auto add_several = [&]<bool Together>() {
     for (int end; j < last; j += V::lanes + end) {

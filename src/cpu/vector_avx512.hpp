@@ -191,7 +191,7 @@ struct KGroups : Base {
   static operand load_operand_first(const k_group* p, __mmask16 m) {
     return _mm512_maskz_loadu_epi32(m, p);
   }
-  static operand broadcast(const k_group* p) {  // of an A unpacked, on any address
+  static operand broadcast(const k_group* p) {  // of an unpacked A, at any address
     std::int32_t x;
     __builtin_memcpy(&x, p, sizeof x);
     return _mm512_set1_epi32(x);

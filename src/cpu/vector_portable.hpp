@@ -1,4 +1,5 @@
-// Vectors in plain C++, for kernels_portable.cpp and for what other instruction sets lack. Where
+// Vectors in plain C++, for kernels_portable.cpp, and for operations that other instruction sets
+// lack. Where
 // the architecture has no fused multiply-add, the C library's is called: slow, but the same bits.
 #pragma once
 
@@ -89,7 +90,7 @@ struct PortablePairs : PortableBase<std::int32_t, Lanes> {
   }
 };
 
-/// f16 and bf16 one by one, without arithmetic that an instruction set may lack.
+/// Conversion of single f16 and bf16 elements with integer arithmetic only.
 inline float float_of(BrainBits x) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
 }
@@ -121,7 +122,7 @@ inline void narrow_one(HalfBits& to, float value) {
   else if (magnitude >= 0x47800000u) out = 0x7C00u;  // 65536 and more
   else if (magnitude >= 0x38800000u)                 // a normal number: 2^-14 and more
     out = (magnitude + 0xFFFu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13;
-  else {  // 0.5f has its last place where the smallest subnormal has its own: the adder rounds
+  else {  // the last place of 0.5f is that of the smallest subnormal: the adder rounds
     const float sum = __builtin_bit_cast(float, magnitude) + 0.5f;
     out = __builtin_bit_cast(std::uint32_t, sum) - 0x3F000000u;
   }

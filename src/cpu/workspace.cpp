@@ -1,6 +1,6 @@
-// The shelf of blocks behind Workspace: a few atomic slots, each of which holds one idle block or
-// none. Taking and giving back is one exchange, so any number of threads and forked children may do
-// so; what does not fit on the shelf goes back to the system.
+// The cache of memory blocks of Workspace: a few atomic slots, each of which holds one idle block
+// or none. Taking and returning a block is one atomic exchange, safe for any number of threads and
+// forked children; surplus blocks are returned to the system.
 #include "workspace.hpp"
 
 #include <sys/mman.h>
@@ -19,16 +19,16 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kKept = std::size_t{64} << 20;  // larger blocks go back to the system
 
-/// The first bytes of a block that waits for its next user.
+/// The header of an idle block.
 struct Idle {
   std::size_t bytes;
 };
-/// Blocks that wait; each slot holds one or none.
+/// Idle blocks; each slot holds one or none.
 std::array<std::atomic<Idle*>, 8> shelf;
 std::atomic<std::uint64_t> refused{0};
 
-/// From an eighth of a huge page on, a whole one: scattered small pages push each other out
-/// of L2. Measured: bench/results/cpu/tuning.md.
+/// From an eighth of a huge page on, a whole one: scattered small pages conflict in L2. Measured:
+/// bench/results/cpu/tuning.md.
 std::size_t page_rounded(std::size_t bytes) {
   const std::size_t unit = bytes >= kHugePage / 8 ? kHugePage : 4096;
   return (bytes + unit - 1) / unit * unit;
@@ -36,7 +36,7 @@ std::size_t page_rounded(std::size_t bytes) {
 
 void unmap(void* data, std::size_t bytes) { munmap(data, bytes); }
 
-/// To the shelf, or, where that is full, to the system.
+/// Returns a block to a slot or, if all are taken, to the system.
 void put_back(Idle* idle) {
   for (auto& slot : shelf) {
     Idle* empty = nullptr;
@@ -66,7 +66,7 @@ void* map(std::size_t bytes) {
 
 Workspace::Workspace(std::size_t bytes) {
   if (bytes == 0) bytes = 1;
-  Idle* small = nullptr;  // a larger block takes its place, unless one that waits is large enough
+  Idle* small = nullptr;  // replaced by a larger block, unless an idle one is large enough
   for (auto& slot : shelf) {
     if (slot.load(std::memory_order_relaxed) == nullptr) continue;
     Idle* idle = slot.exchange(nullptr, std::memory_order_acquire);

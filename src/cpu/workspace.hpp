@@ -1,6 +1,6 @@
 // Memory for packed panels: page-aligned, on huge pages where large, kept for the next call. No
-// locks: a call takes what is there or maps its own, so any number of callers, and a forked child,
-// go on.
+// locks: a call takes an idle block or maps its own, so any number of callers and forked children
+// may run.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  /// The next `bytes` bytes, a multiple of a cache line (see rounded). The sum of all stays within
-  /// the size.
+  /// Takes the next `bytes` bytes, a multiple of a cache line (see rounded). The sum must not
+  /// exceed the size.
   template <class T>
   T* take(std::size_t bytes) {
     char* at = next_;

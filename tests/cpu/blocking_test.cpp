@@ -21,7 +21,7 @@ class Tasks : public ::testing::Test {
     in.M = M, in.N = N, in.K = K, in.threads = threads;
     in.mr = 8, in.lanes = 16, in.vectors = 3, in.k_group_bytes = 4, in.group = 1, in.dot_rows = 8;
     in.b_bytes = K * N * 4, in.b_step = N * 4;
-    in.b_in_rows = in.b_is_unconverted = in.packs_only_b = true;
+    in.b_is_row_major = in.b_is_unconverted = in.packs_only_b = true;
     return in;
   }
   /// The most columns that one thread gets where they take turns.

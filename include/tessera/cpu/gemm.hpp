@@ -88,7 +88,7 @@ void gemm(const Gemm<In, Out>& call);
 
 /// C = alpha A B + beta C of float or double if it is tiny (about 48 in each extent, or as much
 /// work in few columns), without a Gemm object: for callers for which nanoseconds matter. Extents
-/// at least 1; the columns of B and those of C are contiguous. False, and nothing done, where the
+/// at least 1; the rows of B and those of C are contiguous. False, and nothing done, where the
 /// product is not tiny, or alpha is 0.
 template <class T>
 bool gemm_if_tiny(index_t M, index_t N, index_t K, const T* A, index_t a_row, index_t a_col,
