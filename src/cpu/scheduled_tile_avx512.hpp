@@ -1,9 +1,8 @@
 // The microkernel of full micro-tiles, 8 rows by 3 vectors, scheduled by hand. When another program
-// runs on the core's second hardware thread, the reorder buffer is halved, and a loop whose
+// runs on the core's second hardware thread, its reorder buffer is halved, and a loop whose
 // multiply-adds wait for their loads suffers most. Here a row of B is loaded two steps, an element
 // of A two rows before its use. All 32 registers are used (24 sums, two rows of B, two elements of
-// A), which compilers do not achieve without copies. Measured:
-// bench/results/cpu/tuning.md.
+// A), which compilers do not achieve without copies. Measured: bench/results/cpu/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 namespace tessera::cpu {
 
 namespace {
-
 // Sum (r, v) is register 8 + r + 8 v; B's rows alternate between 0, 1, 2 and 3, 4, 5; A's elements
 // between 6 and 7. P: ps or pd; S: ss or sd; E: bytes of a K-group; MUL(a, b, c): the multiply-add
 // of K-groups; AT(E, r, k): where K-group (r, k) of A is, in a panel or in rows. Row k + 2 of B

@@ -191,8 +191,7 @@ class TESSERA_CHECKED_SYMBOL CpuThreadBase {
 #if TESSERA_CHECK
     if (detail::recorder != nullptr) detail::recorder->fence(here);
 #endif
-#if !TESSERA_THREADS_SANITIZED  // the thread sanitizer ignores fences: there the atomics are
-#ordered
+#if !TESSERA_THREADS_SANITIZED  // it ignores fences: the atomics order there
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
   }
